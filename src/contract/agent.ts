@@ -1,0 +1,83 @@
+// What a node agent and the control plane say to each other. Document 4, 1.3, 1.6 and 1.7. Unknown fields of these
+// bodies are ignored, so that agents and servers of different versions work together.
+import { z } from "zod";
+import { Timestamp, Uuid } from "./common.ts";
+import { CN_STATES, DEVICE_KINDS, POOL_TIERS } from "./enums.ts";
+
+/** RFC 1123 label: document 2, Setup approval request. */
+export const Hostname = z.string().regex(
+  /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/,
+  "hostname must be 1 to 63 ASCII letters, digits or hyphens, not starting or ending with a hyphen",
+);
+
+export const Registration = z.object({
+  server_uuid: Uuid,
+  hostname: Hostname,
+  admin_ip: z.ipv4().nullish(),
+  sysinfo: z.unknown().refine((value) => value !== undefined && value !== null, "sysinfo is required"),
+  console_listen_port: z.number().int().min(1).max(65_535).nullish(),
+  console_tls_spki_sha256_hex: z.string().regex(/^[0-9a-fA-F]{64}$/).nullish(),
+});
+export type Registration = z.infer<typeof Registration>;
+
+export const RegistrationView = z.object({
+  server_uuid: z.string(),
+  state: z.enum(CN_STATES),
+  claim_code: z.string().nullable(),
+  claim_code_expires_at: Timestamp.nullable(),
+  poll_token: z.string(),
+});
+export type RegistrationView = z.infer<typeof RegistrationView>;
+
+/** The four secrets are set together, from approval until the key is first used; afterwards they are null. */
+export const RegisterStatusView = z.object({
+  state: z.enum(CN_STATES),
+  api_key: z.string().nullable(),
+  console_ticket_key_hex: z.string().nullable(),
+  imds_token_key_hex: z.string().nullable(),
+  migrate_ticket_key_hex: z.string().nullable(),
+});
+export type RegisterStatusView = z.infer<typeof RegisterStatusView>;
+
+export const StatusReport = z.object({
+  payload: z.unknown().refine((value) => value !== undefined, "payload is required"),
+});
+export type StatusReport = z.infer<typeof StatusReport>;
+
+const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+export const CapacityReport = z.object({
+  cpu_cores_physical: count,
+  cpu_threads_logical: count,
+  numa_nodes: z.array(z.object({ node_id: count, cores: count, ram_mb: count })),
+  ram_total_mb: count,
+  ram_available_mb: count.default(0),
+  cpu_utilization_pct: z.number().min(0).max(1).default(0),
+  zpools: z.array(
+    z.object({ name: z.string(), total_bytes: count, free_bytes: count, tier: z.enum(POOL_TIERS) }),
+  ),
+  nic_tags: z.array(z.string()),
+  underlay: z.object({ ipv4: z.boolean(), ipv6: z.boolean() }),
+  devices: z.array(z.object({ kind: z.enum(DEVICE_KINDS), model: z.string(), free_count: count })),
+  platform_version: z.string(),
+  hvm_supported: z.boolean().default(false),
+  vmm_protocol_version: z.string().nullish().transform((value) => value ?? null),
+  cpu_features: z.array(z.string()).default([]),
+  tsc_offset_ns: z.number().int().nullish().transform((value) => value ?? null),
+  zpool_props: z.record(
+    z.string(),
+    z.object({ compression: z.string(), encryption: z.string(), recordsize_bytes: count }),
+  ).default({}),
+});
+export type CapacityReport = z.infer<typeof CapacityReport>;
+export type CapacityReportBody = z.input<typeof CapacityReport>;
+
+/** Effective values: the node's override, else the cluster default. The agent clamps the percent to 0.0 to 1.0. */
+export const AgentConfig = z.object({
+  reservoir_enabled: z.boolean(),
+  reservoir_percent: z.number(),
+});
+export type AgentConfig = z.infer<typeof AgentConfig>;
+
+/** `poll_token` may also travel in the header X-Poll-Token, which keeps it out of proxy logs. */
+export const RegisterStatusQuery = z.object({ poll_token: z.string().max(128).optional() });

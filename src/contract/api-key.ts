@@ -1,0 +1,39 @@
+// Credentials. Document 4, 2.4 and 2.5.
+import { z } from "zod";
+import { Timestamp } from "./common.ts";
+import { KEY_SCOPES } from "./enums.ts";
+
+export const ApiKeyView = z.object({
+  id: z.string(),
+  user_id: z.string(),
+  description: z.string(),
+  scope: z.enum(KEY_SCOPES),
+  bound_to_cn: z.string().nullable(),
+  created_at: Timestamp,
+  expires_at: Timestamp.nullable(),
+  last_used_at: Timestamp.nullable(),
+});
+export type ApiKeyView = z.infer<typeof ApiKeyView>;
+
+export const ApiKeyBody = z.strictObject({
+  description: z.string().min(1).max(255),
+  scope: z.enum(KEY_SCOPES).nullish().describe("Default full"),
+  expires_at: Timestamp.nullish(),
+});
+export type ApiKeyBody = z.infer<typeof ApiKeyBody>;
+
+/** `secret` is the whole key, shown in this answer only. */
+export const ApiKeyCreated = ApiKeyView.extend({ secret: z.string() });
+export type ApiKeyCreated = z.infer<typeof ApiKeyCreated>;
+
+/** Who the credential of this request belongs to. */
+export const Whoami = z.object({
+  user_id: z.string(),
+  username: z.string(),
+  is_root: z.boolean(),
+  key_id: z.string().nullable(),
+  scope: z.enum(KEY_SCOPES).nullable(),
+  bound_to_cn: z.string().nullable(),
+  expires_at: Timestamp.nullable(),
+});
+export type Whoami = z.infer<typeof Whoami>;

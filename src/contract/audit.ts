@@ -1,0 +1,52 @@
+// The audit chain. Document 4, section 6.
+import { z } from "zod";
+import { Timestamp } from "./common.ts";
+import { AUDIT_DECISIONS } from "./enums.ts";
+
+export const AuditActor = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("operator"), user_id: z.string(), is_root: z.boolean() }),
+  z.object({ kind: z.literal("api_key"), key_id: z.string(), user_id: z.string() }),
+  z.object({ kind: z.literal("anonymous") }),
+  z.object({ kind: z.literal("system") }),
+]);
+export type AuditActor = z.infer<typeof AuditActor>;
+
+export const AuditOutcome = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("success"), resource: z.string().nullable() }),
+  z.object({ kind: z.literal("forbidden") }),
+  z.object({ kind: z.literal("unauthenticated"), reason: z.string() }),
+  z.object({ kind: z.literal("client_error"), code: z.string().nullable(), message: z.string() }),
+  z.object({ kind: z.literal("server_error"), message: z.string() }),
+]);
+export type AuditOutcome = z.infer<typeof AuditOutcome>;
+
+export const AuditEvent = z.object({
+  seq: z.number().int(),
+  ts: Timestamp,
+  actor: AuditActor,
+  action: z.string(),
+  resource: z.string().nullable(),
+  request_id: z.string().nullable(),
+  decision: z.enum(AUDIT_DECISIONS),
+  outcome: AuditOutcome,
+  payload: z.unknown(),
+  prev_hash: z.string(),
+  hash: z.string(),
+});
+export type AuditEvent = z.infer<typeof AuditEvent>;
+
+export const AuditHead = z.object({ seq: z.number().int(), hash: z.string() });
+export type AuditHead = z.infer<typeof AuditHead>;
+
+export const AuditPage = z.object({ events: z.array(AuditEvent), head: AuditHead.nullable() });
+export type AuditPage = z.infer<typeof AuditPage>;
+
+/** Exactly one of the two keys of `outcome` is there. */
+export const AuditVerification = z.object({
+  outcome: z.union([
+    z.object({ Ok: z.object({ verified_to: z.number().int().nullable() }) }),
+    z.object({ Mismatch: z.object({ seq: z.number().int(), message: z.string() }) }),
+  ]),
+  head: AuditHead.nullable(),
+});
+export type AuditVerification = z.infer<typeof AuditVerification>;

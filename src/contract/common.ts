@@ -1,0 +1,31 @@
+// Shapes that every endpoint shares: errors, pages, ids, timestamps.
+import { z } from "zod";
+
+/** RFC 3339 in UTC, fractional seconds allowed (document 4, 0.1). */
+export const Timestamp = z.iso.datetime({ offset: true }).describe("RFC 3339 timestamp, UTC");
+
+/** Any UUID, the nil and all-ones ones included; a rule about those belongs to the endpoint that has it. */
+export const Uuid = z.guid().transform((value) => value.toLowerCase()).pipe(z.string());
+
+/** Document 4, 0.1: the body of every 4xx and 5xx answer. */
+export const ErrorBody = z.object({
+  message: z.string().describe("What went wrong, in words for the caller"),
+  request_id: z.uuid().describe("Also sent as x-request-id; quote it when you ask for help"),
+  error_code: z.string().optional().describe("A stable name for the failure, where it has one"),
+});
+export type ErrorBody = z.infer<typeof ErrorBody>;
+
+/** Document 4, 0.3: the results page. `next_page` is absent on the last one. */
+export function page<T extends z.ZodType>(item: T) {
+  return z.object({ items: z.array(item), next_page: z.string().optional() });
+}
+export type Page<T> = { items: T[]; next_page?: string };
+
+/** Document 4, Fixed here, Lists. */
+export const PageQuery = {
+  limit: z.coerce.number().int().min(1).max(1_000).optional().describe("Rows in this page, 1 to 1,000"),
+  page_token: z.string().min(1).max(512).optional().describe("`next_page` of the page before"),
+};
+
+export const Health = z.object({ status: z.literal("ok"), version: z.string() });
+export type Health = z.infer<typeof Health>;

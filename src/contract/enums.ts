@@ -1,0 +1,63 @@
+// The closed sets of the wire, as const arrays. This file imports nothing, so that an executable can take the values
+// without taking any schema code along.
+
+/** Document 2, CN record. The state of a compute node. */
+export const CN_STATES = ["pending", "approved", "disabled", "awaiting_setup", "setting_up"] as const;
+export type CnState = (typeof CN_STATES)[number];
+
+/** Document 2, Endpoints: what `state=` on GET /v1/system/cns accepts. */
+export const CN_FILTER_STATES = ["pending", "approved", "disabled"] as const;
+export type CnFilterState = (typeof CN_FILTER_STATES)[number];
+
+/** Document 2, CN record. What a node may be used for. */
+export const CN_ROLES = ["tenant", "edge", "both"] as const;
+export type CnRole = (typeof CN_ROLES)[number];
+
+/** Document 2, Authentication, and document 4, 2.5. What an API key may be used for. */
+export const KEY_SCOPES = ["full", "read_only", "audit_only", "agent", "booter", "ur_enroll"] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+/** Document 4, 1.7. */
+export const POOL_TIERS = ["ssd", "nvme", "hdd", "mixed"] as const;
+export const DEVICE_KINDS = ["gpu", "sr-iov-vf"] as const;
+
+/** Document 4, 3.1 and 3.4. The states of an operation as the API shows them. */
+export const OPERATION_STATES = ["pending", "running", "unwinding", "succeeded", "failed", "unwound", "stuck"] as const;
+export type OperationState = (typeof OPERATION_STATES)[number];
+
+/** Document 4, 3.4. The status of one step of an operation. */
+export const STEP_STATUSES = [
+  "pending",
+  "running",
+  "succeeded",
+  "failed",
+  "undo_running",
+  "undone",
+  "undo_failed",
+] as const;
+export type StepStatus = (typeof STEP_STATUSES)[number];
+
+/** Document 4, 3.4. What an operation can refer to. */
+export const RESOURCE_SCOPES = [
+  "fleet",
+  "silo",
+  "tenant",
+  "project",
+  "vpc",
+  "subnet",
+  "cn",
+  "instance",
+  "nic",
+  "disk",
+  "image",
+  "floating_ip",
+  "nat_gateway",
+  "route",
+  "route_table",
+  "edge_cluster",
+  "job",
+] as const;
+export type ResourceScope = (typeof RESOURCE_SCOPES)[number];
+
+/** Document 4, 6. */
+export const AUDIT_DECISIONS = ["allow", "deny", "not_evaluated"] as const;

@@ -1,0 +1,82 @@
+// Every number of the specification, once, with its unit in the name and the document it comes from.
+
+/** Document 2, Limits: a claim code lives one hour from minting. */
+export const CLAIM_CODE_TTL_S = 3_600;
+/** Document 2, Claim code: six characters of Crockford base32. */
+export const CLAIM_CODE_CHARS = 6;
+/** Document 4, 1.2: how often a colliding code is drawn again before the call fails. */
+export const CLAIM_CODE_TRIES_MAX = 16;
+/** Document 2, Limits: how long an agent waits for approval. */
+export const AGENT_APPROVAL_WAIT_S = 3_600;
+/** Document 2, Limits: setup has this long from approved_at. */
+export const SETUP_LIMIT_MS = 45 * 60 * 1_000;
+/** Document 2, Limits: an auto-approve window is clamped to this. */
+export const AUTO_APPROVE_SECS_MAX = 86_400;
+/** Document 2, Limits: hostname, an RFC 1123 label. */
+export const HOSTNAME_CHARS_MAX = 63;
+/** Document 4, 0.1: body size cap. */
+export const BODY_BYTES_MAX = 1_048_576;
+/** Document 4, 1.3: how long GET /v1/agent/register/status is held. */
+export const REGISTER_STATUS_HOLD_MS = 30_000;
+/** Architecture, 5: the hold on a host that stops idle processes. */
+export const REGISTER_STATUS_HOLD_SHORT_MS = 20_000;
+/** Document 4, 1.2: 16 random bytes as 32 hex characters. */
+export const POLL_TOKEN_BYTES = 16;
+/** Document 4, 1.4: console ticket, metadata token and migrate ticket keys. */
+export const TICKET_KEY_BYTES = 32;
+/** Document 4, Fixed here, Credentials at rest: the lookup id and the secret of an API key, in characters. */
+export const KEY_LOOKUP_CHARS = 12;
+export const KEY_SECRET_CHARS = 32;
+/** Document 4, Fixed here, Approval rate limit; section 8: burst 10. */
+export const APPROVE_PER_MINUTE_DEFAULT = 10;
+/**
+ * Registrations a minute from one address. Document 4, section 8, suggests 30; a whole rack behind one address registers
+ * when its power returns, so it is set where a rack is not slowed and a flood still is.
+ */
+export const REGISTER_PER_MINUTE_DEFAULT = 1_200;
+/** reliability.md S-07: failed approvals by known callers, over the whole site, so that codes cannot be guessed from many addresses. */
+export const APPROVE_FAILURES_PER_HOUR = 300;
+/** Document 4, 0.2: an unpaged list walks at most this many rows. */
+export const SCAN_ROWS_MAX = 10_000;
+/** Document 4, Fixed here, Lists: `limit` on a paged list. */
+export const PAGE_ROWS_MAX = 1_000;
+/** Document 4, 6: audit list default and maximum. */
+export const AUDIT_PAGE_ROWS_DEFAULT = 100;
+export const AUDIT_PAGE_ROWS_MAX = 1_000;
+/** Document 4, 3.4: operations list default and maximum. */
+export const OPERATION_PAGE_ROWS_DEFAULT = 50;
+export const OPERATION_PAGE_ROWS_MAX = 200;
+/** Document 4, Fixed here, Idempotency-Key: 1 to 255 printable characters, kept for 24 hours (3.5). */
+export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
+export const SEEN_RETENTION_HOURS = 24;
+/** Document 4, 1.6: the node agent's timers. */
+export const AGENT_HEARTBEAT_MS = 5_000;
+export const AGENT_STATUS_FULL_MS = 60_000;
+export const AGENT_CAPACITY_MS = 30_000;
+/** Document 4, 1.3: agent retry while pending and after a transport error. */
+export const AGENT_PENDING_RETRY_MS = 1_000;
+export const AGENT_ERROR_RETRY_MS = 5_000;
+/** Document 4, 9.1: a node counts as live when it was seen this recently. */
+export const CN_LIVE_S = 60;
+/** Document 2, CnReservoirView: cluster defaults. The percent is a fraction of physical memory. */
+export const RESERVOIR_ENABLED_DEFAULT = true;
+export const RESERVOIR_PERCENT_DEFAULT = 0.80;
+/** Document 4, 3.1: terminal operations are kept 30 days. */
+export const SAGA_RETENTION_S_DEFAULT = 2_592_000;
+/** reliability.md S-28: JSON depth and elements of one body. */
+export const JSON_DEPTH_MAX = 64;
+export const JSON_ELEMENTS_MAX = 10_000;
+/** reliability.md S-36: edge limits. */
+export const HEADERS_READ_MS = 10_000;
+export const BODY_READ_MS = 30_000;
+export const IDLE_SOCKET_MS = 60_000;
+export const HEADER_BYTES_MAX = 32_768;
+export const URI_BYTES_MAX = 8_192;
+/** reliability.md S-36: header lines of one request. */
+export const HEADER_LINES_MAX = 100;
+/** Document 4, 1.6: how often the agent looks whether its status changed. */
+export const AGENT_STATUS_CHECK_MS = 500;
+/** Our decision: how often the agent reads its effective configuration. */
+export const AGENT_CONFIG_MS = 60_000;
+/** Our decision: the longest `wait=` of GET /v1/operations/{id}, below the idle limit of common proxies. */
+export const OPERATION_WAIT_S_MAX = 20;

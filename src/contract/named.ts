@@ -1,0 +1,41 @@
+// The schemas that the API's description shows by name.
+import * as agent from "./agent.ts";
+import * as apiKey from "./api-key.ts";
+import * as audit from "./audit.ts";
+import * as cn from "./cn.ts";
+import { ErrorBody, Health } from "./common.ts";
+import * as operation from "./operation.ts";
+import * as setting from "./setting.ts";
+
+export const namedSchemas = {
+  ErrorBody,
+  Health,
+  CnView: cn.CnView,
+  SetupProgress: cn.SetupProgress,
+  CnApproval: cn.CnApproval,
+  CnRoleBody: cn.CnRoleBody,
+  CnReservoirBody: cn.CnReservoirBody,
+  CnReservoirView: cn.CnReservoirView,
+  AutoApproveBody: cn.AutoApproveBody,
+  AutoApproveWindow: cn.AutoApproveWindow,
+  Registration: agent.Registration,
+  RegistrationView: agent.RegistrationView,
+  RegisterStatusView: agent.RegisterStatusView,
+  StatusReport: agent.StatusReport,
+  CapacityReport: agent.CapacityReport,
+  AgentConfig: agent.AgentConfig,
+  ApiKeyBody: apiKey.ApiKeyBody,
+  ApiKeyView: apiKey.ApiKeyView,
+  ApiKeyCreated: apiKey.ApiKeyCreated,
+  Whoami: apiKey.Whoami,
+  AuditEvent: audit.AuditEvent,
+  AuditHead: audit.AuditHead,
+  AuditPage: audit.AuditPage,
+  AuditVerification: audit.AuditVerification,
+  SettingBody: setting.SettingBody,
+  SettingView: setting.SettingView,
+  Reference: operation.Reference,
+  OperationSummary: operation.OperationSummary,
+  OperationStep: operation.OperationStep,
+  OperationView: operation.OperationView,
+};

@@ -1,0 +1,45 @@
+// Operations: sagas as operators see them. Document 4, 3.4.
+import { z } from "zod";
+import { Timestamp } from "./common.ts";
+import { OPERATION_STATES, RESOURCE_SCOPES, STEP_STATUSES } from "./enums.ts";
+
+export const Reference = z.object({ scope: z.enum(RESOURCE_SCOPES), id: z.string() });
+export type Reference = z.infer<typeof Reference>;
+
+export const OperationSummary = z.object({
+  id: z.string(),
+  kind: z.string().describe("The saga's name, for example node-join"),
+  state: z.enum(OPERATION_STATES),
+  references: z.array(Reference),
+  stuck_reason: z.string().nullable(),
+  error: z.string().nullable().describe("Why it failed or unwound"),
+  time_created: Timestamp,
+  time_done: Timestamp.nullable(),
+});
+export type OperationSummary = z.infer<typeof OperationSummary>;
+
+export const OperationStep = z.object({
+  index: z.number().int(),
+  name: z.string(),
+  kind: z.enum(["write", "job"]),
+  status: z.enum(STEP_STATUSES),
+  output: z.unknown(),
+  error_message: z.string().nullable(),
+  undo_error: z.string().nullable(),
+  job_id: z.string().nullable(),
+  started_at: Timestamp.nullable(),
+  ended_at: Timestamp.nullable(),
+});
+export type OperationStep = z.infer<typeof OperationStep>;
+
+export const OperationView = OperationSummary.extend({
+  epoch: z.number().int().describe("Rises with every transition of the operation; fences late writers"),
+  params: z.unknown(),
+  progress: z.object({
+    completed_steps: z.number().int(),
+    total_steps: z.number().int(),
+    current_step: z.string().nullable(),
+  }),
+  steps: z.array(OperationStep),
+});
+export type OperationView = z.infer<typeof OperationView>;
