@@ -1,0 +1,69 @@
+-- Whoever migrates owns the tables. The server acts as berth_app, which can use them but not change their shape; people
+-- and tools that only look act as berth_reader. Roles belong to the whole server, not to this database, so other
+-- databases may make the same roles at the same moment: losing that race is not an error.
+do $$
+declare
+  role_name text;
+begin
+  foreach role_name in array array['berth_app', 'berth_reader'] loop
+    for attempt in 1..20 loop
+      begin
+        if not exists (select from pg_roles where rolname = role_name) then
+          execute format('create role %I nologin noinherit', role_name);
+        end if;
+        -- From PostgreSQL 16 on, being a member is not enough for SET ROLE. A superuser may do it always.
+        if role_name = 'berth_app' and not pg_has_role(current_user, role_name,
+          case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)
+        then
+          execute format('grant %I to %I', role_name, current_user);
+        end if;
+        exit;
+      exception
+        when insufficient_privilege then
+          raise notice 'role % is not available to %, which lacks CREATEROLE: the server acts as % itself',
+            role_name, current_user, current_user;
+          exit;
+        -- internal_error: "tuple concurrently updated", another database granted the same role.
+        when duplicate_object or unique_violation or internal_error then
+          if attempt = 20 then
+            raise;
+          end if;
+          perform pg_sleep(0.02);
+      end;
+    end loop;
+  end loop;
+end
+$$;
+
+-- What later migrations make is usable by these roles without a word in them. Tables that must not be rewritten (audit,
+-- transition logs) take rights away again where they are made.
+do $$
+begin
+  if exists (select from pg_roles where rolname = 'berth_app') then
+    alter default privileges in schema public grant select, insert, update, delete on tables to berth_app;
+    alter default privileges in schema public grant usage on sequences to berth_app;
+    alter default privileges in schema public grant execute on functions to berth_app;
+    grant select on schema_migration to berth_app;
+  end if;
+  if exists (select from pg_roles where rolname = 'berth_reader') then
+    alter default privileges in schema public grant select on tables to berth_reader;
+    grant select on schema_migration to berth_reader;
+  end if;
+end
+$$;
+
+-- Only the owner of the schema can do this; from PostgreSQL 15 on a new database is made this way already.
+do $$
+begin
+  revoke create on schema public from public;
+  if exists (select from pg_roles where rolname = 'berth_app') then
+    revoke create on schema public from berth_app;
+    grant usage on schema public to berth_app;
+  end if;
+  if exists (select from pg_roles where rolname = 'berth_reader') then
+    grant usage on schema public to berth_reader;
+  end if;
+exception when insufficient_privilege then
+  raise notice 'schema public belongs to another user: its rights are left as they are';
+end
+$$;

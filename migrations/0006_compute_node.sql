@@ -1,0 +1,49 @@
+-- Compute nodes. Document 2, CN record. Written only through commit_units; version is the single-writer guard.
+create table cn (
+  server_uuid                 uuid primary key,
+  incarnation                 uuid not null,
+  version                     bigint not null check (version > 0),
+  wake_at                     timestamptz,
+  state                       text not null
+    check (state in ('pending', 'approved', 'disabled', 'awaiting_setup', 'setting_up')),
+  hostname                    text not null,
+  role                        text not null check (role in ('tenant', 'edge', 'both')),
+  admin_ip                    inet,
+  sysinfo                     jsonb not null,
+  console_listen_port         int check (console_listen_port between 1 and 65535),
+  console_tls_spki_sha256_hex text,
+  registered_at               timestamptz not null,
+  approved_at                 timestamptz,
+  -- Six characters without the hyphen; unique among the codes that are shown anywhere.
+  claim_code                  text,
+  claim_code_expires_at       timestamptz,
+  -- The poll token is derived from this id; only its hash is kept.
+  registration_id             uuid,
+  poll_token_sha256           text,
+  bound_api_key_id            uuid,
+  -- Sealed with the server's secret: the key until the node first used it, and the three ticket keys.
+  pending_credential          text,
+  ticket_keys                 text,
+  last_setup_error            text,
+  setup_progress              jsonb,
+  disk_layout                 jsonb,
+  check ((claim_code is null) = (claim_code_expires_at is null)),
+  check (claim_code is null or state = 'pending'),
+  check (state <> 'approved' or bound_api_key_id is not null)
+);
+create unique index cn_claim_code on cn (claim_code) where claim_code is not null;
+create unique index cn_poll_token on cn (poll_token_sha256) where poll_token_sha256 is not null;
+create index cn_by_state on cn (state, registered_at, server_uuid);
+create index cn_in_order on cn (registered_at, server_uuid);
+create index cn_due on cn (wake_at) where wake_at is not null;
+insert into actor_kind values ('cn', 'cn', 'server_uuid');
+
+-- What operators decide about placing work on a node. The reservoir override lives here (document 4, 1.1); null inherits.
+create table cn_placement (
+  server_uuid       uuid primary key,
+  reservoir_enabled boolean,
+  reservoir_percent double precision
+);
+
+-- A repeated approval finds its node by the message it stands for.
+create index transition_of_approval on transition (msg_id) where event = 'approve';

@@ -1,0 +1,102 @@
+// The server's secret: what seals records and derives keys. From the environment where an operator keeps it; else from
+// a file beside the embedded database; else from the database itself, which is weaker and said so.
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, readFile, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { DbClient } from "../db/pool.ts";
+
+export type SecretSources = {
+  readonly env: { readonly BERTH_SECRET_KEY?: string; readonly DATABASE_URL?: string };
+  /** BERTH_DATA_DIR. */
+  readonly dataDir: string;
+  readonly db: DbClient;
+};
+
+export type ServerSecret = {
+  readonly secret: Uint8Array;
+  readonly from: "environment" | "file" | "database";
+  /** To be shown to the operator at the start. */
+  readonly warning: string | null;
+};
+
+const SECRET_BYTES = 32;
+const MAKE_ONE = "make one with: openssl rand -hex 32";
+const FORM = `at least ${SECRET_BYTES} random bytes as hex or base64url; ${MAKE_ONE}`;
+
+const IN_DATABASE = "BERTH_SECRET_KEY is not set, so the server's secret is kept in the database: whoever reads the " +
+  "database or a backup of it can open what is sealed there. To move it out, stop all servers, set BERTH_SECRET_KEY " +
+  "to what `select encode(secret, 'hex') from server_secret` answers, and delete that row.";
+
+/** Throws an Error that says what to do when a secret is there but unusable. */
+export async function serverSecret({ env, dataDir, db }: SecretSources): Promise<ServerSecret> {
+  if (env.BERTH_SECRET_KEY) {
+    return { secret: fromEnvironment(env.BERTH_SECRET_KEY), from: "environment", warning: null };
+  }
+  if (!env.DATABASE_URL) return { secret: await fromFile(dataDir), from: "file", warning: null };
+  return { secret: await fromDatabase(db), from: "database", warning: IN_DATABASE };
+}
+
+function fromEnvironment(text: string): Uint8Array {
+  const secret = parse(text);
+  if (secret === null) throw new Error(`BERTH_SECRET_KEY must be ${FORM}`);
+  return secret;
+}
+
+function parse(text: string): Uint8Array | null {
+  const trimmed = text.trim();
+  const bytes = /^([0-9a-f]{2})+$/i.test(trimmed)
+    ? Buffer.from(trimmed, "hex")
+    : /^[A-Za-z0-9_+/-]+={0,2}$/.test(trimmed)
+    ? Buffer.from(trimmed, "base64url") // Reads plain base64 as well.
+    : null;
+  return bytes !== null && bytes.length >= SECRET_BYTES ? bytes : null;
+}
+
+async function fromFile(dataDir: string): Promise<Uint8Array> {
+  const path = join(dataDir, "secret-key");
+  const text = await readFile(path, "utf8").catch((error) => {
+    if (error.code !== "ENOENT") throw error;
+    return null;
+  });
+  if (text === null) {
+    await mint(path, dataDir);
+    return await fromFile(dataDir);
+  }
+  if (((await stat(path)).mode & 0o077) !== 0) {
+    throw new Error(`${path} may be read by others, and so may the secret: chmod 600 ${path}`);
+  }
+  const secret = parse(text);
+  if (secret === null) {
+    throw new Error(`${path} must hold ${FORM}. Restore it from a backup: without it nothing sealed can be opened.`);
+  }
+  return secret;
+}
+
+/** Written aside and linked, so that the file is whole when it appears; whoever links first has minted it. */
+async function mint(path: string, dataDir: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const aside = `${path}.${randomBytes(6).toString("hex")}`;
+  const file = await open(aside, "wx", 0o600);
+  try {
+    await file.writeFile(randomBytes(SECRET_BYTES).toString("hex") + "\n");
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  try {
+    await link(aside, path);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "EEXIST") throw error;
+  } finally {
+    await unlink(aside);
+  }
+}
+
+/** All servers of one database get the same secret, whichever of them minted it. */
+async function fromDatabase(db: DbClient): Promise<Uint8Array> {
+  const read = () => db.query<{ secret: Uint8Array }>("select secret from server_secret");
+  const present = (await read()).rows[0];
+  if (present !== undefined) return present.secret;
+  await db.query("insert into server_secret (secret) values ($1) on conflict do nothing", [randomBytes(SECRET_BYTES)]);
+  return (await read()).rows[0]!.secret;
+}

@@ -1,0 +1,109 @@
+// Checks the audit chain in one snapshot, a chunk at a time. What it detects: a changed, removed, exchanged or inserted
+// event, a tail cut off below the head or grown beyond it, and a text that does not fit its hash. A chain rewritten
+// together with its head is told only by a head that was kept elsewhere.
+import type { AuditHead, AuditVerification } from "../contract/audit.ts";
+import { GENESIS_HASH, sha256 } from "./audit-chain.ts";
+import { readHead, settle } from "./audit-read.ts";
+import type { Db, DbClient } from "./pool.ts";
+
+type Stored = { readonly seq: number; readonly canonical: string; readonly prev_hash: string; readonly hash: string };
+type Mismatch = { readonly seq: number; readonly message: string };
+
+const CHUNK_ROWS = 1_000;
+/** Architecture, section 2: verify may take longer than a request's statements. */
+const STATEMENT_LIMIT = "set local statement_timeout = '60s'";
+const CHUNK =
+  "select seq, canonical, prev_hash, hash from audit_event where seq >= $1 and seq <= $2 order by seq limit $3";
+
+/**
+ * Checks the events `from` to `to`, both included; by default all of them.
+ * `verified_to` is null when the range holds no event.
+ */
+export async function verify(db: Db, range: { from?: number; to?: number } = {}): Promise<AuditVerification> {
+  await settle(db);
+  return await db.withClient(async (client) => {
+    await client.query("begin isolation level repeatable read read only");
+    await client.query(STATEMENT_LIMIT);
+    const head = await readHead(client);
+    const from = range.from ?? 0;
+    const to = Math.min(range.to ?? Infinity, head?.seq ?? -1);
+    const mismatch = await checkRange(client, head, { from, to });
+    await client.query("commit");
+    if (mismatch !== null) return { outcome: { Mismatch: mismatch }, head };
+    return { outcome: { Ok: { verified_to: from <= to ? to : null } }, head };
+  });
+}
+
+async function checkRange(
+  client: DbClient,
+  head: AuditHead | null,
+  range: { from: number; to: number },
+): Promise<Mismatch | null> {
+  const { from, to } = range;
+  if (from <= to) {
+    const before = await hashBefore(client, from);
+    if (before === null) return { seq: from - 1, message: "the event is missing" };
+    const last = await checkEvents(client, before, range);
+    if (typeof last !== "string") return last;
+    if (to === head?.seq && last !== head.hash) return { seq: to, message: "the hash differs from the head's" };
+    if (to !== head?.seq) return await checkNext(client, to + 1, last);
+  }
+  const { rows } = await client.query<{ seq: number }>(
+    "select seq from audit_event where seq > $1 order by seq limit 1",
+    [head?.seq ?? -1],
+  );
+  return rows[0] === undefined ? null : { seq: rows[0].seq, message: "the event is beyond the head" };
+}
+
+/** The hash that event `seq` must carry as its prev_hash; null when the event before it is missing. */
+async function hashBefore(client: DbClient, seq: number): Promise<string | null> {
+  if (seq === 0) return GENESIS_HASH;
+  const { rows } = await client.query<Stored>(CHUNK, [seq - 1, seq - 1, 1]);
+  return rows[0]?.hash ?? null;
+}
+
+/** The hash of the last event of the range, or the first event that is wrong. */
+async function checkEvents(
+  client: DbClient,
+  before: string,
+  range: { from: number; to: number },
+): Promise<string | Mismatch> {
+  let hash = before;
+  let seq = range.from;
+  while (seq <= range.to) {
+    const { rows } = await client.query<Stored>(CHUNK, [seq, range.to, CHUNK_ROWS]);
+    if (rows.length === 0) return { seq, message: "the event is missing" };
+    for (const row of rows) {
+      const message = flaw(row, seq, hash);
+      if (message !== null) return { seq, message };
+      hash = row.hash;
+      seq++;
+    }
+  }
+  return hash;
+}
+
+/** The event after the range was made from the range's last one, so it tells whether that one was rewritten. */
+async function checkNext(client: DbClient, seq: number, hash: string): Promise<Mismatch | null> {
+  const { rows } = await client.query<Stored>(CHUNK, [seq, seq, 1]);
+  if (rows[0] === undefined) return { seq, message: "the event is missing" };
+  return rows[0].prev_hash === hash ? null : { seq: seq - 1, message: "the next event was made from another hash" };
+}
+
+function flaw(row: Stored, seq: number, before: string): string | null {
+  if (row.seq !== seq) return "the event is missing";
+  if (sha256(row.canonical) !== row.hash) return "the text does not match its hash";
+  if (row.prev_hash !== before) return "prev_hash is not the hash of the event before";
+  const event = parsed(row.canonical);
+  if (event?.seq !== seq) return "the text belongs to another event";
+  if (event.prev_hash !== before) return "the text names another prev_hash";
+  return null;
+}
+
+function parsed(text: string): { seq?: unknown; prev_hash?: unknown } | null {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // Hashed as it is, but no event: the caller reports it.
+  }
+}

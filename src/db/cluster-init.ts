@@ -1,0 +1,142 @@
+// Makes PostgreSQL's own files. They appear under their final name only when whole, so a start that is killed half-way
+// leaves nothing that a later start could mistake for a database.
+import { execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chmod, chown, cp, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { type DataFolder, exists, writeSecret } from "./data-folder.ts";
+import { binariesIn, type PostgresBinaries } from "./postgres-binaries.ts";
+import type { PostgresUser } from "./postgres-user.ts";
+
+const execFileAsync = promisify(execFile);
+
+export const SUPERUSER = "berth";
+export const DATABASE = "berth";
+const PASSWORD_BYTES = 24;
+
+export type Cluster = {
+  readonly folder: DataFolder;
+  readonly binaries: PostgresBinaries;
+  readonly user: PostgresUser;
+  /** False only for tests: files are not flushed to the disk. */
+  readonly durable: boolean;
+};
+
+/** PostgreSQL sees none of our environment: it holds secrets, and PG* variables would change what it does. */
+export function postgresEnv(): Record<string, string> {
+  return { PATH: process.env.PATH ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
+}
+
+/** Makes the cluster when it is missing, checks that these programs can run it otherwise. Answers the password. */
+export async function ensureCluster(made: Cluster): Promise<string> {
+  const { folder, binaries, user } = made;
+  const place = dirname(folder.cluster);
+  if (user.owner !== null) {
+    await mkdir(place, { recursive: true });
+    if (!user.seesOurFiles) await chmod(place, 0o711); // Enter, not list.
+  }
+  if (!await exists(folder.cluster)) return await initCluster(made);
+
+  const disk = (await readFile(join(folder.cluster, "PG_VERSION"), "utf8")).trim();
+  const program = binaries.version.split(".")[0];
+  if (disk !== program) {
+    throw new Error(
+      `${folder.cluster} was made by PostgreSQL ${disk}, and this build brings ${program}. Dump it with the build that ` +
+        `made it (pg_dumpall) and restore into a new BERTH_DATA_DIR.`,
+    );
+  }
+  await ownBy(user, folder.cluster);
+  const password = await readFile(folder.password, "utf8").catch(() => "");
+  if (password === "") {
+    throw new Error(
+      `${folder.password} is missing, so the database beside it cannot be opened. Restore it from a backup.`,
+    );
+  }
+  return password;
+}
+
+async function initCluster({ folder, binaries, user, durable }: Cluster): Promise<string> {
+  const growing = `${folder.cluster}.new`;
+  const handed = `${folder.cluster}.password`;
+  const password = randomBytes(PASSWORD_BYTES).toString("base64url");
+  try {
+    await rm(growing, { recursive: true, force: true });
+    await mkdir(growing, { mode: 0o700 });
+    await ownBy(user, growing);
+    // A file, because arguments and environments can be read by others.
+    await writeSecret(handed, password);
+    await ownBy(user, handed);
+    const argv = [
+      ...[binaries.initdb, `--pgdata=${growing}`, `--username=${SUPERUSER}`, `--pwfile=${handed}`],
+      ...[
+        "--auth=scram-sha-256",
+        "--encoding=UTF8",
+        "--locale-provider=builtin",
+        "--builtin-locale=C.UTF-8",
+        "--locale=C",
+      ],
+      ...["--no-instructions", ...(durable ? [] : ["--no-sync"])],
+    ];
+    const [program, ...rest] = user.wrap(argv);
+    await execFileAsync(program, rest, { cwd: dirname(folder.cluster), env: postgresEnv(), ...user.ids });
+    await createDatabase({ folder, binaries, user, durable }, growing);
+    await writeSecret(folder.password, password);
+    await rename(growing, folder.cluster);
+    return password;
+  } catch (error) {
+    const detail = String((error as { stderr?: unknown }).stderr ?? "").trim();
+    throw new Error(`PostgreSQL could not make its files in ${folder.cluster}: ${detail || (error as Error).message}`, {
+      cause: error,
+    });
+  } finally {
+    await rm(handed, { force: true });
+  }
+}
+
+/** In single-user mode, so that nobody can connect before the cluster is whole. */
+function createDatabase({ folder, binaries, user, durable }: Cluster, pgdata: string): Promise<void> {
+  const [program, ...rest] = user.wrap([
+    ...[binaries.postgres, "--single", "-D", pgdata, "-c", `fsync=${durable ? "on" : "off"}`, "postgres"],
+  ]);
+  const child = spawn(program, rest, {
+    cwd: dirname(folder.cluster),
+    env: postgresEnv(),
+    stdio: ["pipe", "ignore", "pipe"],
+    ...user.ids,
+  });
+  let printed = "";
+  child.stderr.on("data", (chunk) => printed += chunk);
+  child.stdin.end(`create database ${DATABASE};\n`);
+  return new Promise((done, fail) => {
+    child.on("error", fail);
+    // Single-user mode ends with 0 whatever the statement did; what it printed tells.
+    child.on("close", (code) => {
+      if (code === 0 && !/\b(ERROR|FATAL|PANIC):/.test(printed)) done();
+      else fail(new Error(printed.trim() || `postgres --single ended with ${code}`));
+    });
+  });
+}
+
+/** Gives the files to the user that will run the server, when they are not its own yet. */
+async function ownBy(user: PostgresUser, path: string): Promise<void> {
+  if (user.owner === null) return;
+  const { uid, gid } = user.owner;
+  const now = await stat(path);
+  if (now.uid === uid) return;
+  if (now.isDirectory()) await execFileAsync("chown", ["-R", `${uid}:${gid}`, path]);
+  else await chown(path, uid, gid);
+}
+
+/** The programs, copied to where the user can read them. */
+export async function copyBinaries(binaries: PostgresBinaries, place: string): Promise<PostgresBinaries> {
+  const copy = join(place, `postgres-${binaries.version}`);
+  if (!await exists(copy)) {
+    const growing = `${copy}.new`;
+    await rm(growing, { recursive: true, force: true });
+    await cp(binaries.root, growing, { recursive: true, verbatimSymlinks: true });
+    await chmod(growing, 0o755);
+    await rename(growing, copy);
+  }
+  return binariesIn(copy, binaries.version);
+}

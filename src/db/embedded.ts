@@ -1,0 +1,143 @@
+// The PostgreSQL server that Berth brings along, used when DATABASE_URL is unset. It is a real server: what differs from
+// an installed one is only who starts and stops it.
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { type Cluster, copyBinaries, DATABASE, ensureCluster, postgresEnv, SUPERUSER } from "./cluster-init.ts";
+import {
+  type DataFolder,
+  rotateLog,
+  stopByPid,
+  stopOrphan,
+  takeDataFolder,
+  withClusterIn,
+  writeSecret,
+} from "./data-folder.ts";
+import { findBinaries } from "./postgres-binaries.ts";
+import { freePort, type PostgresProcess, runPostgres } from "./postgres-process.ts";
+import { choosePostgresUser, type PostgresUser } from "./postgres-user.ts";
+
+export type EmbeddedOptions = {
+  /** Made when missing. One process at a time owns it. */
+  readonly dataDir: string;
+  /** TCP port on 127.0.0.1. Default: a free one, another at every start. */
+  readonly port?: number;
+  /** PostgreSQL settings that win over ours, for example `{ fsync: "off" }` in tests. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Told what an operator should know, in one line. Default: standard error. */
+  readonly note?: (line: string) => void;
+};
+
+export type EmbeddedPostgres = {
+  /** Holds the password: never log it. Also in the file `url` of the data folder while the server runs. */
+  readonly url: string;
+  readonly pid: number;
+  /** Settles when the server has ended, wished or not, with how it ended. */
+  readonly ended: Promise<string>;
+  /** Fast stop: open transactions roll back, clients are dropped, files are flushed. Repeats are harmless. */
+  stop(): Promise<void>;
+};
+
+const START_TRIES_MAX = 5;
+const RETRY_MS = 200;
+const SETTINGS = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  deadlock_timeout: "200ms", // reliability.md 4.6: only a superuser may set it, so not the pool.
+  timezone: "UTC",
+  log_timezone: "UTC",
+} as const;
+
+/** Where PostgreSQL's files go when root's own folder is closed to the user that runs it. */
+const SHARED_PLACE = "/var/lib/berth";
+
+/** Starts the server, making its files on the first start. Throws an Error that says what to do when it cannot. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const folder = await takeDataFolder(options.dataDir);
+  try {
+    const durable = options.settings?.fsync !== "off";
+    const cluster = await settle({ folder, durable, user: await choosePostgresUser() }, options);
+    await stopOrphan(cluster.folder.cluster);
+    await rotateLog(folder.log);
+    const password = await ensureCluster(cluster);
+    const server = await startWithRetry(cluster, options);
+    const url = `postgres://${SUPERUSER}:${password}@127.0.0.1:${server.port}/${DATABASE}`;
+    await writeSecret(folder.url, url);
+    return { url, pid: server.pid, ended: server.ended, stop: stopOnce(server, folder) };
+  } catch (error) {
+    folder.release();
+    throw error;
+  }
+}
+
+/** Finds a place for files and programs that the user can enter and run. */
+async function settle(
+  { folder, durable, user }: { folder: DataFolder; durable: boolean; user: PostgresUser },
+  options: EmbeddedOptions,
+): Promise<Cluster> {
+  const binaries = findBinaries();
+  const placed = await placeOf(folder, user, options);
+  const readable = user.seesOurFiles || await canRun(user, [binaries.postgres, "--version"]);
+  return {
+    folder: placed,
+    binaries: readable ? binaries : await copyBinaries(binaries, dirname(placed.cluster)),
+    user,
+    durable,
+  };
+}
+
+async function placeOf(
+  folder: DataFolder,
+  user: PostgresUser,
+  { note = (line) => console.error(line) }: EmbeddedOptions,
+): Promise<DataFolder> {
+  // A place once chosen stays, also when the reason has gone: a new empty database would look like lost data.
+  const chosen = await readFile(folder.place, "utf8").catch(() => "");
+  if (chosen === "" && (user.seesOurFiles || await canEnter(user, dirname(folder.path)))) return folder;
+  const place = chosen || join(SHARED_PLACE, createHash("sha256").update(folder.path).digest("hex").slice(0, 12));
+  await mkdir(place, { recursive: true, mode: 0o711 });
+  await writeFile(folder.place, place, { mode: 0o600 });
+  note(`PostgreSQL runs as ${user.name} and keeps the files of ${folder.path} in ${place}.`);
+  return withClusterIn(folder, place);
+}
+
+const canEnter = (user: PostgresUser, path: string) => canRun(user, ["sh", "-c", 'cd "$0"', path]);
+
+async function canRun(user: PostgresUser, argv: readonly string[]): Promise<boolean> {
+  const [program, ...rest] = user.wrap(argv);
+  try {
+    await promisify(execFile)(program, rest, { cwd: "/", env: postgresEnv(), ...user.ids });
+    return true;
+  } catch {
+    return false; // A program that may not even be started throws, one that fails rejects: both are an answer.
+  }
+}
+
+/** A free port may be gone by the time we listen, and workers of a killed server take a moment to notice. */
+async function startWithRetry(cluster: Cluster, options: EmbeddedOptions): Promise<PostgresProcess> {
+  for (let tries = 1;; tries++) {
+    const port = options.port ?? await freePort();
+    try {
+      return await runPostgres(cluster, { ...SETTINGS, ...options.settings, port: String(port) });
+    } catch (error) {
+      const passing = /Address already in use|shared memory block .* is still in use/.test((error as Error).message);
+      if (!passing || tries === START_TRIES_MAX) throw error;
+      await new Promise((wake) => setTimeout(wake, RETRY_MS * tries));
+    }
+  }
+}
+
+function stopOnce(server: PostgresProcess, folder: DataFolder): () => Promise<void> {
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    if (server.isRunning() && !await stopByPid(server.pid)) {
+      throw new Error(`The database server (pid ${server.pid}) does not stop. Its data is in ${folder.path}.`);
+    }
+    await server.ended;
+    await rm(folder.url, { force: true });
+    folder.release();
+  };
+  return () => stopping ??= stop();
+}

@@ -1,0 +1,65 @@
+// An Idempotency-Key stands for one message. Whoever sends the same key and body again is given the same message id,
+// and so hears the stored answer of that message. Document 4, Fixed here and 3.5.
+import { createHash } from "node:crypto";
+import { type Fault, fault } from "../contract/fault.ts";
+import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
+import type { DbClient } from "./pool.ts";
+
+export type KeyClaim = {
+  /** Keys of different callers never meet. */
+  readonly principal: string;
+  readonly method: string;
+  readonly path: string;
+  /** As parseIdempotencyKey accepted it. */
+  readonly key: string;
+  /** Lower hex, over the bytes of the body. */
+  readonly body_sha256: string;
+  /** A new UUIDv7, used when the key is new. */
+  readonly new_msg_id: string;
+};
+
+export type KeyAnswer =
+  | { readonly ok: true; readonly msg_id: string; readonly repeated: boolean }
+  | { readonly ok: false; readonly fault: Fault };
+
+/** A row that is too old counts as none. The update of a live one changes nothing, but answers with what it holds. */
+const CLAIM = `
+  insert into idempotency as i (principal, method, path, key, body_sha256, msg_id, created_at)
+  values ($1, $2, $3, $4, $5, $6, berth_now())
+  on conflict (principal, method, path, key) do update set (body_sha256, msg_id, created_at) = (
+    select case when old then excluded.body_sha256 else i.body_sha256 end,
+           case when old then excluded.msg_id else i.msg_id end,
+           case when old then excluded.created_at else i.created_at end
+      from (select i.created_at <= excluded.created_at - make_interval(hours => $7) as old) age)
+  returning msg_id, body_sha256, msg_id <> $6 as repeated`;
+
+const OTHER_BODY = fault("unprocessable", "this Idempotency-Key was used for a request with another body");
+
+export async function claimKey(db: DbClient, claim: KeyClaim): Promise<KeyAnswer> {
+  const { principal, method, path, key, body_sha256, new_msg_id } = claim;
+  const { rows } = await db.query<{ msg_id: string; body_sha256: string; repeated: boolean }>(CLAIM, [
+    principal,
+    method,
+    indexable(path),
+    key,
+    body_sha256,
+    new_msg_id,
+    SEEN_RETENTION_HOURS,
+  ]);
+  const row = rows[0]!;
+  if (row.body_sha256 !== body_sha256) return { ok: false, fault: OTHER_BODY };
+  return { ok: true, msg_id: row.msg_id, repeated: row.repeated };
+}
+
+/** An index row holds about 2,700 bytes; a path may be longer. */
+const PATH_CHARS_MAX = 500;
+function indexable(path: string): string {
+  if (path.length <= PATH_CHARS_MAX) return path;
+  return `sha256:${createHash("sha256").update(path).digest("hex")}`;
+}
+
+/** Removes keys whose answers are no longer kept. Returns how many. */
+export async function pruneIdempotency(db: DbClient): Promise<number> {
+  const old = "delete from idempotency where created_at <= berth_now() - make_interval(hours => $1)";
+  return (await db.query(old, [SEEN_RETENTION_HOURS])).rowCount;
+}

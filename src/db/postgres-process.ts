@@ -1,0 +1,96 @@
+// One running PostgreSQL server. It lives in a session of its own, so Ctrl-C reaches us and not it: we drain first.
+// When we end without a word (kill -9), a shell that holds the other end of our pipe stops it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { type Cluster, postgresEnv } from "./cluster-init.ts";
+
+export type PostgresProcess = {
+  readonly pid: number;
+  readonly port: number;
+  /** Settles when the server has ended, with how it ended. */
+  readonly ended: Promise<string>;
+  isRunning(): boolean;
+};
+
+const READY_LIMIT_MS = 60_000;
+const POLL_MS = 20;
+
+// $1 is the server's pid. The read returns when our end of the pipe closes, which the kernel does however we end.
+const WATCH = `trap '' HUP INT TERM
+read _
+kill -INT "$1" 2>/dev/null || exit 0
+n=0
+while kill -0 "$1" 2>/dev/null && [ $n -lt 30 ]; do sleep 1; n=$((n + 1)); done
+kill -QUIT "$1" 2>/dev/null`;
+
+/** Starts the server and waits until it accepts connections. Throws an Error with the end of its log when it does not. */
+export async function runPostgres(cluster: Cluster, settings: Record<string, string>): Promise<PostgresProcess> {
+  const { folder, binaries, user } = cluster;
+  const logStart = await stat(folder.log).then((s) => s.size, () => 0);
+  const log = openSync(folder.log, "a", 0o600);
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const [program, ...rest] = user.wrap([binaries.postgres, "-D", folder.cluster, ...flags]);
+  const child = spawn(program, rest, {
+    detached: true,
+    cwd: folder.cluster,
+    env: postgresEnv(),
+    stdio: ["ignore", log, log],
+    ...user.ids,
+  });
+  closeSync(log);
+  let running = true;
+  const ended = new Promise<string>((settle) => {
+    child.once("error", (error) => settle(error.message));
+    child.once("exit", (code, signal) => settle(signal ?? `status ${code}`));
+  }).finally(() => running = false);
+  if (child.pid === undefined) throw new Error(`PostgreSQL did not start: ${await ended}`);
+
+  const watcher = watch(child.pid);
+  // Its pid may belong to another program from now on, so the watcher must go before our pipe can close.
+  void ended.then(() => watcher.kill("SIGKILL"));
+  await ready({ pid: child.pid, cluster: folder.cluster, isRunning: () => running }).catch(async (error) => {
+    if (running) process.kill(child.pid!, "SIGQUIT");
+    await ended;
+    const printed = (await readFile(folder.log, "utf8")).slice(logStart).trim();
+    throw new Error(`PostgreSQL did not start (${(error as Error).message}):\n${printed}`, { cause: error });
+  });
+  child.unref();
+  return { pid: child.pid, port: Number(settings.port), ended, isRunning: () => running };
+}
+
+function watch(pid: number): ChildProcess {
+  const watcher = spawn("sh", ["-c", WATCH, "berth-postgres-watch", String(pid)], {
+    detached: true,
+    cwd: "/",
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  watcher.on("error", () => {}); // No sh: a killed owner's server is then stopped by the next start.
+  watcher.unref();
+  return watcher;
+}
+
+type Starting = { readonly pid: number; readonly cluster: string; isRunning(): boolean };
+
+async function ready({ pid, cluster, isRunning }: Starting): Promise<void> {
+  for (let waited_ms = 0; waited_ms < READY_LIMIT_MS; waited_ms += POLL_MS) {
+    if (!isRunning()) throw new Error("it ended at once");
+    const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
+    // Line 1 is the pid, line 8 the state; a file that a dead server left has another pid.
+    if (Number(lines[0]) === pid && lines[7]?.trim() === "ready") return;
+    await new Promise((wake) => setTimeout(wake, POLL_MS));
+  }
+  throw new Error(`not ready within ${READY_LIMIT_MS / 1_000} s`);
+}
+
+/** A port that nobody used a moment ago. Another program may take it before we do: the caller tries again. */
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((open, fail) => probe.once("error", fail).listen(0, "127.0.0.1", open));
+  const address = probe.address();
+  await new Promise((closed) => probe.close(closed));
+  if (address === null || typeof address === "string") throw new Error("the probe socket has no port");
+  return address.port;
+}

@@ -1,0 +1,112 @@
+// Collects the latest value per key and writes many at once. A caller waits until the write that holds its value, or a
+// newer one of the same key, has committed. One write at a time, so that an older value never follows a newer one.
+import { isConnectionError, sqlState } from "./sql-error.ts";
+
+export type BatchOptions = {
+  /** One statement for all entries. It may be repeated when its outcome is unknown. */
+  readonly write: (entries: readonly Entry[]) => Promise<unknown>;
+  /** How long the first entry waits for others. */
+  readonly delay_ms: number;
+  readonly entries_max?: number;
+  readonly chars_max?: number;
+};
+
+export type Entry = { readonly key: string; readonly json: string };
+
+export type SignalBatch = {
+  /** Null when the batch is full: nothing was taken. Rejects when the database does not take it. */
+  put(entry: Entry): Promise<void> | null;
+  /** Writes what is there and waits for it. */
+  flush(): Promise<void>;
+};
+
+type Held = { json: string; readonly done: PromiseWithResolvers<void> };
+type HeldEntry = Entry & Pick<Held, "done">;
+
+const ENTRIES_MAX = 20_000;
+const CHARS_MAX = 64 * 1_024 * 1_024;
+const STATEMENT_ENTRIES_MAX = 256;
+const STATEMENT_CHARS_MAX = 4 * 1_024 * 1_024;
+const TRIES_MAX = 4;
+const RETRY_MS = 100;
+
+/** deadlock_detected, lock_not_available, and a foreign key that lost its row to a concurrent removal. */
+const RACES: ReadonlySet<string | undefined> = new Set(["40P01", "55P03", "23503"]);
+
+export function createSignalBatch(options: BatchOptions): SignalBatch {
+  const { write, delay_ms, entries_max = ENTRIES_MAX, chars_max = CHARS_MAX } = options;
+  const held = new Map<string, Held>();
+  let chars = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let flushing: Promise<void> | undefined;
+
+  function put({ key, json }: Entry): Promise<void> | null {
+    const present = held.get(key);
+    const growth = json.length - (present?.json.length ?? 0);
+    if (chars + growth > chars_max || (present === undefined && held.size >= entries_max)) return null;
+    chars += growth;
+    if (present !== undefined) {
+      present.json = json;
+      return present.done.promise;
+    }
+    const done = Promise.withResolvers<void>();
+    done.promise.catch(() => {}); // Whoever waits is told; a signal that nobody waits for may be lost.
+    held.set(key, { json, done });
+    timer ??= setTimeout(() => void flush(), delay_ms);
+    return done.promise;
+  }
+
+  function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    if (flushing === undefined && held.size > 0) flushing = drain();
+    return flushing ?? Promise.resolve();
+  }
+
+  async function drain(): Promise<void> {
+    while (held.size > 0) await writeEntries(write, takeSome());
+    clearTimeout(timer); // Set for an entry that was written along.
+    timer = undefined;
+    flushing = undefined;
+  }
+
+  function takeSome(): HeldEntry[] {
+    const some: HeldEntry[] = [];
+    let some_chars = 0;
+    for (const [key, { json, done }] of held) {
+      if (some.length > 0 && some_chars + json.length > STATEMENT_CHARS_MAX) break;
+      held.delete(key);
+      chars -= json.length;
+      some_chars += json.length;
+      if (some.push({ key, json, done }) === STATEMENT_ENTRIES_MAX) break;
+    }
+    return some;
+  }
+
+  return { put, flush };
+}
+
+/** Never rejects: each entry's own promise tells. */
+async function writeEntries(write: BatchOptions["write"], entries: readonly HeldEntry[]): Promise<void> {
+  for (let tries = 1;; tries++) {
+    try {
+      await write(entries);
+      return entries.forEach(({ done }) => done.resolve());
+    } catch (error) {
+      if (isData(error) && entries.length > 1) {
+        const half = entries.length >> 1;
+        await writeEntries(write, entries.slice(0, half));
+        return await writeEntries(write, entries.slice(half));
+      }
+      if (tries === TRIES_MAX || !(isConnectionError(error) || RACES.has(sqlState(error)))) {
+        return entries.forEach(({ done }) => done.reject(error));
+      }
+      await new Promise((wake) => setTimeout(wake, tries * RETRY_MS));
+    }
+  }
+}
+
+/** Class 22: a value that the database cannot hold. It must not take the values of other nodes down with it. */
+function isData(error: unknown): boolean {
+  return sqlState(error)?.startsWith("22") ?? false;
+}

@@ -1,0 +1,88 @@
+// What nodes and keys tell all the time: batched upserts without version, reply or audit. Nothing acknowledged is lost:
+// a signal is answered after the write that holds it, or a newer one of the same node, has committed.
+// Document 4, 1.6 and 9.1: any authenticated call of an agent moves last_seen.
+import { type Fault, fault } from "../contract/fault.ts";
+import type { Db } from "./pool.ts";
+import { createSignalBatch, type Entry, type SignalBatch } from "./signal-batch.ts";
+
+export type Signals = {
+  /** Each answers null once the signal is durable, or a 503 when too much is waiting and nothing was taken. */
+  heartbeat(server_uuid: string): Promise<Fault | null>;
+  status(server_uuid: string, payload: unknown): Promise<Fault | null>;
+  capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
+  /** Nobody waits for this one. */
+  keyUsed(key_id: string): void;
+  /** Writes what is waiting; then signals are refused. */
+  close(): Promise<void>;
+};
+
+const FLUSH_MS = 20;
+const BUSY = fault("unavailable", "the server is busy; try again", { retry_after_s: 1 });
+
+// Rows are locked in the order of their keys, so that two processes cannot wait for each other.
+const SEEN = `
+  insert into cn_signal as s (server_uuid, last_seen)
+    select u.id, n.now from unnest($1::uuid[]) u(id), (select berth_now() as now) n
+     where exists (select from cn where server_uuid = u.id) order by u.id
+  on conflict (server_uuid) do update set last_seen = greatest(s.last_seen, excluded.last_seen)`;
+
+const STATUS = `
+  insert into cn_signal as s (server_uuid, last_seen, last_status, status_at)
+    select u.id, n.now, u.json::jsonb, n.now
+      from unnest($1::uuid[], $2::text[]) u(id, json), (select berth_now() as now) n
+     where exists (select from cn where server_uuid = u.id) order by u.id
+  on conflict (server_uuid) do update
+    set last_seen = greatest(s.last_seen, excluded.last_seen),
+        last_status = excluded.last_status, status_at = excluded.status_at`;
+
+const CAPACITY = `
+  insert into cn_capacity as s (server_uuid, report, reported_at)
+    select u.id, u.json::jsonb, n.now from unnest($1::uuid[], $2::text[]) u(id, json), (select berth_now() as now) n
+     where exists (select from cn where server_uuid = u.id) order by u.id
+  on conflict (server_uuid) do update set report = excluded.report, reported_at = excluded.reported_at`;
+
+const KEY_USED = `
+  insert into api_key_use as s (key_id, last_used_at)
+    select u.id, n.now from unnest($1::uuid[]) u(id), (select berth_now() as now) n
+     where exists (select from api_key where id = u.id) order by u.id
+  on conflict (key_id) do update set last_used_at = greatest(s.last_used_at, excluded.last_used_at)`;
+
+export function createSignals(db: Db, options: { flush_ms?: number; entries_max?: number } = {}): Signals {
+  const { flush_ms: delay_ms = FLUSH_MS, entries_max } = options;
+  const batch = (write: (entries: readonly Entry[]) => Promise<unknown>) =>
+    createSignalBatch({ write, delay_ms, entries_max });
+  const seen = batch((entries) => db.query(SEEN, [keys(entries)]));
+  const statuses = batch((entries) => db.query(STATUS, [keys(entries), jsons(entries)]));
+  const capacities = batch((entries) => db.query(CAPACITY, [keys(entries), jsons(entries)]));
+  const uses = batch((entries) => db.query(KEY_USED, [keys(entries)]));
+  let closed = false;
+
+  async function put(into: SignalBatch, key: string, json = ""): Promise<Fault | null> {
+    const durable = closed ? null : into.put({ key: key.toLowerCase(), json });
+    if (durable === null) return BUSY;
+    await durable;
+    return null;
+  }
+
+  return {
+    heartbeat: (server_uuid) => put(seen, server_uuid),
+    status: (server_uuid, payload) => put(statuses, server_uuid, JSON.stringify(payload)),
+    capacity: async (server_uuid, report) => {
+      const faults = await Promise.all([put(capacities, server_uuid, JSON.stringify(report)), put(seen, server_uuid)]);
+      return faults[0] ?? faults[1];
+    },
+    keyUsed: (key_id) => void put(uses, key_id).catch(() => {}), // The next use of the key tells again.
+    close: async () => {
+      closed = true;
+      await Promise.all([seen, statuses, capacities, uses].map((each) => each.flush()));
+    },
+  };
+}
+
+function keys(entries: readonly Entry[]): string[] {
+  return entries.map(({ key }) => key);
+}
+
+function jsons(entries: readonly Entry[]): string[] {
+  return entries.map(({ json }) => json);
+}

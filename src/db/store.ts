@@ -1,0 +1,200 @@
+// The engine's store on PostgreSQL: loads are one query per kind, a commit is one statement (commit_units_1).
+import {
+  type Choice,
+  CommitError,
+  type Loaded,
+  type LoadedActor,
+  type OutboxRow,
+  type ReplyRow,
+  type Store,
+  type StoreSession,
+  type Unit,
+  type UnitResult,
+} from "../../actors/engine/store.ts";
+import { type ActorRef, type AnyBehavior, refKey } from "../../actors/engine/types.ts";
+import { type Db, type DbClient, isConnectionError, sqlConstraint, sqlState } from "./pool.ts";
+
+const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
+
+/** Creates the store over a pool. `behaviors` tell where the rows of each kind are. */
+export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
+  const kinds = new Map(behaviors.map((behavior) => [behavior.kind, behavior]));
+
+  function place(kind: string): AnyBehavior {
+    const behavior = kinds.get(kind);
+    if (behavior === undefined) throw new Error(`no actor kind ${kind}`);
+    return behavior;
+  }
+
+  async function loadOn(client: DbClient, refs: readonly ActorRef[], forUpdate = false): Promise<Loaded> {
+    const byKind = Map.groupBy(refs, (ref) => ref.kind);
+    const actors = new Map<string, LoadedActor>(refs.map((ref) => [refKey(ref), ABSENT]));
+    let now: Date | null = null;
+    for (const [kind, members] of byKind) {
+      const { table, key, from } = place(kind);
+      if (forUpdate) {
+        await client.query(`select from ${table} where ${key} = any($1) for update`, [members.map((ref) => ref.id)]);
+      }
+      // The clock comes first, so that it is there without any row; ids are bound, names are ours.
+      const { rows } = await client.query<LoadRow>(
+        `select c.berth_now as "$now", t.* from (select berth_now()) c left join ${
+          from ?? table
+        } t on t.${key} = any($1)`,
+        [members.map((ref) => ref.id)],
+      );
+      for (const { $now, ...row } of rows) {
+        now ??= $now;
+        const { incarnation, version, wake_at: _wake, ...state } = row;
+        if (version === null) continue;
+        actors.set(refKey({ kind, id: String(row[key]) }), { state, incarnation, version });
+      }
+    }
+    if (now === null) throw new Error("a load without actors");
+    return { now, actors };
+  }
+
+  async function commitOn(client: DbClient, units: readonly Unit[]): Promise<readonly UnitResult[]> {
+    try {
+      const { rows } = await client.query<{ answer: CallAnswer }>("select commit_units_1($1) as answer", [
+        callText(units),
+      ]);
+      const [row] = rows;
+      if (row === undefined) throw new Error("commit_units_1 answered nothing");
+      return resultsOf(units, row.answer);
+    } catch (error) {
+      throw commitErrorOf(error);
+    }
+  }
+
+  async function exclusive<T>(ref: ActorRef, run: (session: StoreSession) => Promise<T>): Promise<T> {
+    return await db.withClient(async (client) => {
+      try {
+        await client.query("begin");
+        await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`actor:${refKey(ref)}`]);
+        const result = await run({
+          load: (refs) => loadOn(client, refs, true),
+          commit: (units) => commitOn(client, units),
+        });
+        await client.query("commit");
+        return result;
+      } catch (error) {
+        throw commitErrorOf(error);
+      }
+    });
+  }
+
+  return {
+    load: async (refs) => {
+      try {
+        return await loadOn(db, refs);
+      } catch (error) {
+        throw commitErrorOf(error);
+      }
+    },
+    commit: (units) => commitOn(db, units),
+    exclusive,
+    due: async (kind, limit) => {
+      const { table, key } = place(kind);
+      const { rows } = await db.query<{ id: string }>(
+        `select ${key} as id from ${table} where wake_at <= berth_now() order by wake_at limit $1`,
+        [limit],
+      );
+      return rows.map(({ id }) => ({ kind, id }));
+    },
+    outbox: async (limit) => {
+      const { rows } = await db.query<{ id: string; to_kind: string; to_id: string; message: OutboxRow["message"] }>(
+        "select id, to_kind, to_id, message from outbox order by id limit $1",
+        [limit],
+      );
+      return rows.map(({ id, to_kind, to_id, message }) => ({ id, to: { kind: to_kind, id: to_id }, message }));
+    },
+    delivered: async (ids) => {
+      await db.query("delete from outbox where id = any($1)", [ids]);
+    },
+  };
+}
+
+type LoadRow = { $now: Date; incarnation: string; version: number | null } & Record<string, unknown>;
+
+type CallAnswer = {
+  readonly conflicts: readonly number[];
+  readonly known: readonly { readonly u: number; readonly replies: readonly ReplyRow[] }[];
+  readonly chosen: readonly { readonly u: number; readonly c: number; readonly replies: readonly ReplyRow[] }[];
+};
+
+/** The call as commit_units_1 takes it: flat lists, each entry with its unit (u) and choice (c). */
+function callText(units: readonly Unit[]): string {
+  const messages: object[] = [];
+  const locks: object[] = [];
+  const actors: object[] = [];
+  const plans: object[] = [];
+  const rows: object[] = [];
+  const children: object[] = [];
+  const transitions: object[] = [];
+  const replies: object[] = [];
+  const outbox: object[] = [];
+  units.forEach((unit, u) => {
+    for (const msg_id of unit.stale_ids) messages.push({ u, msg_id });
+    for (const { ref, incarnation, version } of unit.actors) {
+      actors.push({ u, kind: ref.kind, id: ref.id, incarnation: version > 0 ? incarnation : null, version });
+    }
+    if (hasConditions(unit)) plans.push({ u, choices: unit.choices.map((choice) => choice.conditions) });
+    unit.choices.forEach((choice, c) => {
+      for (const each of choice.conditions) {
+        if (each.do === "lock") locks.push({ key: each.key, shared: each.shared });
+      }
+      for (const { op, ref, row } of choice.rows) rows.push({ u, c, op, kind: ref.kind, id: ref.id, row });
+      for (const each of choice.children) children.push({ u, c, n: children.length, ...each });
+      for (const each of choice.transitions) transitions.push({ u, c, ...each });
+      for (const each of choice.replies) replies.push({ u, c, ...each });
+      for (const { id, to, message } of choice.outbox) {
+        outbox.push({ u, c, id, to_kind: to.kind, to_id: to.id, message });
+      }
+    });
+  });
+  return JSON.stringify({
+    units: units.length,
+    messages,
+    locks,
+    actors,
+    plans,
+    rows,
+    children,
+    transitions,
+    replies,
+    outbox,
+  });
+}
+
+function hasConditions(unit: Unit): boolean {
+  return unit.choices.length > 1 || unit.choices.some((choice: Choice) => choice.conditions.length > 0);
+}
+
+function resultsOf(units: readonly Unit[], answer: CallAnswer): readonly UnitResult[] {
+  const results: UnitResult[] = units.map(() => ({ status: "done", choice: 0, replies: null }));
+  for (const u of answer.conflicts) results[u] = { status: "conflict" };
+  for (const { u, replies } of answer.known) results[u] = { status: "known", replies };
+  for (const { u, c, replies } of answer.chosen) results[u] = { status: "done", choice: c, replies };
+  return results;
+}
+
+/** Classes 23 (integrity) broke a rule; locks, deadlocks and serialization may go away; the rest is unknown or a bug. */
+function commitErrorOf(error: unknown): unknown {
+  if (error instanceof CommitError) return error;
+  if (isConnectionError(error)) return new CommitError("unknown", null, { cause: error });
+  const state = sqlState(error);
+  if (state === undefined) return error;
+  if (state.startsWith("23")) return new CommitError("constraint", sqlConstraint(error) ?? null, { cause: error });
+  if (BUSY_STATES.has(state)) return new CommitError("busy", null, { cause: error });
+  return error;
+}
+
+const BUSY_STATES: ReadonlySet<string> = new Set([
+  "55P03", // lock_not_available
+  "40P01", // deadlock_detected
+  "40001", // serialization_failure
+  "57014", // query_canceled: the statement's limit
+  "53100", // disk_full
+  "53200", // out_of_memory
+  "25006", // read_only_sql_transaction: a standby, or a failover under way
+]);

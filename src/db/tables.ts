@@ -1,0 +1,78 @@
+// The tables as Kysely sees them, named as in the migrations that make them: what reads.ts of the actors query.
+import type { CnRole, CnState, KeyScope } from "../contract/enums.ts";
+import type { Reference } from "../contract/operation.ts";
+import type { SetupProgress } from "../contract/cn.ts";
+import type { StepRecord } from "../../actors/saga/state.ts";
+
+export interface Database {
+  schema_migration: { number: number; name: string; sha256: string; applied_at: Date };
+  cn_loaded: CnLoaded;
+  cn_placement: { server_uuid: string; reservoir_enabled: boolean | null; reservoir_percent: number | null };
+  site_loaded: SiteLoaded;
+  api_key: ApiKeyRow;
+  api_key_use: { key_id: string; last_used_at: Date };
+  setting: { key: string; value: { is: unknown } };
+  saga: SagaRow;
+  transition: { msg_id: string; actor_kind: string; actor_id: string; event: string };
+}
+
+export type CnLoaded = {
+  server_uuid: string;
+  state: CnState;
+  hostname: string;
+  role: CnRole;
+  admin_ip: string | null;
+  sysinfo: unknown;
+  registered_at: Date;
+  approved_at: Date | null;
+  claim_code: string | null;
+  claim_code_expires_at: Date | null;
+  registration_id: string | null;
+  poll_token_sha256: string | null;
+  bound_api_key_id: string | null;
+  pending_credential: string | null;
+  ticket_keys: string | null;
+  last_setup_error: string | null;
+  setup_progress: SetupProgress | null;
+  disk_layout: unknown;
+  last_seen: Date | null;
+  last_status: unknown;
+  reservoir_enabled: boolean | null;
+  reservoir_percent: number | null;
+};
+
+export type SiteLoaded = {
+  id: string;
+  state: "window_closed" | "window_open";
+  window_opened_at: Date | null;
+  window_expires_at: Date | null;
+  window_count: number | null;
+  window_opened_by: string | null;
+  window_remaining: number | null;
+};
+
+export type ApiKeyRow = {
+  id: string;
+  user_id: string;
+  description: string;
+  scope: KeyScope;
+  bound_to_cn: string | null;
+  created_at: Date;
+  expires_at: Date | null;
+};
+
+export type SagaRow = {
+  id: string;
+  version: number;
+  state: "running" | "unwinding" | "succeeded" | "unwound" | "stuck";
+  saga: string;
+  params: unknown;
+  refs: Reference[];
+  outputs: Record<string, unknown>;
+  steps: Record<string, StepRecord>;
+  step: string | null;
+  error: string | null;
+  stuck_reason: string | null;
+  created_at: Date;
+  done_at: Date | null;
+};

@@ -1,0 +1,61 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { derive, open, seal } from "../../src/auth/seal.ts";
+
+const secret = randomBytes(32);
+const context = { purpose: "pending-key", id: "cn-1" };
+
+test("what was sealed opens again, and two seals of one text differ", () => {
+  for (const text of ["", "opsk_secret", "é\u2028💡".repeat(1_000)]) {
+    const sealed = seal(secret, text, context);
+    expect(open(secret, sealed, context)).toBe(text);
+    expect(seal(secret, text, context)).not.toBe(sealed);
+  }
+});
+
+test("a sealed text shows nothing of what it holds", () => {
+  const canary = "canary-canary-canary-canary";
+  const sealed = seal(secret, canary, context);
+  const bytes = Buffer.from(sealed.slice(3), "base64url");
+  expect(sealed).toMatch(/^s1\.[A-Za-z0-9_-]+$/);
+  expect(bytes.includes(canary)).toBe(false);
+});
+
+test("another secret, purpose or record does not open it", () => {
+  const sealed = seal(secret, "text", context);
+  const message = /pending-key of cn-1 does not open/;
+  expect(() => open(randomBytes(32), sealed, context)).toThrow(message);
+  expect(() => open(secret, sealed, { ...context, purpose: "signing-key" })).toThrow("signing-key of cn-1");
+  expect(() => open(secret, sealed, { ...context, id: "cn-2" })).toThrow("pending-key of cn-2");
+});
+
+test("a change of any bit, a cut and a wrong format are found", () => {
+  const sealed = seal(secret, "text", context);
+  const bytes = Buffer.from(sealed.slice(3), "base64url");
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const changed = Buffer.from(bytes);
+    changed[bit >> 3]! ^= 1 << (bit & 7);
+    expect(() => open(secret, `s1.${changed.toString("base64url")}`, context)).toThrow("does not open");
+  }
+  for (const wrong of ["", "s1.", "text", sealed.slice(0, -4), `s2.${sealed.slice(3)}`]) {
+    expect(() => open(secret, wrong, context)).toThrow("does not open");
+  }
+});
+
+test("parts of a context cannot be shifted into each other", () => {
+  const sealed = seal(secret, "text", { purpose: 'a","b', id: "c" });
+  expect(() => open(secret, sealed, { purpose: "a", id: 'b","c' })).toThrow("does not open");
+  expect(derive(secret, { purpose: "ab", id: "c" }, 16)).not.toEqual(derive(secret, { purpose: "a", id: "bc" }, 16));
+});
+
+test("a derived value is the same each time and another for each secret, purpose, id and use", () => {
+  const value = derive(secret, context, 24);
+  expect(value).toHaveLength(24);
+  expect(derive(secret, context, 24)).toEqual(value);
+  const others = [
+    derive(randomBytes(32), context, 24),
+    derive(secret, { ...context, purpose: "other" }, 24),
+    derive(secret, { ...context, id: "cn-2" }, 24),
+  ];
+  for (const other of others) expect(other).not.toEqual(value);
+});

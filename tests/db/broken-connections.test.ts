@@ -1,0 +1,35 @@
+// Why the driver is `pg`: it must survive this. The choice can be taken back the day another driver passes too.
+import { expect, test } from "vitest";
+import { openClient, openPool } from "../../src/db/pool.ts";
+import { createLoadTable, lostInserts, startInserts } from "../harness/acknowledged-inserts.ts";
+import { freshDatabase } from "../harness/database.ts";
+
+const ABUSE_MS = 4_000;
+
+test("backends terminated at random lose no acknowledged insert, and nothing hangs or crashes", async () => {
+  const database = await freshDatabase();
+  const db = openPool({ url: database.url, applicationName: "victim" });
+  const killer = await openClient({ url: database.url });
+  try {
+    await createLoadTable(db);
+    const load = startInserts(db);
+    let terminated = 0;
+    for (const end = Date.now() + ABUSE_MS; Date.now() < end;) {
+      const { rowCount } = await killer.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where application_name = 'victim' and datname = current_database() order by random() limit 2`,
+      );
+      terminated += rowCount ?? 0;
+      await new Promise((wake) => setTimeout(wake, Math.random() * 100));
+    }
+    await load.stop();
+    expect(terminated).toBeGreaterThan(20);
+    expect(load.acknowledged.length).toBeGreaterThan(500);
+    expect(await lostInserts(db, load.acknowledged)).toEqual([]);
+    expect(db.stats().waiting).toBe(0);
+  } finally {
+    await killer.end();
+    await db.close();
+    await database.drop();
+  }
+});

@@ -1,0 +1,149 @@
+import { readdir, readFile, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { isAlive } from "../../src/db/data-folder.ts";
+import { startEmbedded } from "../../src/db/embedded.ts";
+import { openClient } from "../../src/db/pool.ts";
+import { type Program, startProgram } from "../harness/program.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+
+const settings = { fsync: "off" };
+let folder: TemporaryFolder;
+let programs: Program[] = [];
+
+beforeEach(async () => {
+  folder = await temporaryFolder("embedded");
+});
+
+afterEach(async () => {
+  for (const { child, ended } of programs) {
+    child.kill("SIGKILL");
+    await ended;
+  }
+  programs = [];
+  await folder.remove();
+});
+
+async function hold(): Promise<{ program: Program; pid: number; url: string }> {
+  const program = startProgram("hold-embedded", folder.path);
+  programs.push(program);
+  return { program, ...JSON.parse(await program.firstLine) };
+}
+
+async function answers(url: string, sql: string): Promise<unknown> {
+  const client = await openClient({ url });
+  try {
+    return Object.values((await client.query(sql)).rows[0] ?? {})[0];
+  } finally {
+    await client.end();
+  }
+}
+
+async function goneWithin(pid: number, limit_ms: number): Promise<boolean> {
+  const end = Date.now() + limit_ms;
+  while (isAlive(pid) && Date.now() < end) await new Promise((wake) => setTimeout(wake, 20));
+  return !isAlive(pid);
+}
+
+test("data and password outlive a stop and a start", async () => {
+  const first = await startEmbedded({ dataDir: folder.path, settings });
+  await answers(first.url, "create table kept as select 42 as answer");
+  await first.stop();
+  await first.stop();
+  expect(isAlive(first.pid)).toBe(false);
+  const second = await startEmbedded({ dataDir: folder.path, settings });
+  try {
+    expect(new URL(second.url).password).toBe(new URL(first.url).password);
+    expect(await answers(second.url, "select answer from kept")).toBe(42);
+  } finally {
+    await second.stop();
+  }
+});
+
+test("secrets are readable by their owner alone, and a wrong password is refused", async () => {
+  const server = await startEmbedded({ dataDir: folder.path, settings });
+  try {
+    for (const name of ["password", "url"]) {
+      expect((await stat(join(folder.path, name))).mode & 0o777).toBe(0o600);
+    }
+    expect(await readFile(join(folder.path, "url"), "utf8")).toBe(server.url);
+    const wrong = new URL(server.url);
+    wrong.password = "guess";
+    await expect(openClient({ url: wrong.href })).rejects.toThrow(/password authentication failed/);
+  } finally {
+    await server.stop();
+  }
+});
+
+test("the server flushes to the disk unless told otherwise", async () => {
+  const server = await startEmbedded({ dataDir: folder.path });
+  try {
+    expect(await answers(server.url, "select current_setting('fsync')")).toBe("on");
+    expect(await answers(server.url, "select current_setting('deadlock_timeout')")).toBe("200ms");
+  } finally {
+    await server.stop();
+  }
+});
+
+test("a second owner is refused with the pid of the first", async () => {
+  const { program } = await hold();
+  await expect(startEmbedded({ dataDir: folder.path, settings })).rejects.toThrow(`pid ${program.child.pid}`);
+});
+
+test("kill -9 of the owner leaves no server", async () => {
+  const { program, pid } = await hold();
+  expect(isAlive(pid)).toBe(true);
+  program.child.kill("SIGKILL");
+  await program.ended;
+  expect(await goneWithin(pid, 5_000)).toBe(true);
+});
+
+test("the server has a session of its own, so Ctrl-C does not reach it", async () => {
+  const { pid } = await hold();
+  const [, session] = /^NSsid:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
+  expect(Number(session)).toBe(pid);
+});
+
+test("a server whose owner and watcher died is stopped before a new one starts", async () => {
+  const { program, pid, url } = await hold();
+  await killWatcherOf(pid);
+  await answers(url, "create table kept as select 42 as answer");
+  program.child.kill("SIGKILL");
+  await program.ended;
+  expect(isAlive(pid)).toBe(true);
+
+  const server = await startEmbedded({ dataDir: folder.path, settings });
+  try {
+    expect(isAlive(pid)).toBe(false);
+    expect(await answers(server.url, "select answer from kept")).toBe(42);
+  } finally {
+    await server.stop();
+  }
+});
+
+test("an unfinished first start is begun anew", async () => {
+  const server = await startEmbedded({ dataDir: folder.path, settings });
+  await server.stop();
+  await rename(join(folder.path, "pg"), join(folder.path, "pg.new"));
+  const again = await startEmbedded({ dataDir: folder.path, settings });
+  try {
+    expect(await answers(again.url, "select current_database()")).toBe("berth");
+  } finally {
+    await again.stop();
+  }
+});
+
+test("a setting that PostgreSQL refuses is reported in its words", async () => {
+  await expect(startEmbedded({ dataDir: folder.path, settings: { ...settings, shared_buffers: "lots" } })).rejects
+    .toThrow(/shared_buffers/);
+});
+
+async function killWatcherOf(pid: number): Promise<void> {
+  for (const entry of await readdir("/proc")) {
+    const line = await readFile(`/proc/${entry}/cmdline`, "utf8").catch(() => "");
+    if (line.split("\0").slice(3, 5).join(" ") === `berth-postgres-watch ${pid}`) {
+      process.kill(Number(entry), "SIGKILL");
+    }
+  }
+}

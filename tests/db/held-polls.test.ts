@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createHeldPolls } from "../../src/db/held-polls.ts";
+
+type Answer = { readonly state: string };
+
+let answers: Map<string, Answer>;
+let sweeps: string[][];
+const failures: unknown[] = [];
+const never = new AbortController().signal;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  answers = new Map();
+  sweeps = [];
+  failures.length = 0;
+});
+afterEach(() => vi.useRealTimers());
+
+function heldPolls(held_max = 100, sweep_ms = 0) {
+  return createHeldPolls<string, Answer>({
+    held_max,
+    report: (_message, error) => void failures.push(error),
+    sweep: async (keys) => {
+      sweeps.push(keys);
+      const found = new Map([...answers].filter(([key]) => keys.includes(key)));
+      if (sweep_ms > 0) await new Promise((wake) => setTimeout(wake, sweep_ms));
+      if (answers.has("broken")) throw new Error("no database");
+      return found;
+    },
+  });
+}
+
+test("one sweep per 250 ms asks for all held keys, each once", async () => {
+  const polls = heldPolls();
+  const waits = ["a", "b", "a"].map((key) => polls.wait(key, 10_000, never));
+  await vi.advanceTimersByTimeAsync(500);
+  expect(sweeps).toEqual([["a", "b"], ["a", "b"]]);
+  answers.set("a", { state: "approved" }).set("b", { state: "disabled" });
+  await vi.advanceTimersByTimeAsync(250);
+  expect(await Promise.all(waits)).toEqual([{ state: "approved" }, { state: "disabled" }, { state: "approved" }]);
+  expect(polls.held()).toBe(0);
+});
+
+test("nobody waiting means no sweep and no timer", async () => {
+  const polls = heldPolls();
+  polls.nudge();
+  const wait = polls.wait("a", 300, never);
+  await vi.advanceTimersByTimeAsync(300);
+  expect(await wait).toBeNull();
+  expect(vi.getTimerCount()).toBe(0);
+  expect(sweeps).toHaveLength(1);
+});
+
+test("a hold ends with null at its limit and not before", async () => {
+  const polls = heldPolls();
+  let ended: Answer | null | "full" | undefined;
+  void polls.wait("a", 1_000, never).then((answer) => ended = answer);
+  await vi.advanceTimersByTimeAsync(999);
+  expect(ended).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(ended).toBeNull();
+});
+
+test("a nudge looks at once, and a hundred of them look twice", async () => {
+  const polls = heldPolls(100, 5);
+  const wait = polls.wait("a", 10_000, never);
+  for (let n = 0; n < 50; n++) polls.nudge();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(sweeps).toHaveLength(1);
+  answers.set("a", { state: "approved" });
+  for (let n = 0; n < 50; n++) polls.nudge();
+  await vi.advanceTimersByTimeAsync(30);
+  expect(await wait).toEqual({ state: "approved" });
+  expect(sweeps).toHaveLength(2);
+});
+
+test("a stream of nudges sweeps no oftener than every 10 ms", async () => {
+  const polls = heldPolls();
+  void polls.wait("a", 10_000, never);
+  for (let ms = 0; ms < 200; ms++) {
+    polls.nudge();
+    await vi.advanceTimersByTimeAsync(1);
+  }
+  expect(sweeps.length).toBeGreaterThan(10);
+  expect(sweeps.length).toBeLessThanOrEqual(21);
+  polls.close();
+});
+
+test("an aborted request frees its place and leaves the others waiting", async () => {
+  const polls = heldPolls(2);
+  const leaving = new AbortController();
+  const left = polls.wait("a", 10_000, leaving.signal);
+  const stays = polls.wait("a", 10_000, never);
+  expect(await polls.wait("b", 10_000, never)).toBe("full");
+  leaving.abort();
+  expect(await left).toBeNull();
+  expect(polls.held()).toBe(1);
+  answers.set("a", { state: "approved" });
+  polls.nudge();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await stays).toEqual({ state: "approved" });
+  expect(polls.held()).toBe(0);
+  expect(await polls.wait("a", 10_000, leaving.signal)).toBeNull();
+});
+
+test("a failed sweep is reported and the next one answers", async () => {
+  const polls = heldPolls();
+  answers.set("broken", { state: "" });
+  const wait = polls.wait("a", 10_000, never);
+  await vi.advanceTimersByTimeAsync(250);
+  expect(failures).toHaveLength(1);
+  answers.delete("broken");
+  answers.set("a", { state: "approved" });
+  await vi.advanceTimersByTimeAsync(250);
+  expect(await wait).toEqual({ state: "approved" });
+});
+
+test("closing ends every wait", async () => {
+  const polls = heldPolls();
+  const waits = ["a", "b"].map((key) => polls.wait(key, 10_000, never));
+  polls.close();
+  expect(await Promise.all(waits)).toEqual([null, null]);
+  expect(await polls.wait("c", 10_000, never)).toBeNull();
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { APPROVE_FAILURES_PER_HOUR } from "../../src/contract/limits.ts";
+import { failuresExhausted, noteFailure, peekTokens, pruneLimits, takeToken } from "../../src/db/limits.ts";
+import { type Db, openPool } from "../../src/db/pool.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+
+let database: FreshDatabase;
+let db: Db;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = openPool({ url: database.url, role: "berth_app" });
+});
+
+beforeEach(async () => {
+  await db.query("delete from rate_bucket");
+  await db.query("delete from failure_count");
+});
+
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+async function moveClock(seconds: number): Promise<void> {
+  await db.query("update lab_clock set ahead = ahead + $1 * interval '1 s'", [seconds]);
+}
+
+async function take(bucket: Parameters<typeof takeToken>[1], times: number) {
+  const answers = [];
+  for (let n = 0; n < times; n++) answers.push(await takeToken(db, bucket));
+  return answers;
+}
+
+const APPROVE = { bucket: "approve:192.0.2.1", burst: 10, per_minute: 10 };
+
+test("ten calls pass, the eleventh is told to come back in the time of one token, and then one passes", async () => {
+  const answers = await take(APPROVE, 11);
+  expect(answers.slice(0, 10)).toEqual(Array(10).fill({ ok: true }));
+  expect(answers[10]).toEqual({ ok: false, retry_after_s: 6 });
+  await moveClock(6);
+  expect(await take(APPROVE, 2)).toEqual([{ ok: true }, { ok: false, retry_after_s: 6 }]);
+});
+
+test("a refused call costs nothing", async () => {
+  await take(APPROVE, 10);
+  await moveClock(3);
+  expect((await take(APPROVE, 20)).every((answer) => !answer.ok && answer.retry_after_s === 3)).toBe(true);
+  await moveClock(3);
+  expect(await takeToken(db, APPROVE)).toEqual({ ok: true });
+});
+
+test("a bucket never holds more than its burst", async () => {
+  await takeToken(db, APPROVE);
+  await moveClock(86_400);
+  expect((await take(APPROVE, 12)).filter(({ ok }) => ok)).toHaveLength(10);
+});
+
+test("buckets do not share tokens, and a rate that divides a minute badly still grants its whole burst", async () => {
+  const odd = { bucket: "odd", burst: 7, per_minute: 7 };
+  expect((await take(odd, 8)).filter(({ ok }) => ok)).toHaveLength(7);
+  expect(await takeToken(db, { ...odd, bucket: "other" })).toEqual({ ok: true });
+});
+
+test("a burst of one passes once per refill", async () => {
+  const single = { bucket: "single", burst: 1, per_minute: 60 };
+  expect((await take(single, 2)).map(({ ok }) => ok)).toEqual([true, false]);
+  await moveClock(1);
+  expect(await takeToken(db, single)).toEqual({ ok: true });
+});
+
+test("processes that try at the same moment share one bucket", async () => {
+  const others = [1, 2].map(() => openPool({ url: database.url, role: "berth_app" }));
+  const slow = { bucket: "shared", burst: 10, per_minute: 0.001 };
+  const tries = Array.from({ length: 60 }, (_, n) => takeToken([db, ...others][n % 3]!, slow));
+  expect((await Promise.all(tries)).filter(({ ok }) => ok)).toHaveLength(10);
+  await Promise.all(others.map((other) => other.close()));
+});
+
+test("looking takes nothing", async () => {
+  expect(await peekTokens(db, APPROVE)).toBe(10);
+  await take(APPROVE, 3);
+  expect(await peekTokens(db, APPROVE)).toBe(7);
+  expect(await peekTokens(db, APPROVE)).toBe(7);
+});
+
+test("a clock that was set back does not lock anybody out", async () => {
+  await moveClock(7_200);
+  await take(APPROVE, 10);
+  await moveClock(-7_200);
+  expect(await peekTokens(db, APPROVE)).toBe(10);
+  expect((await take(APPROVE, 11)).filter(({ ok }) => ok)).toHaveLength(10);
+});
+
+test("a rate that allows nothing is a mistake, not a limit", async () => {
+  await expect(takeToken(db, { ...APPROVE, per_minute: 0 })).rejects.toThrow(RangeError);
+  await expect(takeToken(db, { ...APPROVE, burst: 0 })).rejects.toThrow(RangeError);
+});
+
+test("failures over the whole site are refused at the limit and forgiven after an hour", async () => {
+  for (let n = 0; n < APPROVE_FAILURES_PER_HOUR - 1; n++) await noteFailure(db, "cn-approval");
+  expect(await failuresExhausted(db, "cn-approval")).toEqual({ ok: true });
+  await noteFailure(db, "cn-approval");
+  const answer = await failuresExhausted(db, "cn-approval");
+  expect(answer).toEqual({ ok: false, retry_after_s: expect.any(Number) });
+  await moveClock(3_599);
+  expect((await failuresExhausted(db, "cn-approval")).ok).toBe(false);
+  await moveClock(62);
+  expect(await failuresExhausted(db, "cn-approval")).toEqual({ ok: true });
+});
+
+test("pruning removes full buckets and past hours only", async () => {
+  await takeToken(db, APPROVE);
+  await noteFailure(db, "cn-approval");
+  expect(await pruneLimits(db)).toBe(0);
+  await moveClock(6);
+  expect(await pruneLimits(db)).toBe(1);
+  await moveClock(2 * 3_600 + 60);
+  expect(await pruneLimits(db)).toBe(1);
+});

@@ -1,0 +1,127 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { migrate } from "../../src/db/migrate.ts";
+import { type Db, openClient, openPool, sqlState } from "../../src/db/pool.ts";
+import { ownCluster } from "../harness/cluster.ts";
+import { databaseUrl } from "../harness/database-url.ts";
+import { emptyDatabase, type FreshDatabase, freshDatabase } from "../harness/database.ts";
+
+let database: FreshDatabase;
+let app: Db;
+let owner: Db;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  owner = openPool({ url: database.url });
+  // As a later migration would make them: no word about rights.
+  await owner.query("create table shelf (id bigint generated always as identity primary key, name text not null)");
+  await owner.query(
+    "create function shelf_name(bigint) returns text language sql as 'select name from shelf where id = $1'",
+  );
+  app = openPool({ url: database.url, role: "berth_app" });
+});
+
+afterAll(async () => {
+  await app.close();
+  await owner.close();
+  await database.drop();
+});
+
+test("each connection of the pool acts as the role", async () => {
+  const roles = await Promise.all([1, 2, 3].map(() => app.query("select current_user::text as name")));
+  expect(roles.map(({ rows }) => rows[0].name)).toEqual(["berth_app", "berth_app", "berth_app"]);
+});
+
+test("the application reads and writes what migrations made", async () => {
+  const { rows } = await app.query("insert into shelf (name) values ('steel') returning id");
+  await app.query("update shelf set name = 'iron' where id = $1", [rows[0].id]);
+  expect((await app.query("select shelf_name($1) as name", [rows[0].id])).rows).toEqual([{ name: "iron" }]);
+  expect((await app.query("delete from shelf")).rowCount).toBe(1);
+});
+
+test.each([
+  "create table own (id bigint)",
+  "create schema own",
+  "create function own() returns int language sql as 'select 1'",
+  "alter table shelf add column more text",
+  "alter table shelf disable trigger all",
+  "drop table shelf",
+  "truncate shelf",
+  "create index on shelf (name)",
+  "alter table shelf owner to berth_app",
+  "create trigger t before insert on shelf for each row execute function suppress_redundant_updates_trigger()",
+  "update schema_migration set sha256 = ''",
+  "delete from schema_migration",
+  "create role intruder",
+  "alter role berth_app superuser",
+  "alter system set fsync = off",
+  "copy shelf to program 'cat'",
+  "select pg_read_file('PG_VERSION')",
+])("the application may not: %s", async (sql) => {
+  expect(await app.query(sql).then(() => "done", sqlState)).toBe("42501");
+});
+
+test("a reader sees and does not write", async () => {
+  const reader = openPool({ url: database.url, role: "berth_reader" });
+  try {
+    expect((await reader.query("select count(*) as n from shelf")).rows).toEqual([{ n: 0 }]);
+    expect(await reader.query("insert into shelf (name) values ('x')").catch(sqlState)).toBe("42501");
+  } finally {
+    await reader.close();
+  }
+});
+
+test("a role that does not exist leaves the user of the URL", async () => {
+  const pool = openPool({ url: database.url, role: "no_such_role" });
+  try {
+    expect((await pool.query("select current_user::text as name")).rows).toEqual([{ name: "berth" }]);
+  } finally {
+    await pool.close();
+  }
+});
+
+test("several databases of one server are migrated at the same time", async () => {
+  const databases = await Promise.all([1, 2, 3, 4].map(() => emptyDatabase()));
+  try {
+    const applied = await Promise.all(databases.map(({ url }) => migrate(url).then((outcome) => outcome.applied[0])));
+    expect(applied).toEqual(Array(4).fill("0001_roles.sql"));
+  } finally {
+    await Promise.all(databases.map(({ drop }) => drop()));
+  }
+});
+
+/** A role that owns a database of the server and is no superuser. */
+async function ownedDatabase(serverUrl: string, right: "createrole" | "nocreaterole"): Promise<string> {
+  const name = `owner_${randomBytes(6).toString("hex")}`;
+  const admin = await openClient({ url: serverUrl });
+  await admin.query(`create role ${name} login password 'secret' ${right}`);
+  await admin.query(`create database ${name} owner ${name}`);
+  await admin.end();
+  const url = new URL(databaseUrl(serverUrl, name));
+  url.username = name;
+  url.password = "secret";
+  return url.href;
+}
+
+async function whoAfterMigration(url: string): Promise<string> {
+  await migrate(url);
+  const pool = openPool({ url, role: "berth_app" });
+  try {
+    await pool.query("select count(*) from schema_migration");
+    return (await pool.query("select current_user::text as name")).rows[0].name;
+  } finally {
+    await pool.close();
+  }
+}
+
+test("an owner with CREATEROLE makes the roles, and one without acts as itself", async () => {
+  // Roles belong to a whole server, so this needs one that has none yet.
+  const cluster = await ownCluster({ fsync: "off" });
+  try {
+    const without = await ownedDatabase(cluster.url, "nocreaterole");
+    expect(await whoAfterMigration(without)).toBe(new URL(without).username);
+    expect(await whoAfterMigration(await ownedDatabase(cluster.url, "createrole"))).toBe("berth_app");
+  } finally {
+    await cluster.remove();
+  }
+});

@@ -1,0 +1,41 @@
+// A PostgreSQL server of a test's own, to be killed and restarted. It flushes to the disk like a real one.
+import process from "node:process";
+import { type EmbeddedOptions, type EmbeddedPostgres, startEmbedded } from "../../src/db/embedded.ts";
+import { freePort } from "../../src/db/postgres-process.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+export type OwnCluster = {
+  /** The same after a restart. */
+  readonly url: string;
+  readonly dataDir: string;
+  pid(): number;
+  /** Signals the server and waits until it has ended. SIGINT is a fast stop, SIGQUIT an immediate one. */
+  kill(signal: "SIGINT" | "SIGQUIT" | "SIGKILL"): Promise<void>;
+  /** Starts it again after a kill. */
+  restart(): Promise<void>;
+  /** Stops it and removes its files. */
+  remove(): Promise<void>;
+};
+
+export async function ownCluster(settings: EmbeddedOptions["settings"] = {}): Promise<OwnCluster> {
+  const folder = await temporaryFolder("cluster");
+  const options = { dataDir: folder.path, port: await freePort(), settings };
+  let server: EmbeddedPostgres = await startEmbedded(options);
+  return {
+    url: server.url,
+    dataDir: folder.path,
+    pid: () => server.pid,
+    async kill(signal) {
+      process.kill(server.pid, signal);
+      await server.ended;
+      await server.stop(); // Gives the folder up.
+    },
+    async restart() {
+      server = await startEmbedded(options);
+    },
+    async remove() {
+      await server.stop();
+      await folder.remove();
+    },
+  };
+}

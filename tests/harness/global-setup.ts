@@ -1,0 +1,25 @@
+// One server per run, with one migrated database in it that every test file copies. Nothing in it survives the run, so it
+// does not flush to the disk.
+import type { TestProject } from "vitest/node";
+import { startEmbedded } from "../../src/db/embedded.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { openClient } from "../../src/db/pool.ts";
+import { databaseUrl, TEMPLATE } from "./database-url.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await temporaryFolder("test-run");
+  const server = await startEmbedded({
+    dataDir: folder.path,
+    settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" },
+  });
+  const client = await openClient({ url: server.url });
+  await client.query(`create database ${TEMPLATE}`);
+  await client.end();
+  await migrate(databaseUrl(server.url, TEMPLATE));
+  project.provide("serverUrl", server.url);
+  return async () => {
+    await server.stop();
+    await folder.remove();
+  };
+}

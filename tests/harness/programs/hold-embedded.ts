@@ -1,0 +1,7 @@
+// Run as its own process: owns the embedded server of argv[0], prints its pid and url, and holds it until it is killed.
+import process from "node:process";
+import { startEmbedded } from "../../../src/db/embedded.ts";
+
+const { pid, url } = await startEmbedded({ dataDir: process.argv[2]!, settings: { fsync: "off" } });
+console.log(JSON.stringify({ pid, url }));
+setInterval(() => {}, 60_000);

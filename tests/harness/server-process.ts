@@ -1,0 +1,111 @@
+// The control plane as users run it: src/serve.ts in a process of its own, to be stopped, killed and started again.
+import { spawn } from "node:child_process";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export type ServerProcess = {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** What it has written on stderr so far, for failure messages. */
+  log(): string;
+  isRunning(): boolean;
+  /** Settles when it has ended, with its exit status or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  /** Sends the signal and does not wait. */
+  signal(name: NodeJS.Signals): void;
+  /** kill -9; settles when it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM; settles with how it ended. Throws when it does not end in time. */
+  stop(): Promise<number | NodeJS.Signals>;
+};
+
+export type ServerOptions = {
+  /** Beside the defaults below; PORT is a free one. */
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** A key of the right form that protects nothing. */
+export const ROOT_KEY = "opsk_TESTROOTKEY1_0123456789ABCDEFGHIJKLMNOPQRSTUV";
+/** Processes that share a database must share this, as they do in production. */
+const SECRET_KEY = "5e".repeat(32);
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+/** The first start makes and migrates a cluster; the machine may be busy. */
+const START_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 20_000;
+
+/** Starts a server and waits until it says that it listens. Throws an Error with its words when it does not. */
+export async function startServer({ env = {} }: ServerOptions = {}): Promise<ServerProcess> {
+  const child = spawn(process.execPath, ["run", "-A", "src/serve.ts"], {
+    cwd: ROOT,
+    env: {
+      ...inherited(),
+      HOST: "127.0.0.1",
+      PORT: "0",
+      BERTH_ROOT_KEY: ROOT_KEY,
+      BERTH_SECRET_KEY: SECRET_KEY,
+      BERTH_APPROVE_PER_MINUTE: "1000000",
+      BERTH_REGISTER_PER_MINUTE: "1000000",
+      ...env,
+    },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let log = "";
+  let running = true;
+  const ended = new Promise<number | NodeJS.Signals>((settle) => {
+    child.once("close", (code, signal) => settle(signal ?? code ?? 0));
+  }).finally(() => running = false);
+  const url = await new Promise<string>((listening, fail) => {
+    const limit = setTimeout(() => fail(new Error(`the server did not start in time:\n${log}`)), START_LIMIT_MS);
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      log += `${line}\n`;
+      const found = urlOf(line);
+      if (found === null) return;
+      clearTimeout(limit);
+      listening(found);
+    });
+    void ended.then((how) => fail(new Error(`the server ended with ${how} before it listened:\n${log}`)));
+  }).catch((error) => {
+    child.kill("SIGKILL");
+    throw error;
+  });
+  const signal = (name: NodeJS.Signals) => void child.kill(name);
+  return {
+    url,
+    port: Number(new URL(url).port),
+    pid: child.pid!,
+    log: () => log,
+    isRunning: () => running,
+    ended,
+    signal,
+    async kill() {
+      signal("SIGKILL");
+      await ended;
+    },
+    async stop() {
+      signal("SIGTERM");
+      const late = new Promise<never>((_, fail) => {
+        const limit = setTimeout(() => fail(new Error(`the server did not stop in time:\n${log}`)), STOP_LIMIT_MS);
+        void ended.then(() => clearTimeout(limit));
+      });
+      return await Promise.race([ended, late]);
+    },
+  };
+}
+
+/** Nothing of the caller's own configuration reaches the server. */
+function inherited(): Record<string, string> {
+  const { PATH = "", HOME = "", DENO_DIR = "" } = process.env;
+  return { PATH, HOME, ...(DENO_DIR === "" ? {} : { DENO_DIR }) };
+}
+
+function urlOf(line: string): string | null {
+  try {
+    const said = JSON.parse(line) as { message?: unknown; url?: unknown };
+    return said.message === "listening" && typeof said.url === "string" ? said.url : null;
+  } catch {
+    return null; // Not every line is the log's: the key that is shown once is plain text.
+  }
+}
