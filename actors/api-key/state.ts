@@ -1,0 +1,15 @@
+import type { KeyScope } from "../../src/contract/enums.ts";
+
+/** A key that is accepted. A key that is not is no row. */
+export type ApiKeyState = {
+  readonly state: "live";
+  readonly id: string;
+  readonly lookup: string;
+  readonly secret_sha256: string;
+  readonly user_id: string;
+  readonly description: string;
+  readonly scope: KeyScope;
+  readonly bound_to_cn: string | null;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+};

@@ -1,0 +1,66 @@
+// What is read of compute nodes without going through their mailbox.
+import { type Kysely, sql } from "kysely";
+import type { CnFilterState } from "../../src/contract/enums.ts";
+import type { CnLoaded, Database } from "../../src/db/tables.ts";
+
+type Db = Kysely<Database>;
+
+/** Where a page of the node list goes on: nodes are listed in the order in which they registered. */
+export type CnCursor = { readonly registered_at: string; readonly server_uuid: string };
+
+export type CnListQuery = {
+  readonly state?: CnFilterState;
+  readonly after?: CnCursor;
+  readonly rows: number;
+};
+
+export async function listCns(db: Db, query: CnListQuery): Promise<CnLoaded[]> {
+  const { state, after, rows } = query;
+  return await db.selectFrom("cn_loaded").selectAll()
+    .$if(state !== undefined, (q) => q.where("state", "=", state!))
+    .$if(
+      after !== undefined,
+      (q) =>
+        q.where(
+          sql<boolean>`(registered_at, server_uuid) > (${after!.registered_at}::timestamptz, ${
+            after!.server_uuid
+          }::uuid)`,
+        ),
+    )
+    .orderBy("registered_at").orderBy("server_uuid").limit(rows).execute();
+}
+
+export async function findCn(db: Db, server_uuid: string): Promise<CnLoaded | undefined> {
+  return await db.selectFrom("cn_loaded").selectAll().where("server_uuid", "=", server_uuid).executeTakeFirst();
+}
+
+/**
+ * The node whose claim code this is and still holds. Unknown, expired and used codes are told apart by nothing, not even
+ * by the time the look-up takes.
+ */
+export async function findCnByClaimCode(db: Db, code: string): Promise<string | undefined> {
+  const row = await db.selectFrom("cn_loaded").select("server_uuid")
+    .where("claim_code", "=", code).where("state", "=", "pending")
+    .where("claim_code_expires_at", ">", sql<Date>`berth_now()`).executeTakeFirst();
+  return row?.server_uuid;
+}
+
+/** The node that an approval message approved: for a repeated request, whose code is used up. */
+export async function findApprovedBy(db: Db, msg_id: string): Promise<string | undefined> {
+  const row = await db.selectFrom("transition").select("actor_id").where("msg_id", "=", msg_id)
+    .where("actor_kind", "=", "cn").where("event", "=", "approve").executeTakeFirst();
+  return row?.actor_id;
+}
+
+/** What a waiting agent asks for, by the hash of its poll token. */
+export type Registered = Pick<
+  CnLoaded,
+  "server_uuid" | "state" | "poll_token_sha256" | "pending_credential" | "ticket_keys"
+>;
+
+export async function findRegistered(db: Db, hashes: readonly string[]): Promise<Map<string, Registered>> {
+  const rows = await db.selectFrom("cn_loaded")
+    .select(["server_uuid", "state", "poll_token_sha256", "pending_credential", "ticket_keys"])
+    .where("poll_token_sha256", "in", hashes).execute();
+  return new Map(rows.map((row) => [row.poll_token_sha256 ?? "", row]));
+}

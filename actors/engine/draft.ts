@@ -1,0 +1,235 @@
+// A draft collects what one choice of a unit writes while messages are stepped on the actors it has loaded.
+import { planted } from "./planted.ts";
+import type { ChildRow, Choice, LoadedActor, RowWrite } from "./store.ts";
+import type { ActorRef, ActorState, AnyBehavior, ChildWrite, Envelope, Json, Out, Part } from "./types.ts";
+import { refKey } from "./types.ts";
+
+/** An actor inside a draft: as loaded, and as the messages so far have left it. */
+type Working = {
+  readonly ref: ActorRef;
+  readonly behavior: AnyBehavior;
+  readonly loaded: LoadedActor;
+  readonly incarnation: string;
+  state: ActorState | null;
+  version: number;
+};
+
+export type DraftContext = {
+  readonly now: Date;
+  readonly newId: () => string;
+  readonly behavior: (kind: string) => AnyBehavior;
+  readonly actors: ReadonlyMap<string, LoadedActor>;
+  /** One incarnation per absent actor, shared by all choices of a unit. */
+  readonly incarnations: Map<string, string>;
+};
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] ? U[] : T[K] };
+
+export type Draft = {
+  readonly choice: Mutable<Choice>;
+  readonly working: Map<string, Working>;
+  /** Actors that a `with` names and nobody has loaded yet. The draft is void while there are any. */
+  readonly missing: ActorRef[];
+  /** What another actor of the unit refused with: its refusal is the refusal of the whole. */
+  refused: Refusal | null;
+};
+
+type Refusal = Extract<Out<ActorState>, { out: "refuse" }>;
+
+export function newDraft(): Draft {
+  return {
+    choice: { conditions: [], rows: [], children: [], transitions: [], replies: [], outbox: [] },
+    working: new Map(),
+    missing: [],
+    refused: null,
+  };
+}
+
+/** The state an actor of this draft is in now. Undefined when it has not been loaded. */
+export function workingState(draft: Draft, ref: ActorRef, context: DraftContext): Working | undefined {
+  const key = refKey(ref);
+  const present = draft.working.get(key);
+  if (present !== undefined) return present;
+  const loaded = context.actors.get(key);
+  if (loaded === undefined) return undefined;
+  const working: Working = {
+    ref,
+    behavior: context.behavior(ref.kind),
+    loaded,
+    incarnation: loaded.version > 0 ? loaded.incarnation : incarnationOf(key, context),
+    state: loaded.state as ActorState | null,
+    version: loaded.version,
+  };
+  draft.working.set(key, working);
+  return working;
+}
+
+function incarnationOf(key: string, context: DraftContext): string {
+  const known = context.incarnations.get(key);
+  if (known !== undefined) return known;
+  const fresh = context.newId();
+  context.incarnations.set(key, fresh);
+  return fresh;
+}
+
+/** Writes a decision about one actor into the draft, `with` parts included. */
+export function apply(draft: Draft, actor: Working, out: Out<ActorState>, by: Envelope, context: DraftContext): void {
+  if (out.out === "refuse") {
+    draft.choice.replies.push({ msg_id: by.id, reply: { fault: out.fault } });
+    return;
+  }
+  if (out.out === "ignore") {
+    draft.choice.replies.push({ msg_id: by.id, reply: { ok: viewOf(actor) } });
+    return;
+  }
+  const told = advance(draft, actor, out, by, context);
+  const reply = told === undefined ? viewOf(actor) : told.reply;
+  draft.choice.replies.push({ msg_id: by.id, reply: { ok: reply } });
+}
+
+/** One transition: the log row, the new state, the parts. Returns the reply part when there is one. */
+function advance(
+  draft: Draft,
+  actor: Working,
+  out: Extract<Out<ActorState>, { out: "go" }>,
+  by: Envelope,
+  context: DraftContext,
+  event = by.message.type,
+): { readonly reply: Json } | undefined {
+  const note = out.parts.find((part) => part.part === "audit");
+  actor.version += 1;
+  draft.choice.transitions.push({
+    actor_kind: actor.ref.kind,
+    actor_id: actor.ref.id,
+    incarnation: actor.incarnation,
+    seq: actor.version,
+    event,
+    from_state: actor.state?.state ?? "absent",
+    to_state: out.next?.state ?? "absent",
+    msg_id: by.id,
+    at: context.now,
+    audit: note === undefined || (planted("audit_dropped") && draft.working.size > 1) ? null : {
+      actor: by.origin.actor,
+      action: note.action,
+      resource: note.resource,
+      request_id: by.origin.request_id,
+      decision: "allow",
+      outcome: { kind: "success", resource: note.resource },
+      payload: note.payload,
+    },
+  });
+  actor.state = out.next;
+  let told: { readonly reply: Json } | undefined;
+  for (const part of out.parts) {
+    if (part.part === "reply") told = part;
+    else takePart(draft, part, by, context);
+  }
+  return told;
+}
+
+function takePart(draft: Draft, part: Part<ActorState>, by: Envelope, context: DraftContext): void {
+  switch (part.part) {
+    case "audit":
+    case "reply":
+    case "otherwise":
+      return;
+    case "child":
+      draft.choice.children.push(childRow(part));
+      return;
+    case "tell":
+      draft.choice.outbox.push({ id: context.newId(), to: part.to, message: part.message });
+      return;
+    case "with":
+      stepWith(draft, part.to, { ...by, to: part.to, message: part.message }, context);
+      return;
+    case "guard":
+      draft.choice.conditions.push({ do: "guard", name: part.name, args: part.args, fault: part.fault });
+      return;
+    case "take":
+      draft.choice.conditions.push({ do: "take", budget: part.budget, amount: part.amount, fault: part.fault });
+      return;
+    case "give":
+      draft.choice.conditions.push({ do: "give", budget: part.budget, amount: part.amount });
+      return;
+    case "allocate":
+      draft.choice.conditions.push({ do: "allocate", pool: part.pool, token: part.token, fault: part.fault });
+      return;
+    case "release":
+      draft.choice.conditions.push({ do: "release", pool: part.pool, value: part.value });
+      return;
+    case "lock":
+      draft.choice.conditions.push({ do: "lock", key: part.key, shared: part.shared });
+      return;
+    default:
+      part satisfies never;
+  }
+}
+
+function stepWith(draft: Draft, to: ActorRef, by: Envelope, context: DraftContext): void {
+  const actor = workingState(draft, to, context);
+  if (actor === undefined) {
+    draft.missing.push(to);
+    return;
+  }
+  const out = actor.behavior.step(actor.state, by.message, context.now) as Out<ActorState>;
+  if (out.out === "refuse" && !planted("companion_refusal_ignored")) draft.refused ??= out;
+  if (out.out === "go") advance(draft, actor, out, by, context);
+}
+
+function childRow(part: ChildWrite): ChildRow {
+  switch (part.op) {
+    case "insert":
+      return { op: "insert", table: part.table, key: [], row: part.row as ChildRow["row"] };
+    case "upsert":
+      return { op: "upsert", table: part.table, key: part.key, row: part.row as ChildRow["row"] };
+    case "delete":
+      return {
+        op: "delete",
+        table: part.table,
+        key: Object.keys(part.match as ChildRow["row"]),
+        row: part.match as ChildRow["row"],
+      };
+  }
+}
+
+function viewOf(actor: Working): Json {
+  return actor.state === null ? null : actor.behavior.view(actor.state);
+}
+
+/** Closes the draft: the row writes that lead from what was loaded to what the messages left. */
+export function closeDraft(draft: Draft): Choice {
+  for (const actor of draft.working.values()) {
+    const write = rowWrite(actor);
+    if (write !== null) draft.choice.rows.push(write);
+  }
+  return draft.choice;
+}
+
+function rowWrite(actor: Working): RowWrite | null {
+  const { ref, behavior, loaded, state, version, incarnation } = actor;
+  if (version === loaded.version) return null;
+  if (state === null) return loaded.version === 0 ? null : { op: "delete", ref, row: {} };
+  const engineColumns = { version, wake_at: behavior.deadline(state) };
+  if (loaded.version === 0) return { op: "insert", ref, row: { ...state, incarnation, ...engineColumns } };
+  return { op: "update", ref, row: { ...changed(loaded.state ?? {}, state), ...engineColumns } };
+}
+
+/** The columns that differ; a column the new state does not have becomes null. */
+function changed(before: Readonly<Record<string, Json>>, after: ActorState): Record<string, Json> {
+  const row: Record<string, Json> = {};
+  const next = after as Readonly<Record<string, Json>>;
+  for (const [column, value] of Object.entries(next)) {
+    if (!same(before[column], value)) row[column] = value ?? null;
+  }
+  for (const [column, value] of Object.entries(before)) {
+    if (!(column in next) && value !== null && !ENGINE_COLUMNS.has(column)) row[column] = null;
+  }
+  return row;
+}
+
+const ENGINE_COLUMNS: ReadonlySet<string> = new Set(["incarnation", "version", "wake_at"]);
+
+function same(a: Json, b: Json): boolean {
+  if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime();
+  return a === b || (a ?? null) === (b ?? null);
+}

@@ -1,0 +1,360 @@
+// The engine: what is queued for an actor is stepped on its loaded state and made durable by one commit call; no reply
+// leaves before that call returned. A lost race loads and steps again; a broken connection repeats with the same
+// message ids, which the commit call answers from what it stored; three lost races take the actor's lock.
+import { fault } from "../../src/contract/fault.ts";
+import { fold } from "./fold.ts";
+import { createMailboxes, type Mailbox, type MailboxLimits, type Waiting } from "./mailbox.ts";
+import { planted } from "./planted.ts";
+import type { Ports } from "./ports.ts";
+import {
+  CommitError,
+  type LoadedActor,
+  type Store,
+  type StoredReply,
+  type StoreSession,
+  type Unit,
+  type UnitResult,
+} from "./store.ts";
+import { type ActorRef, type AnyBehavior, type Message, type Origin, type Outcome, refKey, SYSTEM } from "./types.ts";
+
+export type EngineLimits = MailboxLimits & {
+  /** Actors in one commit call. */
+  readonly units_max: number;
+  /** Messages folded into one unit. */
+  readonly messages_max: number;
+  readonly calls_in_flight_max: number;
+  /** Lost races before the actor's lock is taken. */
+  readonly races_max: number;
+  /** Failed calls before the sender is told that the database does not answer. */
+  readonly failures_max: number;
+};
+
+export const ENGINE_LIMITS: EngineLimits = {
+  per_actor_max: 2_000,
+  total_max: 20_000,
+  units_max: 512,
+  messages_max: 256,
+  calls_in_flight_max: 2,
+  races_max: 3,
+  failures_max: 8,
+};
+
+/** What a commit touched, for hints and for waking the workers. */
+export type Committed = { readonly refs: readonly ActorRef[]; readonly told: boolean };
+
+export type EngineOptions = {
+  readonly store: Store;
+  readonly behaviors: readonly AnyBehavior[];
+  readonly ports: Ports;
+  readonly limits?: Partial<EngineLimits>;
+  readonly onCommit?: (committed: Committed) => void;
+};
+
+export type SendOptions = {
+  /** The message id; minted when absent. Pass the same id again to hear the same answer. */
+  readonly id?: string;
+  /** True for an id that was minted just now: no earlier attempt can have committed. Default: whether it was minted here. */
+  readonly fresh?: boolean;
+  readonly origin?: Origin;
+};
+
+export type Engine = ReturnType<typeof createEngine>;
+
+/** 503: a queue is full. Nothing was done. */
+export const OVERLOADED = fault("unavailable", "the server is busy; try again", { retry_after_s: 1 });
+
+/** What the planted bug unknown_is_refusal says. */
+const GIVEN_UP = fault("conflict", "the commit failed");
+
+/** Results of units whose senders have not been answered yet. */
+type Written = readonly (readonly [Item, UnitResult])[];
+
+/** A claimed mailbox on its way through one commit call. */
+type Item = {
+  readonly box: Mailbox;
+  readonly unit: Unit;
+  readonly messages: number;
+  readonly also: readonly Mailbox[];
+};
+
+/** Creates the engine of one process. */
+export function createEngine(options: EngineOptions) {
+  const { store, ports } = options;
+  const limits: EngineLimits = { ...ENGINE_LIMITS, ...options.limits };
+  const behaviors = new Map(options.behaviors.map((behavior) => [behavior.kind, behavior]));
+  const boxes = createMailboxes(limits);
+  let calls = 0;
+  let scheduled = false;
+
+  function behavior(kind: string): AnyBehavior {
+    const found = behaviors.get(kind);
+    if (found === undefined) throw new Error(`no actor kind ${kind}`);
+    return found;
+  }
+
+  /** Sends a message and resolves with its durable outcome. Rejects with CommitError when the outcome is unknown. */
+  function send(to: ActorRef, message: Message, how: SendOptions = {}): Promise<Outcome> {
+    behavior(to.kind);
+    return new Promise((settle, fail) => {
+      const id = how.id ?? ports.newId();
+      const envelope = { id, to, message, origin: how.origin ?? SYSTEM, fresh: how.fresh ?? how.id === undefined };
+      if (!boxes.put({ envelope, attempts: 0, settle, fail })) return settle({ ok: false, fault: OVERLOADED });
+      schedule();
+    });
+  }
+
+  function schedule(): void {
+    if (scheduled || calls >= limits.calls_in_flight_max || boxes.ready() === 0) return;
+    scheduled = true;
+    ports.soon(() => {
+      scheduled = false;
+      if (calls >= limits.calls_in_flight_max) return;
+      const claimed = boxes.claim(limits.units_max);
+      if (claimed.length === 0) return;
+      calls += 1;
+      run(claimed).catch((error) => ports.report("a batch failed", error)).finally(() => {
+        calls -= 1;
+        schedule();
+      });
+      schedule();
+    });
+  }
+
+  async function run(claimed: readonly Mailbox[]): Promise<void> {
+    const starving = claimed.filter((box) => (box.queue[0]?.attempts ?? 0) >= limits.races_max);
+    const others = claimed.filter((box) => !starving.includes(box));
+    try {
+      if (others.length > 0) await attempt(others, store, limits.messages_max);
+    } catch (error) {
+      await repeatLater(others, error);
+    } finally {
+      boxes.free(others);
+    }
+    for (const box of starving) {
+      try {
+        const written = await store.exclusive(box.ref, (session) => attempt([box], session, limits.messages_max));
+        // Only now is the transaction durable.
+        for (const [item, result] of written) settleItem(item, result);
+        await ports.fault("after_reply");
+      } catch (error) {
+        await afterExclusive(box, error);
+      } finally {
+        boxes.free([box]);
+      }
+    }
+  }
+
+  async function afterExclusive(box: Mailbox, error: unknown): Promise<void> {
+    if (error instanceof CommitError && error.reason === "constraint") await attempt([box], store, 1);
+    else await repeatLater([box], error);
+  }
+
+  /**
+   * Load, step, commit. Errors of the load reach the caller; errors of the commit call are dealt with. What a session of
+   * exclusive() wrote is handed back unanswered, because its transaction is not over yet.
+   */
+  async function attempt(claimed: readonly Mailbox[], session: StoreSession, messages_max: number): Promise<Written> {
+    const loaded = await session.load(claimed.map((box) => box.ref));
+    await ports.fault("after_load");
+    const actors = new Map(loaded.actors);
+    const items: Item[] = [];
+    const held: Mailbox[] = [];
+    try {
+      for (const box of claimed) {
+        const item = await foldBox(box, { actors, now: loaded.now, session, messages_max, held });
+        if (item !== null) items.push(item);
+      }
+      if (items.length < claimed.length) await ports.sleep(1 + ports.random() * 4);
+      return items.length > 0 ? await commit(items, session) : [];
+    } finally {
+      boxes.free(held);
+    }
+  }
+
+  type FoldWith = {
+    readonly actors: Map<string, LoadedActor>;
+    readonly now: Date;
+    readonly session: StoreSession;
+    readonly messages_max: number;
+    /** Mailboxes claimed for other actors of a unit; freed by the caller. */
+    readonly held: Mailbox[];
+  };
+
+  /** Null when another actor of the unit is in a batch already: the message waits its turn. */
+  async function foldBox(box: Mailbox, given: FoldWith): Promise<Item | null> {
+    const also: Mailbox[] = [];
+    for (;;) {
+      const queue = box.queue.map((waiting) => waiting.envelope);
+      let folded;
+      try {
+        folded = fold({ ...given, ref: box.ref, queue, behavior, newId: ports.newId });
+      } catch (error) {
+        const [broken] = boxes.answered(box, 1);
+        broken?.fail(error);
+        return null;
+      }
+      if ("unit" in folded) return { box, unit: folded.unit, messages: folded.messages, also };
+      const claimed = boxes.claimAlso(folded.needs);
+      if (claimed === null) return null;
+      given.held.push(...claimed);
+      also.push(...claimed);
+      const more = await given.session.load(folded.needs);
+      for (const [key, actor] of more.actors) given.actors.set(key, actor);
+    }
+  }
+
+  async function commit(items: readonly Item[], session: StoreSession): Promise<Written> {
+    let results: readonly UnitResult[];
+    try {
+      await ports.fault("before_commit");
+      if (planted("answer_before_commit")) items.forEach((item) => settleEarly(item));
+      results = await session.commit(items.map((item) => item.unit));
+      await ports.fault("after_commit");
+    } catch (error) {
+      // Inside exclusive() the transaction is lost with its error: only its caller can go on.
+      if (session !== store) throw error;
+      await afterFailedCommit(items, error);
+      return [];
+    }
+    const written = items.flatMap((item, index): Written => {
+      const result = results[index];
+      return result === undefined ? [] : [[item, result]];
+    });
+    if (session !== store && !planted("exclusive_answers_early")) return written;
+    for (const [item, result] of written) settleItem(item, result);
+    await ports.fault("after_reply");
+    return [];
+  }
+
+  /** What the planted bug of that name does. */
+  function settleEarly(item: Item): void {
+    for (const reply of item.unit.choices[0]?.replies ?? []) {
+      item.box.queue.find((each) => each.envelope.id === reply.msg_id)?.settle(outcomeOf(reply.reply));
+    }
+  }
+
+  /** Halves the call until the unit that breaks a rule, or waits for a lock, stands alone. */
+  async function afterFailedCommit(items: readonly Item[], error: unknown): Promise<void> {
+    const known = error instanceof CommitError && error.reason !== "unknown" ? error : null;
+    if (known !== null && items.length > 1) {
+      const middle = items.length >> 1;
+      await commit(items.slice(0, middle), store);
+      await commit(items.slice(middle), store);
+      return;
+    }
+    const [item] = items;
+    if (known === null || known.reason === "busy" || item === undefined) {
+      return await repeatLater(items.map((each) => each.box), error);
+    }
+    if (item.messages > 1) return void await attempt([item.box], store, 1);
+    await refuseBroken(item, known);
+  }
+
+  /** A constraint has its 409 text; the refusal is stored like any other. */
+  async function refuseBroken(item: Item, error: CommitError): Promise<void> {
+    const refusal = constraintFault(error.constraint);
+    const [waiting] = item.box.queue;
+    if (waiting === undefined) return;
+    if (refusal === null) {
+      waiting.attempts += 1;
+      // Somebody else made this row, or stored this message id, since the load: load again and look the id up.
+      if (isTwin(error) && waiting.attempts <= limits.failures_max) return markStale(waiting);
+      boxes.answered(item.box, 1);
+      return waiting.fail(error);
+    }
+    const reply = { msg_id: waiting.envelope.id, reply: { fault: refusal } };
+    const choice = { conditions: [], rows: [], children: [], transitions: [], replies: [reply], outbox: [] };
+    await commit([{ ...item, unit: { ...item.unit, choices: [choice] } }], store);
+  }
+
+  function markStale(waiting: Waiting): void {
+    const id = planted("new_id_on_retry") ? ports.newId() : waiting.envelope.id;
+    waiting.envelope = { ...waiting.envelope, id, fresh: false };
+  }
+
+  function isTwin(error: CommitError): boolean {
+    return /_pkey$/.test(error.constraint ?? "");
+  }
+
+  function constraintFault(constraint: string | null) {
+    if (constraint === null) return null;
+    for (const each of behaviors.values()) {
+      const found = each.constraints?.[constraint];
+      if (found !== undefined) return found;
+    }
+    return null;
+  }
+
+  function settleItem(item: Item, result: UnitResult): void {
+    switch (result.status) {
+      case "done": {
+        const replies = new Map(
+          (result.replies ?? item.unit.choices[result.choice]?.replies ?? []).map((each) => [each.msg_id, each.reply]),
+        );
+        for (const waiting of boxes.answered(item.box, item.messages)) {
+          const first = replies.values().next().value;
+          const stored = planted("reply_of_another") ? first : replies.get(waiting.envelope.id);
+          if (stored === undefined) waiting.fail(new Error("a message was committed without a reply"));
+          else waiting.settle(outcomeOf(stored));
+        }
+        const choice = item.unit.choices[result.choice];
+        options.onCommit?.({ refs: item.unit.actors.map((each) => each.ref), told: (choice?.outbox.length ?? 0) > 0 });
+        return;
+      }
+      case "conflict":
+        if (planted("conflict_is_done")) return settleItem(item, { status: "done", choice: 0, replies: null });
+        for (const waiting of item.box.queue.slice(0, item.messages)) waiting.attempts += 1;
+        return;
+      case "known": {
+        const replies = new Map(result.replies.map((each) => [each.msg_id, each.reply]));
+        const taken = boxes.answered(item.box, item.messages);
+        // The others of the unit were not written and keep their places.
+        const others = taken.filter((waiting) => !replies.has(waiting.envelope.id));
+        if (planted("requeue_at_the_back")) others.forEach((waiting) => boxes.put(waiting));
+        else boxes.putBack(item.box, others);
+        for (const waiting of taken) {
+          const stored = replies.get(waiting.envelope.id);
+          if (stored !== undefined) waiting.settle(outcomeOf(stored));
+        }
+        return;
+      }
+    }
+  }
+
+  /** Leaves the messages queued, marks them as perhaps committed, and waits before the next try. */
+  async function repeatLater(claimed: readonly Mailbox[], error: unknown): Promise<void> {
+    if (!(error instanceof CommitError)) {
+      ports.report("a batch met a bug", error);
+      for (const box of claimed) {
+        for (const waiting of boxes.answered(box, box.queue.length)) waiting.fail(error);
+      }
+      return;
+    }
+    let tries = 1;
+    for (const box of planted("unknown_is_refusal") ? claimed : []) {
+      for (const each of boxes.answered(box, box.queue.length)) each.settle({ ok: false, fault: GIVEN_UP });
+    }
+    for (const box of claimed) {
+      for (const waiting of box.queue) {
+        markStale(waiting);
+        waiting.attempts += 1;
+      }
+      tries = Math.max(tries, box.queue[0]?.attempts ?? 0);
+      const kept = box.queue.findIndex((waiting) => waiting.attempts <= limits.failures_max);
+      const lost = boxes.answered(box, kept < 0 ? box.queue.length : kept);
+      for (const waiting of lost) waiting.fail(error);
+    }
+    await ports.sleep(Math.min(500, 5 * 2 ** tries) * (0.5 + ports.random()));
+  }
+
+  /** True when nothing is queued or in flight: what a drain waits for. */
+  function idle(): boolean {
+    return boxes.queued() === 0 && calls === 0;
+  }
+
+  return { send, idle, queued: boxes.queued, kinds: [...behaviors.keys()], refKey };
+}
+
+function outcomeOf(stored: StoredReply): Outcome {
+  return "ok" in stored ? { ok: true, reply: stored.ok } : { ok: false, fault: stored.fault };
+}

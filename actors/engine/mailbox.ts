@@ -1,0 +1,87 @@
+// The mailboxes of one process. An actor's messages keep their order; an actor is in at most one batch at a time; the
+// queues are bounded, per actor and in total, so that overload is refused at once instead of growing.
+import type { ActorRef, Envelope, Outcome } from "./types.ts";
+import { refKey } from "./types.ts";
+
+/** A queued message and who waits for it. */
+export type Waiting = {
+  envelope: Envelope;
+  /** Lost races and failed calls so far. */
+  attempts: number;
+  readonly settle: (outcome: Outcome) => void;
+  readonly fail: (error: unknown) => void;
+};
+
+export type Mailbox = { readonly ref: ActorRef; readonly queue: Waiting[]; held: boolean };
+
+export type MailboxLimits = { readonly per_actor_max: number; readonly total_max: number };
+
+export type Mailboxes = ReturnType<typeof createMailboxes>;
+
+/** Creates the mailboxes of one process. */
+export function createMailboxes(limits: MailboxLimits) {
+  const boxes = new Map<string, Mailbox>();
+  /** Mailboxes with messages that are in no batch, in the order in which they became ready. */
+  const ready = new Map<string, Mailbox>();
+  let total = 0;
+
+  /** Queues a message. False when a bound is reached and nothing was queued. */
+  function put(waiting: Waiting): boolean {
+    const key = refKey(waiting.envelope.to);
+    const box = boxes.get(key) ?? { ref: waiting.envelope.to, queue: [], held: false };
+    if (total >= limits.total_max || box.queue.length >= limits.per_actor_max) return false;
+    boxes.set(key, box);
+    box.queue.push(waiting);
+    total += 1;
+    if (!box.held) ready.set(key, box);
+    return true;
+  }
+
+  /** Takes up to `actors_max` ready mailboxes out of reach of other batches. */
+  function claim(actors_max: number): Mailbox[] {
+    const claimed: Mailbox[] = [];
+    for (const [key, box] of ready) {
+      if (claimed.length >= actors_max) break;
+      ready.delete(key);
+      box.held = true;
+      claimed.push(box);
+    }
+    return claimed;
+  }
+
+  /** Claims other actors for a unit, all or none. An actor nobody writes to gets a mailbox of its own. */
+  function claimAlso(refs: readonly ActorRef[]): Mailbox[] | null {
+    const wanted = refs.map((ref) => boxes.get(refKey(ref)) ?? { ref, queue: [], held: false });
+    if (wanted.some((box) => box.held)) return null;
+    for (const box of wanted) {
+      boxes.set(refKey(box.ref), box);
+      ready.delete(refKey(box.ref));
+      box.held = true;
+    }
+    return wanted;
+  }
+
+  /** Ends a claim. Messages still queued make the mailbox ready again, behind the others. */
+  function free(claimed: readonly Mailbox[]): void {
+    for (const box of claimed) {
+      const key = refKey(box.ref);
+      box.held = false;
+      if (box.queue.length > 0) ready.set(key, box);
+      else boxes.delete(key);
+    }
+  }
+
+  /** Removes the first `count` messages of a claimed mailbox, now answered. */
+  function answered(box: Mailbox, count: number): Waiting[] {
+    total -= count;
+    return box.queue.splice(0, count);
+  }
+
+  /** Puts messages that were not answered after all back in front of a claimed mailbox. */
+  function putBack(box: Mailbox, waiting: readonly Waiting[]): void {
+    total += waiting.length;
+    box.queue.unshift(...waiting);
+  }
+
+  return { put, putBack, claim, claimAlso, free, answered, ready: () => ready.size, queued: () => total };
+}

@@ -1,0 +1,100 @@
+// How a saga is written: a list of named steps, each with what it does and how it is undone. A step sees the typed
+// outputs of the steps before it. `write` steps commit with the saga's own row, so they happen exactly once; a `job`
+// step commits its job the same way and waits for the node's report or the limit.
+import { createHash } from "node:crypto";
+import type { Json, Part } from "./types.ts";
+
+/** What a step may commit beside the saga's row: conditions, other actors, children, tells. */
+export type StepPart = Exclude<Part<never>, { part: "otherwise" | "reply" }>;
+
+/** What a step decides. */
+export type Plan<Output> =
+  | { readonly plan: "write"; readonly output: Output; readonly parts: readonly StepPart[] }
+  | {
+    readonly plan: "job";
+    readonly kind: string;
+    readonly target_cn: string;
+    readonly payload: Json;
+    /** The step fails when the job has not ended after this long. */
+    readonly limit_ms: number;
+    readonly parts: readonly StepPart[];
+  };
+
+/** Commits `parts` with the step and hands `output` to the steps after it. */
+export function write<Output>(output: Output, ...parts: readonly StepPart[]): Plan<Output> {
+  return { plan: "write", output, parts };
+}
+
+export type JobPlan = {
+  readonly kind: string;
+  readonly target_cn: string;
+  readonly payload: Json;
+  readonly limit_ms: number;
+};
+
+/** Enqueues a job for one node and waits for its end. The step's output is the job's result. */
+export function job<Output = Json>(work: JobPlan, ...parts: readonly StepPart[]): Plan<Output> {
+  return { plan: "job", ...work, parts };
+}
+
+/** What a step is given. `id(label)` is the same on every run of the step, so a repeated step repeats its ids. */
+export type StepContext<Params, Outputs> = Outputs & {
+  readonly params: Params;
+  readonly saga_id: string;
+  readonly now: Date;
+  readonly id: (label: string) => string;
+};
+
+export type StepDefinition = {
+  readonly name: string;
+  readonly kind: "write" | "job";
+  // deno-lint-ignore no-explicit-any -- the builder below checks the types; the list forgets them
+  readonly do: (context: any) => Plan<any>;
+  // deno-lint-ignore no-explicit-any -- as above
+  readonly undo: ((context: any) => Plan<any>) | null;
+};
+
+export type SagaDefinition<Params = Json> = {
+  readonly name: string;
+  readonly steps: readonly StepDefinition[];
+  /** Never called: it carries the type of the parameters. */
+  readonly params?: (params: Params) => void;
+};
+
+type Builder<Params, Outputs> = SagaDefinition<Params> & {
+  /** Adds a step. `undo` runs, in reverse order, when a later step fails. */
+  step<Name extends string, Output>(
+    name: Name,
+    step: {
+      readonly kind?: "write" | "job";
+      readonly do: (context: StepContext<Params, Outputs>) => Plan<Output>;
+      readonly undo?: (
+        context: StepContext<Params, Outputs & { readonly [K in Name]: Output }>,
+      ) => Plan<unknown>;
+    },
+  ): Builder<Params, Outputs & { readonly [K in Name]: Output }>;
+};
+
+/** Begins the definition of a saga. Step names are stored, so a name must keep its meaning between releases. */
+export function saga<Params>(name: string): Builder<Params, Record<never, never>> {
+  return build<Params, Record<never, never>>(name, []);
+}
+
+function build<Params, Outputs>(name: string, steps: readonly StepDefinition[]): Builder<Params, Outputs> {
+  return {
+    name,
+    steps,
+    step(stepName, step) {
+      if (steps.some((each) => each.name === stepName)) throw new Error(`saga ${name} has two steps ${stepName}`);
+      const next = { name: stepName, kind: step.kind ?? "write", do: step.do, undo: step.undo ?? null };
+      return build(name, [...steps, next]);
+    },
+  };
+}
+
+/** A UUID (version 8, SHA-256) that depends only on the saga, the step and the label. */
+export function stepId(saga_id: string, step: string, label: string): string {
+  const hex = createHash("sha256").update(`${saga_id}\0${step}\0${label}`).digest("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)]
+    .join("-");
+}

@@ -1,0 +1,30 @@
+// Every actor kind and every saga of this build. Order does not matter; a kind that is not here does not exist.
+import { apiKey } from "./api-key/transition.ts";
+import type { ApiKeyMessage } from "./api-key/messages.ts";
+import { cn } from "./cn/transition.ts";
+import type { CnMessage } from "./cn/messages.ts";
+import type { AnyBehavior } from "./engine/types.ts";
+import { job } from "./job/transition.ts";
+import type { JobMessage } from "./job/messages.ts";
+import { sagaBehavior } from "./saga/transition.ts";
+import type { SagaMessage } from "./saga/messages.ts";
+import { nodeJoin } from "./sagas/node-join.ts";
+import { setting, type SettingMessage } from "./setting/transition.ts";
+import { site, type SiteMessage } from "./site/transition.ts";
+
+/** Which messages each kind takes. */
+export type Messages = {
+  readonly cn: CnMessage;
+  readonly site: SiteMessage;
+  readonly "api-key": ApiKeyMessage;
+  readonly setting: SettingMessage;
+  readonly saga: SagaMessage;
+  readonly job: JobMessage;
+};
+
+export const sagas = [nodeJoin];
+
+export const behaviors: readonly AnyBehavior[] = [cn, site, apiKey, setting, job, sagaBehavior(sagas)];
+
+/** Kinds whose rows carry deadlines: the pump looks for due ones. */
+export const timedKinds: readonly string[] = ["site", "job", "saga"];

@@ -1,0 +1,24 @@
+// What a running saga can be told.
+import type { Json } from "../engine/types.ts";
+import type { Reference } from "../../src/contract/operation.ts";
+
+export type SagaMessage =
+  | {
+    readonly type: "start";
+    readonly id: string;
+    readonly saga: string;
+    readonly params: Json;
+    readonly references: readonly Reference[];
+  }
+  /** Do the current step, or give up waiting for its job. */
+  | { readonly type: "tick" }
+  /** The step's unit was refused: the saga unwinds, or tries its undo again. */
+  | { readonly type: "step_refused"; readonly step: string; readonly reason: string }
+  | {
+    readonly type: "job_ended";
+    readonly job_id: string;
+    readonly outcome: "completed" | "failed";
+    readonly result?: Json;
+    readonly reason?: string;
+  }
+  | { readonly type: "abandon" };

@@ -1,0 +1,90 @@
+// Operations as operators read them. Document 4, 3.4.
+import { type Kysely, sql } from "kysely";
+import type { OperationStep, OperationSummary, OperationView, Reference } from "../../src/contract/operation.ts";
+import type { Database, SagaRow } from "../../src/db/tables.ts";
+import { toRfc3339 } from "../../src/pure/instant.ts";
+import type { SagaDefinition } from "../engine/saga.ts";
+
+type Db = Kysely<Database>;
+
+export type OperationQuery = {
+  readonly rows: number;
+  readonly after_id?: string;
+  readonly reference?: Reference;
+};
+
+/** Newest first. `after_id` continues behind that operation. */
+export async function listOperations(db: Db, query: OperationQuery): Promise<OperationSummary[]> {
+  const { rows, after_id, reference } = query;
+  const found = await db.selectFrom("saga").selectAll()
+    .$if(reference !== undefined, (q) => q.where(sql<boolean>`refs @> ${JSON.stringify([reference])}::jsonb`))
+    .$if(
+      after_id !== undefined,
+      (q) => q.where(sql<boolean>`(created_at, id) < (select created_at, id from saga where id = ${after_id}::uuid)`),
+    )
+    .orderBy("created_at", "desc").orderBy("id", "desc").limit(rows).execute();
+  return found.map(summary);
+}
+
+export async function findOperation(
+  db: Db,
+  id: string,
+  definitions: readonly SagaDefinition<never>[],
+): Promise<OperationView | undefined> {
+  const row = await db.selectFrom("saga").selectAll().where("id", "=", id).executeTakeFirst();
+  return row === undefined ? undefined : view(row, definitions);
+}
+
+/** Operations of these that have come to rest, for whoever waits for them. */
+export async function findEnded(db: Db, ids: readonly string[]): Promise<Map<string, { readonly ended: true }>> {
+  const rows = await db.selectFrom("saga").select("id").where("id", "in", ids)
+    .where("state", "in", ["succeeded", "unwound", "stuck"]).execute();
+  return new Map(rows.map(({ id }) => [id, { ended: true }]));
+}
+
+function summary(row: SagaRow): OperationSummary {
+  return {
+    id: row.id,
+    kind: row.saga,
+    state: row.state,
+    references: row.refs,
+    stuck_reason: row.stuck_reason,
+    error: row.error,
+    time_created: toRfc3339(row.created_at),
+    time_done: row.done_at === null ? null : toRfc3339(row.done_at),
+  };
+}
+
+function view(row: SagaRow, definitions: readonly SagaDefinition<never>[]): OperationView {
+  const known = definitions.find((definition) => definition.name === row.saga)?.steps;
+  // A saga of another build keeps its recorded steps, in the order they were stored.
+  const order = known?.map(({ name, kind }) => ({ name, kind })) ??
+    Object.keys(row.steps).map((name) => ({ name, kind: "write" as const }));
+  const steps = order.map((step, index) => stepView(row, step, index));
+  return {
+    ...summary(row),
+    epoch: row.version,
+    params: row.params,
+    progress: {
+      completed_steps: steps.filter((step) => step.status === "succeeded").length,
+      total_steps: steps.length,
+      current_step: row.step,
+    },
+    steps,
+  };
+}
+
+function stepView(row: SagaRow, step: { name: string; kind: "write" | "job" }, index: number): OperationStep {
+  const record = row.steps[step.name];
+  return {
+    index,
+    ...step,
+    status: record?.status ?? "pending",
+    output: row.outputs[step.name] ?? null,
+    error_message: record?.error ?? null,
+    undo_error: record?.undo_error ?? null,
+    job_id: record?.job_id ?? null,
+    started_at: record?.started_at ?? null,
+    ended_at: record?.ended_at ?? null,
+  };
+}

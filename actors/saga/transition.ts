@@ -1,0 +1,263 @@
+// How a saga moves: forward step by step, backward after a failure, and aside (stuck) when an undo fails for good.
+// Each tick is one unit: the step's writes commit with the saga's row or not at all.
+import { go, withActor } from "../engine/decide.ts";
+import { type Plan, type SagaDefinition, type StepDefinition, stepId, type StepPart } from "../engine/saga.ts";
+import { type At, type Of, runTable, type Table } from "../engine/table.ts";
+import type { Behavior, Out, Part } from "../engine/types.ts";
+import { addMs } from "../../src/pure/instant.ts";
+import type { SagaMessage } from "./messages.ts";
+import type { SagaState, StepRecord } from "./state.ts";
+
+/** An undo is tried this often, at growing distance, before the saga is parked as stuck. */
+export const UNDO_TRIES_MAX = 5;
+const UNDO_RETRY_MS = 1_000;
+
+type On<S extends SagaState["state"]> = At<SagaState, S>;
+type Msg<T extends SagaMessage["type"]> = Of<SagaMessage, T>;
+type Moving = On<"running"> | On<"unwinding">;
+
+/** The behavior of sagas, over the definitions this build knows. */
+export function sagaBehavior(definitions: readonly SagaDefinition<never>[]): Behavior<SagaState, SagaMessage> {
+  const table = sagaTable(definitions);
+  return {
+    kind: "saga",
+    table: "saga",
+    key: "id",
+    step: (s, m, now) => runTable(table, s, m, now),
+    deadline: (s) => (s.state === "running" || s.state === "unwinding" ? s.due_at : null),
+    view: (s) => ({ id: s.id, kind: s.saga, state: s.state }),
+  };
+}
+
+/** The transition table over the definitions this build knows. */
+export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<SagaState, SagaMessage> {
+  const known = new Map(definitions.map((definition) => [definition.name, definition]));
+
+  function stepsOf(s: { readonly saga: string }): readonly StepDefinition[] {
+    return known.get(s.saga)?.steps ?? [];
+  }
+
+  function start(_s: null, m: Msg<"start">, now: Date): Out<SagaState> {
+    const steps = known.get(m.saga)?.steps;
+    const [first] = steps ?? [];
+    if (steps === undefined || first === undefined) throw new Error(`no saga ${m.saga}`);
+    const blank: StepRecord = {
+      status: "pending",
+      started_at: null,
+      ended_at: null,
+      error: null,
+      undo_error: null,
+      job_id: null,
+    };
+    return go({
+      id: m.id,
+      saga: m.saga,
+      state: "running",
+      params: m.params,
+      refs: m.references,
+      outputs: {},
+      steps: Object.fromEntries(steps.map((step) => [step.name, blank])),
+      error: null,
+      created_at: now,
+      step: first.name,
+      job_id: null,
+      attempts: 0,
+      due_at: now,
+    });
+  }
+
+  function forward(s: On<"running">, _m: Msg<"tick">, now: Date): Out<SagaState> {
+    const step = stepsOf(s).find((each) => each.name === s.step);
+    // A step this build does not know waits for a build that does.
+    if (step === undefined || now < s.due_at) return { out: "ignore" };
+    if (s.job_id !== null) return unwindFrom(s, `no report within the limit of step ${s.step}`, now);
+    const plan = step.do(contextOf(s, step.name, now));
+    if (plan.plan === "job") return waitForJob(s, plan, now);
+    return stepDone(s, plan.output, now, plan.parts);
+  }
+
+  function stepDone(s: On<"running">, output: unknown, now: Date, parts: readonly StepPart[] = []): Out<SagaState> {
+    const steps = stepsOf(s);
+    const index = steps.findIndex((each) => each.name === s.step);
+    const next = steps[index + 1];
+    const record = {
+      status: "succeeded",
+      started_at: s.steps[s.step]?.started_at ?? now.toISOString(),
+      ended_at: now.toISOString(),
+    } as const;
+    const after = { ...recorded(s, s.step, record), outputs: { ...s.outputs, [s.step]: output } };
+    if (next === undefined) return go(ended(after, "succeeded", now), ...parts);
+    return go({ ...after, state: "running", step: next.name, job_id: null, attempts: 0, due_at: now }, ...parts);
+  }
+
+  function waitForJob<S extends Moving>(s: S, plan: JobPlanOf, now: Date): Out<SagaState> {
+    const phase = s.state === "running" ? "do" : "undo";
+    const id = stepId(s.id, s.step, `job:${phase}`);
+    const enqueue = {
+      type: "enqueue",
+      id,
+      kind: plan.kind,
+      target_cn: plan.target_cn,
+      payload: plan.payload,
+      saga_id: s.id,
+    };
+    const status = phase === "do" ? "running" : "undo_running";
+    const waiting = recorded(s, s.step, { status, started_at: now.toISOString(), job_id: id });
+    return go(
+      { ...waiting, job_id: id, due_at: addMs(now, plan.limit_ms) },
+      withActor({ kind: "job", id }, enqueue),
+      ...plan.parts,
+    );
+  }
+
+  function jobEndedForward(s: On<"running">, m: Msg<"job_ended">, now: Date): Out<SagaState> {
+    if (m.job_id !== s.job_id) return { out: "ignore" };
+    if (m.outcome === "completed") return stepDone(s, m.result ?? null, now);
+    return unwindFrom(s, m.reason ?? "the job failed", now);
+  }
+
+  function refusedForward(s: On<"running">, m: Msg<"step_refused">, now: Date): Out<SagaState> {
+    return m.step === s.step && s.job_id === null ? unwindFrom(s, m.reason, now) : { out: "ignore" };
+  }
+
+  function abandon(s: On<"running">, _m: Msg<"abandon">, now: Date): Out<SagaState> {
+    return unwindFrom(s, "abandoned by an operator", now);
+  }
+
+  /** Turns round at the current step. Its job, when there is one, is cancelled by its id in the same unit. */
+  function unwindFrom(s: On<"running">, reason: string, now: Date): Out<SagaState> {
+    const failed = recorded(s, s.step, { status: "failed", error: reason, ended_at: now.toISOString() });
+    const parts: Part<SagaState>[] = s.job_id === null ? [] : [cancelJob(s.job_id, reason)];
+    return backFrom({ ...failed, error: reason }, now, parts);
+  }
+
+  /** Goes to the nearest earlier step that has something to undo, or ends. */
+  function backFrom(s: Moving, now: Date, parts: readonly Part<SagaState>[] = []): Out<SagaState> {
+    const steps = stepsOf(s);
+    const here = steps.findIndex((each) => each.name === s.step);
+    for (let index = here - 1; index >= 0; index -= 1) {
+      const step = steps[index];
+      if (step === undefined || s.steps[step.name]?.status !== "succeeded" || step.undo === null) continue;
+      const next = { ...s, state: "unwinding", step: step.name, job_id: null, attempts: 0, due_at: now } as const;
+      return go(next, ...parts);
+    }
+    return go(ended(s, "unwound", now), ...parts);
+  }
+
+  function backward(s: On<"unwinding">, _m: Msg<"tick">, now: Date): Out<SagaState> {
+    const step = stepsOf(s).find((each) => each.name === s.step);
+    if (step === undefined || step.undo === null || now < s.due_at) return { out: "ignore" };
+    if (s.job_id !== null) {
+      return undoFailed(s, "no report within the limit of the undo", now, [cancelJob(s.job_id, "limit passed")]);
+    }
+    const plan = step.undo(contextOf(s, step.name, now));
+    if (plan.plan === "job") return waitForJob(s, plan, now);
+    return undone(s, now, plan.parts);
+  }
+
+  function undone(s: On<"unwinding">, now: Date, parts: readonly StepPart[] = []): Out<SagaState> {
+    return backFrom(recorded(s, s.step, { status: "undone", ended_at: now.toISOString() }), now, parts);
+  }
+
+  function jobEndedBackward(s: On<"unwinding">, m: Msg<"job_ended">, now: Date): Out<SagaState> {
+    if (m.job_id !== s.job_id) return { out: "ignore" };
+    return m.outcome === "completed" ? undone(s, now) : undoFailed(s, m.reason ?? "the job failed", now);
+  }
+
+  function refusedBackward(s: On<"unwinding">, m: Msg<"step_refused">, now: Date): Out<SagaState> {
+    return m.step === s.step ? undoFailed(s, m.reason, now) : { out: "ignore" };
+  }
+
+  function undoFailed(
+    s: On<"unwinding">,
+    reason: string,
+    now: Date,
+    parts: readonly Part<SagaState>[] = [],
+  ): Out<SagaState> {
+    const attempts = s.attempts + 1;
+    const noted = recorded(s, s.step, { status: "undo_failed", undo_error: reason });
+    // A job that failed is not sent again: a node may have done part of it.
+    if (attempts < UNDO_TRIES_MAX && s.job_id === null) {
+      return go({ ...noted, attempts, due_at: addMs(now, UNDO_RETRY_MS * 2 ** (attempts - 1)) }, ...parts);
+    }
+    const { job_id: _job, attempts: _attempts, due_at: _due, ...rest } = noted;
+    return go({ ...rest, state: "stuck", stuck_reason: `undo of step ${s.step}: ${reason}` }, ...parts);
+  }
+
+  /** An operator who mended the cause sends the saga back to the undo it is stuck in. */
+  function unstick(s: On<"stuck">, _m: Msg<"abandon">, now: Date): Out<SagaState> {
+    const { stuck_reason: _reason, ...rest } = s;
+    return go({ ...rest, state: "unwinding", job_id: null, attempts: 0, due_at: now });
+  }
+
+  const over = "operation has ended already (<STATE>)";
+  return {
+    start: {
+      absent: start,
+      running: "ignore",
+      unwinding: "ignore",
+      succeeded: "ignore",
+      unwound: "ignore",
+      stuck: "ignore",
+    },
+    tick: {
+      absent: "ignore",
+      running: forward,
+      unwinding: backward,
+      succeeded: "ignore",
+      unwound: "ignore",
+      stuck: "ignore",
+    },
+    step_refused: {
+      absent: "ignore",
+      running: refusedForward,
+      unwinding: refusedBackward,
+      succeeded: "ignore",
+      unwound: "ignore",
+      stuck: "ignore",
+    },
+    job_ended: {
+      absent: "ignore",
+      running: jobEndedForward,
+      unwinding: jobEndedBackward,
+      succeeded: "ignore",
+      unwound: "ignore",
+      stuck: "ignore",
+    },
+    abandon: {
+      absent: "missing",
+      running: abandon,
+      unwinding: "operation is unwinding already",
+      succeeded: over,
+      unwound: over,
+      stuck: unstick,
+    },
+  };
+}
+
+type JobPlanOf = Extract<Plan<unknown>, { plan: "job" }>;
+
+function contextOf(s: Moving, step: string, now: Date) {
+  return {
+    ...s.outputs,
+    params: s.params,
+    saga_id: s.id,
+    now,
+    id: (label: string) => stepId(s.id, step, label),
+  };
+}
+
+function recorded<S extends SagaState>(s: S, step: string, change: Partial<StepRecord>): S {
+  const before = s.steps[step];
+  if (before === undefined) return s;
+  return { ...s, steps: { ...s.steps, [step]: { ...before, ...change } } };
+}
+
+function ended(s: Moving, state: "succeeded" | "unwound", now: Date): SagaState {
+  const { step: _step, job_id: _job, attempts: _attempts, due_at: _due, ...rest } = s;
+  return { ...rest, state, done_at: now };
+}
+
+function cancelJob(id: string, reason: string): Part<SagaState> {
+  return withActor({ kind: "job", id }, { type: "cancel", reason });
+}

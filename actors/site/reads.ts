@@ -1,0 +1,12 @@
+// What is read of the site without going through its mailbox.
+import { type Kysely, sql } from "kysely";
+import type { AutoApproveWindow } from "../../src/contract/cn.ts";
+import type { Database } from "../../src/db/tables.ts";
+import { SITE, type SiteState, windowView } from "./transition.ts";
+
+/** The window that would approve a node now, or null. */
+export async function findWindow(db: Kysely<Database>): Promise<AutoApproveWindow | null> {
+  const row = await db.selectFrom("site_loaded").selectAll().select(sql<Date>`berth_now()`.as("now"))
+    .where("id", "=", SITE.id).executeTakeFirst();
+  return row === undefined ? null : windowView(row as unknown as SiteState, row.now);
+}

@@ -1,0 +1,107 @@
+// The site: the auto-approve window. Document 2, Auto-approve window; document 4, 1.5. How much of the window is left
+// is the budget row that registrations take from, so that no count can be overspent.
+import type { AutoApproveWindow } from "../../src/contract/cn.ts";
+import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
+import { addMs, toRfc3339 } from "../../src/pure/instant.ts";
+import { audit, go, remove, upsert } from "../engine/decide.ts";
+import { planted } from "../engine/planted.ts";
+import { type At, type Of, runTable, type Table } from "../engine/table.ts";
+import type { Behavior, Out } from "../engine/types.ts";
+
+/** The one site of a cell. */
+export const SITE = { kind: "site", id: "site" } as const;
+const BUDGET = "auto-approve";
+
+export type SiteMessage =
+  | {
+    readonly type: "open_window";
+    readonly duration_secs: number;
+    readonly count: number | null;
+    readonly opened_by: string;
+  }
+  | { readonly type: "close_window" }
+  | { readonly type: "tick" };
+
+export type SiteState =
+  | { readonly state: "window_closed"; readonly id: string }
+  | {
+    readonly state: "window_open";
+    readonly id: string;
+    readonly window_opened_at: Date;
+    readonly window_expires_at: Date;
+    /** Approvals it was opened with; null when only time-bound. */
+    readonly window_count: number | null;
+    readonly window_opened_by: string;
+    /** Joined from the budget; see view site_loaded. */
+    readonly window_remaining?: number | null;
+  };
+
+type Open = At<SiteState, "window_open">;
+
+export const siteTable: Table<SiteState, SiteMessage> = {
+  open_window: { absent: open, window_closed: open, window_open: open },
+  // Closing is idempotent: no window also succeeds.
+  close_window: { absent: "ignore", window_closed: "ignore", window_open: close },
+  tick: { absent: "ignore", window_closed: "ignore", window_open: expire },
+};
+
+/** A new window replaces the one before it. */
+function open(_s: SiteState | null, m: Of<SiteMessage, "open_window">, now: Date): Out<SiteState> {
+  const effective_secs = Math.min(m.duration_secs, AUTO_APPROVE_SECS_MAX);
+  const expires_at = addMs(now, effective_secs * 1_000);
+  const next: Open = {
+    id: SITE.id,
+    state: "window_open",
+    window_opened_at: now,
+    window_expires_at: expires_at,
+    window_count: m.count,
+    window_opened_by: m.opened_by,
+    window_remaining: m.count,
+  };
+  return go(
+    next,
+    upsert("budget", ["name"], {
+      name: BUDGET,
+      remaining: m.count,
+      expires_at: planted("window_never_expires") ? null : expires_at,
+    }),
+    audit("auto_approve_set", `Site::"${SITE.id}"`, {
+      requested_duration_secs: m.duration_secs,
+      effective_duration_secs: effective_secs,
+      count: m.count,
+    }),
+  );
+}
+
+function close(s: Open): Out<SiteState> {
+  return go(closed(s), remove("budget", { name: BUDGET }), audit("auto_approve_clear", `Site::"${SITE.id}"`));
+}
+
+function expire(s: Open, _m: Of<SiteMessage, "tick">, now: Date): Out<SiteState> {
+  return now < s.window_expires_at ? { out: "ignore" } : go(closed(s), remove("budget", { name: BUDGET }));
+}
+
+function closed(s: Open): SiteState {
+  return { id: s.id, state: "window_closed" };
+}
+
+/** The window as the wire shows it; null when it is closed, past its time or spent. */
+export function windowView(s: SiteState | null, now: Date): AutoApproveWindow | null {
+  if (s?.state !== "window_open" || now >= s.window_expires_at || s.window_remaining === 0) return null;
+  return {
+    opened_at: toRfc3339(s.window_opened_at),
+    expires_at: toRfc3339(s.window_expires_at),
+    remaining_count: s.window_remaining ?? null,
+    opened_by: s.window_opened_by,
+  };
+}
+
+export const site: Behavior<SiteState, SiteMessage> = {
+  kind: "site",
+  table: "site",
+  key: "id",
+  from: "site_loaded",
+  step: (s, m, now) => runTable(siteTable, s, m, now),
+  deadline: (s) => (s.state === "window_open" ? s.window_expires_at : null),
+  view: (s) => (s.state === "window_open" ? windowView(s, s.window_opened_at) : null),
+};

@@ -1,0 +1,16 @@
+// The ports of a real process. Everything here that is not deterministic is here on purpose.
+import { getRandomValues } from "node:crypto";
+import type { Ports } from "../../actors/engine/ports.ts";
+import { uuid7 } from "../pure/uuid7.ts";
+
+/** @param report told of failures that nobody waits for */
+export function productionPorts(report: Ports["report"] = () => {}): Ports {
+  return {
+    newId: () => uuid7(Date.now(), getRandomValues(new Uint8Array(10))),
+    random: Math.random,
+    sleep: (ms) => new Promise((wake) => setTimeout(wake, ms)),
+    soon: (task) => void setImmediate(task),
+    fault: () => {},
+    report,
+  };
+}

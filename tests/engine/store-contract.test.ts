@@ -1,0 +1,289 @@
+// One suite for both stores: what the engine relies on holds in PostgreSQL and in memory alike.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createEngine } from "../../actors/engine/engine.ts";
+import { createMemoryStore } from "../../actors/engine/memory-store.ts";
+import { CommitError, type Store } from "../../actors/engine/store.ts";
+import { createStore } from "../../src/db/store.ts";
+import { type Db, openClient, openPool } from "../../src/db/pool.ts";
+import { freshDatabase } from "../harness/database.ts";
+import { productionPorts } from "../../src/workers/ports.ts";
+import { lamp, LAMP_SQL, type LampMessage } from "./probe.ts";
+
+type Log = { readonly seq: number; readonly event: string; readonly from_state: string; readonly to_state: string };
+
+/** One store under test, and how the suite looks into it. */
+type Subject = {
+  readonly store: Store;
+  history(id: string): Promise<readonly Log[]>;
+  parts(id: string): Promise<readonly { key: string; value: number }[]>;
+  current(): Promise<number>;
+  close(): Promise<void>;
+};
+
+function memorySubject(): Promise<Subject> {
+  const store = createMemoryStore({
+    now: () => new Date(),
+    kinds: [{ kind: "lamp", table: "lamp", key: "id" }],
+    unique: [
+      { name: "lamp_label", table: "lamp", columns: ["label"] },
+      { name: "lamp_part_pkey", table: "lamp_part", columns: ["lamp_id", "key"] },
+    ],
+    guards: { lamp_allows: (args) => (args as { allow: boolean }).allow },
+  });
+  store.tables.budgets.set("current", { remaining: 3, expires_at: null });
+  store.tables.pools.set("sockets", [1, 2, 3]);
+  return Promise.resolve({
+    store,
+    history: (id) => Promise.resolve(store.tables.transitions.filter((row) => row.actor_id === id)),
+    parts: (id) =>
+      Promise.resolve(
+        (store.tables.children.get("lamp_part") ?? []).filter((row) => row["lamp_id"] === id) as {
+          key: string;
+          value: number;
+        }[],
+      ),
+    current: () => Promise.resolve(store.tables.budgets.get("current")?.remaining ?? -1),
+    close: () => Promise.resolve(),
+  });
+}
+
+async function postgresSubject(): Promise<Subject> {
+  const database = await freshDatabase();
+  const owner = await openClient({ url: database.url });
+  await owner.query(LAMP_SQL);
+  await owner.end();
+  const db: Db = openPool({ url: database.url, role: "berth_app" });
+  return {
+    store: createStore(db, [lamp]),
+    history: async (id) =>
+      (await db.query<Log>("select seq, event, from_state, to_state from transition where actor_id = $1 order by id", [
+        id,
+      ])).rows,
+    parts: async (id) =>
+      (await db.query<{ key: string; value: number }>("select key, value from lamp_part where lamp_id = $1", [id]))
+        .rows,
+    current: async () => (await db.query("select remaining from budget where name = 'current'")).rows[0].remaining,
+    close: async () => {
+      await db.close();
+      await database.drop();
+    },
+  };
+}
+
+describe.each([["memory", memorySubject], ["PostgreSQL", postgresSubject]] as const)(
+  "the store in %s",
+  (_name, open) => {
+    let subject: Subject;
+    beforeAll(async () => {
+      subject = await open();
+    });
+    afterAll(() => subject.close());
+
+    const engineOn = (store: Store) => createEngine({ store, behaviors: [lamp], ports: productionPorts() });
+    const send = (id: string, message: LampMessage, messageId?: string) =>
+      engineOn(subject.store).send({ kind: "lamp", id }, message, messageId === undefined ? {} : { id: messageId });
+
+    async function newLamp(label?: string): Promise<string> {
+      const id = randomUUID();
+      const outcome = await send(id, label === undefined ? { type: "make", id } : { type: "make", id, label });
+      expect(outcome.ok).toBe(true);
+      return id;
+    }
+
+    test("the reply is the view of what was written, and the history says how it came about", async () => {
+      const id = await newLamp("first");
+      const outcome = await send(id, { type: "switch_on" });
+      expect(outcome).toEqual({ ok: true, reply: { id, state: "on", label: "first", address: null } });
+      expect(await subject.history(id)).toMatchObject([
+        { seq: 1, event: "make", from_state: "absent", to_state: "off" },
+        { seq: 2, event: "switch_on", from_state: "off", to_state: "on" },
+      ]);
+    });
+
+    test("a message id that committed answers again and changes nothing", async () => {
+      const id = await newLamp();
+      const messageId = productionPorts().newId();
+      const first = await send(id, { type: "switch_on", note: "hello" }, messageId);
+      const second = await send(id, { type: "switch_on", note: "other" }, messageId);
+      expect(first).toEqual({ ok: true, reply: { note: "hello" } });
+      expect(second).toEqual(first);
+      expect(await subject.history(id)).toHaveLength(2);
+    });
+
+    test("a refusal is remembered like a success, though the state has changed since", async () => {
+      const id = await newLamp();
+      await send(id, { type: "switch_on" });
+      const messageId = productionPorts().newId();
+      const first = await send(id, { type: "switch_on" }, messageId);
+      await send(id, { type: "switch_off" });
+      expect(first).toMatchObject({ ok: false, fault: { message: "lamp is on already" } });
+      expect(await send(id, { type: "switch_on" }, messageId)).toEqual(first);
+      expect(await subject.history(id)).toHaveLength(3);
+    });
+
+    test("messages to one actor are folded into one unit and keep their order", async () => {
+      const id = randomUUID();
+      const engine = engineOn(subject.store);
+      const to = { kind: "lamp", id } as const;
+      const outcomes = await Promise.all([
+        engine.send(to, { type: "make", id }),
+        engine.send(to, { type: "switch_on" }),
+        engine.send(to, { type: "switch_on" }),
+        engine.send(to, { type: "switch_off" }),
+      ]);
+      expect(outcomes.map((outcome) => outcome.ok)).toEqual([true, true, false, true]);
+      expect((await subject.history(id)).map((row) => [row.seq, row.to_state])).toEqual([[1, "off"], [2, "on"], [
+        3,
+        "off",
+      ]]);
+    });
+
+    test("of two engines that write at once, the loser loads again and both are heard", async () => {
+      const id = await newLamp();
+      const engines = [engineOn(subject.store), engineOn(subject.store), engineOn(subject.store)];
+      const outcomes = await Promise.all(
+        Array.from(
+          { length: 60 },
+          (_, index) =>
+            engines[index % 3]?.send({ kind: "lamp", id }, { type: index % 2 === 0 ? "switch_on" : "switch_off" }),
+        ),
+      );
+      const history = await subject.history(id);
+      expect(history.map((row) => row.seq)).toEqual(history.map((_, index) => index + 1));
+      for (const [index, row] of history.entries()) {
+        if (index > 0) expect(row.from_state).toBe(history[index - 1]?.to_state);
+      }
+      expect(outcomes.every((outcome) => outcome !== undefined)).toBe(true);
+    });
+
+    test("two actors change in one commit, or neither does", async () => {
+      const [lit, dark] = [await newLamp(), await newLamp()];
+      await send(lit, { type: "switch_on" });
+      expect((await send(lit, { type: "swap", other: dark })).ok).toBe(true);
+      expect((await subject.history(dark)).at(-1)).toMatchObject({ event: "switch_on", to_state: "on" });
+      const refused = await send(dark, { type: "swap", other: randomUUID() });
+      expect(refused).toMatchObject({ ok: false, fault: { kind: "not_found" } });
+      expect((await subject.history(dark)).at(-1)).toMatchObject({ to_state: "on" });
+    });
+
+    test("a budget is never overspent, by however many at once", async () => {
+      const before = await subject.current();
+      const lamps = await Promise.all(Array.from({ length: 8 }, () => newLamp()));
+      const outcomes = await Promise.all(lamps.map((id) => send(id, { type: "draw", amount: 1 })));
+      expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(before);
+      expect(await subject.current()).toBe(0);
+      const [id = ""] = lamps;
+      expect(await send(id, { type: "draw", amount: 1, fall_back: true })).toEqual({ ok: true, reply: { drawn: 0 } });
+      await send(id, { type: "refund", amount: before });
+      expect(await subject.current()).toBe(before);
+    });
+
+    test("a refusal by a condition is remembered", async () => {
+      const id = await newLamp();
+      const messageId = productionPorts().newId();
+      const first = await send(id, { type: "draw", amount: 100 }, messageId);
+      expect(first).toMatchObject({ ok: false, fault: { message: "no current left" } });
+      expect(await send(id, { type: "draw", amount: 0 }, messageId)).toEqual(first);
+    });
+
+    test("an allocation is the lowest free value, once; a released one is given out again", async () => {
+      const lamps = [await newLamp(), await newLamp(), await newLamp(), await newLamp()];
+      const plug = (id: string) => send(id, { type: "plug", token: `token:${randomUUID()}` });
+      const outcomes = [];
+      for (const id of lamps) outcomes.push(await plug(id));
+      expect(outcomes.map((outcome) => outcome.ok ? (outcome.reply as { address: string }).address : "none"))
+        .toEqual(["1", "2", "3", "none"]);
+      await send(lamps[1] ?? "", { type: "unplug" });
+      await send(lamps[0] ?? "", { type: "unplug" });
+      expect(await plug(lamps[3] ?? "")).toMatchObject({ reply: { address: "1" } });
+      await send(lamps[2] ?? "", { type: "unplug" });
+      await send(lamps[3] ?? "", { type: "unplug" });
+    });
+
+    test("a guard decides inside the commit", async () => {
+      const id = await newLamp();
+      expect((await send(id, { type: "guarded", allow: true })).ok).toBe(true);
+      expect(await send(id, { type: "guarded", allow: false })).toMatchObject({
+        ok: false,
+        fault: { message: "the guard forbids it" },
+      });
+    });
+
+    test("a broken constraint refuses the message that broke it and spares the others of the call", async () => {
+      await newLamp("taken");
+      const engine = engineOn(subject.store);
+      const ids = Array.from({ length: 5 }, () => randomUUID());
+      const outcomes = await Promise.all(
+        ids.map((id, index) =>
+          engine.send({ kind: "lamp", id }, index === 2 ? { type: "make", id, label: "taken" } : { type: "make", id })
+        ),
+      );
+      expect(outcomes.map((outcome) => outcome.ok)).toEqual([true, true, false, true, true]);
+      expect(outcomes[2]).toMatchObject({ fault: { message: "label is taken" } });
+      expect(await subject.history(ids[2] ?? "")).toEqual([]);
+    });
+
+    test("children are written with the actor", async () => {
+      const id = await newLamp();
+      await send(id, { type: "child", op: "insert", key: "a", value: 1 });
+      await send(id, { type: "child", op: "upsert", key: "a", value: 2 });
+      await send(id, { type: "child", op: "upsert", key: "b", value: 3 });
+      await send(id, { type: "child", op: "delete", key: "a", value: 0 });
+      expect(await subject.parts(id)).toMatchObject([{ key: "b", value: 3 }]);
+    });
+
+    test("a removed actor is made anew as another incarnation", async () => {
+      const id = await newLamp();
+      expect((await send(id, { type: "smash" })).ok).toBe(true);
+      expect(await send(id, { type: "switch_on" })).toMatchObject({ ok: false, fault: { kind: "not_found" } });
+      await send(id, { type: "make", id });
+      expect((await subject.history(id)).map((row) => [row.seq, row.to_state])).toEqual([[1, "off"], [2, "absent"], [
+        1,
+        "off",
+      ]]);
+    });
+
+    test("a tell waits in the outbox until it is delivered", async () => {
+      const [from, to] = [await newLamp(), await newLamp()];
+      await send(from, { type: "tell_other", other: to });
+      const waiting = await subject.store.outbox(10);
+      expect(waiting).toMatchObject([{ to: { kind: "lamp", id: to }, message: { type: "switch_on" } }]);
+      await subject.store.delivered(waiting.map((each) => each.id));
+      expect(await subject.store.outbox(10)).toEqual([]);
+    });
+
+    test("a unit at an old version is a conflict and writes nothing", async () => {
+      const id = await newLamp();
+      const loaded = await subject.store.load([{ kind: "lamp", id }]);
+      const before = loaded.actors.get(`lamp:${id}`);
+      await send(id, { type: "switch_on" });
+      const [result] = await subject.store.commit([{
+        actors: [{ ref: { kind: "lamp", id }, incarnation: before?.incarnation ?? "", version: before?.version ?? 0 }],
+        stale_ids: [],
+        choices: [{ conditions: [], rows: [], children: [], transitions: [], replies: [], outbox: [] }],
+      }]);
+      expect(result).toEqual({ status: "conflict" });
+    });
+
+    test("a message id stored twice breaks the whole call", async () => {
+      const id = await newLamp();
+      const messageId = productionPorts().newId();
+      await send(id, { type: "switch_on" }, messageId);
+      const loaded = (await subject.store.load([{ kind: "lamp", id }])).actors.get(`lamp:${id}`);
+      const twin = subject.store.commit([{
+        actors: [{ ref: { kind: "lamp", id }, incarnation: loaded?.incarnation ?? "", version: loaded?.version ?? 0 }],
+        stale_ids: [],
+        choices: [{
+          conditions: [],
+          rows: [],
+          children: [],
+          transitions: [],
+          replies: [{ msg_id: messageId, reply: { ok: null } }],
+          outbox: [],
+        }],
+      }]);
+      await expect(twin).rejects.toBeInstanceOf(CommitError);
+    });
+  },
+);
