@@ -1,0 +1,75 @@
+// New secrets, in the form in which they are stored, delivered and shown.
+import { Buffer } from "node:buffer";
+import { createHash, randomBytes } from "node:crypto";
+import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS, POLL_TOKEN_BYTES, TICKET_KEY_BYTES } from "../contract/limits.ts";
+import { formatApiKey } from "../pure/api-key.ts";
+import { derive, open, seal } from "./seal.ts";
+
+/** Three quarters of its characters: base64url holds six bits each. */
+const LOOKUP_BYTES = KEY_LOOKUP_CHARS * 3 / 4;
+const SECRET_BYTES = KEY_SECRET_CHARS * 3 / 4;
+
+/** The three keys that a node gets beside its API key, in hex. Document 4, 1.3. */
+export type TicketKeys = {
+  readonly console_ticket_key_hex: string;
+  readonly imds_token_key_hex: string;
+  readonly migrate_ticket_key_hex: string;
+};
+
+export type Mint = ReturnType<typeof createMint>;
+
+/** Mints with the server's secret. */
+export function createMint(secret: Uint8Array) {
+  /**
+   * A key made of bytes that the message id determines, so that the answer to a repeated request can be rebuilt although
+   * no stored reply holds it.
+   */
+  function apiKey(msg_id: string) {
+    const bytes = derive(secret, { purpose: "api-key", id: msg_id }, LOOKUP_BYTES + SECRET_BYTES);
+    return keyOf(bytes);
+  }
+
+  /** A node's key: random, sealed until the node has used it, then known to nobody but the node. */
+  function nodeKey(server_uuid: string, key: { readonly id: string; readonly user_id: string }) {
+    const { text, lookup, secret_sha256 } = keyOf(randomBytes(LOOKUP_BYTES + SECRET_BYTES));
+    const tickets: TicketKeys = {
+      console_ticket_key_hex: randomBytes(TICKET_KEY_BYTES).toString("hex"),
+      imds_token_key_hex: randomBytes(TICKET_KEY_BYTES).toString("hex"),
+      migrate_ticket_key_hex: randomBytes(TICKET_KEY_BYTES).toString("hex"),
+    };
+    return {
+      ...key,
+      lookup,
+      secret_sha256,
+      sealed: seal(secret, text, { purpose: "pending-credential", id: server_uuid }),
+      sealed_tickets: seal(secret, JSON.stringify(tickets), { purpose: "ticket-keys", id: server_uuid }),
+    };
+  }
+
+  function openNodeKey(server_uuid: string, sealed: string): string {
+    return open(secret, sealed, { purpose: "pending-credential", id: server_uuid });
+  }
+
+  function openTickets(server_uuid: string, sealed: string): TicketKeys {
+    return JSON.parse(open(secret, sealed, { purpose: "ticket-keys", id: server_uuid }));
+  }
+
+  /** 32 hex characters. The record keeps only the hash; the token is made again from the registration's id. */
+  function pollToken(registration_id: string): string {
+    return derive(secret, { purpose: "poll-token", id: registration_id }, POLL_TOKEN_BYTES).toString("hex");
+  }
+
+  return { apiKey, nodeKey, openNodeKey, openTickets, pollToken };
+}
+
+function keyOf(bytes: Uint8Array) {
+  const text = Buffer.from(bytes).toString("base64url");
+  const lookup = text.slice(0, KEY_LOOKUP_CHARS);
+  const key_secret = text.slice(KEY_LOOKUP_CHARS);
+  return { text: formatApiKey(lookup, key_secret), lookup, secret_sha256: sha256Hex(key_secret) };
+}
+
+/** Lower hex, of the UTF-8 text. */
+export function sha256Hex(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,72 @@
+// The root operator: made at the first start, with a key from the environment or one that is shown once. Document 4,
+// Fixed here, Root operator at first start.
+import { Buffer } from "node:buffer";
+import { randomBytes } from "node:crypto";
+import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../contract/limits.ts";
+import type { Db } from "../db/pool.ts";
+import { formatApiKey, parseApiKey } from "../pure/api-key.ts";
+import { sha256Hex } from "./mint.ts";
+
+export type RootKey = { readonly lookup: string; readonly secret_sha256: string };
+
+export type RootOptions = {
+  readonly db: Db;
+  readonly newId: () => string;
+  /** BERTH_ROOT_KEY, checked, or null. */
+  readonly given: string | null;
+  /** Stores a full key for this user. */
+  readonly store: (user_id: string, key: RootKey) => Promise<unknown>;
+  /** Shows a minted key to whoever starts the server, once. */
+  readonly show: (key: string) => void;
+};
+
+const USERNAME = "root";
+
+/** Returns the id of the root user. Processes that start together agree on one. */
+export async function ensureRootOperator(options: RootOptions): Promise<string> {
+  const { db, newId } = options;
+  await db.query("insert into user_account (id, username, is_root) values ($1, $2, true) on conflict do nothing", [
+    newId(),
+    USERNAME,
+  ]);
+  const { rows } = await db.query<{ id: string }>("select id from user_account where username = $1", [USERNAME]);
+  const user_id = rows[0]!.id;
+  if (options.given !== null) await storeGiven(options, user_id, options.given);
+  else await mintOnce(options, user_id);
+  return user_id;
+}
+
+async function storeGiven({ db, store }: RootOptions, user_id: string, given: string): Promise<void> {
+  const key = keyOf(given);
+  const { rows } = await db.query<{ secret_sha256: string }>("select secret_sha256 from api_key where lookup = $1", [
+    key.lookup,
+  ]);
+  const [known] = rows;
+  if (known === undefined) await store(user_id, key);
+  else if (known.secret_sha256 !== key.secret_sha256) {
+    throw new Error("BERTH_ROOT_KEY begins like a key that exists and ends otherwise; choose other first characters");
+  }
+}
+
+/** Under a lock, so that one of several processes mints. */
+async function mintOnce({ db, store, show }: RootOptions, user_id: string): Promise<void> {
+  await db.withClient(async (client) => {
+    await client.query("begin");
+    await client.query("set local lock_timeout = '4s'");
+    await client.query("select pg_advisory_xact_lock(hashtextextended('berth:root_key', 0))");
+    const { rows } = await client.query("select from api_key where user_id = $1 and scope = 'full'", [user_id]);
+    if (rows.length === 0) {
+      const text = Buffer.from(randomBytes((KEY_LOOKUP_CHARS + KEY_SECRET_CHARS) * 3 / 4)).toString("base64url");
+      const key = formatApiKey(text.slice(0, KEY_LOOKUP_CHARS), text.slice(KEY_LOOKUP_CHARS));
+      await store(user_id, keyOf(key));
+      show(key);
+    }
+    await client.query("commit");
+  });
+}
+
+function keyOf(text: string): RootKey {
+  const parts = parseApiKey(text);
+  if (parts === null) throw new Error("the root key does not have the form of a key");
+  return { lookup: parts.lookup, secret_sha256: sha256Hex(parts.secret) };
+}

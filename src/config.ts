@@ -1,0 +1,93 @@
+// What the environment says. Read once, checked at once: a value that is not understood stops the start.
+import type { Cidr } from "./pure/ip-address.ts";
+import { parseCidr } from "./pure/ip-address.ts";
+import { API_KEY_FORM, parseApiKey } from "./pure/api-key.ts";
+import { APPROVE_PER_MINUTE_DEFAULT, REGISTER_PER_MINUTE_DEFAULT } from "./contract/limits.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Config = {
+  readonly host: string;
+  readonly port: number;
+  /** Null: the embedded PostgreSQL under dataDir. */
+  readonly databaseUrl: string | null;
+  /** A user that may migrate, when DATABASE_URL's may not. */
+  readonly ownerUrl: string | null;
+  readonly dataDir: string;
+  readonly rootKey: string | null;
+  readonly lab: boolean;
+  readonly labNodes: number;
+  readonly approvePerMinute: number;
+  readonly registerPerMinute: number;
+  readonly trustedProxies: readonly Cidr[];
+  /** A proxy in front cuts slow senders, so the plain server will do. */
+  readonly behindProxy: boolean;
+  readonly logLevel: "debug" | "info" | "warning" | "error";
+  readonly env: Environment;
+};
+
+const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
+const LAB_NODES_MAX = 100;
+
+/** Throws an Error that names the variable and the rule. */
+export function readConfig(env: Environment): Config {
+  const rootKey = env["BERTH_ROOT_KEY"] ?? null;
+  if (rootKey !== null && parseApiKey(rootKey) === null) {
+    throw new Error(`BERTH_ROOT_KEY must have the form ${API_KEY_FORM}`);
+  }
+  const lab = flag(env, "BERTH_LAB");
+  return {
+    host: env["HOST"] ?? "127.0.0.1",
+    port: whole(env, "PORT", { standard: 8080, low: 0, high: 65_535 }),
+    databaseUrl: env["DATABASE_URL"] || null,
+    ownerUrl: env["BERTH_OWNER_DATABASE_URL"] || null,
+    dataDir: env["BERTH_DATA_DIR"] || ".berth",
+    rootKey,
+    lab,
+    labNodes: whole(env, "BERTH_LAB_NODES", { standard: 0, low: 0, high: LAB_NODES_MAX }),
+    approvePerMinute: whole(env, "BERTH_APPROVE_PER_MINUTE", {
+      standard: APPROVE_PER_MINUTE_DEFAULT,
+      low: 1,
+      high: 1e6,
+    }),
+    registerPerMinute: whole(env, "BERTH_REGISTER_PER_MINUTE", {
+      standard: REGISTER_PER_MINUTE_DEFAULT,
+      low: 1,
+      high: 1e6,
+    }),
+    trustedProxies: proxies(env["BERTH_TRUSTED_PROXIES"] ?? ""),
+    behindProxy: flag(env, "BERTH_BEHIND_PROXY"),
+    logLevel: level(env["BERTH_LOG_LEVEL"] ?? "info"),
+    env,
+  };
+}
+
+function flag(env: Environment, name: string): boolean {
+  const value = env[name] ?? "0";
+  if (value !== "0" && value !== "1") throw new Error(`${name} must be 0 or 1`);
+  return value === "1";
+}
+
+function whole(env: Environment, name: string, rule: { standard: number; low: number; high: number }): number {
+  const text = env[name];
+  if (text === undefined || text === "") return rule.standard;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= rule.low && value <= rule.high) return value;
+  throw new Error(`${name} must be a whole number from ${rule.low} to ${rule.high}`);
+}
+
+function proxies(text: string): Cidr[] {
+  return text.split(",").map((each) => each.trim()).filter((each) => each !== "").map((each) => {
+    const cidr = parseCidr(each.includes("/") ? each : `${each}/${each.includes(":") ? 128 : 32}`);
+    if (cidr === null) {
+      throw new Error(`BERTH_TRUSTED_PROXIES must be a list of addresses or CIDR blocks; ${each} is neither`);
+    }
+    return cidr;
+  });
+}
+
+function level(text: string): Config["logLevel"] {
+  const found = LOG_LEVELS.find((each) => each === text);
+  if (found === undefined) throw new Error(`BERTH_LOG_LEVEL must be one of ${LOG_LEVELS.join(", ")}`);
+  return found;
+}

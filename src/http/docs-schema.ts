@@ -1,0 +1,66 @@
+// A schema object in words: a type for a table cell, and one line per field.
+import { type Markup, markup } from "./markup.ts";
+
+export type SchemaObject = { readonly [key: string]: unknown };
+export type SchemaLine = {
+  readonly name: string;
+  readonly type: Markup;
+  readonly required: boolean;
+  readonly text: string;
+};
+
+const REF = "#/components/schemas/";
+/** Unnamed objects in objects are listed in place, down to here. */
+const DEPTH_MAX = 4;
+
+/** The type with a link to each named schema in it: "array of CnView or null". */
+export function schemaType(schema: SchemaObject): Markup {
+  const nothing = schema.nullable === true ? " or null" : "";
+  return markup`${bareType(schema)}${nothing}`;
+}
+
+/** The fields of an object, of the objects in an array, and of unnamed objects within, as dotted names. */
+export function schemaLines(schema: SchemaObject, prefix = "", depth = 0): SchemaLine[] {
+  if (depth > DEPTH_MAX) return [];
+  const items = schema.items as SchemaObject | undefined;
+  if (items) return schemaLines(items, `${prefix}[]`, depth + 1);
+  const variants = (schema.oneOf ?? schema.anyOf) as SchemaObject[] | undefined;
+  if (variants && schema.properties === undefined) {
+    return variants.flatMap((variant) => schemaLines(variant, prefix, depth + 1));
+  }
+  const required = new Set((schema.required ?? []) as string[]);
+  return Object.entries((schema.properties ?? {}) as Record<string, SchemaObject>).flatMap(([key, member]) => {
+    const name = prefix === "" ? key : `${prefix}.${key}`;
+    const line = { name, type: schemaType(member), required: required.has(key), text: schemaRules(member) };
+    return [line, ...schemaLines(member, name, depth + 1)];
+  });
+}
+
+function bareType(schema: SchemaObject): Markup {
+  if (typeof schema.$ref === "string") {
+    const name = schema.$ref.slice(REF.length);
+    return markup`<a href="#schema-${name}">${name}</a>`;
+  }
+  const parts = (schema.allOf ?? schema.oneOf ?? schema.anyOf) as SchemaObject[] | undefined;
+  if (parts) return markup`${parts.map((part, at) => markup`${at > 0 ? " or " : ""}${schemaType(part)}`)}`;
+  if (schema.type === "array") return markup`array of ${schemaType((schema.items ?? {}) as SchemaObject)}`;
+  if (schema.type === "object" && typeof schema.additionalProperties === "object") {
+    return markup`object of ${schemaType(schema.additionalProperties as SchemaObject)}`;
+  }
+  return markup`${schema.format ?? schema.type ?? "any JSON"}`;
+}
+
+/** What else a cell says: the description and the bounds. */
+export function schemaRules(schema: SchemaObject): string {
+  const facts = [
+    schema.description,
+    Array.isArray(schema.enum) && `One of ${schema.enum.filter((value) => value !== null).join(", ")}`,
+    schema.minimum !== undefined && `at least ${schema.minimum}`,
+    schema.maximum !== undefined && `at most ${schema.maximum}`,
+    schema.minLength !== undefined && `at least ${schema.minLength} characters`,
+    schema.maxLength !== undefined && `at most ${schema.maxLength} characters`,
+    schema.pattern !== undefined && `pattern ${schema.pattern}`,
+    schema.default !== undefined && `default ${JSON.stringify(schema.default)}`,
+  ];
+  return facts.filter(Boolean).join("; ");
+}

@@ -1,0 +1,29 @@
+// Answers that the server gives before there is a request to hand to the app: still one JSON error body with an id.
+import { Buffer } from "node:buffer";
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
+import type { ErrorBody } from "../contract/common.ts";
+
+export type EdgeAnswer = { readonly status: number; readonly headers: Record<string, string>; readonly body: string };
+
+/** A refusal that also ends the connection, since what follows on it cannot be trusted to be a request. */
+export function edgeAnswer(status: number, message: string): EdgeAnswer {
+  const request_id = randomUUID();
+  const body = JSON.stringify({ message, request_id } satisfies ErrorBody);
+  const headers = {
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(body)),
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-request-id": request_id,
+    connection: "close",
+  };
+  return { status, headers, body };
+}
+
+/** The same as bytes, for a socket on which no request could be read. */
+export function edgeText(answer: EdgeAnswer): string {
+  const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}\r\n${lines}\r\n${answer.body}`;
+}

@@ -1,0 +1,16 @@
+// The Idempotency-Key header. Document 4, Fixed here: 1 to 255 printable characters, otherwise 400.
+import { type Fault, fault } from "../contract/fault.ts";
+import { IDEMPOTENCY_KEY_CHARS_MAX } from "../contract/limits.ts";
+
+export type IdempotencyKey = { readonly ok: true; readonly value: string } | {
+  readonly ok: false;
+  readonly fault: Fault;
+};
+
+/** Reads a header that was sent; a request without one has no key, which is not this function's matter. */
+export function parseIdempotencyKey(value: string): IdempotencyKey {
+  const wellFormed = /^[\x20-\x7e]+$/.test(value) && value.trim() !== "" && value.length <= IDEMPOTENCY_KEY_CHARS_MAX;
+  if (wellFormed) return { ok: true, value };
+  const rule = `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_CHARS_MAX} printable ASCII characters`;
+  return { ok: false, fault: fault("bad_request", rule) };
+}

@@ -1,0 +1,81 @@
+// Reads a request's body under the size cap and, when it is JSON, checks and parses it once. This comes before rate
+// limits and credentials (architecture, 6: size and syntax of the envelope first), so it must be cheap to refuse.
+import type { Context } from "hono";
+import { BODY_BYTES_MAX } from "../contract/limits.ts";
+import { jsonLimits } from "../pure/json-limits.ts";
+import type { HttpEnv } from "./env.ts";
+import type { Refusal } from "./error-answer.ts";
+
+export const BODY_TOO_LARGE = `the body must not be larger than ${BODY_BYTES_MAX} bytes`;
+const TOO_LARGE: Refusal = { status: 413, message: BODY_TOO_LARGE };
+const MALFORMED: Refusal = { status: 400, message: "Malformed JSON in request body" };
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+
+/** Leaves the body where hono's validators look for it. Returns why the request must be refused, or null. */
+export async function takeBody(c: Context<HttpEnv>): Promise<Refusal | null> {
+  const request = c.req.raw;
+  if (request.method === "GET" || request.method === "HEAD" || request.body === null) return null;
+  const bytes = await readCapped(request);
+  if (bytes === null) return TOO_LARGE;
+  if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
+    keep(c, { arrayBuffer: Promise.resolve(bytes.buffer) });
+    return null;
+  }
+  const text = utf8(bytes);
+  if (text === null) return MALFORMED;
+  keep(c, { text: Promise.resolve(text) });
+  // An empty body is the validator's matter: a route without a body schema accepts it.
+  if (text === "") return null;
+  const rule = jsonLimits(text);
+  if (rule !== null) return { status: 400, message: `body: ${rule}` };
+  const value = parsed(text);
+  if (value === undefined) return MALFORMED;
+  c.req.json = <T>() => Promise.resolve(value as T);
+  return null;
+}
+
+/** Hono declares the entries of its body cache as plain values, but stores and reads promises. */
+function keep(c: Context<HttpEnv>, body: { text: Promise<string> } | { arrayBuffer: Promise<ArrayBufferLike> }): void {
+  Object.assign(c.req.bodyCache, body);
+}
+
+async function readCapped(request: Request): Promise<Uint8Array | null> {
+  const declared = Number(request.headers.get("content-length") ?? NaN);
+  if (declared > BODY_BYTES_MAX) return null;
+  // The server holds a body to its declared length, so it can be taken in one piece.
+  if (declared >= 0) {
+    const whole = new Uint8Array(await request.arrayBuffer());
+    return whole.length > BODY_BYTES_MAX ? null : whole;
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body!) {
+    size += chunk.length;
+    if (size > BODY_BYTES_MAX) return null; // leaving the loop cancels the stream
+    chunks.push(chunk);
+  }
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+function utf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null; // the decoder's way to say that these bytes are no UTF-8
+  }
+}
+
+/** JSON has no undefined, so undefined says that the text was malformed. The parser's message is dropped: it quotes. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

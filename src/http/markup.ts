@@ -1,0 +1,29 @@
+// HTML text that escapes what is put into it. A value is text unless it is Markup, which only this file makes.
+const kind = Symbol("markup");
+export type Markup = { readonly [kind]: true; readonly text: string };
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Values are escaped for element text and quoted attributes; arrays are joined; null, undefined and false are nothing. */
+export function markup(parts: TemplateStringsArray, ...values: readonly unknown[]): Markup {
+  const text = parts.reduce((all, part, at) => all + written(values[at - 1]) + part);
+  return { [kind]: true, text };
+}
+
+/** Text of ours that is markup already. Nothing that came from outside may pass here. */
+export function trusted(text: string): Markup {
+  return { [kind]: true, text };
+}
+
+function written(value: unknown): string {
+  if (value === null || value === undefined || value === false) return "";
+  if (Array.isArray(value)) return value.map(written).join("");
+  if (typeof value === "object" && kind in value) return (value as Markup).text;
+  return String(value).replace(/[&<>"']/g, (char) => ENTITIES[char]!);
+}

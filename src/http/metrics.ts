@@ -1,0 +1,75 @@
+// Prometheus metrics of one process. Labels are bounded: a route is a pattern of ours, a method one of nine words.
+// prom-client's own default metrics read /proc and hook the garbage collector, which a server that may read only its
+// listed paths cannot; the process metrics here come from calls that need no permission.
+import process from "node:process";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Observation } from "./shell.ts";
+
+export type Metrics = {
+  /** For further metrics of the same process. */
+  readonly registry: Registry;
+  readonly observe: (seen: Observation) => void;
+  /** The exposition text and its content type. */
+  text(): Promise<{ body: string; contentType: string }>;
+};
+
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+/** Up to the longest hold of a long-poll, which would else all fall into the last bucket. */
+const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** A registry of its own, so that tests and several servers in one process do not share counters. */
+export function newMetrics(): Metrics {
+  const registry = new Registry();
+  const labelNames = ["method", "route", "status"] as const;
+  const requests = new Counter({
+    name: "http_requests_total",
+    help: "Requests answered",
+    labelNames,
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: "http_request_duration_seconds",
+    help: "Seconds from the request's arrival to its answer",
+    labelNames: ["method", "route"],
+    buckets: BUCKETS_S,
+    registers: [registry],
+  });
+  addProcessMetrics(registry);
+  return {
+    registry,
+    observe({ method: asked, route, status, duration_s }) {
+      const method = METHODS.has(asked) ? asked : "other";
+      requests.inc({ method, route, status });
+      durations.observe({ method, route }, duration_s);
+    },
+    async text() {
+      return { body: await registry.metrics(), contentType: registry.contentType };
+    },
+  };
+}
+
+function addProcessMetrics(registry: Registry): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  const startedAt = Date.now() / 1_000 - process.uptime();
+  gauge("process_start_time_seconds", "Start of the process, seconds since 1970", () => startedAt);
+  gauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage().rss);
+  gauge("process_heap_bytes", "Used heap", () => process.memoryUsage().heapUsed);
+  new Counter({
+    name: "process_cpu_seconds_total",
+    help: "User and system time",
+    registers: [registry],
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1_000_000);
+    },
+  });
+}

@@ -1,0 +1,238 @@
+// Serves a fetch handler by node:http, because Deno.serve waits forever for a half-sent header. The edge rules live
+// here (reliability rule S-36): time and size of the header, time and size of the body, idle connections, one meaning
+// per byte. A request reaches the handler only when its body is complete, so no handler waits for a slow sender.
+import { Buffer } from "node:buffer";
+import { getLogger } from "@logtape/logtape";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import {
+  BODY_BYTES_MAX,
+  BODY_READ_MS,
+  HEADER_BYTES_MAX,
+  HEADER_LINES_MAX,
+  HEADERS_READ_MS,
+  IDLE_SOCKET_MS,
+  URI_BYTES_MAX,
+} from "../contract/limits.ts";
+import { type EdgeAnswer, edgeAnswer, edgeText } from "./edge-answer.ts";
+import { BODY_TOO_LARGE } from "./json-body.ts";
+
+export type FetchHandler = (request: Request, peer: { remoteAddress: string }) => Response | Promise<Response>;
+
+export type NodeServerOptions = {
+  readonly fetch: FetchHandler;
+  readonly hostname: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** For tests, which cannot wait for the real ones. */
+  readonly limits?: Partial<EdgeLimits>;
+};
+
+export type EdgeLimits = { headers_ms: number; body_ms: number; idle_ms: number; held_bytes_max: number };
+
+export type NodeServer = {
+  readonly port: number;
+  /** Takes no new connection, lets running requests finish for `graceMs`, then cuts what is left. */
+  close(graceMs: number): Promise<void>;
+};
+
+type Exchange = { req: IncomingMessage; res: ServerResponse };
+type Site = {
+  readonly options: NodeServerOptions;
+  readonly limits: EdgeLimits;
+  /** How many answers are being made per connection. */
+  readonly answering: WeakMap<Socket, number>;
+  /** Bytes of unfinished bodies, over all connections. */
+  heldBytes: number;
+  draining: boolean;
+};
+
+const logger = getLogger(["berth", "http"]);
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+/** A body above the cap is read and dropped up to here, so that its sender gets to read the 413. */
+const DROPPED_BYTES_MAX = 16 * BODY_BYTES_MAX;
+/** Unfinished bodies of all connections together: beyond it new bytes are refused, so that no crowd fills the memory. */
+const HELD_BYTES_MAX = 128 * BODY_BYTES_MAX;
+/** Any origin will do: nothing reads the host of a request's URL. */
+const ORIGIN = "http://localhost";
+
+/** Resolves when the server listens; rejects when it cannot (port taken, address unknown). */
+export async function serveNode(options: NodeServerOptions): Promise<NodeServer> {
+  const limits = {
+    headers_ms: HEADERS_READ_MS,
+    body_ms: BODY_READ_MS,
+    idle_ms: IDLE_SOCKET_MS,
+    held_bytes_max: HELD_BYTES_MAX,
+    ...options.limits,
+  };
+  const site: Site = { options, limits, answering: new WeakMap(), heldBytes: 0, draining: false };
+  const server = createServer({
+    headersTimeout: limits.headers_ms,
+    requestTimeout: limits.headers_ms + limits.body_ms,
+    keepAliveTimeout: limits.idle_ms,
+    connectionsCheckingInterval: Math.min(1_000, limits.headers_ms / 4),
+    maxHeaderSize: HEADER_BYTES_MAX,
+    requireHostHeader: true,
+  }, (req, res) => void take({ req, res }, site));
+  server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {
+    if (!tooLong(req)) res.writeContinue();
+    void take({ req, res }, site);
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuseSocket(error, socket, site));
+  await listen(server, options);
+  return { port: (server.address() as AddressInfo).port, close: (graceMs) => drain(server, site, graceMs) };
+}
+
+function listen(server: Server, { port, hostname }: NodeServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, hostname, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function drain(server: Server, site: Site, graceMs: number): Promise<void> {
+  site.draining = true;
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+async function take(exchange: Exchange, site: Site): Promise<void> {
+  const { req, res } = exchange;
+  const abort = new AbortController();
+  let answering = false;
+  res.once("close", () => {
+    if (answering) site.answering.set(req.socket, (site.answering.get(req.socket) ?? 1) - 1);
+    if (!res.writableFinished) abort.abort();
+  });
+  req.on("error", () => {}); // a sender that vanished: "close" on the answer says so too
+  try {
+    const refused = refusal(req);
+    if (refused) return refuse(exchange, refused);
+    const body = await readBody(req, site);
+    if (body === "gone") return;
+    if (body === "too large") return refuse(exchange, edgeAnswer(413, BODY_TOO_LARGE));
+    if (body === "too many") return refuse(exchange, edgeAnswer(503, "too many bodies are being sent; try again"));
+    answering = true;
+    site.answering.set(req.socket, (site.answering.get(req.socket) ?? 0) + 1);
+    const peer = { remoteAddress: req.socket.remoteAddress ?? "" };
+    const response = await site.options.fetch(toRequest(req, body, abort.signal), peer);
+    await write(exchange, response, site);
+  } catch (error) {
+    // The app answers its own errors, so this is a fault of the edge. The caller learns nothing, the log everything.
+    logger.error("the HTTP edge failed", { error });
+    if (res.headersSent) req.socket.destroy();
+    else refuse(exchange, edgeAnswer(500, "Internal Server Error"));
+  }
+}
+
+function refusal(req: IncomingMessage): EdgeAnswer | null {
+  const lines = req.rawHeaders.length / 2;
+  if (lines > HEADER_LINES_MAX) {
+    return edgeAnswer(431, `a request must not have more than ${HEADER_LINES_MAX} header lines`);
+  }
+  let hosts = 0;
+  for (let at = 0; at < req.rawHeaders.length; at += 2) if (req.rawHeaders[at]!.toLowerCase() === "host") hosts++;
+  if (hosts > 1) return edgeAnswer(400, "a request must have one Host header");
+  if ((req.url ?? "").length > URI_BYTES_MAX) {
+    return edgeAnswer(414, `the URI must not be longer than ${URI_BYTES_MAX} bytes`);
+  }
+  if (!METHODS.has(req.method ?? "")) return edgeAnswer(501, "the method is not implemented");
+  if (!req.url?.startsWith("/")) return edgeAnswer(400, "the request target must be a path");
+  return null;
+}
+
+function tooLong(req: IncomingMessage): boolean {
+  return Number(req.headers["content-length"] ?? 0) > BODY_BYTES_MAX;
+}
+
+type Body = Uint8Array<ArrayBuffer> | "too large" | "too many" | "gone";
+
+/** The whole body within the cap. Never holds more than the cap in memory, nor all bodies more than their cap. */
+function readBody(req: IncomingMessage, site: Site): Promise<Body> {
+  if (req.headers["content-length"] === undefined && req.headers["transfer-encoding"] === undefined) {
+    return Promise.resolve(new Uint8Array(0));
+  }
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let held = 0;
+    let size = 0;
+    const letGo = () => {
+      chunks.length = 0;
+      site.heldBytes -= held;
+      held = 0;
+    };
+    const settle = (body: Body) => {
+      letGo();
+      resolve(body);
+    };
+    req.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > BODY_BYTES_MAX) {
+        letGo();
+        if (size > DROPPED_BYTES_MAX) settle("too large");
+      } else if (site.heldBytes + chunk.length > site.limits.held_bytes_max) {
+        settle("too many");
+      } else {
+        held += chunk.length;
+        site.heldBytes += chunk.length;
+        chunks.push(chunk);
+      }
+    });
+    req.once("end", () => settle(size > BODY_BYTES_MAX ? "too large" : new Uint8Array(Buffer.concat(chunks, size))));
+    req.once("close", () => settle("gone"));
+    // With Expect: 100-continue the sender waits for a word before it sends, and this is the word.
+    if (tooLong(req) && req.headers.expect !== undefined) settle("too large");
+  });
+}
+
+function toRequest(req: IncomingMessage, body: Uint8Array<ArrayBuffer>, signal: AbortSignal): Request {
+  const headers = new Headers();
+  for (let at = 0; at < req.rawHeaders.length; at += 2) headers.append(req.rawHeaders[at]!, req.rawHeaders[at + 1]!);
+  const hasBody = body.length > 0 && req.method !== "GET" && req.method !== "HEAD";
+  return new Request(ORIGIN + req.url, { method: req.method, headers, signal, body: hasBody ? body : undefined });
+}
+
+async function write({ req, res }: Exchange, response: Response, site: Site): Promise<void> {
+  const body = response.body === null ? null : new Uint8Array(await response.arrayBuffer());
+  const headers: string[] = [];
+  for (const [name, value] of response.headers) headers.push(name, value);
+  if (body !== null) headers.push("content-length", String(body.length));
+  else if (req.method !== "HEAD" && response.status !== 204 && response.status !== 304) {
+    headers.push("content-length", "0");
+  }
+  if (site.draining) headers.push("connection", "close");
+  res.writeHead(response.status, headers);
+  res.end(body ?? undefined);
+  // A reader that stopped reading would hold the answer in memory for as long as it likes.
+  if (req.socket.writableLength > 0) {
+    const cut = setTimeout(() => req.socket.destroy(), site.limits.idle_ms);
+    res.once("close", () => clearTimeout(cut));
+  }
+}
+
+function refuse({ req, res }: Exchange, answer: EdgeAnswer): void {
+  res.writeHead(answer.status, answer.headers);
+  res.end(answer.body, () => req.socket.destroySoon());
+}
+
+function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, site: Site): void {
+  // While an answer is being made, bytes of ours would be read as that answer.
+  if (error.code === "ECONNRESET" || !socket.writable || (site.answering.get(socket) ?? 0) > 0) {
+    return void socket.destroy();
+  }
+  const answer = error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+    ? edgeAnswer(408, "the request was not complete in time")
+    : error.code === "HPE_HEADER_OVERFLOW"
+    ? edgeAnswer(431, `the header must not be larger than ${HEADER_BYTES_MAX} bytes`)
+    : edgeAnswer(400, "not a well-formed HTTP request");
+  socket.end(edgeText(answer), () => socket.destroy());
+}

@@ -1,0 +1,127 @@
+// The shell around every route: request id, caller's address, limits on the envelope, one error body, security headers.
+// Rights, rate limits and credentials belong to the routes; the shell only refuses what no route could want.
+import { getLogger } from "@logtape/logtape";
+import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { matchedRoutes } from "hono/route";
+import { METHODS } from "hono/router";
+import { URI_BYTES_MAX } from "../contract/limits.ts";
+import { clientAddress } from "../pure/client-address.ts";
+import type { Cidr } from "../pure/ip-address.ts";
+import type { HttpEnv } from "./env.ts";
+import { errorAnswer, INTERNAL, type Refusal, UNAVAILABLE } from "./error-answer.ts";
+import { takeBody } from "./json-body.ts";
+import { schemaRefusal } from "./zod-message.ts";
+
+export type Observation = {
+  readonly method: string;
+  /** The route's pattern, or "unmatched": bounded, whatever is asked for. */
+  readonly route: string;
+  readonly status: number;
+  readonly duration_s: number;
+};
+
+export type ShellOptions = {
+  readonly trustedProxies?: readonly Cidr[];
+  readonly observe?: (seen: Observation) => void;
+  /** Whether an error means that the database does not answer: 503 instead of 500. */
+  readonly unavailable?: (error: unknown) => boolean;
+};
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+const LOGGED_CHARS_MAX = 8_000;
+const logger = getLogger(["berth", "http"]);
+
+/** An app with the shell and no routes. Serve its `fetch(request, { remoteAddress })`. */
+export function newApp(options: ShellOptions = {}): OpenAPIHono<HttpEnv> {
+  const app = new OpenAPIHono<HttpEnv>({
+    defaultHook: (result, c) => {
+      if (!result.success) return errorAnswer(c, schemaRefusal(result.target, result.error.issues));
+    },
+  });
+  app.use("*", async (c, next) => {
+    const start = performance.now();
+    introduce(c, options);
+    const refusal = uriRefusal(c) ?? await takeBody(c);
+    if (refusal) c.res = errorAnswer(c, refusal);
+    else await next();
+    finish(c);
+    options.observe?.({
+      method: c.req.method,
+      route: matchedRoutes(c).findLast((route) => route.method !== "ALL")?.path ?? "unmatched",
+      status: c.res.status,
+      duration_s: (performance.now() - start) / 1_000,
+    });
+  });
+  app.onError((error, c) => failure(error, c, options));
+  app.notFound((c) => errorAnswer(c, unrouted(app, c)));
+  return app;
+}
+
+function introduce(c: Context<HttpEnv>, options: ShellOptions): void {
+  const asked = c.req.header("x-request-id");
+  c.set("requestId", asked !== undefined && UUID.test(asked) ? asked.toLowerCase() : crypto.randomUUID());
+  c.set("principal", { kind: "anonymous" });
+  c.set(
+    "clientAddress",
+    clientAddress({
+      peer: c.env?.remoteAddress,
+      forwardedFor: c.req.header("x-forwarded-for"),
+      trusted: options.trustedProxies ?? [],
+    }),
+  );
+}
+
+function uriRefusal(c: Context<HttpEnv>): Refusal | null {
+  const { url } = c.req;
+  if (url.length > URI_BYTES_MAX) {
+    return { status: 414, message: `the URI must not be longer than ${URI_BYTES_MAX} bytes` };
+  }
+  // PostgreSQL text cannot hold a NUL; nothing that we name does.
+  if (url.includes("%00")) return { status: 400, message: "the URI must not hold a NUL character" };
+  const queryAt = url.indexOf("?");
+  if (queryAt === -1) return null;
+  const seen = new Set<string>();
+  for (const key of new URLSearchParams(url.slice(queryAt + 1)).keys()) {
+    if (seen.has(key)) return { status: 400, message: "query: a key must not be given twice" };
+    seen.add(key);
+  }
+  return null;
+}
+
+/** Reliability rules S-33 and S-34. A route that sets one of these itself keeps its own. */
+function finish(c: Context<HttpEnv>): void {
+  const { headers } = c.res;
+  headers.set("x-request-id", c.get("requestId"));
+  headers.set("x-content-type-options", "nosniff");
+  if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
+  if (!headers.has("content-security-policy")) {
+    headers.set("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
+  }
+}
+
+function failure(error: Error, c: Context<HttpEnv>, options: ShellOptions): Response {
+  if (error instanceof HTTPException && error.status < 500) {
+    return errorAnswer(c, { status: error.status as Refusal["status"], message: error.message });
+  }
+  const gone = c.req.raw.signal.aborted;
+  logger[gone ? "debug" : "error"]("request failed", {
+    request_id: c.get("requestId"),
+    method: c.req.method,
+    path: c.req.path, // without the query, which may hold a poll token
+    error: (error.stack ?? String(error)).slice(0, LOGGED_CHARS_MAX),
+  });
+  return errorAnswer(c, options.unavailable?.(error) === true ? UNAVAILABLE : INTERNAL);
+}
+
+function unrouted(app: OpenAPIHono<HttpEnv>, c: Context<HttpEnv>): Refusal {
+  const allowed = METHODS.map((method) => method.toUpperCase()).filter((method) => hasRoute(app, method, c.req.path));
+  if (allowed.length === 0) return { status: 404, message: "Not Found" };
+  if (allowed.includes("GET")) allowed.push("HEAD");
+  return { status: 405, message: `${c.req.method} is not allowed here`, headers: { allow: allowed.join(", ") } };
+}
+
+function hasRoute(app: OpenAPIHono<HttpEnv>, method: string, path: string): boolean {
+  return app.router.match(method, path)[0].some(([[, route]]) => route.method === method);
+}

@@ -1,0 +1,108 @@
+// A control plane of one's own to try things on: the executables, the server as a process with its embedded PostgreSQL,
+// and a root key that only it knows.
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { newestSource, oldestExecutable } from "./build-age.ts";
+
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+export type Laboratory = {
+  readonly url: string;
+  readonly rootKey: string;
+  readonly server: ChildProcess;
+  /** Drains the server; its PostgreSQL stops with it. */
+  stop(): Promise<void>;
+};
+
+export type LaboratoryOptions = {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly rootKey: string;
+  readonly nodes: number;
+};
+
+const START_LIMIT_MS = 60_000;
+
+/** A key for a laboratory: random, in the form that BERTH_ROOT_KEY takes. */
+export function newRootKey(): string {
+  const text = randomBytes(33).toString("base64url");
+  return `opsk_${text.slice(0, 12)}_${text.slice(12)}`;
+}
+
+/** Starts the server and waits until it listens. */
+export async function startLaboratory(options: LaboratoryOptions): Promise<Laboratory> {
+  const { DATABASE_URL: _database, ...env } = process.env;
+  const server = spawn(process.execPath, ["run", "-A", "--quiet", join(ROOT, "src/serve.ts")], {
+    cwd: ROOT,
+    env: {
+      ...env,
+      HOST: "127.0.0.1",
+      PORT: String(options.port),
+      BERTH_DATA_DIR: options.dataDir,
+      BERTH_ROOT_KEY: options.rootKey,
+      BERTH_LAB: "1",
+      BERTH_LAB_NODES: String(options.nodes),
+    },
+    // Ctrl-C reaches us; the server hears of it from us, once.
+    detached: true,
+    stdio: ["ignore", "inherit", "pipe"],
+  });
+  const url = await listening(server);
+  return {
+    url,
+    rootKey: options.rootKey,
+    server,
+    stop: async () => {
+      if (server.exitCode !== null || server.signalCode !== null) return;
+      const ended = once(server, "exit");
+      server.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** Reads the server's log until it says where it listens; what it says before a failure becomes the error. */
+function listening(server: ChildProcess): Promise<string> {
+  const said: string[] = [];
+  return new Promise((resolve, reject) => {
+    const limit = setTimeout(() => reject(new Error(`the server did not start:\n${said.join("\n")}`)), START_LIMIT_MS);
+    const lines = createInterface({ input: server.stderr! });
+    lines.on("line", (line) => {
+      const entry = logEntry(line);
+      if (entry?.message === "listening" && entry.url !== undefined) {
+        clearTimeout(limit);
+        resolve(entry.url);
+      }
+      if (entry === null || entry.level !== "INFO") process.stderr.write(`${line}\n`);
+      said.push(line);
+    });
+    server.once("exit", (code, signal) => {
+      clearTimeout(limit);
+      reject(new Error(`the server ended (${signal ?? code}):\n${said.join("\n")}`));
+    });
+  });
+}
+
+function logEntry(line: string): { readonly message?: string; readonly level?: string; readonly url?: string } | null {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null; // not a log line
+  }
+}
+
+/** Builds the executables unless they are there and newer than every source they are made of. */
+export async function buildExecutables(): Promise<void> {
+  if (oldestExecutable(ROOT) > newestSource(ROOT)) return;
+  const build = spawn(process.execPath, ["run", "-A", "--quiet", join(ROOT, "cli/compile.ts")], {
+    cwd: ROOT,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const [code] = await once(build, "exit");
+  if (code !== 0) throw new Error("the executables were not built");
+}

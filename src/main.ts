@@ -1,0 +1,39 @@
+// The control plane as a fetch handler: for `deno serve src/main.ts` and for hosts that start an isolate on a request and
+// stop it when idle. Nothing that matters is in memory; DATABASE_URL must be set. `task start` is serve.ts.
+import process from "node:process";
+import { configureLogging } from "./logging.ts";
+import { readConfig } from "./config.ts";
+import { type ControlPlane, openControlPlane } from "./wiring.ts";
+
+let opening: Promise<ControlPlane> | undefined;
+
+/** Opened by the first request; a failed opening is tried again by the next. */
+function controlPlane(): Promise<ControlPlane> {
+  return opening ??= open().catch((error) => {
+    opening = undefined;
+    throw error;
+  });
+}
+
+async function open(): Promise<ControlPlane> {
+  const config = readConfig(process.env);
+  if (config.databaseUrl === null) throw new Error("DATABASE_URL must be set; `task start` brings its own PostgreSQL");
+  await configureLogging(config.logLevel);
+  const opened = await openControlPlane({ config, databaseUrl: config.databaseUrl, resident: true });
+  // The host drains requests by itself but waits for open connections to the database.
+  process.once("SIGTERM", () => void opened.close());
+  return opened;
+}
+
+type Peer = { readonly remoteAddr?: { readonly hostname?: string } };
+
+export default {
+  async fetch(request: Request, peer?: Peer): Promise<Response> {
+    const { fetch } = await controlPlane();
+    return await fetch(request, { remoteAddress: peer?.remoteAddr?.hostname });
+  },
+  /** The floor under the background work, for a host's schedule. */
+  async scheduled(): Promise<void> {
+    await (await controlPlane()).pass();
+  },
+};

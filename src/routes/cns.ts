@@ -1,0 +1,145 @@
+// Compute nodes for operators. Document 2, Endpoints.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findCn, listCns } from "../../actors/cn/reads.ts";
+import type { CnState as CnRow } from "../../actors/cn/state.ts";
+import { cnView } from "../../actors/cn/view.ts";
+import { CnParam, CnReservoirBody, CnReservoirView, CnRoleBody, CnView } from "../contract/cn.ts";
+import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { CN_FILTER_STATES } from "../contract/enums.ts";
+import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { resultsPage, rowsToFetch } from "../http/page.ts";
+import { toRfc3339 } from "../pure/instant.ts";
+import { decodePageToken } from "../pure/page-token.ts";
+import { answers, answersNothing, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Compute nodes"];
+
+export function cnRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/system/cns",
+    tags,
+    summary: "List compute nodes in the order in which they registered",
+    ...rights(deps, "SystemRead"),
+    request: { query: z.object({ state: z.enum(CN_FILTER_STATES).optional(), ...PageQuery }) },
+    responses: answers(page(CnView), "The nodes"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const { state, limit, page_token } = c.req.valid("query");
+    const after = page_token === undefined ? undefined : cursorFrom(page_token);
+    if (after === null) return faultResponse(c, badRequest("page_token: is not one of this list"));
+    const rows = await listCns(deps.kysely, { state, after, rows: rowsToFetch(limit) });
+    const result = resultsPage({
+      rows,
+      limit,
+      view: (row) => cnView(row as CnRow),
+      cursorOf: (row) => ({ registered_at: toRfc3339(row.registered_at), server_uuid: row.server_uuid }),
+      narrow: "state=",
+    });
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path: "/v1/system/cns/{cn_id}",
+    tags,
+    summary: "Show one compute node",
+    ...rights(deps, "SystemRead"),
+    request: { params: z.object({ cn_id: Uuid }) },
+    responses: answers(CnView, "The node"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const row = await findCn(deps.kysely, c.req.valid("param").cn_id);
+    return row === undefined ? faultResponse(c, NOT_FOUND) : c.json(cnView(row as CnRow), 200);
+  });
+
+  const disableRoute = createRoute({
+    method: "post",
+    path: "/v1/cns/{server_uuid}/disable",
+    tags,
+    summary: "Disable a node",
+    description: "Clears its claim code. The key of the node is not revoked; remove the node for that.",
+    ...rights(deps, "CnDisable"),
+    request: { params: CnParam },
+    responses: answers(CnView, "The node, disabled"),
+  });
+  app.openapi(disableRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { server_uuid } = c.req.valid("param");
+    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, { type: "disable" }, turn);
+    return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const roleRoute = createRoute({
+    method: "post",
+    path: "/v1/cns/{server_uuid}/role",
+    tags,
+    summary: "Set what a node may be used for",
+    ...rights(deps, "CnSetRole"),
+    request: { params: CnParam, body: jsonBody(CnRoleBody) },
+    responses: answers(CnView, "The node with its new role"),
+  });
+  app.openapi(roleRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { server_uuid } = c.req.valid("param");
+    const { role } = c.req.valid("json");
+    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, { type: "set_role", role }, turn);
+    return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const reservoirRoute = createRoute({
+    method: "post",
+    path: "/v1/cns/{server_uuid}/reservoir",
+    tags,
+    summary: "Replace the memory reservoir override of a node",
+    description: "The body replaces the whole override: a field that is null or absent is inherited from the cluster " +
+      "defaults. The percent is a fraction of physical memory and not range-checked here; the node clamps it.",
+    ...rights(deps, "CnSetReservoir"),
+    request: { params: CnParam, body: jsonBody(CnReservoirBody) },
+    responses: answers(CnReservoirView, "The override, and what holds after the cluster defaults"),
+  });
+  app.openapi(reservoirRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { server_uuid } = c.req.valid("param");
+    const { reservoir_enabled, reservoir_percent } = c.req.valid("json");
+    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, {
+      type: "set_reservoir",
+      reservoir_enabled: reservoir_enabled ?? null,
+      reservoir_percent: reservoir_percent ?? null,
+      defaults: await deps.settings.reservoir(),
+    }, turn);
+    return outcome.ok ? c.json(outcome.reply as CnReservoirView, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const removeRoute = createRoute({
+    method: "delete",
+    path: "/v1/cns/{server_uuid}",
+    tags,
+    summary: "Remove a node's record and revoke its key",
+    description:
+      "Accepted from disabled, pending and awaiting_setup while nothing is placed on the node. Removing an " +
+      "absent node succeeds. The node itself is not contacted and its disks are untouched.",
+    ...rights(deps, "CnRemove"),
+    request: { params: CnParam },
+    responses: answersNothing("Removed"),
+  });
+  app.openapi(removeRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { server_uuid } = c.req.valid("param");
+    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, { type: "remove" }, turn);
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+}
+
+function cursorFrom(token: string): { registered_at: string; server_uuid: string } | null {
+  const cursor = decodePageToken(token);
+  const shape = z.object({ registered_at: z.iso.datetime(), server_uuid: z.guid() }).safeParse(cursor);
+  return shape.success ? shape.data : null;
+}

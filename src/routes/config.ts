@@ -1,0 +1,85 @@
+// Cluster settings. Document 4, section 7.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
+import { isSettingKey, type SettingKey, SETTINGS } from "../contract/settings.ts";
+import { SettingBody, SettingView } from "../contract/setting.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { answers, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Settings"];
+const KeyParam = z.object({ key: z.string().max(128) });
+
+export function configRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/config",
+    tags,
+    summary: "List the cluster settings",
+    ...rights(deps, "ConfigGet"),
+    responses: answers(z.array(SettingView), "Every setting with its effective value"),
+  });
+  app.openapi(listRoute, async (c) => c.json(await deps.settings.list(), 200));
+
+  const showRoute = createRoute({
+    method: "get",
+    path: "/v1/config/{key}",
+    tags,
+    summary: "Show one cluster setting",
+    ...rights(deps, "ConfigGet"),
+    request: { params: KeyParam },
+    responses: answers(SettingView, "The setting"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const { key } = c.req.valid("param");
+    return isSettingKey(key) ? c.json(await deps.settings.get(key), 200) : faultResponse(c, NOT_FOUND);
+  });
+
+  const setRoute = createRoute({
+    method: "put",
+    path: "/v1/config/{key}",
+    tags,
+    summary: "Set one cluster setting",
+    ...rights(deps, "ConfigSet"),
+    request: { params: KeyParam, body: jsonBody(SettingBody) },
+    responses: answers(SettingView, "The setting as it holds now"),
+  });
+  app.openapi(setRoute, async (c) => {
+    const { key } = c.req.valid("param");
+    if (!isSettingKey(key)) return faultResponse(c, NOT_FOUND);
+    const { value } = c.req.valid("json");
+    const refusal = valueRefusal(key, value);
+    if (refusal !== null) return faultResponse(c, refusal);
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const outcome = await deps.send(c, { kind: "setting", id: key }, { type: "set", key, value }, turn);
+    return outcome.ok ? c.json(await deps.settings.get(key), 200) : faultResponse(c, outcome.fault);
+  });
+
+  const resetRoute = createRoute({
+    method: "delete",
+    path: "/v1/config/{key}",
+    tags,
+    summary: "Set one cluster setting back to its default",
+    ...rights(deps, "ConfigReset"),
+    request: { params: KeyParam },
+    responses: answers(SettingView, "The setting as it holds now"),
+  });
+  app.openapi(resetRoute, async (c) => {
+    const { key } = c.req.valid("param");
+    if (!isSettingKey(key)) return faultResponse(c, NOT_FOUND);
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const outcome = await deps.send(c, { kind: "setting", id: key }, { type: "reset", key }, turn);
+    return outcome.ok ? c.json(await deps.settings.get(key), 200) : faultResponse(c, outcome.fault);
+  });
+}
+
+function valueRefusal(key: SettingKey, value: unknown): Fault | null {
+  const checked = SETTINGS[key].schema.safeParse(value);
+  if (checked.success) return null;
+  const [issue] = checked.error.issues;
+  const where = ["value", ...(issue?.path ?? [])].join(".");
+  return badRequest(`${where}: ${issue?.message ?? "is not valid"}`);
+}

@@ -1,0 +1,71 @@
+// What routes are given. They parse, send or read, and show; whatever they touch is in this list.
+import type { Context } from "hono";
+import type { Kysely } from "kysely";
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Messages } from "../../actors/registry.ts";
+import type { Outcome } from "../../actors/engine/types.ts";
+import type { SagaDefinition } from "../../actors/engine/saga.ts";
+import type { Registered } from "../../actors/cn/reads.ts";
+import type { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";
+import type { Gate } from "../auth/gate.ts";
+import type { Mint } from "../auth/mint.ts";
+import type { Fault } from "../contract/fault.ts";
+import type { HttpEnv } from "../http/env.ts";
+import type { Database } from "../db/tables.ts";
+import type { Settings } from "./settings.ts";
+
+export type App = OpenAPIHono<HttpEnv>;
+export type Ctx = Context<HttpEnv>;
+
+/** A message's turn: its id, and whether a request with the same Idempotency-Key came before. */
+export type Turn = { readonly id: string; readonly repeated: boolean };
+
+export type RouteDeps = {
+  readonly allow: Gate;
+  /** For reads.ts of the actors; routes write no query of their own. */
+  readonly kysely: Kysely<Database>;
+  /** The message id of this request, or the refusal of its Idempotency-Key. */
+  readonly turn: (c: Ctx) => Promise<Turn | Fault>;
+  /** Sends on behalf of the request's caller. */
+  readonly send: <K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K], turn?: Turn) => Promise<Outcome>;
+  readonly newId: () => string;
+  readonly mint: Mint;
+  readonly root_user_id: string;
+  readonly settings: Settings;
+  readonly signals: {
+    heartbeat(server_uuid: string): Promise<Fault | null>;
+    status(server_uuid: string, payload: unknown): Promise<Fault | null>;
+    capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
+  };
+  /** Agents that wait for approval, by the hash of their poll token. */
+  readonly approvals: Polls<Registered>;
+  /** Callers that wait for an operation, by its id. */
+  readonly endings: Polls<{ readonly ended: true }>;
+  readonly sagas: readonly SagaDefinition<never>[];
+  readonly audit: {
+    list(query: { after_seq?: number; limit?: number }): Promise<AuditPage>;
+    get(seq: number): Promise<AuditEvent | null>;
+    verify(range: { from?: number; to?: number }): Promise<AuditVerification>;
+    /** A claim code that was refused: at most its first three characters are kept. */
+    refusedCode(c: Ctx, prefix: string): Promise<void>;
+  };
+  readonly limits: {
+    /** Takes a token of the caller's address, or says how long to wait. */
+    approve(address: string): Promise<Fault | null>;
+    register(address: string): Promise<Fault | null>;
+    /** Failed approvals over the whole site. */
+    approveFailures(): Promise<Fault | null>;
+    noteApproveFailure(): Promise<void>;
+  };
+  readonly hold_ms: number;
+};
+
+export type To<K extends string> = { readonly kind: K; readonly id: string };
+
+export type Polls<V> = {
+  wait(key: string, hold_ms: number, signal: AbortSignal): Promise<V | null | "full">;
+};
+
+export function isFault(value: object): value is Fault {
+  return "kind" in value && "message" in value;
+}

@@ -1,0 +1,25 @@
+// The laboratory's clock. Only with BERTH_LAB=1; otherwise the path does not exist.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { Timestamp } from "../contract/common.ts";
+import { answers, jsonBody, openRights } from "./answer.ts";
+import type { App, RouteDeps } from "./deps.ts";
+
+/** Ten years: far enough for any deadline, near enough for any timestamp. */
+const AHEAD_S_MAX = 315_360_000;
+
+export function labRoutes(app: App, deps: RouteDeps, advance: (seconds: number) => Promise<Date>): void {
+  const clockRoute = createRoute({
+    method: "post",
+    path: "/lab/clock",
+    tags: ["Laboratory"],
+    summary: "Move the clock of deadlines and expiries forward",
+    ...openRights(deps, "LabClock"),
+    request: { body: jsonBody(z.strictObject({ seconds: z.number().min(0).max(AHEAD_S_MAX) })) },
+    responses: answers(z.object({ now: Timestamp }), "The time it is now"),
+  });
+  app.openapi(clockRoute, async (c) => {
+    const now = await advance(c.req.valid("json").seconds);
+    return c.json({ now: now.toISOString() }, 200);
+  });
+}

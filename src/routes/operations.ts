@@ -1,0 +1,92 @@
+// Operations: what runs, what ended, what is stuck. Document 4, 3.4.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findOperation, listOperations } from "../../actors/saga/reads.ts";
+import { Uuid } from "../contract/common.ts";
+import { RESOURCE_SCOPES } from "../contract/enums.ts";
+import { fault, NOT_FOUND } from "../contract/fault.ts";
+import { OPERATION_PAGE_ROWS_DEFAULT, OPERATION_PAGE_ROWS_MAX, OPERATION_WAIT_S_MAX } from "../contract/limits.ts";
+import { OperationSummary, OperationView } from "../contract/operation.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { answers, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Operations"];
+const REST: ReadonlySet<string> = new Set(["succeeded", "failed", "unwound", "stuck"]);
+
+export function operationRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/operations",
+    tags,
+    summary: "List operations, newest first",
+    ...rights(deps, "OperationsList"),
+    request: {
+      query: z.object({
+        limit: z.coerce.number().int().min(1).max(OPERATION_PAGE_ROWS_MAX).optional().describe("Default 50"),
+        after_id: Uuid.optional().describe("Continue behind this operation"),
+        resource_scope: z.enum(RESOURCE_SCOPES).optional(),
+        resource_id: z.string().max(128).optional(),
+      }),
+    },
+    responses: answers(z.array(OperationSummary), "The operations"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const { limit, after_id, resource_scope, resource_id } = c.req.valid("query");
+    if ((resource_scope === undefined) !== (resource_id === undefined)) return faultResponse(c, HALF_FILTER);
+    const reference = resource_scope === undefined || resource_id === undefined
+      ? undefined
+      : { scope: resource_scope, id: resource_id };
+    const rows = limit ?? OPERATION_PAGE_ROWS_DEFAULT;
+    return c.json(await listOperations(deps.kysely, { rows, after_id, reference }), 200);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path: "/v1/operations/{id}",
+    tags,
+    summary: "Show one operation with its steps",
+    description: "With `wait`, the answer is held until the operation rests or that many seconds have passed.",
+    ...rights(deps, "OperationsList"),
+    request: {
+      params: z.object({ id: Uuid }),
+      query: z.object({ wait: z.coerce.number().int().min(0).max(OPERATION_WAIT_S_MAX).optional() }),
+    },
+    responses: answers(OperationView, "The operation"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const { id } = c.req.valid("param");
+    const { wait } = c.req.valid("query");
+    const found = await findOperation(deps.kysely, id, deps.sagas);
+    if (found === undefined) return faultResponse(c, NOT_FOUND);
+    if (wait === undefined || REST.has(found.state)) return c.json(found, 200);
+    const ended = await deps.endings.wait(id, wait * 1_000, c.req.raw.signal);
+    if (ended === "full") return faultResponse(c, TOO_MANY_WAIT);
+    return c.json((await findOperation(deps.kysely, id, deps.sagas)) ?? found, 200);
+  });
+
+  const abandonRoute = createRoute({
+    method: "post",
+    path: "/v1/operations/{id}/abandon",
+    tags,
+    summary: "Make an operation undo what it did",
+    description: "A running operation unwinds from where it is; a stuck one tries its undo again.",
+    ...rights(deps, "OperationsAbandon"),
+    request: { params: z.object({ id: Uuid }) },
+    responses: answers(OperationView, "The operation"),
+  });
+  app.openapi(abandonRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { id } = c.req.valid("param");
+    const outcome = await deps.send(c, { kind: "saga", id }, { type: "abandon" }, turn);
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    const found = await findOperation(deps.kysely, id, deps.sagas);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+}
+
+const HALF_FILTER = fault("bad_request", "resource_scope and resource_id: give both or neither", {
+  error_code: "InvalidRequest",
+});
+const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try again", { retry_after_s: 5 });

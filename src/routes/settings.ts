@@ -1,0 +1,64 @@
+// The effective settings: environment before stored before default. Document 4, 7.1.
+import type { Kysely } from "kysely";
+import { storedSettings } from "../../actors/setting/reads.ts";
+import { type SettingKey, SETTINGS, settingVariable } from "../contract/settings.ts";
+import type { SettingView } from "../contract/setting.ts";
+import type { Database } from "../db/tables.ts";
+
+export type Settings = ReturnType<typeof createSettings>;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads settings. Throws when a variable in `env` holds a value that its setting does not take. */
+export function createSettings(kysely: Kysely<Database>, env: Environment) {
+  const shadowing = new Map<SettingKey, unknown>();
+  for (const key of Object.keys(SETTINGS) as SettingKey[]) {
+    const text = env[settingVariable(key)];
+    if (text !== undefined) shadowing.set(key, fromVariable(key, text));
+  }
+
+  function viewOf(key: SettingKey, stored: ReadonlyMap<string, unknown>): SettingView {
+    const { default: standard, restart_required, description } = SETTINGS[key];
+    const own = stored.has(key) ? stored.get(key) : standard;
+    return {
+      key,
+      value: shadowing.has(key) ? shadowing.get(key) : own,
+      default: standard,
+      env_override: shadowing.has(key) ? settingVariable(key) : null,
+      restart_required,
+      description,
+    };
+  }
+
+  async function list(): Promise<SettingView[]> {
+    const stored = await storedSettings(kysely);
+    return (Object.keys(SETTINGS) as SettingKey[]).map((key) => viewOf(key, stored));
+  }
+
+  async function get(key: SettingKey): Promise<SettingView> {
+    return viewOf(key, await storedSettings(kysely));
+  }
+
+  /** The cluster defaults of the memory reservoir. */
+  async function reservoir(): Promise<{ enabled: boolean; percent: number }> {
+    const stored = await storedSettings(kysely);
+    return {
+      enabled: Boolean(viewOf("reservoir.enabled_default", stored).value),
+      percent: Number(viewOf("reservoir.percent_default", stored).value),
+    };
+  }
+
+  return { list, get, reservoir, shadowed: [...shadowing.keys()] };
+}
+
+function fromVariable(key: SettingKey, text: string): unknown {
+  let value: unknown = text;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Not JSON: the text itself is the value.
+  }
+  const checked = SETTINGS[key].schema.safeParse(value);
+  if (!checked.success) throw new Error(`${settingVariable(key)}: ${checked.error.issues[0]?.message ?? "not valid"}`);
+  return checked.data;
+}

@@ -1,0 +1,75 @@
+// `task start`: the server as a process of its own. Listens, drains on SIGTERM, and brings its own PostgreSQL when
+// DATABASE_URL is unset.
+import { getLogger } from "@logtape/logtape";
+import process from "node:process";
+import { readConfig } from "./config.ts";
+import { startEmbedded } from "./db/embedded.ts";
+import { serveNode } from "./http/node-server.ts";
+import { startLabNodes } from "./lab/nodes.ts";
+import { configureLogging } from "./logging.ts";
+import { openControlPlane } from "./wiring.ts";
+
+/** How long running requests may take to end after SIGTERM. */
+const DRAIN_MS = 10_000;
+
+const logger = getLogger(["berth"]);
+
+async function serve(): Promise<void> {
+  const config = readConfig(process.env);
+  await configureLogging(config.logLevel);
+  const embedded = config.databaseUrl === null
+    ? await startEmbedded({ dataDir: config.dataDir, note: (text) => logger.info(text) })
+    : null;
+  const plane = await openControlPlane({
+    config,
+    databaseUrl: config.databaseUrl ?? embedded?.url ?? "",
+    resident: true,
+  });
+  const server = config.behindProxy ? serveDeno() : await serveNode({
+    fetch: plane.fetch,
+    hostname: config.host,
+    port: config.port,
+  });
+  const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`;
+  const nodes = startLabNodes({ count: config.labNodes, endpoint: url, dataDir: config.dataDir });
+  logger.info("listening", { url, database: embedded === null ? "DATABASE_URL" : "embedded" });
+
+  function serveDeno() {
+    const { hostname, signal } = { hostname: config.host, signal: undefined };
+    const running = Deno.serve(
+      { hostname, port: config.port, signal, onListen: () => {} },
+      (request, info) =>
+        plane.fetch(request, { remoteAddress: "hostname" in info.remoteAddr ? info.remoteAddr.hostname : undefined }),
+    );
+    return { port: running.addr.port, close: (_graceMs: number) => running.shutdown() };
+  }
+
+  let stopping = false;
+  async function stop(exitCode: number): Promise<void> {
+    if (stopping) return;
+    stopping = true;
+    logger.info("draining");
+    nodes.stop();
+    // Held requests end first, or the drain would wait for them.
+    plane.release();
+    await server.close(DRAIN_MS);
+    await plane.close();
+    await embedded?.stop();
+    logger.info("stopped");
+    process.exit(exitCode);
+  }
+  process.on("SIGTERM", () => void stop(0));
+  process.on("SIGINT", () => void stop(0));
+  void embedded?.ended.then((why) => {
+    if (stopping) return;
+    logger.error("the embedded PostgreSQL ended", { why });
+    void stop(1);
+  });
+}
+
+try {
+  await serve();
+} catch (error) {
+  console.error(`berth: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+}

@@ -1,0 +1,310 @@
+// The only place that constructs ports: one control plane from its configuration and a database URL.
+import { createHash } from "node:crypto";
+import { getLogger } from "@logtape/logtape";
+import { findRegistered, type Registered } from "../actors/cn/reads.ts";
+import { createEngine } from "../actors/engine/engine.ts";
+import { CommitError } from "../actors/engine/store.ts";
+import type { Outcome } from "../actors/engine/types.ts";
+import { behaviors, type Messages, sagas, timedKinds } from "../actors/registry.ts";
+import { findEnded } from "../actors/saga/reads.ts";
+import { createCredentials } from "./auth/credential.ts";
+import { auditActor, createGate } from "./auth/gate.ts";
+import { createMint } from "./auth/mint.ts";
+import { ensureRootOperator } from "./auth/root-operator.ts";
+import { serverSecret } from "./auth/secret.ts";
+import type { Config } from "./config.ts";
+import { type Fault, fault } from "./contract/fault.ts";
+import { REGISTER_STATUS_HOLD_MS, REGISTER_STATUS_HOLD_SHORT_MS } from "./contract/limits.ts";
+import { namedSchemas } from "./contract/named.ts";
+import { chainPending } from "./db/audit-chain.ts";
+import { recordDenial } from "./db/audit-denial.ts";
+import { getEvent, listEvents } from "./db/audit-read.ts";
+import { verify } from "./db/audit-verify.ts";
+import { createHeldPolls } from "./db/held-polls.ts";
+import { createHints, HINT_CHANNEL } from "./db/hints.ts";
+import { claimKey, pruneIdempotency } from "./db/idempotency.ts";
+import { failuresExhausted, type LimitAnswer, noteFailure, pruneLimits, takeToken } from "./db/limits.ts";
+import { openListener } from "./db/listener.ts";
+import { migrate } from "./db/migrate.ts";
+import { isConnectionError, openPool } from "./db/pool.ts";
+import { createSignals } from "./db/signals.ts";
+import { createStore } from "./db/store.ts";
+import { upkeep } from "./db/upkeep.ts";
+import { parseIdempotencyKey } from "./http/idempotency-key.ts";
+import { newMetrics } from "./http/metrics.ts";
+import { newApp } from "./http/shell.ts";
+import { addressBucket } from "./pure/client-address.ts";
+import { agentRoutes } from "./routes/agent.ts";
+import { apiKeyRoutes } from "./routes/api-keys.ts";
+import { auditRoutes } from "./routes/audit.ts";
+import { cnApprovalRoutes } from "./routes/cn-approvals.ts";
+import { cnRoutes } from "./routes/cns.ts";
+import { configRoutes } from "./routes/config.ts";
+import type { Ctx, RouteDeps, To, Turn } from "./routes/deps.ts";
+import { labRoutes } from "./routes/lab.ts";
+import { operationRoutes } from "./routes/operations.ts";
+import { createSettings } from "./routes/settings.ts";
+import { systemRoutes } from "./routes/system.ts";
+import { VERSION } from "./version.ts";
+import { productionPorts } from "./workers/ports.ts";
+import { createPump } from "./workers/pump.ts";
+
+const logger = getLogger(["berth"]);
+
+/** Held requests of one process: about 22 kB each (reliability.md, facts). */
+const HELD_MAX = 10_000;
+
+export type ControlPlane = {
+  readonly fetch: (request: Request, peer?: { remoteAddress?: string }) => Response | Promise<Response>;
+  /** One pass of the background work, for hosts that call it from a schedule. */
+  readonly pass: () => Promise<void>;
+  /** Answers the held requests, so that a drain need not wait for them. */
+  readonly release: () => void;
+  /** Finishes what was accepted and closes the database. */
+  readonly close: () => Promise<void>;
+};
+
+export type WiringOptions = {
+  readonly config: Config;
+  readonly databaseUrl: string;
+  /** Whether the process lives between requests: then it listens for hints and runs the background loop. */
+  readonly resident: boolean;
+  readonly show?: (text: string) => void;
+};
+
+/** Migrates, makes the root operator, and builds the app. Throws when the database cannot be used. */
+export async function openControlPlane(options: WiringOptions): Promise<ControlPlane> {
+  const { config, databaseUrl, resident } = options;
+  const show = options.show ?? console.error;
+  const report = (message: string, error: unknown) => logger.error(message, { error: describeError(error) });
+
+  let closing = false;
+  await migrate(config.ownerUrl ?? databaseUrl);
+  const db = openPool({
+    url: databaseUrl,
+    role: "berth_app",
+    applicationName: "berth",
+    onError: (error) => {
+      if (!closing) logger.warning("an idle database connection broke", { error: error.message });
+    },
+  });
+  const ports = productionPorts(report);
+  const secret = await serverSecret({ env: config.env, dataDir: config.dataDir, db });
+  if (secret.warning !== null) logger.warning(secret.warning);
+  const mint = createMint(secret.secret);
+
+  const hints = createHints({ db, report });
+  const store = createStore(db, behaviors);
+  const engine = createEngine({
+    store,
+    behaviors,
+    ports,
+    onCommit: ({ refs, told }) => {
+      hints.hint(refs);
+      if (told || refs.some((ref) => timedKinds.includes(ref.kind))) pump.nudge();
+    },
+  });
+  const pump = createPump({
+    store,
+    engine,
+    ports,
+    timed: timedKinds,
+    knowsSaga: (name) => sagas.some((saga) => saga.name === name),
+    chain: () => chainPending(db),
+    upkeep: () => upkeep(db, { settings, prune: [pruneLimits, pruneIdempotency] }),
+  });
+  const signals = createSignals(db);
+  const settings = createSettings(db.kysely, config.env);
+  for (const key of settings.shadowed) logger.warning("a setting is shadowed by the environment", { key });
+
+  const approvals = createHeldPolls<string, Registered>({
+    sweep: async (hashes) => {
+      const found = await findRegistered(db.kysely, hashes);
+      return new Map([...found].filter(([, row]) => row.state !== "pending"));
+    },
+    held_max: HELD_MAX,
+    report,
+  });
+  const endings = createHeldPolls<string, { readonly ended: true }>({
+    sweep: (ids) => findEnded(db.kysely, ids),
+    held_max: HELD_MAX,
+    report,
+  });
+  hints.onHint((hint) => {
+    if (hint === "all" || hint.some((ref) => ref.kind === "cn")) approvals.nudge();
+    if (hint === "all" || hint.some((ref) => ref.kind === "saga")) endings.nudge();
+  });
+  const listener = resident
+    ? openListener(databaseUrl, {
+      channel: HINT_CHANNEL,
+      onNotify: hints.receive,
+      onReconnect: hints.missed,
+      onError: (error) => logger.warning("the LISTEN connection broke", { error: error.message }),
+    })
+    : null;
+
+  const root_user_id = await ensureRootOperator({
+    db,
+    newId: ports.newId,
+    given: config.rootKey,
+    store: async (user_id, key) => {
+      const id = ports.newId();
+      const outcome = await engine.send({ kind: "api-key", id }, {
+        type: "create",
+        id,
+        ...key,
+        user_id,
+        description: "root operator",
+        scope: "full",
+        bound_to_cn: null,
+        expires_at: null,
+      });
+      if (!outcome.ok) throw new Error(`the root key was refused: ${outcome.fault.message}`);
+    },
+    show: (key) => show(`Root operator key (shown once, keep it): ${key}`),
+  });
+
+  const metrics = newMetrics();
+  const app = newApp({
+    trustedProxies: config.trustedProxies,
+    observe: metrics.observe,
+    unavailable: (error) => error instanceof CommitError || isConnectionError(error),
+  });
+  const gate = createGate({
+    credentials: createCredentials(db),
+    firstUse: (cn, key_id) => engine.send({ kind: "cn", id: cn }, { type: "key_used", key_id }),
+    used: signals.keyUsed,
+    denied: (denial) => recordDenial(db, { msg_id: ports.newId(), ...denial }),
+  });
+
+  async function turn(c: Ctx): Promise<Turn | Fault> {
+    const header = c.req.header("idempotency-key");
+    const new_msg_id = ports.newId();
+    if (header === undefined) return { id: new_msg_id, repeated: false };
+    const key = parseIdempotencyKey(header);
+    if (!key.ok) return key.fault;
+    const principal = c.get("principal");
+    const claimed = await claimKey(db, {
+      principal: principal.kind === "user" ? principal.user_id : "anonymous",
+      method: c.req.method,
+      path: c.req.path,
+      key: key.value,
+      body_sha256: createHash("sha256").update(await c.req.text()).digest("hex"),
+      new_msg_id,
+    });
+    return claimed.ok ? { id: claimed.msg_id, repeated: claimed.repeated } : claimed.fault;
+  }
+
+  async function send<K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K], at?: Turn): Promise<Outcome> {
+    const origin = { actor: auditActor(c.get("principal")), request_id: c.get("requestId") };
+    return await engine.send(to, message, at === undefined ? { origin } : { id: at.id, fresh: !at.repeated, origin });
+  }
+
+  const deps: RouteDeps = {
+    allow: gate,
+    kysely: db.kysely,
+    turn,
+    send,
+    newId: ports.newId,
+    mint,
+    root_user_id,
+    settings,
+    signals,
+    approvals,
+    endings,
+    sagas,
+    audit: {
+      list: (query) => listEvents(db, query),
+      get: (seq) => getEvent(db, seq),
+      verify: (range) => verify(db, range),
+      refusedCode: (c, prefix) =>
+        recordDenial(db, {
+          msg_id: ports.newId(),
+          request_id: c.get("requestId"),
+          actor: auditActor(c.get("principal")),
+          action: "cn_approve",
+          resource: null,
+          outcome: { kind: "client_error", code: "NotFound", message: "Not Found" },
+          payload: { code_prefix: prefix },
+        }),
+    },
+    limits: {
+      approve: (address) => limited(takeToken(db, bucket("approve", address, config.approvePerMinute))),
+      register: (address) => limited(takeToken(db, bucket("register", address, config.registerPerMinute))),
+      approveFailures: () => limited(failuresExhausted(db, "cn-approval")),
+      noteApproveFailure: () => noteFailure(db, "cn-approval"),
+    },
+    hold_ms: resident ? REGISTER_STATUS_HOLD_MS : REGISTER_STATUS_HOLD_SHORT_MS,
+  };
+  cnRoutes(app, deps);
+  cnApprovalRoutes(app, deps);
+  agentRoutes(app, deps);
+  apiKeyRoutes(app, deps);
+  configRoutes(app, deps);
+  auditRoutes(app, deps);
+  operationRoutes(app, deps);
+  if (config.lab) labRoutes(app, deps, advanceClock);
+  systemRoutes(app, { ...deps, version: VERSION, metrics, ready, schemas: namedSchemas });
+  if (resident) pump.start();
+
+  async function advanceClock(seconds: number): Promise<Date> {
+    await db.query("update lab_clock set ahead = ahead + make_interval(secs => $1)", [seconds]);
+    const { rows } = await db.query<{ now: Date }>("select berth_now() as now");
+    pump.nudge();
+    approvals.nudge();
+    return rows[0]!.now;
+  }
+
+  async function ready(): Promise<boolean> {
+    try {
+      await db.query("select 1");
+      return true;
+    } catch (error) {
+      report("the database does not answer", error);
+      return false;
+    }
+  }
+
+  function release(): void {
+    approvals.close();
+    endings.close();
+  }
+
+  async function close(): Promise<void> {
+    closing = true;
+    release();
+    await pump.stop();
+    while (!engine.idle()) await ports.sleep(IDLE_POLL_MS);
+    await signals.close();
+    await hints.close();
+    await listener?.close();
+    await db.close();
+  }
+
+  return {
+    fetch: (request, peer) => app.fetch(request, { remoteAddress: peer?.remoteAddress }),
+    pass: pump.pass,
+    release,
+    close,
+  };
+}
+
+const IDLE_POLL_MS = 5;
+
+function bucket(what: string, address: string, per_minute: number) {
+  return { bucket: `${what}:${addressBucket(address)}`, burst: per_minute, per_minute };
+}
+
+async function limited(answer: Promise<LimitAnswer>): Promise<Fault | null> {
+  const taken = await answer;
+  if (taken.ok) return null;
+  const { retry_after_s } = taken;
+  return fault("too_many_requests", `too many attempts; try again in ${retry_after_s} s`, {
+    error_code: "TooManyRequests",
+    retry_after_s,
+  });
+}
+
+function describeError(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}

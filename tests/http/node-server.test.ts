@@ -1,0 +1,327 @@
+import { afterEach, expect, test } from "vitest";
+import { BODY_BYTES_MAX, HEADER_BYTES_MAX, HEADER_LINES_MAX } from "../../src/contract/limits.ts";
+import { type FetchHandler, type NodeServer, serveNode } from "../../src/http/node-server.ts";
+import { newApp } from "../../src/http/shell.ts";
+import { rawClient } from "./raw-client.ts";
+
+const LIMITS = { headers_ms: 400, body_ms: 600, idle_ms: 700 };
+const HOST = "Host: test\r\n";
+
+let open: NodeServer[] = [];
+afterEach(async () => {
+  for (const server of open) await server.close(0);
+  open = [];
+});
+
+async function serve(fetch: FetchHandler): Promise<NodeServer> {
+  const server = await serveNode({ fetch, hostname: "127.0.0.1", port: 0, limits: LIMITS });
+  open.push(server);
+  return server;
+}
+
+const echo: FetchHandler = async (request, { remoteAddress }) =>
+  Response.json({
+    method: request.method,
+    url: request.url,
+    bytes: (await request.arrayBuffer()).byteLength,
+    x: request.headers.get("x"),
+    remoteAddress,
+  });
+
+/** The answer to one whole request on a connection of its own; the server may keep it open. */
+async function ask(port: number, bytes: string): Promise<string> {
+  const client = await rawClient(port);
+  client.send(bytes);
+  const answer = await client.until(/\r\n\r\n/).catch((error) => String(error));
+  client.drop();
+  return answer;
+}
+
+const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
+
+test("a request reaches the handler whole, with the caller's address", async () => {
+  const { port } = await serve(echo);
+  const answer = await fetch(`http://127.0.0.1:${port}/a/b?c=d`, {
+    method: "POST",
+    body: "hello",
+    headers: { x: "y" },
+  });
+  expect(await answer.json()).toEqual({
+    method: "POST",
+    url: "http://localhost/a/b?c=d",
+    bytes: 5,
+    x: "y",
+    remoteAddress: "127.0.0.1",
+  });
+});
+
+test("a half-sent header is answered 408 in the one error body, and the connection is cut", async () => {
+  const { port } = await serve(echo);
+  const client = await rawClient(port);
+  client.send(`GET / HTTP/1.1\r\n${HOST}`);
+  const { text, after_ms } = await client.closed();
+  expect(statusOf(text)).toBe(408);
+  const { message, request_id } = JSON.parse(text.slice(text.indexOf("\r\n\r\n")));
+  expect(message).toContain("in time");
+  expect(text).toContain(`x-request-id: ${request_id}`);
+  expect(after_ms).toBeGreaterThanOrEqual(LIMITS.headers_ms * 0.9);
+  expect(after_ms).toBeLessThan(LIMITS.headers_ms * 4);
+});
+
+test("dripping header lines does not stretch the time, nor does sending nothing", async () => {
+  const { port } = await serve(echo);
+  const drip = await rawClient(port);
+  const silent = await rawClient(port);
+  drip.send("GET / HTTP/1.1\r\n");
+  const timer = setInterval(() => drip.send("X: y\r\n"), 50);
+  const [dripped, silence] = await Promise.all([drip.closed(), silent.closed()]);
+  clearInterval(timer);
+  expect([statusOf(dripped.text), statusOf(silence.text)]).toEqual([408, 408]);
+  expect(dripped.after_ms).toBeLessThan(LIMITS.headers_ms * 4);
+});
+
+test("a slow body is cut, and its handler never ran", async () => {
+  let ran = false;
+  const { port } = await serve(() => {
+    ran = true;
+    return new Response();
+  });
+  const client = await rawClient(port);
+  client.send(`POST / HTTP/1.1\r\n${HOST}Content-Length: 100\r\n\r\n`);
+  const timer = setInterval(() => client.send("x"), 50);
+  const { text, after_ms } = await client.closed();
+  clearInterval(timer);
+  expect(statusOf(text)).toBe(408);
+  expect(after_ms).toBeLessThan((LIMITS.headers_ms + LIMITS.body_ms) * 3);
+  expect(ran).toBe(false);
+});
+
+test("a long answer is not a slow request: the handler may take longer than the request", async () => {
+  const { port } = await serve(async () => {
+    await new Promise((resolve) => setTimeout(resolve, LIMITS.headers_ms + LIMITS.body_ms + LIMITS.idle_ms + 500));
+    return new Response("held");
+  });
+  expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe("held");
+});
+
+test("pipelined requests are answered in order on one connection, which is closed when idle", async () => {
+  const { port } = await serve(async (request) => {
+    const { pathname } = new URL(request.url);
+    await new Promise((resolve) => setTimeout(resolve, pathname === "/1" ? 100 : 0));
+    return new Response(`<${pathname}>`);
+  });
+  const client = await rawClient(port);
+  client.send(["/1", "/2", "/3"].map((path) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n`).join(""));
+  expect((await client.until("</3>")).match(/<\/\d>/g)).toEqual(["</1>", "</2>", "</3>"]);
+  client.send(`GET /4 HTTP/1.1\r\n${HOST}\r\n`);
+  await client.until("</4>");
+  const { after_ms } = await client.closed();
+  expect(after_ms).toBeLessThan(LIMITS.idle_ms * 4 + 1_000);
+});
+
+test("the handler's signal is aborted when the caller leaves, and not when it stays", async () => {
+  const left = Promise.withResolvers<boolean>();
+  const { port } = await serve(async (request) => {
+    if (new URL(request.url).pathname === "/stay") return new Response(String(request.signal.aborted));
+    request.signal.addEventListener("abort", () => left.resolve(true));
+    await left.promise;
+    return new Response();
+  });
+  const client = await rawClient(port);
+  client.send(`GET /hold HTTP/1.1\r\n${HOST}\r\n`);
+  setTimeout(() => client.drop(), 50);
+  expect(await left.promise).toBe(true);
+  expect(await (await fetch(`http://127.0.0.1:${port}/stay`)).text()).toBe("false");
+});
+
+test("an answer that was read whole does not abort its signal", async () => {
+  let signal: AbortSignal | undefined;
+  const { port } = await serve((request) => {
+    signal = request.signal;
+    return new Response("done");
+  });
+  const client = await rawClient(port);
+  client.send(`GET / HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`);
+  await client.closed();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(signal?.aborted).toBe(false);
+});
+
+test("a body of the cap is read, one byte more is 413 that its sender can read, declared or chunked", async () => {
+  const { port } = await serve(echo);
+  const url = `http://127.0.0.1:${port}/`;
+  const fits = await fetch(url, { method: "POST", body: new Uint8Array(BODY_BYTES_MAX) });
+  expect((await fits.json()).bytes).toBe(BODY_BYTES_MAX);
+  for (const extra of [1, BODY_BYTES_MAX]) {
+    const body = new Uint8Array(BODY_BYTES_MAX + extra);
+    const declared = await fetch(url, { method: "POST", body });
+    expect([declared.status, (await declared.json()).message]).toEqual([413, expect.stringContaining("1048576")]);
+    const stream = new Blob([body]).stream();
+    const chunked = await fetch(url, { method: "POST", body: stream, duplex: "half" } as RequestInit);
+    expect([chunked.status, (await chunked.json()).message]).toEqual([413, expect.stringContaining("1048576")]);
+  }
+});
+
+test("unfinished bodies of all connections have one cap, and room returns when one ends", async () => {
+  const server = await serveNode({
+    fetch: echo,
+    hostname: "127.0.0.1",
+    port: 0,
+    limits: { ...LIMITS, body_ms: 5_000, headers_ms: 5_000, held_bytes_max: 1_000 },
+  });
+  open.push(server);
+  const post = (length: number) => `POST / HTTP/1.1\r\n${HOST}Content-Length: ${length}\r\n\r\n`;
+  const slow = await rawClient(server.port);
+  slow.send(post(901) + "x".repeat(900));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(statusOf(await ask(server.port, post(101) + "y".repeat(101)))).toBe(503);
+  expect(statusOf(await ask(server.port, post(100) + "y".repeat(100)))).toBe(200);
+  slow.send("x");
+  expect(await slow.until('"bytes":901')).toContain("200 OK");
+  slow.drop();
+  expect(statusOf(await ask(server.port, post(1_000) + "y".repeat(1_000)))).toBe(200);
+});
+
+test("the shell behind the server answers as it does without it", async () => {
+  const app = newApp();
+  app.post("/v1/echo", async (c) => c.json({ body: await c.req.json(), address: c.get("clientAddress") }));
+  const { port } = await serve(app.fetch);
+  const url = `http://127.0.0.1:${port}/v1/echo`;
+  const post = (body: string) => fetch(url, { method: "POST", body, headers: { "content-type": "application/json" } });
+  expect(await (await post('{"a":[1]}')).json()).toEqual({ body: { a: [1] }, address: "127.0.0.1" });
+  expect((await post("{")).status).toBe(400);
+  const read = await fetch(url);
+  expect([read.status, read.headers.get("allow")]).toEqual([405, "POST"]);
+  await read.body?.cancel();
+});
+
+test("a sender that asks before it sends is told: go on, or 413 before a byte", async () => {
+  const { port } = await serve(echo);
+  const head = (bytes: number) => `POST / HTTP/1.1\r\n${HOST}Expect: 100-continue\r\nContent-Length: ${bytes}\r\n\r\n`;
+  const welcome = await rawClient(port);
+  welcome.send(head(2));
+  expect(statusOf(await welcome.until("\r\n\r\n"))).toBe(100);
+  welcome.send("ab");
+  expect(await welcome.until('"bytes":2')).toContain("200 OK");
+  welcome.drop();
+  expect(statusOf(await ask(port, head(BODY_BYTES_MAX + 1)))).toBe(413);
+});
+
+test.each([
+  ["two different lengths", `POST / HTTP/1.1\r\n${HOST}Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc`],
+  ["the same length twice", `POST / HTTP/1.1\r\n${HOST}Content-Length: 2\r\nContent-Length: 2\r\n\r\nab`],
+  ["a length and chunks", `POST / HTTP/1.1\r\n${HOST}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+  ["a signed length", `POST / HTTP/1.1\r\n${HOST}Content-Length: +5\r\n\r\nabcde`],
+  ["a negative length", `POST / HTTP/1.1\r\n${HOST}Content-Length: -5\r\n\r\n`],
+  ["a list of lengths", `POST / HTTP/1.1\r\n${HOST}Content-Length: 5, 5\r\n\r\nabcde`],
+  ["an unknown coding", `POST / HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
+  ["a folded header line", `GET / HTTP/1.1\r\n${HOST}X: a\r\n b\r\n\r\n`],
+  ["a space before the colon", `GET / HTTP/1.1\r\n${HOST}X : a\r\n\r\n`],
+  ["bare line feeds", "GET / HTTP/1.1\nHost: a\n\n"],
+  ["no host", "GET / HTTP/1.1\r\n\r\n"],
+  ["two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
+  ["another server's target", `GET http://other/ HTTP/1.1\r\n${HOST}\r\n`],
+  ["the target *", `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`],
+  ["a TLS greeting", "\x16\x03\x01\x02\x00\x01\x00\r\n\r\n"],
+])("a request with %s is 400, since two readers could read it differently", async (_case, bytes) => {
+  const { port } = await serve(echo);
+  expect(statusOf(await ask(port, bytes))).toBe(400);
+});
+
+test("too many and too large header lines are 431, too long a target 414, an odd method 501", async () => {
+  const { port } = await serve(echo);
+  const lines = (count: number) => `GET / HTTP/1.1\r\n${HOST}${"X: y\r\n".repeat(count - 1)}\r\n`;
+  expect(statusOf(await ask(port, lines(HEADER_LINES_MAX)))).toBe(200);
+  expect(statusOf(await ask(port, lines(HEADER_LINES_MAX + 1)))).toBe(431);
+  expect(statusOf(await ask(port, `GET / HTTP/1.1\r\n${HOST}X: ${"y".repeat(HEADER_BYTES_MAX)}\r\n\r\n`))).toBe(431);
+  expect(statusOf(await ask(port, `GET /${"y".repeat(8_192)} HTTP/1.1\r\n${HOST}\r\n`))).toBe(414);
+  expect(statusOf(await ask(port, `TRACE / HTTP/1.1\r\n${HOST}\r\n`))).toBe(501);
+});
+
+test("broken bytes behind a running request end the connection without an answer in its place", async () => {
+  const release = Promise.withResolvers<void>();
+  const { port } = await serve(async () => {
+    await release.promise;
+    return new Response("late");
+  });
+  const client = await rawClient(port);
+  client.send(`GET / HTTP/1.1\r\n${HOST}\r\n`);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  client.send("\x00\x01 broken\r\n\r\n");
+  const { text } = await client.closed();
+  release.resolve();
+  expect(text).not.toContain("400");
+});
+
+test("answers keep their status, headers and emptiness", async () => {
+  const { port } = await serve((request) => {
+    switch (new URL(request.url).pathname) {
+      case "/none":
+        return new Response(null, { status: 204 });
+      case "/empty":
+        return new Response(null, { status: 201, headers: { location: "/x" } });
+      default:
+        return new Response("a".repeat(300_000), { headers: { "x-a": "1" } });
+    }
+  });
+  const url = `http://127.0.0.1:${port}`;
+  expect((await fetch(`${url}/none`)).status).toBe(204);
+  expect(await ask(port, `GET /none HTTP/1.1\r\n${HOST}\r\n`)).not.toMatch(/content-length|transfer-encoding/i);
+  const empty = await fetch(`${url}/empty`);
+  expect([empty.status, empty.headers.get("location"), empty.headers.get("content-length")]).toEqual([201, "/x", "0"]);
+  const large = await fetch(`${url}/large`);
+  expect([large.headers.get("x-a"), (await large.text()).length]).toEqual(["1", 300_000]);
+  const head = await fetch(`${url}/large`, { method: "HEAD" });
+  expect([head.status, await head.text()]).toEqual([200, ""]);
+});
+
+test("a handler that throws is a 500 that says nothing", async () => {
+  const { port } = await serve(() => {
+    throw new Error("canary");
+  });
+  const answer = await fetch(`http://127.0.0.1:${port}/`);
+  expect(answer.status).toBe(500);
+  expect(JSON.stringify(await answer.json())).not.toContain("canary");
+});
+
+test("a reader that stops reading is cut", async () => {
+  const bytes = 64 * 2 ** 20;
+  const { port } = await serve(() => new Response(new Uint8Array(bytes)));
+  const client = await rawClient(port);
+  client.socket.pause();
+  client.send(`GET / HTTP/1.1\r\n${HOST}\r\n`);
+  await new Promise((resolve) => setTimeout(resolve, LIMITS.idle_ms * 2));
+  client.socket.resume();
+  expect((await client.closed()).text.length).toBeLessThan(bytes);
+});
+
+test("closing lets running requests finish, takes no new ones, and cuts what is left after the grace", async () => {
+  const release = Promise.withResolvers<void>();
+  const server = await serve(async (request) => {
+    if (new URL(request.url).pathname === "/never") await new Promise(() => {});
+    await release.promise;
+    return new Response("finished");
+  });
+  const idle = await rawClient(server.port);
+  const running = await rawClient(server.port);
+  const stuck = await rawClient(server.port);
+  running.send(`GET / HTTP/1.1\r\n${HOST}\r\n`);
+  stuck.send(`GET /never HTTP/1.1\r\n${HOST}\r\n`);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const start = performance.now();
+  const closed = server.close(500);
+  await expect(rawClient(server.port)).rejects.toThrow();
+  release.resolve();
+  const answer = await running.closed();
+  expect(answer.text).toContain("finished");
+  expect(answer.text.toLowerCase()).toContain("connection: close");
+  await closed;
+  expect((await stuck.closed()).text).toBe("");
+  await idle.closed();
+  expect(performance.now() - start).toBeLessThan(2_000);
+});
+
+test("a taken port is an error of the start", async () => {
+  const { port } = await serve(echo);
+  await expect(serveNode({ fetch: echo, hostname: "127.0.0.1", port })).rejects.toThrow(/EADDRINUSE|in use/i);
+});

@@ -1,0 +1,164 @@
+import { createRoute } from "@hono/zod-openapi";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { ApiKeyBody, ApiKeyView } from "../../src/contract/api-key.ts";
+import { CapacityReport, RegisterStatusQuery, Registration, RegistrationView } from "../../src/contract/agent.ts";
+import { AuditActor, AuditPage } from "../../src/contract/audit.ts";
+import { CnApproval, CnParam, CnView, SetupProgress } from "../../src/contract/cn.ts";
+import { page, PageQuery } from "../../src/contract/common.ts";
+import { ERROR_RESPONSES, type OpenApiDocument, openApiDocument } from "../../src/http/openapi.ts";
+import { newApp } from "../../src/http/shell.ts";
+
+const json = (schema: z.ZodType) => ({ "application/json": { schema } });
+const Cat = z.object({ kind: z.literal("cat"), lives: z.number().int() });
+const Dog = z.object({ kind: z.literal("dog"), name: z.string().optional() });
+const Pet = z.discriminatedUnion("kind", [Cat, Dog]);
+const Both = z.object({ size: z.number().default(3), pet: Pet.nullable() });
+const Holder = z.object({ both: Both });
+
+// Written as a table so that the types of the handlers, which do nothing here, stay out of the way.
+const routes = [
+  createRoute({
+    method: "get",
+    path: "/v1/cns",
+    tags: ["Compute nodes"],
+    request: { query: z.object({ ...PageQuery, ip: z.ipv4().optional() }) },
+    responses: { 200: { description: "ok", content: json(page(CnView)) }, ...ERROR_RESPONSES },
+  }),
+  createRoute({
+    method: "post",
+    path: "/v1/cns/{server_uuid}/approve",
+    request: { params: CnParam, body: { required: true, content: json(CnApproval) } },
+    responses: { 200: { description: "ok", content: json(CnView) }, ...ERROR_RESPONSES },
+  }),
+  createRoute({
+    method: "post",
+    path: "/v1/agent/register",
+    security: [],
+    request: { query: RegisterStatusQuery, body: { required: true, content: json(Registration) } },
+    responses: { 200: { description: "ok", content: json(RegistrationView) } },
+  }),
+  createRoute({
+    method: "put",
+    path: "/v1/agent/capacity",
+    request: { body: { required: true, content: json(CapacityReport) } },
+    responses: { 200: { description: "ok", content: json(z.null()) } },
+  }),
+  createRoute({
+    method: "get",
+    path: "/v1/audit",
+    responses: { 200: { description: "ok", content: json(AuditPage) } },
+  }),
+  createRoute({
+    method: "post",
+    path: "/v1/keys",
+    request: { body: { required: true, content: json(ApiKeyBody) } },
+    responses: { 201: { description: "made", content: json(ApiKeyView) } },
+  }),
+  createRoute({
+    method: "put",
+    path: "/v1/both",
+    request: { body: { required: true, content: json(Holder) } },
+    responses: { 200: { description: "ok", content: json(Holder) }, 204: { description: "nothing" } },
+  }),
+];
+const schemas = {
+  CnView,
+  SetupProgress,
+  CnApproval,
+  Registration,
+  RegistrationView,
+  CapacityReport,
+  AuditPage,
+  AuditActor,
+  ApiKeyView,
+  ApiKeyBody,
+  Cat,
+  Dog,
+  Pet,
+  Both,
+  Holder,
+};
+
+// The document is looked into by path; its own form is what the validator is for.
+// deno-lint-ignore no-explicit-any
+let document: any;
+beforeAll(() => {
+  const app = newApp();
+  for (const route of routes) app.openapi(route, (c) => c.body(null) as never);
+  document = openApiDocument(app, { version: "1.2.3", schemas }) satisfies OpenApiDocument;
+});
+
+test("the document is valid OpenAPI 3.0", async () => {
+  const validator = new Validator();
+  const result = await validator.validate(structuredClone(document));
+  expect(result.errors).toBeUndefined();
+  expect(result.valid).toBe(true);
+  expect([validator.version, document.openapi, document.info.version]).toEqual(["3.0", "3.0.3", "1.2.3"]);
+});
+
+test("every reference has a component and no anonymous name is left", () => {
+  const references = JSON.stringify(document).match(/"\$ref":"[^"]*"/g) ?? [];
+  expect(references.length).toBeGreaterThan(10);
+  for (const reference of references) {
+    const name = /#\/components\/schemas\/(\w+)"$/.exec(reference)?.[1];
+    expect(Object.keys(document.components.schemas)).toContain(name);
+  }
+});
+
+test("a named schema behind nullable is a reference beside nullable, and not nullable itself", () => {
+  const { setup_progress } = document.components.schemas.CnView.properties;
+  expect(setup_progress).toMatchObject({ nullable: true, allOf: [{ $ref: "#/components/schemas/SetupProgress" }] });
+  expect(document.components.schemas.SetupProgress).not.toHaveProperty("nullable");
+});
+
+test("an IPv4 address has the format ipv4 and no pattern", () => {
+  const parameter = document.paths["/v1/cns"].get.parameters.find(({ name }: { name: string }) => name === "ip");
+  expect(parameter).toEqual({ name: "ip", in: "query", required: false, schema: { type: "string", format: "ipv4" } });
+});
+
+test("a page of a named schema refers to it", () => {
+  const { schema } = document.paths["/v1/cns"].get.responses["200"].content["application/json"];
+  expect(schema.properties.items).toEqual({ type: "array", items: { $ref: "#/components/schemas/CnView" } });
+});
+
+test("a body that refuses unknown fields says so, an answer never does", () => {
+  expect(document.components.schemas.CnApproval.additionalProperties).toBe(false);
+  expect(document.components.schemas.Registration).not.toHaveProperty("additionalProperties");
+  expect(document.components.schemas.CnView).not.toHaveProperty("additionalProperties");
+});
+
+test("a schema that reads differently going in and coming out is two components, and so is what holds it", () => {
+  const { Both, BothInput, Holder, HolderInput } = document.components.schemas;
+  expect([Both.required, BothInput.required]).toEqual([["size", "pet"], ["pet"]]);
+  expect(Holder.properties.both.$ref).toBe("#/components/schemas/Both");
+  expect(HolderInput.properties.both.$ref).toBe("#/components/schemas/BothInput");
+  const { put } = document.paths["/v1/both"];
+  expect(put.requestBody.content["application/json"].schema.$ref).toBe("#/components/schemas/HolderInput");
+  expect(put.responses["200"].content["application/json"].schema.$ref).toBe("#/components/schemas/Holder");
+  expect(Object.keys(document.components.schemas).filter((name) => name.endsWith("Input"))).toEqual([
+    "BothInput",
+    "HolderInput",
+  ]);
+});
+
+test("a union of named members has its discriminator", () => {
+  expect(document.components.schemas.Pet).toEqual({
+    oneOf: [{ $ref: "#/components/schemas/Cat" }, { $ref: "#/components/schemas/Dog" }],
+    discriminator: { propertyName: "kind" },
+  });
+  expect(document.components.schemas.AuditActor).not.toHaveProperty("discriminator");
+});
+
+test("a key is asked for unless a route says that it is anonymous", () => {
+  expect(document.components.securitySchemes.bearer).toMatchObject({ type: "http", scheme: "bearer" });
+  expect(document.paths["/v1/cns"].get.security).toEqual([{ bearer: [] }]);
+  expect(document.paths["/v1/agent/register"].post.security).toEqual([]);
+});
+
+test("path parameters are required, and a status without a body has none", () => {
+  const [parameter] = document.paths["/v1/cns/{server_uuid}/approve"].post.parameters;
+  expect(parameter).toMatchObject({ name: "server_uuid", in: "path", required: true, schema: { format: "uuid" } });
+  expect(document.paths["/v1/both"].put.responses["204"]).toEqual({ description: "nothing" });
+});
