@@ -1,0 +1,71 @@
+// Where to connect and as whom: flags first, then the environment, then the profile.
+import { EXIT } from "./exit-code.ts";
+import { parseEndpoint } from "./endpoint.ts";
+import { Failure, usageFailure } from "./failure.ts";
+import { checkProfileName, DEFAULT_PROFILE, readCredentials, readProfiles } from "./profile.ts";
+import type { World } from "./world.ts";
+
+export type Globals = {
+  readonly endpoint?: string;
+  readonly apiKey?: string;
+  readonly profile?: string;
+  readonly json?: boolean;
+};
+export type Connection = { readonly endpoint: string; readonly token: string };
+
+export async function resolveConnection(world: World, flags: Globals): Promise<Connection> {
+  const endpoint = await resolveEndpoint(world, flags);
+  return { endpoint, token: await resolveToken(world, flags, endpoint) };
+}
+
+/** Throws a usage Failure when nothing names an endpoint. */
+export async function resolveEndpoint(world: World, flags: Globals): Promise<string> {
+  const env_endpoint = envText(world, "OPSCTL_ENDPOINT");
+  if (env_endpoint !== undefined && envText(world, "OPSCTL_PROFILE") !== undefined) {
+    throw usageFailure("OPSCTL_ENDPOINT and OPSCTL_PROFILE are both set; unset one of them");
+  }
+  if (flags.endpoint !== undefined) return parseEndpoint(flags.endpoint, "--endpoint");
+  // A profile named on the command line is a flag too, and flags outrank the environment.
+  if (flags.profile === undefined && env_endpoint !== undefined) return parseEndpoint(env_endpoint, "OPSCTL_ENDPOINT");
+  const name = await profileName(world, flags);
+  const saved = (await readProfiles(world)).endpoints.get(name);
+  if (saved !== undefined) return saved;
+  const named = flags.profile ?? envText(world, "OPSCTL_PROFILE");
+  if (named !== undefined) throw usageFailure(`there is no profile ${name}; run: opsctl login --profile ${name}`);
+  throw usageFailure("no endpoint: pass --endpoint, set OPSCTL_ENDPOINT, or run opsctl login");
+}
+
+async function resolveToken(world: World, flags: Globals, endpoint: string): Promise<string> {
+  if (flags.apiKey !== undefined) return checkToken(flags.apiKey, "--api-key");
+  for (const name of ["OPSCTL_API_KEY", "OPSCTL_ACCESS_TOKEN"]) {
+    const value = envText(world, name);
+    if (flags.profile === undefined && value !== undefined) return checkToken(value, name);
+  }
+  const name = await profileName(world, flags);
+  const saved = (await readCredentials(world)).get(name);
+  if (saved === undefined) {
+    throw new Failure("no credential: pass --api-key, set OPSCTL_API_KEY, or run opsctl login", EXIT.auth);
+  }
+  // A key must not be handed to a server it was not made for.
+  if (saved.endpoint !== endpoint) {
+    throw usageFailure(`the credential of profile ${name} is for ${saved.endpoint}, not ${endpoint}; pass --api-key`);
+  }
+  return saved.api_key;
+}
+
+export async function profileName(world: World, flags: Globals): Promise<string> {
+  const named = flags.profile ?? envText(world, "OPSCTL_PROFILE");
+  if (named !== undefined) return checkProfileName(named);
+  return (await readProfiles(world)).default_profile ?? DEFAULT_PROFILE;
+}
+
+/** Throws unless the token can stand in a header. Its text is never shown. */
+export function checkToken(token: string, source: string): string {
+  const trimmed = token.trim();
+  if (!/^[\x21-\x7e]+$/.test(trimmed)) throw usageFailure(`${source} does not hold a key or token`);
+  return trimmed;
+}
+
+function envText(world: World, name: string): string | undefined {
+  return world.env[name] === "" ? undefined : world.env[name];
+}

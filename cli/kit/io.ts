@@ -1,0 +1,48 @@
+// What a verb has at hand: calls to the control plane and the two ways of answering, words or JSON.
+import { type Request, send, sendForAll } from "./api.ts";
+import type { Connection, Globals } from "./connection.ts";
+import type { Link, Query } from "./exchange.ts";
+import { plainJson, plainText } from "./plain-text.ts";
+import { type Column, tableText } from "./table.ts";
+import { hasColour, type World } from "./world.ts";
+
+export type Io = {
+  readonly world: World;
+  readonly flags: Globals;
+  readonly json: boolean;
+  connection(): Promise<Connection>;
+  send<T>(request: Request): Promise<T>;
+  get<T>(path: string, query?: Query): Promise<T>;
+  post<T>(path: string, body?: unknown): Promise<T>;
+  /** Every item of a paged list. */
+  all<T>(path: string, query?: Query): Promise<T[]>;
+  /** With --json the answer, otherwise the words, which must be safe to print already. */
+  print(answer: unknown, words: string): void;
+  table<T>(answer: unknown, rows: readonly T[], columns: readonly Column<T>[], empty: string): void;
+  /** A line beside the answer, on stderr. */
+  note(line: string): void;
+};
+
+export function openIo(world: World, flags: Globals, user_agent: string): Io {
+  let opened: Promise<Connection> | null = null;
+  const resolve = async () => (await import("./connection.ts")).resolveConnection(world, flags);
+  const connection = () => opened ??= resolve();
+  const link = async (): Promise<Link> => ({ ...await connection(), user_agent });
+  const json = flags.json === true;
+  const print = (answer: unknown, words: string) => world.stdout.write(`${json ? plainJson(answer) : words}\n`);
+  const request = async <T>(what: Request): Promise<T> => await send<T>(world, await link(), what);
+  return {
+    world,
+    flags,
+    json,
+    connection,
+    print,
+    send: request,
+    get: (path, query) => request({ method: "GET", path, query }),
+    post: (path, body) => request({ method: "POST", path, body }),
+    all: async (path, query) => await sendForAll(world, await link(), path, query),
+    table: (answer, rows, columns, empty) =>
+      print(answer, rows.length === 0 ? empty : tableText(columns, rows, hasColour(world, world.stdout))),
+    note: (line) => world.stderr.write(`${plainText(line)}\n`),
+  };
+}

@@ -1,0 +1,67 @@
+// Files that hold secrets. Written whole or not at all, on disk before the call returns, readable by their owner only;
+// a file that others can read is refused rather than used, since its secret may be known already.
+import { constants } from "node:fs";
+import { chmod, mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { EXIT } from "./exit-code.ts";
+import { Failure } from "./failure.ts";
+
+const OWNER_ONLY = 0o600;
+const OTHERS = 0o077;
+
+export async function writeFileDurably(path: string, text: string, mode: number = OWNER_ONLY): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const draft = `${path}.${crypto.randomUUID()}.tmp`;
+  try {
+    const file = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await chmod(draft, mode);
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  const parent = await open(folder, "r");
+  try {
+    await parent.sync();
+  } finally {
+    await parent.close();
+  }
+}
+
+/** Null when there is no such file. Throws a Failure when group or others may read it. */
+export async function readPrivateFile(path: string): Promise<string | null> {
+  return await readWhole(path, true);
+}
+
+/** Null when there is no such file. */
+export async function readPlainFile(path: string): Promise<string | null> {
+  return await readWhole(path, false);
+}
+
+async function readWhole(path: string, owner_only: boolean): Promise<string | null> {
+  let file;
+  try {
+    file = await open(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw new Failure(`cannot read ${path}: ${(error as Error).message}`, EXIT.failure);
+  }
+  try {
+    // The open file is judged, not the path: it cannot be swapped in between.
+    const { mode } = await file.stat();
+    if (owner_only && (mode & OTHERS) !== 0) {
+      const shown = (mode & 0o777).toString(8).padStart(4, "0");
+      throw new Failure(`${path} can be read by others (mode ${shown}); run: chmod 600 ${path}`, EXIT.auth);
+    }
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,77 @@
+// Profiles: named endpoints in config.toml, their credentials apart in credentials.toml (mode 0600). A credential is
+// stored with the endpoint it was made for, and is sent nowhere else, whatever config.toml says.
+import { isAbsolute, join } from "node:path";
+import { EXIT } from "./exit-code.ts";
+import { parseEndpoint } from "./endpoint.ts";
+import { Failure, usageFailure } from "./failure.ts";
+import { readPlainFile, readPrivateFile, writeFileDurably } from "./private-file.ts";
+import type { World } from "./world.ts";
+
+export const DEFAULT_PROFILE = "default";
+
+export type Profiles = { default_profile: string | null; endpoints: Map<string, string> };
+export type Credential = { readonly endpoint: string; readonly api_key: string };
+
+export function configFolder(world: World): string {
+  const xdg = world.env.XDG_CONFIG_HOME ?? "";
+  // The XDG specification: a relative path is invalid and must be ignored.
+  return join(isAbsolute(xdg) ? xdg : join(world.home_dir, ".config"), "opsctl");
+}
+
+export function checkProfileName(name: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
+    throw usageFailure("a profile name is 1 to 64 letters, digits, dots, hyphens or underscores");
+  }
+  return name;
+}
+
+export async function readProfiles(world: World): Promise<Profiles> {
+  const path = join(configFolder(world), "config.toml");
+  const table = await parseToml(path, await readPlainFile(path));
+  const endpoints = new Map<string, string>();
+  for (const [name, entry] of entriesOf(table.profile)) {
+    const source = `${path}: endpoint of profile ${name}`;
+    if (typeof entry.endpoint !== "string") throw usageFailure(`${source} is missing`);
+    endpoints.set(name, parseEndpoint(entry.endpoint, source));
+  }
+  return { default_profile: typeof table.default_profile === "string" ? table.default_profile : null, endpoints };
+}
+
+export async function writeProfiles(world: World, profiles: Profiles): Promise<void> {
+  const { stringify } = await import("smol-toml");
+  const profile = Object.fromEntries([...profiles.endpoints].map(([name, endpoint]) => [name, { endpoint }]));
+  const chosen = profiles.default_profile === null ? {} : { default_profile: profiles.default_profile };
+  await writeFileDurably(join(configFolder(world), "config.toml"), stringify({ ...chosen, profile }), 0o644);
+}
+
+export async function readCredentials(world: World): Promise<Map<string, Credential>> {
+  const path = join(configFolder(world), "credentials.toml");
+  const table = await parseToml(path, await readPrivateFile(path));
+  const credentials = new Map<string, Credential>();
+  for (const [name, { endpoint, api_key }] of entriesOf(table.profile)) {
+    if (typeof endpoint === "string" && typeof api_key === "string") credentials.set(name, { endpoint, api_key });
+  }
+  return credentials;
+}
+
+export async function writeCredentials(world: World, credentials: Map<string, Credential>): Promise<void> {
+  const { stringify } = await import("smol-toml");
+  const path = join(configFolder(world), "credentials.toml");
+  await writeFileDurably(path, stringify({ profile: Object.fromEntries(credentials) }));
+}
+
+async function parseToml(path: string, text: string | null): Promise<Record<string, unknown>> {
+  if (text === null) return {};
+  const { parse } = await import("smol-toml");
+  try {
+    return parse(text);
+  } catch {
+    // The parser's own words quote the line, which may be a secret.
+    throw new Failure(`${path} is not valid TOML`, EXIT.usage);
+  }
+}
+
+function entriesOf(table: unknown): [string, Record<string, unknown>][] {
+  if (typeof table !== "object" || table === null) return [];
+  return Object.entries(table).filter((entry) => typeof entry[1] === "object" && entry[1] !== null);
+}

@@ -1,0 +1,42 @@
+// Tables and labelled blocks: left-aligned, two spaces between columns, no borders, nothing truncated.
+import { plainText } from "./plain-text.ts";
+
+export type Column<T> = readonly [title: string, cell: (row: T) => unknown];
+
+/** Text of one value: `-` when unset, compact JSON for objects. */
+export function cellText(value: unknown): string {
+  if (value === null || value === undefined || value === "") return "-";
+  return plainText(typeof value === "object" ? JSON.stringify(value) : String(value));
+}
+
+export function tableText<T>(columns: readonly Column<T>[], rows: readonly T[], bold = false): string {
+  const titles = columns.map(([title]) => title);
+  const body = rows.map((row) => columns.map(([, cell]) => cellText(cell(row))));
+  const widths = titles.map((title, i) => Math.max(...[title, ...body.map((cells) => cells[i]!)].map(textWidth)));
+  const line = (cells: string[]) => cells.map((cell, i) => pad(cell, widths[i]!)).join("  ").trimEnd();
+  const head = line(titles);
+  return [bold ? `\u001b[1m${head}\u001b[22m` : head, ...body.map(line)].join("\n");
+}
+
+/** `label:  value` lines with the values in one column. */
+export function blockText(entries: readonly (readonly [label: string, value: unknown])[]): string {
+  const width = Math.max(...entries.map(([label]) => label.length)) + 1;
+  return entries.map(([label, value]) => `${pad(`${label}:`, width)}  ${cellText(value)}`).join("\n");
+}
+
+function pad(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - textWidth(text)));
+}
+
+/** Terminal columns: combining marks take none, East Asian wide characters and emoji take two. */
+export function textWidth(text: string): number {
+  let width = 0;
+  for (const mark of text) {
+    if (/\p{M}|\u200d/u.test(mark)) continue;
+    width += WIDE.test(mark) ? 2 : 1;
+  }
+  return width;
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;

@@ -1,0 +1,67 @@
+// What every part of the agent shares, and how it meets a server that is away or busy.
+import { pause } from "../kit/api.ts";
+import { type Answer, type Call, exchange, type Link, Unreachable } from "../kit/exchange.ts";
+import { atLeastMs } from "../kit/backoff.ts";
+import { plainText } from "../kit/plain-text.ts";
+import type { World } from "../kit/world.ts";
+import type { Driver } from "./driver.ts";
+
+export type Timers = {
+  readonly heartbeat_ms: number;
+  readonly status_check_ms: number;
+  readonly status_full_ms: number;
+  readonly capacity_ms: number;
+  readonly config_ms: number;
+  readonly pending_retry_ms: number;
+  readonly error_retry_ms: number;
+  readonly approval_wait_s: number;
+};
+
+export type Agent = {
+  readonly world: World;
+  readonly link: Omit<Link, "token">;
+  readonly driver: Driver;
+  readonly state_dir: string;
+  readonly timers: Timers;
+};
+
+export const REQUEST_LIMIT_MS = 15_000;
+
+/** One plain line on stderr; the supervisor adds the time. Never call it with a secret. */
+export function log(agent: Agent, line: string): void {
+  agent.world.stderr.write(`${plainText(line)}\n`);
+}
+
+export type Reply = { readonly kind: "answer"; readonly answer: Answer } | {
+  readonly kind: "later";
+  readonly why: string;
+  readonly pause_ms: number;
+};
+
+/** An answer to act on, or why there is none now and how long to wait. Throws only when the agent is being stopped. */
+export async function talk(agent: Agent, token: string | null, call: Call): Promise<Reply> {
+  try {
+    const answer = await exchange(agent.world, { ...agent.link, token }, call);
+    if (answer.status !== 429 && answer.status < 500) return { kind: "answer", answer };
+    const asked_ms = (answer.retry_after_s ?? 0) * 1_000;
+    return later(agent, `the server answered ${answer.status}`, Math.max(asked_ms, agent.timers.error_retry_ms));
+  } catch (error) {
+    if (error instanceof Unreachable) return later(agent, error.message, agent.timers.error_retry_ms);
+    throw error;
+  }
+}
+
+function later({ world }: Agent, why: string, base_ms: number): Reply {
+  return { kind: "later", why, pause_ms: atLeastMs(base_ms, world.random()) };
+}
+
+/** Sleeps; throws when the agent is being stopped. */
+export async function rest(agent: Agent, duration_ms: number): Promise<void> {
+  await pause(agent.world, duration_ms);
+}
+
+/** What a refused call said, for the log. */
+export function refusalText({ status, body }: Answer): string {
+  const message = typeof body === "object" && body !== null ? (body as Record<string, unknown>).message : undefined;
+  return `${status}${typeof message === "string" ? ` ${message}` : ""}`;
+}

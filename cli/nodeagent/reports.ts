@@ -1,0 +1,82 @@
+// The loops of an enrolled node. Document 4, 1.6. Each has its own pace and its own trouble; a refused key ends them all.
+import type { Answer, Call } from "../kit/exchange.ts";
+import { EXIT } from "../kit/exit-code.ts";
+import { Failure } from "../kit/failure.ts";
+import { type Agent, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
+import { capacityLoop, configLoop, heartbeatLoop, statusLoop } from "./loops.ts";
+
+export type Loop = {
+  readonly name: string;
+  readonly period_ms: number;
+  /** What to send now; null when there is nothing to say. */
+  next(): Promise<Pick<Call, "method" | "path" | "body"> | null>;
+  /** Called with each 2xx answer. */
+  accepted?(answer: Answer): Promise<void> | void;
+};
+
+class KeyRefused extends Error {}
+
+/** Runs until the server refuses the key. Throws an interrupted Failure when the agent is being stopped. */
+export async function report(agent: Agent, api_key: string): Promise<void> {
+  const stop = new AbortController();
+  const world = { ...agent.world, signal: AbortSignal.any([agent.world.signal, stop.signal]) };
+  const inner: Agent = { ...agent, world };
+  const loops = [configLoop(inner), capacityLoop(inner), statusLoop(inner), heartbeatLoop(inner)];
+  const ends = await Promise.allSettled(
+    loops.map((loop) => runLoop(inner, api_key, loop).finally(() => stop.abort())),
+  );
+  const reasons = ends.flatMap((end) => end.status === "rejected" ? [end.reason] : []);
+  if (agent.world.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
+  if (reasons.some((reason) => reason instanceof KeyRefused)) return;
+  // The first end stopped the other loops; theirs are only echoes of it.
+  throw reasons.find((reason) => !(reason instanceof Failure)) ?? reasons[0];
+}
+
+/** Ends only by throwing: KeyRefused, or interrupted. */
+async function runLoop(agent: Agent, api_key: string, loop: Loop): Promise<never> {
+  let in_trouble = false;
+  const trouble = (why: string) => {
+    if (!in_trouble) log(agent, `${loop.name}: ${why}; trying again`);
+    in_trouble = true;
+  };
+  for (;;) {
+    const round = await runOnce(agent, api_key, loop);
+    if (round.kind === "trouble") trouble(round.why);
+    else if (round.kind === "sent" && in_trouble) {
+      log(agent, `${loop.name}: working again`);
+      in_trouble = false;
+    }
+    await rest(agent, round.kind === "trouble" ? round.pause_ms : spreadMs(loop.period_ms, agent.world.random()));
+  }
+}
+
+type Round = { kind: "sent" } | { kind: "nothing" } | { kind: "trouble"; why: string; pause_ms: number };
+
+async function runOnce(agent: Agent, api_key: string, loop: Loop): Promise<Round> {
+  const pause_ms = Math.max(loop.period_ms, agent.timers.error_retry_ms);
+  const message = await attempt(() => loop.next());
+  if (!message.ok) return { kind: "trouble", why: message.why, pause_ms };
+  if (message.value === null) return { kind: "nothing" };
+  const reply = await talk(agent, api_key, { ...message.value, limit_ms: REQUEST_LIMIT_MS });
+  if (reply.kind === "later") return { kind: "trouble", why: reply.why, pause_ms: reply.pause_ms };
+  if (reply.answer.status === 401) throw new KeyRefused();
+  if (reply.answer.status >= 300) return { kind: "trouble", why: refusalText(reply.answer), pause_ms };
+  const taken = await attempt(() => loop.accepted?.(reply.answer));
+  return taken.ok ? { kind: "sent" } : { kind: "trouble", why: taken.why, pause_ms };
+}
+
+type Attempt<T> = { ok: true; value: T } | { ok: false; why: string };
+
+/** A driver that fails must not end the agent: the machine may recover. */
+async function attempt<T>(body: () => Promise<T> | T): Promise<Attempt<T>> {
+  try {
+    return { ok: true, value: await body() };
+  } catch (error) {
+    return { ok: false, why: (error as Error).message };
+  }
+}
+
+/** Within 5 % of the period, so that many agents drift apart. */
+function spreadMs(period_ms: number, random: number): number {
+  return period_ms * (0.95 + 0.1 * random);
+}

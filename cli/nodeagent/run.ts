@@ -1,0 +1,100 @@
+// nodeagent run: enrol once, then report for ever.
+import {
+  AGENT_APPROVAL_WAIT_S,
+  AGENT_CAPACITY_MS,
+  AGENT_CONFIG_MS,
+  AGENT_ERROR_RETRY_MS,
+  AGENT_HEARTBEAT_MS,
+  AGENT_PENDING_RETRY_MS,
+  AGENT_STATUS_CHECK_MS,
+  AGENT_STATUS_FULL_MS,
+} from "../../src/contract/limits.ts";
+import { type AnyCommand, command, oneOf, wholeNumber } from "../framework.ts";
+import { isExposed, parseEndpoint } from "../kit/endpoint.ts";
+import { EXIT } from "../kit/exit-code.ts";
+import { Failure, usageFailure } from "../kit/failure.ts";
+import { worldOf } from "../kit/run.ts";
+import { VERSION } from "../version.ts";
+import { type Agent, log } from "./agent.ts";
+import { type Credentials, credentialsPath, readCredentials, removeCredentials } from "./credentials.ts";
+import { enrol } from "./enrolment.ts";
+import { report } from "./reports.ts";
+import { simulatedDriver } from "./simulated-driver.ts";
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Document 2, CN state: boards without an identity report one of these. */
+const NO_IDENTITY = /^(0|f|-)+$/i;
+
+export function run(): AnyCommand {
+  const period = wholeNumber(1);
+  return command("run", "Enrol this machine, then report to the control plane until stopped")
+    .requiredOption("--endpoint <url>", "address of the control plane")
+    .requiredOption("--state-dir <folder>", "where the agent keeps its key and its state")
+    .addOption(oneOf("--driver <name>", "kind of machine", ["simulated"]).default("simulated" as const))
+    .option("--server-uuid <uuid>", "identity of the machine; the simulated driver makes one up", serverUuid)
+    .option("--hostname <name>", "name of the machine")
+    .option("--re-register", "when the saved key is refused, throw it away and register again")
+    .option("--heartbeat-ms <ms>", "time between heartbeats", period, AGENT_HEARTBEAT_MS)
+    .option("--status-check-ms <ms>", "time between looks at the machine's status", period, AGENT_STATUS_CHECK_MS)
+    .option("--status-full-ms <ms>", "longest time between status reports", period, AGENT_STATUS_FULL_MS)
+    .option("--capacity-ms <ms>", "time between capacity reports", period, AGENT_CAPACITY_MS)
+    .option("--config-ms <ms>", "time between looks at the configuration", period, AGENT_CONFIG_MS)
+    .option("--pending-retry-ms <ms>", "pause between questions for approval", period, AGENT_PENDING_RETRY_MS)
+    .option("--error-retry-ms <ms>", "pause after the server could not be reached", period, AGENT_ERROR_RETRY_MS)
+    .option("--approval-wait-s <seconds>", "how long to wait for approval", period, AGENT_APPROVAL_WAIT_S)
+    .action(async (options, member) => {
+      const world = worldOf(member as AnyCommand);
+      const driver = await simulatedDriver({
+        state_dir: options.stateDir,
+        server_uuid: options.serverUuid,
+        hostname: options.hostname,
+        newId: world.newId,
+      });
+      const agent: Agent = {
+        world,
+        driver,
+        link: { endpoint: parseEndpoint(options.endpoint, "--endpoint"), user_agent: `nodeagent/${VERSION}` },
+        state_dir: options.stateDir,
+        timers: {
+          heartbeat_ms: options.heartbeatMs,
+          status_check_ms: options.statusCheckMs,
+          status_full_ms: options.statusFullMs,
+          capacity_ms: options.capacityMs,
+          config_ms: options.configMs,
+          pending_retry_ms: options.pendingRetryMs,
+          error_retry_ms: options.errorRetryMs,
+          // Document 2, Limits: at most one hour.
+          approval_wait_s: Math.min(options.approvalWaitS, AGENT_APPROVAL_WAIT_S),
+        },
+      };
+      await serve(agent, options.reRegister === true);
+    }) as AnyCommand;
+}
+
+function serverUuid(text: string): string {
+  if (!UUID.test(text) || NO_IDENTITY.test(text)) throw usageFailure("--server-uuid is not the UUID of a machine");
+  return text.toLowerCase();
+}
+
+/** Ends only by throwing: the agent was stopped, not approved, or its key was refused. */
+async function serve(agent: Agent, re_register: boolean): Promise<never> {
+  if (isExposed(agent.link.endpoint)) log(agent, `warning: ${agent.link.endpoint} is not encrypted`);
+  const { server_uuid } = await agent.driver.hardware();
+  for (;;) {
+    const credentials: Credentials = await readCredentials(agent.state_dir, server_uuid) ?? await enrol(agent);
+    log(agent, `node ${server_uuid} reports to ${agent.link.endpoint}`);
+    await report(agent, credentials.api_key);
+    if (!re_register) throw keyRefused(agent);
+    log(agent, "the control plane refuses the saved key; registering again");
+    await removeCredentials(agent.state_dir);
+  }
+}
+
+function keyRefused({ state_dir }: Agent): Failure {
+  const path = credentialsPath(state_dir);
+  return new Failure(
+    `the control plane refuses the saved key: it was deleted, or the node was removed or reset. ` +
+      `To register again, remove ${path} and start the agent, or start it with --re-register`,
+    EXIT.auth,
+  );
+}

@@ -1,0 +1,34 @@
+import type { AuditVerification } from "../../../src/contract/audit.ts";
+import { type AnyCommand, command, wholeNumber } from "../../framework.ts";
+import { EXIT } from "../../kit/exit-code.ts";
+import { Failure } from "../../kit/failure.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { withIo } from "../../kit/run.ts";
+
+// The server walks the chain in one request.
+const VERIFY_LIMIT_MS = 300_000;
+
+export function verify(): AnyCommand {
+  return command("verify", "Check the audit chain; exit code 1 when it was altered")
+    .option("--from <seq>", "first event; the first of all when left out", wholeNumber(0))
+    .option("--to <seq>", "last event; the newest when left out", wholeNumber(0))
+    .action(withIo(async (io, { from, to }) => {
+      const verified = await io.send<AuditVerification>({
+        method: "GET",
+        path: "/v1/audit/verify",
+        query: { from, to },
+        limit_ms: VERIFY_LIMIT_MS,
+      });
+      if ("Mismatch" in verified.outcome) {
+        if (io.json) io.print(verified, "");
+        const { seq, message } = verified.outcome.Mismatch;
+        throw new Failure(`the audit chain is broken at seq ${seq}: ${message}`, EXIT.failure);
+      }
+      io.print(verified, verifiedText(verified.outcome.Ok.verified_to, verified.head));
+    }));
+}
+
+function verifiedText(verified_to: number | null, head: AuditVerification["head"]): string {
+  if (verified_to === null || head === null) return "Audit chain is empty";
+  return `Audit chain verified to seq ${verified_to} (head ${plainText(head.hash)})`;
+}

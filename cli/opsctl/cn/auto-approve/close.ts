@@ -1,0 +1,11 @@
+import { type AnyCommand, command } from "../../../framework.ts";
+import { withIo } from "../../../kit/run.ts";
+import { WINDOW_PATH } from "./window.ts";
+
+export function close(): AnyCommand {
+  return command("close", "Close the window, if one is open")
+    .action(withIo(async (io) => {
+      await io.send({ method: "DELETE", path: WINDOW_PATH });
+      io.print(null, "Auto-approve window closed.");
+    }));
+}

@@ -1,0 +1,15 @@
+import type { AutoApproveBody, AutoApproveWindow } from "../../../../src/contract/cn.ts";
+import { type AnyCommand, command, wholeNumber } from "../../../framework.ts";
+import { withIo } from "../../../kit/run.ts";
+import { WINDOW_PATH, windowText } from "./window.ts";
+
+export function open(): AnyCommand {
+  return command("open", "Open a window, in place of an open one")
+    .requiredOption("--duration-secs <seconds>", "how long; the server clamps it to 24 hours", wholeNumber(1))
+    .option("--count <number>", "how many nodes; left out for any number", wholeNumber(1))
+    .action(withIo(async (io, { durationSecs, count }) => {
+      const body: AutoApproveBody = { duration_secs: durationSecs, count };
+      const window = await io.post<AutoApproveWindow>(WINDOW_PATH, body);
+      io.print(window, `Auto-approve window opened:\n${windowText(window).replace(/^/gm, "  ")}`);
+    }));
+}

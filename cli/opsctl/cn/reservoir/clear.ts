@@ -1,0 +1,11 @@
+import { type AnyCommand, command } from "../../../framework.ts";
+import { withIo } from "../../../kit/run.ts";
+import { sendOverride } from "./override.ts";
+
+export function clear(): AnyCommand {
+  return command("clear", "Clear the memory reservoir override, so that the cluster default applies")
+    .argument("<node>", "UUID, unique UUID prefix or hostname")
+    .action(withIo(async (io, name) => {
+      await sendOverride(io, name, { reservoir_enabled: null, reservoir_percent: null });
+    }));
+}

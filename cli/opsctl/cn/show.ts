@@ -1,0 +1,32 @@
+import type { CnView } from "../../../src/contract/cn.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { plainJson } from "../../kit/plain-text.ts";
+import { withIo } from "../../kit/run.ts";
+import { blockText } from "../../kit/table.ts";
+import { resolveNode } from "../node-name.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Show one compute node")
+    .argument("<node>", "UUID, unique UUID prefix or hostname")
+    .action(withIo(async (io, name) => {
+      const node = await io.get<CnView>(`/v1/system/cns/${await resolveNode(io, name)}`);
+      io.print(node, nodeText(node));
+    }));
+}
+
+// Document 2, Operator CLI: the claim code only while there is one, the key id only when bound.
+export function nodeText(node: CnView): string {
+  const claim = [["claim_code", node.claim_code], ["claim_code_expires_at", node.claim_code_expires_at]] as const;
+  const block = blockText([
+    ["state", node.state],
+    ["role", node.role],
+    ["hostname", node.hostname],
+    ["admin_ip", node.admin_ip],
+    ["registered_at", node.registered_at],
+    ["approved_at", node.approved_at],
+    ["last_seen", node.last_seen],
+    ...(node.claim_code === null ? [] : claim),
+    ...(node.bound_api_key_id === null ? [] : [["bound_api_key_id", node.bound_api_key_id] as const]),
+  ]);
+  return `${block}\nsysinfo:\n${plainJson(node.sysinfo).replace(/^/gm, "  ")}`;
+}

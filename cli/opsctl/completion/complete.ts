@@ -1,0 +1,66 @@
+// The hidden verb that completion scripts call. It prints one candidate per line, its summary after a tab, and never an
+// error: a completion that complains would spoil the line that is being written.
+import type { ApiKeyView } from "../../../src/contract/api-key.ts";
+import type { CnView } from "../../../src/contract/cn.ts";
+import type { OperationSummary } from "../../../src/contract/operation.ts";
+import type { SettingView } from "../../../src/contract/setting.ts";
+import { type AnyCommand, command, describe, rootOf } from "../../framework.ts";
+import { type Candidate, candidates, type LookUp } from "../../kit/completion.ts";
+import type { Io } from "../../kit/io.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { withIo } from "../../kit/run.ts";
+import { API_KEYS_PATH } from "../api-key/list.ts";
+import { SETTINGS_PATH } from "../config/setting.ts";
+import { OPERATIONS_PATH } from "../operation/list.ts";
+
+/** Nobody waits longer for a completion. */
+const LOOK_UP_LIMIT_MS = 1_500;
+
+export function complete(): AnyCommand {
+  return command("__complete", "Print what may stand at the cursor")
+    .argument("[words...]", "the words after `opsctl`; put -- before them")
+    .action(withIo(async (io, words, _options, member) => {
+      const tree = describe(rootOf(member as AnyCommand));
+      const found = await candidates(tree, words, (argument) => lookUp(io, argument).catch(() => []));
+      for (const { value, summary } of found) {
+        io.world.stdout.write(summary === "" ? `${value}\n` : `${value}\t${plainText(summary)}\n`);
+      }
+    }));
+}
+
+function lookUp(io: Io, argument: string): ReturnType<LookUp> {
+  switch (argument) {
+    case "node":
+      return nodes(io);
+    case "operation":
+      return ask<OperationSummary[]>(io, OPERATIONS_PATH).then(
+        named(({ id, kind, state }) => [id, `${kind}, ${state}`]),
+      );
+    case "setting":
+      return ask<SettingView[]>(io, SETTINGS_PATH).then(named(({ key, description }) => [key, description]));
+    case "key-id":
+      return ask<ApiKeyView[]>(io, API_KEYS_PATH).then(named(({ id, description }) => [id, description]));
+    default:
+      return Promise.resolve([]);
+  }
+}
+
+async function nodes(io: Io): Promise<Candidate[]> {
+  const { items } = await ask<{ items: CnView[] }>(io, "/v1/system/cns");
+  const by_name = named<CnView>(({ hostname, state }) => [hostname, state]);
+  const by_uuid = named<CnView>(({ server_uuid, hostname, state }) => [server_uuid, `${hostname}, ${state}`]);
+  return [...by_name(items), ...by_uuid(items)];
+}
+
+function ask<T>(io: Io, path: string): Promise<T> {
+  return io.send<T>({ method: "GET", path, limit_ms: LOOK_UP_LIMIT_MS, tries_max: 1 });
+}
+
+/** Values that a shell would read as more than one word are left out. */
+function named<T>(pair: (item: T) => readonly [value: string, summary: string]): (items: readonly T[]) => Candidate[] {
+  return (items) =>
+    items.map(pair).filter(([value]) => /^[A-Za-z0-9._:-]+$/.test(value)).map(([value, summary]) => ({
+      value,
+      summary,
+    }));
+}

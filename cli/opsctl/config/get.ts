@@ -1,0 +1,13 @@
+import type { SettingView } from "../../../src/contract/setting.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { settingPath, valueText } from "./setting.ts";
+
+export function get(): AnyCommand {
+  return command("get", "Print the value of a setting")
+    .argument("<setting>", "key of the setting")
+    .action(withIo(async (io, key) => {
+      const setting = await io.get<SettingView>(settingPath(key));
+      io.print(setting, valueText(setting.value));
+    }));
+}

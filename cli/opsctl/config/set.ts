@@ -1,0 +1,17 @@
+import type { SettingBody, SettingView } from "../../../src/contract/setting.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { withIo } from "../../kit/run.ts";
+import { noteEffect, settingPath, valueOf, valueText } from "./setting.ts";
+
+export function set(): AnyCommand {
+  return command("set", "Change a setting")
+    .argument("<setting>", "key of the setting")
+    .argument("<value>", "JSON when it parses as JSON, otherwise a string")
+    .action(withIo(async (io, key, text) => {
+      const body: SettingBody = { value: valueOf(text) };
+      const setting = await io.send<SettingView>({ method: "PUT", path: settingPath(key), body });
+      io.print(setting, `Set ${plainText(setting.key)} to ${valueText(setting.value)}`);
+      noteEffect(io, setting);
+    }));
+}

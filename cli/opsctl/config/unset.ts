@@ -1,0 +1,15 @@
+import type { SettingView } from "../../../src/contract/setting.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { withIo } from "../../kit/run.ts";
+import { noteEffect, settingPath, valueText } from "./setting.ts";
+
+export function unset(): AnyCommand {
+  return command("unset", "Put a setting back to its default")
+    .argument("<setting>", "key of the setting")
+    .action(withIo(async (io, key) => {
+      const setting = await io.send<SettingView>({ method: "DELETE", path: settingPath(key) });
+      io.print(setting, `Reset ${plainText(setting.key)} to ${valueText(setting.value)}`);
+      noteEffect(io, setting);
+    }));
+}

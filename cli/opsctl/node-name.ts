@@ -1,0 +1,27 @@
+// A node may be named by its UUID, a unique prefix of it, or its hostname.
+import type { CnView } from "../../src/contract/cn.ts";
+import { EXIT } from "../kit/exit-code.ts";
+import { Failure, usageFailure } from "../kit/failure.ts";
+import type { Io } from "../kit/io.ts";
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const PREFIX_CHARS_MIN = 4;
+const CANDIDATES_SHOWN = 10;
+
+/** A whole UUID is taken as it is; anything else is looked up in the list of nodes. */
+export async function resolveNode(io: Io, name: string): Promise<string> {
+  if (UUID.test(name)) return name.toLowerCase();
+  const found = (await io.all<CnView>("/v1/system/cns")).filter((node) => isNamed(node, name));
+  if (found.length === 1) return found[0]!.server_uuid;
+  if (found.length === 0) throw new Failure(`no compute node is called ${name}`, EXIT.not_found);
+  const shown = found.slice(0, CANDIDATES_SHOWN).map((node) => `\n  ${node.server_uuid}  ${node.hostname}`);
+  const more = found.length > CANDIDATES_SHOWN ? `\n  and ${found.length - CANDIDATES_SHOWN} more` : "";
+  throw usageFailure(`${name} fits ${found.length} compute nodes; use the UUID of one:${shown.join("")}${more}`);
+}
+
+// A hostname that looks like another node's prefix counts for both: a guess could disable the wrong machine.
+function isNamed(node: CnView, name: string): boolean {
+  const wanted = name.toLowerCase();
+  return node.hostname.toLowerCase() === wanted ||
+    (wanted.length >= PREFIX_CHARS_MIN && node.server_uuid.toLowerCase().startsWith(wanted));
+}

@@ -1,0 +1,16 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { withIo } from "../../kit/run.ts";
+import { operationPath } from "./show.ts";
+
+export function abandon(): AnyCommand {
+  return command("abandon", "Make an operation undo itself; a step that is running is not cut off")
+    .argument("<operation>", "id of the operation")
+    .action(withIo(async (io, id) => {
+      const answer = await io.post<{ id: string; poked_nodes: number }>(`${operationPath(id)}/abandon`);
+      io.print(
+        answer,
+        `Abandoned operation ${plainText(answer.id)}; steps that will not run: ${Number(answer.poked_nodes)}`,
+      );
+    }));
+}

@@ -1,0 +1,9 @@
+import type { AnyCommand } from "../../framework.ts";
+import { abandon } from "./abandon.ts";
+import { list } from "./list.ts";
+import { show } from "./show.ts";
+import { wait } from "./wait.ts";
+
+export function operationVerbs(): AnyCommand[] {
+  return [list(), show(), wait(), abandon()];
+}

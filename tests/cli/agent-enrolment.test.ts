@@ -1,0 +1,182 @@
+import { existsSync, readFileSync } from "node:fs";
+import { stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Registration } from "../../src/contract/agent.ts";
+import {
+  AGENT_KEY,
+  APPROVED,
+  registered,
+  reports,
+  type Route,
+  runAgent,
+  savedKey,
+  SERVER_UUID,
+  stateDir,
+  status,
+} from "./agent.ts";
+
+const REGISTER = "/v1/agent/register";
+const POLL = "/v1/agent/register/status";
+
+function inOrder(...answers: (ReturnType<Route> | "cut")[]): Route {
+  return () => {
+    const next = answers.length > 1 ? answers.shift()! : answers[0]!;
+    if (next === "cut") throw new TypeError("fetch failed");
+    return next;
+  };
+}
+
+test("a machine registers, shows its code, waits, saves its key and reports", async () => {
+  const state_dir = stateDir();
+  const mirrored: string[] = [];
+  const ran = await runAgent({
+    ...reports(),
+    [REGISTER]: () => registered(),
+    [POLL]: (asked) => {
+      expect(asked.headers["x-poll-token"]).toMatch(/^[0-9a-f]{32}$/);
+      expect(asked.query).toEqual({});
+      mirrored.push(readFileSync(join(state_dir, "claim-code"), "utf8"));
+      return mirrored.length < 3 ? status("pending") : APPROVED;
+    },
+  }, { state_dir });
+  expect(ran.code).toBe(130);
+  expect(ran.out()).toBe("\nClaim code: ABC-123\n\n");
+  expect(mirrored).toEqual(["ABC-123\n", "ABC-123\n", "ABC-123\n"]);
+  expect(existsSync(join(state_dir, "claim-code"))).toBe(false);
+  expect(await savedKey(state_dir)).toBe(AGENT_KEY);
+  expect((await stat(join(state_dir, "credentials.json"))).mode & 0o777).toBe(0o600);
+  expect(ran.out() + ran.err()).not.toContain(AGENT_KEY);
+  const registration = Registration.parse(ran.asked[0]!.body);
+  expect(registration).toMatchObject({ server_uuid: SERVER_UUID, hostname: "sim-3f2a9c1e" });
+});
+
+test("the key is on the disk before it is used for the first time", async () => {
+  const state_dir = stateDir();
+  const saved_at_use: boolean[] = [];
+  const watched = Object.fromEntries(
+    Object.entries(reports()).map(([path, route]): [string, Route] => [path, async (asked, agent) => {
+      expect(asked.headers.authorization).toBe(`Bearer ${AGENT_KEY}`);
+      saved_at_use.push(await savedKey(state_dir) === AGENT_KEY);
+      return await route(asked, agent);
+    }]),
+  );
+  await runAgent({ ...watched, [REGISTER]: () => registered(), [POLL]: () => APPROVED }, { state_dir });
+  expect(saved_at_use.length).toBeGreaterThan(3);
+  expect(saved_at_use).not.toContain(false);
+});
+
+test("a saved key skips registration, with the same identity", async () => {
+  const first = await runAgent({ ...reports(), [REGISTER]: () => registered(), [POLL]: () => APPROVED });
+  const again = await runAgent(reports(), { state_dir: first.state_dir });
+  expect(again.code).toBe(130);
+  expect(again.asked.map(({ path }) => path)).not.toContain(REGISTER);
+  expect(again.asked[0]!.headers.authorization).toBe(`Bearer ${AGENT_KEY}`);
+});
+
+test("pauses are 1 s while pending and at least 5 s after a transport error, jittered", async () => {
+  const poll = inOrder(status("pending"), "cut", APPROVED);
+  const ran = await runAgent({ ...reports(), [REGISTER]: inOrder("cut", registered()), [POLL]: poll });
+  const [register_error_ms, pending_ms, poll_error_ms] = ran.slept_ms;
+  expect(register_error_ms).toBeGreaterThan(5_000);
+  expect(pending_ms).toBe(1_000);
+  expect(poll_error_ms).toBeGreaterThan(5_000);
+  expect(poll_error_ms).toBeLessThan(7_000);
+});
+
+test.each([429, 503])("Retry-After of a %i is kept", async (http_status) => {
+  const busy = { status: http_status, body: { message: "busy" }, headers: { "retry-after": "40" } };
+  const ran = await runAgent({ ...reports(), [REGISTER]: inOrder(busy, registered()), [POLL]: () => APPROVED });
+  expect(ran.slept_ms[0]).toBeGreaterThanOrEqual(40_000);
+});
+
+test("an agent that nobody approves exits 6 when its wait is over, and takes the code away", async () => {
+  const ran = await runAgent({ [REGISTER]: () => registered(), [POLL]: () => status("pending") }, {
+    words: ["--approval-wait-s", "10"],
+  });
+  expect(ran.code).toBe(6);
+  expect(ran.err()).toContain("not approved within 10 s");
+  expect(ran.slept_ms.reduce((sum, ms) => sum + ms)).toBe(10_000);
+  expect(existsSync(join(ran.state_dir, "claim-code"))).toBe(false);
+});
+
+test("the wait is never longer than one hour", async () => {
+  const ran = await runAgent({ [REGISTER]: () => registered(), [POLL]: () => status("pending") }, {
+    words: ["--approval-wait-s", "999999", "--pending-retry-ms", "600000"],
+  });
+  expect(ran.err()).toContain("not approved within 3600 s");
+});
+
+test("an expired code is replaced by a new one", async () => {
+  const claim_code_expires_at = new Date(Date.now() + 5_000).toISOString();
+  const register = inOrder(registered({ claim_code_expires_at }), registered({ claim_code: "DEF-456" }));
+  const codes: string[] = [];
+  const ran = await runAgent({
+    ...reports(),
+    [REGISTER]: register,
+    [POLL]: (_asked, agent) => agent.out().includes("DEF-456") ? APPROVED : status("pending"),
+  });
+  codes.push(...[...ran.out().matchAll(/Claim code: (\S+)/g)].map((match) => match[1]!));
+  expect(codes).toEqual(["ABC-123", "DEF-456"]);
+  expect(ran.code).toBe(130);
+});
+
+test("a registration that the server forgot is made again", async () => {
+  const gone = { status: 404, body: { message: "Not Found" } };
+  const ran = await runAgent({ ...reports(), [REGISTER]: () => registered(), [POLL]: inOrder(gone, APPROVED) });
+  expect(ran.asked.filter(({ path }) => path === REGISTER)).toHaveLength(2);
+  expect(await savedKey(ran.state_dir)).toBe(AGENT_KEY);
+});
+
+test("an auto-approved machine shows no code", async () => {
+  const register = () => registered({ state: "approved", claim_code: null });
+  const ran = await runAgent({ ...reports(), [REGISTER]: register, [POLL]: () => APPROVED });
+  expect(ran.out()).toBe("");
+  expect(await savedKey(ran.state_dir)).toBe(AGENT_KEY);
+});
+
+test.each([
+  ["approved, key taken", "approved", status("approved"), 4, "opsctl cn disable"],
+  ["disabled while waiting", "pending", status("disabled"), 4, "an operator disabled this node"],
+  ["enrolled by netboot", "awaiting_setup", status("awaiting_setup"), 5, "by netboot"],
+])("a node that cannot get a key says why: %s", async (_name, state, answer, code, words) => {
+  const ran = await runAgent({ [REGISTER]: () => registered({ state }), [POLL]: () => answer });
+  expect(ran.code).toBe(code);
+  expect(ran.err()).toContain(words);
+  expect(await savedKey(ran.state_dir)).toBe(null);
+});
+
+test("a refused registration ends the agent with the server's words", async () => {
+  const ran = await runAgent({ [REGISTER]: () => ({ status: 400, body: { message: "hostname must be ..." } }) });
+  expect(ran.code).toBe(1);
+  expect(ran.err()).toContain("registration refused: 400 hostname must be");
+});
+
+test("credentials of another machine, damaged ones and ones that others can read are refused", async () => {
+  const state_dir = stateDir();
+  const path = join(state_dir, "credentials.json");
+  for (const [text, mode] of [[`{"server_uuid":"other","api_key":"k"}`, 0o600], ["{", 0o600], ["{}", 0o644]] as const) {
+    await writeFile(path, text);
+    const { chmod } = await import("node:fs/promises");
+    await chmod(path, mode);
+    const ran = await runAgent({}, { state_dir });
+    expect(ran.code).toBe(4);
+    expect(ran.asked).toEqual([]);
+  }
+});
+
+test.each(["00000000-0000-0000-0000-000000000000", "FFFFFFFF-ffff-ffff-ffff-ffffffffffff", "abc"])(
+  "%s is no identity",
+  async (uuid) => {
+    const ran = await runAgent({}, { words: ["--server-uuid", uuid] });
+    expect(ran.code).toBe(2);
+  },
+);
+
+test("a simulated machine keeps its identity, and another one is refused in its place", async () => {
+  const first = await runAgent({ ...reports(), [REGISTER]: () => registered(), [POLL]: () => APPROVED });
+  const other = "11111111-2222-4333-8444-555555555555";
+  const ran = await runAgent({}, { state_dir: first.state_dir, words: ["--server-uuid", other] });
+  expect(ran.code).toBe(2);
+  expect(ran.err()).toContain(SERVER_UUID);
+});

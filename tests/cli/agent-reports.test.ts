@@ -1,0 +1,92 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { CapacityReport, StatusReport } from "../../src/contract/agent.ts";
+import { reservoirOf } from "../../cli/nodeagent/loops.ts";
+import { type AgentRun, APPROVED, registered, reports, type Route, runAgent, savedKey, SERVER_UUID } from "./agent.ts";
+
+const ENROL: Record<string, Route> = {
+  "/v1/agent/register": () => registered(),
+  "/v1/agent/register/status": () => APPROVED,
+};
+const REFUSED = { status: 401, body: { message: "Unauthenticated", error_code: "Unauthenticated" } };
+
+function count(ran: AgentRun, path: string): number {
+  return ran.asked.filter((asked) => asked.path === path).length;
+}
+
+test("an enrolled node sends every report, in the shapes of the contract", async () => {
+  const ran = await runAgent({ ...ENROL, ...reports() });
+  const body = (path: string) => ran.asked.find((asked) => asked.path === path)!.body;
+  const { payload } = StatusReport.parse(body("/v1/agent/status"));
+  expect(payload).toMatchObject({ vms: {}, timestamp: expect.any(String) });
+  CapacityReport.parse(body("/v1/agent/capacity"));
+  expect(body("/v1/agent/heartbeat")).toBe(undefined);
+  expect(count(ran, "/v1/agent/config")).toBeGreaterThan(0);
+});
+
+test("an unchanged status is repeated only when it is due, a changed one is sent at once", async () => {
+  const words = ["--config-ms", "1000000", "--heartbeat-ms", "500", "--status-full-ms", "1000000"];
+  const ran = await runAgent({ ...ENROL, ...reports(40) }, { words });
+  // The second one tells of the reservoir that was applied in between.
+  expect(count(ran, "/v1/agent/status")).toBeLessThanOrEqual(2);
+  expect(count(ran, "/v1/agent/heartbeat")).toBe(40);
+  const often = await runAgent({ ...ENROL, ...reports(40) }, {
+    words: [...words.slice(0, 4), "--status-full-ms", "1"],
+  });
+  expect(count(often, "/v1/agent/status")).toBeGreaterThan(10);
+});
+
+test.each([[1.5, 1], [-0.1, 0], [0, 0], [1, 1], [0.8, 0.8]])(
+  "a reservoir percent of %f becomes %f",
+  (told, applied) => {
+    expect(reservoirOf({ reservoir_enabled: true, reservoir_percent: told }).percent).toBe(applied);
+  },
+);
+
+test("the clamped reservoir is kept in the machine's state", async () => {
+  const ran = await runAgent({ ...ENROL, ...reports() });
+  const machine = JSON.parse(await readFile(join(ran.state_dir, "simulated-machine.json"), "utf8"));
+  expect(machine.reservoir).toEqual({ enabled: true, percent: 1 });
+});
+
+test("one report that fails is tried again after 5 s or more, is logged once, and stops no other", async () => {
+  let left = 3;
+  const capacity: Route = () => left-- > 0 ? { status: 400, body: { message: "too big" } } : { body: null };
+  const ran = await runAgent({ ...ENROL, ...reports(60), "/v1/agent/capacity": capacity });
+  const lines = ran.err().split("\n").filter((line) => line.startsWith("capacity"));
+  expect(lines).toEqual(["capacity: 400 too big; trying again", "capacity: working again"]);
+});
+
+test("a refused key ends the agent with exit code 4 and says what to do", async () => {
+  const ran = await runAgent({ ...ENROL, ...reports(100), "/v1/agent/heartbeat": () => REFUSED });
+  expect(ran.code).toBe(4);
+  expect(ran.err()).toContain(`remove ${join(ran.state_dir, "credentials.json")}`);
+  expect(await savedKey(ran.state_dir)).not.toBe(null);
+});
+
+test("with --re-register a refused key is thrown away and the node registers again", async () => {
+  let refusals = 1;
+  const beat = reports()["/v1/agent/heartbeat"]!;
+  const ran = await runAgent({
+    ...ENROL,
+    ...reports(),
+    "/v1/agent/heartbeat": (asked, agent) => refusals-- > 0 ? REFUSED : beat(asked, agent),
+  }, { words: ["--re-register"] });
+  expect(ran.code).toBe(130);
+  expect(count(ran, "/v1/agent/register")).toBe(2);
+  expect(ran.asked[0]!.body).toMatchObject({ server_uuid: SERVER_UUID });
+});
+
+test("403 does not end the agent: a disabled node keeps its key", async () => {
+  let refusals = 3;
+  const beat = reports(5)["/v1/agent/heartbeat"]!;
+  const ran = await runAgent({
+    ...ENROL,
+    ...reports(),
+    "/v1/agent/heartbeat": (asked, agent) =>
+      refusals-- > 0 ? { status: 403, body: { message: "Forbidden" } } : beat(asked, agent),
+  });
+  expect(ran.code).toBe(130);
+  expect(count(ran, "/v1/agent/heartbeat")).toBe(8);
+});

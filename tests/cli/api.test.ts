@@ -1,0 +1,104 @@
+import { expect, test } from "vitest";
+import { type Server, type Told } from "./fake-world.ts";
+import { opsctl } from "./opsctl.ts";
+import { node, NODE_ID } from "./records.ts";
+
+const BUSY: Told = { status: 503, body: { message: "busy" }, headers: { "retry-after": "2" } };
+const CUT = "cut";
+
+function inOrder(...answers: (Told | typeof CUT)[]): Server {
+  return () => {
+    const next = answers.shift();
+    if (next === undefined) throw new Error("asked once too often");
+    if (next === CUT) throw new TypeError("fetch failed");
+    return next;
+  };
+}
+
+test("a read is tried again after a lost connection and after 503, waiting as long as the server asked", async () => {
+  const ran = await opsctl(["cn", "list"], { server: inOrder(CUT, BUSY, { body: { items: [] } }) });
+  expect(ran.code).toBe(0);
+  expect(ran.slept_ms[0]).toBeLessThan(400);
+  expect(ran.slept_ms[1]).toBeGreaterThanOrEqual(2_000);
+});
+
+test("the third failure is final", async () => {
+  const ran = await opsctl(["cn", "list"], { server: inOrder(BUSY, BUSY, BUSY) });
+  expect(ran.code).toBe(1);
+  expect(ran.err()).toBe("error: busy; try again in 2 s\n");
+});
+
+test("a server that nobody reaches is named", async () => {
+  const ran = await opsctl(["cn", "list"], {});
+  expect(ran.code).toBe(1);
+  expect(ran.asked).toHaveLength(3);
+  expect(ran.err()).toBe("error: cannot reach http://127.0.0.1:8080: connection refused\n");
+});
+
+test("a long Retry-After is told rather than waited for", async () => {
+  const ran = await opsctl(["cn", "list"], { server: inOrder({ ...BUSY, headers: { "retry-after": "11" } }) });
+  expect(ran.code).toBe(1);
+  expect(ran.slept_ms).toEqual([]);
+  expect(ran.err()).toContain("try again in 11 s");
+});
+
+test("429 is not tried again", async () => {
+  const limited = { status: 429, body: { message: "slow down" }, headers: { "retry-after": "6" } };
+  const ran = await opsctl(["cn", "approve", "ABC123"], { server: inOrder(limited) });
+  expect(ran.code).toBe(1);
+  expect(ran.err()).toBe("error: slow down; try again in 6 s\n");
+});
+
+test("a repeated POST carries the same Idempotency-Key, a new POST a new one", async () => {
+  const server = inOrder(CUT, { body: node() }, { body: node() });
+  const ran = await opsctl(["cn", "disable", NODE_ID], { server });
+  const keys = ran.asked.map(({ headers }) => headers["idempotency-key"]);
+  expect(keys).toHaveLength(2);
+  expect(keys[0]).toMatch(/^[\x21-\x7e]{1,255}$/);
+  expect(keys[1]).toBe(keys[0]);
+});
+
+test("409 while our own earlier attempt still runs is waited for; any other 409 is final", async () => {
+  const running: Told = { status: 409, body: { message: "still running" }, headers: { "retry-after": "1" } };
+  expect((await opsctl(["cn", "disable", NODE_ID], { server: inOrder(CUT, running, { body: node() }) })).code).toBe(0);
+  expect((await opsctl(["cn", "disable", NODE_ID], { server: inOrder(running) })).code).toBe(5);
+});
+
+test("a DELETE whose first answer was lost succeeds when the thing is gone", async () => {
+  const gone: Told = { status: 404, body: { message: "Not Found" } };
+  expect((await opsctl(["api-key", "delete", "k1"], { server: inOrder(CUT, gone) })).code).toBe(0);
+  expect((await opsctl(["api-key", "delete", "k1"], { server: inOrder(gone) })).code).toBe(3);
+});
+
+test("a redirect is not followed, since it would carry the credential away", async () => {
+  const ran = await opsctl(["cn", "list"], {
+    server: inOrder({ status: 307, headers: { location: "https://elsewhere.example/" } }),
+  });
+  expect(ran.code).toBe(1);
+  expect(ran.err()).toContain("https://elsewhere.example/");
+});
+
+test("an answer that is not JSON is an error", async () => {
+  const ran = await opsctl(["cn", "list"], { server: inOrder({ text: "<html>" }) });
+  expect(ran.code).toBe(1);
+  expect(ran.err()).toContain("not JSON");
+});
+
+test("lists follow next_page to the end", async () => {
+  const server = inOrder(
+    { body: { items: [node({ hostname: "a" })], next_page: "t1" } },
+    { body: { items: [node({ hostname: "b" })], next_page: "t2" } },
+    { body: { items: [node({ hostname: "c" })] } },
+  );
+  const ran = await opsctl(["cn", "list", "--state", "pending", "--json"], { server });
+  expect(JSON.parse(ran.out()).items.map((item: { hostname: string }) => item.hostname)).toEqual(["a", "b", "c"]);
+  expect(ran.asked.map(({ query }) => query.page_token)).toEqual([undefined, "t1", "t2"]);
+  expect(ran.asked.every(({ query }) => query.state === "pending" && query.limit === "1000")).toBe(true);
+});
+
+test("every request carries the credential and no other secret place does", async () => {
+  const ran = await opsctl(["cn", "list", "--api-key", "opsk_flag"], { server: inOrder({ body: { items: [] } }) });
+  expect(ran.asked[0]!.headers.authorization).toBe("Bearer opsk_flag");
+  expect(JSON.stringify([ran.asked[0]!.path, ran.asked[0]!.query])).not.toContain("opsk_");
+  expect(ran.out() + ran.err()).not.toContain("opsk_");
+});

@@ -1,0 +1,182 @@
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { parseEndpoint } from "../../cli/kit/endpoint.ts";
+import { resolveConnection } from "../../cli/kit/connection.ts";
+import { configFolder, readCredentials, writeCredentials, writeProfiles } from "../../cli/kit/profile.ts";
+import { type FakeWorld, fakeWorld } from "./fake-world.ts";
+import { opsctl } from "./opsctl.ts";
+
+const LAB = { endpoint: "https://lab.example", api_key: "key-of-lab" };
+const SITE = { endpoint: "https://site.example", api_key: "key-of-site" };
+
+async function withProfiles(env: Record<string, string> = {}): Promise<FakeWorld> {
+  const fake = fakeWorld({ env });
+  const endpoints = new Map([["lab", LAB.endpoint], ["site", SITE.endpoint]]);
+  await writeProfiles(fake.world, { default_profile: "lab", endpoints });
+  await writeCredentials(fake.world, new Map([["lab", LAB], ["site", SITE]]));
+  return fake;
+}
+
+test("the default profile is used when nothing else is said", async () => {
+  const { world } = await withProfiles();
+  expect(await resolveConnection(world, {})).toEqual({ endpoint: LAB.endpoint, token: LAB.api_key });
+});
+
+test("OPSCTL_PROFILE chooses a profile", async () => {
+  const { world } = await withProfiles({ OPSCTL_PROFILE: "site" });
+  expect(await resolveConnection(world, {})).toEqual({ endpoint: SITE.endpoint, token: SITE.api_key });
+});
+
+test("the environment outranks the profile, and an API key outranks an access token", async () => {
+  const env = { OPSCTL_ENDPOINT: "https://env.example", OPSCTL_API_KEY: "env-key", OPSCTL_ACCESS_TOKEN: "env-token" };
+  expect(await resolveConnection((await withProfiles(env)).world, {})).toEqual({
+    endpoint: "https://env.example",
+    token: "env-key",
+  });
+  const { world } = await withProfiles({ ...env, OPSCTL_API_KEY: "" });
+  expect((await resolveConnection(world, {})).token).toBe("env-token");
+});
+
+test("flags outrank the environment", async () => {
+  const { world } = await withProfiles({ OPSCTL_ENDPOINT: "https://env.example", OPSCTL_API_KEY: "env-key" });
+  const flags = { endpoint: "https://flag.example/", apiKey: "flag-key" };
+  expect(await resolveConnection(world, flags)).toEqual({ endpoint: "https://flag.example", token: "flag-key" });
+  expect(await resolveConnection(world, { profile: "site" })).toEqual({
+    endpoint: SITE.endpoint,
+    token: SITE.api_key,
+  });
+});
+
+test("an endpoint and a profile in the environment together are an error", async () => {
+  const { world } = await withProfiles({ OPSCTL_ENDPOINT: "https://env.example", OPSCTL_PROFILE: "site" });
+  await expect(resolveConnection(world, {})).rejects.toMatchObject({ exit_code: 2 });
+});
+
+test("a saved key is never sent to an endpoint it was not saved for", async () => {
+  const { world } = await withProfiles();
+  await expect(resolveConnection(world, { endpoint: "https://other.example" })).rejects.toMatchObject({ exit_code: 2 });
+  const endpoints = new Map([["lab", "https://other.example"]]);
+  await writeProfiles(world, { default_profile: "lab", endpoints });
+  await expect(resolveConnection(world, {})).rejects.toThrow("is for https://lab.example");
+});
+
+test("without an endpoint it is a usage error, without a credential exit code 4", async () => {
+  await expect(resolveConnection(fakeWorld().world, {})).rejects.toMatchObject({ exit_code: 2 });
+  const { world } = fakeWorld({ env: { OPSCTL_ENDPOINT: "https://env.example" } });
+  await expect(resolveConnection(world, {})).rejects.toMatchObject({ exit_code: 4 });
+});
+
+test("a profile that does not exist is an error that says how to make it", async () => {
+  const { world } = await withProfiles();
+  await expect(resolveConnection(world, { profile: "none" })).rejects.toThrow("opsctl login --profile none");
+});
+
+test("the credentials file is 0600 and leaves no draft behind", async () => {
+  const { world } = await withProfiles();
+  const folder = configFolder(world);
+  expect((await stat(join(folder, "credentials.toml"))).mode & 0o777).toBe(0o600);
+  expect((await readdir(folder)).sort()).toEqual(["config.toml", "credentials.toml"]);
+});
+
+test.each([0o640, 0o604, 0o644, 0o620])(
+  "a credentials file of mode %o is refused and its text not shown",
+  async (mode) => {
+    const { world } = await withProfiles();
+    await chmod(join(configFolder(world), "credentials.toml"), mode);
+    const error = await readCredentials(world).catch((failure) => failure);
+    expect(error).toMatchObject({ exit_code: 4 });
+    expect(error.message).toContain("chmod 600");
+    expect(error.message).not.toContain("key-of");
+  },
+);
+
+test("a damaged credentials file is refused without quoting it", async () => {
+  const { world } = await withProfiles();
+  await writeFile(join(configFolder(world), "credentials.toml"), 'api_key = "key-of-lab\n', { mode: 0o600 });
+  const error = await readCredentials(world).catch((failure) => failure);
+  expect(error.message).toContain("is not valid TOML");
+  expect(error.message).not.toContain("key-of");
+});
+
+test("XDG_CONFIG_HOME is honoured when absolute and ignored when relative", () => {
+  expect(configFolder(fakeWorld({ env: { XDG_CONFIG_HOME: "/x/y" } }).world)).toBe("/x/y/opsctl");
+  const fake = fakeWorld({ env: { XDG_CONFIG_HOME: "x" } });
+  expect(configFolder(fake.world)).toBe(join(fake.home_dir, ".config", "opsctl"));
+});
+
+test.each(["ftp://x", "nonsense", "http://user:pw@x", "https://x/?a=1", "https://x/#a"])(
+  "%s is no endpoint",
+  (text) => expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint"),
+);
+
+test("two spellings of an endpoint are one", () => {
+  expect(parseEndpoint("HTTPS://Lab.Example:443/", "x")).toBe("https://lab.example");
+  expect(parseEndpoint("http://h:8080/berth/", "x")).toBe("http://h:8080/berth");
+});
+
+const ROOT = { user_id: "u1", username: "root", is_root: true, key_id: "k1", scope: "full", bound_to_cn: null };
+const WHOAMI = { ...ROOT, expires_at: null };
+
+test("login verifies the key, saves it and makes the first profile the default; logout erases it", async () => {
+  const server = () => ({ body: WHOAMI });
+  const words = ["login", "--endpoint", "http://127.0.0.1:8080/", "--api-key-stdin"];
+  const login = await opsctl(words, { env: {}, server, typed: "opsk_secret\n" });
+  expect(login.code).toBe(0);
+  expect(login.out()).toBe("Logged in to http://127.0.0.1:8080 as root (profile default)\n");
+  expect(login.asked).toHaveLength(1);
+  expect(login.asked[0]).toMatchObject({ path: "/v1/auth/whoami" });
+  expect(login.asked[0]!.headers.authorization).toBe("Bearer opsk_secret");
+
+  const { home_dir } = login;
+  const later = await opsctl(["whoami"], { env: {}, server, home_dir });
+  expect(later.asked[0]!.headers.authorization).toBe("Bearer opsk_secret");
+
+  const logout = await opsctl(["logout"], { env: {}, home_dir });
+  expect(logout.code).toBe(0);
+  const text = await readFile(join(home_dir, ".config/opsctl/credentials.toml"), "utf8");
+  expect(text).not.toContain("opsk_secret");
+  expect((await opsctl(["whoami"], { env: {}, server, home_dir })).code).toBe(4);
+});
+
+test("a key that the server refuses is not saved", async () => {
+  const refused = () => ({ status: 401, body: { message: "no", error_code: "Unauthenticated" } });
+  const words = ["login", "--endpoint", "http://127.0.0.1:8080", "--api-key-stdin"];
+  const ran = await opsctl(words, { env: {}, server: refused, typed: "opsk_bad" });
+  expect(ran.code).toBe(4);
+  expect(await readdir(ran.home_dir)).toEqual([]);
+});
+
+test("login without a terminal asks for --api-key-stdin, and with one asks without echo", async () => {
+  const words = ["login", "--endpoint", "http://127.0.0.1:8080"];
+  expect((await opsctl(words, { env: {} })).code).toBe(2);
+  const asked = await opsctl(words, { env: {}, isTTY: true, typed: "opsk_typed", server: () => ({ body: WHOAMI }) });
+  expect(asked.code).toBe(0);
+  expect(asked.out() + asked.err()).not.toContain("opsk_typed");
+});
+
+test("login over an unencrypted network warns", async () => {
+  const words = ["login", "--endpoint", "http://10.0.0.1", "--api-key-stdin"];
+  const ran = await opsctl(words, { env: {}, typed: "opsk_x", server: () => ({ body: WHOAMI }) });
+  expect(ran.err()).toContain("not encrypted");
+});
+
+test("env prints exports that a shell reads back exactly", async () => {
+  const env = { OPSCTL_ENDPOINT: "http://127.0.0.1:8080", OPSCTL_API_KEY: "it's$HOME`x`" };
+  const ran = await opsctl(["env"], { env });
+  expect(ran.out()).toBe(
+    `export OPSCTL_ENDPOINT='http://127.0.0.1:8080'\nexport OPSCTL_ACCESS_TOKEN='it'\\''s$HOME\`x\`'\n`,
+  );
+});
+
+test("env from a profile of the environment also clears that variable, since the two together are an error", async () => {
+  const { home_dir } = await withProfiles();
+  const ran = await opsctl(["env"], { env: { OPSCTL_PROFILE: "lab" }, home_dir });
+  expect(ran.out().split("\n")[0]).toBe("unset OPSCTL_PROFILE");
+});
+
+test("a folder in place of the credentials file is an error, not a crash", async () => {
+  const { world } = fakeWorld();
+  await mkdir(join(configFolder(world), "credentials.toml"), { recursive: true });
+  await expect(readCredentials(world)).rejects.toThrow();
+});

@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import { exitCodeOfStatus } from "../../cli/kit/exit-code.ts";
+import { runCommand } from "../../cli/kit/run.ts";
+import { buildProgram } from "../../cli/opsctl/program.ts";
+import { fakeWorld, LOGGED_IN } from "./fake-world.ts";
+import { opsctl } from "./opsctl.ts";
+
+test.each([[400, 1], [401, 4], [403, 4], [404, 3], [409, 5], [422, 1], [429, 1], [500, 1], [503, 1]])(
+  "status %i is exit code %i",
+  (status, code) => expect(exitCodeOfStatus(status)).toBe(code),
+);
+
+const REQUEST_ID = "6f1b0d6e-58f5-4a3c-8f62-000000000001";
+
+test("an error names message, code and request on stderr and prints nothing on stdout", async () => {
+  const body = { message: "cn is pending", error_code: "Conflict", request_id: REQUEST_ID };
+  const ran = await opsctl(["cn", "list"], { server: () => ({ status: 409, body }) });
+  expect(ran.code).toBe(5);
+  expect(ran.out()).toBe("");
+  expect(ran.err()).toBe(`error: cn is pending (Conflict, request ${REQUEST_ID})\n`);
+});
+
+test("an error without a code names the request only", async () => {
+  const ran = await opsctl(["cn", "list"], {
+    server: () => ({ status: 404, body: { message: "Not Found", request_id: REQUEST_ID } }),
+  });
+  expect(ran.code).toBe(3);
+  expect(ran.err()).toBe(`error: Not Found (request ${REQUEST_ID})\n`);
+});
+
+test("with --json the error is one JSON object on stderr", async () => {
+  const body = { message: "no", error_code: "Forbidden", request_id: REQUEST_ID };
+  const ran = await opsctl(["cn", "list", "--json"], { server: () => ({ status: 403, body }) });
+  expect(ran.code).toBe(4);
+  expect(JSON.parse(ran.err())).toEqual({
+    error: { message: "no", error_code: "Forbidden", request_id: REQUEST_ID, status: 403, exit_code: 4 },
+  });
+});
+
+test("a proxy's HTML page is named by its status, and its text is not shown", async () => {
+  const ran = await opsctl(["cn", "list"], { server: () => ({ status: 502, text: "<html>\u001b[2Joops</html>" }) });
+  expect(ran.code).toBe(1);
+  expect(ran.err()).toBe("error: the server answered 502\n");
+});
+
+test("control bytes in an error message are escaped", async () => {
+  const ran = await opsctl(["cn", "list"], { server: () => ({ status: 400, body: { message: "bad \u001b[2J" } }) });
+  expect(ran.err()).toBe("error: bad \\x1b[2J\n");
+});
+
+test.each([
+  [["cn", "lst"], "unknown command 'lst'\n(Did you mean list?)"],
+  [["cn", "list", "--bogus"], "unknown option '--bogus'"],
+  [["cn", "list", "--state", "setting_up"], "Allowed choices are pending, approved, disabled."],
+  [["cn", "show"], "missing required argument 'node'"],
+  [["cn", "show", "a", "b"], "too many arguments"],
+  [["cn", "auto-approve", "open"], "required option '--duration-secs <seconds>' not specified"],
+  [["cn", "auto-approve", "open", "--duration-secs", "0"], "It must be a whole number, at least 1."],
+  [["cn", "reservoir", "set", "n", "--percent", "much"], "It must be a number."],
+])("a usage error exits 2 and says what is wrong: %j", async (words, message) => {
+  const ran = await opsctl(words);
+  expect(ran.code).toBe(2);
+  expect(ran.err()).toContain(message);
+  expect(ran.asked).toEqual([]);
+});
+
+test("a usage error is JSON too when --json is there", async () => {
+  const ran = await opsctl(["cn", "lst", "--json"]);
+  expect(JSON.parse(ran.err()).error).toMatchObject({ exit_code: 2, status: null });
+});
+
+test("a group without a verb prints its help on stderr and exits 2", async () => {
+  const ran = await opsctl(["cn"]);
+  expect(ran.code).toBe(2);
+  expect(ran.out()).toBe("");
+  expect(ran.err()).toContain("Usage: opsctl cn");
+});
+
+test("an interrupt exits 130 without a word", async () => {
+  const fake = fakeWorld({
+    env: LOGGED_IN,
+    server: (_asked, signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+        fake.abort();
+      }),
+  });
+  const words = ["cn", "list"];
+  expect(await runCommand(await buildProgram(words), words, fake.world)).toBe(130);
+  expect(fake.out() + fake.err()).toBe("");
+});

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { opsctl } from "./opsctl.ts";
+import { node } from "./records.ts";
+
+const A = "aaaa1111-0000-4000-8000-000000000001";
+const B = "aaaa2222-0000-4000-8000-000000000002";
+const C = "cccc3333-0000-4000-8000-000000000003";
+const ALL = [
+  node({ server_uuid: A, hostname: "alpha" }),
+  node({ server_uuid: B, hostname: "beta" }),
+  node({ server_uuid: C, hostname: "aaaa1" }),
+];
+
+async function disable(name: string) {
+  const ran = await opsctl(["cn", "disable", name], {
+    server: ({ method, path }) => ({
+      body: method === "GET" ? { items: ALL } : node({ server_uuid: path.split("/")[3] }),
+    }),
+  });
+  return { ...ran, posted: ran.asked.filter(({ method }) => method === "POST").map(({ path }) => path) };
+}
+
+test("a whole UUID needs no list", async () => {
+  const ran = await disable(A);
+  expect(ran.asked).toHaveLength(1);
+  expect(ran.posted).toEqual([`/v1/cns/${A}/disable`]);
+});
+
+test.each([["beta", B], ["BETA", B], ["aaaa2", B], ["CCCC", C]])("%s names one node", async (name, id) => {
+  expect((await disable(name)).posted).toEqual([`/v1/cns/${id}/disable`]);
+});
+
+test("a prefix of two nodes is refused and both are named", async () => {
+  const ran = await disable("aaaa");
+  expect(ran.code).toBe(2);
+  expect(ran.posted).toEqual([]);
+  expect(ran.err()).toContain(`${A}  alpha`);
+  expect(ran.err()).toContain(`${B}  beta`);
+});
+
+test("a hostname that is also the prefix of another node is refused", async () => {
+  const ran = await disable("aaaa1");
+  expect(ran.code).toBe(2);
+  expect(ran.posted).toEqual([]);
+});
+
+test("three characters are too few for a prefix", async () => {
+  const ran = await disable("ccc");
+  expect(ran.code).toBe(3);
+  expect(ran.posted).toEqual([]);
+});
+
+test("an unknown name exits 3", async () => {
+  expect((await disable("gamma")).code).toBe(3);
+});

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import type { OperationState } from "../../src/contract/enums.ts";
+import { type Server } from "./fake-world.ts";
+import { opsctl } from "./opsctl.ts";
+
+const ID = "99999999-0000-4000-8000-000000000009";
+
+function operation(state: OperationState, error: string | null = null) {
+  const step = { index: 0, name: "mark", kind: "write", status: "succeeded", output: null, error_message: null };
+  return {
+    id: ID,
+    kind: "node-join",
+    state,
+    references: [{ scope: "cn", id: "c1" }],
+    stuck_reason: null,
+    error,
+    time_created: "2026-11-21T10:00:00Z",
+    time_done: null,
+    epoch: 1,
+    params: {},
+    progress: { completed_steps: 1, total_steps: 2, current_step: "notify" },
+    steps: [
+      { ...step, undo_error: null, job_id: null, started_at: "t1", ended_at: "t2" },
+      { ...step, index: 1, name: "notify", status: "running", undo_error: null, started_at: null, ended_at: null },
+    ],
+  };
+}
+
+function states(...left: OperationState[]): Server {
+  return () => ({ body: operation(left.length > 1 ? left.shift()! : left[0]!, null) });
+}
+
+test("operation show lists the steps with status, times and error", async () => {
+  const ran = await opsctl(["operation", "show", ID], { server: states("running") });
+  expect(ran.out()).toMatchSnapshot();
+});
+
+test("operation wait asks the server to hold, and ends when the operation does", async () => {
+  const ran = await opsctl(["operation", "wait", ID], { server: states("pending", "running", "succeeded") });
+  expect(ran.code).toBe(0);
+  expect(ran.out()).toBe(`Operation ${ID} succeeded\n`);
+  expect(ran.asked.map(({ query }) => query.wait)).toEqual(["20", "20", "20"]);
+});
+
+test("a server that does not hold is asked at most once a second", async () => {
+  const ran = await opsctl(["operation", "wait", ID], { server: states("running", "running", "succeeded") });
+  expect(ran.slept_ms).toEqual([1_000, 1_000]);
+});
+
+test("operation wait exits 6 when the time is up, and asked for no longer hold than was left", async () => {
+  const ran = await opsctl(["operation", "wait", ID, "--timeout", "3"], { server: states("running") });
+  expect(ran.code).toBe(6);
+  expect(ran.err()).toBe(`error: operation ${ID} is still running after 3 s\n`);
+  expect(ran.asked.map(({ query }) => query.wait)).toEqual(["3", "2", "1", "0"]);
+});
+
+test("--timeout 0 looks once", async () => {
+  const ran = await opsctl(["operation", "wait", ID, "--timeout", "0"], { server: states("running") });
+  expect([ran.code, ran.asked.length]).toEqual([6, 1]);
+});
+
+test.each(["failed", "unwound", "stuck"] as const)("operation wait exits 1 when it ends as %s", async (state) => {
+  const ran = await opsctl(["operation", "wait", ID], { server: () => ({ body: operation(state, "disk full") }) });
+  expect([ran.code, ran.err()]).toEqual([1, `error: operation ${ID} ended as ${state}: disk full\n`]);
+});
+
+test("operation wait --json prints the operation also when it failed", async () => {
+  const ran = await opsctl(["operation", "wait", ID, "--json"], { server: () => ({ body: operation("failed") }) });
+  expect(JSON.parse(ran.out()).state).toBe("failed");
+  expect(JSON.parse(ran.err()).error.exit_code).toBe(1);
+});
+
+test("operation list says when there are older ones", async () => {
+  const server: Server = ({ query }) => ({
+    body: Array.from({ length: Number(query.limit) }, (_, i) => ({ ...operation("succeeded"), id: `op${i}` })),
+  });
+  const ran = await opsctl(["operation", "list", "--limit", "2"], { server });
+  expect(ran.out().trimEnd().split("\n")).toHaveLength(3);
+  expect(ran.err()).toContain("older operations");
+});
+
+test("operation abandon", async () => {
+  const ran = await opsctl(["operation", "abandon", ID], { server: () => ({ body: { id: ID, poked_nodes: 2 } }) });
+  expect(ran.asked[0]).toMatchObject({ method: "POST", path: `/v1/operations/${ID}/abandon` });
+  expect(ran.out()).toBe(`Abandoned operation ${ID}; steps that will not run: 2\n`);
+});

@@ -1,0 +1,185 @@
+// Document 2, Operator CLI: these outputs are promises that scripts rely on.
+import { expect, test } from "vitest";
+import { type Server } from "./fake-world.ts";
+import { opsctl } from "./opsctl.ts";
+import { node, NODE_ID } from "./records.ts";
+
+const KEY_ID = "11111111-2222-4333-8444-555555555555";
+
+function answering(body: unknown): { server: Server } {
+  return { server: () => ({ body }) };
+}
+
+test("cn list prints the six columns", async () => {
+  const items = [node(), node({ server_uuid: KEY_ID, hostname: "b", state: "setting_up", admin_ip: "10.0.0.2" })];
+  const ran = await opsctl(["cn", "list"], answering({ items }));
+  expect(ran.out()).toBe(
+    `SERVER_UUID                           HOSTNAME  STATE       ROLE    ADMIN_IP  REGISTERED_AT
+${NODE_ID}  rack1-n4  pending     tenant  -         2026-11-21T10:00:00Z
+${KEY_ID}  b         setting_up  tenant  10.0.0.2  2026-11-21T10:00:00Z
+`,
+  );
+});
+
+test("cn list without nodes says so", async () => {
+  expect((await opsctl(["cn", "list"], answering({ items: [] }))).out()).toBe("(no compute nodes)\n");
+});
+
+test("cn show prints the claim code only while there is one and the key id only when bound", async () => {
+  const pending = node({ claim_code: "ABC-123", claim_code_expires_at: "2026-11-21T11:00:00Z" });
+  expect((await opsctl(["cn", "show", NODE_ID], answering(pending))).out()).toBe(
+    `state:                  pending
+role:                   tenant
+hostname:               rack1-n4
+admin_ip:               -
+registered_at:          2026-11-21T10:00:00Z
+approved_at:            -
+last_seen:              -
+claim_code:             ABC-123
+claim_code_expires_at:  2026-11-21T11:00:00Z
+sysinfo:
+  {
+    "MiB of Memory": 131072
+  }
+`,
+  );
+  const approved = (await opsctl(["cn", "show", NODE_ID], answering(node({ bound_api_key_id: KEY_ID })))).out();
+  expect(approved).toContain(`bound_api_key_id:  ${KEY_ID}\nsysinfo:`);
+  expect(approved).not.toContain("claim_code");
+});
+
+test("cn show --json prints the whole record", async () => {
+  const ran = await opsctl(["cn", "show", NODE_ID, "--json"], answering(node()));
+  expect(JSON.parse(ran.out())).toEqual(node());
+});
+
+test.each([["ABC-123"], ["abc123"], [" a b-c 1-23 "], ["abc", "123"]])("cn approve takes %j", async (...words) => {
+  const ran = await opsctl(["cn", "approve", ...words], answering(node({ bound_api_key_id: KEY_ID })));
+  expect(ran.asked[0]).toMatchObject({ method: "POST", path: "/v1/cn-approvals", body: { code: "ABC123" } });
+  expect(ran.out()).toBe(`Approved CN ${NODE_ID}; bound api key id ${KEY_ID}\n`);
+});
+
+test("cn approve shows (none) when no key is bound", async () => {
+  const ran = await opsctl(["cn", "approve", "ABC123"], answering(node()));
+  expect(ran.out()).toBe(`Approved CN ${NODE_ID}; bound api key id (none)\n`);
+});
+
+test("cn disable", async () => {
+  const ran = await opsctl(["cn", "disable", NODE_ID.toUpperCase()], answering(node({ state: "disabled" })));
+  expect(ran.asked.map(({ path }) => path)).toEqual([`/v1/cns/${NODE_ID}/disable`]);
+  expect(ran.out()).toBe(`Disabled CN ${NODE_ID} (state=disabled)\n`);
+});
+
+test("cn label set", async () => {
+  const ran = await opsctl(["cn", "label", "set", NODE_ID, "--role", "edge"], answering(node({ role: "edge" })));
+  expect(ran.asked[0]).toMatchObject({ path: `/v1/cns/${NODE_ID}/role`, body: { role: "edge" } });
+  expect(ran.out()).toBe(`Set CN ${NODE_ID} role to edge\n`);
+});
+
+test("cn reservoir set sends both fields, null for the one left out", async () => {
+  const view = { server_uuid: NODE_ID, reservoir_enabled: null, reservoir_percent: 0.5 };
+  const answer = answering({ ...view, effective_enabled: true, effective_percent: 0.5 });
+  const ran = await opsctl(["cn", "reservoir", "set", NODE_ID, "--percent", "0.5"], answer);
+  expect(ran.asked[0]!.body).toEqual({ reservoir_enabled: null, reservoir_percent: 0.5 });
+  expect(ran.out()).toBe(
+    "reservoir_enabled:  (inherit)\nreservoir_percent:  0.5\neffective_enabled:  true\neffective_percent:  0.5\n",
+  );
+  const off = await opsctl(["cn", "reservoir", "set", NODE_ID, "--enabled", "false", "--percent", "-7"], answer);
+  expect(off.asked[0]!.body).toEqual({ reservoir_enabled: false, reservoir_percent: -7 });
+  const clear = await opsctl(["cn", "reservoir", "clear", NODE_ID], answer);
+  expect(clear.asked[0]!.body).toEqual({ reservoir_enabled: null, reservoir_percent: null });
+});
+
+const WINDOW = {
+  opened_at: "2026-11-21T10:00:00Z",
+  expires_at: "2026-11-21T11:00:00Z",
+  remaining_count: null,
+  opened_by: "u1",
+};
+const WINDOW_LINES = [
+  "opened_at:        2026-11-21T10:00:00Z",
+  "expires_at:       2026-11-21T11:00:00Z",
+  "remaining_count:  (unlimited)",
+  "opened_by:        u1",
+];
+
+test("cn auto-approve status", async () => {
+  const words = ["cn", "auto-approve", "status"];
+  expect((await opsctl(words, answering(null))).out()).toBe("No window open.\n");
+  expect((await opsctl([...words, "--json"], answering(null))).out()).toBe("null\n");
+  expect((await opsctl(words, answering(WINDOW))).out()).toBe(`${WINDOW_LINES.join("\n")}\n`);
+});
+
+test("cn auto-approve open and close", async () => {
+  const ran = await opsctl(["cn", "auto-approve", "open", "--duration-secs", "3600"], answering(WINDOW));
+  expect(ran.asked[0]).toMatchObject({ method: "POST", path: "/v1/cn-auto-approve", body: { duration_secs: 3600 } });
+  expect(ran.out()).toBe(`Auto-approve window opened:\n${WINDOW_LINES.map((line) => `  ${line}`).join("\n")}\n`);
+  const closed = await opsctl(["cn", "auto-approve", "close"], { server: () => ({ status: 204 }) });
+  expect(closed.asked[0]).toMatchObject({ method: "DELETE", path: "/v1/cn-auto-approve" });
+  expect(closed.out()).toBe("Auto-approve window closed.\n");
+});
+
+test.each([["5", 5], ["true", true], ["null", null], ["memory", "memory"], ['"5"', "5"], ["[1]", [1]]])(
+  "config set takes %s as JSON when it parses, else as a string",
+  async (text, value) => {
+    const server: Server = () => ({ body: { key: "a.b", value, env_override: null, restart_required: false } });
+    const ran = await opsctl(["config", "set", "a.b", text], { server });
+    expect(ran.asked[0]).toMatchObject({ method: "PUT", path: "/v1/config/a.b", body: { value } });
+  },
+);
+
+test("a setting that is shadowed or needs a restart says so beside the answer", async () => {
+  const setting = { key: "a", value: 1, default: 2, env_override: "BERTH_A", restart_required: true, description: "" };
+  const shadowed = await opsctl(["config", "set", "a", "1"], answering(setting));
+  expect(shadowed.out()).toBe("Set a to 1\n");
+  expect(shadowed.err()).toContain("BERTH_A");
+  const restart = await opsctl(["config", "unset", "a"], answering({ ...setting, env_override: null }));
+  expect(restart.err()).toContain("restarts");
+});
+
+test("api-key create prints the secret alone on stdout", async () => {
+  const key = { id: KEY_ID, scope: "read_only", description: "d", secret: "opsk_x" };
+  const ran = await opsctl(["api-key", "create", "--description", "d", "--scope", "read_only"], answering(key));
+  expect(ran.asked[0]!.body).toEqual({ description: "d", scope: "read_only" });
+  expect(ran.out()).toBe("opsk_x\n");
+  expect(ran.err()).toContain("not shown again");
+  expect(ran.err()).not.toContain("opsk_x");
+});
+
+test("api-key list prints its columns", async () => {
+  const key = { id: "k1", scope: "full", description: "ci", created_at: "t1", expires_at: null, last_used_at: "t2" };
+  const ran = await opsctl(["api-key", "list"], answering([key]));
+  expect(ran.out()).toBe(
+    "ID  SCOPE  DESCRIPTION  CREATED_AT  EXPIRES_AT  LAST_USED_AT\nk1  full   ci           t1          -           t2\n",
+  );
+});
+
+test("audit verify tells how far the chain holds, and exits 1 with the seq where it does not", async () => {
+  const head = { seq: 7, hash: "ab".repeat(32) };
+  const good = await opsctl(["audit", "verify"], answering({ outcome: { Ok: { verified_to: 7 } }, head }));
+  expect(good.out()).toBe(`Audit chain verified to seq 7 (head ${head.hash})\n`);
+  const mismatch = { outcome: { Mismatch: { seq: 3, message: "hash differs" } }, head };
+  const bad = await opsctl(["audit", "verify"], answering(mismatch));
+  expect([bad.code, bad.err()]).toEqual([1, "error: the audit chain is broken at seq 3: hash differs\n"]);
+  const json = await opsctl(["audit", "verify", "--json"], answering(mismatch));
+  expect([json.code, JSON.parse(json.out())]).toEqual([1, mismatch]);
+  const empty = await opsctl(["audit", "verify"], answering({ outcome: { Ok: { verified_to: null } }, head: null }));
+  expect(empty.out()).toBe("Audit chain is empty\n");
+});
+
+function event(seq: number) {
+  const actor = { kind: "api_key", key_id: "k1", user_id: "u1" };
+  return { seq, ts: "t", actor, action: "cn_approve", resource: null, decision: "allow", outcome: { kind: "success" } };
+}
+
+test("audit list walks pages up to --limit and says where to continue", async () => {
+  const head = { seq: 5_000, hash: "h" };
+  const server: Server = ({ query }) => {
+    const first = query.after_seq === undefined ? 0 : Number(query.after_seq) + 1;
+    return { body: { events: Array.from({ length: Number(query.limit) }, (_, i) => event(first + i)), head } };
+  };
+  const ran = await opsctl(["audit", "list", "--limit", "1500"], { server });
+  expect(ran.asked.map(({ query }) => query)).toEqual([{ limit: "1000" }, { limit: "500", after_seq: "999" }]);
+  expect(ran.out().trimEnd().split("\n")).toHaveLength(1 + 1500);
+  expect(ran.err()).toBe("There are more events; continue with --after-seq 1499\n");
+});

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { plainJson, plainText } from "../../cli/kit/plain-text.ts";
+import { blockText, tableText, textWidth } from "../../cli/kit/table.ts";
+
+const COLUMNS = [["NAME", (row: string[]) => row[0]], ["VALUE", (row: string[]) => row[1]]] as const;
+
+test("columns are as wide as their widest cell, two spaces apart, without trailing spaces", () => {
+  expect(tableText(COLUMNS, [["a", "1"], ["longer", ""]])).toBe("NAME    VALUE\na       1\nlonger  -");
+});
+
+test("an identifier is never cut", () => {
+  const id = "x".repeat(500);
+  expect(tableText(COLUMNS, [[id, "1"]])).toContain(id);
+});
+
+test("wide and combining characters keep the columns straight", () => {
+  expect(textWidth("日本")).toBe(4);
+  expect(textWidth("e\u0301")).toBe(1);
+  expect(tableText(COLUMNS, [["日本", "1"], ["abcd", "2"]])).toBe("NAME  VALUE\n日本  1\nabcd  2");
+});
+
+test("escape sequences, line ends and direction marks in an answer cannot reach the terminal", () => {
+  const hostile = "a\u001b[31mred\r\nb\u009b2J\u202eevil\u0000";
+  const shown = tableText(COLUMNS, [[hostile, "1"]]);
+  expect(shown.split("\n")).toHaveLength(2);
+  // deno-lint-ignore no-control-regex -- control bytes are what this is about
+  expect(shown.replaceAll("\n", "")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
+  expect(shown).toContain("a\\x1b[31mred\\r\\nb\\x9b2J\\u202eevil\\x00");
+});
+
+test("plain text leaves ordinary text alone", () => {
+  expect(plainText("Größe 日本 ~!")).toBe("Größe 日本 ~!");
+});
+
+test("JSON output parses back to the same value and holds no unsafe mark", () => {
+  const value = { "k\u009b": ["\u001b[2J", "\u202e", "plain\n"], n: null };
+  const text = plainJson(value);
+  expect(JSON.parse(text)).toEqual(value);
+  expect(text).not.toMatch(/[\u007f-\u009f\u202e]/);
+});
+
+test("a block aligns its values and shows - for what is unset", () => {
+  expect(blockText([["a", 1], ["longer", null], ["no", false]])).toBe("a:       1\nlonger:  -\nno:      false");
+});
+
+test("the header is bold only when asked", () => {
+  expect(tableText(COLUMNS, [], true)).toBe("\u001b[1mNAME  VALUE\u001b[22m");
+  expect(tableText(COLUMNS, [])).toBe("NAME  VALUE");
+});
