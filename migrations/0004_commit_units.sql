@@ -2,11 +2,15 @@
 -- one statement for the driver and separate statements inside, so that every check reads what is committed now.
 -- It bears a number: a release that changes it adds commit_units_2 and keeps this one for the processes still running.
 --
--- call: {units, messages: [{u, msg_id}], locks: [{key, shared}], actors: [{u, kind, id, incarnation, version}],
---        plans: [{u, choices: [[condition]]}], rows: [{u, c, n, kind, op, id, row}],
---        children: [{u, c, n, op, table, key, row}], transitions: [...], replies: [{u, c, msg_id, reply}],
---        outbox: [{u, c, id, to_kind, to_id, message}]}          u: unit, c: choice, n: order
+-- call: {units, messages: [{u, msg_id}], locks: [{key, shared}], plans: [{u, choices: [[condition]]}],
+--        rows: [{op, kind, columns, entries: [{$u, $c, $id, column...}]}], children: [{u, c, n, op, table, key, row}],
+--        outbox: [{u, c, id, to_kind, to_id, message}]}          u: unit, c: choice, n: order; empty lists are left out
+-- a_, t_, r_: the actors, transitions and replies of the units, an array per column. Every message has them, and arrays
+--        cost several times less than JSON does. Audit notes and replies are JSON texts.
 -- answer: {conflicts: [u], known: [{u, replies}], chosen: [{u, c, replies}]}; a unit in none of them was written as is.
+
+-- A reply is kept as the text that was sent: nothing looks into it before it is given back.
+alter table seen alter column reply type text;
 
 -- The columns of a table as the set and select lists of an update.
 create function berth_columns(of_table regclass, alias text) returns text
@@ -61,6 +65,8 @@ begin
         end if;
         value := case when spot.base is null then spot.low::text else host(spot.base + spot.low) end;
         values := values || jsonb_build_object(each->>'token', value);
+      when 'effect' then
+        execute format('select %I($1)', 'effect_' || (each->>'name')) using each->'args';
       when 'release' then
         perform berth_release(each->>'pool', each->>'value');
       else null;
@@ -88,14 +94,23 @@ begin
   insert into pool_range values (of_pool, coalesce(low_of, spot), coalesce(high_of, spot));
 end $$;
 
-create function commit_units_1(call jsonb) returns jsonb language plpgsql volatile as $$
+create function commit_units_1(
+  call jsonb,
+  a_u int[], a_kind text[], a_id text[], a_incarnation uuid[], a_version bigint[],
+  t_u int[], t_c int[], t_kind text[], t_id text[], t_incarnation uuid[], t_seq bigint[], t_event text[], t_from text[],
+  t_to text[], t_msg uuid[], t_at timestamptz[], t_audit text[],
+  r_u int[], r_c int[], r_msg uuid[], r_reply text[]
+) returns json language plpgsql volatile
+-- Plans made once serve every call: the lists differ in length only.
+set plan_cache_mode = force_generic_plan as $$
 declare
-  units     int := (call->>'units')::int;
   -- Per unit, from 1: the choice that is written, or -1 for none.
-  choice    int[] := array_fill(0, array[units]);
-  known     jsonb := '[]';
-  chosen    jsonb := '[]';
+  choice    int[] := array_fill(0, array[(call->>'units')::int]);
+  known     json := '[]';
+  chosen    json[] := '{}';
   conflicts int[] := '{}';
+  held      bigint[] := '{}';
+  found     bigint[];
   lost      int[];
   lock_on   record;
   of_kind   record;
@@ -104,12 +119,14 @@ declare
   verdict   jsonb;
   refusal   jsonb;
   option    int;
+  sets      text;
+  columns   text;
 begin
   -- 1. Messages that committed before answer with what they were told then.
-  if jsonb_array_length(call->'messages') > 0 then
-    select coalesce(jsonb_agg(jsonb_build_object('u', k.u, 'replies', k.replies)), '[]'), array_agg(k.u)
+  if call ? 'messages' then
+    select coalesce(json_agg(json_build_object('u', k.u, 'replies', k.replies)), '[]'), array_agg(k.u)
       into known, lost
-      from (select m.u, jsonb_agg(jsonb_build_object('msg_id', s.msg_id, 'reply', s.reply)) as replies
+      from (select m.u, json_agg(json_build_object('msg_id', s.msg_id, 'reply', s.reply::json)) as replies
               from jsonb_to_recordset(call->'messages') m(u int, msg_id uuid)
               join seen s on s.msg_id = m.msg_id
              group by m.u) k;
@@ -117,128 +134,140 @@ begin
   end if;
 
   -- 2. Named locks, sorted, so that two calls cannot wait for each other.
-  for lock_on in select distinct l.key, bool_and(l.shared) as shared
-                   from jsonb_to_recordset(call->'locks') l(key text, shared boolean) group by l.key order by l.key loop
-    if lock_on.shared then perform pg_advisory_xact_lock_shared(hashtextextended(lock_on.key, 0));
-    else perform pg_advisory_xact_lock(hashtextextended(lock_on.key, 0));
-    end if;
-  end loop;
-
-  -- 3. Actor rows at the incarnation and version they were loaded at; a row that somebody holds is a lost race.
-  for of_kind in select k.* from actor_kind k
-                  where k.kind in (select a.kind from jsonb_to_recordset(call->'actors') a(kind text))
-                  order by k.kind loop
-    execute format($q$
-      with wanted as materialized (
-        select a.u, a.id::%3$I as id, a.incarnation, a.version
-          from jsonb_to_recordset($1) a(u int, kind text, id text, incarnation uuid, version bigint)
-         where a.kind = $2),
-      held as materialized (
-        select w.u, w.id from wanted w join %1$I t on t.%2$I = w.id
-         where w.version > 0 and t.version = w.version and t.incarnation = w.incarnation
-           for update of t skip locked)
-      select array_agg(distinct w.u) from wanted w
-       where case when w.version > 0 then not exists (select from held h where h.u = w.u and h.id = w.id)
-                  else exists (select from %1$I t where t.%2$I = w.id) end $q$,
-      of_kind.table_name, of_kind.key_column, of_kind.key_type) into lost using call->'actors', of_kind.kind;
-    for i in 1 .. coalesce(array_length(lost, 1), 0) loop
-      if choice[lost[i] + 1] >= 0 then
-        choice[lost[i] + 1] := -1;
-        conflicts := conflicts || lost[i];
+  if call ? 'locks' then
+    for lock_on in select l.key, bool_and(l.shared) as shared
+                     from jsonb_to_recordset(call->'locks') l(key text, shared boolean) group by l.key order by l.key loop
+      if lock_on.shared then perform pg_advisory_xact_lock_shared(hashtextextended(lock_on.key, 0));
+      else perform pg_advisory_xact_lock(hashtextextended(lock_on.key, 0));
       end if;
     end loop;
+  end if;
+
+  -- 3. Actor rows at the incarnation and version they were loaded at; a row that somebody holds is a lost race.
+  for of_kind in select k.* from actor_kind k where k.kind = any(a_kind) order by k.kind loop
+    execute format($q$
+      with wanted as materialized (
+        select a.n, a.id::%3$I as id, a.incarnation, a.version
+          from unnest($2, $3, $4, $5) with ordinality a(kind, id, incarnation, version, n) where a.kind = $1)
+      select array_agg(h.n) from (
+        select w.n from wanted w join %1$I t on t.%2$I = w.id
+         where t.version = w.version and t.incarnation = w.incarnation for update of t skip locked) h $q$,
+      of_kind.table_name, of_kind.key_column, of_kind.key_type)
+      into found using of_kind.kind, a_kind, a_id, a_incarnation, a_version;
+    held := held || found;
+    if 0 = any(a_version) then
+      execute format($q$
+        with wanted as materialized (
+          select a.n, a.id::%3$I as id
+            from unnest($2, $3, $4) with ordinality a(kind, id, version, n) where a.kind = $1 and a.version = 0)
+        select array_agg(w.n) from wanted w where not exists (select from %1$I t where t.%2$I = w.id) $q$,
+        of_kind.table_name, of_kind.key_column, of_kind.key_type) into found using of_kind.kind, a_kind, a_id, a_version;
+      held := held || found;
+    end if;
   end loop;
+  if cardinality(held) < cardinality(a_u) then
+    for lock_on in select distinct a.u from unnest(a_u) with ordinality a(u, n) where a.n <> all(held) loop
+      if choice[lock_on.u + 1] >= 0 then
+        choice[lock_on.u + 1] := -1;
+        conflicts := conflicts || lock_on.u;
+      end if;
+    end loop;
+  end if;
 
   -- 4. Guards, budgets and allocations; the first choice whose conditions hold is the one that is written.
-  for plan in select * from jsonb_to_recordset(call->'plans') p(u int, choices jsonb) order by p.u loop
-    continue when choice[plan.u + 1] < 0;
-    option := -1;
-    for c in 0 .. jsonb_array_length(plan.choices) - 1 loop
-      verdict := berth_conditions(plan.choices->c);
-      if verdict ? 'values' then option := c; exit; end if;
-      refusal := verdict->'fault';
-    end loop;
-    choice[plan.u + 1] := option;
-    if option < 0 then
-      -- The refusal is kept like a success, so that a retry hears the same.
-      insert into seen select r.msg_id, jsonb_build_object('fault', refusal)
-        from jsonb_to_recordset(call->'replies') r(u int, c int, msg_id uuid) where r.u = plan.u and r.c = 0;
-      chosen := chosen || (select jsonb_build_object('u', plan.u, 'c', -1, 'replies', jsonb_agg(
-          jsonb_build_object('msg_id', r.msg_id, 'reply', jsonb_build_object('fault', refusal))))
-        from jsonb_to_recordset(call->'replies') r(u int, c int, msg_id uuid) where r.u = plan.u and r.c = 0);
-    else
-      for writes in select key, value from jsonb_each_text(verdict->'values') loop
-        call := replace(call::text, to_jsonb(writes.key)::text, to_jsonb(writes.value)::text)::jsonb;
+  if call ? 'plans' then
+    for plan in select * from jsonb_to_recordset(call->'plans') p(u int, choices jsonb) order by p.u loop
+      continue when choice[plan.u + 1] < 0;
+      option := -1;
+      for c in 0 .. jsonb_array_length(plan.choices) - 1 loop
+        verdict := berth_conditions(plan.choices->c);
+        if verdict ? 'values' then option := c; exit; end if;
+        refusal := jsonb_build_object('fault', verdict->'fault');
       end loop;
-      chosen := chosen || (select jsonb_build_object('u', plan.u, 'c', option, 'replies', jsonb_agg(
-          jsonb_build_object('msg_id', r.msg_id, 'reply', r.reply)))
-        from jsonb_to_recordset(call->'replies') r(u int, c int, msg_id uuid, reply jsonb)
-       where r.u = plan.u and r.c = option);
-    end if;
-  end loop;
+      choice[plan.u + 1] := option;
+      if option < 0 then
+        -- The refusal is kept like a success, so that a retry hears the same.
+        insert into seen select r.msg, refusal::text from unnest(r_u, r_c, r_msg) r(u, c, msg)
+          where r.u = plan.u and r.c = 0;
+      else
+        for writes in select to_json(key)::text as token, to_json(value)::text as value
+                        from jsonb_each_text(verdict->'values') loop
+          call := replace(call::text, writes.token, writes.value)::jsonb;
+          t_audit := array(select replace(t, writes.token, writes.value) from unnest(t_audit) with ordinality a(t, n) order by n);
+          r_reply := array(select replace(t, writes.token, writes.value) from unnest(r_reply) with ordinality a(t, n) order by n);
+        end loop;
+      end if;
+      chosen := chosen || (select json_build_object('u', plan.u, 'c', option, 'replies', json_agg(
+          json_build_object('msg_id', r.msg, 'reply', case when option < 0 then refusal::json else r.reply::json end)))
+        from unnest(r_u, r_c, r_msg, r_reply) r(u, c, msg, reply) where r.u = plan.u and r.c = greatest(option, 0));
+    end loop;
+  end if;
 
-  -- 5. Writes, one statement per table and kind of write: new actors, changed actors, children in order, gone actors.
-  for writes in select distinct r.op, k.kind, k.table_name, k.key_column, k.key_type
-                  from jsonb_to_recordset(call->'rows') r(kind text, op text) join actor_kind k on k.kind = r.kind
-                 where r.op in ('insert', 'update') order by r.op, k.kind loop
+  -- 5. Writes, one statement per table and set of columns: new actors, changed actors, children in order, gone actors.
+  for writes in select w.op, w.columns, w.entries, k.table_name, k.key_column, k.key_type
+                  from jsonb_to_recordset(call->'rows') w(op text, kind text, columns text[], entries jsonb)
+                  join actor_kind k on k.kind = w.kind
+                 where w.op in ('insert', 'update') order by w.op, k.kind loop
     if writes.op = 'insert' then
       execute format($q$
-        insert into %1$I select p.* from jsonb_to_recordset($1) r(u int, c int, kind text, op text, row jsonb)
-          cross join lateral jsonb_populate_record(null::%1$I, r.row) p
-         where r.kind = $2 and r.op = 'insert' and $3[r.u + 1] = r.c $q$, writes.table_name)
-        using call->'rows', writes.kind, choice;
+        insert into %1$I select p.* from jsonb_array_elements($1) e cross join jsonb_populate_record(null::%1$I, e) p
+         where $2[(e->>'$u')::int + 1] = (e->>'$c')::int $q$, writes.table_name) using writes.entries, choice;
     else
+      -- A state also has columns that its view joins; they are not in the table.
+      select string_agg(format('%1$I = r.%1$I', attname), ', '),
+             string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ')
+        into sets, columns from pg_attribute
+       where attrelid = writes.table_name::regclass and attname = any(writes.columns) and attnum > 0
+         and not attisdropped and attgenerated = '';
       execute format($q$
-        update %1$I t set (%3$s) = (select %4$s from jsonb_populate_record(t, r.row) p)
-          from jsonb_to_recordset($1) r(u int, c int, kind text, op text, id text, row jsonb)
-         where r.kind = $2 and r.op = 'update' and $3[r.u + 1] = r.c and t.%2$I = r.id::%5$I $q$,
-        writes.table_name, writes.key_column, berth_columns(writes.table_name::regclass, ''),
-        berth_columns(writes.table_name::regclass, 'p.'), writes.key_type)
-        using call->'rows', writes.kind, choice;
+        update %1$I t set %4$s from jsonb_to_recordset($1) r("$u" int, "$c" int, "$id" %3$I, %5$s)
+         where $2[r."$u" + 1] = r."$c" and t.%2$I = r."$id" $q$,
+        writes.table_name, writes.key_column, writes.key_type, sets, columns) using writes.entries, choice;
     end if;
   end loop;
 
-  for writes in select w.n, w.op, w."table" as table_name, w.key, w.row
-                  from jsonb_to_recordset(call->'children')
-                       w(u int, c int, n int, op text, "table" name, key text[], row jsonb)
-                 where choice[w.u + 1] = w.c order by w.n loop
-    case writes.op
-      when 'insert' then
-        execute format('insert into %1$I select p.* from jsonb_populate_record(null::%1$I, $1) p', writes.table_name)
-          using writes.row;
-      when 'upsert' then
-        execute format('insert into %1$I select p.* from jsonb_populate_record(null::%1$I, $1) p
-                        on conflict (%2$s) do update set (%3$s) = row(%4$s)', writes.table_name,
-          (select string_agg(quote_ident(k), ', ') from unnest(writes.key) k),
-          berth_columns(writes.table_name::regclass, ''), berth_columns(writes.table_name::regclass, 'excluded.'))
-          using writes.row;
-      when 'delete' then
-        execute format('delete from %1$I t using jsonb_populate_record(null::%1$I, $1) p where %2$s', writes.table_name,
-          (select string_agg(format('t.%1$I = p.%1$I', k), ' and ') from unnest(writes.key) k))
-          using writes.row;
-    end case;
-  end loop;
+  if call ? 'children' then
+    for writes in select w.n, w.op, w."table" as table_name, w.key, w.row
+                    from jsonb_to_recordset(call->'children')
+                         w(u int, c int, n int, op text, "table" name, key text[], row jsonb)
+                   where choice[w.u + 1] = w.c order by w.n loop
+      case writes.op
+        when 'insert' then
+          execute format('insert into %1$I select p.* from jsonb_populate_record(null::%1$I, $1) p', writes.table_name)
+            using writes.row;
+        when 'upsert' then
+          execute format('insert into %1$I select p.* from jsonb_populate_record(null::%1$I, $1) p
+                          on conflict (%2$s) do update set (%3$s) = row(%4$s)', writes.table_name,
+            (select string_agg(quote_ident(k), ', ') from unnest(writes.key) k),
+            berth_columns(writes.table_name::regclass, ''), berth_columns(writes.table_name::regclass, 'excluded.'))
+            using writes.row;
+        when 'delete' then
+          execute format('delete from %1$I t using jsonb_populate_record(null::%1$I, $1) p where %2$s', writes.table_name,
+            (select string_agg(format('t.%1$I = p.%1$I', k), ' and ') from unnest(writes.key) k))
+            using writes.row;
+      end case;
+    end loop;
+  end if;
 
-  for writes in select distinct k.kind, k.table_name, k.key_column, k.key_type
-                  from jsonb_to_recordset(call->'rows') r(kind text, op text) join actor_kind k on k.kind = r.kind
-                 where r.op = 'delete' order by k.kind loop
+  for writes in select w.entries, k.table_name, k.key_column, k.key_type
+                  from jsonb_to_recordset(call->'rows') w(op text, kind text, entries jsonb)
+                  join actor_kind k on k.kind = w.kind where w.op = 'delete' order by k.kind loop
     execute format($q$
-      delete from %1$I t using jsonb_to_recordset($1) r(u int, c int, kind text, op text, id text)
-       where r.kind = $2 and r.op = 'delete' and $3[r.u + 1] = r.c and t.%2$I = r.id::%3$I $q$,
-      writes.table_name, writes.key_column, writes.key_type) using call->'rows', writes.kind, choice;
+      delete from %1$I t using jsonb_to_recordset($1) r("$u" int, "$c" int, "$id" %3$I)
+       where $2[r."$u" + 1] = r."$c" and t.%2$I = r."$id" $q$,
+      writes.table_name, writes.key_column, writes.key_type) using writes.entries, choice;
   end loop;
 
   insert into transition (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at, audit)
-    select t.actor_kind, t.actor_id, t.incarnation, t.seq, t.event, t.from_state, t.to_state, t.msg_id, t.at, t.audit
-      from jsonb_to_recordset(call->'transitions')
-           t(u int, c int, actor_kind text, actor_id text, incarnation uuid, seq bigint, event text,
-             from_state text, to_state text, msg_id uuid, at timestamptz, audit jsonb)
+    select t.kind, t.id, t.incarnation, t.seq, t.event, t.from_state, t.to_state, t.msg, t.at, t.audit::jsonb
+      from unnest(t_u, t_c, t_kind, t_id, t_incarnation, t_seq, t_event, t_from, t_to, t_msg, t_at, t_audit)
+           t(u, c, kind, id, incarnation, seq, event, from_state, to_state, msg, at, audit)
      where choice[t.u + 1] = t.c;
 
-  insert into seen select r.msg_id, r.reply
-    from jsonb_to_recordset(call->'replies') r(u int, c int, msg_id uuid, reply jsonb) where choice[r.u + 1] = r.c;
+  insert into seen select r.msg, r.reply from unnest(r_u, r_c, r_msg, r_reply) r(u, c, msg, reply)
+   where choice[r.u + 1] = r.c;
 
-  if jsonb_array_length(call->'outbox') > 0 then
+  if call ? 'outbox' then
     insert into outbox (id, to_kind, to_id, message)
       select o.id, o.to_kind, o.to_id, o.message
         from jsonb_to_recordset(call->'outbox') o(u int, c int, id uuid, to_kind text, to_id text, message jsonb)
@@ -246,5 +275,5 @@ begin
   end if;
 
   -- 6. What differs from "written as asked".
-  return jsonb_build_object('conflicts', to_jsonb(conflicts), 'known', known, 'chosen', chosen);
+  return json_build_object('conflicts', conflicts, 'known', known, 'chosen', to_json(chosen));
 end $$;

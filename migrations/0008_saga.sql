@@ -10,6 +10,7 @@ create table saga (
   refs         jsonb not null,
   outputs      jsonb not null,
   steps        jsonb not null,
+  early        jsonb not null,
   error        text,
   created_at   timestamptz not null,
   step         text,

@@ -1,8 +1,9 @@
 // The control plane as a fetch handler: for `deno serve src/main.ts` and for hosts that start an isolate on a request and
 // stop it when idle. Nothing that matters is in memory; DATABASE_URL must be set. `task start` is serve.ts.
 import process from "node:process";
-import { configureLogging } from "./logging.ts";
 import { readConfig } from "./config.ts";
+import { edgeAnswer } from "./http/edge-answer.ts";
+import { configureLogging } from "./logging.ts";
 import { type ControlPlane, openControlPlane } from "./wiring.ts";
 
 let opening: Promise<ControlPlane> | undefined;
@@ -25,12 +26,19 @@ async function open(): Promise<ControlPlane> {
   return opened;
 }
 
+/** The next request tries again. The reason is for the log alone. */
+function notOpen(error: unknown): Response {
+  console.error(`berth: cannot open the control plane: ${error instanceof Error ? error.message : String(error)}`);
+  const { status, headers, body } = edgeAnswer(503, "Service Unavailable");
+  return new Response(body, { status, headers: { ...headers, "retry-after": "1" } });
+}
+
 type Peer = { readonly remoteAddr?: { readonly hostname?: string } };
 
 export default {
   async fetch(request: Request, peer?: Peer): Promise<Response> {
-    const { fetch } = await controlPlane();
-    return await fetch(request, { remoteAddress: peer?.remoteAddr?.hostname });
+    const opened = await controlPlane().catch(notOpen);
+    return opened instanceof Response ? opened : opened.fetch(request, { remoteAddress: peer?.remoteAddr?.hostname });
   },
   /** The floor under the background work, for a host's schedule. */
   async scheduled(): Promise<void> {

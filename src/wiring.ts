@@ -37,7 +37,11 @@ import { addressBucket } from "./pure/client-address.ts";
 import { agentRoutes } from "./routes/agent.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { auditRoutes } from "./routes/audit.ts";
+import { booterRoutes } from "./routes/booter.ts";
+import { bootPolicyRoutes } from "./routes/boot-policy.ts";
 import { cnApprovalRoutes } from "./routes/cn-approvals.ts";
+import { cnBootRoutes } from "./routes/cn-boot.ts";
+import { cnSetupRoutes } from "./routes/cn-setup.ts";
 import { cnRoutes } from "./routes/cns.ts";
 import { configRoutes } from "./routes/config.ts";
 import type { Ctx, RouteDeps, To, Turn } from "./routes/deps.ts";
@@ -168,7 +172,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   const app = newApp({
     trustedProxies: config.trustedProxies,
     observe: metrics.observe,
-    unavailable: (error) => error instanceof CommitError || isConnectionError(error),
+    // A broken rule that no fault is named for is a bug, and no repetition mends it.
+    unavailable: (error) => error instanceof CommitError ? error.reason !== "constraint" : isConnectionError(error),
   });
   const gate = createGate({
     credentials: createCredentials(db),
@@ -238,6 +243,10 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   };
   cnRoutes(app, deps);
   cnApprovalRoutes(app, deps);
+  cnSetupRoutes(app, deps);
+  cnBootRoutes(app, deps);
+  bootPolicyRoutes(app, deps);
+  booterRoutes(app, deps);
   agentRoutes(app, deps);
   apiKeyRoutes(app, deps);
   configRoutes(app, deps);

@@ -1,5 +1,7 @@
 // What a compute node's record can be told. Ids, codes, keys and hashes come with the message; the time does not.
 import type { CnRole } from "../../src/contract/enums.ts";
+import type { SetupApproval } from "../../src/contract/setup.ts";
+import type { Of } from "../engine/table.ts";
 
 /** A fresh per-node key as the database keeps it: found by `lookup`, checked by its hash, delivered from `sealed`. */
 export type NewNodeKey = {
@@ -47,5 +49,46 @@ export type CnMessage =
     readonly reservoir_percent: number | null;
     readonly defaults: { readonly enabled: boolean; readonly percent: number };
   }
+  | { readonly type: "set_traits"; readonly traits: Readonly<Record<string, string>> }
+  /** A sha512-crypt hash, or null to clear it. */
+  | { readonly type: "set_root_password"; readonly root_password_hash: string | null }
+  /** A bare machine told of itself over the boot bus. */
+  | {
+    readonly type: "announce";
+    readonly server_uuid: string;
+    readonly hostname: string;
+    readonly sysinfo: unknown;
+    /** The policy the booter's request was judged by, and whether it asks for an open enrolment window. */
+    readonly policy_version: number;
+    readonly window_needed: boolean;
+  }
+  | {
+    readonly type: "approve_setup";
+    readonly approval: SetupApproval;
+    /** From a sequence that never repeats. */
+    readonly epoch: number;
+    readonly operation_id: string;
+  }
+  | { readonly type: "take_bundle"; readonly key: NewNodeKey }
+  | {
+    readonly type: "setup_progressed";
+    readonly epoch: number;
+    readonly step: string;
+    readonly message: string | null;
+    readonly percent: number | null;
+  }
+  | {
+    readonly type: "setup_completed";
+    readonly epoch: number;
+    /** Assigned to the boot records that no operator gave another image. */
+    readonly enrollment_pi: string | null;
+  }
+  | { readonly type: "setup_failed"; readonly epoch: number; readonly reason: string }
+  /** The operation was abandoned: the node goes back, if that run is still the one. */
+  | { readonly type: "revert_setup"; readonly epoch: number; readonly reason: string }
+  | { readonly type: "factory_reset" }
   | { readonly type: "remove" }
   | { readonly type: "tick" };
+
+/** The message of one type. */
+export type Msg<T extends CnMessage["type"]> = Of<CnMessage, T>;

@@ -64,3 +64,16 @@ export async function findRegistered(db: Db, hashes: readonly string[]): Promise
     .where("poll_token_sha256", "in", hashes).execute();
   return new Map(rows.map((row) => [row.poll_token_sha256 ?? "", row]));
 }
+
+/** The serial number of the machine that announced this MAC, for service_tag entries. */
+export async function findSysinfoByMac(db: Db, mac: string): Promise<unknown> {
+  const row = await db.selectFrom("cn_loaded").select("sysinfo").where(sql<boolean>`macs @> array[${mac}]`)
+    .orderBy("server_uuid").executeTakeFirst();
+  return row?.sysinfo ?? null;
+}
+
+/** A new setup epoch; it never repeats. */
+export async function nextSetupEpoch(db: Db): Promise<number> {
+  const { rows } = await sql<{ epoch: number }>`select nextval('setup_epoch') as epoch`.execute(db);
+  return rows[0]!.epoch;
+}

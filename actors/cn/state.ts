@@ -1,6 +1,8 @@
 // The record of one compute node: the columns of table cn (and those its view joins), tagged by state.
+import type { At } from "../engine/table.ts";
 import type { CnRole } from "../../src/contract/enums.ts";
-import type { SetupProgress } from "../../src/contract/cn.ts";
+import type { CnConflict, SetupProgress } from "../../src/contract/cn.ts";
+import type { SetupApproval } from "../../src/contract/setup.ts";
 
 type CnBase = {
   readonly server_uuid: string;
@@ -13,12 +15,22 @@ type CnBase = {
   readonly registered_at: Date;
   readonly last_setup_error: string | null;
   readonly setup_progress: SetupProgress | null;
-  readonly disk_layout: unknown;
+  /** The accepted approve-setup body. */
+  readonly disk_layout: SetupApproval | null;
+  /** The MACs of its network ports, canonical. */
+  readonly macs: readonly string[];
+  readonly conflict: CnConflict | null;
+  readonly root_password_hash: string | null;
+  readonly setup_operation_id: string | null;
+  readonly bundle_taken: boolean;
   // Joined; see view cn_loaded.
   readonly last_seen: Date | null;
   readonly last_status: unknown;
   readonly reservoir_enabled: boolean | null;
   readonly reservoir_percent: number | null;
+  readonly traits: Readonly<Record<string, string>>;
+  /** MACs of the boot records bound to it. */
+  readonly bound_macs: readonly string[];
 };
 
 /** How the agent that registered asks what became of it. */
@@ -42,16 +54,60 @@ type MaybeKey = {
   readonly pending_credential: string | null;
   readonly ticket_keys: string | null;
 };
+/** Between approval of a setup and its end; the epoch names the run. */
+type NoSetup = { readonly setup_epoch: null };
 type MaybeRegistered = { readonly registration_id: string | null; readonly poll_token_sha256: string | null };
 
 export type CnState =
-  | (CnBase & Registered & NoKey & {
+  | (CnBase & Registered & NoKey & NoSetup & {
     readonly state: "pending";
     readonly approved_at: null;
     readonly claim_code: string;
     readonly claim_code_expires_at: Date;
   })
-  | (CnBase & MaybeRegistered & Credentialed & NoCode & { readonly state: "approved"; readonly approved_at: Date })
-  | (CnBase & MaybeRegistered & MaybeKey & NoCode & { readonly state: "disabled"; readonly approved_at: Date | null })
-  | (CnBase & MaybeRegistered & NoKey & NoCode & { readonly state: "awaiting_setup"; readonly approved_at: null })
-  | (CnBase & MaybeRegistered & MaybeKey & NoCode & { readonly state: "setting_up"; readonly approved_at: Date });
+  | (CnBase & MaybeRegistered & Credentialed & NoCode & NoSetup & {
+    readonly state: "approved";
+    readonly approved_at: Date;
+  })
+  | (CnBase & MaybeRegistered & MaybeKey & NoCode & NoSetup & {
+    readonly state: "disabled";
+    readonly approved_at: Date | null;
+  })
+  | (CnBase & MaybeRegistered & NoKey & NoCode & NoSetup & {
+    readonly state: "awaiting_setup";
+    readonly approved_at: null;
+  })
+  | (CnBase & MaybeRegistered & MaybeKey & NoCode & {
+    readonly state: "setting_up";
+    readonly approved_at: Date;
+    readonly setup_epoch: number;
+    readonly setup_operation_id: string;
+    readonly disk_layout: SetupApproval;
+  });
+
+/** The record in one state. */
+export type On<S extends CnState["state"]> = At<CnState, S>;
+
+/** The record as the audit chain names it. */
+export function resource(of: { readonly server_uuid: string }): string {
+  return `Cn::"${of.server_uuid}"`;
+}
+
+/** What a record starts with, whichever way the node came. */
+export const BLANK = {
+  role: "tenant",
+  last_setup_error: null,
+  setup_progress: null,
+  disk_layout: null,
+  conflict: null,
+  root_password_hash: null,
+  setup_epoch: null,
+  setup_operation_id: null,
+  bundle_taken: false,
+  last_seen: null,
+  last_status: null,
+  reservoir_enabled: null,
+  reservoir_percent: null,
+  traits: {},
+  bound_macs: [],
+} as const;

@@ -6,8 +6,30 @@ import { toRfc3339 } from "../../src/pure/instant.ts";
 import { redactSysinfo } from "../../src/pure/redact-sysinfo.ts";
 import type { CnState } from "./state.ts";
 
+/** The columns that an operator sees. */
+type Shown = Pick<
+  CnState,
+  | "server_uuid"
+  | "hostname"
+  | "admin_ip"
+  | "state"
+  | "role"
+  | "registered_at"
+  | "approved_at"
+  | "last_seen"
+  | "sysinfo"
+  | "claim_code"
+  | "claim_code_expires_at"
+  | "bound_api_key_id"
+  | "last_status"
+  | "last_setup_error"
+  | "setup_progress"
+  | "disk_layout"
+  | "conflict"
+>;
+
 /** Document 2, CnView: sysinfo without its secret boot parameters, keys only by id. */
-export function cnView(s: CnState): CnView {
+export function cnView(s: Shown): CnView {
   return {
     server_uuid: s.server_uuid,
     hostname: s.hostname,
@@ -25,6 +47,7 @@ export function cnView(s: CnState): CnView {
     last_setup_error: s.last_setup_error,
     setup_progress: s.setup_progress,
     disk_layout: s.disk_layout ?? null,
+    conflict: s.conflict,
   };
 }
 

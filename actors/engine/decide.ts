@@ -83,6 +83,11 @@ export function release(pool: string, value: string): Condition {
   return { part: "release", pool, value };
 }
 
+/** Runs the SQL function `effect_<name>(args)` inside the commit, once the conditions of this choice hold. */
+export function effect(name: string, args: Json): Condition {
+  return { part: "effect", name, args };
+}
+
 /** Holds a named lock for the commit: `cn:<id>`, `mac:<m>`, `pool:<id>`, `project:<id>`, `vpc:<id>`. */
 export function lock(key: string, shared = false): Condition {
   return { part: "lock", key, shared };

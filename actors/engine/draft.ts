@@ -157,6 +157,9 @@ function takePart(draft: Draft, part: Part<ActorState>, by: Envelope, context: D
     case "release":
       draft.choice.conditions.push({ do: "release", pool: part.pool, value: part.value });
       return;
+    case "effect":
+      draft.choice.conditions.push({ do: "effect", name: part.name, args: part.args });
+      return;
     case "lock":
       draft.choice.conditions.push({ do: "lock", key: part.key, shared: part.shared });
       return;

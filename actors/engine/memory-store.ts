@@ -31,6 +31,8 @@ export type MemoryStoreOptions = {
   readonly kinds: readonly { readonly kind: string; readonly table: string; readonly key: string }[];
   readonly unique?: readonly UniqueRule[];
   readonly guards?: Readonly<Record<string, (args: Json, tables: MemoryTables) => boolean>>;
+  /** An effect returns how to take it back. */
+  readonly effects?: Readonly<Record<string, (args: Json, tables: MemoryTables) => () => void>>;
   /** Columns that a kind's loads join from elsewhere; writes to them have no effect. See Behavior.from. */
   readonly joined?: Readonly<Record<string, Joined>>;
   /** Called around every call; the simulator delays, fails and crashes here. */
@@ -91,18 +93,18 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   const held = new Set<string>();
   let writes: ActorRef[] = [];
 
-  async function load(fate: Fate, refs: readonly ActorRef[], mine?: Set<string>): Promise<Loaded> {
+  async function load(fate: Fate, refs: readonly ActorRef[], under?: Transaction): Promise<Loaded> {
     const way = await fate.load(refs);
-    if (way === "fail") throw new CommitError("unknown", null);
+    if (way === "fail" || under?.over === true) throw new CommitError("unknown", null);
     const actors = new Map<string, LoadedActor>();
     for (const ref of refs) {
       const key = refKey(ref);
-      if (mine !== undefined && held.has(key) && !mine.has(key)) throw new CommitError("busy", null);
-      if (mine !== undefined) held.add(key);
-      mine?.add(key);
+      if (under !== undefined && held.has(key) && !under.mine.has(key)) throw new CommitError("busy", null);
+      if (under !== undefined) held.add(key);
+      under?.mine.add(key);
       const current = tables.actors.get(key) ?? ABSENT;
       // A row that is read for update is never old.
-      const row = way === "stale" && mine === undefined ? previous.get(key) ?? current : current;
+      const row = way === "stale" && under === undefined ? previous.get(key) ?? current : current;
       actors.set(key, withJoined(ref, row));
     }
     return { now: options.now(), actors };
@@ -201,6 +203,11 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       if (each.do === "take") spend(each.budget, -each.amount, undo);
       if (each.do === "give") spend(each.budget, each.amount, undo);
       if (each.do === "allocate") values.set(each.token, allocate(each.pool, undo));
+      if (each.do === "effect") {
+        const run = options.effects?.[each.name];
+        if (run === undefined) throw new Error(`no effect ${each.name}`);
+        undo.push(run(each.args, tables));
+      }
       if (each.do === "release") releaseValue(each.pool, Number(each.value), undo);
     }
     return { values };
@@ -338,11 +345,12 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   }
 
   async function transaction<T>(fate: Fate, run: (session: StoreSession) => Promise<T>): Promise<T> {
-    const mine = new Set<string>();
+    const under: Transaction = { mine: new Set(), over: false };
+    const { mine } = under;
     const work: { units: readonly Unit[]; results: readonly UnitResult[] }[] = [];
     try {
       const result = await run({
-        load: (refs) => load(fate, refs, mine),
+        load: (refs) => load(fate, refs, under),
         commit: (units) => {
           work.push({ units, results: applyCall(units, mine, true) });
           return Promise.resolve(work[work.length - 1]?.results ?? []);
@@ -359,6 +367,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       if (way === "answer_lost") throw new CommitError("unknown", null);
       return result;
     } finally {
+      under.over = true;
       for (const key of mine) held.delete(key);
     }
   }
@@ -390,6 +399,9 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
 
   return { tables, seenBy, ...seenBy(options.fate ?? HONEST) };
 }
+
+/** A transaction under an actor's lock: the rows it holds, and whether it has ended. */
+type Transaction = { readonly mine: Set<string>; over: boolean };
 
 const NOBODY: ReadonlySet<string> = new Set();
 

@@ -16,6 +16,8 @@ export const PLANTED_BUGS = [
   "incarnation_not_compared",
   "conflict_is_done",
   "fold_forgets_state",
+  "decided_by_an_old_clock",
+  "claims_leak",
   "reply_of_another",
   "requeue_at_the_back",
   "companion_refusal_ignored",

@@ -1,6 +1,7 @@
 // How a saga is written: a list of named steps, each with what it does and how it is undone. A step sees the typed
 // outputs of the steps before it. `write` steps commit with the saga's own row, so they happen exactly once; a `job`
-// step commits its job the same way and waits for the node's report or the limit.
+// step commits its job the same way and waits for the node's report or the limit; a `wait` step waits for another actor
+// to tell how it went.
 import { createHash } from "node:crypto";
 import type { Json, Part } from "./types.ts";
 
@@ -18,7 +19,8 @@ export type Plan<Output> =
     /** The step fails when the job has not ended after this long. */
     readonly limit_ms: number;
     readonly parts: readonly StepPart[];
-  };
+  }
+  | { readonly plan: "wait"; readonly limit_ms: number; readonly parts: readonly StepPart[] };
 
 /** Commits `parts` with the step and hands `output` to the steps after it. */
 export function write<Output>(output: Output, ...parts: readonly StepPart[]): Plan<Output> {
@@ -37,6 +39,14 @@ export function job<Output = Json>(work: JobPlan, ...parts: readonly StepPart[])
   return { plan: "job", ...work, parts };
 }
 
+/**
+ * Waits until an actor tells the saga `job_ended` under waitId(saga_id, step). The telling may come before the step is
+ * reached. The step's output is the result that was told.
+ */
+export function wait<Output = Json>(limit_ms: number, ...parts: readonly StepPart[]): Plan<Output> {
+  return { plan: "wait", limit_ms, parts };
+}
+
 /** What a step is given. `id(label)` is the same on every run of the step, so a repeated step repeats its ids. */
 export type StepContext<Params, Outputs> = Outputs & {
   readonly params: Params;
@@ -47,7 +57,7 @@ export type StepContext<Params, Outputs> = Outputs & {
 
 export type StepDefinition = {
   readonly name: string;
-  readonly kind: "write" | "job";
+  readonly kind: "write" | "job" | "wait";
   // deno-lint-ignore no-explicit-any -- the builder below checks the types; the list forgets them
   readonly do: (context: any) => Plan<any>;
   // deno-lint-ignore no-explicit-any -- as above
@@ -66,7 +76,7 @@ type Builder<Params, Outputs> = SagaDefinition<Params> & {
   step<Name extends string, Output>(
     name: Name,
     step: {
-      readonly kind?: "write" | "job";
+      readonly kind?: "write" | "job" | "wait";
       readonly do: (context: StepContext<Params, Outputs>) => Plan<Output>;
       readonly undo?: (
         context: StepContext<Params, Outputs & { readonly [K in Name]: Output }>,
@@ -97,4 +107,9 @@ export function stepId(saga_id: string, step: string, label: string): string {
   const hex = createHash("sha256").update(`${saga_id}\0${step}\0${label}`).digest("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)]
     .join("-");
+}
+
+/** The id under which a `wait` step is told how it went; that of a job step's job. */
+export function waitId(saga_id: string, step: string): string {
+  return stepId(saga_id, step, "job:do");
 }

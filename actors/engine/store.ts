@@ -36,6 +36,7 @@ export type CallCondition =
   | { readonly do: "give"; readonly budget: string; readonly amount: number }
   | { readonly do: "allocate"; readonly pool: string; readonly token: string; readonly fault: Fault }
   | { readonly do: "release"; readonly pool: string; readonly value: string }
+  | { readonly do: "effect"; readonly name: string; readonly args: Json }
   | { readonly do: "lock"; readonly key: string; readonly shared: boolean };
 
 /** `row` holds every column on insert, the changed ones on update, nothing on delete. */

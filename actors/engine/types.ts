@@ -68,6 +68,7 @@ export type Condition =
   | { readonly part: "give"; readonly budget: string; readonly amount: number }
   | { readonly part: "allocate"; readonly pool: string; readonly token: string; readonly fault: Fault }
   | { readonly part: "release"; readonly pool: string; readonly value: string }
+  | { readonly part: "effect"; readonly name: string; readonly args: Json }
   | { readonly part: "lock"; readonly key: string; readonly shared: boolean };
 
 /** What the sender hears instead of the view of the new state. */

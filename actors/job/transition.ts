@@ -49,7 +49,8 @@ export const jobTable: Table<JobState, JobMessage> = {
     absent: "ignore",
     pending: cancelPending,
     in_progress: cancelClaimed,
-    completed: "ignore",
+    // The saga is being told that it is done; whoever gave up on it must take that up first.
+    completed: ENDED,
     failed: "ignore",
     cancelled: "ignore",
   },

@@ -1,5 +1,6 @@
 // What a running saga can be told.
 import type { Json } from "../engine/types.ts";
+import type { Ending } from "./state.ts";
 import type { Reference } from "../../src/contract/operation.ts";
 
 export type SagaMessage =
@@ -14,11 +15,6 @@ export type SagaMessage =
   | { readonly type: "tick" }
   /** The step's unit was refused: the saga unwinds, or tries its undo again. */
   | { readonly type: "step_refused"; readonly step: string; readonly reason: string }
-  | {
-    readonly type: "job_ended";
-    readonly job_id: string;
-    readonly outcome: "completed" | "failed";
-    readonly result?: Json;
-    readonly reason?: string;
-  }
+  /** A job, or what a wait step waits for, has come to its end. */
+  | ({ readonly type: "job_ended"; readonly job_id: string } & Ending)
   | { readonly type: "abandon" };

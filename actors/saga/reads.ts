@@ -74,7 +74,7 @@ function view(row: SagaRow, definitions: readonly SagaDefinition<never>[]): Oper
   };
 }
 
-function stepView(row: SagaRow, step: { name: string; kind: "write" | "job" }, index: number): OperationStep {
+function stepView(row: SagaRow, step: { name: string; kind: "write" | "job" | "wait" }, index: number): OperationStep {
   const record = row.steps[step.name];
   return {
     index,

@@ -12,6 +12,11 @@ export type StepRecord = {
   readonly job_id: string | null;
 };
 
+/** How a job or a wait ended. */
+export type Ending =
+  | { readonly outcome: "completed"; readonly result?: unknown }
+  | { readonly outcome: "failed"; readonly reason?: string };
+
 type SagaBase = {
   readonly id: string;
   readonly saga: string;
@@ -19,6 +24,8 @@ type SagaBase = {
   readonly refs: readonly Reference[];
   readonly outputs: Readonly<Record<string, unknown>>;
   readonly steps: Readonly<Record<string, StepRecord>>;
+  /** What was told of later steps before they were reached, by wait id. */
+  readonly early: Readonly<Record<string, Ending>>;
   /** Why it began to unwind. */
   readonly error: string | null;
   readonly created_at: Date;

@@ -1,12 +1,13 @@
 // How a saga moves: forward step by step, backward after a failure, and aside (stuck) when an undo fails for good.
 // Each tick is one unit: the step's writes commit with the saga's row or not at all.
-import { go, withActor } from "../engine/decide.ts";
-import { type Plan, type SagaDefinition, type StepDefinition, stepId, type StepPart } from "../engine/saga.ts";
+import { conflict } from "../../src/contract/fault.ts";
+import { go, refuse, withActor } from "../engine/decide.ts";
+import { type Plan, type SagaDefinition, type StepDefinition, stepId, type StepPart, waitId } from "../engine/saga.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out, Part } from "../engine/types.ts";
 import { addMs } from "../../src/pure/instant.ts";
 import type { SagaMessage } from "./messages.ts";
-import type { SagaState, StepRecord } from "./state.ts";
+import type { Ending, SagaState, StepRecord } from "./state.ts";
 
 /** An undo is tried this often, at growing distance, before the saga is parked as stuck. */
 export const UNDO_TRIES_MAX = 5;
@@ -37,6 +38,15 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     return known.get(s.saga)?.steps ?? [];
   }
 
+  function isKnown(s: Moving): boolean {
+    return stepsOf(s).some((step) => step.name === s.step);
+  }
+
+  /** Thrown, so that the telling stays where it is until a build that knows the step takes it. */
+  function unknownStep(s: Moving): Error {
+    return new Error(`this build does not know step ${s.step} of saga ${s.saga}`);
+  }
+
   function start(_s: null, m: Msg<"start">, now: Date): Out<SagaState> {
     const steps = known.get(m.saga)?.steps;
     const [first] = steps ?? [];
@@ -57,6 +67,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
       refs: m.references,
       outputs: {},
       steps: Object.fromEntries(steps.map((step) => [step.name, blank])),
+      early: {},
       error: null,
       created_at: now,
       step: first.name,
@@ -72,8 +83,10 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     if (step === undefined || now < s.due_at) return { out: "ignore" };
     if (s.job_id !== null) return unwindFrom(s, `no report within the limit of step ${s.step}`, now);
     const plan = step.do(contextOf(s, step.name, now));
-    if (plan.plan === "job") return waitForJob(s, plan, now);
-    return stepDone(s, plan.output, now, plan.parts);
+    if (plan.plan === "write") return stepDone(s, plan.output, now, plan.parts);
+    const early = s.early[waitId(s.id, s.step)];
+    if (plan.plan === "wait" && early !== undefined) return endForward(s, early, now);
+    return waitForEnd(s, plan, now);
   }
 
   function stepDone(s: On<"running">, output: unknown, now: Date, parts: readonly StepPart[] = []): Out<SagaState> {
@@ -90,30 +103,27 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     return go({ ...after, state: "running", step: next.name, job_id: null, attempts: 0, due_at: now }, ...parts);
   }
 
-  function waitForJob<S extends Moving>(s: S, plan: JobPlanOf, now: Date): Out<SagaState> {
-    const phase = s.state === "running" ? "do" : "undo";
-    const id = stepId(s.id, s.step, `job:${phase}`);
-    const enqueue = {
-      type: "enqueue",
-      id,
-      kind: plan.kind,
-      target_cn: plan.target_cn,
-      payload: plan.payload,
-      saga_id: s.id,
-    };
-    const status = phase === "do" ? "running" : "undo_running";
+  function waitForEnd<S extends Moving>(s: S, plan: WaitPlan, now: Date): Out<SagaState> {
+    const forward = s.state === "running";
+    const id = forward ? waitId(s.id, s.step) : undoId(s);
+    const status = forward ? "running" : "undo_running";
     const waiting = recorded(s, s.step, { status, started_at: now.toISOString(), job_id: id });
-    return go(
-      { ...waiting, job_id: id, due_at: addMs(now, plan.limit_ms) },
-      withActor({ kind: "job", id }, enqueue),
-      ...plan.parts,
-    );
+    const parts = plan.plan === "job" ? [enqueueJob(s.id, id, plan), ...plan.parts] : plan.parts;
+    return go({ ...waiting, job_id: id, due_at: addMs(now, plan.limit_ms) }, ...parts);
   }
 
   function jobEndedForward(s: On<"running">, m: Msg<"job_ended">, now: Date): Out<SagaState> {
-    if (m.job_id !== s.job_id) return { out: "ignore" };
-    if (m.outcome === "completed") return stepDone(s, m.result ?? null, now);
-    return unwindFrom(s, m.reason ?? "the job failed", now);
+    if (!isKnown(s)) throw unknownStep(s);
+    if (m.job_id === s.job_id) return endForward(s, m, now);
+    const later = stepsOf(s).slice(stepsOf(s).findIndex((step) => step.name === s.step));
+    if (!later.some((step) => step.kind === "wait" && waitId(s.id, step.name) === m.job_id)) return { out: "ignore" };
+    const { type: _type, job_id, ...ending } = m;
+    return go({ ...s, early: { ...s.early, [job_id]: ending } });
+  }
+
+  function endForward(s: On<"running">, ending: Ending, now: Date): Out<SagaState> {
+    if (ending.outcome === "completed") return stepDone(s, ending.result ?? null, now);
+    return unwindFrom({ ...s, job_id: null }, ending.reason ?? "the job failed", now);
   }
 
   function refusedForward(s: On<"running">, m: Msg<"step_refused">, now: Date): Out<SagaState> {
@@ -121,13 +131,15 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
   }
 
   function abandon(s: On<"running">, _m: Msg<"abandon">, now: Date): Out<SagaState> {
+    if (!isKnown(s)) return refuse(conflict(OF_ANOTHER_BUILD));
     return unwindFrom(s, "abandoned by an operator", now);
   }
 
   /** Turns round at the current step. Its job, when there is one, is cancelled by its id in the same unit. */
   function unwindFrom(s: On<"running">, reason: string, now: Date): Out<SagaState> {
     const failed = recorded(s, s.step, { status: "failed", error: reason, ended_at: now.toISOString() });
-    const parts: Part<SagaState>[] = s.job_id === null ? [] : [cancelJob(s.job_id, reason)];
+    const waitsForJob = s.job_id !== null && stepsOf(s).find((step) => step.name === s.step)?.kind === "job";
+    const parts: Part<SagaState>[] = waitsForJob && s.job_id !== null ? [cancelJob(s.job_id, reason)] : [];
     return backFrom({ ...failed, error: reason }, now, parts);
   }
 
@@ -151,8 +163,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
       return undoFailed(s, "no report within the limit of the undo", now, [cancelJob(s.job_id, "limit passed")]);
     }
     const plan = step.undo(contextOf(s, step.name, now));
-    if (plan.plan === "job") return waitForJob(s, plan, now);
-    return undone(s, now, plan.parts);
+    return plan.plan === "write" ? undone(s, now, plan.parts) : waitForEnd(s, plan, now);
   }
 
   function undone(s: On<"unwinding">, now: Date, parts: readonly StepPart[] = []): Out<SagaState> {
@@ -161,11 +172,12 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
 
   function jobEndedBackward(s: On<"unwinding">, m: Msg<"job_ended">, now: Date): Out<SagaState> {
     if (m.job_id !== s.job_id) return { out: "ignore" };
+    if (!isKnown(s)) throw unknownStep(s);
     return m.outcome === "completed" ? undone(s, now) : undoFailed(s, m.reason ?? "the job failed", now);
   }
 
   function refusedBackward(s: On<"unwinding">, m: Msg<"step_refused">, now: Date): Out<SagaState> {
-    return m.step === s.step ? undoFailed(s, m.reason, now) : { out: "ignore" };
+    return m.step === s.step && s.job_id === null ? undoFailed(s, m.reason, now) : { out: "ignore" };
   }
 
   function undoFailed(
@@ -235,7 +247,22 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
   };
 }
 
-type JobPlanOf = Extract<Plan<unknown>, { plan: "job" }>;
+const OF_ANOTHER_BUILD = "operation belongs to another version of the server, which alone knows how to undo it";
+
+/** An undo that is tried again after it had failed is another job: the failed one has ended for good. */
+function undoId(s: Moving): string {
+  const before = s.steps[s.step];
+  const failed = before?.status === "undo_failed" ? before.job_id : null;
+  return stepId(s.id, s.step, failed === null ? "job:undo" : `job:undo after ${failed}`);
+}
+
+type JobPlan = Extract<Plan<unknown>, { plan: "job" }>;
+type WaitPlan = JobPlan | Extract<Plan<unknown>, { plan: "wait" }>;
+
+function enqueueJob(saga_id: string, id: string, plan: JobPlan): Part<SagaState> {
+  const { kind, target_cn, payload } = plan;
+  return withActor({ kind: "job", id }, { type: "enqueue", id, kind, target_cn, payload, saga_id });
+}
 
 function contextOf(s: Moving, step: string, now: Date) {
   return {

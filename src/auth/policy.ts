@@ -18,6 +18,10 @@ const READ: readonly KeyScope[] = ["full", "read_only"];
 const AUDIT: readonly KeyScope[] = ["full", "read_only", "audit_only"];
 const ALL: readonly KeyScope[] = ["full", "read_only", "audit_only", "agent", "booter", "ur_enroll"];
 const AGENT: readonly KeyScope[] = ["agent"];
+/** What a booter does; a full key of a root operator may do it too (document 4, Fixed here, Booter credential). */
+const BOOTER: readonly KeyScope[] = ["full", "booter"];
+const ANNOUNCE: readonly KeyScope[] = ["full", "booter", "ur_enroll"];
+const BOOT_READ: readonly KeyScope[] = ["full", "read_only", "booter"];
 
 export const POLICY = {
   Health: { who: "anyone", scopes: ALL, denied: "forbid" },
@@ -39,7 +43,30 @@ export const POLICY = {
   CnDisable: { who: "root", scopes: FULL, denied: "forbid" },
   CnSetRole: { who: "root", scopes: FULL, denied: "forbid" },
   CnSetReservoir: { who: "root", scopes: FULL, denied: "forbid" },
+  CnTraitsGet: { who: "root", scopes: READ, denied: "forbid" },
+  CnTraitsSet: { who: "root", scopes: FULL, denied: "forbid" },
+  CnRootPassword: { who: "root", scopes: FULL, denied: "forbid" },
+  CnSetupPropose: { who: "root", scopes: READ, denied: "forbid" },
+  // No scoped key can hold it (document 2, Authentication).
+  CnSetupApprove: { who: "root", scopes: FULL, denied: "forbid" },
+  CnFactoryReset: { who: "root", scopes: FULL, denied: "forbid" },
   CnRemove: { who: "root", scopes: FULL, denied: "forbid" },
+  CnBootList: { who: "root", scopes: BOOT_READ, denied: "forbid" },
+  CnBootAuthorize: { who: "root", scopes: FULL, denied: "forbid" },
+  CnBootReactivate: { who: "root", scopes: FULL, denied: "forbid" },
+  CnBootRescue: { who: "root", scopes: FULL, denied: "forbid" },
+  CnBootAssign: { who: "root", scopes: FULL, denied: "forbid" },
+  CnBootDecommission: { who: "root", scopes: FULL, denied: "forbid" },
+  CnBootPolicyGet: { who: "root", scopes: BOOT_READ, denied: "forbid" },
+  CnBootPolicySet: { who: "root", scopes: FULL, denied: "forbid" },
+  CnBootRosterGet: { who: "root", scopes: BOOT_READ, denied: "forbid" },
+  CnBootRosterSet: { who: "root", scopes: FULL, denied: "forbid" },
+  PlatformImageList: { who: "root", scopes: BOOT_READ, denied: "forbid" },
+  PlatformImageStage: { who: "root", scopes: BOOTER, denied: "forbid" },
+  BooterSeen: { who: "root", scopes: BOOTER, denied: "forbid" },
+  CnAnnounce: { who: "root", scopes: ANNOUNCE, denied: "forbid" },
+  BooterBundle: { who: "root", scopes: BOOTER, denied: "forbid" },
+  BooterReport: { who: "root", scopes: BOOTER, denied: "forbid" },
   AutoApproveGet: { who: "root", scopes: READ, denied: "forbid" },
   AutoApproveSet: { who: "root", scopes: FULL, denied: "forbid" },
   AutoApproveClear: { who: "root", scopes: FULL, denied: "forbid" },

@@ -31,9 +31,20 @@ export async function ensureRootOperator(options: RootOptions): Promise<string> 
   ]);
   const { rows } = await db.query<{ id: string }>("select id from user_account where username = $1", [USERNAME]);
   const user_id = rows[0]!.id;
-  if (options.given !== null) await storeGiven(options, user_id, options.given);
-  else await mintOnce(options, user_id);
+  const { given } = options;
+  await oneAtATime(db, given === null ? () => mintOnce(options, user_id) : () => storeGiven(options, user_id, given));
   return user_id;
+}
+
+/** Of several processes that start together, one makes the key and the others find it. */
+async function oneAtATime(db: Db, work: () => Promise<void>): Promise<void> {
+  await db.withClient(async (client) => {
+    await client.query("begin");
+    await client.query("set local lock_timeout = '4s'");
+    await client.query("select pg_advisory_xact_lock(hashtextextended('berth:root_key', 0))");
+    await work();
+    await client.query("commit");
+  });
 }
 
 async function storeGiven({ db, store }: RootOptions, user_id: string, given: string): Promise<void> {
@@ -48,21 +59,13 @@ async function storeGiven({ db, store }: RootOptions, user_id: string, given: st
   }
 }
 
-/** Under a lock, so that one of several processes mints. */
 async function mintOnce({ db, store, show }: RootOptions, user_id: string): Promise<void> {
-  await db.withClient(async (client) => {
-    await client.query("begin");
-    await client.query("set local lock_timeout = '4s'");
-    await client.query("select pg_advisory_xact_lock(hashtextextended('berth:root_key', 0))");
-    const { rows } = await client.query("select from api_key where user_id = $1 and scope = 'full'", [user_id]);
-    if (rows.length === 0) {
-      const text = Buffer.from(randomBytes((KEY_LOOKUP_CHARS + KEY_SECRET_CHARS) * 3 / 4)).toString("base64url");
-      const key = formatApiKey(text.slice(0, KEY_LOOKUP_CHARS), text.slice(KEY_LOOKUP_CHARS));
-      await store(user_id, keyOf(key));
-      show(key);
-    }
-    await client.query("commit");
-  });
+  const { rows } = await db.query("select from api_key where user_id = $1 and scope = 'full'", [user_id]);
+  if (rows.length > 0) return;
+  const text = Buffer.from(randomBytes((KEY_LOOKUP_CHARS + KEY_SECRET_CHARS) * 3 / 4)).toString("base64url");
+  const key = formatApiKey(text.slice(0, KEY_LOOKUP_CHARS), text.slice(KEY_LOOKUP_CHARS));
+  await store(user_id, keyOf(key));
+  show(key);
 }
 
 function keyOf(text: string): RootKey {

@@ -46,13 +46,18 @@ export type StatusReport = z.infer<typeof StatusReport>;
 
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
+/** Null is the same as absent (document 4, Fixed here, Null in a body). */
+function or<T extends z.ZodType>(schema: T, standard: z.output<T>) {
+  return schema.nullish().transform((value) => value ?? standard);
+}
+
 export const CapacityReport = z.object({
   cpu_cores_physical: count,
   cpu_threads_logical: count,
   numa_nodes: z.array(z.object({ node_id: count, cores: count, ram_mb: count })),
   ram_total_mb: count,
-  ram_available_mb: count.default(0),
-  cpu_utilization_pct: z.number().min(0).max(1).default(0),
+  ram_available_mb: or(count, 0),
+  cpu_utilization_pct: or(z.number().min(0).max(1), 0),
   zpools: z.array(
     z.object({ name: z.string(), total_bytes: count, free_bytes: count, tier: z.enum(POOL_TIERS) }),
   ),
@@ -60,14 +65,14 @@ export const CapacityReport = z.object({
   underlay: z.object({ ipv4: z.boolean(), ipv6: z.boolean() }),
   devices: z.array(z.object({ kind: z.enum(DEVICE_KINDS), model: z.string(), free_count: count })),
   platform_version: z.string(),
-  hvm_supported: z.boolean().default(false),
+  hvm_supported: or(z.boolean(), false),
   vmm_protocol_version: z.string().nullish().transform((value) => value ?? null),
-  cpu_features: z.array(z.string()).default([]),
+  cpu_features: or(z.array(z.string()), []),
   tsc_offset_ns: z.number().int().nullish().transform((value) => value ?? null),
-  zpool_props: z.record(
-    z.string(),
-    z.object({ compression: z.string(), encryption: z.string(), recordsize_bytes: count }),
-  ).default({}),
+  zpool_props: or(
+    z.record(z.string(), z.object({ compression: z.string(), encryption: z.string(), recordsize_bytes: count })),
+    {},
+  ),
 });
 export type CapacityReport = z.infer<typeof CapacityReport>;
 export type CapacityReportBody = z.input<typeof CapacityReport>;
@@ -76,6 +81,7 @@ export type CapacityReportBody = z.input<typeof CapacityReport>;
 export const AgentConfig = z.object({
   reservoir_enabled: z.boolean(),
   reservoir_percent: z.number(),
+  root_authorized_keys: z.array(z.string()).describe("OpenSSH keys that may log in as root: cn.root_authorized_keys"),
 });
 export type AgentConfig = z.infer<typeof AgentConfig>;
 

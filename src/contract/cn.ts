@@ -13,6 +13,10 @@ export const SetupProgress = z.object({
 });
 export type SetupProgress = z.infer<typeof SetupProgress>;
 
+/** Another machine claimed this identity: the network ports it announced have none in common with the known ones. */
+export const CnConflict = z.object({ announced_at: Timestamp, hostname: z.string(), macs: z.array(z.string()) });
+export type CnConflict = z.infer<typeof CnConflict>;
+
 /** Document 2, CnView. `sysinfo` never holds `root_shadow` or `rabbitmq`, at any depth. */
 export const CnView = z.object({
   server_uuid: z.string(),
@@ -31,6 +35,7 @@ export const CnView = z.object({
   last_setup_error: z.string().nullable(),
   setup_progress: SetupProgress.nullable(),
   disk_layout: z.unknown().nullable().describe("The accepted approve-setup body, or null"),
+  conflict: CnConflict.nullable().describe("An announce that was refused because another machine uses this identity"),
 });
 export type CnView = z.infer<typeof CnView>;
 

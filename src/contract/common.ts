@@ -21,9 +21,17 @@ export function page<T extends z.ZodType>(item: T) {
 }
 export type Page<T> = { items: T[]; next_page?: string };
 
+/** A whole number in a query or path. Digits only: a lenient reading takes "" for 0, which is a number here. */
+export function wholeNumber(low: number, high: number) {
+  return z.preprocess(
+    (text) => typeof text === "string" && /^\d{1,16}$/.test(text) ? Number(text) : text,
+    z.number().int().min(low).max(high),
+  );
+}
+
 /** Document 4, Fixed here, Lists. */
 export const PageQuery = {
-  limit: z.coerce.number().int().min(1).max(1_000).optional().describe("Rows in this page, 1 to 1,000"),
+  limit: wholeNumber(1, 1_000).optional().describe("Rows in this page, 1 to 1,000"),
   page_token: z.string().min(1).max(512).optional().describe("`next_page` of the page before"),
 };
 

@@ -61,3 +61,33 @@ export type ResourceScope = (typeof RESOURCE_SCOPES)[number];
 
 /** Document 4, 6. */
 export const AUDIT_DECISIONS = ["allow", "deny", "not_evaluated"] as const;
+
+/** Document 2, Boot record. */
+export const BOOT_RECORD_STATES = ["discovered", "enrolling", "enrolled", "decommissioned"] as const;
+export type BootRecordState = (typeof BOOT_RECORD_STATES)[number];
+
+/** Document 2, Boot policy: what an allowlist entry compares. */
+export const ALLOWLIST_KINDS = ["mac_prefix", "service_tag"] as const;
+
+/** Document 4, Fixed here: who made a boot record known first. */
+export const PROVENANCE_SOURCES = ["booter", "operator"] as const;
+
+/** Document 2, Setup approval request. */
+export const DISK_LAYOUTS = ["single", "mirror", "raidz1", "raidz2", "raidz3"] as const;
+export type DiskLayout = (typeof DISK_LAYOUTS)[number];
+export const COMPRESSIONS = [
+  "off",
+  "on",
+  "lz4",
+  "zstd",
+  "gzip",
+  "gzip-1",
+  "gzip-2",
+  "gzip-3",
+  "gzip-4",
+  "gzip-5",
+  "gzip-6",
+  "gzip-7",
+  "gzip-8",
+  "gzip-9",
+] as const;

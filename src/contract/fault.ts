@@ -9,6 +9,7 @@ export type FaultKind =
   | "not_found" // 404
   | "method_not_allowed" // 405
   | "conflict" // 409
+  | "precondition_failed" // 412
   | "payload_too_large" // 413
   | "unsupported_media_type" // 415
   | "unprocessable" // 422
@@ -45,4 +46,11 @@ export function conflict(message: string): Fault {
 /** Document 4, 0.2 BadRequest: a value rule of the body is broken. */
 export function badRequest(message: string): Fault {
   return { kind: "bad_request", message, error_code: "BadRequest" };
+}
+
+/** The boot policy changed between the look at it and the commit. Routes look again and send again; nobody reads it. */
+export const POLICY_CHANGED: Fault = conflictAs("PolicyChanged", "the boot policy changed; try again");
+
+function conflictAs(error_code: string, message: string): Fault {
+  return { kind: "conflict", message, error_code };
 }

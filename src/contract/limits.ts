@@ -80,3 +80,31 @@ export const AGENT_STATUS_CHECK_MS = 500;
 export const AGENT_CONFIG_MS = 60_000;
 /** Our decision: the longest `wait=` of GET /v1/operations/{id}, below the idle limit of common proxies. */
 export const OPERATION_WAIT_S_MAX = 20;
+/** Document 2, Errors: a failure report is at most this long, in UTF-8. */
+export const FAILURE_REPORT_BYTES_MAX = 512;
+/** Document 2, Limits: service_tag allowlist value. */
+export const SERVICE_TAG_CHARS_MAX = 64;
+/** Document 4, Fixed here, Traits (1.17): keys and values. */
+export const TRAIT_BYTES_MAX = 63;
+/** Our decision: network ports of one machine that take part in netboot. */
+export const MACS_PER_NODE_MAX = 64;
+/** Our decision: machines one roster declares. */
+export const ROSTER_ENTRIES_MAX = 10_000;
+/** Our decision: a boot script's argument area is 4,096 bytes in all (booter facts, 0.6). */
+export const KERNEL_ARGS_MAX = 32;
+/** The longest text of an IPv4 block: 255.255.255.255/32. */
+export const CIDR_TEXT_CHARS_MAX = 18;
+/** Document 4, Fixed here, Staged platform images: a stamp. */
+export const STAMP_CHARS_MAX = 64;
+/** reliability.md S-22: one kernel argument. */
+export const KERNEL_ARGUMENT_CHARS_MAX = 256;
+/** The sha512-crypt definition: rounds when a hash names none, and the part of a salt that counts. */
+export const CRYPT_ROUNDS = 5_000;
+export const CRYPT_SALT_CHARS_MAX = 16;
+/** Our decision: what common crypt libraries take; the cost grows with the length. */
+export const CRYPT_PASSWORD_BYTES_MAX = 511;
+/** Our decision: shorter RSA keys are within reach of breaking; OpenSSH takes none longer than the maximum. */
+export const RSA_BITS_MIN = 2_048;
+export const RSA_BITS_MAX = 16_384;
+/** Our decision: room for the longest RSA key and a comment. */
+export const OPENSSH_KEY_CHARS_MAX = 8_192;

@@ -1,10 +1,12 @@
 // The schemas that the API's description shows by name.
 import * as agent from "./agent.ts";
 import * as apiKey from "./api-key.ts";
+import * as boot from "./boot.ts";
 import * as audit from "./audit.ts";
 import * as cn from "./cn.ts";
 import { ErrorBody, Health } from "./common.ts";
 import * as operation from "./operation.ts";
+import * as setup from "./setup.ts";
 import * as setting from "./setting.ts";
 
 export const namedSchemas = {
@@ -24,6 +26,27 @@ export const namedSchemas = {
   StatusReport: agent.StatusReport,
   CapacityReport: agent.CapacityReport,
   AgentConfig: agent.AgentConfig,
+  CnConflict: cn.CnConflict,
+  SetupApproval: setup.SetupApproval,
+  SetupApproved: setup.SetupApproved,
+  LayoutProposal: setup.LayoutProposal,
+  SetupBundle: setup.SetupBundle,
+  SetupProgressReport: setup.SetupProgressReport,
+  SetupCompleteReport: setup.SetupCompleteReport,
+  SetupFailedReport: setup.SetupFailedReport,
+  AnnounceBody: setup.AnnounceBody,
+  RootPasswordBody: setup.RootPasswordBody,
+  Traits: setup.Traits,
+  BootRecord: boot.BootRecord,
+  Networking: boot.Networking,
+  Aggregate: boot.Aggregate,
+  Provenance: boot.Provenance,
+  BootPolicy: boot.BootPolicy,
+  AdminNetwork: boot.AdminNetwork,
+  AllowlistEntry: boot.AllowlistEntry,
+  RosterEntry: boot.RosterEntry,
+  Convergence: boot.Convergence,
+  StagedImage: boot.StagedImage,
   ApiKeyBody: apiKey.ApiKeyBody,
   ApiKeyView: apiKey.ApiKeyView,
   ApiKeyCreated: apiKey.ApiKeyCreated,

@@ -21,7 +21,7 @@ export type OperationSummary = z.infer<typeof OperationSummary>;
 export const OperationStep = z.object({
   index: z.number().int(),
   name: z.string(),
-  kind: z.enum(["write", "job"]),
+  kind: z.enum(["write", "job", "wait"]),
   status: z.enum(STEP_STATUSES),
   output: z.unknown(),
   error_message: z.string().nullable(),

@@ -1,6 +1,5 @@
 // The engine's store on PostgreSQL: loads are one query per kind, a commit is one statement (commit_units_1).
 import {
-  type Choice,
   CommitError,
   type Loaded,
   type LoadedActor,
@@ -12,6 +11,7 @@ import {
   type UnitResult,
 } from "../../actors/engine/store.ts";
 import { type ActorRef, type AnyBehavior, refKey } from "../../actors/engine/types.ts";
+import { COMMIT_SQL, commitParams } from "./commit-call.ts";
 import { type Db, type DbClient, isConnectionError, sqlConstraint, sqlState } from "./pool.ts";
 
 const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
@@ -37,13 +37,11 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
       }
       // The clock comes first, so that it is there without any row; ids are bound, names are ours.
       const { rows } = await client.query<LoadRow>(
-        `select c.berth_now as "$now", t.* from (select berth_now()) c left join ${
-          from ?? table
-        } t on t.${key} = any($1)`,
+        `select c.now_ms as "$now", t.* from (${NOW_MS}) c left join ${from ?? table} t on t.${key} = any($1)`,
         [members.map((ref) => ref.id)],
       );
       for (const { $now, ...row } of rows) {
-        now ??= $now;
+        now ??= new Date($now);
         const { incarnation, version, wake_at: _wake, ...state } = row;
         if (version === null) continue;
         actors.set(refKey({ kind, id: String(row[key]) }), { state, incarnation, version });
@@ -55,9 +53,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
 
   async function commitOn(client: DbClient, units: readonly Unit[]): Promise<readonly UnitResult[]> {
     try {
-      const { rows } = await client.query<{ answer: CallAnswer }>("select commit_units_1($1) as answer", [
-        callText(units),
-      ]);
+      const { rows } = await client.query<{ answer: CallAnswer }>(COMMIT_SQL, commitParams(units));
       const [row] = rows;
       if (row === undefined) throw new Error("commit_units_1 answered nothing");
       return resultsOf(units, row.answer);
@@ -114,61 +110,16 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
   };
 }
 
-type LoadRow = { $now: Date; incarnation: string; version: number | null } & Record<string, unknown>;
+/** As a number, because it comes with every row and an instant takes longer to write and read. */
+const NOW_MS = "select floor(extract(epoch from berth_now()) * 1000)::bigint as now_ms";
+
+type LoadRow = { $now: number; incarnation: string; version: number | null } & Record<string, unknown>;
 
 type CallAnswer = {
   readonly conflicts: readonly number[];
   readonly known: readonly { readonly u: number; readonly replies: readonly ReplyRow[] }[];
   readonly chosen: readonly { readonly u: number; readonly c: number; readonly replies: readonly ReplyRow[] }[];
 };
-
-/** The call as commit_units_1 takes it: flat lists, each entry with its unit (u) and choice (c). */
-function callText(units: readonly Unit[]): string {
-  const messages: object[] = [];
-  const locks: object[] = [];
-  const actors: object[] = [];
-  const plans: object[] = [];
-  const rows: object[] = [];
-  const children: object[] = [];
-  const transitions: object[] = [];
-  const replies: object[] = [];
-  const outbox: object[] = [];
-  units.forEach((unit, u) => {
-    for (const msg_id of unit.stale_ids) messages.push({ u, msg_id });
-    for (const { ref, incarnation, version } of unit.actors) {
-      actors.push({ u, kind: ref.kind, id: ref.id, incarnation: version > 0 ? incarnation : null, version });
-    }
-    if (hasConditions(unit)) plans.push({ u, choices: unit.choices.map((choice) => choice.conditions) });
-    unit.choices.forEach((choice, c) => {
-      for (const each of choice.conditions) {
-        if (each.do === "lock") locks.push({ key: each.key, shared: each.shared });
-      }
-      for (const { op, ref, row } of choice.rows) rows.push({ u, c, op, kind: ref.kind, id: ref.id, row });
-      for (const each of choice.children) children.push({ u, c, n: children.length, ...each });
-      for (const each of choice.transitions) transitions.push({ u, c, ...each });
-      for (const each of choice.replies) replies.push({ u, c, ...each });
-      for (const { id, to, message } of choice.outbox) {
-        outbox.push({ u, c, id, to_kind: to.kind, to_id: to.id, message });
-      }
-    });
-  });
-  return JSON.stringify({
-    units: units.length,
-    messages,
-    locks,
-    actors,
-    plans,
-    rows,
-    children,
-    transitions,
-    replies,
-    outbox,
-  });
-}
-
-function hasConditions(unit: Unit): boolean {
-  return unit.choices.length > 1 || unit.choices.some((choice: Choice) => choice.conditions.length > 0);
-}
 
 function resultsOf(units: readonly Unit[], answer: CallAnswer): readonly UnitResult[] {
   const results: UnitResult[] = units.map(() => ({ status: "done", choice: 0, replies: null }));

@@ -1,7 +1,9 @@
 // The tables as Kysely sees them, named as in the migrations that make them: what reads.ts of the actors query.
-import type { CnRole, CnState, KeyScope } from "../contract/enums.ts";
+import type { AdminNetwork, AllowlistEntry, Networking, Provenance, Roster } from "../contract/boot.ts";
+import type { BootRecordState, CnRole, CnState, KeyScope } from "../contract/enums.ts";
 import type { Reference } from "../contract/operation.ts";
-import type { SetupProgress } from "../contract/cn.ts";
+import type { CnConflict, SetupProgress } from "../contract/cn.ts";
+import type { SetupApproval } from "../contract/setup.ts";
 import type { StepRecord } from "../../actors/saga/state.ts";
 
 export interface Database {
@@ -9,6 +11,10 @@ export interface Database {
   cn_loaded: CnLoaded;
   cn_placement: { server_uuid: string; reservoir_enabled: boolean | null; reservoir_percent: number | null };
   site_loaded: SiteLoaded;
+  boot_policy: BootPolicyRow;
+  boot_record: BootRecordRow;
+  boot_roster: { id: string; entries: Roster };
+  staging: { staged_by: string; stamps: string[]; staged_at: Date };
   api_key: ApiKeyRow;
   api_key_use: { key_id: string; last_used_at: Date };
   setting: { key: string; value: { is: unknown } };
@@ -34,7 +40,14 @@ export type CnLoaded = {
   ticket_keys: string | null;
   last_setup_error: string | null;
   setup_progress: SetupProgress | null;
-  disk_layout: unknown;
+  disk_layout: SetupApproval | null;
+  macs: string[];
+  conflict: CnConflict | null;
+  setup_epoch: number | null;
+  setup_operation_id: string | null;
+  bundle_taken: boolean;
+  traits: Record<string, string>;
+  bound_macs: string[];
   last_seen: Date | null;
   last_status: unknown;
   reservoir_enabled: boolean | null;
@@ -75,4 +88,29 @@ export type SagaRow = {
   stuck_reason: string | null;
   created_at: Date;
   done_at: Date | null;
+};
+
+export type BootPolicyRow = {
+  id: string;
+  version: number;
+  auto_enroll: boolean;
+  allowlist: AllowlistEntry[];
+  enrollment_pi: string | null;
+  enrollment_kernel_args: string[];
+  admin_network: AdminNetwork | null;
+};
+
+export type BootRecordRow = {
+  mac: string;
+  version: number;
+  state: BootRecordState;
+  address: string | null;
+  networking: Networking | null;
+  provenance: Provenance;
+  server_uuid: string | null;
+  assigned_pi: string | null;
+  rescue: boolean;
+  hostname: string | null;
+  created_at: Date;
+  updated_at: Date;
 };

@@ -24,14 +24,9 @@ import { faultResponse } from "../http/fault-status.ts";
 import { claimCodeFromBytes } from "../pure/claim-code.ts";
 import { answers, jsonBody, openRights, rights } from "./answer.ts";
 import type { App, Ctx, RouteDeps } from "./deps.ts";
+import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
 
 const tags = ["Node agent"];
-/** Document 2, CN state: identities that firmware makes up when it has none. */
-const NO_IDENTITY: ReadonlySet<string> = new Set([
-  "00000000-0000-0000-0000-000000000000",
-  "ffffffff-ffff-ffff-ffff-ffffffffffff",
-]);
-
 const Done = z.null().describe("Taken");
 
 export function agentRoutes(app: App, deps: RouteDeps): void {
@@ -174,7 +169,11 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
     const [row, defaults] = await Promise.all([findCn(deps.kysely, nodeOf(c)), deps.settings.reservoir()]);
     if (row === undefined) return faultResponse(c, NOT_FOUND);
     const { effective_enabled, effective_percent } = reservoirView(row, defaults);
-    return c.json({ reservoir_enabled: effective_enabled, reservoir_percent: effective_percent }, 200);
+    return c.json({
+      reservoir_enabled: effective_enabled,
+      reservoir_percent: effective_percent,
+      root_authorized_keys: await deps.settings.rootAuthorizedKeys(),
+    }, 200);
   });
 }
 
@@ -195,9 +194,7 @@ function nodeOf(c: Ctx): string {
 }
 
 function registrationRefusal(body: z.output<typeof Registration>) {
-  if (NO_IDENTITY.has(body.server_uuid)) {
-    return badRequest("server_uuid: the nil UUID and the all-ones UUID identify no machine");
-  }
+  if (isNoIdentity(body.server_uuid)) return badRequest(NO_IDENTITY_RULE);
   const console = [body.console_listen_port ?? null, body.console_tls_spki_sha256_hex ?? null];
   if (console.filter((field) => field !== null).length === 1) {
     return badRequest("console_listen_port and console_tls_spki_sha256_hex: give both or neither");

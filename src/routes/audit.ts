@@ -2,6 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";
+import { wholeNumber } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
 import { AUDIT_PAGE_ROWS_MAX } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
@@ -9,7 +10,7 @@ import { answers, rights } from "./answer.ts";
 import type { App, RouteDeps } from "./deps.ts";
 
 const tags = ["Audit"];
-const seq = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const seq = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
 export function auditRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -21,7 +22,7 @@ export function auditRoutes(app: App, deps: RouteDeps): void {
     request: {
       query: z.object({
         after_seq: seq.optional().describe("Only later events; absent from the first on"),
-        limit: z.coerce.number().int().min(1).max(AUDIT_PAGE_ROWS_MAX).optional().describe("Default 100"),
+        limit: wholeNumber(1, AUDIT_PAGE_ROWS_MAX).optional().describe("Default 100"),
       }),
     },
     responses: answers(AuditPage, "The events, and the head of the chain"),

@@ -2,7 +2,6 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findCn, listCns } from "../../actors/cn/reads.ts";
-import type { CnState as CnRow } from "../../actors/cn/state.ts";
 import { cnView } from "../../actors/cn/view.ts";
 import { CnParam, CnReservoirBody, CnReservoirView, CnRoleBody, CnView } from "../contract/cn.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
@@ -35,7 +34,7 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
     const result = resultsPage({
       rows,
       limit,
-      view: (row) => cnView(row as CnRow),
+      view: cnView,
       cursorOf: (row) => ({ registered_at: toRfc3339(row.registered_at), server_uuid: row.server_uuid }),
       narrow: "state=",
     });
@@ -53,7 +52,7 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(showRoute, async (c) => {
     const row = await findCn(deps.kysely, c.req.valid("param").cn_id);
-    return row === undefined ? faultResponse(c, NOT_FOUND) : c.json(cnView(row as CnRow), 200);
+    return row === undefined ? faultResponse(c, NOT_FOUND) : c.json(cnView(row), 200);
   });
 
   const disableRoute = createRoute({

@@ -5,6 +5,7 @@ import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
 import { isSettingKey, type SettingKey, SETTINGS } from "../contract/settings.ts";
 import { SettingBody, SettingView } from "../contract/setting.ts";
 import { faultResponse } from "../http/fault-status.ts";
+import { parseOpensshKey } from "../pure/openssh-key.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 
@@ -78,8 +79,17 @@ export function configRoutes(app: App, deps: RouteDeps): void {
 
 function valueRefusal(key: SettingKey, value: unknown): Fault | null {
   const checked = SETTINGS[key].schema.safeParse(value);
-  if (checked.success) return null;
+  if (checked.success) return key === "cn.root_authorized_keys" ? keysRefusal(checked.data as string[]) : null;
   const [issue] = checked.error.issues;
   const where = ["value", ...(issue?.path ?? [])].join(".");
   return badRequest(`${where}: ${issue?.message ?? "is not valid"}`);
+}
+
+/** Each must be a key that OpenSSH would take: a schema cannot see that. */
+function keysRefusal(keys: readonly string[]): Fault | null {
+  for (const [index, key] of keys.entries()) {
+    const parsed = parseOpensshKey(key);
+    if ("error" in parsed) return badRequest(`value.${index}: invalid openssh public key: ${parsed.error}`);
+  }
+  return null;
 }

@@ -2,7 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findOperation, listOperations } from "../../actors/saga/reads.ts";
-import { Uuid } from "../contract/common.ts";
+import { Uuid, wholeNumber } from "../contract/common.ts";
 import { RESOURCE_SCOPES } from "../contract/enums.ts";
 import { fault, NOT_FOUND } from "../contract/fault.ts";
 import { OPERATION_PAGE_ROWS_DEFAULT, OPERATION_PAGE_ROWS_MAX, OPERATION_WAIT_S_MAX } from "../contract/limits.ts";
@@ -23,7 +23,7 @@ export function operationRoutes(app: App, deps: RouteDeps): void {
     ...rights(deps, "OperationsList"),
     request: {
       query: z.object({
-        limit: z.coerce.number().int().min(1).max(OPERATION_PAGE_ROWS_MAX).optional().describe("Default 50"),
+        limit: wholeNumber(1, OPERATION_PAGE_ROWS_MAX).optional().describe("Default 50"),
         after_id: Uuid.optional().describe("Continue behind this operation"),
         resource_scope: z.enum(RESOURCE_SCOPES).optional(),
         resource_id: z.string().max(128).optional(),
@@ -50,7 +50,7 @@ export function operationRoutes(app: App, deps: RouteDeps): void {
     ...rights(deps, "OperationsList"),
     request: {
       params: z.object({ id: Uuid }),
-      query: z.object({ wait: z.coerce.number().int().min(0).max(OPERATION_WAIT_S_MAX).optional() }),
+      query: z.object({ wait: wholeNumber(0, OPERATION_WAIT_S_MAX).optional() }),
     },
     responses: answers(OperationView, "The operation"),
   });

@@ -48,7 +48,12 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     };
   }
 
-  return { list, get, reservoir, shadowed: [...shadowing.keys()] };
+  /** OpenSSH keys that may log in as root on every node. */
+  async function rootAuthorizedKeys(): Promise<string[]> {
+    return viewOf("cn.root_authorized_keys", await storedSettings(kysely)).value as string[];
+  }
+
+  return { list, get, reservoir, rootAuthorizedKeys, shadowed: [...shadowing.keys()] };
 }
 
 function fromVariable(key: SettingKey, text: string): unknown {

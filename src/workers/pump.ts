@@ -83,6 +83,8 @@ export function createPump(options: PumpOptions) {
       const state = actors.get(`${ref.kind}:${ref.id}`)?.state;
       if (state === null || state === undefined || !options.knowsSaga(String(state["saga"]))) return;
       const outcome = await engine.send(ref, { type: "tick" });
+      // A full queue refuses nothing of the step itself: the next pass tries again.
+      if (!outcome.ok && outcome.fault.kind === "unavailable") return;
       if (!outcome.ok) {
         await engine.send(ref, { type: "step_refused", step: String(state["step"]), reason: outcome.fault.message });
       }

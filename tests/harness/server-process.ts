@@ -22,8 +22,8 @@ export type ServerProcess = {
 };
 
 export type ServerOptions = {
-  /** Beside the defaults below; PORT is a free one. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** Beside the defaults below; undefined takes one away. PORT is a free one. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 };
 
 /** A key of the right form that protects nothing. */
@@ -71,7 +71,8 @@ export async function startServer({ env = {} }: ServerOptions = {}): Promise<Ser
     child.kill("SIGKILL");
     throw error;
   });
-  const signal = (name: NodeJS.Signals) => void child.kill(name);
+  // Not child.kill: Deno then reports that signal as the end, whatever the program made of it, and sends no second one.
+  const signal = (name: NodeJS.Signals) => void (running && process.kill(child.pid!, name));
   return {
     url,
     port: Number(new URL(url).port),

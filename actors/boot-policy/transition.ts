@@ -1,0 +1,73 @@
+// The site-wide boot policy. Document 2, Boot policy. Its version is its ETag; a change of the admin network rebuilds the
+// pool that addresses are reserved from.
+import type { BootPolicy } from "../../src/contract/boot.ts";
+import { fault } from "../../src/contract/fault.ts";
+import { audit, effect, go, refuse } from "../engine/decide.ts";
+import { type Of, runTable, type Table } from "../engine/table.ts";
+import type { Behavior, Out } from "../engine/types.ts";
+
+/** The one policy of a cell. */
+export const BOOT_POLICY = { kind: "boot-policy", id: "site" } as const;
+
+/** The admin network as numbers: offsets from the network address, ends included. */
+export type PoolSpan = {
+  readonly network: string | null;
+  readonly low: number;
+  readonly high: number;
+  /** Offsets never handed out: the gateway's. */
+  readonly except: readonly number[];
+};
+
+export type BootPolicyMessage = {
+  readonly type: "put";
+  readonly policy: BootPolicy;
+  readonly span: PoolSpan;
+  /** The version that If-Match names, 0 for the standard policy, or null for any. */
+  readonly expected: number | null;
+  /** The version that was read; the row's own, as the store keeps it. */
+  readonly current: number;
+};
+
+export type BootPolicyState = BootPolicy & {
+  readonly state: "set";
+  readonly id: string;
+  readonly updated_at: Date;
+};
+
+export const bootPolicyTable: Table<BootPolicyState, BootPolicyMessage> = { put: { absent: put, set: put } };
+
+function put(_s: BootPolicyState | null, m: Of<BootPolicyMessage, "put">, now: Date): Out<BootPolicyState> {
+  if (m.expected !== null && m.expected !== m.current) return refuse(CHANGED);
+  return go(
+    { ...m.policy, id: BOOT_POLICY.id, state: "set", updated_at: now },
+    { part: "guard", name: "boot_policy_is", args: { version: m.current }, fault: CHANGED },
+    effect("rebuild_admin_pool", m.span),
+    audit("boot_policy_set", 'BootPolicy::"site"', m.policy),
+  );
+}
+
+/** 412: somebody else put a policy since the caller read it. */
+const CHANGED = fault("precondition_failed", "the boot policy was changed since you read it; read it again");
+
+/** Document 2, Boot policy: what holds until somebody puts one. */
+export const STANDARD_POLICY: BootPolicy = {
+  auto_enroll: true,
+  allowlist: [],
+  enrollment_pi: null,
+  enrollment_kernel_args: [],
+  admin_network: null,
+};
+
+export function policyView(s: BootPolicy): BootPolicy {
+  const { auto_enroll, allowlist, enrollment_pi, enrollment_kernel_args, admin_network } = s;
+  return { auto_enroll, allowlist, enrollment_pi, enrollment_kernel_args, admin_network };
+}
+
+export const bootPolicy: Behavior<BootPolicyState, BootPolicyMessage> = {
+  kind: BOOT_POLICY.kind,
+  table: "boot_policy",
+  key: "id",
+  step: (s, m, now) => runTable(bootPolicyTable, s, m, now),
+  deadline: () => null,
+  view: policyView,
+};

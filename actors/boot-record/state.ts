@@ -1,0 +1,42 @@
+// The boot record of one admin-network MAC: the columns of table boot_record, tagged by state. Rescue is a switch beside
+// the state and overrides it wherever the machine boots.
+import type { Networking, Provenance } from "../../src/contract/boot.ts";
+import type { At } from "../engine/table.ts";
+
+type RecordBase = {
+  readonly mac: string;
+  readonly provenance: Provenance;
+  readonly rescue: boolean;
+  readonly hostname: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+};
+
+type Addressed = { readonly address: string; readonly networking: Networking };
+type MaybeAddressed = Addressed | { readonly address: null; readonly networking: null };
+
+export type BootRecordState =
+  | (RecordBase & MaybeAddressed & {
+    readonly state: "discovered";
+    readonly server_uuid: null;
+    readonly assigned_pi: string | null;
+  })
+  | (RecordBase & Addressed & {
+    readonly state: "enrolling";
+    /** Kept from the enrolment before, so that a port the node no longer reports is found again. */
+    readonly server_uuid: string | null;
+    readonly assigned_pi: string | null;
+  })
+  | (RecordBase & Addressed & {
+    readonly state: "enrolled";
+    readonly server_uuid: string;
+    readonly assigned_pi: string;
+  })
+  | (RecordBase & MaybeAddressed & {
+    readonly state: "decommissioned";
+    readonly server_uuid: string | null;
+    readonly assigned_pi: string | null;
+  });
+
+/** The record in one state. */
+export type On<S extends BootRecordState["state"]> = At<BootRecordState, S>;

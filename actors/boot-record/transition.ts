@@ -1,0 +1,220 @@
+// Document 2, Boot record state. Rows are messages, columns are states.
+//
+// An address is reserved on the record when it starts to enrol and stays with it for good: through reset, remove and
+// reactivation. It is the lowest free one of the admin network, chosen inside the commit.
+import type { Networking } from "../../src/contract/boot.ts";
+import { conflict, fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
+import { toRfc3339 } from "../../src/pure/instant.ts";
+import { allocate, audit, go, guard, lock, otherwise, refuse } from "../engine/decide.ts";
+import { runTable, type Table } from "../engine/table.ts";
+import type { Behavior, Condition, Out } from "../engine/types.ts";
+import type { BootRecordMessage, Declared, Msg, Segment } from "./messages.ts";
+import type { BootRecordState, On } from "./state.ts";
+import { bootRecordView } from "./view.ts";
+
+export const ADMIN_POOL = "admin-network";
+
+const BUSY = "boot record is <STATE>; only a decommissioned record can be reactivated";
+
+export const bootRecordTable: Table<BootRecordState, BootRecordMessage> = {
+  seen: { absent: appear, discovered: "ignore", enrolling: "ignore", enrolled: "ignore", decommissioned: "ignore" },
+  authorize: {
+    absent: authorizeUnseen,
+    discovered: authorize,
+    enrolling: "ignore",
+    enrolled: "boot record is <STATE> already",
+    decommissioned: "boot record is <STATE>; reactivate it first",
+  },
+  reactivate: {
+    absent: "missing",
+    discovered: "ignore",
+    enrolling: BUSY,
+    enrolled: BUSY,
+    decommissioned: reactivate,
+  },
+  rescue: { absent: "missing", discovered: rescue, enrolling: rescue, enrolled: rescue, decommissioned: rescue },
+  assign: { absent: "missing", discovered: assign, enrolling: assign, enrolled: assign, decommissioned: assign },
+  decommission: {
+    absent: "missing",
+    discovered: decommission,
+    enrolling: decommission,
+    enrolled: decommission,
+    decommissioned: "ignore",
+  },
+  converge: {
+    absent: "missing",
+    discovered: converge,
+    enrolling: converge,
+    enrolled: converge,
+    decommissioned: converge,
+  },
+  enroll: { absent: "ignore", discovered: "ignore", enrolling: enroll, enrolled: "ignore", decommissioned: "ignore" },
+  rearm: { absent: "ignore", discovered: "ignore", enrolling: "ignore", enrolled: rearm, decommissioned: "ignore" },
+  retire: { absent: "ignore", discovered: retire, enrolling: retire, enrolled: retire, decommissioned: "ignore" },
+};
+
+/** A machine that was never seen: it enrols when the policy says so and an address is free, else it is only noted. */
+function appear(_s: null, m: Msg<"seen">, now: Date): Out<BootRecordState> {
+  const note = audit("boot_record_seen", resource(m), { mac: m.mac });
+  const noted = go<BootRecordState>(discovered(m, now, "booter"), policyHolds(m), note);
+  if (!m.enroll || m.segment === null) return noted;
+  const next = enrolling({ record: discovered(m, now, "booter"), ...m, segment: m.segment }, now);
+  return go<BootRecordState>(next, policyHolds(m), reserve(m), note, otherwise(noted));
+}
+
+function authorizeUnseen(_s: null, m: Msg<"authorize">, now: Date): Out<BootRecordState> {
+  return authorize(discovered(m, now, "operator"), m, now);
+}
+
+function authorize(s: On<"discovered">, m: Msg<"authorize">, now: Date): Out<BootRecordState> {
+  const note = audit("boot_record_authorize", resource(m), { mac: m.mac });
+  // A record that was reactivated has its address still.
+  if (s.address !== null) return go<BootRecordState>({ ...s, state: "enrolling", updated_at: now }, note);
+  if (m.segment === null) return refuse(NO_ADMIN_NETWORK);
+  const next = enrolling({ record: s, ...m, segment: m.segment }, now);
+  return go<BootRecordState>(next, policyHolds(m), reserve(m), note);
+}
+
+function reactivate(s: On<"decommissioned">, _m: Msg<"reactivate">, now: Date): Out<BootRecordState> {
+  return go<BootRecordState>(
+    { ...s, state: "discovered", server_uuid: null, updated_at: now },
+    audit("boot_record_reactivate", resource(s), { mac: s.mac }),
+  );
+}
+
+function rescue(s: BootRecordState, m: Msg<"rescue">, now: Date): Out<BootRecordState> {
+  if (s.rescue === m.on) return { out: "ignore" };
+  return go(
+    { ...s, rescue: m.on, updated_at: now },
+    audit(m.on ? "boot_record_rescue" : "boot_record_rescue_clear", resource(s), { mac: s.mac }),
+  );
+}
+
+function assign(s: BootRecordState, m: Msg<"assign">, now: Date): Out<BootRecordState> {
+  return go(
+    { ...s, assigned_pi: m.platform_image, updated_at: now },
+    audit("boot_record_assign", resource(s), { mac: s.mac, platform_image: m.platform_image }),
+  );
+}
+
+function decommission(
+  s: On<"discovered"> | On<"enrolling"> | On<"enrolled">,
+  _m: Msg<"decommission">,
+  now: Date,
+): Out<BootRecordState> {
+  const next: BootRecordState = { ...s, state: "decommissioned", updated_at: now };
+  const note = audit("boot_record_decommission", resource(s), { mac: s.mac });
+  if (s.server_uuid === null) return go(next, note);
+  return go(
+    next,
+    lock(`cn:${s.server_uuid}`),
+    guard("no_active_cn", { server_uuid: s.server_uuid }, "the node of this boot record is in use; disable it first"),
+    note,
+  );
+}
+
+function converge(s: BootRecordState, m: Msg<"converge">, now: Date): Out<BootRecordState> {
+  const { hostname } = m.declared;
+  if (s.address === null) return go({ ...s, hostname, updated_at: now }, converged(s, m));
+  const networking = { ...s.networking, ...networkingOf(m.declared) };
+  return go({ ...s, hostname, networking, updated_at: now }, converged(s, m));
+}
+
+function converged(s: BootRecordState, m: Msg<"converge">) {
+  return audit("boot_record_converge", resource(s), { mac: s.mac, declared: m.declared });
+}
+
+function enroll(s: On<"enrolling">, m: Msg<"enroll">, now: Date): Out<BootRecordState> {
+  // A MAC bound to another server is left alone.
+  if (s.server_uuid !== null && s.server_uuid !== m.server_uuid) return { out: "ignore" };
+  const assigned_pi = s.assigned_pi ?? m.enrollment_pi;
+  if (assigned_pi === null) return refuse(NO_IMAGE);
+  return go<BootRecordState>({ ...s, state: "enrolled", server_uuid: m.server_uuid, assigned_pi, updated_at: now });
+}
+
+function rearm(s: On<"enrolled">, m: Msg<"rearm">, now: Date): Out<BootRecordState> {
+  if (s.server_uuid !== m.server_uuid) return { out: "ignore" };
+  return go<BootRecordState>({ ...s, state: "enrolling", updated_at: now });
+}
+
+function retire(
+  s: On<"discovered"> | On<"enrolling"> | On<"enrolled">,
+  m: Msg<"retire">,
+  now: Date,
+): Out<BootRecordState> {
+  if (s.server_uuid !== null && s.server_uuid !== m.server_uuid) return { out: "ignore" };
+  return go<BootRecordState>({ ...s, state: "decommissioned", updated_at: now });
+}
+
+// ------------------------------------------------------------------------------------------------ shared by the cells
+
+const NO_ADMIN_NETWORK = conflict("no admin_network is configured in the boot policy; there is no address to reserve");
+const NO_ADDRESS = fault("conflict", "every address of the admin network is reserved", {
+  error_code: "PoolExhausted",
+});
+const NO_IMAGE = conflict("the boot policy names no enrollment_pi and no image is assigned to the boot record");
+
+function discovered(
+  m: { readonly mac: string; readonly by: string; readonly declared: Declared },
+  now: Date,
+  source: "booter" | "operator",
+): On<"discovered"> {
+  return {
+    mac: m.mac,
+    state: "discovered",
+    address: null,
+    networking: null,
+    provenance: { source, first_seen_at: toRfc3339(now), first_seen_by: m.by },
+    server_uuid: null,
+    assigned_pi: null,
+    rescue: false,
+    hostname: m.declared.hostname,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+type Enrolment = {
+  readonly record: On<"discovered">;
+  readonly segment: Segment;
+  readonly declared: Declared;
+  readonly address_token: string;
+};
+
+function enrolling({ record, segment, declared, address_token }: Enrolment, now: Date): On<"enrolling"> {
+  const { prefix_len, gateway, resolvers } = segment;
+  const spec: Networking = {
+    address: address_token,
+    prefix_len,
+    gateway,
+    resolvers: [...resolvers],
+    ...networkingOf(declared),
+  };
+  return { ...record, state: "enrolling", address: address_token, networking: spec, updated_at: now };
+}
+
+/** What the roster decides of a networking spec. */
+function networkingOf({ hostname, nic_tags, aggregate }: Declared) {
+  return { hostname, nic_tags: [...nic_tags], ...(aggregate === undefined ? {} : { aggregate }) };
+}
+
+function policyHolds(m: { readonly policy_version: number }): Condition {
+  return { part: "guard", name: "boot_policy_is", args: { version: m.policy_version }, fault: POLICY_CHANGED };
+}
+
+function reserve(m: { readonly address_token: string }): Condition {
+  return allocate(ADMIN_POOL, m.address_token, NO_ADDRESS);
+}
+
+function resource(of: { readonly mac: string }): string {
+  return `BootRecord::"${of.mac}"`;
+}
+
+export const bootRecord: Behavior<BootRecordState, BootRecordMessage> = {
+  kind: "boot-record",
+  table: "boot_record",
+  key: "mac",
+  step: (s, m, now) => runTable(bootRecordTable, s, m, now),
+  deadline: () => null,
+  view: bootRecordView,
+};

@@ -1,0 +1,20 @@
+// A boot record as the wire shows it. Document 4, Fixed here.
+import type { BootRecord } from "../../src/contract/boot.ts";
+import { toRfc3339 } from "../../src/pure/instant.ts";
+import type { BootRecordState } from "./state.ts";
+
+export function bootRecordView(s: BootRecordState): BootRecord {
+  return {
+    mac: s.mac,
+    state: s.state,
+    address: s.address,
+    networking: s.networking,
+    provenance: s.provenance,
+    server_uuid: s.server_uuid,
+    assigned_pi: s.assigned_pi,
+    rescue: s.rescue,
+    hostname: s.hostname,
+    created_at: toRfc3339(s.created_at),
+    updated_at: toRfc3339(s.updated_at),
+  };
+}

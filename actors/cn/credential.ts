@@ -1,0 +1,34 @@
+// The key of a node and the operation that marks its joining: what approval and setup have in common.
+import { withActor } from "../engine/decide.ts";
+import type { NewNodeKey } from "./messages.ts";
+import type { On } from "./state.ts";
+
+/** Document 4, 1.4: scope agent, bound to the node, owned by the approving user. */
+export function bindKey(server_uuid: string, key: NewNodeKey) {
+  const { id, lookup, secret_sha256, user_id } = key;
+  return withActor({ kind: "api-key", id }, {
+    type: "create",
+    id,
+    lookup,
+    secret_sha256,
+    user_id,
+    description: `agent: cn ${server_uuid}`,
+    scope: "agent",
+    bound_to_cn: server_uuid,
+    expires_at: null,
+  });
+}
+
+export function dropKey(id: string) {
+  return withActor({ kind: "api-key", id }, { type: "revoke" });
+}
+
+export function startNodeJoin(s: On<"approved">, operation_id: string) {
+  return withActor({ kind: "saga", id: operation_id }, {
+    type: "start",
+    id: operation_id,
+    saga: "node-join",
+    params: { server_uuid: s.server_uuid, hostname: s.hostname },
+    references: [{ scope: "cn", id: s.server_uuid }],
+  });
+}

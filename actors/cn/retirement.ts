@@ -1,0 +1,87 @@
+// How a node leaves: disabled, reset to bare, or removed. Document 2, Factory reset and Remove.
+import { planted } from "../engine/planted.ts";
+import { audit, go, guard, lock, remove, withActor } from "../engine/decide.ts";
+import type { Out, Part } from "../engine/types.ts";
+import { dropKey } from "./credential.ts";
+import { type CnState, type On, resource } from "./state.ts";
+
+/** The bound key is not revoked (document 2, Authentication): what it may still do is a row of the policy table. */
+export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out<CnState> {
+  const next = { ...s, state: "disabled", claim_code: null, claim_code_expires_at: null, pending_credential: null };
+  return go(
+    (planted("disable_keeps_code") ? { ...next, claim_code: s.claim_code } : next) as On<"disabled">,
+    audit("cn_disable", resource(s), { server_uuid: s.server_uuid, bound_api_key_id: s.bound_api_key_id }),
+  );
+}
+
+/**
+ * The record is as if it had just been announced; the machine runs on until it boots again. Kept: identity, hardware,
+ * the root password hash, what operators set. Its boot records may enrol again.
+ */
+export function factoryReset(s: On<"approved"> | On<"disabled">): Out<CnState> {
+  const { server_uuid } = s;
+  const next: On<"awaiting_setup"> = {
+    ...s,
+    state: "awaiting_setup",
+    approved_at: null,
+    bound_api_key_id: null,
+    pending_credential: null,
+    ticket_keys: null,
+    disk_layout: null,
+    setup_progress: null,
+    setup_epoch: null,
+    setup_operation_id: null,
+    bundle_taken: false,
+    last_setup_error: "factory reset by operator",
+  };
+  return go(
+    next,
+    ...nothingStandsOn(server_uuid),
+    guard(
+      "enrollment_pi_is_set",
+      {},
+      "no valid enrollment PI is configured in the boot policy; the reset node could not netboot back into enrollment",
+    ),
+    ...dropped(s),
+    ...s.bound_macs.map((mac) => withActor({ kind: "boot-record", id: mac }, { type: "rearm", server_uuid })),
+    audit("cn_factory_reset", resource(s), { server_uuid, hostname: s.hostname }),
+  );
+}
+
+/** The record and what hangs on it go; audit entries and migration records stay. The node is not contacted. */
+export function removeNode(s: On<"pending"> | On<"disabled"> | On<"awaiting_setup">): Out<CnState> {
+  const { server_uuid } = s;
+  const macs = new Set([...s.bound_macs, ...s.macs]);
+  return go<CnState>(
+    null,
+    ...nothingStandsOn(server_uuid),
+    ...(planted("remove_keeps_key") ? [] : dropped(s)),
+    ...[...macs].map((mac) => withActor({ kind: "boot-record", id: mac }, { type: "retire", server_uuid })),
+    remove("cn_signal", { server_uuid }),
+    remove("cn_capacity", { server_uuid }),
+    remove("cn_placement", { server_uuid }),
+    remove("cn_nic_tag", { server_uuid }),
+    remove("cn_load_summary", { server_uuid }),
+    remove("placement_reservation", { server_uuid }),
+    audit("cn_remove", resource(s), { server_uuid, hostname: s.hostname }),
+  );
+}
+
+/** Document 2, Common guards. Whoever places something on the node holds the same lock. */
+function nothingStandsOn(server_uuid: string): readonly Part<CnState>[] {
+  const args = { server_uuid };
+  return [
+    lock(`cn:${server_uuid}`),
+    guard("no_instance_on_cn", args, "instances are still placed on this node; delete or migrate them first"),
+    guard("no_reservation_on_cn", args, "a placement reservation is in flight for this node"),
+    guard(
+      "no_migration_of_cn",
+      args,
+      "a migration involving this node is in flight; wait for it to finish or abort it",
+    ),
+  ];
+}
+
+function dropped(s: CnState): readonly Part<CnState>[] {
+  return s.bound_api_key_id === null ? [] : [dropKey(s.bound_api_key_id)];
+}

@@ -1,0 +1,45 @@
+// What operators set on a node in any state: role, reservoir, traits, root password.
+import { audit, go, reply, upsert } from "../engine/decide.ts";
+import type { Out } from "../engine/types.ts";
+import type { Msg } from "./messages.ts";
+import { type CnState, resource } from "./state.ts";
+import { reservoirView } from "./view.ts";
+
+export function setRole(s: CnState, m: Msg<"set_role">): Out<CnState> {
+  return go({ ...s, role: m.role }, audit("cn_set_role", resource(s), { server_uuid: s.server_uuid, role: m.role }));
+}
+
+export function setReservoir(s: CnState, m: Msg<"set_reservoir">): Out<CnState> {
+  const override = { reservoir_enabled: m.reservoir_enabled, reservoir_percent: m.reservoir_percent };
+  const next = { ...s, ...override };
+  return go(
+    next,
+    placementRow(next),
+    audit("cn_set_reservoir", resource(s), { server_uuid: s.server_uuid, ...override }),
+    reply(reservoirView(next, m.defaults)),
+  );
+}
+
+export function setTraits(s: CnState, m: Msg<"set_traits">): Out<CnState> {
+  const next = { ...s, traits: m.traits };
+  return go(
+    next,
+    placementRow(next),
+    audit("cn_traits_set", resource(s), { server_uuid: s.server_uuid, traits: m.traits }),
+    reply({ traits: m.traits }),
+  );
+}
+
+/** The next setup run gets the hash in its bundle; the running system of the node is not touched. */
+export function setRootPassword(s: CnState, m: Msg<"set_root_password">): Out<CnState> {
+  return go(
+    { ...s, root_password_hash: m.root_password_hash },
+    audit("cn_root_password", resource(s), { server_uuid: s.server_uuid, cleared: m.root_password_hash === null }),
+  );
+}
+
+/** The whole row: what a caller does not change is written again. */
+function placementRow(s: CnState) {
+  const { server_uuid, reservoir_enabled, reservoir_percent, traits } = s;
+  return upsert("cn_placement", ["server_uuid"], { server_uuid, reservoir_enabled, reservoir_percent, traits });
+}

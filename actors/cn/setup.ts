@@ -1,0 +1,244 @@
+// The netboot path: a bare machine announces itself, an operator approves a disk layout, the machine installs itself and
+// reports. Document 2, CN state; document 4, Fixed here.
+//
+// Every report carries the epoch of the run it belongs to. Epochs never repeat, so a report of an older run has no
+// effect: not after a failure, not after a reset, not on a record that was removed and announced anew.
+import { badRequest, conflict, fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
+import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";
+import { addMs, toRfc3339 } from "../../src/pure/instant.ts";
+import { approvedLayout } from "../../src/pure/disk-layout-proposal.ts";
+import { disksOf } from "../../src/pure/sysinfo-disks.ts";
+import { macsOf } from "../../src/pure/sysinfo-macs.ts";
+import { audit, go, refuse, reply, tell, upsert, withActor } from "../engine/decide.ts";
+import { waitId } from "../engine/saga.ts";
+import type { Condition, Out, Part } from "../engine/types.ts";
+import { bindKey, dropKey } from "./credential.ts";
+import type { Msg } from "./messages.ts";
+import { BLANK, type CnState, type On, resource } from "./state.ts";
+
+/** Document 2, CN state: the text of a run that never reported its end. */
+export const SETUP_EXPIRED = "cn setup exceeded its deadline without reporting complete/failed; reverted by reconciler";
+/** The saga and its step that waits for the end of the run. */
+export const CN_SETUP = { saga: "cn-setup", step: "reported" } as const;
+
+const NO_WINDOW = fault(
+  "forbidden",
+  "auto_enroll is off and no enrolment window is open; open one with an auto-approve window, then announce again",
+  { error_code: "Forbidden" },
+);
+
+/** An inert record: no code, no credential, nobody waits for it. */
+export function appear(_s: null, m: Msg<"announce">, now: Date): Out<CnState> {
+  const next: On<"awaiting_setup"> = {
+    ...BLANK,
+    ...told(m),
+    state: "awaiting_setup",
+    admin_ip: null,
+    console_listen_port: null,
+    console_tls_spki_sha256_hex: null,
+    registered_at: now,
+    approved_at: null,
+    claim_code: null,
+    claim_code_expires_at: null,
+    registration_id: null,
+    poll_token_sha256: null,
+    bound_api_key_id: null,
+    pending_credential: null,
+    ticket_keys: null,
+    last_seen: now,
+  };
+  const conditions: Condition[] = [
+    { part: "guard", name: "boot_policy_is", args: { version: m.policy_version }, fault: POLICY_CHANGED },
+  ];
+  if (m.window_needed) conditions.push({ part: "guard", name: "enrolment_window_is_open", args: {}, fault: NO_WINDOW });
+  return go(next, ...conditions, seenNow(next, now), announced(next));
+}
+
+/** A known machine that waits for setup tells what it has now. */
+export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: Date): Out<CnState> {
+  if (disjoint(s, m)) return conflicting(s, m, now);
+  const next = { ...s, ...told(m), conflict: null, last_seen: now };
+  return go(next, seenNow(next, now), announced(next));
+}
+
+/** A machine that works, or is being set up, or is disabled: only that it was seen. */
+export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
+  if (disjoint(s, m)) return conflicting(s, m, now);
+  const next = { ...s, last_seen: now };
+  return go(next, seenNow(next, now));
+}
+
+/** Two machines with one identity: never a silent overwrite; the operator reads of it on the node. */
+function conflicting(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
+  const macs = macsOf(m.sysinfo);
+  const seen = { announced_at: toRfc3339(now), hostname: m.hostname, macs };
+  return go(
+    { ...s, conflict: seen },
+    audit("cn_announce_conflict", resource(s), { server_uuid: s.server_uuid, macs }),
+    reply({ conflict: IDENTITY_CONFLICT }),
+  );
+}
+
+/** 409 for an announce whose network ports are none of the known ones. */
+export const IDENTITY_CONFLICT =
+  "this server_uuid is known with other network ports: two machines use one identity, or all ports were replaced";
+
+export function approveSetup(s: On<"awaiting_setup">, m: Msg<"approve_setup">, now: Date): Out<CnState> {
+  const layout = approvedLayout(disksOf(s.sysinfo), m.approval);
+  if ("error" in layout) return refuse(badRequest(layout.error));
+  const next: On<"setting_up"> = {
+    ...s,
+    state: "setting_up",
+    hostname: m.approval.hostname ?? s.hostname,
+    approved_at: now,
+    disk_layout: m.approval,
+    last_setup_error: null,
+    setup_progress: null,
+    setup_epoch: m.epoch,
+    setup_operation_id: m.operation_id,
+    bundle_taken: false,
+  };
+  return go(
+    next,
+    withActor({ kind: "saga", id: m.operation_id }, {
+      type: "start",
+      id: m.operation_id,
+      saga: CN_SETUP.saga,
+      params: { server_uuid: s.server_uuid, epoch: m.epoch },
+      references: [{ scope: "cn", id: s.server_uuid }],
+    }),
+    audit("cn_setup_approve", resource(s), {
+      server_uuid: s.server_uuid,
+      disk_layout: m.approval,
+      operation_id: m.operation_id,
+    }),
+  );
+}
+
+/** Once: the key is minted here, and whoever takes the bundle is the only one to have it. */
+export function takeBundle(s: On<"setting_up">, m: Msg<"take_bundle">): Out<CnState> {
+  if (s.bundle_taken) return refuse(conflict("the setup bundle of this run was taken already"));
+  const next = {
+    ...s,
+    bundle_taken: true,
+    bound_api_key_id: m.key.id,
+    pending_credential: m.key.sealed,
+    ticket_keys: m.key.sealed_tickets,
+  };
+  return go(
+    next,
+    bindKey(s.server_uuid, m.key),
+    audit("booter_bundle", resource(s), {
+      server_uuid: s.server_uuid,
+      epoch: s.setup_epoch,
+      bound_api_key_id: m.key.id,
+    }),
+    reply({
+      epoch: s.setup_epoch,
+      layout: s.disk_layout,
+      hostname: s.hostname,
+      root_password_hash: s.root_password_hash,
+    }),
+  );
+}
+
+export function progress(s: On<"setting_up">, m: Msg<"setup_progressed">, now: Date): Out<CnState> {
+  if (m.epoch !== s.setup_epoch) return refuse(STALE);
+  const { epoch, step, message, percent } = m;
+  // The first report proves that the bundle has arrived.
+  return go({
+    ...s,
+    pending_credential: null,
+    setup_progress: { epoch, step, message, percent, updated_at: toRfc3339(now) },
+  });
+}
+
+/** The node and every enrolling boot record among its ports move together, or none does. */
+export function complete(s: On<"setting_up">, m: Msg<"setup_completed">): Out<CnState> {
+  if (m.epoch !== s.setup_epoch) return refuse(STALE);
+  if (s.bound_api_key_id === null) return refuse(conflict("the setup bundle of this run was never taken"));
+  const { server_uuid } = s;
+  const enroll = { type: "enroll", server_uuid, enrollment_pi: m.enrollment_pi };
+  return go(
+    {
+      ...s,
+      state: "approved",
+      bound_api_key_id: s.bound_api_key_id,
+      pending_credential: null,
+      setup_epoch: null,
+      last_setup_error: null,
+    },
+    ...s.macs.map((mac) => withActor({ kind: "boot-record", id: mac }, enroll)),
+    tellSaga(s, { outcome: "completed", result: { server_uuid } }),
+    audit("cn_setup_complete", resource(s), { server_uuid, epoch: m.epoch }),
+  );
+}
+
+export function fail(s: On<"setting_up">, m: Msg<"setup_failed">): Out<CnState> {
+  if (m.epoch !== s.setup_epoch) return refuse(STALE);
+  return revert(s, m.reason, audit("cn_setup_failed", resource(s), { server_uuid: s.server_uuid, reason: m.reason }));
+}
+
+export function revertAbandoned(s: On<"setting_up">, m: Msg<"revert_setup">): Out<CnState> {
+  return m.epoch === s.setup_epoch ? revert(s, m.reason) : { out: "ignore" };
+}
+
+/** Later than 45 minutes after the approval: at exactly 45 nothing happens yet. */
+export function expireSetup(s: On<"setting_up">, _m: Msg<"tick">, now: Date): Out<CnState> {
+  if (now <= addMs(s.approved_at, SETUP_LIMIT_MS)) return { out: "ignore" };
+  return revert(s, SETUP_EXPIRED, audit("cn_setup_expired", resource(s), { server_uuid: s.server_uuid }));
+}
+
+/** When the tick that expires the setup is due. */
+export function setupDeadline(s: On<"setting_up">): Date {
+  return addMs(s.approved_at, SETUP_LIMIT_MS + 1);
+}
+
+/** Back to waiting for an approval, with the reason; the key of the run is revoked. */
+function revert(s: On<"setting_up">, reason: string, ...parts: readonly Part<CnState>[]): Out<CnState> {
+  const { setup_operation_id, ...rest } = s;
+  const next: On<"awaiting_setup"> = {
+    ...rest,
+    state: "awaiting_setup",
+    approved_at: null,
+    bound_api_key_id: null,
+    pending_credential: null,
+    ticket_keys: null,
+    setup_epoch: null,
+    setup_operation_id,
+    bundle_taken: false,
+    last_setup_error: reason,
+  };
+  const dropped = s.bound_api_key_id === null ? [] : [dropKey(s.bound_api_key_id)];
+  return go(next, ...dropped, tellSaga(s, { outcome: "failed", reason }), ...parts);
+}
+
+/** 409: the report belongs to a run that is over. */
+const STALE = conflict("the report belongs to another setup run (stale epoch)");
+
+function tellSaga(
+  s: On<"setting_up">,
+  ending: { outcome: "completed"; result: unknown } | { outcome: "failed"; reason: string },
+) {
+  const job_id = waitId(s.setup_operation_id, CN_SETUP.step);
+  return tell({ kind: "saga", id: s.setup_operation_id }, { type: "job_ended", job_id, ...ending });
+}
+
+/** What a machine says about itself when it announces. */
+function told(m: Msg<"announce">) {
+  return { server_uuid: m.server_uuid, hostname: m.hostname, sysinfo: m.sysinfo, macs: macsOf(m.sysinfo) };
+}
+
+function disjoint(s: CnState, m: Msg<"announce">): boolean {
+  const macs = macsOf(m.sysinfo);
+  return s.macs.length > 0 && macs.length > 0 && !macs.some((mac) => s.macs.includes(mac));
+}
+
+function seenNow(s: CnState, now: Date) {
+  const { server_uuid, last_status } = s;
+  return upsert("cn_signal", ["server_uuid"], { server_uuid, last_seen: now, last_status: last_status ?? null });
+}
+
+function announced(s: CnState) {
+  return audit("cn_announce", resource(s), { server_uuid: s.server_uuid, hostname: s.hostname });
+}

@@ -1,0 +1,103 @@
+-- What machines boot: the site's policy, one record per admin-network MAC, the declared roster, staged platform images.
+-- Document 2, Boot record and Boot policy.
+create table boot_policy (
+  id                     text primary key check (id = 'site'),
+  incarnation            uuid not null,
+  version                bigint not null check (version > 0),
+  wake_at                timestamptz,
+  state                  text not null check (state = 'set'),
+  auto_enroll            boolean not null,
+  allowlist              jsonb not null,
+  enrollment_pi          text,
+  enrollment_kernel_args jsonb not null,
+  admin_network          jsonb,
+  updated_at             timestamptz not null
+);
+insert into actor_kind values ('boot-policy', 'boot_policy', 'id', 'text');
+
+create table boot_record (
+  mac         text primary key check (mac ~ '^[0-9a-f]{2}(:[0-9a-f]{2}){5}$'),
+  incarnation uuid not null,
+  version     bigint not null check (version > 0),
+  wake_at     timestamptz,
+  state       text not null check (state in ('discovered', 'enrolling', 'enrolled', 'decommissioned')),
+  address     inet,
+  networking  jsonb,
+  provenance  jsonb not null,
+  server_uuid uuid,
+  assigned_pi text,
+  rescue      boolean not null,
+  hostname    text,
+  created_at  timestamptz not null,
+  updated_at  timestamptz not null,
+  -- INV-7: an address belongs to one record, whatever its state; a decommissioned one keeps its own.
+  constraint boot_record_address unique (address),
+  -- INV-8: enrolled implies a node and an image.
+  check (state <> 'enrolled' or (server_uuid is not null and assigned_pi is not null)),
+  check ((address is null) = (networking is null))
+);
+create index boot_record_of_node on boot_record (server_uuid) where server_uuid is not null;
+create index boot_record_by_state on boot_record (state, mac);
+insert into actor_kind values ('boot-record', 'boot_record', 'mac', 'text');
+
+create table boot_roster (
+  id          text primary key check (id = 'site'),
+  incarnation uuid not null,
+  version     bigint not null check (version > 0),
+  wake_at     timestamptz,
+  state       text not null check (state = 'set'),
+  entries     jsonb not null,
+  updated_at  timestamptz not null
+);
+insert into actor_kind values ('boot-roster', 'boot_roster', 'id', 'text');
+
+-- What one booter has staged; the key is that of its credential.
+create table staging (
+  staged_by   uuid primary key,
+  incarnation uuid not null,
+  version     bigint not null check (version > 0),
+  wake_at     timestamptz,
+  state       text not null check (state = 'set'),
+  stamps      jsonb not null,
+  staged_at   timestamptz not null
+);
+insert into actor_kind values ('staging', 'staging', 'staged_by');
+
+-- The addresses of the admin network that no record holds. Taken from by authorization, rebuilt by a change of the policy.
+insert into pool values ('admin-network', null);
+
+-- Effects run inside commit_units, after the conditions of their choice hold. This one makes the pool's free ranges from
+-- the policy: everything between start and end that is not the gateway's and not a record's. Records keep what they have.
+create function effect_rebuild_admin_pool(args jsonb) returns void language plpgsql volatile as $$
+declare
+  block inet := (args->>'network')::inet;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('pool:admin-network', 0));
+  delete from pool_range where pool_id = 'admin-network';
+  update pool set base = block where id = 'admin-network';
+  if block is null then
+    return;
+  end if;
+  insert into pool_range (pool_id, low, high)
+    select 'admin-network', min(n), max(n)
+      from (select n, n - row_number() over (order by n) as run
+              from generate_series((args->>'low')::bigint, (args->>'high')::bigint) n
+             where not (args->'except' @> to_jsonb(n))
+               and not exists (select from boot_record r where r.address = block + n)) free
+     group by run;
+end $$;
+
+-- A decision that was made with a policy holds only while that policy does.
+create function guard_boot_policy_is(args jsonb) returns boolean language sql volatile as $$
+  select coalesce((select version from boot_policy where id = 'site'), 0) = (args->>'version')::bigint $$;
+-- Document 2, Factory reset: the reset node must be able to netboot back into enrolment.
+create function guard_enrollment_pi_is_set(args jsonb) returns boolean language sql volatile as $$
+  select exists (select from boot_policy where id = 'site' and enrollment_pi is not null) $$;
+-- Document 4, 1.17: a record is not taken from a node that works with it.
+create function guard_no_active_cn(args jsonb) returns boolean language sql volatile as $$
+  select not exists (select from cn where server_uuid = (args->>'server_uuid')::uuid
+    and state in ('approved', 'setting_up')) $$;
+-- Document 4, Fixed here: the auto-approve window serves as the enrolment window; an announce takes nothing from it.
+create function guard_enrolment_window_is_open(args jsonb) returns boolean language sql volatile as $$
+  select exists (select from budget where name = 'auto-approve' and coalesce(remaining, 1) > 0
+    and (expires_at is null or expires_at > berth_now())) $$;

@@ -1,0 +1,138 @@
+// Boot records, the boot policy, the declared roster, staged platform images. Document 2, Boot record and Boot policy;
+// document 4, Fixed here.
+import { z } from "zod";
+import { Hostname } from "./agent.ts";
+import { Timestamp } from "./common.ts";
+import { ALLOWLIST_KINDS, BOOT_RECORD_STATES, PROVENANCE_SOURCES } from "./enums.ts";
+import {
+  CIDR_TEXT_CHARS_MAX,
+  KERNEL_ARGS_MAX,
+  MACS_PER_NODE_MAX,
+  ROSTER_ENTRIES_MAX,
+  SERVICE_TAG_CHARS_MAX,
+} from "./limits.ts";
+
+/** Document 4, Fixed here: what a stamp of a platform image looks like. */
+export const Stamp = z.string().regex(
+  /^(?!.*\.\.)[A-Za-z0-9._-]{1,64}$/,
+  "must be 1 to 64 letters, digits, dots, underscores or hyphens, without two dots in a row",
+);
+
+/** reliability.md S-22: nothing that a boot script could take for more than one word. */
+export const KernelArgument = z.string().regex(
+  /^[A-Za-z0-9_.,:=/+@%-]{1,256}$/,
+  "must be 1 to 256 letters, digits or any of _ . , : = / + @ % -",
+);
+
+const NicTag = z.string().regex(
+  /^[A-Za-z0-9_.-]{1,63}$/,
+  "must be 1 to 63 letters, digits, dots, underscores or hyphens",
+);
+
+/** Several links that act as one; its first member is the boot MAC. */
+export const Aggregate = z.strictObject({
+  name: NicTag,
+  mode: z.enum(["off", "active", "passive"]).default("active"),
+  macs: z.array(z.string().max(32)).min(1).max(MACS_PER_NODE_MAX),
+});
+export type Aggregate = z.infer<typeof Aggregate>;
+
+/** What a record will boot with. */
+export const Networking = z.object({
+  address: z.string(),
+  prefix_len: z.number().int(),
+  gateway: z.string().nullable(),
+  resolvers: z.array(z.string()),
+  hostname: z.string().nullable(),
+  nic_tags: z.array(z.string()),
+  aggregate: Aggregate.optional(),
+});
+export type Networking = z.infer<typeof Networking>;
+
+export const Provenance = z.object({
+  source: z.enum(PROVENANCE_SOURCES),
+  first_seen_at: Timestamp,
+  first_seen_by: z.string().describe("The key that reported or authorized it first"),
+});
+export type Provenance = z.infer<typeof Provenance>;
+
+export const BootRecord = z.object({
+  mac: z.string(),
+  state: z.enum(BOOT_RECORD_STATES),
+  address: z.string().nullable(),
+  networking: Networking.nullable(),
+  provenance: Provenance,
+  server_uuid: z.string().nullable(),
+  assigned_pi: z.string().nullable(),
+  rescue: z.boolean(),
+  hostname: z.string().nullable(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type BootRecord = z.infer<typeof BootRecord>;
+
+export const AllowlistEntry = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal(ALLOWLIST_KINDS[0]),
+    value: z.string().regex(
+      /^[0-9a-f]{2}(?::[0-9a-f]{2}){0,5}$/,
+      "a mac_prefix is lowercase hex in colon-separated octets",
+    ),
+  }),
+  z.strictObject({
+    kind: z.literal(ALLOWLIST_KINDS[1]),
+    value: z.string().regex(
+      new RegExp(`^[A-Za-z0-9]{1,${SERVICE_TAG_CHARS_MAX}}$`),
+      `a service_tag is 1 to ${SERVICE_TAG_CHARS_MAX} ASCII letters or digits`,
+    ),
+  }),
+]);
+export type AllowlistEntry = z.infer<typeof AllowlistEntry>;
+
+export const AdminNetwork = z.strictObject({
+  ipv4_block: z.string().max(CIDR_TEXT_CHARS_MAX).describe("CIDR"),
+  provision_start_ipv4: z.ipv4(),
+  provision_end_ipv4: z.ipv4(),
+  gateway: z.ipv4().nullish().transform((value) => value ?? null),
+  resolvers: z.array(z.ipv4()).max(8).default([]),
+});
+export type AdminNetwork = z.infer<typeof AdminNetwork>;
+
+/** Document 2, Boot policy. The whole object is put at once; If-Match with the ETag of a GET prevents lost updates. */
+export const BootPolicy = z.strictObject({
+  auto_enroll: z.boolean().default(true),
+  allowlist: z.array(AllowlistEntry).max(10_000).default([]),
+  enrollment_pi: Stamp.nullish().transform((value) => value ?? null),
+  enrollment_kernel_args: z.array(KernelArgument).max(KERNEL_ARGS_MAX).default([]),
+  admin_network: AdminNetwork.nullish().transform((value) => value ?? null),
+});
+export type BootPolicy = z.infer<typeof BootPolicy>;
+export type BootPolicyBody = z.input<typeof BootPolicy>;
+
+export const RosterEntry = z.strictObject({
+  hostname: Hostname,
+  macs: z.array(z.string().max(32)).min(1).max(MACS_PER_NODE_MAX),
+  nic_tags: z.array(NicTag).max(64).default([]),
+  aggregate: Aggregate.nullish().transform((value) => value ?? undefined),
+});
+export type RosterEntry = z.infer<typeof RosterEntry>;
+
+/** Document 4, Fixed here: what the answers file declares about machines, by MAC. */
+export const Roster = z.array(RosterEntry).max(ROSTER_ENTRIES_MAX);
+export type Roster = z.infer<typeof Roster>;
+
+export const Convergence = z.object({
+  converged: z.array(z.string()).describe("MACs whose record was rewritten; applied at the next netboot"),
+  unchanged: z.array(z.string()),
+  unknown: z.array(z.string()).describe("Boot MACs of the roster that have no record yet"),
+});
+export type Convergence = z.infer<typeof Convergence>;
+
+export const AssignBody = z.strictObject({ platform_image: Stamp });
+
+/** What a booter tells of a packet: never more than a few short words, and ignored where unknown. */
+export const SeenBody = z.object({ mac: z.string().max(32), client: z.record(z.string(), z.unknown()).default({}) });
+
+export const StagedBody = z.strictObject({ stamps: z.array(Stamp).max(1_000) });
+export const StagedImage = z.object({ stamp: z.string(), staged_at: Timestamp, staged_by: z.string() });
+export type StagedImage = z.infer<typeof StagedImage>;

@@ -1,0 +1,93 @@
+// Setup of bare machines: announce, plan, approve, bundle, reports. Document 2, Setup approval request and States;
+// document 4, Fixed here.
+import { z } from "zod";
+import { CnView } from "./cn.ts";
+import { Hostname } from "./agent.ts";
+import { Uuid } from "./common.ts";
+import { COMPRESSIONS, DISK_LAYOUTS } from "./enums.ts";
+import { TRAIT_BYTES_MAX } from "./limits.ts";
+
+export const AnnounceBody = z.object({
+  server_uuid: Uuid,
+  hostname: Hostname.nullish(),
+  sysinfo: z.record(z.string(), z.unknown()),
+});
+export type AnnounceBody = z.infer<typeof AnnounceBody>;
+
+const orNull = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? null);
+
+/** Unknown fields are refused, so that a misspelled key never silently drops intent. */
+export const SetupApproval = z.strictObject({
+  disk_layout: z.enum(DISK_LAYOUTS),
+  disk_width: orNull(z.number().int()),
+  disk_spares: orNull(z.number().int().min(0))
+    .describe("0 is a fixed zero-spare pool, different from omitting it"),
+  disk_exclude: z.array(z.string().min(1).max(128)).max(1_024).nullish().transform((value) => value ?? []),
+  disk_cache: z.boolean().nullish().transform((value) => value ?? true)
+    .describe("Default true; false disables the L2ARC cache device"),
+  disk_compress: orNull(z.enum(COMPRESSIONS)),
+  hostname: orNull(Hostname).describe("Omitted keeps the announced name"),
+});
+export type SetupApproval = z.output<typeof SetupApproval>;
+
+export const SetupApproved = CnView.extend({
+  operation_id: z.string().describe("The cn-setup operation; follow it with GET /v1/operations/{id}"),
+});
+export type SetupApproved = z.infer<typeof SetupApproved>;
+
+const LayoutDisk = z.object({ name: z.string(), size_gb: z.number() });
+export const LayoutProposal = z.object({
+  disks: z.array(LayoutDisk),
+  proposal: z.object({
+    layout: z.enum(DISK_LAYOUTS),
+    width: z.number().int().nullable(),
+    spares: z.number().int(),
+    vdevs: z.array(z.object({ type: z.string().optional(), disks: z.array(z.string()) })),
+    spare_disks: z.array(z.string()),
+    cache_disks: z.array(z.string()),
+    capacity_gb: z.number(),
+    destroys: z.array(z.string()).describe("Every disk whose data is lost"),
+  }).optional(),
+  error: z.string().optional(),
+  supported_layouts: z.array(z.enum(DISK_LAYOUTS)),
+});
+export type LayoutProposal = z.infer<typeof LayoutProposal>;
+
+/** Handed out once: what the setup script needs, secrets included. */
+export const SetupBundle = z.object({
+  epoch: z.number().int().describe("Every report of this run must carry it"),
+  server_uuid: z.string(),
+  api_key: z.string(),
+  console_ticket_key_hex: z.string(),
+  imds_token_key_hex: z.string(),
+  migrate_ticket_key_hex: z.string(),
+  layout: SetupApproval,
+  hostname: z.string(),
+  root_password_hash: z.string().nullable(),
+  root_authorized_keys: z.array(z.string()),
+});
+export type SetupBundle = z.infer<typeof SetupBundle>;
+
+const epoch = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+export const SetupProgressReport = z.object({
+  epoch,
+  step: z.string().min(1).max(128),
+  message: z.string().max(2_048).nullish(),
+  percent: z.number().min(0).max(100).nullish(),
+});
+export const SetupCompleteReport = z.object({ epoch });
+/** The 512 bytes of the reason are counted in UTF-8 by the route (document 2, Limits). */
+export const SetupFailedReport = z.object({ epoch, reason: z.string() });
+
+/** Exactly one of the two; both omitted or empty clears the stored hash. */
+export const RootPasswordBody = z.strictObject({
+  password: z.string().max(1_024).nullish(),
+  password_hash: z.string().max(256).nullish(),
+});
+
+const traitText = z.string().min(1).refine(
+  (text) => new TextEncoder().encode(text).length <= TRAIT_BYTES_MAX,
+  `must be 1 to ${TRAIT_BYTES_MAX} bytes`,
+);
+export const Traits = z.strictObject({ traits: z.record(traitText, traitText) });
+export type Traits = z.infer<typeof Traits>;

@@ -1,0 +1,75 @@
+// Disks grouped by the capacity they were sold as. A pool is built from one class, so the grouping decides which disks
+// hold data: it has to agree with the layout tool on the node bit for bit, its oddities included (a result depends on
+// the order in which disks were announced when three classes lie within 5 % of each other in a chain).
+// Document 2, Layout constraints.
+
+/** A disk as the layout tool sees it. `bus` only separates classes of different sizes; equal sizes are merged. */
+export type Disk = {
+  readonly name: string;
+  readonly size_bytes: number;
+  readonly solid_state: boolean;
+  readonly removable: boolean;
+  readonly bus: string;
+};
+
+/** Never empty. `gb` is the nominal capacity in 10^9 bytes, in steps of a half. */
+export type SizeClass = { readonly gb: number; readonly solid_state: boolean; readonly disks: readonly Disk[] };
+
+const BYTES_PER_MB = 1e6;
+const MB_PER_GB = 1_000;
+const TOLERANCE = 0.05;
+/** Steps in MB between capacities on the market, coarse ones first. */
+const MARKET_STEPS_MB = [500_000, 150_000, 80_000, 20_000, 4_500, 1_000] as const;
+
+/**
+ * The nominal capacity of a disk. A whole number of GB is its own class.
+ * @returns GB (10^9 bytes), or 0 for a disk too small to use (below about 0.5 GB)
+ */
+export function nominalGb(size_bytes: number): number {
+  const mb = size_bytes / BYTES_PER_MB;
+  let nominalMb = 0;
+  let bestScore = 0;
+  for (const step of MARKET_STEPS_MB) {
+    const steps = Math.floor((mb + step / 2) / step);
+    const candidateMb = steps * step;
+    if (Math.abs(mb - candidateMb) / mb > TOLERANCE) continue;
+    // Fewer steps make a likelier capacity, hence the fourth power.
+    const score = (mb - candidateMb) ** 2 * steps ** 4;
+    // A score of 0 also stands for "none yet" in the tool, so an exact fit gives way to the next candidate.
+    if (bestScore === 0 || score < bestScore) {
+      nominalMb = candidateMb;
+      bestScore = score;
+    }
+  }
+  const fits = Math.abs(nominalMb - mb) / mb < TOLERANCE;
+  return fits ? nominalMb / MB_PER_GB : Math.round(mb / MB_PER_GB);
+}
+
+/** The classes of the usable disks: no removable ones, none of class 0. Order is that of first appearance. */
+export function sizeClasses(disks: readonly Disk[]): SizeClass[] {
+  const classes = new Map<string, SizeClass & { readonly disks: Disk[] }>();
+  for (const disk of disks) {
+    const gb = nominalGb(disk.size_bytes);
+    if (disk.removable || !(gb > 0)) continue;
+    const key = JSON.stringify([disk.bus, gb, disk.solid_state]);
+    if (!classes.has(key)) classes.set(key, { gb, solid_state: disk.solid_state, disks: [] });
+    classes.get(key)!.disks.push(disk);
+  }
+  return merged([...classes.values()]);
+}
+
+/** Joins neighbours: of each ordered pair within 5 %, the class with more disks takes the other in and keeps its size. */
+function merged(found: readonly SizeClass[]): SizeClass[] {
+  const classes: (SizeClass | null)[] = [...found];
+  for (let i = 0; i < classes.length; i++) {
+    for (let j = 0; j < classes.length; j++) {
+      const a = classes[i], b = classes[j];
+      if (i === j || !a || !b || a.solid_state !== b.solid_state) continue;
+      if (Math.abs(a.gb - b.gb) / b.gb > TOLERANCE) continue;
+      const [winner, loser] = a.disks.length > b.disks.length ? [i, j] : [j, i];
+      classes[winner] = { ...classes[winner]!, disks: [...classes[winner]!.disks, ...classes[loser]!.disks] };
+      classes[loser] = null;
+    }
+  }
+  return classes.filter((one) => one !== null);
+}

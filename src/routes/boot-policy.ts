@@ -1,0 +1,195 @@
+// The boot policy, the declared roster, staged platform images. Document 2, Boot policy; document 4, Fixed here.
+import { createRoute } from "@hono/zod-openapi";
+import { findPolicy } from "../../actors/boot-policy/reads.ts";
+import { BOOT_POLICY } from "../../actors/boot-policy/transition.ts";
+import { findBootRecords } from "../../actors/boot-record/reads.ts";
+import { findRoster } from "../../actors/boot-roster/reads.ts";
+import { BOOT_ROSTER } from "../../actors/boot-roster/transition.ts";
+import { listStaged } from "../../actors/staging/reads.ts";
+import { BootPolicy, Convergence, Roster, StagedBody, StagedImage } from "../contract/boot.ts";
+import { page } from "../contract/common.ts";
+import { badRequest, type Fault, fault } from "../contract/fault.ts";
+import type { BootRecordRow } from "../db/tables.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { canonicalJson } from "../pure/canonical-json.ts";
+import { canonicalMac, isMulticastMac } from "../pure/mac.ts";
+import { answers, jsonBody, rights } from "./answer.ts";
+import { spanOf } from "./admin-network.ts";
+import { bootMacOf, declaredOf } from "./boot-lookup.ts";
+import { callerOf } from "./cn-boot.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Boot policy"];
+
+export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
+  const showRoute = createRoute({
+    method: "get",
+    path: "/v2/cn-boot-policy",
+    tags,
+    summary: "Show the boot policy",
+    description: "The ETag names this version; send it as If-Match with the PUT that changes it.",
+    ...rights(deps, "CnBootPolicyGet"),
+    responses: answers(BootPolicy, "The policy"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const { policy, version } = await findPolicy(deps.kysely);
+    c.header("etag", etagOf(version));
+    return c.json(policy, 200);
+  });
+
+  const putRoute = createRoute({
+    method: "put",
+    path: "/v2/cn-boot-policy",
+    tags,
+    summary: "Replace the boot policy",
+    description: "The whole object. With If-Match, 412 when somebody changed the policy since; without it, the last " +
+      "writer wins. Records keep the addresses they have.",
+    ...rights(deps, "CnBootPolicySet"),
+    request: { body: jsonBody(BootPolicy) },
+    responses: answers(BootPolicy, "The policy as it holds now"),
+  });
+  app.openapi(putRoute, async (c) => {
+    const policy = c.req.valid("json");
+    const span = spanOf(policy.admin_network);
+    if ("error" in span) return faultResponse(c, badRequest(span.error));
+    const expected = expectedVersion(c.req.header("if-match"));
+    if (expected !== null && typeof expected === "object") return faultResponse(c, expected);
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { version } = await findPolicy(deps.kysely);
+    const message = { type: "put", policy, span: span.span, expected, current: version } as const;
+    const outcome = await deps.send(c, BOOT_POLICY, message, turn);
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    c.header("etag", etagOf(version + 1));
+    return c.json(outcome.reply as BootPolicy, 200);
+  });
+
+  const rosterRoute = createRoute({
+    method: "get",
+    path: "/v2/cn-boot-roster",
+    tags,
+    summary: "Show the declared roster",
+    ...rights(deps, "CnBootRosterGet"),
+    responses: answers(Roster, "What is declared of machines"),
+  });
+  app.openapi(rosterRoute, async (c) => c.json(await findRoster(deps.kysely), 200));
+
+  const putRosterRoute = createRoute({
+    method: "put",
+    path: "/v2/cn-boot-roster",
+    tags,
+    summary: "Replace the declared roster",
+    description: "Records that enrol from now on get what it declares; converge brings older ones up to it.",
+    ...rights(deps, "CnBootRosterSet"),
+    request: { body: jsonBody(Roster) },
+    responses: answers(Roster, "The roster as it holds now"),
+  });
+  app.openapi(putRosterRoute, async (c) => {
+    const canonical = canonicalRoster(c.req.valid("json"));
+    if ("error" in canonical) return faultResponse(c, badRequest(canonical.error));
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const outcome = await deps.send(c, BOOT_ROSTER, { type: "put", entries: canonical.roster }, turn);
+    return outcome.ok ? c.json(outcome.reply as Roster, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const convergeRoute = createRoute({
+    method: "post",
+    path: "/v2/cn-boot-roster/converge",
+    tags,
+    summary: "Write the declared networking onto records that were made before it was declared",
+    description: "Applied at the next netboot of each machine.",
+    ...rights(deps, "CnBootRosterSet"),
+    responses: answers(Convergence, "What changed"),
+  });
+  app.openapi(convergeRoute, async (c) => {
+    const roster = await findRoster(deps.kysely);
+    const macs = roster.map(bootMacOf);
+    const records = await findBootRecords(deps.kysely, macs);
+    const converged: string[] = [];
+    const unchanged: string[] = [];
+    for (const mac of macs) {
+      const record = records.get(mac);
+      if (record === undefined) continue;
+      const declared = declaredOf(roster, mac);
+      if (agrees(record, declared)) {
+        unchanged.push(mac);
+        continue;
+      }
+      const outcome = await deps.send(c, { kind: "boot-record", id: mac }, { type: "converge", declared });
+      if (!outcome.ok) return faultResponse(c, outcome.fault);
+      converged.push(mac);
+    }
+    return c.json({ converged, unchanged, unknown: macs.filter((mac) => !records.has(mac)) }, 200);
+  });
+
+  const stagedRoute = createRoute({
+    method: "get",
+    path: "/v2/platform-images",
+    tags,
+    summary: "List the platform images that booters have staged",
+    ...rights(deps, "PlatformImageList"),
+    responses: answers(page(StagedImage), "The images"),
+  });
+  app.openapi(stagedRoute, async (c) => c.json({ items: await listStaged(deps.kysely) }, 200));
+
+  const stageRoute = createRoute({
+    method: "put",
+    path: "/v2/platform-images",
+    tags,
+    summary: "Replace what the calling booter has staged",
+    ...rights(deps, "PlatformImageStage"),
+    request: { body: jsonBody(StagedBody) },
+    responses: answers(page(StagedImage), "The images of all booters"),
+  });
+  app.openapi(stageRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const staged_by = callerOf(c);
+    const { stamps } = c.req.valid("json");
+    const outcome = await deps.send(c, { kind: "staging", id: staged_by }, { type: "stage", staged_by, stamps }, turn);
+    return outcome.ok ? c.json({ items: await listStaged(deps.kysely) }, 200) : faultResponse(c, outcome.fault);
+  });
+}
+
+function etagOf(version: number): string {
+  return `"boot-policy-${version}"`;
+}
+
+/** Null for no condition, or any version that exists. */
+function expectedVersion(header: string | undefined): number | null | Fault {
+  if (header === undefined || header.trim() === "*") return null;
+  const found = /^"boot-policy-(\d{1,15})"$/.exec(header.trim());
+  return found === null ? NO_SUCH_VERSION : Number(found[1]);
+}
+
+const NO_SUCH_VERSION = fault("precondition_failed", "If-Match: is not an ETag of the boot policy");
+
+/** MACs in canonical form, each in one entry only. */
+function canonicalRoster(entries: Roster): { readonly roster: Roster } | { readonly error: string } {
+  const seen = new Set<string>();
+  const roster: Roster = [];
+  for (const [index, entry] of entries.entries()) {
+    const macs = entry.macs.map(canonicalMac);
+    const members = entry.aggregate?.macs.map(canonicalMac) ?? [];
+    if ([...macs, ...members].some((mac) => mac === null || isMulticastMac(mac))) {
+      return { error: `[${index}].macs: every MAC must be 12 hex digits of one network port` };
+    }
+    for (const mac of new Set([...macs, ...members])) {
+      if (mac === null) continue;
+      if (seen.has(mac)) return { error: `[${index}].macs: ${mac} is declared twice` };
+      seen.add(mac);
+    }
+    const aggregate = entry.aggregate === undefined ? undefined : { ...entry.aggregate, macs: members as string[] };
+    roster.push({ ...entry, macs: macs as string[], aggregate });
+  }
+  return { roster };
+}
+
+function agrees(record: BootRecordRow, declared: ReturnType<typeof declaredOf>): boolean {
+  if (record.hostname !== declared.hostname) return false;
+  if (record.networking === null) return true;
+  const { hostname, nic_tags, aggregate } = record.networking;
+  const held = { hostname, nic_tags, aggregate: aggregate ?? null };
+  return canonicalJson(held) === canonicalJson({ ...declared, aggregate: declared.aggregate ?? null });
+}

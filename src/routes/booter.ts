@@ -1,0 +1,185 @@
+// What booters call. Document 4, Fixed here. Unknown fields are ignored, so that mixed versions work.
+import { createRoute } from "@hono/zod-openapi";
+import { findPolicy } from "../../actors/boot-policy/reads.ts";
+import { findCn } from "../../actors/cn/reads.ts";
+import type { CnMessage } from "../../actors/cn/messages.ts";
+import { BootRecord, SeenBody } from "../contract/boot.ts";
+import { CnParam, CnView } from "../contract/cn.ts";
+import { badRequest, conflict, type Fault } from "../contract/fault.ts";
+import { FAILURE_REPORT_BYTES_MAX } from "../contract/limits.ts";
+import {
+  AnnounceBody,
+  SetupBundle,
+  SetupCompleteReport,
+  SetupFailedReport,
+  SetupProgressReport,
+} from "../contract/setup.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { answers, jsonBody, rights } from "./answer.ts";
+import { lookUp } from "./boot-lookup.ts";
+import { callerOf, Mac, underPolicy } from "./cn-boot.ts";
+import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
+
+const tags = ["Booter"];
+
+export function booterRoutes(app: App, deps: RouteDeps): void {
+  const seenRoute = createRoute({
+    method: "post",
+    path: "/v2/booter/seen",
+    tags,
+    summary: "Report a machine that asks to boot, and hear what it is to boot",
+    description: "Answers the boot record, made now when there was none: enrolling where the policy lets the machine " +
+      "in and an address is free, otherwise discovered.",
+    ...rights(deps, "BooterSeen"),
+    request: { body: jsonBody(SeenBody.extend({ mac: Mac })) },
+    responses: answers(BootRecord.nullable(), "The record"),
+  });
+  app.openapi(seenRoute, async (c) => {
+    const { mac } = c.req.valid("json");
+    const outcome = await underPolicy(deps, undefined, async () => {
+      const found = await lookUp(deps.kysely, mac);
+      return await deps.send(c, { kind: "boot-record", id: mac }, { type: "seen", mac, by: callerOf(c), ...found });
+    });
+    return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const announceRoute = createRoute({
+    method: "post",
+    path: "/v2/booter/announce",
+    tags,
+    summary: "Announce a bare machine",
+    description:
+      "A new machine gets an inert record; with auto_enroll off that needs an open auto-approve window. A known " +
+      "one that waits for setup refreshes its inventory; any other is only noted as seen. Network ports that have " +
+      "none in common with the known ones are refused and shown on the node as a conflict.",
+    ...rights(deps, "CnAnnounce"),
+    request: { body: jsonBody(AnnounceBody) },
+    responses: answers(CnView, "The node"),
+  });
+  app.openapi(announceRoute, async (c) => {
+    const { server_uuid, hostname, sysinfo } = c.req.valid("json");
+    if (isNoIdentity(server_uuid)) return faultResponse(c, badRequest(NO_IDENTITY_RULE));
+    const outcome = await underPolicy(deps, undefined, async () => {
+      const { policy, version } = await findPolicy(deps.kysely);
+      return await deps.send(c, { kind: "cn", id: server_uuid }, {
+        type: "announce",
+        server_uuid,
+        hostname: hostname ?? server_uuid.slice(0, 8),
+        sysinfo,
+        policy_version: version,
+        window_needed: !policy.auto_enroll,
+      });
+    });
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    const refused = (outcome.reply as { conflict?: unknown }).conflict;
+    return typeof refused === "string" ? faultResponse(c, conflict(refused)) : c.json(outcome.reply as CnView, 200);
+  });
+
+  const bundleRoute = createRoute({
+    method: "post",
+    path: "/v2/booter/cns/{server_uuid}/bundle",
+    tags,
+    summary: "Take the setup bundle of a node, once",
+    description:
+      "Mints the node's key. The same Idempotency-Key gets the same answer until the machine's first report.",
+    ...rights(deps, "BooterBundle"),
+    request: { params: CnParam },
+    responses: answers(SetupBundle, "The bundle, secrets included"),
+  });
+  app.openapi(bundleRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { server_uuid } = c.req.valid("param");
+    const key = deps.mint.nodeKey(server_uuid, { id: deps.newId(), user_id: deps.root_user_id });
+    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, { type: "take_bundle", key }, turn);
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    const reply = outcome.reply as Pick<SetupBundle, "epoch" | "layout" | "hostname" | "root_password_hash">;
+    const sealed = turn.repeated ? await sealedOf(server_uuid, reply.epoch) : key;
+    if (sealed === null) return faultResponse(c, TAKEN);
+    return c.json({
+      ...reply,
+      server_uuid,
+      api_key: deps.mint.openNodeKey(server_uuid, sealed.sealed),
+      ...deps.mint.openTickets(server_uuid, sealed.sealed_tickets),
+      root_authorized_keys: await deps.settings.rootAuthorizedKeys(),
+    }, 200);
+  });
+
+  /** What a repeated request is given again, while the run it belongs to has not reported. */
+  async function sealedOf(
+    server_uuid: string,
+    epoch: number,
+  ): Promise<{ sealed: string; sealed_tickets: string } | null> {
+    const row = await findCn(deps.kysely, server_uuid);
+    if (row?.setup_epoch !== epoch || row.pending_credential === null || row.ticket_keys === null) return null;
+    return { sealed: row.pending_credential, sealed_tickets: row.ticket_keys };
+  }
+
+  const progressRoute = createRoute({
+    method: "post",
+    path: "/v2/booter/cns/{server_uuid}/setup-progress",
+    tags,
+    summary: "Relay how far a setup has come",
+    ...rights(deps, "BooterReport"),
+    request: { params: CnParam, body: jsonBody(SetupProgressReport) },
+    responses: answers(CnView, "The node"),
+  });
+  app.openapi(progressRoute, async (c) => {
+    const { epoch, step, message, percent } = c.req.valid("json");
+    return await report(c, c.req.valid("param").server_uuid, {
+      type: "setup_progressed",
+      epoch,
+      step,
+      message: message ?? null,
+      percent: percent ?? null,
+    });
+  });
+
+  const completeRoute = createRoute({
+    method: "post",
+    path: "/v2/booter/cns/{server_uuid}/setup-complete",
+    tags,
+    summary: "Relay that a setup has ended well",
+    ...rights(deps, "BooterReport"),
+    request: { params: CnParam, body: jsonBody(SetupCompleteReport) },
+    responses: answers(CnView, "The node, approved; its enrolling boot records are enrolled with it"),
+  });
+  app.openapi(completeRoute, async (c) => {
+    const { policy } = await findPolicy(deps.kysely);
+    const { epoch } = c.req.valid("json");
+    const message = { type: "setup_completed", epoch, enrollment_pi: policy.enrollment_pi } as const;
+    return await report(c, c.req.valid("param").server_uuid, message);
+  });
+
+  const failedRoute = createRoute({
+    method: "post",
+    path: "/v2/booter/cns/{server_uuid}/setup-failed",
+    tags,
+    summary: "Relay that a setup has failed",
+    ...rights(deps, "BooterReport"),
+    request: { params: CnParam, body: jsonBody(SetupFailedReport) },
+    responses: answers(CnView, "The node, awaiting setup again; its key is revoked"),
+  });
+  app.openapi(failedRoute, async (c) => {
+    const { epoch, reason } = c.req.valid("json");
+    const refusal = reasonRefusal(reason);
+    if (refusal !== null) return faultResponse(c, refusal);
+    return await report(c, c.req.valid("param").server_uuid, { type: "setup_failed", epoch, reason });
+  });
+
+  async function report(c: Ctx, server_uuid: string, message: CnMessage) {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, message, turn);
+    return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
+  }
+}
+
+const TAKEN = conflict("the setup bundle of this run was taken already");
+
+function reasonRefusal(reason: string): Fault | null {
+  const bytes = new TextEncoder().encode(reason).length;
+  if (bytes <= FAILURE_REPORT_BYTES_MAX) return null;
+  return badRequest(`reason: must not be longer than ${FAILURE_REPORT_BYTES_MAX} bytes`);
+}

@@ -1,0 +1,188 @@
+// Boot records for operators. Document 2, Boot record; document 4, 1.17.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findBootRecord, listBootRecords } from "../../actors/boot-record/reads.ts";
+import type { BootRecordMessage } from "../../actors/boot-record/messages.ts";
+import type { BootRecordState } from "../../actors/boot-record/state.ts";
+import { bootRecordView } from "../../actors/boot-record/view.ts";
+import { listStaged } from "../../actors/staging/reads.ts";
+import type { Outcome } from "../../actors/engine/types.ts";
+import type { Action } from "../auth/policy.ts";
+import { AssignBody, BootRecord } from "../contract/boot.ts";
+import { page, PageQuery } from "../contract/common.ts";
+import { BOOT_RECORD_STATES } from "../contract/enums.ts";
+import { badRequest, NOT_FOUND, POLICY_CHANGED } from "../contract/fault.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { resultsPage, rowsToFetch } from "../http/page.ts";
+import { canonicalMac, isMulticastMac } from "../pure/mac.ts";
+import { decodePageToken } from "../pure/page-token.ts";
+import { answers, jsonBody, rights } from "./answer.ts";
+import { lookUp } from "./boot-lookup.ts";
+import { type App, type Ctx, isFault, type RouteDeps, type Turn } from "./deps.ts";
+
+const tags = ["Boot records"];
+/** How often a decision is made again after the boot policy changed under it. */
+export const POLICY_TRIES_MAX = 5;
+
+export const MAC_RULE = "mac: must be 12 hex digits, with or without separators, of one network port";
+
+/** Any 12-hex-digit form, in the path or a body; the canonical one comes out. */
+export const Mac = z.string().max(32).transform((text, context) => {
+  const mac = canonicalMac(text);
+  if (mac !== null && !isMulticastMac(mac)) return mac;
+  context.addIssue({
+    code: "custom",
+    message: "must be 12 hex digits, with or without separators, of one network port",
+  });
+  return z.NEVER;
+}).pipe(z.string());
+
+const MacParam = z.object({ mac: Mac });
+
+export function cnBootRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v2/cn-boot",
+    tags,
+    summary: "List boot records in the order of their MACs",
+    ...rights(deps, "CnBootList"),
+    request: { query: z.object({ state: z.enum(BOOT_RECORD_STATES).optional(), ...PageQuery }) },
+    responses: answers(page(BootRecord), "The records"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const { state, limit, page_token } = c.req.valid("query");
+    const cursor = page_token === undefined ? undefined : z.object({ mac: z.string() })
+      .safeParse(decodePageToken(page_token));
+    if (cursor?.success === false) return faultResponse(c, badRequest("page_token: is not one of this list"));
+    const rows = await listBootRecords(deps.kysely, { state, after: cursor?.data.mac, rows: rowsToFetch(limit) });
+    const result = resultsPage({
+      rows,
+      limit,
+      view: (row) => bootRecordView(row as BootRecordState),
+      cursorOf: (row) => ({ mac: row.mac }),
+      narrow: "state=",
+    });
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path: "/v2/cn-boot/{mac}",
+    tags,
+    summary: "Show one boot record",
+    ...rights(deps, "CnBootList"),
+    request: { params: MacParam },
+    responses: answers(BootRecord, "The record"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const row = await findBootRecord(deps.kysely, c.req.valid("param").mac);
+    return row === undefined ? faultResponse(c, NOT_FOUND) : c.json(bootRecordView(row as BootRecordState), 200);
+  });
+
+  const authorizeRoute = createRoute({
+    method: "post",
+    path: "/v2/cn-boot/{mac}/authorize",
+    tags,
+    summary: "Let a machine enrol",
+    description:
+      "Reserves the lowest free address of the admin network on the record. A MAC that was never seen gets " +
+      "a record; one that enrols already is answered as it is.",
+    ...rights(deps, "CnBootAuthorize"),
+    request: { params: MacParam },
+    responses: answers(BootRecord, "The record, enrolling"),
+  });
+  app.openapi(authorizeRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { mac } = c.req.valid("param");
+    const outcome = await underPolicy(deps, turn, async (at) => {
+      const { enroll: _enroll, ...found } = await lookUp(deps.kysely, mac);
+      return await deps.send(
+        c,
+        { kind: "boot-record", id: mac },
+        { type: "authorize", mac, by: callerOf(c), ...found },
+        at,
+      );
+    });
+    return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
+  });
+
+  plainAction("reactivate", "CnBootReactivate", "Let a decommissioned machine be discovered again", {
+    type: "reactivate",
+  });
+  plainAction("decommission", "CnBootDecommission", "Stop serving a machine that no node in use is bound to", {
+    type: "decommission",
+  });
+  plainAction("rescue", "CnBootRescue", "Boot the machine into rescue, whatever its state", {
+    type: "rescue",
+    on: true,
+  });
+  plainAction("rescue/clear", "CnBootRescue", "End rescue", { type: "rescue", on: false });
+
+  function plainAction(verb: string, action: Action, summary: string, message: BootRecordMessage): void {
+    const route = createRoute({
+      method: "post",
+      path: `/v2/cn-boot/{mac}/${verb}`,
+      tags,
+      summary,
+      ...rights(deps, action),
+      request: { params: MacParam },
+      responses: answers(BootRecord, "The record"),
+    });
+    app.openapi(route, async (c) => {
+      const turn = await deps.turn(c);
+      if (isFault(turn)) return faultResponse(c, turn);
+      const { mac } = c.req.valid("param");
+      const outcome = await deps.send(c, { kind: "boot-record", id: mac }, message, turn);
+      return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
+    });
+  }
+
+  const assignRoute = createRoute({
+    method: "post",
+    path: "/v2/cn-boot/{mac}/assign",
+    tags,
+    summary: "Set the platform image of the next netboot",
+    ...rights(deps, "CnBootAssign"),
+    request: { params: MacParam, body: jsonBody(AssignBody) },
+    responses: answers(BootRecord, "The record"),
+  });
+  app.openapi(assignRoute, async (c) => {
+    const { mac } = c.req.valid("param");
+    const { platform_image } = c.req.valid("json");
+    const staged = await listStaged(deps.kysely);
+    if (!staged.some(({ stamp }) => stamp === platform_image)) {
+      return faultResponse(c, badRequest(`platform_image: ${platform_image} is not staged on any booter`));
+    }
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const outcome = await deps.send(c, { kind: "boot-record", id: mac }, { type: "assign", platform_image }, turn);
+    return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
+  });
+}
+
+/** The key that acts, for a record's provenance. */
+export function callerOf(c: Ctx): string {
+  const principal = c.get("principal");
+  return principal.kind === "user" ? principal.key_id : "anonymous";
+}
+
+/**
+ * Decides again while the boot policy changes under the decision. The refusal of a changed policy is stored under the
+ * message id like any other, so each further try is a message of its own.
+ */
+export async function underPolicy(
+  deps: RouteDeps,
+  turn: Turn | undefined,
+  decide: (turn: Turn | undefined) => Promise<Outcome>,
+): Promise<Outcome> {
+  let outcome = await decide(turn);
+  for (let tries = 1; tries < POLICY_TRIES_MAX && isPolicyChanged(outcome); tries += 1) {
+    outcome = await decide(turn === undefined ? undefined : { id: deps.newId(), repeated: false });
+  }
+  return outcome;
+}
+
+function isPolicyChanged(outcome: Outcome): boolean {
+  return !outcome.ok && outcome.fault.error_code === POLICY_CHANGED.error_code;
+}

@@ -1,0 +1,149 @@
+// Setup and reset of bare machines, for operators. Document 2, Endpoints.
+import { createRoute } from "@hono/zod-openapi";
+import { getRandomValues } from "node:crypto";
+import { findCn, nextSetupEpoch } from "../../actors/cn/reads.ts";
+import { CnParam, CnView } from "../contract/cn.ts";
+import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
+import { LayoutProposal, RootPasswordBody, SetupApproval, SetupApproved, Traits } from "../contract/setup.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { layoutProposal } from "../pure/disk-layout-proposal.ts";
+import { cryptPasswordError, isSha512Crypt, saltFromBytes, sha512Crypt } from "../pure/sha512-crypt.ts";
+import { disksOf } from "../pure/sysinfo-disks.ts";
+import { answers, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Setup"];
+const SALT_BYTES = 16;
+
+export function cnSetupRoutes(app: App, deps: RouteDeps): void {
+  const proposalRoute = createRoute({
+    method: "get",
+    path: "/v1/cns/{server_uuid}/setup-layout-proposal",
+    tags,
+    summary: "Propose a disk layout",
+    description: "Always 200 for a known node, also without a usable disk. Advisory: it sees each disk's name and " +
+      "whole-GB size and takes every disk as spinning, fixed and unmounted. The tool on the node decides.",
+    ...rights(deps, "CnSetupPropose"),
+    request: { params: CnParam },
+    responses: answers(LayoutProposal, "The inventory, and a layout or why there is none"),
+  });
+  app.openapi(proposalRoute, async (c) => {
+    const row = await findCn(deps.kysely, c.req.valid("param").server_uuid);
+    if (row === undefined) return faultResponse(c, NOT_FOUND);
+    return c.json(LayoutProposal.parse(layoutProposal(disksOf(row.sysinfo))), 200);
+  });
+
+  const approveRoute = createRoute({
+    method: "post",
+    path: "/v1/cns/{server_uuid}/approve-setup",
+    tags,
+    summary: "Approve a disk layout and start the setup: it destroys the data on every disk the layout consumes",
+    description: "Refused to every scoped key. The node has 45 minutes to report; follow the cn-setup operation.",
+    ...rights(deps, "CnSetupApprove"),
+    request: { params: CnParam, body: jsonBody(SetupApproval) },
+    responses: answers(SetupApproved, "The node, setting up, and the operation"),
+  });
+  app.openapi(approveRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { server_uuid } = c.req.valid("param");
+    // The operation's id is the message's, so that a repeated request names the same operation.
+    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, {
+      type: "approve_setup",
+      approval: c.req.valid("json"),
+      epoch: await nextSetupEpoch(deps.kysely),
+      operation_id: turn.id,
+    }, turn);
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    return c.json({ ...outcome.reply as CnView, operation_id: turn.id }, 200);
+  });
+
+  const resetRoute = createRoute({
+    method: "post",
+    path: "/v1/cns/{server_uuid}/factory-reset",
+    tags,
+    summary: "Reset a node's record to bare",
+    description: "The node runs on until it boots again; its disks are untouched; its key is revoked at once. " +
+      "Berth keeps no legacy discovery rows and no time series, so there is nothing of those to clear.",
+    ...rights(deps, "CnFactoryReset"),
+    request: { params: CnParam },
+    responses: answers(CnView, "The node, awaiting setup"),
+  });
+  app.openapi(resetRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { server_uuid } = c.req.valid("param");
+    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, { type: "factory_reset" }, turn);
+    return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const passwordRoute = createRoute({
+    method: "post",
+    path: "/v1/cns/{server_uuid}/root-password",
+    tags,
+    summary: "Set the root password of a node's next setup, or clear it",
+    description: "Give `password`, or a sha512-crypt `password_hash` ($6$salt$hash) taken verbatim; both omitted or " +
+      "empty clears. Only the hash is stored, and never shown. A machine gets it at its next netboot as a boot " +
+      "parameter over plain HTTP: whoever controls the admin segment can read it, so choose a strong one.",
+    ...rights(deps, "CnRootPassword"),
+    request: { params: CnParam, body: jsonBody(RootPasswordBody) },
+    responses: answers(CnView, "The node, without the hash"),
+  });
+  app.openapi(passwordRoute, async (c) => {
+    const { password, password_hash } = c.req.valid("json");
+    const hash = hashOf(password ?? "", password_hash ?? "");
+    if (hash !== null && typeof hash === "object") return faultResponse(c, hash);
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { server_uuid } = c.req.valid("param");
+    const message = { type: "set_root_password", root_password_hash: hash } as const;
+    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, message, turn);
+    return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const traitsRoute = createRoute({
+    method: "get",
+    path: "/v1/cns/{server_uuid}/traits",
+    tags,
+    summary: "Show the placement traits of a node",
+    ...rights(deps, "CnTraitsGet"),
+    request: { params: CnParam },
+    responses: answers(Traits, "The traits"),
+  });
+  app.openapi(traitsRoute, async (c) => {
+    const row = await findCn(deps.kysely, c.req.valid("param").server_uuid);
+    return row === undefined ? faultResponse(c, NOT_FOUND) : c.json({ traits: row.traits }, 200);
+  });
+
+  const setTraitsRoute = createRoute({
+    method: "post",
+    path: "/v1/cns/{server_uuid}/traits",
+    tags,
+    summary: "Replace the placement traits of a node",
+    ...rights(deps, "CnTraitsSet"),
+    request: { params: CnParam, body: jsonBody(Traits) },
+    responses: answers(Traits, "The traits as they hold now"),
+  });
+  app.openapi(setTraitsRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { server_uuid } = c.req.valid("param");
+    const { traits } = c.req.valid("json");
+    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, { type: "set_traits", traits }, turn);
+    return outcome.ok ? c.json(outcome.reply as Traits, 200) : faultResponse(c, outcome.fault);
+  });
+}
+
+/** Null clears. */
+function hashOf(password: string, password_hash: string): string | null | Fault {
+  if (password !== "" && password_hash !== "") return badRequest("password, password_hash: give one of the two");
+  if (password_hash !== "") {
+    return isSha512Crypt(password_hash)
+      ? password_hash
+      : badRequest("password_hash: must be sha512-crypt, $6$salt$hash");
+  }
+  if (password === "") return null;
+  const error = cryptPasswordError(password);
+  if (error !== null) return badRequest(`password: ${error}`);
+  return sha512Crypt(password, saltFromBytes(getRandomValues(new Uint8Array(SALT_BYTES))));
+}
