@@ -1,8 +1,8 @@
 // The site-wide boot policy. Document 2, Boot policy. Its version is its ETag; a change of the admin network rebuilds the
 // pool that addresses are reserved from.
 import type { BootPolicy } from "../../src/contract/boot.ts";
-import { fault } from "../../src/contract/fault.ts";
-import { audit, effect, go, refuse } from "../engine/decide.ts";
+import { fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
+import { audit, effect, go, refuse, reply } from "../engine/decide.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 
@@ -38,13 +38,19 @@ export const bootPolicyTable: Table<BootPolicyState, BootPolicyMessage> = { put:
 
 function put(_s: BootPolicyState | null, m: Of<BootPolicyMessage, "put">, now: Date): Out<BootPolicyState> {
   if (m.expected !== null && m.expected !== m.current) return refuse(CHANGED);
+  // Who named no version made no condition: the route looks again and sends again.
+  const changed = m.expected === null ? POLICY_CHANGED : CHANGED;
   return go(
     { ...m.policy, id: BOOT_POLICY.id, state: "set", updated_at: now },
-    { part: "guard", name: "boot_policy_is", args: { version: m.current }, fault: CHANGED },
+    { part: "guard", name: "boot_policy_is", args: { version: m.current }, fault: changed },
     effect("rebuild_admin_pool", m.span),
     audit("boot_policy_set", 'BootPolicy::"site"', m.policy),
+    reply({ policy: policyView(m.policy), version: m.current + 1 } satisfies BootPolicyReply),
   );
 }
+
+/** What a put answers: the version is in the stored answer, so that a repeated request hears its own. */
+export type BootPolicyReply = { readonly policy: BootPolicy; readonly version: number };
 
 /** 412: somebody else put a policy since the caller read it. */
 const CHANGED = fault("precondition_failed", "the boot policy was changed since you read it; read it again");

@@ -59,7 +59,7 @@ function appear(_s: null, m: Msg<"seen">, now: Date): Out<BootRecordState> {
   const noted = go<BootRecordState>(discovered(m, now, "booter"), policyHolds(m), note);
   if (!m.enroll || m.segment === null) return noted;
   const next = enrolling({ record: discovered(m, now, "booter"), ...m, segment: m.segment }, now);
-  return go<BootRecordState>(next, policyHolds(m), reserve(m), note, otherwise(noted));
+  return go<BootRecordState>(next, ...reserve(m), note, otherwise(noted));
 }
 
 function authorizeUnseen(_s: null, m: Msg<"authorize">, now: Date): Out<BootRecordState> {
@@ -72,7 +72,7 @@ function authorize(s: On<"discovered">, m: Msg<"authorize">, now: Date): Out<Boo
   if (s.address !== null) return go<BootRecordState>({ ...s, state: "enrolling", updated_at: now }, note);
   if (m.segment === null) return refuse(NO_ADMIN_NETWORK);
   const next = enrolling({ record: s, ...m, segment: m.segment }, now);
-  return go<BootRecordState>(next, policyHolds(m), reserve(m), note);
+  return go<BootRecordState>(next, ...reserve(m), note);
 }
 
 function reactivate(s: On<"decommissioned">, _m: Msg<"reactivate">, now: Date): Out<BootRecordState> {
@@ -202,8 +202,9 @@ function policyHolds(m: { readonly policy_version: number }): Condition {
   return { part: "guard", name: "boot_policy_is", args: { version: m.policy_version }, fault: POLICY_CHANGED };
 }
 
-function reserve(m: { readonly address_token: string }): Condition {
-  return allocate(ADMIN_POOL, m.address_token, NO_ADDRESS);
+/** The pool is locked first: a policy that is being put rebuilds it, and an address must be of the policy looked at. */
+function reserve(m: { readonly policy_version: number; readonly address_token: string }): readonly Condition[] {
+  return [allocate(ADMIN_POOL, m.address_token, NO_ADDRESS), policyHolds(m)];
 }
 
 function resource(of: { readonly mac: string }): string {

@@ -5,7 +5,7 @@ import type { Engine } from "../../actors/engine/engine.ts";
 import { planted } from "../../actors/engine/planted.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { Store } from "../../actors/engine/store.ts";
-import type { ActorRef } from "../../actors/engine/types.ts";
+import type { ActorRef, Outcome } from "../../actors/engine/types.ts";
 
 export type PumpOptions = {
   readonly store: Store;
@@ -62,7 +62,7 @@ export function createPump(options: PumpOptions) {
       const batch = await store.outbox(BATCH_ROWS);
       if (planted("tell_forgotten")) await store.delivered(batch.map(({ id }) => id));
       const sent = await Promise.allSettled(batch.map(({ id, to, message }) => engine.send(to, message, { id })));
-      const done = batch.filter((_, index) => sent[index]?.status === "fulfilled").map(({ id }) => id);
+      const done = batch.filter((_, index) => wasHeard(sent[index])).map(({ id }) => id);
       if (done.length > 0) await store.delivered(done);
       if (done.length < BATCH_ROWS) return;
     }
@@ -133,4 +133,9 @@ export function createPump(options: PumpOptions) {
       await running;
     },
   };
+}
+
+/** A refusal is an answer; a full queue is none, and the tell comes again. */
+function wasHeard(sent: PromiseSettledResult<Outcome> | undefined): boolean {
+  return sent?.status === "fulfilled" && (sent.value.ok || sent.value.fault.kind !== "unavailable");
 }

@@ -1,0 +1,49 @@
+// Chance from a seed. A draw depends only on the seed and on what it is for, never on the draws before it, so that a
+// plan with a command less goes on as it did before.
+
+/** 32 bits that depend on every character of the text. */
+export function hash32(text: string, from = 0x811c9dc5): number {
+  let hash = from;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  hash ^= hash >>> 16;
+  hash = Math.imul(hash, 0x85ebca6b);
+  hash ^= hash >>> 13;
+  hash = Math.imul(hash, 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** Uniform in [0, 1) for this seed and purpose. */
+export function chance(seed: number, purpose: string): number {
+  return hash32(purpose, seed ^ 0x811c9dc5) / 2 ** 32;
+}
+
+/** A whole number in [0, below) for this seed and purpose. */
+export function pick(seed: number, purpose: string, below: number): number {
+  return Math.floor(chance(seed, purpose) * below);
+}
+
+/** A stream of draws in [0, 1), for making a plan. */
+export function stream(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A UUIDv7 from a moment (whole milliseconds) and 64 bits of chance, in two halves. */
+export function seededId(ms: number, high: number, low: number): string {
+  const time = hex(ms, 12);
+  const chance = hex(high, 8);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${chance.slice(0, 3)}-8${chance.slice(3, 6)}-${chance.slice(4)}${
+    hex(low, 8)
+  }`;
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, "0");
+}

@@ -1,0 +1,69 @@
+// INV-5: of two operations on one actor, the one that was answered before the other was sent comes first in the log;
+// and one process keeps the order of the messages that it answered, when it was given each of them once.
+import { refKey } from "../../actors/engine/types.ts";
+import { actorKey, type Evidence } from "./evidence.ts";
+import type { Operation } from "./journal.ts";
+import type { Violation } from "./violation.ts";
+
+type Placed = { readonly operation: Operation; readonly place: number };
+
+export function checkOrder(evidence: Evidence): readonly Violation[] {
+  const placed = placesOf(evidence);
+  const found: Violation[] = [];
+  for (const [about, members] of Map.groupBy(placed, ({ operation }) => refKey(operation.to))) {
+    for (const text of [...timeProblems(members), ...processProblems(members)]) {
+      found.push({ invariant: "5 order of time", about, text });
+    }
+  }
+  return found;
+}
+
+/** Operations that took effect, each with its place among all steps of its actor. */
+function placesOf(evidence: Evidence): readonly Placed[] {
+  const placed: Placed[] = [];
+  for (const [key, steps] of evidence.byActor) {
+    steps.forEach((step, place) => {
+      const operation = evidence.operations.get(step.msg_id);
+      if (operation !== undefined && refKey(operation.to) === key && actorKey(step) === key) {
+        placed.push({ operation, place });
+      }
+    });
+  }
+  return placed;
+}
+
+/** A sweep in the order of time that keeps the highest place answered so far. */
+function timeProblems(members: readonly Placed[]): readonly string[] {
+  const events = members.flatMap((each) => [
+    { stamp: each.operation.sent.stamp, each, sent: true },
+    ...(each.operation.out === "ok" && each.operation.answered !== null
+      ? [{ stamp: each.operation.answered.stamp, each, sent: false }]
+      : []),
+  ]).sort((a, b) => a.stamp - b.stamp);
+  const problems: string[] = [];
+  let highest = -1;
+  for (const { each, sent } of events) {
+    if (!sent) highest = Math.max(highest, each.place);
+    else if (each.place < highest) problems.push(`${nameOf(each)} came before what had been answered when it was sent`);
+  }
+  return problems;
+}
+
+function processProblems(members: readonly Placed[]): readonly string[] {
+  const problems: string[] = [];
+  const once = members.filter(({ operation }) => operation.attempts === 1 && operation.out === "ok");
+  for (const [, own] of Map.groupBy(once, ({ operation }) => operation.engine)) {
+    own.sort((a, b) => a.operation.sent.stamp - b.operation.sent.stamp);
+    own.forEach((each, index) => {
+      const before = own[index - 1];
+      if (before !== undefined && before.place > each.place) {
+        problems.push(`${nameOf(each)} overtook ${nameOf(before)} in one process`);
+      }
+    });
+  }
+  return problems;
+}
+
+function nameOf({ operation }: Placed): string {
+  return `${operation.message.type} (command ${operation.command})`;
+}

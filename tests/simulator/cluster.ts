@@ -1,0 +1,37 @@
+// The processes of a run, and their deaths: a place stays empty for a while, then another process takes it.
+import { createProcess, type Process } from "./process.ts";
+import type { World } from "./world.ts";
+
+export type Cluster = ReturnType<typeof createCluster>;
+
+export function createCluster(world: World) {
+  let runs = 0;
+  const places: (Process | null)[] = [];
+  for (let index = 0; index < world.plan.processes; index += 1) start(index);
+
+  function start(index: number): void {
+    places[index] = createProcess(world, { index, run: runs++ }, kill);
+  }
+
+  function kill(process: Process, down_ms: number): void {
+    if (!process.alive) return;
+    places[process.index] = null;
+    process.die();
+    world.journal.note(`died ${process.run}`);
+    world.scheduler.after(world.quiet ? 0 : down_ms, () => {
+      start(process.index);
+      world.counters.process_replaced += 1;
+    });
+  }
+
+  /** The process at this place or, when it is empty, the next one; null when all are down. */
+  function at(index: number): Process | null {
+    for (let step = 0; step < places.length; step += 1) {
+      const process = places[(index + step) % places.length];
+      if (process !== null && process !== undefined) return process;
+    }
+    return null;
+  }
+
+  return { at, kill, living: () => places.filter((each) => each !== null) };
+}

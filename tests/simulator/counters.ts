@@ -1,0 +1,48 @@
+// What must have happened sometimes. A run in which one of these never fired proves nothing about it.
+import { FAULT_POINTS } from "../../actors/engine/ports.ts";
+
+export const COUNTER_NAMES = [
+  "lost_race",
+  "stale_load",
+  "failed_load",
+  "commit_applied_answer_lost",
+  "commit_lost",
+  "commit_late",
+  "commit_late_had_effect",
+  "busy",
+  "call_halved",
+  "known_id_answered",
+  "refusal_replayed",
+  "exclusive_path",
+  "exclusive_commit_failed",
+  "guard_refused",
+  "companion_refused",
+  "window_approved",
+  "window_exhausted",
+  "window_expired_unclosed",
+  "code_expired_at_approve",
+  "claim_code_taken",
+  "overloaded",
+  "client_timed_out",
+  "client_retried_id",
+  "client_sent_afresh",
+  "tell_delivered",
+  "tell_delivered_twice",
+  "saga_succeeded",
+  "saga_unwound",
+  "crash_anywhere",
+  ...FAULT_POINTS.map((point) => `crash_${point}` as const),
+  "process_replaced",
+] as const;
+
+export type CounterName = (typeof COUNTER_NAMES)[number];
+export type Counters = Record<CounterName, number>;
+
+export function newCounters(): Counters {
+  return Object.fromEntries(COUNTER_NAMES.map((name) => [name, 0])) as Counters;
+}
+
+/** Those that never fired. */
+export function silent(counters: Counters): readonly CounterName[] {
+  return COUNTER_NAMES.filter((name) => counters[name] === 0);
+}

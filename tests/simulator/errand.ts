@@ -1,0 +1,15 @@
+// An operation of the simulator alone: it waits for a node's agent, so that jobs, tells and the outbox are exercised.
+import { job, saga, write } from "../../actors/engine/saga.ts";
+
+export type ErrandParams = { readonly server_uuid: string };
+
+/** Longer than any run: what waits for a lost tell waits visibly. */
+const LIMIT_MS = 24 * 60 * 60 * 1_000;
+
+export const errand = saga<ErrandParams>("errand")
+  .step("note", { do: () => write({ noted: true }), undo: () => write(null) })
+  .step("walk", {
+    kind: "job",
+    do: (c) => job({ kind: "walk", target_cn: c.params.server_uuid, payload: {}, limit_ms: LIMIT_MS }),
+  })
+  .step("close", { do: () => write(null) });

@@ -1,0 +1,18 @@
+// Two files, so that the two halves run side by side.
+import { expect, test } from "vitest";
+import { readCorpus } from "./corpus.ts";
+import { silent } from "./counters.ts";
+import { run } from "./run.ts";
+import { explain, trial, trialText } from "./trial.ts";
+
+test.each(await readCorpus())("what once broke stays mended: %s", async (_name, { plan }) => {
+  const { violations } = await run(plan);
+  expect(violations.length === 0 ? "" : (await explain(plan)).text).toBe("");
+});
+
+test("10,000 histories break no invariant, and every kind of fault was among them", async () => {
+  const result = await trial(1, 10_000);
+  console.log(trialText(result));
+  expect(result.failures.map(({ text }) => text.split("\n")[0])).toEqual([]);
+  expect(silent(result.counters)).toEqual([]);
+}, 300_000);

@@ -1,0 +1,84 @@
+// What really happened, as no process can know it: every row each actor ever had and every transition, stamped in the
+// order in which they took effect; and beside it what each client sent and heard, written down by the clients.
+import type { LoadedActor, TransitionRow } from "../../actors/engine/store.ts";
+import type { MemoryTables } from "../../actors/engine/memory-store.ts";
+import { type ActorRef, type Fault, type Json, type Message, refKey } from "../../actors/engine/types.ts";
+import { hash32 } from "./chance.ts";
+
+/** A moment: `stamp` orders everything, `ms` is the database's clock. */
+export type Moment = { readonly stamp: number; readonly ms: number };
+
+/** What one client wanted once. `out` is null until it knows or gives up. */
+export type Operation = {
+  readonly msg_id: string;
+  readonly command: number;
+  readonly to: ActorRef;
+  readonly message: Message;
+  readonly request_id: string;
+  /** Which run of which process took the first attempt, and its place in that process's order of sending. */
+  readonly engine: number;
+  readonly sent: Moment;
+  attempts: number;
+  answered: Moment | null;
+  out: "ok" | "refused" | "unknown" | null;
+  reply: Json;
+  fault: Fault | null;
+};
+
+/** A row that an actor had from this moment on; null means that it had none. */
+export type RowVersion = { readonly since: Moment; readonly row: LoadedActor | null };
+
+export type StampedTransition = TransitionRow & { readonly applied: Moment };
+
+export type Journal = ReturnType<typeof createJournal>;
+
+export function createJournal(now_ms: () => number) {
+  const operations: Operation[] = [];
+  const rows = new Map<string, RowVersion[]>();
+  const transitions: StampedTransition[] = [];
+  /** After each call that took effect: which actors it wrote. */
+  const calls: { readonly at: Moment; readonly keys: readonly string[] }[] = [];
+  /** When something was placed on a node or left it. */
+  const placements: { readonly at: Moment; readonly node: string; readonly placed: boolean }[] = [];
+  const bugs: string[] = [];
+  let stamp = 0;
+  let trace = 0;
+
+  function moment(): Moment {
+    return { stamp: ++stamp, ms: now_ms() };
+  }
+
+  /** Mixes a fact into the fingerprint of the run. */
+  function note(fact: string): void {
+    trace = hash32(fact, trace);
+  }
+
+  /** Reads from the tables what a call has just written. */
+  function applied(tables: MemoryTables, written: readonly ActorRef[]): void {
+    const at = moment();
+    for (const row of tables.transitions.slice(transitions.length)) {
+      transitions.push({ ...row, applied: at });
+      note(`${at.ms} ${row.actor_id} ${row.seq} ${row.event} ${row.to_state} ${row.msg_id}`);
+    }
+    const keys = [...new Set(written.map(refKey))];
+    for (const key of keys) {
+      const versions = rows.get(key) ?? [];
+      rows.set(key, versions);
+      versions.push({ since: at, row: tables.actors.get(key) ?? null });
+    }
+    if (keys.length > 0) calls.push({ at, keys });
+  }
+
+  return {
+    operations,
+    rows,
+    transitions,
+    calls,
+    placements,
+    bugs,
+    moment,
+    note,
+    applied,
+    trace: () => trace,
+  };
+}

@@ -1,0 +1,169 @@
+// A plan is everything that happens to a run, as data: who does what when, how often the database fails and how, which
+// process dies where. A run is a function of its plan, so shrinking is the removal of array members.
+import type { EngineLimits } from "../../actors/engine/engine.ts";
+import { FAULT_POINTS, type FaultPoint } from "../../actors/engine/ports.ts";
+import { stream } from "./chance.ts";
+
+/** One thing that somebody does. `id` keeps its draws in place while others are removed. */
+export type Command = { readonly id: number; readonly at_ms: number } & Action;
+
+export type Action =
+  | { readonly do: "register"; readonly node: number; readonly code_ttl_s: number }
+  | {
+    readonly do: "approve";
+    readonly node: number;
+    readonly code: "right" | "wrong" | "old";
+    /** A key that exists already must refuse the whole approval. */
+    readonly key: "new" | "borrowed";
+  }
+  | { readonly do: "disable" | "remove" | "key_used" | "set_role"; readonly node: number }
+  | { readonly do: "start_errand"; readonly node: number }
+  | { readonly do: "open_window"; readonly duration_secs: number; readonly count: number | null }
+  | { readonly do: "close_window" }
+  /** Something is placed on the node, or leaves it: what the guards of removal look at. */
+  | { readonly do: "place" | "unplace"; readonly node: number }
+  /** The node's agent takes a step with one of its jobs. */
+  | { readonly do: "work"; readonly node: number }
+  | { readonly do: "pump"; readonly process: number }
+  | {
+    readonly do: "crash";
+    readonly process: number;
+    readonly point: FaultPoint | "anywhere";
+    readonly down_ms: number;
+  };
+
+/** How often a call to the database meets each failure, from 0 to 1. */
+export type Rates = {
+  readonly stale_load: number;
+  readonly failed_load: number;
+  readonly busy: number;
+  readonly commit_lost: number;
+  readonly answer_lost: number;
+  readonly commit_late: number;
+};
+
+export type Plan = {
+  readonly seed: number;
+  readonly processes: number;
+  readonly nodes: number;
+  /** So few claim codes that they collide. */
+  readonly codes: number;
+  readonly latency_ms: number;
+  readonly limits: Partial<EngineLimits>;
+  readonly rates: Rates;
+  readonly commands: readonly Command[];
+};
+
+/** Which actions a plan is made of, by weight. */
+type Mix = Readonly<Record<Action["do"], number>>;
+
+const EVERYTHING: Mix = {
+  register: 8,
+  approve: 8,
+  disable: 3,
+  remove: 3,
+  key_used: 3,
+  set_role: 5,
+  start_errand: 1,
+  open_window: 1,
+  close_window: 0.5,
+  place: 1,
+  unplace: 1,
+  work: 2,
+  pump: 2,
+  crash: 1.5,
+};
+
+const MIXES: readonly Mix[] = [
+  EVERYTHING,
+  // Windows of few places, many newcomers.
+  { ...EVERYTHING, register: 16, remove: 5, disable: 5, open_window: 3, approve: 2, pump: 3 },
+  // One node lives and dies over and over.
+  { ...EVERYTHING, register: 10, approve: 2, remove: 12, disable: 4, place: 0.3, unplace: 1, set_role: 2, crash: 1 },
+  // One hot node.
+  { ...EVERYTHING, register: 4, approve: 4, set_role: 20, disable: 2, remove: 1 },
+  // Operations that wait for nodes.
+  { ...EVERYTHING, start_errand: 8, work: 14, pump: 14, crash: 5, set_role: 1, open_window: 0.5 },
+];
+
+/** The plan of this seed. */
+export function planFor(seed: number): Plan {
+  const draw = stream(seed * 2_654_435_761);
+  const below = (limit: number) => Math.floor(draw() * limit);
+  const shape = seed % MIXES.length;
+  const mix = MIXES[shape] ?? EVERYTHING;
+  const nodes = shape === 2 || shape === 3 ? 1 + below(2) : 2 + below(4);
+  const processes = 2 + below(2);
+  const length = 16 + below(24);
+  const span_ms = 2_000 + below(8_000);
+  const latency_ms = 1 + below(60);
+  // Few moments, so that many things happen at once.
+  const moments = Array.from({ length: 3 + below(12) }, () => below(span_ms));
+  const commands = Array.from({ length }, (_, id): Command => {
+    const first = id < nodes;
+    const at_ms = first ? below(50) : moments[below(moments.length)] ?? 0;
+    const action: Action = first ? { do: "register", node: id, code_ttl_s: 1 + below(20) } : actionOf(mix);
+    // A process dies in the middle of what the moment has begun.
+    return { id, at_ms: action.do === "crash" ? at_ms + below(8 * latency_ms) : at_ms, ...action };
+  });
+
+  function actionOf(weights: Mix): Action {
+    const names = Object.keys(weights) as Action["do"][];
+    let left = draw() * names.reduce((sum, name) => sum + weights[name], 0);
+    const name = names.find((each) => (left -= weights[each]) < 0) ?? "register";
+    const node = below(nodes);
+    switch (name) {
+      case "register":
+        return { do: name, node, code_ttl_s: 1 + below(20) };
+      case "approve":
+        return {
+          do: name,
+          node,
+          code: draw() < 0.75 ? "right" : draw() < 0.5 ? "wrong" : "old",
+          key: draw() < 0.93 ? "new" : "borrowed",
+        };
+      case "open_window":
+        return { do: name, duration_secs: 1 + below(8), count: draw() < 0.2 ? null : 1 + below(3) };
+      case "close_window":
+        return { do: name };
+      case "pump":
+        return { do: name, process: below(processes) };
+      case "crash": {
+        const points = [...FAULT_POINTS, "anywhere"] as const;
+        return {
+          do: name,
+          process: below(processes),
+          point: points[below(points.length)] ?? "anywhere",
+          down_ms: below(1_500),
+        };
+      }
+      default:
+        return { do: name, node };
+    }
+  }
+
+  const trouble = () => (draw() < 0.25 ? 0 : draw() * 0.12);
+  return {
+    seed,
+    processes,
+    nodes,
+    codes: draw() < 0.5 ? 2 + below(4) : 1_000,
+    latency_ms,
+    limits: {
+      races_max: 1 + below(3),
+      messages_max: draw() < 0.3 ? 1 + below(4) : 256,
+      units_max: draw() < 0.3 ? 1 + below(3) : 512,
+      failures_max: 2 + below(7),
+      ...(draw() < 0.1 ? { per_actor_max: 2 + below(3) } : {}),
+    },
+    rates: {
+      stale_load: trouble(),
+      failed_load: trouble(),
+      busy: trouble(),
+      commit_lost: trouble(),
+      answer_lost: trouble(),
+      commit_late: trouble(),
+    },
+    commands,
+  };
+}

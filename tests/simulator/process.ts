@@ -1,0 +1,171 @@
+// One process of the control plane: the production engine and pump over the simulated database. When it dies, nothing
+// of it goes on: no answer reaches it and none leaves it, but what it sent to the database is on its way.
+import { type Committed, createEngine, type Engine } from "../../actors/engine/engine.ts";
+import type { FaultPoint, Ports } from "../../actors/engine/ports.ts";
+import { CommitError, type Store, type StoreSession, type Unit, type UnitResult } from "../../actors/engine/store.ts";
+import { createPump, type Pump } from "../../src/workers/pump.ts";
+import { hash32, seededId, stream } from "./chance.ts";
+import { fateIn, latencyMs } from "./fate.ts";
+import { behaviors, draw, knowsSaga, later, type World } from "./world.ts";
+
+export type Process = {
+  readonly index: number;
+  /** Which start of a process this is, over the whole run. */
+  readonly run: number;
+  readonly engine: Engine;
+  readonly pump: Pump;
+  alive: boolean;
+  /** The point at which it is going to die, and for how long the place stays empty. */
+  doom: { readonly point: FaultPoint; readonly down_ms: number } | null;
+  /** The id that the engine minted last. */
+  minted: string;
+  /** Told when it dies: the connections of its clients break. */
+  readonly clients: Set<() => void>;
+  readonly die: () => void;
+};
+
+const NEVER = new Promise<never>(() => {});
+
+export function createProcess(
+  world: World,
+  place: { readonly index: number; readonly run: number },
+  onDoom: (process: Process, down_ms: number) => void,
+): Process {
+  const random = stream(hash32(`process ${place.run}`, world.plan.seed));
+  let end: (error: Error) => void = () => {};
+  const death = new Promise<never>((_, reject) => (end = reject));
+  death.catch(() => {});
+
+  const ports: Ports = {
+    newId: () => {
+      const [high, low] = [random() * 2 ** 32, random() * 2 ** 32];
+      process.minted = seededId(world.scheduler.now_ms(), Math.floor(high), Math.floor(low));
+      return process.minted;
+    },
+    random,
+    sleep: (ms) => whileAlive(later(world, ms, undefined)),
+    soon: (task) => world.scheduler.after(0, () => process.alive && task()),
+    fault: (point) => {
+      if (process.doom?.point !== point || !process.alive) return process.alive ? undefined : NEVER;
+      world.counters[`crash_${point}`] += 1;
+      onDoom(process, process.doom.down_ms);
+      return NEVER;
+    },
+    report: (message, error) => {
+      if (!(error instanceof CommitError)) world.journal.bugs.push(`${message}: ${String(error)}`);
+    },
+  };
+
+  /** Settles like `work`, but never in a dead process. */
+  function whileAlive<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      work.then((value) => process.alive && resolve(value), (error) => process.alive && reject(error));
+    });
+  }
+
+  /** The same after the way back from the database. */
+  async function answer<T>(purpose: string, work: Promise<T>): Promise<T> {
+    try {
+      const value = await work;
+      return await whileAlive(later(world, latencyMs(world, purpose), value));
+    } catch (error) {
+      return await whileAlive(Promise.reject(error));
+    }
+  }
+
+  const database = world.database.seenBy(fateIn(world));
+
+  async function counted(units: readonly Unit[], work: Promise<readonly UnitResult[]>) {
+    try {
+      const results = await work;
+      for (const result of results) count(world, result);
+      return results;
+    } catch (error) {
+      const known = error instanceof CommitError && error.reason !== "unknown";
+      if (known && units.length > 1) world.counters.call_halved += 1;
+      throw error;
+    }
+  }
+
+  /** A call that is neither a load nor a commit: it takes time and may fail without effect. */
+  async function plain<T>(purpose: string, work: () => Promise<T>): Promise<T> {
+    await whileAlive(later(world, latencyMs(world, purpose), undefined));
+    if (!world.quiet && draw(world, purpose) < world.plan.rates.failed_load) throw new CommitError("unknown", null);
+    return await work();
+  }
+
+  const store: Store = {
+    load: (refs) => answer("load", database.load(refs)),
+    commit: (units) => answer("commit", counted(units, database.commit(units))),
+    exclusive: async (ref, work) => {
+      world.counters.exclusive_path += 1;
+      const session = (inner: StoreSession): StoreSession => ({
+        load: (refs) => answer("load", inner.load(refs)),
+        commit: (units) => answer("commit", counted(units, inner.commit(units))),
+      });
+      // The transaction of a dead process is rolled back.
+      const run = database.exclusive(ref, (inner) => Promise.race([work(session(inner)), death]));
+      return await answer("exclusive", run).catch((error) => {
+        world.counters.exclusive_commit_failed += 1;
+        throw error;
+      });
+    },
+    due: (kind, limit) => plain(`due ${kind}`, () => database.due(kind, limit)),
+    outbox: (limit) => plain("outbox", () => database.outbox(limit).then((rows) => rows.map(counts))),
+    delivered: (ids) => plain("delivered", () => database.delivered(ids)),
+  };
+
+  function counts<T extends { readonly id: string }>(row: T): T {
+    const times = (world.tries.get(`tell ${row.id}`) ?? 0) + 1;
+    world.tries.set(`tell ${row.id}`, times);
+    if (times === 1) world.counters.tell_delivered += 1;
+    if (times === 2) world.counters.tell_delivered_twice += 1;
+    return row;
+  }
+
+  let nudged = false;
+  /** A commit that told somebody something wakes the pump, as in production. */
+  const onCommit = ({ told }: Committed) => {
+    if (!told || nudged) return;
+    nudged = true;
+    world.scheduler.after(latencyMs(world, "nudge"), () => {
+      nudged = false;
+      if (process.alive) void pump.pass();
+    });
+  };
+  const engine = createEngine({ store, behaviors, ports, limits: world.plan.limits, onCommit });
+  const pump = createPump({
+    store,
+    engine,
+    ports,
+    timed: ["site", "saga", "job"],
+    knowsSaga,
+    chain: () => Promise.resolve(),
+    upkeep: () => Promise.resolve(),
+  });
+  const process: Process = {
+    ...place,
+    engine,
+    pump,
+    alive: true,
+    doom: null,
+    minted: "",
+    clients: new Set(),
+    die: () => {
+      process.alive = false;
+      end(new CommitError("unknown", null));
+      for (const broken of process.clients) broken();
+      process.clients.clear();
+    },
+  };
+  return process;
+}
+
+function count(world: World, result: UnitResult): void {
+  const { counters } = world;
+  if (result.status === "conflict") counters.lost_race += 1;
+  if (result.status === "known") {
+    counters.known_id_answered += 1;
+    if (result.replies.some(({ reply }) => "fault" in reply)) counters.refusal_replayed += 1;
+  }
+}

@@ -1,0 +1,58 @@
+// The published state tables as literal lists, written from document 2 (CN state, Auto-approve window, Authentication,
+// Remove) and "Fixed here" of document 4; never computed from the code under test.
+
+type Edges = Readonly<Record<string, readonly string[]>>;
+
+/** Per kind and event: "from>to". An event that changes nothing has no edge. */
+export const EDGES: Readonly<Record<string, Edges>> = {
+  cn: {
+    // None to pending, or to approved in a window; a pending or disabled node starts over; a known one is refreshed.
+    register: ["absent>pending", "absent>approved", "pending>pending", "disabled>pending", "approved>approved"],
+    approve: ["pending>approved"],
+    disable: ["pending>disabled", "approved>disabled", "disabled>disabled"],
+    remove: ["pending>absent", "disabled>absent"],
+    set_role: ["pending>pending", "approved>approved", "disabled>disabled"],
+    // Disabling has erased the credential already, so only an approved node has one to erase.
+    key_used: ["approved>approved"],
+  },
+  site: {
+    open_window: ["absent>window_open", "window_closed>window_open", "window_open>window_open"],
+    close_window: ["window_open>window_closed"],
+    tick: ["window_open>window_closed"],
+  },
+  "api-key": { create: ["absent>live"], revoke: ["live>absent"] },
+  saga: {
+    start: ["absent>running"],
+    tick: ["running>running", "running>succeeded", "running>unwinding", "unwinding>unwinding", "unwinding>unwound"],
+    job_ended: ["running>running", "running>succeeded", "running>unwinding", "running>unwound"],
+  },
+  job: {
+    enqueue: ["absent>pending"],
+    claim: ["pending>in_progress"],
+    complete: ["in_progress>completed"],
+    fail: ["in_progress>failed"],
+    tick: ["in_progress>failed"],
+  },
+};
+
+/** The audit action of each event that is audited. Document 2, Audit; document 4, section 6. */
+export const AUDITED: Readonly<Record<string, string>> = {
+  "cn register": "agent_register",
+  "cn approve": "cn_approve",
+  "cn disable": "cn_disable",
+  "cn remove": "cn_remove",
+  "cn set_role": "cn_set_role",
+  "site open_window": "auto_approve_set",
+  "site close_window": "auto_approve_clear",
+  "api-key create": "create_api_key",
+  "api-key revoke": "delete_api_key",
+};
+
+/** What happens without a client: time passes, tells arrive, and what such a message brings along. */
+export const UNSENT: ReadonlySet<string> = new Set([
+  "site tick",
+  "saga tick",
+  "job tick",
+  "saga job_ended",
+  "job enqueue",
+]);

@@ -1,0 +1,63 @@
+// One run: a function of its plan. Faults first, then quiet, so that what cannot come to rest shows.
+import { check } from "./checker.ts";
+import type { Violation } from "./violation.ts";
+import { operate } from "./client.ts";
+import { createCluster } from "./cluster.ts";
+import { type Counters, newCounters } from "./counters.ts";
+import type { Journal } from "./journal.ts";
+import type { Plan } from "./plan.ts";
+import { openJobs, perform, workOn } from "./script.ts";
+import { createWorld, type World } from "./world.ts";
+
+export type Verdict = {
+  readonly violations: readonly Violation[];
+  /** The fingerprint of everything that happened. */
+  readonly trace: number;
+  readonly journal: Journal;
+};
+
+const STEPS_MAX = 200_000;
+/** Rounds of background work after which everything must be at rest. */
+const QUIET_ROUNDS = 6;
+
+export async function run(plan: Plan, counters: Counters = newCounters()): Promise<Verdict> {
+  // Failures are values here: writing down where each was made costs more than the run.
+  Error.stackTraceLimit = 0;
+  const world = createWorld(plan, counters);
+  const cluster = createCluster(world);
+  for (const command of plan.commands) {
+    world.scheduler.after(command.at_ms, () => {
+      perform(world, cluster, command).catch((error) => world.journal.bugs.push(String(error)));
+    });
+  }
+  await world.scheduler.run(STEPS_MAX);
+  world.quiet = true;
+  for (let round = 0; round < QUIET_ROUNDS; round += 1) {
+    for (const process of cluster.living()) process.doom = null;
+    openJobs(world, null).forEach(({ ref, row }, part) => {
+      const message = workOn(world, row, String(row["target_cn"]));
+      void operate(world, cluster, { to: ref, message, command: 1_000 + round, part });
+    });
+    void cluster.at(round % plan.processes)?.pump.pass();
+    await world.scheduler.run(STEPS_MAX);
+  }
+  for (const process of cluster.living()) {
+    if (!process.engine.idle()) world.journal.bugs.push("an engine still has messages after everything is quiet");
+  }
+  const violations = check(world.journal, world.database.tables, counters);
+  countEnds(world);
+  return { violations, trace: world.journal.trace(), journal: world.journal };
+}
+
+function countEnds(world: World): void {
+  const { counters, journal } = world;
+  for (const each of journal.transitions) {
+    if (each.actor_kind === "saga" && each.to_state === "succeeded") counters.saga_succeeded += 1;
+    if (each.actor_kind === "saga" && each.to_state === "unwound") counters.saga_unwound += 1;
+  }
+  for (const each of journal.operations) {
+    if (each.message.type === "remove" && each.fault?.message.includes("placed on this node") === true) {
+      counters.guard_refused += 1;
+    }
+  }
+}

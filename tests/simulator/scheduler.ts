@@ -1,0 +1,67 @@
+// Virtual time. Things happen in the order of their moments, and in the order in which they were arranged when moments
+// are equal; between two of them every promise that can go on goes on.
+
+export type Scheduler = ReturnType<typeof createScheduler>;
+
+type Entry = { readonly at_ms: number; readonly order: number; readonly run: () => void };
+
+/** Turns of the microtask queue after each entry: more than the longest chain of awaits between two waits. */
+const TURNS = 24;
+
+/** @param start_ms the first moment, in milliseconds since 1970 */
+export function createScheduler(start_ms: number) {
+  const heap: Entry[] = [];
+  let now_ms = start_ms;
+  let arranged = 0;
+
+  /** Runs `run` after this many virtual milliseconds, rounded to whole ones, as the database's clock is here. */
+  function after(ms: number, run: () => void): void {
+    const entry = { at_ms: now_ms + Math.round(ms), order: arranged++, run };
+    heap.push(entry);
+    for (let index = heap.length - 1; index > 0;) {
+      const parent = (index - 1) >> 1;
+      if (!before(heap[index]!, heap[parent]!)) break;
+      swap(index, parent);
+      index = parent;
+    }
+  }
+
+  function before(a: Entry, b: Entry): boolean {
+    return a.at_ms < b.at_ms || (a.at_ms === b.at_ms && a.order < b.order);
+  }
+
+  function swap(a: number, b: number): void {
+    const kept = heap[a]!;
+    heap[a] = heap[b]!;
+    heap[b] = kept;
+  }
+
+  function next(): Entry | undefined {
+    const [top] = heap;
+    const last = heap.pop();
+    if (top === undefined || last === undefined || heap.length === 0) return top;
+    heap[0] = last;
+    for (let index = 0;;) {
+      const left = 2 * index + 1;
+      if (left >= heap.length) return top;
+      const least = left + 1 < heap.length && before(heap[left + 1]!, heap[left]!) ? left + 1 : left;
+      if (!before(heap[least]!, heap[index]!)) return top;
+      swap(index, least);
+      index = least;
+    }
+  }
+
+  /** Runs until nothing is left to happen. Throws after `entries_max`, which means that something never rests. */
+  async function run(entries_max: number): Promise<void> {
+    for (let done = 0; done < entries_max; done += 1) {
+      const entry = next();
+      if (entry === undefined) return;
+      now_ms = Math.max(now_ms, entry.at_ms);
+      entry.run();
+      for (let turn = 0; turn < TURNS; turn += 1) await null;
+    }
+    throw new Error(`still not at rest after ${entries_max} steps`);
+  }
+
+  return { after, run, now_ms: () => now_ms, now: () => new Date(now_ms) };
+}

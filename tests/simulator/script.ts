@@ -1,0 +1,200 @@
+// What each command of a plan makes its people and nodes do.
+import { CLAIM_CODE_TAKEN } from "../../actors/cn/transition.ts";
+import { SITE } from "../../actors/site/transition.ts";
+import type { LoadedActor } from "../../actors/engine/store.ts";
+import type { ActorRef, Json, Message } from "../../actors/engine/types.ts";
+import type { NewNodeKey } from "../../actors/cn/messages.ts";
+import { CN_ROLES } from "../../src/contract/enums.ts";
+import { operate } from "./client.ts";
+import type { Cluster } from "./cluster.ts";
+import type { Operation } from "./journal.ts";
+import type { Command } from "./plan.ts";
+import { choose, later, type World } from "./world.ts";
+
+type As<D extends Command["do"]> = Extract<Command, { do: D }>;
+type Row = Readonly<Record<string, Json>>;
+
+const REGISTRATIONS_MAX = 6;
+const ERRAND_ROUNDS = 4;
+const JOBS_AT_ONCE_MAX = 10;
+
+export async function perform(world: World, cluster: Cluster, command: Command): Promise<void> {
+  const send = (to: ActorRef, message: Message, part = 0) =>
+    operate(world, cluster, { to, message, command: command.id, part });
+  switch (command.do) {
+    case "register":
+      return await register(world, command, send);
+    case "approve":
+      return void await approve(world, command, send);
+    case "disable":
+    case "remove":
+      return void await send(cn(command.node), { type: command.do });
+    case "set_role":
+      return void await send(cn(command.node), { type: "set_role", role: CN_ROLES[command.id % 3] });
+    case "key_used": {
+      const key_id = rowOf(world, cn(command.node))?.["bound_api_key_id"] ?? "no such key";
+      return void await send(cn(command.node), { type: "key_used", key_id });
+    }
+    case "open_window": {
+      const { duration_secs, count } = command;
+      return void await send(SITE, { type: "open_window", duration_secs, count, opened_by: "root" });
+    }
+    case "close_window":
+      return void await send(SITE, { type: "close_window" });
+    case "place":
+    case "unplace":
+      return place(world, nodeName(command.node), command.do === "place");
+    case "start_errand":
+      return await startErrand(world, cluster, command, send);
+    case "work":
+      return await work(world, command, send);
+    case "pump":
+      return await cluster.at(command.process)?.pump.pass();
+    case "crash":
+      return crash(world, cluster, command);
+    default:
+      command satisfies never;
+  }
+}
+
+type Send = (to: ActorRef, message: Message, part?: number) => Promise<Operation>;
+
+/** As the route does: a code that is in use is drawn again. As agents do: one that heard nothing registers afresh. */
+async function register(world: World, command: As<"register">, send: Send): Promise<void> {
+  for (let part = 0; part < REGISTRATIONS_MAX; part += 1) {
+    const name = `${command.id}.${part}`;
+    const server_uuid = nodeName(command.node);
+    const done = await send(cn(command.node), {
+      type: "register",
+      server_uuid,
+      hostname: `host-${name}`,
+      admin_ip: null,
+      sysinfo: { rooted: false },
+      console_listen_port: null,
+      console_tls_spki_sha256_hex: null,
+      claim_code: codeFor(world, name),
+      claim_code_ttl_s: command.code_ttl_s,
+      registration_id: `registration ${name}`,
+      poll_token_sha256: `token ${name}`,
+      key: newKey(name),
+      operation_id: `join ${name}`,
+    }, part);
+    const taken = done.fault?.error_code === CLAIM_CODE_TAKEN.error_code;
+    if (taken) world.counters.claim_code_taken += 1;
+    const afresh = done.out === "unknown" && choose(world, `afresh ${name}`, 3) > 0;
+    if (afresh) world.counters.client_sent_afresh += 1;
+    if (!taken && !afresh) return;
+  }
+}
+
+async function approve(world: World, command: As<"approve">, send: Send): Promise<void> {
+  const row = rowOf(world, cn(command.node));
+  const borrowed = command.key === "borrowed" ? liveKey(world) : null;
+  const expires_at = row?.["claim_code_expires_at"];
+  const done = await send(cn(command.node), {
+    type: "approve",
+    claim_code: codeToApprove(world, command, row),
+    key: borrowed === null ? newKey(`${command.id}`) : { ...newKey(`${command.id}`), id: borrowed },
+    operation_id: `join ${command.id}`,
+  });
+  const refused = done.out === "refused";
+  if (refused && done.fault?.kind === "conflict") world.counters.companion_refused += 1;
+  const late = expires_at instanceof Date && world.scheduler.now() >= expires_at;
+  if (refused && command.code === "right" && late) world.counters.code_expired_at_approve += 1;
+}
+
+function codeToApprove(world: World, command: As<"approve">, row: Row | null): string {
+  if (command.code === "wrong") return codeFor(world, `guess ${command.id}`);
+  const versions = world.journal.rows.get(`cn:${nodeName(command.node)}`) ?? [];
+  const old = versions.find(({ row: each }) => typeof each?.state?.["claim_code"] === "string");
+  const code = command.code === "old" ? old?.row?.state?.["claim_code"] : row?.["claim_code"];
+  return typeof code === "string" ? code : "NONE00";
+}
+
+/** An operation that waits for its node, whose agent looks for work now and then. */
+async function startErrand(world: World, cluster: Cluster, command: As<"start_errand">, send: Send): Promise<void> {
+  const id = `errand ${command.id}`;
+  const by = nodeName(command.node);
+  await send({ kind: "saga", id }, { type: "start", id, saga: "errand", params: { server_uuid: by }, references: [] });
+  for (let round = 1; round <= ERRAND_ROUNDS; round += 1) {
+    await later(world, choose(world, `rest ${id} ${round}`, 400), undefined);
+    await work(world, command, send, round * 10);
+    void cluster.at(command.id + round)?.pump.pass();
+  }
+}
+
+/** The agent of a node takes the next step of each of its jobs. */
+async function work(world: World, command: { readonly node: number }, send: Send, part = 0): Promise<void> {
+  const by = nodeName(command.node);
+  const jobs = openJobs(world, by).slice(0, JOBS_AT_ONCE_MAX);
+  await Promise.all(jobs.map((job, index) => send(job.ref, workOn(world, job.row, by), part + index)));
+}
+
+/** Claims a pending job; ends a claimed one, now and then badly. */
+export function workOn(world: World, row: Row, by: string): Message {
+  if (row["state"] === "pending") return { type: "claim", by, lease_s: 30 };
+  const bad = choose(world, `job ${String(row["id"])}`, 5) === 0;
+  return bad ? { type: "fail", by, reason: "it broke" } : { type: "complete", by, result: { walked: true } };
+}
+
+/** The jobs of a node, or of all nodes, that are not over. */
+export function openJobs(world: World, by: string | null): readonly { readonly ref: ActorRef; readonly row: Row }[] {
+  return rowsOf(world, "job").filter(({ row }) =>
+    (by === null || row["target_cn"] === by) && (row["state"] === "pending" || row["state"] === "in_progress")
+  ).map(({ row }) => ({ ref: { kind: "job", id: String(row["id"]) }, row }));
+}
+
+function place(world: World, node: string, placed: boolean): void {
+  if (placed) world.placed.add(node);
+  else world.placed.delete(node);
+  world.journal.placements.push({ at: world.journal.moment(), node, placed });
+}
+
+function crash(world: World, cluster: Cluster, command: As<"crash">): void {
+  const process = cluster.at(command.process);
+  if (process === null) return;
+  if (command.point !== "anywhere") {
+    process.doom = { point: command.point, down_ms: command.down_ms };
+    return;
+  }
+  world.counters.crash_anywhere += 1;
+  cluster.kill(process, command.down_ms);
+}
+
+function cn(node: number): ActorRef {
+  return { kind: "cn", id: nodeName(node) };
+}
+
+function nodeName(node: number): string {
+  return `node-${node}`;
+}
+
+function codeFor(world: World, name: string): string {
+  return String(choose(world, `code ${name}`, world.plan.codes)).padStart(6, "0");
+}
+
+function newKey(name: string): NewNodeKey {
+  return {
+    id: `key ${name}`,
+    lookup: `lookup ${name}`,
+    secret_sha256: `hash ${name}`,
+    sealed: `sealed key ${name}`,
+    sealed_tickets: `sealed tickets ${name}`,
+    user_id: "root",
+  };
+}
+
+function liveKey(world: World): string | null {
+  const id = rowsOf(world, "api-key")[0]?.row["id"];
+  return typeof id === "string" ? id : null;
+}
+
+function rowOf(world: World, ref: ActorRef): Row | null {
+  return world.database.tables.actors.get(`${ref.kind}:${ref.id}`)?.state ?? null;
+}
+
+function rowsOf(world: World, kind: string): readonly { readonly row: Row; readonly loaded: LoadedActor }[] {
+  return [...world.database.tables.actors].filter(([key]) => key.startsWith(`${kind}:`)).flatMap(([, loaded]) =>
+    loaded.state === null ? [] : [{ row: loaded.state, loaded }]
+  );
+}

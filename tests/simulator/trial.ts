@@ -1,0 +1,62 @@
+// Many histories, one seed each.
+import { type Counters, newCounters, silent } from "./counters.ts";
+import { type Plan, planFor } from "./plan.ts";
+import { failureText } from "./report.ts";
+import { run } from "./run.ts";
+import { shrink } from "./shrink.ts";
+
+export type Trial = {
+  readonly histories: number;
+  readonly counters: Counters;
+  readonly failures: readonly Failure[];
+};
+
+export type Failure = { readonly shrunk: Plan; readonly text: string };
+
+/** A trial that goes wrong stops here: the rest would say the same. */
+const FAILURES_MAX = 3;
+
+/** Runs the seeds from `first_seed` on. `onProgress` hears how many are done. */
+export async function trial(
+  first_seed: number,
+  histories: number,
+  onProgress: (done: number) => void = () => {},
+): Promise<Trial> {
+  const counters = newCounters();
+  const failures: Failure[] = [];
+  let done = 0;
+  while (done < histories && failures.length < FAILURES_MAX) {
+    const plan = planFor(first_seed + done);
+    const { violations } = await run(plan, counters);
+    if (violations.length > 0) failures.push(await explain(plan));
+    done += 1;
+    if (done % 1_000 === 0) onProgress(done);
+  }
+  return { histories: done, counters, failures };
+}
+
+/** The failure of a plan that fails: shrunk, and told. */
+export async function explain(plan: Plan): Promise<Failure> {
+  const { violations } = await run(plan);
+  const [first] = violations;
+  if (first === undefined) {
+    throw new Error(`the plan of seed ${plan.seed} does not fail again: the run is not determined by it`);
+  }
+  const shrunk = (await shrink(plan, first.invariant)).plan;
+  return { shrunk, text: failureText(plan, { plan: shrunk, verdict: await run(shrunk) }) };
+}
+
+/** The report of a trial: cases, faults that fired, violations, and what none in so many cases means. */
+export function trialText(result: Trial): string {
+  const { histories, counters, failures } = result;
+  const bound = failures.length === 0
+    ? `with 95 % confidence fewer than ${(3 / histories).toExponential(1)} of such histories fail (3/n)`
+    : "the bound is void";
+  return [
+    ...failures.map(({ text }) => text),
+    `histories ${histories}, violations ${failures.length}; ${bound}`,
+    "faults that fired:",
+    ...Object.entries(counters).map(([name, times]) => `  ${name.padEnd(28)} ${String(times).padStart(9)}`),
+    ...silent(counters).map((name) => `never happened: ${name}`),
+  ].join("\n");
+}

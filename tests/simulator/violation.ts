@@ -1,0 +1,23 @@
+// What a history did that it must not do.
+
+/** The invariants that the checker knows; the numbers are those of the project's list of promises. */
+export type Invariant =
+  | "1 acknowledged means durable"
+  | "2 legal path"
+  | "3 refused means untouched"
+  | "3b justified answer"
+  | "4 unknown means at most once"
+  | "5 order of time"
+  | "6 one writer"
+  | "9 credentials"
+  | "10 operations come to rest"
+  | "14 auto-approve window"
+  | "17 audit"
+  | "no bug";
+
+export type Violation = {
+  readonly invariant: Invariant;
+  /** The actor's key, or the message id when there is no actor. */
+  readonly about: string;
+  readonly text: string;
+};
