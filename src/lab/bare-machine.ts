@@ -1,0 +1,72 @@
+// A bare machine of the laboratory: what a booter would relay of it. It is seen, announces its hardware, and installs
+// itself once its setup is approved. It touches nothing but the API.
+
+export type BareMachine = {
+  readonly server_uuid: string;
+  readonly hostname: string;
+  readonly mac: string;
+  /** The booter asks what this MAC is to boot. */
+  seen(): Promise<{ readonly state: string; readonly address: string | null }>;
+  announce(): Promise<unknown>;
+  /** Takes the bundle and reports its way to the end, as the setup script does. */
+  install(): Promise<unknown>;
+};
+
+export type BareMachineOptions = {
+  readonly endpoint: string;
+  /** A key of scope booter. */
+  readonly booterKey: string;
+  readonly server_uuid: string;
+  readonly hostname: string;
+  readonly mac: string;
+};
+
+/** The ordered steps of document 2, What setup does on the node, as they are reported. */
+const STEPS = ["clock", "verify_images", "disk_layout", "create_pool", "datasets", "boot_tree", "agent"] as const;
+
+export function bareMachine(options: BareMachineOptions): BareMachine {
+  const { endpoint, booterKey, server_uuid, hostname, mac } = options;
+
+  async function call(path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const response = await fetch(`${endpoint}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${booterKey}`, "content-type": "application/json" },
+      body: JSON.stringify(body ?? {}),
+    });
+    const answer = await response.json();
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${answer.message}`);
+    return answer;
+  }
+
+  return {
+    server_uuid,
+    hostname,
+    mac,
+    seen: async () => await call("/v2/booter/seen", { mac, client: { arch: 7 } }) as { state: string; address: string },
+    announce: () => call("/v2/booter/announce", { server_uuid, hostname, sysinfo: sysinfoOf(options) }),
+    install: async () => {
+      const { epoch } = await call(`/v2/booter/cns/${server_uuid}/bundle`);
+      for (const [index, step] of STEPS.entries()) {
+        const percent = Math.round((100 * (index + 1)) / STEPS.length);
+        await call(`/v2/booter/cns/${server_uuid}/setup-progress`, { epoch, step, percent });
+      }
+      return await call(`/v2/booter/cns/${server_uuid}/setup-complete`, { epoch });
+    },
+  };
+}
+
+function sysinfoOf({ server_uuid, hostname, mac }: BareMachineOptions) {
+  return {
+    "UUID": server_uuid,
+    "Hostname": hostname,
+    "Serial Number": "LAB0001",
+    "MiB of Memory": 65_536,
+    "CPU Core Count": 16,
+    "Disks": {
+      "c0t0d0": { "Size in GB": 480 },
+      "c0t1d0": { "Size in GB": 4_000 },
+      "c0t2d0": { "Size in GB": 4_000 },
+    },
+    "Network Interfaces": { "net0": { "MAC Address": mac, "Link Status": "up", "NIC Names": ["admin"] } },
+  };
+}

@@ -1,0 +1,95 @@
+// The compiled programs, as users run them. Built first when a source is newer than they are.
+import { spawn } from "node:child_process";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+export type Ended = { readonly code: number | NodeJS.Signals; readonly out: string; readonly err: string };
+
+export type Running = {
+  /** Does nothing once it has ended. */
+  signal(name: NodeJS.Signals): void;
+  readonly ended: Promise<Ended>;
+  /** What it has printed so far on both. */
+  said(): string;
+  /** Settles with the match once it has said it; rejects when it ends before. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+};
+
+export type RunOptions = {
+  /** All of its environment, beside PATH. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly typed?: string;
+};
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const PROGRAMS = ["opsctl", "nodeagent"] as const;
+const SOURCES = ["cli", "src/contract", "src/pure"];
+const SAY_LIMIT_MS = 20_000;
+
+export type Program = (typeof PROGRAMS)[number];
+
+/** Builds the programs unless they are newer than their sources. */
+export async function buildExecutables(): Promise<void> {
+  const built = await Promise.all(PROGRAMS.map((name) => modified_ms(join(ROOT, "dist", name))));
+  const sources = (await Promise.all(SOURCES.map(newest_ms))).reduce((a, b) => Math.max(a, b));
+  if (Math.min(...built) > sources) return;
+  const build = spawn(process.execPath, ["run", "-A", "cli/compile.ts"], { cwd: ROOT, stdio: "ignore" });
+  const code = await new Promise((done) => build.once("close", done));
+  if (code !== 0) throw new Error(`cli/compile.ts ended with ${code}`);
+}
+
+async function newest_ms(folder: string): Promise<number> {
+  const names = await readdir(join(ROOT, folder), { recursive: true });
+  const times = await Promise.all(names.map((name) => modified_ms(join(ROOT, folder, name))));
+  return times.reduce((a, b) => Math.max(a, b), 0);
+}
+
+function modified_ms(path: string): Promise<number> {
+  return stat(path).then(({ mtimeMs }) => mtimeMs, () => 0);
+}
+
+export function start(name: Program, words: readonly string[], { env = {}, typed }: RunOptions = {}): Running {
+  const child = spawn(join(ROOT, "dist", name), words, {
+    env: { PATH: process.env.PATH ?? "", ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  child.stdin.on("error", () => {}); // It may end without reading.
+  child.stdin.end(typed ?? "");
+  let out = "";
+  let err = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => out += text);
+  child.stderr.setEncoding("utf8").on("data", (text: string) => err += text);
+  let running = true;
+  const ended = new Promise<Ended>((done, fail) => {
+    child.once("error", fail);
+    child.once("close", (code, signal) => done({ code: signal ?? code ?? 0, out, err }));
+  }).finally(() => running = false);
+  const said = () => out + err;
+  return {
+    // Not child.kill: Deno then reports that signal as the end, whatever the program made of it, and sends no second one.
+    signal: (name) => void (running && process.kill(child.pid!, name)),
+    ended,
+    said,
+    says: (pattern) => untilSaid(said, pattern, ended),
+  };
+}
+
+async function untilSaid(said: () => string, pattern: RegExp, ended: Promise<Ended>): Promise<RegExpExecArray> {
+  let over = false;
+  void ended.then(() => over = true);
+  for (const end = Date.now() + SAY_LIMIT_MS; Date.now() < end;) {
+    const was_over = over;
+    const found = pattern.exec(said());
+    if (found !== null) return found;
+    if (was_over) break;
+    await new Promise((wake) => setTimeout(wake, 10));
+  }
+  throw new Error(`it never said ${pattern}:\n${said()}`);
+}
+
+/** Runs a program to its end. */
+export function run(name: Program, words: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  return start(name, words, options).ended;
+}

@@ -1,0 +1,224 @@
+// A node cannot be removed under something that is placed on it at the same instant (document 2, Common guards). The
+// server removes; this process places, as later parts of the control plane will: in a call or a transaction that first
+// takes the lock `cn:<id>`.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPlacement, type Placement } from "./placement.ts";
+import type { RegistrationView } from "../../src/contract/agent.ts";
+import { type Connection, type Db, openClient, openPool } from "../../src/db/pool.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type Answer, must, request } from "./client.ts";
+import { invariantViolations } from "./history.ts";
+import { approval, registration } from "./load.ts";
+
+const INSTANCES = "instances are still placed on this node; delete or migrate them first";
+const RESERVATION = "a placement reservation is in flight for this node";
+const MIGRATION = "a migration involving this node is in flight; wait for it to finish or abort it";
+const ROUNDS = 50;
+
+let database: FreshDatabase;
+let server: ServerProcess;
+let db: Db;
+let placing: Connection;
+let placement: Placement;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  server = await startServer({ env: { DATABASE_URL: database.url } });
+  db = openPool({ url: database.url, applicationName: "placement" });
+  placing = await openClient({ url: database.url, applicationName: "placing" });
+  placement = createPlacement(db);
+});
+
+afterAll(async () => {
+  await placing?.end();
+  await db?.close();
+  await server?.kill();
+  await database?.drop();
+});
+
+const settle = (duration_ms: number) => new Promise((wake) => setTimeout(wake, duration_ms));
+const remove = (node: string) => request(server.url, { method: "DELETE", path: `/v1/cns/${node}` });
+const disable = (node: string) => must(server.url, { method: "POST", path: `/v1/cns/${node}/disable` });
+
+async function approvedNode(): Promise<string> {
+  const node = crypto.randomUUID();
+  const { path, body } = registration(node);
+  const { claim_code } = await must<RegistrationView>(server.url, { method: "POST", path, body, key: "" });
+  await must(server.url, { method: "POST", ...approval(claim_code!) });
+  return node;
+}
+
+async function disabledNode(): Promise<string> {
+  const node = await approvedNode();
+  await disable(node);
+  return node;
+}
+
+function expectConflict(answer: Answer, message: string): void {
+  expect(answer).toMatchObject({ status: 409, body: { message } });
+}
+
+async function isThere(node: string): Promise<boolean> {
+  return (await db.query("select from cn where server_uuid = $1", [node])).rowCount === 1;
+}
+
+async function placed(node: string): Promise<number> {
+  return (await db.query("select from instance where host_cn_uuid = $1", [node])).rowCount;
+}
+
+/** Until the server waits for a lock of ours, or has waited in vain and is about to come again. */
+async function untilServerWaits(): Promise<void> {
+  await expect.poll(async () => {
+    const waiting = await db.query(
+      `select from pg_stat_activity where application_name = 'berth' and datname = current_database()
+          and wait_event_type = 'Lock'`,
+    );
+    return waiting.rowCount;
+  }, { interval: 5 }).toBeGreaterThan(0);
+}
+
+/** Places in an open transaction, and leaves it open. False when the node is gone. */
+async function placeOpenly(node: string): Promise<boolean> {
+  await placing.query("begin");
+  await placing.query("set local lock_timeout = '5s'");
+  await placing.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`cn:${node}`]);
+  const { rowCount } = await placing.query(
+    `insert into instance (id, incarnation, version, state, host_cn_uuid)
+       select gen_random_uuid(), gen_random_uuid(), 1, 'pending', server_uuid from cn where server_uuid = $1`,
+    [node],
+  );
+  return rowCount === 1;
+}
+
+// The second is longer than the server waits for a lock: it has to give up and come again.
+for (const held_ms of [50, 700]) {
+  test(`placed first, committed ${held_ms} ms later: the waiting removal reads 409`, async () => {
+    const node = await disabledNode();
+    expect(await placeOpenly(node)).toBe(true);
+    const removal = remove(node);
+    await untilServerWaits();
+    await settle(held_ms);
+    await placing.query("commit");
+    expectConflict(await removal, INSTANCES);
+    expect(await isThere(node)).toBe(true);
+  });
+
+  test(`placed first, rolled back ${held_ms} ms later: the waiting removal goes through`, async () => {
+    const node = await disabledNode();
+    expect(await placeOpenly(node)).toBe(true);
+    const removal = remove(node);
+    await untilServerWaits();
+    await settle(held_ms);
+    await placing.query("rollback");
+    expect((await removal).status).toBe(204);
+    expect(await isThere(node)).toBe(false);
+  });
+}
+
+test("removed first: a placement that waits for the removal is refused", async () => {
+  const node = await disabledNode();
+  await db.query("insert into placement_reservation values ($1, $1, $1, berth_now() - interval '1 minute')", [node]);
+  const holder = await openClient({ url: database.url });
+  await holder.query("begin");
+  // The removal deletes this row after its guards, so it stops here with the lock of the node in its hands.
+  await holder.query("select from placement_reservation where server_uuid = $1 for update", [node]);
+  const removal = remove(node);
+  await untilServerWaits();
+  const placed_then = placeOpenly(node);
+  await holder.query("rollback");
+  await holder.end();
+  expect((await removal).status).toBe(204);
+  expect(await placed_then).toBe(false);
+  await placing.query("commit");
+  expect(await placed(node)).toBe(0);
+});
+
+test("removed first: a placement by a commit call is refused with its own fault", async () => {
+  const node = await disabledNode();
+  expect((await remove(node)).status).toBe(204);
+  expect(await placement.place(node)).toBe("refused");
+  expect(await placed(node)).toBe(0);
+});
+
+test("a disabled node takes no placement, an approved one does", async () => {
+  const node = await approvedNode();
+  expect(await placement.place(node)).toBe("placed");
+  await disable(node);
+  expect(await placement.place(node)).toBe("refused");
+  expectConflict(await remove(node), INSTANCES);
+});
+
+test("50 rounds of placing and removing at one instant: never both", async () => {
+  const outcomes = { placed: 0, removed: 0 };
+  for (let round = 0; round < ROUNDS; round++) {
+    const node = await disabledNode();
+    const [removal, was_placed] = await Promise.all([
+      settle(Math.random() * 6).then(() => remove(node)),
+      settle(Math.random() * 6).then(() => placeOpenly(node)).finally(() => placing.query("commit")),
+    ]);
+    expect(await isThere(node)).toBe(was_placed);
+    expect(await placed(node)).toBe(was_placed ? 1 : 0);
+    if (was_placed) expectConflict(removal, INSTANCES);
+    else expect(removal.status).toBe(204);
+    outcomes[was_placed ? "placed" : "removed"] += 1;
+  }
+  expect(outcomes.placed, "one side always won: the race was none").toBeGreaterThan(0);
+  expect(outcomes.removed, "one side always won: the race was none").toBeGreaterThan(0);
+}, 30_000);
+
+test("50 rounds of commit calls that place while a node is disabled and removed: never both", async () => {
+  const outcomes = { placed: 0, refused: 0 };
+  for (let round = 0; round < ROUNDS; round++) {
+    const node = await approvedNode();
+    const [removal, outcome] = await Promise.all([
+      disable(node).then(() => remove(node)),
+      settle(Math.random() * 15).then(() => placement.place(node)),
+    ]);
+    expect(await isThere(node)).toBe(outcome === "placed");
+    expect(await placed(node)).toBe(outcome === "placed" ? 1 : 0);
+    if (outcome === "placed") expectConflict(removal, INSTANCES);
+    else expect(removal.status).toBe(204);
+    outcomes[outcome] += 1;
+  }
+  expect(outcomes.placed, "one side always won: the race was none").toBeGreaterThan(0);
+  expect(outcomes.refused, "one side always won: the race was none").toBeGreaterThan(0);
+}, 30_000);
+
+test("a reservation in flight refuses the removal, an expired one does not", async () => {
+  const node = await disabledNode();
+  await db.query("insert into placement_reservation values ($1, $1, $1, berth_now() + interval '1 minute')", [node]);
+  expectConflict(await remove(node), RESERVATION);
+  await db.query("update placement_reservation set expires_at = berth_now() where server_uuid = $1", [node]);
+  expect((await remove(node)).status).toBe(204);
+  expect((await db.query("select from placement_reservation where server_uuid = $1", [node])).rowCount).toBe(0);
+});
+
+for (const end of ["source_cn", "target_cn"] as const) {
+  test(`a migration that names the node as ${end} refuses the removal until it has ended`, async () => {
+    const node = await disabledNode();
+    const other = crypto.randomUUID();
+    const [source, target] = end === "source_cn" ? [node, other] : [other, node];
+    const id = crypto.randomUUID();
+    await db.query("insert into migration values ($1, 'running', $2, $3)", [id, source, target]);
+    expectConflict(await remove(node), MIGRATION);
+    await db.query("update migration set state = 'completed' where id = $1", [id]);
+    expect((await remove(node)).status).toBe(204);
+    expect((await db.query("select from migration where id = $1", [id])).rowCount, "migration records are kept").toBe(
+      1,
+    );
+  });
+}
+
+test("a refused removal leaves no trace and is refused again under the same Idempotency-Key", async () => {
+  const node = await approvedNode();
+  await placement.place(node);
+  await disable(node);
+  const call = { method: "DELETE", path: `/v1/cns/${node}`, idempotency_key: crypto.randomUUID() };
+  expectConflict(await request(server.url, call), INSTANCES);
+  await db.query("delete from instance where host_cn_uuid = $1", [node]);
+  expectConflict(await request(server.url, call), INSTANCES);
+  expect((await remove(node)).status).toBe(204);
+  expect((await remove(node)).status).toBe(204);
+  expect(await invariantViolations(db)).toEqual([]);
+});

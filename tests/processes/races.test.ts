@@ -1,0 +1,127 @@
+// What only one may have, asked for at two servers at once.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RegistrationView } from "../../src/contract/agent.ts";
+import type { CnView } from "../../src/contract/cn.ts";
+import { type Db, openPool } from "../../src/db/pool.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { must, request } from "./client.ts";
+import { auditViolations, invariantViolations } from "./history.ts";
+import { approval, registration } from "./load.ts";
+import { type Pair, startPair } from "./pair.ts";
+
+const CODES = 20;
+const APPROVERS = 10;
+const WINDOW_ROUNDS = 5;
+const WINDOW_COUNT = 10;
+const REGISTRATIONS = 100;
+
+let database: FreshDatabase;
+let pair: Pair;
+let db: Db;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  pair = await startPair({ DATABASE_URL: database.url });
+  db = openPool({ url: database.url, applicationName: "checks" });
+});
+
+afterAll(async () => {
+  await pair?.end();
+  await db?.close();
+  await database?.drop();
+});
+
+/** The servers in turn. */
+function urlFor(index: number): string {
+  const urls = pair.urls();
+  return urls[index % urls.length]!;
+}
+
+function register(server_uuid: string, index: number) {
+  const { path, body } = registration(server_uuid);
+  return request(urlFor(index), { method: "POST", path, body, key: "" });
+}
+
+test("ten clients approve one claim code at two servers: one wins, nine read the same 404", async () => {
+  for (let round = 0; round < CODES; round++) {
+    const server_uuid = crypto.randomUUID();
+    const { claim_code } = (await register(server_uuid, round)).body as RegistrationView;
+    const { path, body } = approval(claim_code!);
+    const answers = await Promise.all(
+      Array.from(
+        { length: APPROVERS },
+        (_, client) =>
+          request(urlFor(client), { method: "POST", path, body, idempotency_key: `approver ${round} ${client}` }),
+      ),
+    );
+    const won = answers.filter(({ status }) => status === 200);
+    expect(won).toHaveLength(1);
+    expect(won[0]!.body as CnView).toMatchObject({ server_uuid, state: "approved" });
+    const lost = answers.filter((answer) => answer !== won[0]);
+    expect(new Set(lost.map(({ status }) => status))).toEqual(new Set([404]));
+    expect(new Set(lost.map(({ body }) => (body as { message: string }).message)).size).toBe(1);
+  }
+  const { rows } = await db.query(
+    "select actor_id from transition where event = 'approve' group by 1 having count(*) > 1",
+  );
+  expect(rows).toEqual([]);
+}, 30_000);
+
+async function openWindow(): Promise<void> {
+  const body = { duration_secs: 600, count: WINDOW_COUNT };
+  await must(urlFor(0), { method: "POST", path: "/v1/cn-auto-approve", body });
+}
+
+async function registerAll(): Promise<{ nodes: string[]; answered: RegistrationView[] }> {
+  const nodes = Array.from({ length: REGISTRATIONS }, () => crypto.randomUUID());
+  const answers = await Promise.all(nodes.map(register));
+  return {
+    nodes,
+    answered: answers.filter(({ status }) => status === 200).map(({ body }) => body as RegistrationView),
+  };
+}
+
+async function approvedOf(nodes: readonly string[]): Promise<number> {
+  const { rows } = await db.query<{ approved: number }>(
+    "select count(*) as approved from cn where server_uuid = any($1) and state = 'approved'",
+    [nodes],
+  );
+  return rows[0]!.approved;
+}
+
+async function budgetLeft(): Promise<number> {
+  const { rows } = await db.query<{ remaining: number }>("select remaining from budget where name = 'auto-approve'");
+  return rows[0]!.remaining;
+}
+
+test("a window of 10 approves exactly 10 of 100 registrations that arrive at two servers together", async () => {
+  for (let round = 0; round < WINDOW_ROUNDS; round++) {
+    await openWindow();
+    const { nodes, answered } = await registerAll();
+    expect(answered).toHaveLength(REGISTRATIONS);
+    expect(answered.filter(({ state }) => state === "approved")).toHaveLength(WINDOW_COUNT);
+    expect(answered.filter(({ claim_code }) => claim_code === null)).toHaveLength(WINDOW_COUNT);
+    expect(await approvedOf(nodes)).toBe(WINDOW_COUNT);
+    expect(await budgetLeft()).toBe(0);
+  }
+}, 30_000);
+
+test("a server killed amid the registrations: approvals and what is left of the window still make 10", async () => {
+  await openWindow();
+  const registered = registerAll();
+  await new Promise((wake) => setTimeout(wake, 20));
+  await pair.kill(1);
+  const { nodes, answered } = await registered;
+  expect(answered.length, "the kill came too late to matter").toBeLessThan(REGISTRATIONS);
+  expect(answered.filter(({ state }) => state === "approved").length).toBeLessThanOrEqual(WINDOW_COUNT);
+  // A statement that the killed server had sent may still be running.
+  await expect.poll(async () => await approvedOf(nodes) + await budgetLeft()).toBe(WINDOW_COUNT);
+  await pair.restart(1);
+}, 30_000);
+
+test("after all races every rule holds and the audit chain verifies", async () => {
+  expect(await invariantViolations(db)).toEqual([]);
+  const { outcome } = await must<{ outcome: object }>(urlFor(0), { method: "GET", path: "/v1/audit/verify" });
+  expect(outcome).toHaveProperty("Ok");
+  await expect.poll(() => auditViolations(db), { timeout: 5_000 }).toEqual([]);
+});

@@ -1,0 +1,145 @@
+// The server as a process: how it starts beside others, drains, dies, and what it leaves behind.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { RegistrationView } from "../../src/contract/agent.ts";
+import type { CnView } from "../../src/contract/cn.ts";
+import { isAlive } from "../../src/db/data-folder.ts";
+import { openClient, openPool } from "../../src/db/pool.ts";
+import { emptyDatabase, freshDatabase } from "../harness/database.ts";
+import { type ServerOptions, type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type Answer, must, request } from "./client.ts";
+import { historyViolations } from "./history.ts";
+import { registration, startLoad } from "./load.ts";
+
+const servers: ServerProcess[] = [];
+const leftovers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.kill()));
+  for (const remove of leftovers.splice(0)) await remove();
+});
+
+async function serverOf(options: ServerOptions): Promise<ServerProcess> {
+  const server = await startServer(options);
+  servers.push(server);
+  return server;
+}
+
+async function databaseUrl(making: typeof freshDatabase): Promise<string> {
+  const database = await making();
+  leftovers.push(database.drop);
+  return database.url;
+}
+
+async function folder(): Promise<TemporaryFolder> {
+  const made = await temporaryFolder("server");
+  leftovers.push(made.remove);
+  return made;
+}
+
+async function register(server: ServerProcess): Promise<RegistrationView> {
+  const { path, body } = registration(crypto.randomUUID());
+  return await must<RegistrationView>(server.url, { method: "POST", path, body, key: "" });
+}
+
+/** A request that the server holds until the node is approved. */
+function holdPoll(server: ServerProcess, { poll_token }: RegistrationView): Promise<Answer> {
+  return request(server.url, { method: "GET", path: `/v1/agent/register/status?poll_token=${poll_token}`, key: "" });
+}
+
+test("SIGTERM answers the held requests and exits with 0; a second SIGTERM changes nothing", async () => {
+  const server = await serverOf({ env: { DATABASE_URL: await databaseUrl(freshDatabase) } });
+  const node = await register(server);
+  const held = Array.from({ length: 5 }, () => holdPoll(server, node));
+  await new Promise((wake) => setTimeout(wake, 300));
+  const start = performance.now();
+  server.signal("SIGTERM");
+  server.signal("SIGTERM");
+  await new Promise((wake) => setTimeout(wake, 20));
+  server.signal("SIGTERM");
+  for (const answer of await Promise.all(held)) {
+    expect(answer).toMatchObject({ status: 200, body: { state: "pending", api_key: null } });
+  }
+  expect(await server.ended, server.log()).toBe(0);
+  expect(performance.now() - start).toBeLessThan(5_000);
+});
+
+test("SIGTERM under load: what was acknowledged is there, and the exit code is 0", async () => {
+  const url = await databaseUrl(freshDatabase);
+  const server = await serverOf({ env: { DATABASE_URL: url } });
+  const load = startLoad({ urls: () => [server.url] });
+  await expect.poll(() => load.acknowledged(), { timeout: 10_000 }).toBeGreaterThan(50);
+  expect(await server.stop().finally(load.stop), server.log()).toBe(0);
+  const db = openPool({ url });
+  leftovers.unshift(db.close);
+  expect(await historyViolations(db, load.operations)).toEqual([]);
+});
+
+test("three servers started together on an empty database share it, and show one root key once", async () => {
+  const env = { DATABASE_URL: await databaseUrl(emptyDatabase), BERTH_ROOT_KEY: undefined };
+  const three = await Promise.all([1, 2, 3].map(() => serverOf({ env })));
+  const shown = three.flatMap((server) => server.log().match(/opsk_\S{12}_\S{32}/g) ?? []);
+  expect(shown).toHaveLength(1);
+  const [key] = shown;
+  for (const server of three) {
+    expect(await must(server.url, { method: "GET", path: "/v1/auth/whoami", key: key! })).toMatchObject({
+      is_root: true,
+    });
+  }
+});
+
+test("three servers started together with one given root key agree on it", async () => {
+  const env = { DATABASE_URL: await databaseUrl(emptyDatabase) };
+  const three = await Promise.all([1, 2, 3].map(() => serverOf({ env })));
+  for (const server of three) {
+    expect(await must(server.url, { method: "GET", path: "/v1/auth/whoami" })).toMatchObject({ username: "root" });
+  }
+});
+
+test("a given root key of another form stops the start with the form spelled out", async () => {
+  const DATABASE_URL = await databaseUrl(freshDatabase);
+  await expect(serverOf({ env: { DATABASE_URL, BERTH_ROOT_KEY: "secret" } })).rejects.toThrow(
+    /ended with 1 .*\n.*BERTH_ROOT_KEY must have the form opsk_/,
+  );
+});
+
+/** The pid of the PostgreSQL that the server brought along. */
+async function postgresPid(dataDir: string): Promise<number> {
+  const client = await openClient({ url: (await readFile(join(dataDir, "url"), "utf8")).trim() });
+  const { rows } = await client.query("select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid");
+  await client.end();
+  return rows[0].pid;
+}
+
+async function nodesAt(server: ServerProcess): Promise<string[]> {
+  const { items } = await must<{ items: CnView[] }>(server.url, { method: "GET", path: "/v1/system/cns" });
+  return items.map((node) => node.server_uuid);
+}
+
+test(
+  "with its own PostgreSQL: kill -9 leaves no postgres, every start finds the data, SIGTERM stops both",
+  async () => {
+    const { path } = await folder();
+    const env = { BERTH_DATA_DIR: path, DATABASE_URL: undefined };
+    const first = await serverOf({ env });
+    const { server_uuid } = await register(first);
+    await expect(serverOf({ env }), "two servers on one data folder").rejects.toThrow(/ended with 1/);
+    const orphan = await postgresPid(path);
+    expect(isAlive(orphan)).toBe(true);
+    await first.kill();
+    await expect.poll(() => isAlive(orphan), { timeout: 10_000 }).toBe(false);
+
+    const second = await serverOf({ env });
+    expect(await nodesAt(second)).toEqual([server_uuid]);
+    // Started again before its PostgreSQL has noticed: the orphan is stopped first.
+    await second.kill();
+    const third = await serverOf({ env });
+    expect(await nodesAt(third)).toEqual([server_uuid]);
+    const postgres = await postgresPid(path);
+    expect(await third.stop(), third.log()).toBe(0);
+    expect(isAlive(postgres)).toBe(false);
+  },
+  60_000,
+);

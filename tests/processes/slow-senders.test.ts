@@ -1,0 +1,49 @@
+// `task start` is exposed without a proxy, so it must not wait for senders that never finish. The limits are the real ones
+// (src/contract/limits.ts), therefore this file mostly waits.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BODY_READ_MS, HEADERS_READ_MS } from "../../src/contract/limits.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { type ServerProcess, startServer } from "../harness/server-process.ts";
+import { rawClient } from "../http/raw-client.ts";
+import { must } from "./client.ts";
+
+const SLACK_MS = 3_000;
+const DRIP_MS = 1_000;
+
+let database: FreshDatabase;
+let server: ServerProcess;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  server = await startServer({ env: { DATABASE_URL: database.url } });
+});
+
+afterAll(async () => {
+  await server?.kill();
+  await database?.drop();
+});
+
+/** Sends `start`, then a byte a second until the server has closed the connection. */
+async function drip(start: string) {
+  const client = await rawClient(server.port);
+  client.send(start);
+  const dripping = setInterval(() => client.send("a"), DRIP_MS);
+  const end = await client.closed();
+  clearInterval(dripping);
+  return end;
+}
+
+test.concurrent("a header that is sent byte by byte is cut with 408", async () => {
+  const { text, after_ms } = await drip("GET /v1/health HTTP/1.1\r\nHost: berth\r\nX-Slow: ");
+  expect(text).toMatch(/^HTTP\/1\.1 408 /);
+  expect(after_ms).toBeGreaterThan(HEADERS_READ_MS - SLACK_MS);
+  expect(after_ms).toBeLessThan(HEADERS_READ_MS + SLACK_MS);
+}, 60_000);
+
+test.concurrent("a body that is sent byte by byte is cut with 408, and others are served meanwhile", async () => {
+  const slow = drip("POST /v1/agent/register HTTP/1.1\r\nHost: berth\r\nContent-Length: 1000\r\n\r\n");
+  expect(await must(server.url, { method: "GET", path: "/v1/health", key: "" })).toMatchObject({ status: "ok" });
+  const { text, after_ms } = await slow;
+  expect(text).toMatch(/^HTTP\/1\.1 408 /);
+  expect(after_ms).toBeLessThan(HEADERS_READ_MS + BODY_READ_MS + SLACK_MS);
+}, 60_000);

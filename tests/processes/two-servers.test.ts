@@ -1,0 +1,95 @@
+// Two servers share one database and nothing else. Whichever of them dies, at whatever moment, what clients were told holds.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Db, openPool } from "../../src/db/pool.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { must } from "./client.ts";
+import { auditViolations, historyViolations, invariantViolations } from "./history.ts";
+import { type Load, startLoad } from "./load.ts";
+import { killEither, type Pair, startPair } from "./pair.ts";
+
+const KILLS = 5;
+/** Enough that the kills met requests, also on a busy machine. */
+const ACKNOWLEDGED_MIN = 50;
+const PAUSE_MS_MAX = 2_000;
+
+let database: FreshDatabase;
+let pair: Pair;
+let db: Db;
+let load: Load;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  pair = await startPair({ DATABASE_URL: database.url });
+  db = openPool({ url: database.url, applicationName: "checks" });
+});
+
+afterAll(async () => {
+  await pair?.end();
+  await db?.close();
+  await database?.drop();
+});
+
+async function killAtRandom(): Promise<void> {
+  for (let kill = 0; kill < KILLS; kill++) {
+    await new Promise((wake) => setTimeout(wake, Math.random() * PAUSE_MS_MAX));
+    await killEither(pair);
+  }
+  // Some calm, in which clients learn what became of the requests that they repeat.
+  await new Promise((wake) => setTimeout(wake, PAUSE_MS_MAX));
+}
+
+test("either of two servers killed under load: no acknowledgement is lost or doubled", async () => {
+  load = startLoad({ urls: pair.urls });
+  await killAtRandom().finally(load.stop);
+  const attempts = load.operations.flatMap((operation) => operation.attempts);
+  expect(attempts.filter(({ status }) => status === null).length, "kills that nobody noticed").toBeGreaterThan(0);
+  expect(load.acknowledged()).toBeGreaterThan(ACKNOWLEDGED_MIN);
+  expect(await historyViolations(db, load.operations)).toEqual([]);
+  expect(await invariantViolations(db)).toEqual([]);
+}, 60_000);
+
+test("both servers meet in the log: lost races are part of what was tried", async () => {
+  const { rows } = await db.query<{ hot: number }>(
+    "select max(count)::int as hot from (select count(*) from transition where actor_kind = 'cn' group by actor_id) t",
+  );
+  expect(rows[0]!.hot).toBeGreaterThan(10);
+});
+
+test("a repeated request hears the answer that it heard before, from either server", async () => {
+  const done = load.operations.filter(({ outcome, event }) => outcome === "acknowledged" && event !== "register");
+  for (const { method, path, body, idempotency_key, answer } of done.slice(0, 40)) {
+    for (const url of pair.urls()) {
+      const again = await must(url, { method, path, body, idempotency_key: idempotency_key! });
+      expect(again).toEqual(answer);
+    }
+  }
+  expect(await historyViolations(db, load.operations)).toEqual([]);
+}, 30_000);
+
+test("the audit chain verifies at either server and has one entry per audited transition", async () => {
+  for (const url of pair.urls()) {
+    const { outcome } = await must<{ outcome: object }>(url, { method: "GET", path: "/v1/audit/verify" });
+    expect(outcome).toHaveProperty("Ok");
+  }
+  await expect.poll(() => auditViolations(db), { timeout: 5_000 }).toEqual([]);
+});
+
+test("the checks see a lost, a doubled and a refused effect, and a history that was tampered with", async () => {
+  const done = load.operations.find(({ outcome, event }) => outcome === "acknowledged" && event === "set_role")!;
+  expect(await historyViolations(db, [{ ...done, outcome: "refused" }])).toHaveLength(1);
+  expect(await historyViolations(db, [{ ...done, idempotency_key: crypto.randomUUID() }])).toHaveLength(1);
+  const broken = [
+    "delete from transition where id = (select min(id) from transition where actor_kind = 'cn' and seq = 1)",
+    "update transition set from_state = 'disabled' where id = (select min(id) from transition where event = 'approve')",
+    "update cn set version = version + 1 where server_uuid = (select min(server_uuid::text)::uuid from cn)",
+    "delete from api_key where bound_to_cn is not null",
+  ];
+  for (const statement of broken) {
+    await db.withClient(async (client) => {
+      await client.query("begin");
+      await client.query(statement);
+      expect(await invariantViolations(client), statement).not.toEqual([]);
+      await client.query("rollback");
+    });
+  }
+});
