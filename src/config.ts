@@ -14,6 +14,8 @@ export type Config = {
   /** A user that may migrate, when DATABASE_URL's may not. */
   readonly ownerUrl: string | null;
   readonly dataDir: string;
+  /** A published image index to serve beside the API. */
+  readonly indexSite: string | null;
   readonly rootKey: string | null;
   readonly lab: boolean;
   readonly labNodes: number;
@@ -42,6 +44,7 @@ export function readConfig(env: Environment): Config {
     databaseUrl: env["DATABASE_URL"] || null,
     ownerUrl: env["BERTH_OWNER_DATABASE_URL"] || null,
     dataDir: env["BERTH_DATA_DIR"] || ".berth",
+    indexSite: env["INDEX_SITE"] || null,
     rootKey,
     lab,
     labNodes: whole(env, "BERTH_LAB_NODES", { standard: 0, low: 0, high: LAB_NODES_MAX }),

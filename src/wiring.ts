@@ -45,6 +45,7 @@ import { cnSetupRoutes } from "./routes/cn-setup.ts";
 import { cnRoutes } from "./routes/cns.ts";
 import { configRoutes } from "./routes/config.ts";
 import type { Ctx, RouteDeps, To, Turn } from "./routes/deps.ts";
+import { indexSiteRoutes } from "./routes/index-site.ts";
 import { labRoutes } from "./routes/lab.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { createSettings } from "./routes/settings.ts";
@@ -252,6 +253,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   configRoutes(app, deps);
   auditRoutes(app, deps);
   operationRoutes(app, deps);
+  if (config.indexSite !== null) indexSiteRoutes(app, deps, config.indexSite);
   if (config.lab) labRoutes(app, deps, advanceClock);
   systemRoutes(app, { ...deps, version: VERSION, metrics, ready, schemas: namedSchemas });
   if (resident) pump.start();

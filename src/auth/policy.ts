@@ -26,6 +26,7 @@ const BOOT_READ: readonly KeyScope[] = ["full", "read_only", "booter"];
 export const POLICY = {
   Health: { who: "anyone", scopes: ALL, denied: "forbid" },
   ApiDescription: { who: "anyone", scopes: ALL, denied: "forbid" },
+  ImageIndex: { who: "anyone", scopes: ALL, denied: "forbid" },
   AgentRegister: { who: "anyone", scopes: ALL, denied: "forbid" },
   AgentRegisterStatus: { who: "anyone", scopes: ALL, denied: "forbid" },
   LabClock: { who: "anyone", scopes: ALL, denied: "forbid" },
