@@ -27,10 +27,11 @@ create table transition (
 -- The audit chain reads these in (xid, id) order.
 create index transition_audited on transition (xid, id) where audit is not null;
 
--- What each message was answered, refusals included. Message ids are UUIDv7, so a day is a range of ids.
+-- What each message was answered, refusals included, as JSON text that is passed through unread. Message ids are UUIDv7,
+-- so a day is a range of ids.
 create table seen (
   msg_id uuid primary key,
-  reply  jsonb not null
+  reply  text not null
 ) partition by range (msg_id);
 create table seen_other partition of seen default;
 

@@ -9,9 +9,6 @@
 --        cost several times less than JSON does. Audit notes and replies are JSON texts.
 -- answer: {conflicts: [u], known: [{u, replies}], chosen: [{u, c, replies}]}; a unit in none of them was written as is.
 
--- A reply is kept as the text that was sent: nothing looks into it before it is given back.
-alter table seen alter column reply type text;
-
 -- The columns of a table as the set and select lists of an update.
 create function berth_columns(of_table regclass, alias text) returns text
 language sql stable strict as $$

@@ -12,30 +12,41 @@ const SECRET_NAMES: ReadonlySet<string> = new Set(["root_shadow", "rabbitmq"]);
  * does not use the call stack, so depth is not limited.
  */
 export function redactSysinfo(value: unknown): unknown {
-  const root = { copy: undefined as unknown };
-  const work: { from: unknown; put: (copy: unknown) => void }[] = [{ from: value, put: (copy) => (root.copy = copy) }];
-  for (let item = work.pop(); item !== undefined; item = work.pop()) {
-    const { from, put } = item;
-    if (Array.isArray(from)) {
-      const copy: unknown[] = new Array(from.length);
-      put(copy);
-      from.forEach((member, index) => work.push({ from: member, put: (value) => (copy[index] = value) }));
-    } else if (typeof from === "object" && from !== null) {
-      const copy: Record<string, unknown> = {};
-      put(copy);
-      for (const [key, member] of Object.entries(from)) {
-        if (isSecret(key)) continue;
-        // Reserves the place now, so that the order of keys survives; and defines, since a member may be "__proto__".
-        Object.defineProperty(copy, key, { value: undefined, enumerable: true, writable: true, configurable: true });
-        work.push({ from: member, put: (value) => Object.defineProperty(copy, key, { value }) });
-      }
-    } else {
-      put(from);
+  if (!isContainer(value)) return value;
+  const root = emptyLike(value);
+  // Each container with its copy, still to be filled.
+  const work: [Container, Container][] = [[value, root]];
+  for (let pair = work.pop(); pair !== undefined; pair = work.pop()) {
+    const [from, to] = pair;
+    for (const key of Object.keys(from)) {
+      if (!Array.isArray(from) && isSecret(key)) continue;
+      const member = from[key];
+      const copy = isContainer(member) ? emptyLike(member) : member;
+      if (copy !== member) work.push([member as Container, copy as Container]);
+      // A member called "__proto__" would set the prototype instead.
+      if (key === "__proto__") Object.defineProperty(to, key, { value: copy, ...ORDINARY });
+      else to[key] = copy;
     }
   }
-  return root.copy;
+  return root;
 }
 
+type Container = { [key: string]: unknown };
+
+const ORDINARY = { enumerable: true, writable: true, configurable: true };
+
+function isContainer(value: unknown): value is Container {
+  return typeof value === "object" && value !== null;
+}
+
+function emptyLike(value: Container): Container {
+  return (Array.isArray(value) ? [] : {}) as Container;
+}
+
+/** Holds for every spelling of a secret name, so that most keys need not be cut up. */
+const PERHAPS_SECRET = /root[-_]shadow|rabbitmq/i;
+
 function isSecret(key: string): boolean {
-  return key.toLowerCase().split(/[./]/).some((segment) => SECRET_NAMES.has(segment.trim().replaceAll("-", "_")));
+  return PERHAPS_SECRET.test(key) &&
+    key.toLowerCase().split(/[./]/).some((segment) => SECRET_NAMES.has(segment.trim().replaceAll("-", "_")));
 }

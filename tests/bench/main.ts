@@ -1,0 +1,122 @@
+// The benchmark of the commit path: durable transitions per second beside pgbench's simple update, on one server, in one
+// run, in turns, so that what else the machine does meets both. Options: --json, --rounds=N, --seconds=N.
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { createEngine } from "../../actors/engine/engine.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { type Db, openClient, openPool } from "../../src/db/pool.ts";
+import { createStore } from "../../src/db/store.ts";
+import { productionPorts } from "../../src/workers/ports.ts";
+import { ownCluster } from "../harness/cluster.ts";
+import { databaseUrl } from "../harness/database-url.ts";
+import { cpuTime_ms } from "./cpu-time.ts";
+import { runHttpTrial } from "./http.ts";
+import { preparePgbench, type Yardstick } from "./pgbench.ts";
+import { type Line, printTable, summarise } from "./report.ts";
+import { cnSubject, lampSubject, type Subject } from "./subjects.ts";
+import { runTrial } from "./trial.ts";
+
+const ACTORS = 1_000;
+/** Senders on one hot actor: enough that the next unit is full while one commits. */
+const HOT_SENDERS = 512;
+const HTTP_CONNECTIONS = 250;
+const HTTP_NAME = `HTTP: ${ACTORS} actors, ${HTTP_CONNECTIONS} connections`;
+const DATABASE = "bench_engine";
+/** Counting a million rows takes longer than the server allows itself. */
+const COUNT_LIMIT_MS = 60_000;
+
+const { values } = parseArgs({
+  options: {
+    json: { type: "boolean", default: false },
+    rounds: { type: "string", default: "3" },
+    seconds: { type: "string", default: "5" },
+  },
+});
+const seconds = Number(values.seconds);
+const note = values.json ? () => {} : (line: string) => console.error(line);
+
+const cluster = await ownCluster({ fsync: "on", synchronous_commit: "on" });
+try {
+  const yardstick = await preparePgbench(cluster.url);
+  if (yardstick === null) note("pgbench was not found (Debian has it in postgresql-contrib): rates without ratios");
+  const lines: Line[] = [];
+  for (let round = 1; round <= Number(values.rounds); round++) {
+    for (const subject of [lampSubject, cnSubject]) {
+      note(`round ${round} of ${values.rounds}: ${subject.name}`);
+      lines.push(...await runGroup(subject, yardstick));
+    }
+  }
+  const summary = summarise(lines);
+  if (values.json) console.log(JSON.stringify({ measured_at: new Date().toISOString(), lines: summary }, null, 2));
+  else printTable(summary);
+} finally {
+  await cluster.remove();
+}
+process.exit(0); // The driver keeps idle sockets for a while.
+
+/** All trials of one subject on a fresh database, between two runs of pgbench. */
+async function runGroup(subject: Subject, yardstick: Yardstick | null): Promise<Line[]> {
+  const url = await makeDatabase();
+  const owner = openPool({ url, statementLimit_ms: COUNT_LIMIT_MS, connectionsMax: 1 });
+  const db = openPool({ url, role: "berth_app", statementLimit_ms: COUNT_LIMIT_MS });
+  try {
+    await subject.prepare(owner);
+    const ids = await subject.seed(owner, ACTORS);
+    const store = createStore(db, [subject.behavior]);
+    const engine = createEngine({ store, behaviors: [subject.behavior], ports: productionPorts() });
+    const turns = new Map<string, number>();
+    const trial = (name: string, actors: number, senders: number) =>
+      runTrial({ engine, subject, ids: ids.slice(0, actors), turns, senders, seconds, db, serverPid: cluster.pid() })
+        .then((result) => ({ subject: subject.name, name, ...result }));
+    const before = await measureYardstick(yardstick);
+    const results: Omit<Line, keyof Pgbench>[] = [
+      await trial("1 actor, 1 outstanding", 1, 1),
+      await trial(`1 actor, ${HOT_SENDERS} outstanding`, 1, HOT_SENDERS),
+      await trial(`${ACTORS} actors, 1 outstanding each`, ACTORS, 1),
+    ];
+    if (subject === cnSubject) {
+      results.push({ ...await throughHttp(url, ids, db), subject: subject.name, name: HTTP_NAME });
+    }
+    const after = await measureYardstick(yardstick);
+    return results.map((result) => ({ ...result, ...meanOf(before, after) }));
+  } finally {
+    await db.close();
+    await owner.close();
+  }
+}
+
+type Pgbench = Pick<Line, "pgbench_tps" | "pgbench_cpu_us">;
+
+async function measureYardstick(yardstick: Yardstick | null): Promise<Pgbench> {
+  if (yardstick === null) return { pgbench_tps: null, pgbench_cpu_us: null };
+  // Ours has pgbench in it, which is a child that has ended by then.
+  const used_ms = () => Promise.all([cpuTime_ms(process.pid), cpuTime_ms(cluster.pid())]);
+  const [oursBefore, serverBefore] = await used_ms();
+  const pgbench_tps = await yardstick.run(seconds);
+  const [oursAfter, serverAfter] = await used_ms();
+  const known = oursBefore !== null && oursAfter !== null && serverBefore !== null && serverAfter !== null;
+  const cpu_ms = known ? oursAfter - oursBefore + serverAfter - serverBefore : null;
+  return { pgbench_tps, pgbench_cpu_us: cpu_ms === null ? null : cpu_ms * 1_000 / (pgbench_tps * seconds) };
+}
+
+function meanOf(one: Pgbench, other: Pgbench): Pgbench {
+  const mean = (a: number | null, b: number | null) => a === null || b === null ? null : (a + b) / 2;
+  return {
+    pgbench_tps: mean(one.pgbench_tps, other.pgbench_tps),
+    pgbench_cpu_us: mean(one.pgbench_cpu_us, other.pgbench_cpu_us),
+  };
+}
+
+function throughHttp(databaseUrl: string, ids: readonly string[], db: Db) {
+  return runHttpTrial({ databaseUrl, ids, connections: HTTP_CONNECTIONS, seconds, db, serverPid: cluster.pid() });
+}
+
+async function makeDatabase(): Promise<string> {
+  const admin = await openClient({ url: cluster.url, statementLimit_ms: COUNT_LIMIT_MS });
+  await admin.query(`drop database if exists ${DATABASE} with (force)`);
+  await admin.query(`create database ${DATABASE}`);
+  await admin.end();
+  const url = databaseUrl(cluster.url, DATABASE);
+  await migrate(url);
+  return url;
+}

@@ -1,0 +1,63 @@
+// PostgreSQL's own benchmark on the same server: the yardstick. `-N` is its simple update: one update, one select and one
+// insert in a transaction, over the same loopback TCP that Berth uses.
+import { execFile } from "node:child_process";
+import { access } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import { openClient } from "../../src/db/pool.ts";
+import { databaseUrl } from "../harness/database-url.ts";
+
+const DATABASE = "bench_yardstick";
+/** 10 branches, 1,000,000 accounts: no client waits for the row of another. */
+const SCALE = 10;
+const CLIENTS = 8;
+const THREADS = 2;
+
+export type Yardstick = {
+  /** Transactions per second of a run of this length. */
+  run(seconds: number): Promise<number>;
+};
+
+/** Finds pgbench and fills its tables in a database of its own. Null, with nothing done, where there is no pgbench. */
+export async function preparePgbench(serverUrl: string): Promise<Yardstick | null> {
+  const program = await findProgram("pgbench");
+  if (program === null) return null;
+  const admin = await openClient({ url: serverUrl });
+  await admin.query(`create database ${DATABASE}`);
+  await admin.end();
+  const start = (...argv: string[]) => pgbench(program, databaseUrl(serverUrl, DATABASE), argv);
+  await start("--initialize", "--quiet", `--scale=${SCALE}`);
+  return {
+    async run(seconds) {
+      const argv = ["--skip-some-updates", "--no-vacuum", `--client=${CLIENTS}`, `--jobs=${THREADS}`];
+      const printed = await start(...argv, `--time=${seconds}`);
+      const tps = Number(/^tps = ([\d.]+)/m.exec(printed)?.[1]);
+      if (!(tps > 0)) throw new Error(`pgbench printed no rate:\n${printed}`);
+      return tps;
+    },
+  };
+}
+
+async function pgbench(program: string, url: string, argv: readonly string[]): Promise<string> {
+  const { hostname, port, username, password, pathname } = new URL(url);
+  // By the environment, because the password must not be in an argument list.
+  const env = {
+    PATH: process.env.PATH,
+    PGHOST: hostname,
+    PGPORT: port,
+    PGUSER: decodeURIComponent(username),
+    PGPASSWORD: decodeURIComponent(password),
+    PGDATABASE: pathname.slice(1),
+  };
+  const { stdout } = await promisify(execFile)(program, [...argv], { env });
+  return stdout;
+}
+
+async function findProgram(name: string): Promise<string | null> {
+  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+    const path = join(folder, name);
+    if (await access(path).then(() => true, () => false)) return path;
+  }
+  return null;
+}

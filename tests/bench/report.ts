@@ -1,0 +1,85 @@
+// The figures of all rounds, as a table or as data.
+import type { TrialResult } from "./trial.ts";
+
+export type Line = TrialResult & {
+  readonly subject: string;
+  readonly name: string;
+  /** Mean of the runs of pgbench before and after. */
+  readonly pgbench_tps: number | null;
+  /** Processor time of one of its transactions, pgbench and server together, in microseconds. */
+  readonly pgbench_cpu_us: number | null;
+};
+
+export type Summary = {
+  readonly subject: string;
+  readonly name: string;
+  readonly rounds: number;
+  /** Medians over the rounds. The ratio is taken per round, before the median. */
+  readonly messages_per_s: number;
+  readonly pgbench_tps: number | null;
+  readonly ratio: number | null;
+  /** Processor time of one message, Berth and database server together; and of one transaction of pgbench likewise. */
+  readonly cpu_us: number | null;
+  readonly pgbench_cpu_us: number | null;
+  readonly engine_cores: number | null;
+  readonly server_cores: number | null;
+  readonly load_cores: number | null;
+  readonly p50_ms: number | null;
+  readonly p99_ms: number | null;
+};
+
+export function summarise(lines: readonly Line[]): readonly Summary[] {
+  const groups = Map.groupBy(lines, (line) => `${line.subject}\0${line.name}`);
+  return [...groups.values()].map((group) => ({
+    subject: group[0]?.subject ?? "",
+    name: group[0]?.name ?? "",
+    rounds: group.length,
+    messages_per_s: Math.round(median(group.map((line) => line.messages_per_s)) ?? 0),
+    pgbench_tps: median(group.map((line) => line.pgbench_tps)),
+    ratio: median(group.map((line) => line.pgbench_tps === null ? null : line.messages_per_s / line.pgbench_tps)),
+    cpu_us: median(group.map(cpu_us)),
+    pgbench_cpu_us: median(group.map((line) => line.pgbench_cpu_us)),
+    engine_cores: median(group.map((line) => line.engine_cores)),
+    server_cores: median(group.map((line) => line.server_cores)),
+    load_cores: median(group.map((line) => line.load_cores ?? null)),
+    p50_ms: median(group.map((line) => line.p50_ms ?? null)),
+    p99_ms: median(group.map((line) => line.p99_ms ?? null)),
+  }));
+}
+
+function cpu_us({ engine_cores, server_cores, messages_per_s }: Line): number | null {
+  return engine_cores === null || server_cores === null
+    ? null
+    : (engine_cores + server_cores) / messages_per_s * 1_000_000;
+}
+
+function median(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null).sort((a, b) => a - b);
+  const [low, high] = [known[(known.length - 1) >> 1], known[known.length >> 1]];
+  return low === undefined || high === undefined ? null : (low + high) / 2;
+}
+
+const COLUMNS: readonly (readonly [string, (line: Summary) => string])[] = [
+  ["subject", (line) => line.subject],
+  ["load", (line) => line.name],
+  ["msg/s", (line) => String(line.messages_per_s)],
+  ["pgbench tps", (line) => fixed(line.pgbench_tps, 0)],
+  ["ratio", (line) => fixed(line.ratio, 2)],
+  ["CPU us/msg", (line) => fixed(line.cpu_us, 0)],
+  ["CPU us/tx", (line) => fixed(line.pgbench_cpu_us, 0)],
+  ["cores: Berth", (line) => fixed(line.engine_cores, 2)],
+  ["cores: server", (line) => fixed(line.server_cores, 2)],
+  ["cores: load", (line) => fixed(line.load_cores, 2)],
+  ["p50 ms", (line) => fixed(line.p50_ms, 1)],
+  ["p99 ms", (line) => fixed(line.p99_ms, 1)],
+];
+
+export function printTable(lines: readonly Summary[]): void {
+  const rows = [COLUMNS.map(([title]) => title), ...lines.map((line) => COLUMNS.map(([, cell]) => cell(line)))];
+  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  for (const row of rows) console.log(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd());
+}
+
+function fixed(value: number | null, digits: number): string {
+  return value === null ? "-" : value.toFixed(digits);
+}

@@ -1,0 +1,104 @@
+// One trial: senders that each wait for their answer before they send again, for a fixed time; afterwards the tables must
+// hold exactly one transition and one reply for every message that was acknowledged.
+import type { Engine } from "../../actors/engine/engine.ts";
+import type { DbClient } from "../../src/db/pool.ts";
+import { cpuTime_ms } from "./cpu-time.ts";
+import type { Subject } from "./subjects.ts";
+
+export type TrialOptions = {
+  readonly engine: Engine;
+  readonly subject: Subject;
+  readonly ids: readonly string[];
+  /** How many messages each actor was sent by earlier trials; kept up to date. */
+  readonly turns: Map<string, number>;
+  /** Senders per actor; 1 means one outstanding message per actor. */
+  readonly senders: number;
+  readonly seconds: number;
+  readonly db: DbClient;
+  readonly serverPid: number;
+};
+
+export type TrialResult = {
+  readonly messages_per_s: number;
+  /** Of one processor: 1 is one core busy for the whole trial. Null where the system does not tell. */
+  readonly engine_cores: number | null;
+  readonly server_cores: number | null;
+  /** Only through HTTP: the load process, and how long answers took. */
+  readonly load_cores?: number;
+  readonly p50_ms?: number;
+  readonly p99_ms?: number;
+};
+
+/** Runs unmeasured for this long first, so that plans, caches and compiled code are warm. */
+const WARM_UP_MS = 1_500;
+
+export async function runTrial(options: TrialOptions): Promise<TrialResult> {
+  const before = await countRows(options.db);
+  let acknowledged = 0;
+  let stopped = false;
+
+  async function sender(id: string): Promise<void> {
+    const to = { kind: options.subject.behavior.kind, id };
+    while (!stopped) {
+      const turn = options.turns.get(id) ?? 0;
+      options.turns.set(id, turn + 1);
+      const outcome = await options.engine.send(to, options.subject.message(turn), { origin: options.subject.origin });
+      if (!outcome.ok) throw new Error(`a message was refused: ${outcome.fault.message}`);
+      acknowledged += 1;
+    }
+  }
+
+  const senders = Promise.all(options.ids.flatMap((id) => Array.from({ length: options.senders }, () => sender(id))));
+  await Promise.race([senders, sleep(WARM_UP_MS)]);
+  const start = await mark(options.serverPid, acknowledged);
+  await Promise.race([senders, sleep(options.seconds * 1_000)]);
+  const end = await mark(options.serverPid, acknowledged);
+  stopped = true;
+  await senders;
+
+  await checkRows(options, before, acknowledged);
+  const elapsed_ms = end.at_ms - start.at_ms;
+  const cores = (from: number | null, to: number | null) =>
+    from === null || to === null ? null : (to - from) / elapsed_ms;
+  return {
+    messages_per_s: (end.acknowledged - start.acknowledged) / elapsed_ms * 1_000,
+    engine_cores: cores(start.engine_ms, end.engine_ms),
+    server_cores: cores(start.server_ms, end.server_ms),
+  };
+}
+
+async function mark(serverPid: number, acknowledged: number) {
+  const at_ms = performance.now();
+  const [engine_ms, server_ms] = await Promise.all([cpuTime_ms(Deno.pid), cpuTime_ms(serverPid)]);
+  return { at_ms, acknowledged, engine_ms, server_ms };
+}
+
+export type RowCounts = { readonly transitions: number; readonly replies: number };
+
+export async function countRows(db: DbClient): Promise<RowCounts> {
+  const { rows } = await db.query<RowCounts>(
+    `select (select count(distinct msg_id) from transition) as transitions, (select count(*) from seen) as replies`,
+  );
+  const [counts] = rows;
+  if (counts === undefined) throw new Error("a count without a row");
+  return counts;
+}
+
+async function checkRows({ db, subject, ids }: TrialOptions, before: RowCounts, acknowledged: number): Promise<void> {
+  const after = await countRows(db);
+  expectEqual("transition rows", after.transitions - before.transitions, acknowledged);
+  expectEqual("reply rows", after.replies - before.replies, acknowledged);
+  // Seeds are at version 1 without a transition row.
+  const { rows } = await db.query<{ risen: number }>(
+    `select coalesce(sum(version - 1), 0)::bigint - (select count(*) from transition where actor_id = any($1::text[])) as risen
+       from ${subject.behavior.table} where ${subject.behavior.key} = any($2::uuid[])`,
+    [ids, ids],
+  );
+  expectEqual("versions without a transition row", rows[0]?.risen ?? -1, 0);
+}
+
+export function expectEqual(what: string, found: number, wanted: number): void {
+  if (found !== wanted) throw new Error(`${what}: found ${found}, acknowledged ${wanted}`);
+}
+
+const sleep = (ms: number) => new Promise((wake) => setTimeout(wake, ms));

@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openPool } from "../../src/db/pool.ts";
+import type { Db } from "../../src/db/pool.ts";
+import { arrayLiteral, longTextArray } from "../../src/db/sql-array.ts";
+import { emptyDatabase, type FreshDatabase } from "../harness/database.ts";
+
+let database: FreshDatabase;
+let db: Db;
+beforeAll(async () => {
+  database = await emptyDatabase();
+  db = openPool({ url: database.url });
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+// PostgreSQL's text holds every character but NUL, and UTF-8 no half of a surrogate pair.
+const text = fc.string({ unit: "grapheme" }).map((value) => value.replaceAll("\0", ""));
+const awkward = fc.constantFrom("", "NULL", "null", "a,b", '"', "\\", "{}", " ", "é", "🦉", "\n", "a b");
+const texts = fc.array(fc.oneof(text, awkward, fc.constant(null)), { maxLength: 12 });
+
+async function roundTrip(parameter: string | Buffer): Promise<(string | null)[]> {
+  return (await db.query<{ back: (string | null)[] }>("select $1::text[] as back", [parameter])).rows[0]?.back ?? [];
+}
+
+test("every text comes back from a literal as it was sent", async () => {
+  await fc.assert(
+    fc.asyncProperty(texts, async (values) => {
+      expect(await roundTrip(arrayLiteral(values))).toEqual(values);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("every text comes back from the binary form as it was sent", async () => {
+  await fc.assert(
+    fc.asyncProperty(texts, async (values) => {
+      expect(await roundTrip(longTextArray(values))).toEqual(values);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("numbers, uuids and instants keep their type", async () => {
+  const { rows } = await db.query(
+    "select $1::bigint[] as numbers, $2::uuid[] as uuids, $3::timestamptz[] as instants",
+    [
+      arrayLiteral([0, -1, Number.MAX_SAFE_INTEGER, null]),
+      arrayLiteral(["01890a5d-ac96-774b-bcce-b302099a8057", null]),
+      arrayLiteral(["2026-11-21T10:00:00.001Z"]),
+    ],
+  );
+  expect(rows[0]).toEqual({
+    numbers: [0, -1, Number.MAX_SAFE_INTEGER, null],
+    uuids: ["01890a5d-ac96-774b-bcce-b302099a8057", null],
+    instants: [new Date("2026-11-21T10:00:00.001Z")],
+  });
+});
