@@ -9,11 +9,12 @@
 --        cost several times less than JSON does. Audit notes and replies are JSON texts.
 -- answer: {conflicts: [u], known: [{u, replies}], chosen: [{u, c, replies}]}; a unit in none of them was written as is.
 
--- The columns of a table as the set and select lists of an update.
-create function berth_columns(of_table regclass, alias text) returns text
+-- Those of the given columns that a table has, as a list for insert, set or select. A state also has columns that its view
+-- joins; and a table may have columns that an older process does not know, which then take their defaults.
+create function berth_columns(of_table regclass, given text[], alias text) returns text
 language sql stable strict as $$
   select string_agg(alias || quote_ident(attname), ', ' order by attnum) from pg_attribute
-  where attrelid = of_table and attnum > 0 and not attisdropped and attgenerated = '' $$;
+  where attrelid = of_table and attname = any(given) and attnum > 0 and not attisdropped and attgenerated = '' $$;
 
 -- Checks the conditions of one choice and, when all hold, applies them. Answers {"fault": ...} or {"values": {token: value}}.
 create function berth_conditions(conditions jsonb) returns jsonb language plpgsql volatile as $$
@@ -117,6 +118,7 @@ declare
   refusal   jsonb;
   option    int;
   sets      text;
+  given     text[];
   columns   text;
 begin
   -- 1. Messages that committed before answer with what they were told then.
@@ -207,9 +209,17 @@ begin
                  where w.op in ('insert', 'update') order by w.op, k.kind loop
     if writes.op = 'insert' then
       execute format($q$
-        insert into %1$I select p.* from jsonb_array_elements($1) e cross join jsonb_populate_record(null::%1$I, e) p
-         where $2[(e->>'$u')::int + 1] = (e->>'$c')::int $q$, writes.table_name) using writes.entries, choice;
+        insert into %1$I (%2$s) select %3$s
+          from jsonb_array_elements($1) e cross join jsonb_populate_record(null::%1$I, e) p
+         where $2[(e->>'$u')::int + 1] = (e->>'$c')::int $q$, writes.table_name,
+        berth_columns(writes.table_name::regclass, writes.columns, ''),
+        berth_columns(writes.table_name::regclass, writes.columns, 'p.')) using writes.entries, choice;
     else
+      if call ? 'plans' then
+        -- What is not written may hold a token that no value has replaced, and no column would take that.
+        writes.entries := coalesce((select jsonb_agg(e) from jsonb_array_elements(writes.entries) e
+                                     where choice[(e->>'$u')::int + 1] = (e->>'$c')::int), '[]');
+      end if;
       -- A state also has columns that its view joins; they are not in the table.
       select string_agg(format('%1$I = r.%1$I', attname), ', '),
              string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ')
@@ -228,16 +238,19 @@ begin
                     from jsonb_to_recordset(call->'children')
                          w(u int, c int, n int, op text, "table" name, key text[], row jsonb)
                    where choice[w.u + 1] = w.c order by w.n loop
+      given := array(select jsonb_object_keys(writes.row));
       case writes.op
         when 'insert' then
-          execute format('insert into %1$I select p.* from jsonb_populate_record(null::%1$I, $1) p', writes.table_name)
-            using writes.row;
+          execute format('insert into %1$I (%2$s) select %3$s from jsonb_populate_record(null::%1$I, $1) p',
+            writes.table_name, berth_columns(writes.table_name::regclass, given, ''),
+            berth_columns(writes.table_name::regclass, given, 'p.')) using writes.row;
         when 'upsert' then
-          execute format('insert into %1$I select p.* from jsonb_populate_record(null::%1$I, $1) p
+          execute format('insert into %1$I (%3$s) select %5$s from jsonb_populate_record(null::%1$I, $1) p
                           on conflict (%2$s) do update set (%3$s) = row(%4$s)', writes.table_name,
             (select string_agg(quote_ident(k), ', ') from unnest(writes.key) k),
-            berth_columns(writes.table_name::regclass, ''), berth_columns(writes.table_name::regclass, 'excluded.'))
-            using writes.row;
+            berth_columns(writes.table_name::regclass, given, ''),
+            berth_columns(writes.table_name::regclass, given, 'excluded.'),
+            berth_columns(writes.table_name::regclass, given, 'p.')) using writes.row;
         when 'delete' then
           execute format('delete from %1$I t using jsonb_populate_record(null::%1$I, $1) p where %2$s', writes.table_name,
             (select string_agg(format('t.%1$I = p.%1$I', k), ' and ') from unnest(writes.key) k))

@@ -30,12 +30,12 @@ export function audit(action: string, resource: string | null, payload: Json = {
   return { part: "audit", action, resource, payload };
 }
 
-/** Inserts a child row. Every column without a database default in `insert` must be given. */
+/** Inserts a child row. A column that is not given takes its default. */
 export function insert(table: string, row: Json): ChildWrite {
   return { part: "child", op: "insert", table, row };
 }
 
-/** Inserts a child row or replaces the one with the same key columns. */
+/** Inserts a child row, or writes the given columns of the one with the same key columns; others keep their values. */
 export function upsert(table: string, key: readonly string[], row: Json): ChildWrite {
   return { part: "child", op: "upsert", table, key, row };
 }

@@ -251,13 +251,13 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       tables.children.set(child.table, rows);
       const before = [...rows];
       undo.push(() => rows.splice(0, rows.length, ...before));
-      if (child.op !== "insert") {
-        const kept = rows.filter((row) => !child.key.every((column) => equal(row[column], child.row[column])));
-        rows.splice(0, rows.length, ...kept);
-      }
+      const same = (row: Row) => child.key.every((column) => equal(row[column], child.row[column]));
+      const replaced = child.op === "insert" ? undefined : rows.find(same);
+      if (child.op !== "insert") rows.splice(0, rows.length, ...rows.filter((row) => !same(row)));
       if (child.op !== "delete") {
-        rows.push(child.row);
-        checkUnique(child.table, child.row, rows);
+        const row = { ...replaced, ...child.row };
+        rows.push(row);
+        checkUnique(child.table, row, rows);
       }
     }
     for (const row of choice.transitions) {
