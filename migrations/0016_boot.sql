@@ -78,13 +78,15 @@ begin
   if block is null then
     return;
   end if;
+  -- The gaps between what is taken, ends included; a block may be too large to look at each of its addresses.
   insert into pool_range (pool_id, low, high)
-    select 'admin-network', min(n), max(n)
-      from (select n, n - row_number() over (order by n) as run
-              from generate_series((args->>'low')::bigint, (args->>'high')::bigint) n
-             where not (args->'except' @> to_jsonb(n))
-               and not exists (select from boot_record r where r.address = block + n)) free
-     group by run;
+    select 'admin-network', before + 1, n - 1
+      from (select n, lag(n, 1, (args->>'low')::bigint - 1) over (order by n) as before
+              from (select value::bigint from jsonb_array_elements_text(args->'except')
+                     union select r.address - block from boot_record r where r.address is not null
+                     union select (args->>'high')::bigint + 1) taken(n)
+             where n between (args->>'low')::bigint and (args->>'high')::bigint + 1) gaps
+     where n - before > 1;
 end $$;
 
 -- A decision that was made with a policy holds only while that policy does.

@@ -2,12 +2,15 @@
 // pool that addresses are reserved from.
 import type { BootPolicy } from "../../src/contract/boot.ts";
 import { fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
-import { audit, effect, go, refuse, reply } from "../engine/decide.ts";
+import { audit, effect, go, lock, refuse, reply } from "../engine/decide.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 
 /** The one policy of a cell. */
 export const BOOT_POLICY = { kind: "boot-policy", id: "site" } as const;
+
+/** Held alone by whoever puts a policy, shared by whoever decides something with the one that is. */
+export const BOOT_POLICY_LOCK = "boot-policy";
 
 /** The admin network as numbers: offsets from the network address, ends included. */
 export type PoolSpan = {
@@ -42,6 +45,7 @@ function put(_s: BootPolicyState | null, m: Of<BootPolicyMessage, "put">, now: D
   const changed = m.expected === null ? POLICY_CHANGED : CHANGED;
   return go(
     { ...m.policy, id: BOOT_POLICY.id, state: "set", updated_at: now },
+    lock(BOOT_POLICY_LOCK),
     { part: "guard", name: "boot_policy_is", args: { version: m.current }, fault: changed },
     effect("rebuild_admin_pool", m.span),
     audit("boot_policy_set", 'BootPolicy::"site"', m.policy),

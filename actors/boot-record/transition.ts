@@ -6,6 +6,7 @@ import type { Networking } from "../../src/contract/boot.ts";
 import { conflict, fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { allocate, audit, go, guard, lock, otherwise, refuse } from "../engine/decide.ts";
+import { BOOT_POLICY_LOCK } from "../boot-policy/transition.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Condition, Out } from "../engine/types.ts";
 import type { BootRecordMessage, Declared, Msg, Segment } from "./messages.ts";
@@ -56,10 +57,10 @@ export const bootRecordTable: Table<BootRecordState, BootRecordMessage> = {
 /** A machine that was never seen: it enrols when the policy says so and an address is free, else it is only noted. */
 function appear(_s: null, m: Msg<"seen">, now: Date): Out<BootRecordState> {
   const note = audit("boot_record_seen", resource(m), { mac: m.mac });
-  const noted = go<BootRecordState>(discovered(m, now, "booter"), policyHolds(m), note);
+  const noted = go<BootRecordState>(discovered(m, now, "booter"), ...policyHolds(m), note);
   if (!m.enroll || m.segment === null) return noted;
   const next = enrolling({ record: discovered(m, now, "booter"), ...m, segment: m.segment }, now);
-  return go<BootRecordState>(next, ...reserve(m), note, otherwise(noted));
+  return go<BootRecordState>(next, ...policyHolds(m), reserve(m), note, otherwise(noted));
 }
 
 function authorizeUnseen(_s: null, m: Msg<"authorize">, now: Date): Out<BootRecordState> {
@@ -72,7 +73,7 @@ function authorize(s: On<"discovered">, m: Msg<"authorize">, now: Date): Out<Boo
   if (s.address !== null) return go<BootRecordState>({ ...s, state: "enrolling", updated_at: now }, note);
   if (m.segment === null) return refuse(NO_ADMIN_NETWORK);
   const next = enrolling({ record: s, ...m, segment: m.segment }, now);
-  return go<BootRecordState>(next, ...reserve(m), note);
+  return go<BootRecordState>(next, ...policyHolds(m), reserve(m), note);
 }
 
 function reactivate(s: On<"decommissioned">, _m: Msg<"reactivate">, now: Date): Out<BootRecordState> {
@@ -102,7 +103,7 @@ function decommission(
   _m: Msg<"decommission">,
   now: Date,
 ): Out<BootRecordState> {
-  const next: BootRecordState = { ...s, state: "decommissioned", updated_at: now };
+  const next: BootRecordState = { ...unassigned(s), state: "decommissioned", updated_at: now };
   const note = audit("boot_record_decommission", resource(s), { mac: s.mac });
   if (s.server_uuid === null) return go(next, note);
   return go(
@@ -116,7 +117,8 @@ function decommission(
 function converge(s: BootRecordState, m: Msg<"converge">, now: Date): Out<BootRecordState> {
   const { hostname } = m.declared;
   if (s.address === null) return go({ ...s, hostname, updated_at: now }, converged(s, m));
-  const networking = { ...s.networking, ...networkingOf(m.declared) };
+  const { aggregate: _undeclared, ...kept } = s.networking;
+  const networking = { ...kept, ...networkingOf(m.declared) };
   return go({ ...s, hostname, networking, updated_at: now }, converged(s, m));
 }
 
@@ -134,7 +136,7 @@ function enroll(s: On<"enrolling">, m: Msg<"enroll">, now: Date): Out<BootRecord
 
 function rearm(s: On<"enrolled">, m: Msg<"rearm">, now: Date): Out<BootRecordState> {
   if (s.server_uuid !== m.server_uuid) return { out: "ignore" };
-  return go<BootRecordState>({ ...s, state: "enrolling", updated_at: now });
+  return go<BootRecordState>({ ...unassigned(s), state: "enrolling", updated_at: now });
 }
 
 function retire(
@@ -143,7 +145,12 @@ function retire(
   now: Date,
 ): Out<BootRecordState> {
   if (s.server_uuid !== null && s.server_uuid !== m.server_uuid) return { out: "ignore" };
-  return go<BootRecordState>({ ...s, state: "decommissioned", updated_at: now });
+  return go<BootRecordState>({ ...unassigned(s), state: "decommissioned", updated_at: now });
+}
+
+/** An enrolment ends with its image: the next one asks the policy again, unless an operator assigns one until then. */
+function unassigned<S extends BootRecordState>(s: S): S | S & { readonly assigned_pi: null } {
+  return s.state === "enrolled" ? { ...s, assigned_pi: null } : s;
 }
 
 // ------------------------------------------------------------------------------------------------ shared by the cells
@@ -198,13 +205,16 @@ function networkingOf({ hostname, nic_tags, aggregate }: Declared) {
   return { hostname, nic_tags: [...nic_tags], ...(aggregate === undefined ? {} : { aggregate }) };
 }
 
-function policyHolds(m: { readonly policy_version: number }): Condition {
-  return { part: "guard", name: "boot_policy_is", args: { version: m.policy_version }, fault: POLICY_CHANGED };
+/** Whoever puts a policy holds the lock alone: an address is of the network that the rest of the record is of. */
+function policyHolds(m: { readonly policy_version: number }): readonly Condition[] {
+  return [
+    lock(BOOT_POLICY_LOCK, true),
+    { part: "guard", name: "boot_policy_is", args: { version: m.policy_version }, fault: POLICY_CHANGED },
+  ];
 }
 
-/** The pool is locked first: a policy that is being put rebuilds it, and an address must be of the policy looked at. */
-function reserve(m: { readonly policy_version: number; readonly address_token: string }): readonly Condition[] {
-  return [allocate(ADMIN_POOL, m.address_token, NO_ADDRESS), policyHolds(m)];
+function reserve(m: { readonly address_token: string }): Condition {
+  return allocate(ADMIN_POOL, m.address_token, NO_ADDRESS);
 }
 
 function resource(of: { readonly mac: string }): string {

@@ -62,7 +62,9 @@ export function refresh(
   const token = s.poll_token_sha256 === null
     ? { registration_id: m.registration_id, poll_token_sha256: m.poll_token_sha256 }
     : {};
-  const next = { ...s, ...announced(m), ...token, last_seen: now };
+  // Registration is anonymous: which boot records a setup enrols is told over the boot bus only.
+  const ports = s.state === "approved" ? {} : { macs: s.macs };
+  const next = { ...s, ...announced(m), ...ports, ...token, last_seen: now };
   const note = { server_uuid: m.server_uuid, hostname: m.hostname };
   return go(
     next,

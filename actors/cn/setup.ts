@@ -57,7 +57,10 @@ export function appear(_s: null, m: Msg<"announce">, now: Date): Out<CnState> {
 /** A known machine that waits for setup tells what it has now. */
 export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (disjoint(s, m)) return conflicting(s, m, now);
-  const next = { ...s, ...told(m), conflict: null, last_seen: now };
+  const told_now = told(m);
+  // A machine that tells of no ports is not known to be another one, nor to be this one.
+  const known = told_now.macs.length > 0 ? { conflict: null } : { macs: s.macs };
+  const next = { ...s, ...told_now, ...known, last_seen: now };
   return go(next, seenNow(next, now), announced(next));
 }
 

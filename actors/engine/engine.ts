@@ -2,6 +2,7 @@
 // leaves before that call returned. A lost race loads and steps again; a broken connection repeats with the same
 // message ids, which the commit call answers from what it stored; three lost races take the actor's lock.
 import { fault } from "../../src/contract/fault.ts";
+import { splitByLocks } from "./apart.ts";
 import { fold } from "./fold.ts";
 import { createMailboxes, type Mailbox, type MailboxLimits, type Waiting } from "./mailbox.ts";
 import { planted } from "./planted.ts";
@@ -212,6 +213,8 @@ export function createEngine(options: EngineOptions) {
   }
 
   async function commit(items: readonly Item[], session: StoreSession): Promise<Written> {
+    const { now, later } = splitByLocks(items);
+    if (later.length > 0) return [...await commit(now, session), ...await commit(later, session)];
     let results: readonly UnitResult[];
     try {
       await ports.fault("before_commit");

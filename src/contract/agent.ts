@@ -1,7 +1,7 @@
 // What a node agent and the control plane say to each other. Document 4, 1.3, 1.6 and 1.7. Unknown fields of these
 // bodies are ignored, so that agents and servers of different versions work together.
 import { z } from "zod";
-import { Timestamp, Uuid } from "./common.ts";
+import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { CN_STATES, DEVICE_KINDS, POOL_TIERS } from "./enums.ts";
 
 /** RFC 1123 label: document 2, Setup approval request. */
@@ -46,18 +46,13 @@ export type StatusReport = z.infer<typeof StatusReport>;
 
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
-/** Null is the same as absent (document 4, Fixed here, Null in a body). */
-function or<T extends z.ZodType>(schema: T, standard: z.output<T>) {
-  return schema.nullish().transform((value) => value ?? standard);
-}
-
 export const CapacityReport = z.object({
   cpu_cores_physical: count,
   cpu_threads_logical: count,
   numa_nodes: z.array(z.object({ node_id: count, cores: count, ram_mb: count })),
   ram_total_mb: count,
-  ram_available_mb: or(count, 0),
-  cpu_utilization_pct: or(z.number().min(0).max(1), 0),
+  ram_available_mb: withDefault(count, 0),
+  cpu_utilization_pct: withDefault(z.number().min(0).max(1), 0),
   zpools: z.array(
     z.object({ name: z.string(), total_bytes: count, free_bytes: count, tier: z.enum(POOL_TIERS) }),
   ),
@@ -65,11 +60,11 @@ export const CapacityReport = z.object({
   underlay: z.object({ ipv4: z.boolean(), ipv6: z.boolean() }),
   devices: z.array(z.object({ kind: z.enum(DEVICE_KINDS), model: z.string(), free_count: count })),
   platform_version: z.string(),
-  hvm_supported: or(z.boolean(), false),
+  hvm_supported: withDefault(z.boolean(), false),
   vmm_protocol_version: z.string().nullish().transform((value) => value ?? null),
-  cpu_features: or(z.array(z.string()), []),
+  cpu_features: withDefault(z.array(z.string()), []),
   tsc_offset_ns: z.number().int().nullish().transform((value) => value ?? null),
-  zpool_props: or(
+  zpool_props: withDefault(
     z.record(z.string(), z.object({ compression: z.string(), encryption: z.string(), recordsize_bytes: count })),
     {},
   ),

@@ -2,7 +2,7 @@
 // document 4, Fixed here.
 import { z } from "zod";
 import { Hostname } from "./agent.ts";
-import { Timestamp } from "./common.ts";
+import { Timestamp, withDefault } from "./common.ts";
 import { ALLOWLIST_KINDS, BOOT_RECORD_STATES, PROVENANCE_SOURCES } from "./enums.ts";
 import {
   CIDR_TEXT_CHARS_MAX,
@@ -32,7 +32,7 @@ const NicTag = z.string().regex(
 /** Several links that act as one; its first member is the boot MAC. */
 export const Aggregate = z.strictObject({
   name: NicTag,
-  mode: z.enum(["off", "active", "passive"]).default("active"),
+  mode: withDefault(z.enum(["off", "active", "passive"]), "active"),
   macs: z.array(z.string().max(32)).min(1).max(MACS_PER_NODE_MAX),
 });
 export type Aggregate = z.infer<typeof Aggregate>;
@@ -94,16 +94,16 @@ export const AdminNetwork = z.strictObject({
   provision_start_ipv4: z.ipv4(),
   provision_end_ipv4: z.ipv4(),
   gateway: z.ipv4().nullish().transform((value) => value ?? null),
-  resolvers: z.array(z.ipv4()).max(8).default([]),
+  resolvers: withDefault(z.array(z.ipv4()).max(8), []),
 });
 export type AdminNetwork = z.infer<typeof AdminNetwork>;
 
 /** Document 2, Boot policy. The whole object is put at once; If-Match with the ETag of a GET prevents lost updates. */
 export const BootPolicy = z.strictObject({
-  auto_enroll: z.boolean().default(true),
-  allowlist: z.array(AllowlistEntry).max(10_000).default([]),
+  auto_enroll: withDefault(z.boolean(), true),
+  allowlist: withDefault(z.array(AllowlistEntry).max(10_000), []),
   enrollment_pi: Stamp.nullish().transform((value) => value ?? null),
-  enrollment_kernel_args: z.array(KernelArgument).max(KERNEL_ARGS_MAX).default([]),
+  enrollment_kernel_args: withDefault(z.array(KernelArgument).max(KERNEL_ARGS_MAX), []),
   admin_network: AdminNetwork.nullish().transform((value) => value ?? null),
 });
 export type BootPolicy = z.infer<typeof BootPolicy>;
@@ -112,7 +112,7 @@ export type BootPolicyBody = z.input<typeof BootPolicy>;
 export const RosterEntry = z.strictObject({
   hostname: Hostname,
   macs: z.array(z.string().max(32)).min(1).max(MACS_PER_NODE_MAX),
-  nic_tags: z.array(NicTag).max(64).default([]),
+  nic_tags: withDefault(z.array(NicTag).max(64), []),
   aggregate: Aggregate.nullish().transform((value) => value ?? undefined),
 });
 export type RosterEntry = z.infer<typeof RosterEntry>;
@@ -131,7 +131,10 @@ export type Convergence = z.infer<typeof Convergence>;
 export const AssignBody = z.strictObject({ platform_image: Stamp });
 
 /** What a booter tells of a packet: never more than a few short words, and ignored where unknown. */
-export const SeenBody = z.object({ mac: z.string().max(32), client: z.record(z.string(), z.unknown()).default({}) });
+export const SeenBody = z.object({
+  mac: z.string().max(32),
+  client: withDefault(z.record(z.string(), z.unknown()), {}),
+});
 
 export const StagedBody = z.strictObject({ stamps: z.array(Stamp).max(1_000) });
 export const StagedImage = z.object({ stamp: z.string(), staged_at: Timestamp, staged_by: z.string() });

@@ -21,6 +21,11 @@ export function page<T extends z.ZodType>(item: T) {
 }
 export type Page<T> = { items: T[]; next_page?: string };
 
+/** An optional field with a default. Null is the same as absent (document 4, Fixed here, Null in a body). */
+export function withDefault<T extends z.ZodType>(schema: T, standard: z.output<T>) {
+  return schema.nullish().transform((value): z.output<T> => value ?? standard);
+}
+
 /** A whole number in a query or path. Digits only: a lenient reading takes "" for 0, which is a number here. */
 export function wholeNumber(low: number, high: number) {
   return z.preprocess(

@@ -92,7 +92,7 @@ export const MACS_PER_NODE_MAX = 64;
 export const ROSTER_ENTRIES_MAX = 10_000;
 /** Our decision: a boot script's argument area is 4,096 bytes in all (booter facts, 0.6). */
 export const KERNEL_ARGS_MAX = 32;
-/** The longest text of an IPv4 block: 255.255.255.255/32. */
+/** RFC 4632: the longest text of an IPv4 block, 255.255.255.255/32. */
 export const CIDR_TEXT_CHARS_MAX = 18;
 /** Document 4, Fixed here, Staged platform images: a stamp. */
 export const STAMP_CHARS_MAX = 64;

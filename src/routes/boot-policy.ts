@@ -1,7 +1,7 @@
 // The boot policy, the declared roster, staged platform images. Document 2, Boot policy; document 4, Fixed here.
 import { createRoute } from "@hono/zod-openapi";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
-import { BOOT_POLICY } from "../../actors/boot-policy/transition.ts";
+import { BOOT_POLICY, type BootPolicyReply } from "../../actors/boot-policy/transition.ts";
 import { findBootRecords } from "../../actors/boot-record/reads.ts";
 import { findRoster } from "../../actors/boot-roster/reads.ts";
 import { BOOT_ROSTER } from "../../actors/boot-roster/transition.ts";
@@ -16,7 +16,7 @@ import { canonicalMac, isMulticastMac } from "../pure/mac.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
 import { spanOf } from "./admin-network.ts";
 import { bootMacOf, declaredOf } from "./boot-lookup.ts";
-import { callerOf } from "./cn-boot.ts";
+import { callerOf, underPolicy } from "./cn-boot.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 
 const tags = ["Boot policy"];
@@ -56,12 +56,15 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     if (expected !== null && typeof expected === "object") return faultResponse(c, expected);
     const turn = await deps.turn(c);
     if (isFault(turn)) return faultResponse(c, turn);
-    const { version } = await findPolicy(deps.kysely);
-    const message = { type: "put", policy, span: span.span, expected, current: version } as const;
-    const outcome = await deps.send(c, BOOT_POLICY, message, turn);
+    const outcome = await underPolicy(turn, async (at) => {
+      const { version } = await findPolicy(deps.kysely);
+      const message = { type: "put", policy, span: span.span, expected, current: version } as const;
+      return await deps.send(c, BOOT_POLICY, message, at);
+    });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    c.header("etag", etagOf(version + 1));
-    return c.json(outcome.reply as BootPolicy, 200);
+    const reply = outcome.reply as BootPolicyReply;
+    c.header("etag", etagOf(reply.version));
+    return c.json(reply.policy, 200);
   });
 
   const rosterRoute = createRoute({

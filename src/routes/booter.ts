@@ -37,7 +37,7 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(seenRoute, async (c) => {
     const { mac } = c.req.valid("json");
-    const outcome = await underPolicy(deps, undefined, async () => {
+    const outcome = await underPolicy(undefined, async () => {
       const found = await lookUp(deps.kysely, mac);
       return await deps.send(c, { kind: "boot-record", id: mac }, { type: "seen", mac, by: callerOf(c), ...found });
     });
@@ -60,7 +60,7 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
   app.openapi(announceRoute, async (c) => {
     const { server_uuid, hostname, sysinfo } = c.req.valid("json");
     if (isNoIdentity(server_uuid)) return faultResponse(c, badRequest(NO_IDENTITY_RULE));
-    const outcome = await underPolicy(deps, undefined, async () => {
+    const outcome = await underPolicy(undefined, async () => {
       const { policy, version } = await findPolicy(deps.kysely);
       return await deps.send(c, { kind: "cn", id: server_uuid }, {
         type: "announce",
@@ -95,7 +95,8 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
     const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, { type: "take_bundle", key }, turn);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const reply = outcome.reply as Pick<SetupBundle, "epoch" | "layout" | "hostname" | "root_password_hash">;
-    const sealed = turn.repeated ? await sealedOf(server_uuid, reply.epoch) : key;
+    // Read back, since a request with the same Idempotency-Key may have come first with a key of its own.
+    const sealed = await sealedOf(server_uuid, reply.epoch);
     if (sealed === null) return faultResponse(c, TAKEN);
     return c.json({
       ...reply,
@@ -106,7 +107,7 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
     }, 200);
   });
 
-  /** What a repeated request is given again, while the run it belongs to has not reported. */
+  /** The key of the bundle that was taken, while the run it belongs to has not reported. */
   async function sealedOf(
     server_uuid: string,
     epoch: number,

@@ -1,4 +1,5 @@
 // Boot records for operators. Document 2, Boot record; document 4, 1.17.
+import { createHash } from "node:crypto";
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findBootRecord, listBootRecords } from "../../actors/boot-record/reads.ts";
@@ -95,7 +96,7 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
     const turn = await deps.turn(c);
     if (isFault(turn)) return faultResponse(c, turn);
     const { mac } = c.req.valid("param");
-    const outcome = await underPolicy(deps, turn, async (at) => {
+    const outcome = await underPolicy(turn, async (at) => {
       const { enroll: _enroll, ...found } = await lookUp(deps.kysely, mac);
       return await deps.send(
         c,
@@ -172,16 +173,24 @@ export function callerOf(c: Ctx): string {
  * message id like any other, so each further try is a message of its own.
  */
 export async function underPolicy(
-  deps: RouteDeps,
   turn: Turn | undefined,
   decide: (turn: Turn | undefined) => Promise<Outcome>,
 ): Promise<Outcome> {
   let outcome = await decide(turn);
   for (let tries = 1; tries < POLICY_TRIES_MAX && isPolicyChanged(outcome); tries += 1) {
-    outcome = await decide(turn === undefined ? undefined : { id: deps.newId(), repeated: false });
+    outcome = await decide(turn && { ...turn, id: idOfTry(turn.id, tries) });
   }
   return outcome;
 }
+
+/** The same for a repeated request, so that it hears the try that counted. Of the same day, as ids are kept by day. */
+function idOfTry(id: string, tries: number): string {
+  const hex = createHash("sha256").update(`${id}/${tries}`).digest("hex");
+  return `${id.slice(0, UUID7_TIME_CHARS)}${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;
+}
+
+/** The instant and the version of a UUIDv7, as text. */
+const UUID7_TIME_CHARS = 15;
 
 function isPolicyChanged(outcome: Outcome): boolean {
   return !outcome.ok && outcome.fault.error_code === POLICY_CHANGED.error_code;

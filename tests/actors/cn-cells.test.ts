@@ -1,0 +1,405 @@
+// Every cell of a compute node's table, run once. What each must do is written here from document 2 (CN state) and
+// document 4 (1.1 to 1.5), not read from the table.
+import { describe, expect, test } from "vitest";
+import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
+import type { CnState } from "../../actors/cn/state.ts";
+import { cn, cnTable } from "../../actors/cn/transition.ts";
+import type { Out } from "../../actors/engine/types.ts";
+import type { SetupApproval } from "../../src/contract/setup.ts";
+
+// go STATE: the next state (gone: the row is removed). ignore: nothing is written. 404, 409: refused.
+const CELLS = `
+message            absent             pending      approved           disabled           awaiting_setup     setting_up
+register           go:approved        go:pending   go:approved        go:pending         go:awaiting_setup  go:setting_up
+approve            404                go:approved  404                404                404                404
+key_used           ignore             ignore       go:approved        go:disabled        ignore             go:setting_up
+announce           go:awaiting_setup  go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
+approve_setup      404                409          409                409                go:setting_up      409
+take_bundle        404                409          409                409                409                go:setting_up
+setup_progressed   404                409          409                409                409                go:setting_up
+setup_completed    404                409          409                409                409                go:approved
+setup_failed       404                409          409                409                409                go:awaiting_setup
+revert_setup       ignore             ignore       ignore             ignore             ignore             go:awaiting_setup
+disable            404                go:disabled  go:disabled        go:disabled        409                409
+set_role           404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
+set_reservoir      404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
+set_traits         404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
+set_root_password  404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
+factory_reset      404                409          go:awaiting_setup  go:awaiting_setup  409                409
+remove             ignore             go:gone      409                go:gone            go:gone            409
+tick               ignore             ignore       ignore             ignore             ignore             ignore
+`;
+const [HEAD = "", ...ROWS] = CELLS.trim().split("\n");
+const STATES = HEAD.split(/\s+/).slice(1);
+const EXPECTED = ROWS.flatMap((row) => {
+  const [message = "", ...cells] = row.split(/\s+/);
+  return cells.map((cell, index) => [message, STATES[index] ?? "", cell] as const);
+});
+
+const NOW = new Date("2026-03-01T12:00:00.000Z");
+const later = (ms: number) => new Date(NOW.getTime() + ms);
+const UUID = "11111111-2222-4333-8444-555555555555";
+const OLD_KEY = "aaaaaaaa-0000-7000-8000-000000000001";
+
+const KEY: NewNodeKey = {
+  id: "aaaaaaaa-0000-7000-8000-000000000002",
+  lookup: "abcdefghijkl",
+  secret_sha256: "ab".repeat(32),
+  sealed: "s1.key",
+  sealed_tickets: "s1.tickets",
+  user_id: "aaaaaaaa-0000-7000-8000-000000000003",
+};
+
+const EPOCH = 7;
+const APPROVAL: SetupApproval = {
+  disk_layout: "single",
+  disk_width: null,
+  disk_spares: null,
+  disk_exclude: [],
+  disk_cache: true,
+  disk_compress: null,
+  hostname: null,
+};
+const INVENTORY = {
+  Disks: { c0t0d0: { "Size in GB": 600 } },
+  "Network Interfaces": { net0: { "MAC Address": "02:00:00:00:00:01" } },
+};
+
+const BASE = {
+  server_uuid: UUID,
+  hostname: "old-name",
+  role: "edge",
+  admin_ip: null,
+  sysinfo: INVENTORY,
+  macs: ["02:00:00:00:00:01"],
+  bound_macs: ["02:00:00:00:00:02"],
+  conflict: null,
+  traits: {},
+  root_password_hash: "$6$kept$hash",
+  setup_operation_id: null,
+  bundle_taken: false,
+  console_listen_port: null,
+  console_tls_spki_sha256_hex: null,
+  registered_at: later(-1_000),
+  last_setup_error: null,
+  setup_progress: null,
+  disk_layout: null,
+  last_seen: null,
+  last_status: { old: true },
+  reservoir_enabled: null,
+  reservoir_percent: null,
+  registration_id: "aaaaaaaa-0000-7000-8000-000000000004",
+  poll_token_sha256: "cd".repeat(32),
+} as const;
+const NO_CODE = { claim_code: null, claim_code_expires_at: null } as const;
+const NO_KEY = { bound_api_key_id: null, pending_credential: null, ticket_keys: null } as const;
+const WITH_KEY = { bound_api_key_id: OLD_KEY, pending_credential: "s1.old", ticket_keys: "s1.old" } as const;
+
+const PENDING = {
+  ...BASE,
+  ...NO_KEY,
+  state: "pending",
+  setup_epoch: null,
+  approved_at: null,
+  claim_code: "ABC234",
+  claim_code_expires_at: later(1),
+} as const;
+const SETTING_UP: CnState = {
+  ...BASE,
+  ...NO_CODE,
+  ...WITH_KEY,
+  state: "setting_up",
+  approved_at: NOW,
+  setup_epoch: EPOCH,
+  setup_operation_id: "aaaaaaaa-0000-7000-8000-000000000007",
+  bundle_taken: false,
+  disk_layout: APPROVAL,
+};
+const IN: Record<string, CnState | null> = {
+  absent: null,
+  pending: PENDING,
+  approved: { ...BASE, ...NO_CODE, ...WITH_KEY, state: "approved", approved_at: NOW, setup_epoch: null },
+  disabled: { ...BASE, ...NO_CODE, ...WITH_KEY, state: "disabled", approved_at: NOW, setup_epoch: null },
+  awaiting_setup: { ...BASE, ...NO_CODE, ...NO_KEY, state: "awaiting_setup", approved_at: null, setup_epoch: null },
+  setting_up: SETTING_UP,
+};
+
+const MESSAGES: { [T in CnMessage["type"]]: Extract<CnMessage, { type: T }> } = {
+  register: {
+    type: "register",
+    server_uuid: UUID,
+    hostname: "new-name",
+    admin_ip: "10.0.0.9",
+    sysinfo: { fresh: true },
+    console_listen_port: 9_101,
+    console_tls_spki_sha256_hex: "ef".repeat(32),
+    claim_code: "XYZ789",
+    claim_code_ttl_s: 3_600,
+    registration_id: "aaaaaaaa-0000-7000-8000-000000000005",
+    poll_token_sha256: "01".repeat(32),
+    key: KEY,
+    operation_id: "aaaaaaaa-0000-7000-8000-000000000006",
+  },
+  approve: {
+    type: "approve",
+    claim_code: "ABC234",
+    key: KEY,
+    operation_id: "aaaaaaaa-0000-7000-8000-000000000006",
+  },
+  key_used: { type: "key_used", key_id: OLD_KEY },
+  disable: { type: "disable" },
+  set_role: { type: "set_role", role: "both" },
+  set_reservoir: {
+    type: "set_reservoir",
+    reservoir_enabled: false,
+    reservoir_percent: 1.5,
+    defaults: { enabled: true, percent: 0.8 },
+  },
+  set_traits: { type: "set_traits", traits: { rack: "r1" } },
+  set_root_password: { type: "set_root_password", root_password_hash: null },
+  announce: {
+    type: "announce",
+    server_uuid: UUID,
+    hostname: "announced",
+    sysinfo: INVENTORY,
+    policy_version: 1,
+    window_needed: false,
+  },
+  approve_setup: {
+    type: "approve_setup",
+    approval: APPROVAL,
+    epoch: EPOCH,
+    operation_id: "aaaaaaaa-0000-7000-8000-000000000007",
+  },
+  take_bundle: { type: "take_bundle", key: KEY },
+  setup_progressed: { type: "setup_progressed", epoch: EPOCH, step: "pool", message: null, percent: 10 },
+  setup_completed: { type: "setup_completed", epoch: EPOCH, enrollment_pi: "stamp" },
+  setup_failed: { type: "setup_failed", epoch: EPOCH, reason: "no disks" },
+  revert_setup: { type: "revert_setup", epoch: EPOCH, reason: "abandoned" },
+  factory_reset: { type: "factory_reset" },
+  remove: { type: "remove" },
+  tick: { type: "tick" },
+};
+
+type Go = Extract<Out<CnState>, { out: "go" }>;
+
+function step(state: CnState | null, message: CnMessage, now = NOW): Out<CnState> {
+  return cn.step(state, message, now);
+}
+
+function going(state: CnState | null, message: CnMessage): Go {
+  const out = step(state, message);
+  if (out.out !== "go") throw new Error(`expected a transition, got ${JSON.stringify(out)}`);
+  return out;
+}
+
+function word(out: Out<CnState>): string {
+  if (out.out === "ignore") return "ignore";
+  if (out.out === "go") return `go:${out.next?.state ?? "gone"}`;
+  return out.fault.kind === "not_found" ? "404" : "409";
+}
+
+test("the cells below are exactly those of the table", () => {
+  const cells = Object.entries(cnTable).flatMap(([message, row]) => Object.keys(row).map((s) => `${message}/${s}`));
+  expect(EXPECTED.map(([message, state]) => `${message}/${state}`).sort()).toEqual(cells.sort());
+});
+
+test.each(EXPECTED)("%s in state %s: %s", (message, state, expected) => {
+  expect(word(step(IN[state] ?? null, MESSAGES[message as CnMessage["type"]]))).toBe(expected);
+});
+
+describe("approve", () => {
+  test("the last millisecond of a code still approves", () => {
+    expect(word(step(PENDING, MESSAGES.approve, later(0)))).toBe("go:approved");
+  });
+
+  test("a code at exactly its expiry does not", () => {
+    expect(step(PENDING, MESSAGES.approve, later(1))).toEqual({ out: "refuse", fault: expect.anything() });
+  });
+
+  test("wrong, expired and used codes are refused alike", () => {
+    const wrong = step(PENDING, { ...MESSAGES.approve, claim_code: "ABC235" });
+    expect(step(PENDING, MESSAGES.approve, later(1))).toEqual(wrong);
+    expect(step(IN["approved"] ?? null, MESSAGES.approve)).toEqual(wrong);
+    expect(step(null, MESSAGES.approve)).toEqual(wrong);
+  });
+
+  test("the code goes, the key is bound and made in the same commit, the approval is stamped and audited", () => {
+    const { next, parts } = going(PENDING, MESSAGES.approve);
+    expect(next).toMatchObject({
+      claim_code: null,
+      claim_code_expires_at: null,
+      bound_api_key_id: KEY.id,
+      pending_credential: KEY.sealed,
+      ticket_keys: KEY.sealed_tickets,
+      approved_at: NOW,
+      role: "edge",
+    });
+    expect(parts).toContainEqual(expect.objectContaining({
+      part: "with",
+      to: { kind: "api-key", id: KEY.id },
+      message: expect.objectContaining({ scope: "agent", bound_to_cn: UUID, description: `agent: cn ${UUID}` }),
+    }));
+    expect(parts.find((part) => part.part === "audit")).toMatchObject({ action: "cn_approve" });
+  });
+});
+
+describe("register", () => {
+  test("a new node asks the window first and is pending with a code otherwise", () => {
+    const { parts } = going(null, MESSAGES.register);
+    expect(parts).toContainEqual(expect.objectContaining({ part: "take", budget: "auto-approve", amount: 1 }));
+    const otherwise = parts.find((part) => part.part === "otherwise");
+    expect(otherwise).toMatchObject({
+      out: { out: "go", next: { state: "pending", role: "tenant", claim_code: "XYZ789" } },
+    });
+  });
+
+  test("a code lives exactly one hour from its minting", () => {
+    const { next } = going(PENDING, MESSAGES.register);
+    expect(next?.claim_code_expires_at).toEqual(later(3_600_000));
+  });
+
+  test.each(["pending", "disabled"])("a %s node never draws on the window", (state) => {
+    const { parts } = going(IN[state] ?? null, MESSAGES.register);
+    expect(parts.filter((part) => part.part === "take")).toEqual([]);
+  });
+
+  test("a pending node keeps its role and the time it first registered", () => {
+    const { next } = going(PENDING, MESSAGES.register);
+    expect(next).toMatchObject({ role: "edge", registered_at: later(-1_000), claim_code: "XYZ789" });
+  });
+
+  test("a disabled node starts over: key, tickets and last status go", () => {
+    const { next, parts } = going(IN["disabled"] ?? null, MESSAGES.register);
+    expect(next).toMatchObject({ ...NO_KEY, last_status: null, claim_code: "XYZ789" });
+    expect(parts).toContainEqual({
+      part: "with",
+      to: { kind: "api-key", id: OLD_KEY },
+      message: { type: "revoke" },
+    });
+  });
+
+  test.each(["approved", "awaiting_setup", "setting_up"])(
+    "a node that is %s refreshes what it says and gets no code",
+    (state) => {
+      const before = IN[state];
+      const { next } = going(before ?? null, MESSAGES.register);
+      expect(next).toMatchObject({
+        ...NO_CODE,
+        state,
+        hostname: "new-name",
+        sysinfo: { fresh: true },
+        last_seen: NOW,
+        poll_token_sha256: BASE.poll_token_sha256,
+        bound_api_key_id: before?.bound_api_key_id,
+      });
+    },
+  );
+});
+
+describe("setup", () => {
+  const EXPIRED = "cn setup exceeded its deadline without reporting complete/failed; reverted by reconciler";
+
+  test("a tick at exactly 45 minutes changes nothing, one millisecond later it reverts with the reason", () => {
+    expect(step(SETTING_UP, MESSAGES.tick, later(2_700_000))).toEqual({ out: "ignore" });
+    const out = step(SETTING_UP, MESSAGES.tick, later(2_700_001));
+    expect(out).toMatchObject({ next: { state: "awaiting_setup", last_setup_error: EXPIRED, bound_api_key_id: null } });
+    expect(cn.deadline(SETTING_UP)).toEqual(later(2_700_001));
+  });
+
+  test.each(["setup_progressed", "setup_completed", "setup_failed"] as const)(
+    "%s of another run is refused, older or newer",
+    (type) => {
+      for (const epoch of [EPOCH - 1, EPOCH + 1]) {
+        expect(step(SETTING_UP, { ...MESSAGES[type], epoch })).toMatchObject({
+          out: "refuse",
+          fault: { kind: "conflict" },
+        });
+      }
+    },
+  );
+
+  test("an abandoned operation of another run reverts nothing", () => {
+    expect(step(SETTING_UP, { ...MESSAGES.revert_setup, epoch: EPOCH - 1 })).toEqual({ out: "ignore" });
+  });
+
+  test("a bundle is taken once", () => {
+    const { next } = going(SETTING_UP, MESSAGES.take_bundle);
+    expect(step(next, MESSAGES.take_bundle)).toMatchObject({ out: "refuse", fault: { kind: "conflict" } });
+  });
+
+  test("a machine with one identity and other ports is a conflict that changes nothing else", () => {
+    const sysinfo = { "Network Interfaces": { net0: { "MAC Address": "02:00:00:00:00:99" } } };
+    const { next } = going(IN["awaiting_setup"] ?? null, { ...MESSAGES.announce, sysinfo });
+    expect(next).toEqual({
+      ...IN["awaiting_setup"],
+      conflict: expect.objectContaining({ macs: ["02:00:00:00:00:99"] }),
+    });
+  });
+});
+
+test("a factory reset clears what belongs to the run before it and keeps the root password's hash", () => {
+  const { next, parts } = going(IN["approved"] ?? null, MESSAGES.factory_reset);
+  expect(next).toMatchObject({
+    ...NO_KEY,
+    approved_at: null,
+    disk_layout: null,
+    setup_progress: null,
+    last_setup_error: "factory reset by operator",
+    root_password_hash: "$6$kept$hash",
+  });
+  expect(parts).toContainEqual({ part: "with", to: { kind: "api-key", id: OLD_KEY }, message: { type: "revoke" } });
+});
+
+test("disable clears the code and the undelivered key but keeps the bound key", () => {
+  expect(going(PENDING, MESSAGES.disable).next).toMatchObject(NO_CODE);
+  expect(going(IN["approved"] ?? null, MESSAGES.disable).next).toMatchObject({
+    pending_credential: null,
+    bound_api_key_id: OLD_KEY,
+  });
+});
+
+test.each(["awaiting_setup", "setting_up"])("disable of a node that is %s names its state", (state) => {
+  expect(step(IN[state] ?? null, MESSAGES.disable)).toMatchObject({
+    fault: { message: `cn is ${state}; only an approved or pending node can be disabled` },
+  });
+});
+
+test("remove names what is in the way", () => {
+  expect(step(IN["approved"] ?? null, MESSAGES.remove)).toMatchObject({
+    fault: { message: "cn is approved; disable it before removing" },
+  });
+  expect(step(IN["setting_up"] ?? null, MESSAGES.remove)).toMatchObject({
+    fault: { message: "cn is setting_up; wait for setup to finish or fail before removing" },
+  });
+});
+
+test("remove checks its three guards in order, under the lock of the node, and revokes the key", () => {
+  const { parts } = going(IN["disabled"] ?? null, MESSAGES.remove);
+  expect(parts[0]).toMatchObject({ part: "lock", key: `cn:${UUID}`, shared: false });
+  expect(parts.flatMap((part) => part.part === "guard" ? [part.fault.message] : [])).toEqual([
+    "instances are still placed on this node; delete or migrate them first",
+    "a placement reservation is in flight for this node",
+    "a migration involving this node is in flight; wait for it to finish or abort it",
+  ]);
+  expect(parts).toContainEqual({ part: "with", to: { kind: "api-key", id: OLD_KEY }, message: { type: "revoke" } });
+});
+
+test("another key's first use erases nothing, a second use changes nothing", () => {
+  const approved = IN["approved"] ?? null;
+  expect(step(approved, { type: "key_used", key_id: KEY.id })).toEqual({ out: "ignore" });
+  const { next } = going(approved, MESSAGES.key_used);
+  expect(next).toMatchObject({ pending_credential: null, bound_api_key_id: OLD_KEY });
+  expect(step(next, MESSAGES.key_used)).toEqual({ out: "ignore" });
+});
+
+test("the reservoir override is replaced whole and not range-checked", () => {
+  const set = going(PENDING, MESSAGES.set_reservoir);
+  expect(set.parts.find((part) => part.part === "reply")).toMatchObject({
+    reply: { reservoir_percent: 1.5, effective_enabled: false, effective_percent: 1.5 },
+  });
+  const cleared = going(PENDING, { ...MESSAGES.set_reservoir, reservoir_enabled: null, reservoir_percent: null });
+  expect(cleared.parts.find((part) => part.part === "reply")).toMatchObject({
+    reply: { effective_enabled: true, effective_percent: 0.8 },
+  });
+});

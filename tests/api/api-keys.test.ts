@@ -1,0 +1,207 @@
+// API keys and Idempotency-Key: document 4, 2.4, 2.5, 3.5, and Fixed here (Credentials at rest, Idempotency-Key).
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { KEY_SCOPES } from "../../src/contract/enums.ts";
+import { openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { dumpTables, tablesWith } from "../harness/dump.ts";
+import { addUser } from "./user.ts";
+
+let t: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane();
+});
+afterAll(() => t.close());
+
+const PATH = "/v1/auth/api-keys";
+const make = (body: unknown, headers = {}) => t.call("POST", PATH, { body, headers });
+const whoami = (key: string) => t.call("GET", "/v1/auth/whoami", { key });
+
+test("the six scopes are those of the specification", () => {
+  expect([...KEY_SCOPES].sort()).toEqual(["agent", "audit_only", "booter", "full", "read_only", "ur_enroll"]);
+});
+
+test.each([...KEY_SCOPES])("a key of scope %s is made, shows its secret once, and works", async (scope) => {
+  const { status, body } = await make({ description: "d", scope });
+  expect(status).toBe(201);
+  const { secret, ...view } = body;
+  expect(secret).toMatch(/^opsk_[A-Za-z0-9_-]{12}_[A-Za-z0-9_-]{32}$/);
+  expect(view).toEqual({
+    id: expect.any(String),
+    user_id: expect.any(String),
+    description: "d",
+    scope,
+    bound_to_cn: null,
+    created_at: expect.any(String),
+    expires_at: null,
+    last_used_at: null,
+  });
+  expect((await whoami(secret)).body).toMatchObject({ key_id: view.id, scope, username: "root", is_root: true });
+  const list = await t.call("GET", PATH);
+  expect(list.body.find((key: { id: string }) => key.id === view.id)).toMatchObject({ description: "d", scope });
+  expect(list.text).not.toContain(secret.slice(-32));
+  expect(tablesWith(await dumpTables(t.db), secret.slice(-32))).toEqual([]);
+});
+
+test("without a scope a key is full, and null is the same as none", async () => {
+  expect((await make({ description: "d" })).body.scope).toBe("full");
+  expect((await make({ description: "d", scope: null, expires_at: null })).body).toMatchObject({
+    scope: "full",
+    expires_at: null,
+  });
+});
+
+test("a deleted key is refused from the next request on, by other processes too", async () => {
+  const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  const { id, secret } = await t.mintKey("full");
+  expect((await other.call("GET", "/v1/config", { key: secret })).status).toBe(200);
+  expect((await t.call("DELETE", `${PATH}/${id}`)).status).toBe(204);
+  expect((await other.call("GET", "/v1/config", { key: secret })).status).toBe(401);
+  expect((await t.call("GET", "/v1/config", { key: secret })).status).toBe(401);
+  expect((await t.call("DELETE", `${PATH}/${id}`)).status).toBe(404);
+  await other.close();
+});
+
+test("a key is refused at the moment at which it expires", async () => {
+  const { rows } = await t.db.query<{ now: Date }>("select berth_now() as now");
+  const expires_at = new Date((rows[0]?.now.getTime() ?? 0) + 60_000).toISOString();
+  const { secret } = await t.mintKey("full", { expires_at });
+  expect((await whoami(secret)).body.expires_at).toBe(expires_at);
+  await t.advance(58);
+  expect((await whoami(secret)).status).toBe(200);
+  await t.advance(2);
+  expect((await whoami(secret)).status).toBe(401);
+});
+
+test("a key cannot delete itself", async () => {
+  const { id, secret } = await t.mintKey("full");
+  expect((await t.call("DELETE", `${PATH}/${id}`, { key: secret })).status).toBe(409);
+  expect((await whoami(secret)).status).toBe(200);
+});
+
+test("another user's key is not listed and cannot be deleted: it reads like an absent one", async () => {
+  const user = await addUser(t.db, "key-owner");
+  const roots = await t.mintKey("full");
+  const headers = { "x-request-id": randomUUID() };
+  const foreign = await t.call("DELETE", `${PATH}/${roots.id}`, { key: user.key, headers });
+  const absent = await t.call("DELETE", `${PATH}/${randomUUID()}`, { key: user.key, headers });
+  expect(foreign.status).toBe(404);
+  expect(foreign.text).toBe(absent.text);
+  expect((await whoami(roots.secret)).status).toBe(200);
+  expect((await t.call("GET", PATH, { key: user.key })).body).toHaveLength(1);
+});
+
+test("the use of a key is noted", async () => {
+  const { id, secret } = await t.mintKey("read_only");
+  await whoami(secret);
+  const used = async () => (await t.call("GET", PATH)).body.find((key: { id: string }) => key.id === id).last_used_at;
+  await expect.poll(used).toEqual(expect.any(String));
+});
+
+describe("a key is not made", () => {
+  test.each([
+    [{}, "description"],
+    [{ description: "" }, "description"],
+    [{ description: "a".repeat(256) }, "description"],
+    [{ description: "d", scope: "root" }, "scope"],
+    [{ description: "d", expires_at: "tomorrow" }, "expires_at"],
+    [{ description: "d", bound_to_cn: randomUUID() }, "bound_to_cn"],
+    [{ description: "d", user_id: randomUUID() }, "user_id"],
+    [{ description: "d", secret: "mine" }, "secret"],
+  ])("with %j", async (body, field) => {
+    const before = (await t.call("GET", PATH)).body.length;
+    const answer = await make(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toContain(field);
+    expect((await t.call("GET", PATH)).body).toHaveLength(before);
+  });
+});
+
+describe("Idempotency-Key", () => {
+  test("the same key and body answer the same secret, and one key exists", async () => {
+    const headers = { "idempotency-key": "make-1" };
+    const first = await make({ description: "once" }, headers);
+    const second = await make({ description: "once" }, headers);
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.body).toEqual(first.body);
+    expect((await whoami(second.body.secret)).status).toBe(200);
+    const keys = (await t.call("GET", PATH)).body;
+    expect(keys.filter((key: { description: string }) => key.description === "once")).toHaveLength(1);
+    expect(tablesWith(await dumpTables(t.db), first.body.secret.slice(-32))).toEqual([]);
+  });
+
+  test("requests that arrive at the same moment, in two processes, have one effect and one answer", async () => {
+    const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+    const given = { body: { description: "at once" }, headers: { "idempotency-key": "make-at-once" } };
+    const answers = await Promise.all([t, other, t, other, t, other].map((each) => each.call("POST", PATH, given)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(answers.map(({ body }) => body.secret)).size).toBe(1);
+    const keys = (await t.call("GET", PATH)).body;
+    expect(keys.filter((key: { description: string }) => key.description === "at once")).toHaveLength(1);
+    await other.close();
+  });
+
+  test("another body is 422 and makes nothing", async () => {
+    const headers = { "idempotency-key": "make-2" };
+    await make({ description: "first body" }, headers);
+    expect((await make({ description: "second body" }, headers)).status).toBe(422);
+    const keys = (await t.call("GET", PATH)).body;
+    expect(keys.filter((key: { description: string }) => key.description === "second body")).toHaveLength(0);
+  });
+
+  test("the same words of another user, method or path are another key", async () => {
+    const headers = { "idempotency-key": "shared-words" };
+    const user = await addUser(t.db, "idempotent");
+    const mine = await make({ description: "same" }, headers);
+    const theirs = await t.call("POST", PATH, { key: user.key, body: { description: "same" }, headers });
+    expect([mine.status, theirs.status]).toEqual([201, 201]);
+    expect(theirs.body.id).not.toBe(mine.body.id);
+    const { server_uuid } = await t.register();
+    expect((await t.call("POST", `/v1/cns/${server_uuid}/disable`, { headers })).status).toBe(200);
+  });
+
+  test("a refusal is answered again as well, though it would succeed by now", async () => {
+    const server_uuid = randomUUID();
+    const headers = { "idempotency-key": "refused" };
+    const act = () => t.call("POST", `/v1/cns/${server_uuid}/disable`, { headers });
+    expect((await act()).status).toBe(404);
+    await t.register({ server_uuid });
+    expect((await act()).status).toBe(404);
+    expect((await t.call("POST", `/v1/cns/${server_uuid}/disable`)).status).toBe(200);
+  });
+
+  test("a repeated change answers what it answered, and does not happen again", async () => {
+    const { server_uuid } = await t.register();
+    const role = (value: string, headers = {}) =>
+      t.call("POST", `/v1/cns/${server_uuid}/role`, { body: { role: value }, headers });
+    const headers = { "idempotency-key": "role-1" };
+    const first = await role("edge", headers);
+    await role("both");
+    expect(await role("edge", headers)).toMatchObject({ status: 200, body: first.body });
+    expect((await t.call("GET", `/v1/system/cns/${server_uuid}`)).body.role).toBe("both");
+  });
+
+  test.each(["", " ", "a".repeat(256), "tab\tinside", "ümlaut"])("%j is 400 and makes nothing", async (key) => {
+    const answer = await make({ description: "bad idempotency key" }, { "idempotency-key": key });
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toContain("Idempotency-Key");
+    const keys = (await t.call("GET", PATH)).body;
+    expect(keys.filter((each: { description: string }) => each.description === "bad idempotency key")).toHaveLength(0);
+  });
+
+  test("255 characters are accepted", async () => {
+    expect((await make({ description: "d" }, { "idempotency-key": "a".repeat(255) })).status).toBe(201);
+  });
+
+  test("after a day the same words are a new key", async () => {
+    const headers = { "idempotency-key": "yesterday" };
+    const first = await make({ description: "day" }, headers);
+    await t.advance(24 * 3_600);
+    const second = await make({ description: "another day" }, headers);
+    expect(second.status).toBe(201);
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+});
+
+test("the root key of the environment is the root operator's, whole and unexpiring", async () => {
+  expect((await whoami(ROOT_KEY)).body).toMatchObject({ is_root: true, scope: "full", expires_at: null });
+});

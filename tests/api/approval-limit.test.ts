@@ -1,0 +1,111 @@
+// The rate limit of approvals comes before everything that a guesser could learn from. Document 2, Errors (429);
+// document 4, section 8 and section 11, row 3; reliability rule S-07.
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+
+let t: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane({ env: { BERTH_APPROVE_PER_MINUTE: "" } });
+});
+afterAll(() => t.close());
+afterEach(() => t.db.query("delete from rate_bucket"));
+
+const from = (address: string) => ({ address });
+
+async function drain(address: string): Promise<void> {
+  for (let attempt = 1; attempt <= 10; attempt++) {
+    expect((await t.approve("000000", from(address))).status).toBe(404);
+  }
+}
+
+test("the eleventh attempt within a minute is 429 with Retry-After in whole seconds", async () => {
+  await drain("198.51.100.1");
+  const answer = await t.approve("000000", from("198.51.100.1"));
+  expect(answer.status).toBe(429);
+  expect(answer.body.error_code).toBe("TooManyRequests");
+  expect(answer.headers.get("retry-after")).toMatch(/^[1-6]$/);
+});
+
+test("the right code with the right key is 429 as well, and the code is still good afterwards", async () => {
+  const { claim_code } = await t.register();
+  await drain("198.51.100.2");
+  expect((await t.approve(claim_code, from("198.51.100.2"))).status).toBe(429);
+  expect((await t.approve(claim_code, from("198.51.100.3"))).status).toBe(200);
+});
+
+test("with an empty bucket nobody learns whether credential, rights or code were good", async () => {
+  const readOnly = (await t.mintKey("read_only")).secret;
+  await drain("198.51.100.4");
+  const at = from("198.51.100.4");
+  expect((await t.approve("000000", { ...at, key: null })).status).toBe(429);
+  expect((await t.approve("000000", { ...at, key: "garbage" })).status).toBe(429);
+  expect((await t.approve("000000", { ...at, key: readOnly })).status).toBe(429);
+  expect((await t.approve("OOO", at)).status).toBe(429);
+});
+
+test("attempts without a credential and malformed codes use the bucket up too", async () => {
+  const at = from("198.51.100.5");
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    expect((await t.approve("000000", { ...at, key: null })).status).toBe(401);
+    expect((await t.approve("O", at)).status).toBe(400);
+  }
+  expect((await t.approve("000000", at)).status).toBe(429);
+});
+
+test("with tokens left the order is credential, rights, form, look-up", async () => {
+  const at = from("198.51.100.6");
+  const readOnly = (await t.mintKey("read_only")).secret;
+  expect((await t.approve("O", { ...at, key: null })).status).toBe(401);
+  expect((await t.approve("O", { ...at, key: readOnly })).status).toBe(403);
+  expect((await t.approve("O", at)).status).toBe(400);
+  expect((await t.approve("000000", at)).status).toBe(404);
+});
+
+test("a broken envelope is refused before the limit and costs no token", async () => {
+  const at = from("198.51.100.7");
+  for (let attempt = 1; attempt <= 20; attempt++) {
+    expect((await t.call("POST", "/v1/cn-approvals", { ...at, text: "{" })).status).toBe(400);
+  }
+  expect((await t.approve("000000", at)).status).toBe(404);
+});
+
+test("one token comes back every six seconds", async () => {
+  await drain("198.51.100.8");
+  await t.advance(5.5);
+  expect((await t.approve("000000", from("198.51.100.8"))).status).toBe(429);
+  await t.advance(1);
+  expect((await t.approve("000000", from("198.51.100.8"))).status).toBe(404);
+  expect((await t.approve("000000", from("198.51.100.8"))).status).toBe(429);
+});
+
+test("addresses do not share a bucket, but those of one IPv6 /64 do", async () => {
+  await drain("2001:db8:0:1::1");
+  expect((await t.approve("000000", from("2001:db8:0:1::ffff"))).status).toBe(429);
+  expect((await t.approve("000000", from("2001:db8:0:2::1"))).status).toBe(404);
+});
+
+test("X-Forwarded-For of a caller who is no trusted proxy buys nothing", async () => {
+  await drain("198.51.100.9");
+  const spoofed = { address: "198.51.100.9", headers: { "x-forwarded-for": "203.0.113.77" } };
+  expect((await t.approve("000000", spoofed)).status).toBe(429);
+});
+
+test("two control planes on one database share the bucket", async () => {
+  const other = await openTestPlane({ databaseUrl: t.databaseUrl, env: { BERTH_APPROVE_PER_MINUTE: "10" } });
+  await drain("198.51.100.11");
+  expect((await other.approve("000000", from("198.51.100.11"))).status).toBe(429);
+  await other.close();
+});
+
+test("after 300 failed approvals in an hour, from however many addresses, known callers wait too", async () => {
+  await t.db.query(
+    `insert into failure_count values ('cn-approval', date_trunc('minute', berth_now()), 300)
+     on conflict (subject, minute) do update set failures = 300`,
+  );
+  const { claim_code } = await t.register();
+  const answer = await t.approve(claim_code, from("198.51.100.12"));
+  expect(answer.status).toBe(429);
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(60);
+  await t.db.query("delete from failure_count");
+  expect((await t.approve(claim_code, from("198.51.100.12"))).status).toBe(200);
+});

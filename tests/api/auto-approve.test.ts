@@ -1,0 +1,147 @@
+// The auto-approve window: document 2, Auto-approve window; document 4, 1.5 and section 11, row 5.
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+
+let t: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane();
+});
+afterAll(() => t.close());
+afterEach(() => t.call("DELETE", "/v1/cn-auto-approve"));
+
+const PATH = "/v1/cn-auto-approve";
+const open = (body: unknown) => t.call("POST", PATH, { body });
+const current = async () => (await t.call("GET", PATH)).body;
+
+test("no window is JSON null, and closing none is 204", async () => {
+  const answer = await t.call("GET", PATH);
+  expect([answer.status, answer.text]).toEqual([200, "null"]);
+  expect((await t.call("DELETE", PATH)).status).toBe(204);
+  expect(await t.call("DELETE", PATH)).toMatchObject({ status: 204, text: "" });
+});
+
+test("a window says when it was opened, until when it lasts, how many are left, and by whom", async () => {
+  const { user_id } = (await t.call("GET", "/v1/auth/whoami")).body;
+  const { status, body } = await open({ duration_secs: 600, count: 3 });
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    opened_at: expect.any(String),
+    expires_at: expect.any(String),
+    remaining_count: 3,
+    opened_by: user_id,
+  });
+  expect(Date.parse(body.expires_at) - Date.parse(body.opened_at)).toBe(600_000);
+  expect(await current()).toEqual(body);
+});
+
+test("new nodes are approved without a code until the count is used up, then they wait", async () => {
+  await open({ duration_secs: 600, count: 2 });
+  const first = await t.register();
+  expect(first).toMatchObject({ state: "approved", claim_code: null, claim_code_expires_at: null });
+  expect((await current()).remaining_count).toBe(1);
+  expect((await t.register()).state).toBe("approved");
+  expect(await current()).toBeNull();
+  expect((await t.register()).state).toBe("pending");
+  const status = await t.call("GET", `/v1/agent/register/status?poll_token=${first.poll_token}`, { key: null });
+  expect((await t.call("POST", "/v1/agent/heartbeat", { key: status.body.api_key })).status).toBe(200);
+});
+
+test("without a count any number is approved", async () => {
+  expect((await open({ duration_secs: 600 })).body.remaining_count).toBeNull();
+  for (let node = 1; node <= 5; node++) expect((await t.register()).state).toBe("approved");
+  expect((await current()).remaining_count).toBeNull();
+});
+
+test("nodes that were here before never draw on the window", async () => {
+  const pending = await t.register();
+  const disabled = await t.register();
+  await t.call("POST", `/v1/cns/${disabled.server_uuid}/disable`);
+  await open({ duration_secs: 600, count: 1 });
+  expect((await t.register({ server_uuid: pending.server_uuid })).state).toBe("pending");
+  expect((await t.register({ server_uuid: disabled.server_uuid })).state).toBe("pending");
+  expect((await current()).remaining_count).toBe(1);
+});
+
+test("a window is gone at the second at which it expires", async () => {
+  await open({ duration_secs: 3_600, count: 5 });
+  await t.advance(3_590);
+  expect((await t.register()).state).toBe("approved");
+  await t.advance(10);
+  expect(await current()).toBeNull();
+  expect((await t.register()).state).toBe("pending");
+});
+
+test("a new window replaces the one before it, its count included", async () => {
+  await open({ duration_secs: 600, count: 100 });
+  await open({ duration_secs: 60, count: 1 });
+  expect((await current()).remaining_count).toBe(1);
+  expect((await t.register()).state).toBe("approved");
+  expect((await t.register()).state).toBe("pending");
+});
+
+test("a closed window approves nobody", async () => {
+  await open({ duration_secs: 600 });
+  await t.call("DELETE", PATH);
+  expect((await t.register()).state).toBe("pending");
+});
+
+test("a duration above a day is clamped, and the audit entry holds what was asked and what holds", async () => {
+  const { body } = await open({ duration_secs: 1_000_000, count: 1 });
+  expect(Date.parse(body.expires_at) - Date.parse(body.opened_at)).toBe(86_400_000);
+  const { events } = (await t.call("GET", "/v1/audit/events?limit=1000")).body;
+  expect(events.at(-1)).toMatchObject({
+    action: "auto_approve_set",
+    payload: { requested_duration_secs: 1_000_000, effective_duration_secs: 86_400, count: 1 },
+  });
+});
+
+describe("a window that would approve nobody is refused", () => {
+  test.each([
+    { duration_secs: 0 },
+    { duration_secs: -1 },
+    { duration_secs: 1.5 },
+    { duration_secs: "60" },
+    { duration_secs: 60, count: 0 },
+    { duration_secs: 60, count: -1 },
+    { count: 1 },
+    {},
+  ])("%j", async (body) => {
+    expect((await open(body)).status).toBe(400);
+    expect(await current()).toBeNull();
+  });
+});
+
+test("a count that is null is the same as none", async () => {
+  expect(await open({ duration_secs: 60, count: null })).toMatchObject({
+    status: 200,
+    body: { remaining_count: null },
+  });
+});
+
+test("of 100 nodes that register at the same moment exactly 10 are approved", async () => {
+  await open({ duration_secs: 600, count: 10 });
+  const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  const nodes = await Promise.all(Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? t : other).register()));
+  expect(nodes.filter(({ state }) => state === "approved")).toHaveLength(10);
+  expect(await current()).toBeNull();
+  await other.close();
+});
+
+test("one node that registers twice at the same moment takes one place", async () => {
+  await open({ duration_secs: 600, count: 2 });
+  const server_uuid = randomUUID();
+  const twice = await Promise.all([t.register({ server_uuid }), t.register({ server_uuid })]);
+  expect(twice.map(({ state }) => state)).toEqual(["approved", "approved"]);
+  expect((await current()).remaining_count).toBe(1);
+  const { rows } = await t.db.query("select from api_key where bound_to_cn = $1", [server_uuid]);
+  expect(rows).toHaveLength(1);
+});
+
+test("the key of an auto-approved node belongs to the root operator", async () => {
+  await open({ duration_secs: 600, count: 1 });
+  const { server_uuid } = await t.register();
+  const { user_id } = (await t.call("GET", "/v1/auth/whoami", { key: ROOT_KEY })).body;
+  const { rows } = await t.db.query("select user_id from api_key where bound_to_cn = $1", [server_uuid]);
+  expect(rows).toEqual([{ user_id }]);
+});

@@ -1,0 +1,185 @@
+// Requests that must be refused, made from what a route says it takes.
+import { BODY_BYTES_MAX, JSON_DEPTH_MAX, JSON_ELEMENTS_MAX } from "../../src/contract/limits.ts";
+import type { CallOptions } from "../harness/control-plane.ts";
+import type { Parameter, RouteDescription, Schema } from "./description.ts";
+
+export type BadCase = {
+  readonly name: string;
+  readonly options: CallOptions;
+  /** Replaces path parameters. */
+  readonly at?: Readonly<Record<string, string>>;
+  /** Appended to the path. */
+  readonly query?: string;
+  /** The statuses that will do, and a word that the message must hold. */
+  readonly expected: { readonly statuses: readonly number[]; readonly names?: string };
+};
+
+type Body = Readonly<Record<string, unknown>>;
+
+const BAD: BadCase["expected"] = { statuses: [400] };
+
+/** `accepted` is a body that the route takes or, where it takes an array, one item of it. */
+export function badBodies(route: RouteDescription & { readonly accepted: Body }): BadCase[] {
+  const { body, accepted } = route;
+  if (body === null) return [];
+  const isList = body.type === "array";
+  const fields = (isList ? body.items : body) ?? {};
+  const object = JSON.stringify(accepted);
+  const cases = [
+    ...brokenTexts(object),
+    ...hostileTexts(accepted),
+    ...Object.entries(fields.properties ?? {}).flatMap(([field, schema]) => wrongField(field, schema, accepted)),
+    ...(fields.required ?? []).map((field) => missing(field, accepted)),
+    ...unknownFields(route, accepted),
+  ];
+  return [...(isList ? cases.map(asItem) : cases), ...wrongForms(isList, object)];
+}
+
+/** The same fault in the one item of a list. */
+function asItem(each: BadCase): BadCase {
+  const { text, body } = each.options;
+  const options = text === undefined ? { body: [body] } : { text: `[${text}]` };
+  return { ...each, options: { ...each.options, ...options } };
+}
+
+function text(name: string, value: string, expected = BAD): BadCase {
+  return { name, options: { text: value }, expected };
+}
+
+function brokenTexts(sound: string): BadCase[] {
+  return ["{", "[", '"', "nul", "{'a':1}", "{a:1}", sound + "x", sound + sound, sound.slice(0, -1)]
+    .map((each) => text(`broken JSON ${JSON.stringify(each.slice(0, 20))}`, each));
+}
+
+function hostileTexts(accepted: Body): BadCase[] {
+  const sound = JSON.stringify(accepted);
+  const [field = "field", value] = Object.entries(accepted)[0] ?? [];
+  const inside = (json: string) => text(json.slice(0, 40), `${sound.slice(0, -1)},"extra":${json}}`);
+  return [
+    inside('"\\u0000"'),
+    inside('"\\ud800"'),
+    inside('"\\udc00x"'),
+    inside("1e999"),
+    inside("-1e999"),
+    inside("9007199254740993"),
+    inside("NaN"),
+    inside('{"__proto__":{"is_root":true}}'),
+    inside("[".repeat(JSON_DEPTH_MAX) + "]".repeat(JSON_DEPTH_MAX)),
+    inside(`[${Array(JSON_ELEMENTS_MAX + 1).fill(0).join()}]`),
+    text("__proto__", `{"__proto__":{},${sound.slice(1)}`),
+    text("a key twice", `{${JSON.stringify(field)}:${JSON.stringify(value)},${sound.slice(1)}`),
+  ];
+}
+
+/** Bodies that are not what the route takes as a whole. */
+function wrongForms(isList: boolean, object: string): BadCase[] {
+  const sound = isList ? `[${object}]` : object;
+  const forms = ["null", "true", "1", '"text"', "[null]", "[1]", "[[]]", ...(isList ? ["{}", object] : ["[]", "[{}]"])];
+  return [
+    ...forms.map((json) => text(`the body ${json}`, json)),
+    text("no body", ""),
+    ...["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"].map((type) => ({
+      name: `a body that says it is ${type}`,
+      options: { text: sound, headers: { "content-type": type } },
+      expected: { statuses: [400, 415] },
+    })),
+    text("more than 1 MiB", sound + " ".repeat(BODY_BYTES_MAX), { statuses: [413] }),
+  ];
+}
+
+function missing(field: string, accepted: Body): BadCase {
+  const { [field]: _left, ...rest } = accepted;
+  return { name: `without ${field}`, options: { body: rest }, expected: { ...BAD, names: field } };
+}
+
+function wrongField(field: string, schema: Schema, accepted: Body): BadCase[] {
+  return wrongValues(schema).map((value) => ({
+    name: `${field} = ${JSON.stringify(value)}`,
+    options: { body: { ...accepted, [field]: value } },
+    expected: { ...BAD, names: field },
+  }));
+}
+
+/** Values that a schema excludes; none for a schema that takes anything. */
+function wrongValues(schema: Schema): unknown[] {
+  const types = typesOf(schema);
+  if (types.size === 0) return [];
+  const wrong: unknown[] = [
+    ...(schema.nullable === true ? [] : [null]),
+    ...(types.has("string") ? [] : ["text", ""]),
+    ...(types.has("number") || types.has("integer") ? [] : [7]),
+    ...(types.has("number") ? [] : [7.5]),
+    ...(types.has("boolean") ? [] : [true]),
+    ...(types.has("array") ? [] : [[]]),
+    ...(types.has("object") ? [] : [{}, { toString: 1 }]),
+  ];
+  if (schema.enum !== undefined) wrong.push("no-such-value", "");
+  if (schema.format === "uuid") wrong.push("not-a-uuid", "0".repeat(32), "{00000000-0000-0000-0000-000000000000}");
+  if (schema.format === "date-time") wrong.push("yesterday", "2026-13-01T00:00:00Z", "2026-01-01");
+  if (schema.format === "ipv4") wrong.push("256.0.0.1", "1.2.3", "01.2.3.4", "::1");
+  return wrong;
+}
+
+function typesOf(schema: Schema): Set<string> {
+  const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  return new Set([...(schema.type === undefined ? [] : [schema.type]), ...parts.flatMap((part) => [...typesOf(part)])]);
+}
+
+/** Agent and booter reports ignore unknown fields, so that mixed versions work (document 4, Fixed here). */
+function unknownFields(route: RouteDescription, accepted: Body): BadCase[] {
+  if (/^\/v\d\/(?:agent|booter)\//.test(route.path)) return [];
+  const fields = ["disk_laoyut", "state", "id", "tenant_id", "is_root", "constructor", "toString"];
+  return fields.map((field) => ({
+    name: `the unknown field ${field}`,
+    options: { body: { ...accepted, [field]: "x" } },
+    expected: { ...BAD, names: field },
+  }));
+}
+
+export function badParameters(route: RouteDescription): BadCase[] {
+  return route.parameters.flatMap((parameter) =>
+    parameter.in === "path" ? badPath(parameter) : parameter.in === "query" ? badQuery(parameter) : []
+  );
+}
+
+function badPath({ name, schema }: Parameter): BadCase[] {
+  const numeric = schema.type === "integer" || schema.type === "number";
+  // A name that is none is simply not found.
+  const statuses = numeric || schema.format === "uuid" ? [400] : [400, 404];
+  const values = [
+    "x",
+    "%00",
+    "..",
+    "%2e%2e%2f",
+    "%F0%9F%92%A9",
+    "%ff",
+    "null",
+    "1;drop table cn",
+    "00000000-0000-0000-0000-00000000000g",
+    "a".repeat(300),
+    ...(numeric ? ["-1", "1.5", "1e3x", "9007199254740993", "0x"] : []),
+  ].filter((value) => value !== "..");
+  return values.map((value) => ({
+    name: `{${name}} = ${value.slice(0, 40)}`,
+    options: {},
+    at: { [name]: value },
+    expected: { statuses },
+  }));
+}
+
+function badQuery({ name, schema }: Parameter): BadCase[] {
+  const types = typesOf(schema);
+  const values = [
+    ...(types.has("integer") || types.has("number") ? ["x", "-1", "1.5", "", "9007199254740993", "1e400"] : []),
+    ...(schema.enum === undefined ? [] : ["no-such-value", ""]),
+    ...(schema.format === "uuid" ? ["x", ""] : []),
+    "%00",
+  ];
+  const cases = values.map((value) => ({
+    name: `?${name}=${value}`,
+    options: {},
+    query: `?${name}=${value}`,
+    expected: BAD,
+  }));
+  return [...cases, { name: `?${name} twice`, options: {}, query: `?${name}=1&${name}=1`, expected: BAD }];
+}

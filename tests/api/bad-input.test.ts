@@ -1,0 +1,177 @@
+// What no route may accept, made from the API's own description: every body, field, path and query parameter of every
+// route. Whatever is refused is refused with an Error body, tells nothing of the inside, and writes nothing.
+// Document 4, 0.1; reliability rules S-05, S-18 and S-28.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { changedRows, type Dump, dumpTables } from "../harness/dump.ts";
+import { badBodies, type BadCase, badParameters } from "./bad-cases.ts";
+import { acceptedBodies } from "./bodies.ts";
+import { readRoutes, type RouteDescription } from "./description.ts";
+
+let t: TestPlane;
+let nodeKey: string;
+let existing: Readonly<Record<string, string>>;
+let routes: readonly RouteDescription[];
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  const node = await t.approvedNode();
+  nodeKey = node.api_key;
+  await t.call("POST", "/v1/agent/heartbeat", { key: nodeKey });
+  const [{ id }] = (await t.call("GET", "/v1/operations")).body;
+  await t.call("GET", `/v1/operations/${id}?wait=10`);
+  const mac = "02:be:57:00:00:01";
+  okOf(await t.call("POST", "/v2/booter/seen", { body: { mac } }));
+  existing = {
+    mac,
+    cn_id: node.server_uuid,
+    server_uuid: node.server_uuid,
+    id,
+    key: "imds.hop_limit_default",
+    seq: "0",
+  };
+  routes = readRoutes((await t.call("GET", "/openapi.json")).body);
+});
+afterAll(() => t.close());
+
+/** Counted before any rule is looked at, or noted of every request; and the chain, which follows the log by itself. */
+const SIGNALS = ["rate_bucket", "api_key_use", "audit_event", "audit_head"];
+
+const keyOf = (route: RouteDescription) => (route.path.startsWith("/v1/agent/") ? nodeKey : undefined);
+const pathOf = (route: RouteDescription, given: Readonly<Record<string, string>> = {}) =>
+  route.path.replace(/\{(\w+)\}/g, (_all, name) => given[name] ?? existing[name] ?? randomUUID());
+
+/** What is wrong with a refusal, or null. */
+function flaw(answer: Answer, expected: BadCase["expected"]): string | null {
+  const { status, headers, text, body } = answer;
+  if (!expected.statuses.includes(status)) return `status ${status}: ${text.slice(0, 200)}`;
+  if (!headers.get("content-type")?.startsWith("application/json")) {
+    return `content type ${headers.get("content-type")}`;
+  }
+  const keys = Object.keys(body).filter((key) => key !== "error_code").sort().join();
+  if (keys !== "message,request_id") return `body keys ${keys}`;
+  if (body.request_id !== headers.get("x-request-id")) return "another request id in the header";
+  if (/\.ts\b|\bat \w+ \(|node_modules|select |insert |zod|postgres|<\w+>/i.test(text)) {
+    return `tells too much: ${text}`;
+  }
+  if (expected.names !== undefined && !body.message.includes(expected.names)) {
+    return `does not name ${expected.names}: ${text}`;
+  }
+  return null;
+}
+
+async function flaws(cases: readonly BadCase[], send: (each: BadCase) => Promise<Answer>): Promise<string[]> {
+  const found = await Promise.all(cases.map(async (each) => {
+    const wrong = flaw(await send(each), each.expected);
+    return wrong === null ? [] : [`${each.name}: ${wrong}`];
+  }));
+  return found.flat();
+}
+
+async function unchanged(before: Dump): Promise<void> {
+  expect(changedRows(before, await dumpTables(t.db), SIGNALS)).toEqual([]);
+}
+
+test("no body that is wrong in any way is accepted by any route that takes one", async () => {
+  const before = await dumpTables(t.db);
+  let tried = 0;
+  for (const route of routes.filter(({ body }) => body !== null)) {
+    const accepted = acceptedBodies[route.name];
+    if (accepted === undefined) throw new Error(`tests/api/bodies.ts has no accepted body for ${route.name}`);
+    const cases = badBodies({ ...route, accepted: accepted() });
+    tried += cases.length;
+    const given = (each: BadCase): CallOptions => ({ key: keyOf(route), ...each.options });
+    const found = await flaws(cases, (each) => t.call(route.method, pathOf(route), given(each)));
+    expect([route.name, found]).toEqual([route.name, []]);
+  }
+  expect(tried).toBeGreaterThan(250);
+  await unchanged(before);
+});
+
+test("no path or query parameter that is wrong is accepted by any route", async () => {
+  const before = await dumpTables(t.db);
+  let tried = 0;
+  for (const route of routes) {
+    const body = route.body === null ? undefined : acceptedBodies[route.name]?.();
+    const cases = badParameters(route);
+    tried += cases.length;
+    const found = await flaws(cases, (each) => {
+      const path = each.at === undefined ? pathOf(route) : pathOf(route, each.at);
+      return t.call(route.method, path + (each.query ?? ""), { key: keyOf(route), body });
+    });
+    expect([route.name, found]).toEqual([route.name, []]);
+  }
+  expect(tried).toBeGreaterThan(80);
+  await unchanged(before);
+});
+
+test("null is the same as absent in every optional field: the description says so of each", () => {
+  const optional = routes.flatMap(({ name, body }) =>
+    Object.entries(body?.properties ?? {}).filter(([field]) => !(body?.required ?? []).includes(field))
+      .map(([field, schema]) => ({ field: `${name} ${field}`, nullable: schema.nullable ?? schema.type === undefined }))
+  );
+  expect(optional.length).toBeGreaterThan(10);
+  expect(optional.filter(({ nullable }) => !nullable)).toEqual([]);
+});
+
+test("a body to a route that takes none is not looked at for fields, but must be JSON within bounds", async () => {
+  const before = await dumpTables(t.db);
+  for (const route of routes.filter(({ body, method }) => body === null && method !== "GET")) {
+    const answer = await t.call(route.method, pathOf(route), { key: keyOf(route), text: "{" });
+    expect([route.name, answer.status]).toEqual([route.name, 400]);
+  }
+  await unchanged(before);
+});
+
+describe("methods and paths", () => {
+  const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+  test("a method that a path does not have is 405 and Allow names those it has", async () => {
+    const before = await dumpTables(t.db);
+    const byPath = Map.groupBy(routes, ({ path }) => path);
+    for (const [path, of] of byPath) {
+      const has = of.map(({ method }) => method);
+      for (const method of METHODS.filter((each) => !has.includes(each))) {
+        const answer = await t.call(method, pathOf({ ...of[0]!, path }));
+        expect([path, method, flaw(answer, { statuses: [405] })]).toEqual([path, method, null]);
+        const allowed = answer.headers.get("allow")?.split(", ").filter((each) => each !== "HEAD").sort();
+        expect(allowed).toEqual([...has].sort());
+      }
+    }
+    await unchanged(before);
+  });
+
+  test.each([
+    "/",
+    "/v1",
+    "/v1/none",
+    "/v1/system/cns/",
+    "/V1/HEALTH",
+    "/v1/health/",
+    "/v1//health",
+    "/v1/%2e%2e/v1/health/none",
+    "/v1/cns/..%2f..%2fetc%2fpasswd/disable/none",
+    "/.env",
+    "/v1/system/cns/%",
+  ])("%s is an Error body, 404 or 400", async (path) => {
+    for (const method of METHODS) {
+      const answer = await t.call(method, path);
+      expect([method, flaw(answer, { statuses: [400, 404, 405] })]).toEqual([method, null]);
+    }
+  });
+
+  test("a URI of more than 8 KiB is 414", async () => {
+    const answer = await t.call("GET", `/v1/system/cns?page_token=${"a".repeat(9_000)}`);
+    expect(flaw(answer, { statuses: [414] })).toBeNull();
+  });
+});
+
+test("a caller's request id is kept when it is a UUID and replaced when it is not", async () => {
+  const mine = randomUUID();
+  expect((await t.call("GET", "/none", { headers: { "x-request-id": mine } })).body.request_id).toBe(mine);
+  for (const other of ["1", `${mine} x`, "<script>", "a".repeat(5_000)]) {
+    const { body } = await t.call("GET", "/none", { headers: { "x-request-id": other } });
+    expect(body.request_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+  }
+});

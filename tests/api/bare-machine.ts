@@ -1,0 +1,14 @@
+// Nodes that came over the boot bus, for tests of what does not depend on how they came.
+import { randomUUID } from "node:crypto";
+import { okOf, type TestPlane } from "../harness/control-plane.ts";
+
+/** A node that waits for its setup, or one whose setup was approved. */
+export async function bareMachine(t: TestPlane, state: "awaiting_setup" | "setting_up"): Promise<string> {
+  const server_uuid = randomUUID();
+  const sysinfo = { Disks: { c0t0d0: { "Size in GB": 600 } } };
+  okOf(await t.call("POST", "/v2/booter/announce", { body: { server_uuid, hostname: "bare", sysinfo } }));
+  if (state === "setting_up") {
+    okOf(await t.call("POST", `/v1/cns/${server_uuid}/approve-setup`, { body: { disk_layout: "single" } }));
+  }
+  return server_uuid;
+}

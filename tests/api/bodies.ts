@@ -1,0 +1,68 @@
+// Bodies that are accepted, for tests that change one thing about them.
+
+/** Document 4, 1.7: every required field of a capacity report. */
+export function capacity(): Record<string, unknown> {
+  return {
+    cpu_cores_physical: 8,
+    cpu_threads_logical: 16,
+    numa_nodes: [{ node_id: 0, cores: 8, ram_mb: 65_536 }],
+    ram_total_mb: 65_536,
+    zpools: [{ name: "zones", total_bytes: 4_000_000_000_000, free_bytes: 3_000_000_000_000, tier: "nvme" }],
+    nic_tags: ["admin", "external"],
+    underlay: { ipv4: true, ipv6: false },
+    devices: [{ kind: "gpu", model: "none", free_count: 0 }],
+    platform_version: "20260101T000000Z",
+  };
+}
+
+/** A platform image that tests stage. */
+export const STAMP = "20260901T000000Z";
+
+/** Route to a body that it accepts; where it takes an array, to one item. What these would change is never changed: each test breaks them first. */
+export const acceptedBodies: Readonly<Record<string, () => Record<string, unknown>>> = {
+  "POST /lab/clock": () => ({ seconds: 1 }),
+  "POST /v1/agent/register": () => ({
+    server_uuid: "3d4c0e2a-7b1f-4c55-9e0a-6b2f8d1c4e77",
+    hostname: "node-1",
+    admin_ip: "192.0.2.7",
+    sysinfo: { cpu: "test" },
+    console_listen_port: 9_101,
+    console_tls_spki_sha256_hex: "ab".repeat(32),
+  }),
+  "POST /v1/agent/status": () => ({ payload: { pools: [] } }),
+  "POST /v1/agent/capacity": capacity,
+  "POST /v1/cn-approvals": () => ({ code: "ABC-DEF" }),
+  "POST /v1/cn-auto-approve": () => ({ duration_secs: 60, count: 1 }),
+  "POST /v1/cns/{server_uuid}/role": () => ({ role: "edge" }),
+  "POST /v1/cns/{server_uuid}/reservoir": () => ({ reservoir_enabled: true, reservoir_percent: 0.5 }),
+  "POST /v1/auth/api-keys": () => ({ description: "d", scope: "full", expires_at: "2100-01-01T00:00:00Z" }),
+  "PUT /v1/config/{key}": () => ({ value: 2 }),
+  "POST /v1/cns/{server_uuid}/traits": () => ({ traits: { rack: "r1" } }),
+  "POST /v1/cns/{server_uuid}/root-password": () => ({ password: "a long enough password" }),
+  "POST /v1/cns/{server_uuid}/approve-setup": () => ({ disk_layout: "single", hostname: "node-1" }),
+  "POST /v2/cn-boot/{mac}/assign": () => ({ platform_image: STAMP }),
+  "PUT /v2/cn-boot-policy": () => ({
+    auto_enroll: true,
+    allowlist: [],
+    enrollment_pi: STAMP,
+    enrollment_kernel_args: ["console=ttyS0"],
+    admin_network: {
+      ipv4_block: "10.20.0.0/16",
+      provision_start_ipv4: "10.20.0.10",
+      provision_end_ipv4: "10.20.255.250",
+      gateway: "10.20.0.1",
+      resolvers: ["10.20.0.2"],
+    },
+  }),
+  "PUT /v2/cn-boot-roster": () => ({ hostname: "node-1", macs: ["02:be:57:00:00:01"], nic_tags: ["admin"] }),
+  "PUT /v2/platform-images": () => ({ stamps: [STAMP] }),
+  "POST /v2/booter/seen": () => ({ mac: "02:be:57:00:00:01", client: { arch: "x86_64" } }),
+  "POST /v2/booter/announce": () => ({
+    server_uuid: "3d4c0e2a-7b1f-4c55-9e0a-6b2f8d1c4e78",
+    hostname: "bare-1",
+    sysinfo: { "Serial Number": "TAG123" },
+  }),
+  "POST /v2/booter/cns/{server_uuid}/setup-progress": () => ({ epoch: 1, step: "pool", message: "m", percent: 10 }),
+  "POST /v2/booter/cns/{server_uuid}/setup-complete": () => ({ epoch: 1 }),
+  "POST /v2/booter/cns/{server_uuid}/setup-failed": () => ({ epoch: 1, reason: "no disks" }),
+};

@@ -1,0 +1,157 @@
+// Cluster settings: document 4, section 7.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import { openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+
+let t: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane();
+});
+afterAll(() => t.close());
+
+const at = (key: string) => `/v1/config/${key}`;
+const set = (key: string, value: unknown) => t.call("PUT", at(key), { body: { value } });
+const ED25519 = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGkW0yq1n2n3n4n5n6n7n8n9n0n1n2n3n4n5n6n7n8n9 root@example";
+const PROFILES = {
+  active: "mine",
+  profiles: [{ name: "mine", description: "d", builtin: false, weights: { "score-ram-headroom": 10 } }],
+};
+
+/** Document 4, 7.2: key, default, restart required, values that are taken, values that are refused. */
+const KEYS: readonly [string, unknown, boolean, readonly unknown[], readonly unknown[]][] = [
+  ["provisioner.inprocess_disabled", false, true, [true], [0, "true", null]],
+  ["sweeper.interval_secs", 60, true, [1, 3_600], [0, -1, 3_601, 1.5, "60"]],
+  ["sweeper.stale_claim_threshold_secs", 600, true, [30, 86_400], [0, 29, 86_401]],
+  ["dhcp.reconcile_interval_secs", 300, true, [10, 86_400], [0, 9, 86_401]],
+  ["dhcp.lease_gc_threshold_secs", 604_800, true, [3_600, 1e9], [0, 3_599]],
+  ["metrics.backend", "memory", true, ["memory", "clickhouse"], ["disk", null]],
+  ["metrics.clickhouse_url", null, true, [null, "https://clickhouse.example:8443/"], ["ftp://x/", "no url", 1]],
+  ["imds.enabled_default", true, true, [false], ["yes"]],
+  ["imds.hop_limit_default", 1, true, [1, 64], [0, 65, 1.5]],
+  ["reservoir.enabled_default", true, false, [false], [1]],
+  ["reservoir.percent_default", 0.8, false, [0, 1, 1.7, -1], ["0.8", null]],
+  ["saga.retention_secs", 2_592_000, true, [3_600], [0, 3_599]],
+  ["placement.profiles", expect.objectContaining({ active: "spread" }), false, [PROFILES], [
+    { ...PROFILES, active: "absent" },
+    { active: "x", profiles: [] },
+    { ...PROFILES, profiles: [{ ...PROFILES.profiles[0], weights: { a: 11 } }] },
+  ]],
+  ["placement.load_materializer.interval_secs", 60, true, [1], [0]],
+  ["placement.load_materializer.staleness_ticks", 3, false, [1], [0]],
+  ["placement.load_materializer.clickhouse_url", null, true, ["http://clickhouse.example/"], ["file:///etc/passwd"]],
+  ["migration.sync_delta_threshold_bytes", 52_428_800, false, [1], [0, -1]],
+  ["migration.max_sync_rounds", 10, false, [1], [0]],
+  ["cn.root_authorized_keys", [], false, [[], [ED25519]], [["not a key"], [`${ED25519}\nssh-rsa AAAA`], ED25519]],
+];
+
+test("the settings are those of the specification, as a bare array of entries", async () => {
+  const { status, body } = await t.call("GET", "/v1/config");
+  expect(status).toBe(200);
+  const keys = body.map((entry: { key: string }) => entry.key);
+  expect(keys).toEqual(expect.arrayContaining(KEYS.map(([key]) => key)));
+  for (const entry of body) {
+    expect(Object.keys(entry).sort()).toEqual([
+      "default",
+      "description",
+      "env_override",
+      "key",
+      "restart_required",
+      "value",
+    ]);
+    expect(entry.value).toEqual(entry.default);
+  }
+});
+
+describe.each(KEYS)("%s", (key, standard, restart_required, good, bad) => {
+  test("has its default and restart rule", async () => {
+    expect((await t.call("GET", at(key))).body).toMatchObject({
+      key,
+      value: standard,
+      default: standard,
+      restart_required,
+      env_override: null,
+    });
+  });
+
+  test("takes what is in range, shows it, and is reset to its default", async () => {
+    for (const value of good) {
+      expect(await set(key, value)).toMatchObject({ status: 200, body: { key, value, default: standard } });
+      expect((await t.call("GET", at(key))).body.value).toEqual(value);
+    }
+    const reset = await t.call("DELETE", at(key));
+    expect(reset).toMatchObject({ status: 200, body: { key, value: standard } });
+    expect(await t.call("DELETE", at(key))).toMatchObject({ status: 200, body: { value: standard } });
+  });
+
+  test("refuses what is not, and keeps its value", async () => {
+    for (const value of bad) {
+      const answer = await set(key, value);
+      expect([value, answer.status]).toEqual([value, 400]);
+      expect(answer.body.message).toMatch(/^value/);
+    }
+    expect((await t.call("GET", at(key))).body.value).toEqual(standard);
+  });
+});
+
+test.each(["GET", "PUT", "DELETE"])("%s of a key that is none is 404", async (method) => {
+  const body = method === "PUT" ? { value: 1 } : undefined;
+  for (const key of ["no.such_key", "toString", "constructor", "__proto__"]) {
+    expect((await t.call(method, at(key), { body })).status).toBe(404);
+  }
+});
+
+test("a body without value is 400, one with further fields too", async () => {
+  expect((await t.call("PUT", at("imds.enabled_default"), { body: {} })).status).toBe(400);
+  const answer = await t.call("PUT", at("imds.enabled_default"), { body: { value: false, default: false } });
+  expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining("default") } });
+});
+
+test("set and reset are audited, refusals are not", async () => {
+  const head = async () => (await t.call("GET", "/v1/audit/events?limit=1")).body.head.seq;
+  const before = await head();
+  await set("imds.hop_limit_default", 3);
+  await set("imds.hop_limit_default", 99);
+  await t.call("DELETE", at("imds.hop_limit_default"));
+  const { events } = (await t.call("GET", `/v1/audit/events?after_seq=${before}`)).body;
+  expect(events.map((event: { action: string }) => event.action)).toEqual(["config_set", "config_reset"]);
+  expect(events[0].payload).toEqual({ key: "imds.hop_limit_default", value: 3 });
+});
+
+test("the environment shadows what is stored, says by which variable, and the stored value is still kept", async () => {
+  await set("reservoir.percent_default", 0.4);
+  const env = { BERTH_RESERVOIR_PERCENT_DEFAULT: "0.1", BERTH_METRICS_BACKEND: "clickhouse" };
+  const other = await openTestPlane({ databaseUrl: t.databaseUrl, env });
+  expect((await other.call("GET", at("reservoir.percent_default"))).body).toMatchObject({
+    value: 0.1,
+    default: 0.8,
+    env_override: "BERTH_RESERVOIR_PERCENT_DEFAULT",
+  });
+  expect((await other.call("GET", at("metrics.backend"))).body.value).toBe("clickhouse");
+  const { body } = await other.call("PUT", at("reservoir.percent_default"), { body: { value: 0.5 } });
+  expect(body.value).toBe(0.1);
+  await other.close();
+  expect((await t.call("GET", at("reservoir.percent_default"))).body.value).toBe(0.5);
+  await t.call("DELETE", at("reservoir.percent_default"));
+});
+
+test("a variable with a value that its setting does not take stops the start and is named", async () => {
+  const start = openTestPlane({ databaseUrl: t.databaseUrl, env: { BERTH_SWEEPER_INTERVAL_SECS: "0" } });
+  await expect(start).rejects.toThrow("BERTH_SWEEPER_INTERVAL_SECS");
+});
+
+test.each([
+  [{ BERTH_ROOT_KEY: "secret" }, "opsk_<12 characters>_<32 characters>"],
+  [{ PORT: "80a" }, "PORT"],
+  [{ PORT: "65536" }, "PORT"],
+  [{ BERTH_LAB: "yes" }, "BERTH_LAB"],
+  [{ BERTH_APPROVE_PER_MINUTE: "0" }, "BERTH_APPROVE_PER_MINUTE"],
+  [{ BERTH_TRUSTED_PROXIES: "10.0.0.0/33" }, "BERTH_TRUSTED_PROXIES"],
+  [{ BERTH_LOG_LEVEL: "loud" }, "BERTH_LOG_LEVEL"],
+])("the environment %j is refused with the variable's rule", (env, text) => {
+  expect(() => readConfig(env)).toThrow(text);
+});
+
+test("a malformed root key is not repeated in the message", () => {
+  expect(() => readConfig({ BERTH_ROOT_KEY: "hunter2hunter2" })).not.toThrow("hunter2");
+  expect(readConfig({ BERTH_ROOT_KEY: ROOT_KEY }).rootKey).toBe(ROOT_KEY);
+});

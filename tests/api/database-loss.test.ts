@@ -1,0 +1,66 @@
+// When the database does not answer, the server says so (503), never that it broke (500), and recovers by itself.
+// Document 4, Fixed here (Health) and 0.1; reliability rules S-18 and R-01.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type OwnCluster, ownCluster } from "../harness/cluster.ts";
+
+let cluster: OwnCluster;
+let t: TestPlane;
+beforeAll(async () => {
+  cluster = await ownCluster({ fsync: "off" });
+  t = await openTestPlane({ databaseUrl: cluster.url });
+});
+afterAll(async () => {
+  await t.close();
+  await cluster.remove();
+});
+
+test("while it is gone every route that needs it is 503 with Retry-After, health is 200, and then all is as before", async () => {
+  const node = await t.approvedNode();
+  const requests: [string, string, unknown?][] = [
+    ["GET", "/readyz"],
+    ["GET", "/v1/system/cns"],
+    ["GET", "/v1/config"],
+    ["GET", "/v1/audit/events"],
+    ["GET", "/v1/operations"],
+    ["POST", `/v1/cns/${node.server_uuid}/role`, { role: "edge" }],
+    ["POST", "/v1/agent/register", { server_uuid: node.server_uuid, hostname: "n", sysinfo: {} }],
+    ["POST", "/v1/cn-approvals", { code: "000000" }],
+    ["POST", "/v1/auth/api-keys", { description: "d" }],
+    ["POST", "/v1/agent/heartbeat"],
+  ];
+  await cluster.kill("SIGQUIT");
+  const answers = await Promise.all(requests.map(async ([method, path, body]) => {
+    const answer = await t.call(method, path, { body, key: path.startsWith("/v1/agent/h") ? node.api_key : undefined });
+    return { path, status: answer.status, retry: answer.headers.get("retry-after"), text: answer.text };
+  }));
+  const health = await t.call("GET", "/v1/health", { key: null });
+  await cluster.restart();
+  expect(health.status).toBe(200);
+  for (const { path, status, retry, text } of answers) {
+    expect([path, status]).toEqual([path, 503]);
+    expect(Number(retry)).toBeGreaterThanOrEqual(1);
+    expect(text).not.toMatch(/postgres|ECONN|127\.0\.0\.1|\.ts|select|insert/i);
+  }
+  await expect.poll(async () => (await t.call("GET", "/readyz", { key: null })).status, { timeout: 5_000 }).toBe(200);
+  const role = await t.call("POST", `/v1/cns/${node.server_uuid}/role`, { body: { role: "both" } });
+  expect(role).toMatchObject({ status: 200, body: { role: "both" } });
+  expect((await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key })).status).toBe(200);
+});
+
+test("requests that are under way when every connection is cut are answered, once each", async () => {
+  const nodes = await Promise.all(Array.from({ length: 20 }, () => t.register()));
+  const changes = nodes.map(({ server_uuid }) =>
+    t.call("POST", `/v1/cns/${server_uuid}/role`, { body: { role: "edge" } })
+  );
+  await cluster.kill("SIGQUIT");
+  await cluster.restart();
+  const answers = await Promise.all(changes);
+  for (const [index, { status }] of answers.entries()) {
+    expect([200, 503]).toContain(status);
+    const node = nodes[index]?.server_uuid ?? "";
+    const { rows } = await t.db.query("select from transition where actor_id = $1 and event = 'set_role'", [node]);
+    if (status === 200) expect(rows).toHaveLength(1);
+    else expect(rows.length).toBeLessThanOrEqual(1);
+  }
+});

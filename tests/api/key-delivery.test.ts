@@ -1,0 +1,168 @@
+// How a node's key reaches its agent, and nobody else: document 4, 1.3 (register/status) and Fixed here, Lost key answer.
+import { Buffer } from "node:buffer";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { dumpTables, tablesWith } from "../harness/dump.ts";
+
+let t: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane();
+});
+afterAll(() => t.close());
+afterEach(() => vi.restoreAllMocks());
+
+const status = (token: string, options = {}) =>
+  t.call("GET", `/v1/agent/register/status?poll_token=${token}`, { key: null, ...options });
+const use = (key: string) => t.call("POST", "/v1/agent/heartbeat", { key });
+const NOTHING = {
+  api_key: null,
+  console_ticket_key_hex: null,
+  imds_token_key_hex: null,
+  migrate_ticket_key_hex: null,
+};
+const HEX_32 = expect.stringMatching(/^[0-9a-f]{64}$/);
+
+test("an unknown token is 404, a missing one 400", async () => {
+  expect(await status("0".repeat(32))).toMatchObject({ status: 404, body: { error_code: "NotFound" } });
+  expect((await t.call("GET", "/v1/agent/register/status", { key: null })).status).toBe(400);
+});
+
+test("once approved, the answer holds the key and three ticket keys, also with the token in a header", async () => {
+  const { claim_code, poll_token } = await t.register();
+  await t.approve(claim_code);
+  const { body } = await status(poll_token);
+  expect(body).toEqual({
+    state: "approved",
+    api_key: expect.stringMatching(/^opsk_[A-Za-z0-9_-]{12}_[A-Za-z0-9_-]{32}$/),
+    console_ticket_key_hex: HEX_32,
+    imds_token_key_hex: HEX_32,
+    migrate_ticket_key_hex: HEX_32,
+  });
+  const keys = new Set([body.console_ticket_key_hex, body.imds_token_key_hex, body.migrate_ticket_key_hex]);
+  expect(keys.size).toBe(3);
+  const headers = { "x-poll-token": poll_token };
+  expect((await t.call("GET", "/v1/agent/register/status", { key: null, headers })).body).toEqual(body);
+});
+
+test("a lost answer can be asked for again until the key is first used, and not after", async () => {
+  const node = await t.approvedNode();
+  const { body } = await status(node.poll_token);
+  expect(body.api_key).toBe(node.api_key);
+  expect((await use(node.api_key)).status).toBe(200);
+  expect((await status(node.poll_token)).body).toEqual({ state: "approved", ...NOTHING });
+  expect((await use(node.api_key)).status).toBe(200);
+});
+
+test("a disabled node is told so at once and gets no key, though it had not fetched it", async () => {
+  const node = await t.register();
+  await t.approve(node.claim_code);
+  await t.call("POST", `/v1/cns/${node.server_uuid}/disable`);
+  expect((await status(node.poll_token)).body).toEqual({ state: "disabled", ...NOTHING });
+});
+
+test("a waiting agent is answered as soon as its node is approved", async () => {
+  const { claim_code, poll_token } = await t.register();
+  let answered = false;
+  const waiting = status(poll_token).finally(() => answered = true);
+  await new Promise((wake) => setTimeout(wake, 400));
+  expect(answered).toBe(false);
+  const approved_at = performance.now();
+  await t.approve(claim_code);
+  const { body } = await waiting;
+  expect(body).toMatchObject({ state: "approved", api_key: expect.any(String) });
+  expect(performance.now() - approved_at).toBeLessThan(1_000);
+});
+
+test("a waiting agent is answered when its node is disabled", async () => {
+  const { server_uuid, poll_token } = await t.register();
+  const waiting = status(poll_token);
+  await new Promise((wake) => setTimeout(wake, 50));
+  await t.call("POST", `/v1/cns/${server_uuid}/disable`);
+  expect((await waiting).body).toEqual({ state: "disabled", ...NOTHING });
+});
+
+test("a token that a later registration replaced never delivers the key, though its agent still waits", async () => {
+  const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  const { server_uuid, poll_token } = await other.register();
+  const waiting = other.call("GET", `/v1/agent/register/status?poll_token=${poll_token}`, { key: null });
+  await new Promise((wake) => setTimeout(wake, 50));
+  const fresh = await other.register({ server_uuid });
+  await other.approve(fresh.claim_code);
+  expect((await status(fresh.poll_token)).body.api_key).toEqual(expect.any(String));
+  other.plane.release();
+  expect((await waiting).body).toEqual({ state: "pending", ...NOTHING });
+  expect((await status(poll_token)).status).toBe(404);
+  await other.close();
+});
+
+test("an agent that goes away frees its place", async () => {
+  const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  const { poll_token } = await other.register();
+  const abort = new AbortController();
+  const waiting = other.call("GET", `/v1/agent/register/status?poll_token=${poll_token}`, {
+    key: null,
+    signal: abort.signal,
+  });
+  await new Promise((wake) => setTimeout(wake, 50));
+  abort.abort();
+  expect((await waiting).body.state).toBe("pending");
+  await other.close();
+});
+
+test("a hold lasts exactly 30 s when nothing happens", async () => {
+  const other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  const { poll_token } = await other.register();
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  let answered = false;
+  const path = `/v1/agent/register/status?poll_token=${poll_token}`;
+  const waiting = other.call("GET", path, { key: null }).finally(() => answered = true);
+  const hold = await vi.waitUntil(() => timers.mock.calls.find(([, ms]) => ms === 30_000));
+  expect(answered).toBe(false);
+  // The thirty seconds are over.
+  (hold[0] as () => void)();
+  expect((await waiting).body).toEqual({ state: "pending", ...NOTHING });
+  await other.close();
+});
+
+test("keys, ticket keys and poll tokens are nowhere in the database, neither before nor after the first use", async () => {
+  const { claim_code, poll_token } = await t.register();
+  await t.approve(claim_code);
+  const { body } = await status(poll_token);
+  const secrets = [
+    poll_token,
+    body.api_key.slice(-32),
+    ...Object.values<string>(body).filter((v) => /^[0-9a-f]{64}$/.test(v)),
+  ];
+  expect(secrets).toHaveLength(5);
+  const forms = secrets.flatMap((secret) => {
+    const bytes = /^[0-9a-f]+$/.test(secret) ? Buffer.from(secret, "hex") : Buffer.from(secret, "base64url");
+    return [
+      secret,
+      Buffer.from(secret).toString("hex"),
+      // Without the last characters, which depend on what follows.
+      Buffer.from(secret).toString("base64").slice(0, 40),
+      bytes.toString("hex"),
+      bytes.toString("base64").replace(/=+$/, "").slice(0, -1),
+      bytes.toString("base64url").slice(0, -1),
+    ];
+  });
+  const { rows: [{ pending_credential }] } = await t.db.query(
+    "select pending_credential from cn where pending_credential is not null order by approved_at desc limit 1",
+  );
+  const before = await dumpTables(t.db);
+  expect(tablesWith(before, pending_credential)).toEqual(["cn"]);
+  for (const form of forms) expect(tablesWith(before, form)).toEqual([]);
+
+  expect((await use(body.api_key)).status).toBe(200);
+  const after = await dumpTables(t.db);
+  expect(tablesWith(after, pending_credential)).toEqual([]);
+  for (const form of forms) expect(tablesWith(after, form)).toEqual([]);
+});
+
+test("the first use erases the stored key before its own answer", async () => {
+  const node = await t.approvedNode();
+  const [first] = await Promise.all([use(node.api_key), use(node.api_key), use(node.api_key)]);
+  expect(first?.status).toBe(200);
+  const { rows } = await t.db.query("select pending_credential from cn where server_uuid = $1", [node.server_uuid]);
+  expect(rows).toEqual([{ pending_credential: null }]);
+});

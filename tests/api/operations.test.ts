@@ -1,0 +1,173 @@
+// Operations: document 4, 3.1 and 3.4. Operations of other builds are put into the table, as a deploy would leave them.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+
+let t: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane();
+});
+afterAll(() => t.close());
+
+const list = async (query = "") => (await t.call("GET", `/v1/operations${query}`)).body;
+const show = (id: string, query = "") => t.call("GET", `/v1/operations/${id}${query}`);
+
+async function joined(): Promise<{ readonly id: string; readonly server_uuid: string }> {
+  const { server_uuid, claim_code } = await t.register({ hostname: "joiner" });
+  await t.approve(claim_code);
+  const [{ id }] = await list(`?resource_scope=cn&resource_id=${server_uuid}`);
+  return { id, server_uuid };
+}
+
+/** Rows like that of an operation which succeeded, but for these columns. */
+async function put(like: string, count: number, columns: string): Promise<string[]> {
+  const { rows } = await t.db.query<{ id: string }>(
+    `insert into saga select p.* from saga s cross join generate_series(1, $2::int) n
+      cross join lateral jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(), ${columns})) p
+      where s.id = $1 returning id`,
+    [like, count],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** An operation of a build that this one does not know, in the middle of its second step. */
+async function foreign(state: "running" | "stuck"): Promise<string> {
+  const like = await joined();
+  await show(like.id, "?wait=10");
+  const step = (status: string) =>
+    `jsonb_build_object('status', '${status}', 'started_at', null, 'ended_at', null, 'error', null, 'undo_error', null,
+                        'job_id', null)`;
+  const [id = ""] = await put(
+    like.id,
+    1,
+    `'saga', 'of-another-build', 'state', '${state}', 'done_at', null, 'step', 'second', 'attempts', 0, 'due_at',
+     berth_now(), 'stuck_reason', ${state === "stuck" ? "'undo of step second: no'" : "null"}, 'steps',
+     jsonb_build_object('first', ${step("succeeded")}, 'second', ${step("running")})`,
+  );
+  await t.db.query("update saga set wake_at = berth_now() where id = $1 and state = 'running'", [id]);
+  return id;
+}
+
+test("an approval's operation succeeds by itself and shows its step", async () => {
+  const { id, server_uuid } = await joined();
+  const { status, body } = await show(id, "?wait=10");
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    id,
+    kind: "node-join",
+    state: "succeeded",
+    references: [{ scope: "cn", id: server_uuid }],
+    stuck_reason: null,
+    error: null,
+    time_created: expect.any(String),
+    time_done: expect.any(String),
+    params: { server_uuid, hostname: "joiner" },
+    progress: { completed_steps: 1, total_steps: 1, current_step: null },
+  });
+  expect(body.steps).toMatchObject([{
+    index: 0,
+    name: "joined",
+    status: "succeeded",
+    output: { server_uuid, joined_at: expect.any(String) },
+    error_message: null,
+    undo_error: null,
+  }]);
+});
+
+test("the list is a bare array, newest first, at most 50 without limit", async () => {
+  const like = await joined();
+  await show(like.id, "?wait=10");
+  await put(like.id, 250, "'created_at', berth_now() - interval '1 hour' - n * interval '1 second'");
+  const newest = await joined();
+  const page = await list();
+  expect(page).toHaveLength(50);
+  expect(page[0].id).toBe(newest.id);
+  const times = page.map((each: { time_created: string }) => each.time_created);
+  expect(times).toEqual([...times].sort().reverse());
+  expect(Object.keys(page[0]).sort()).toEqual([
+    "error",
+    "id",
+    "kind",
+    "references",
+    "state",
+    "stuck_reason",
+    "time_created",
+    "time_done",
+  ]);
+  expect(await list("?limit=200")).toHaveLength(200);
+});
+
+test("after_id goes on behind an operation, so that pages together are the list", async () => {
+  const whole = await list("?limit=200");
+  const seen = await list("?limit=77");
+  seen.push(...await list(`?limit=77&after_id=${seen.at(-1).id}`));
+  seen.push(...await list(`?limit=46&after_id=${seen.at(-1).id}`));
+  // The newest may still have been running when the whole list was read.
+  expect(seen.map(({ id }) => id)).toEqual(whole.map(({ id }) => id));
+});
+
+test.each(["limit=0", "limit=201", "limit=x", "after_id=x", "resource_scope=planet&resource_id=1"])(
+  "%s is 400",
+  async (query) => {
+    expect((await t.call("GET", `/v1/operations?${query}`)).status).toBe(400);
+  },
+);
+
+test.each(["resource_scope=cn", `resource_id=${randomUUID()}`])(
+  "half a filter (%s) is 400 InvalidRequest",
+  async (query) => {
+    expect(await t.call("GET", `/v1/operations?${query}`)).toMatchObject({
+      status: 400,
+      body: { error_code: "InvalidRequest" },
+    });
+  },
+);
+
+test("wait is answered when the operation rests, at the latest after its seconds", async () => {
+  const id = await foreign("running");
+  const asked_at = performance.now();
+  expect((await show(id, "?wait=1")).body.state).toBe("running");
+  expect(performance.now() - asked_at).toBeGreaterThan(950);
+  const waiting = show(id, "?wait=20");
+  await new Promise((wake) => setTimeout(wake, 50));
+  await t.db.query("update saga set state = 'unwound', done_at = berth_now() where id = $1", [id]);
+  const rested_at = performance.now();
+  expect((await waiting).body.state).toBe("unwound");
+  expect(performance.now() - rested_at).toBeLessThan(1_500);
+  expect((await show(id, "?wait=21")).status).toBe(400);
+});
+
+test("an operation that rests already answers a wait at once", async () => {
+  const id = await foreign("stuck");
+  const asked_at = performance.now();
+  expect((await show(id, "?wait=20")).body).toMatchObject({ state: "stuck", stuck_reason: "undo of step second: no" });
+  expect(performance.now() - asked_at).toBeLessThan(1_000);
+});
+
+test("an operation of another build is left alone by this one, and shows the steps it recorded", async () => {
+  const id = await foreign("running");
+  await t.plane.pass();
+  const { body } = await show(id);
+  expect(body).toMatchObject({
+    state: "running",
+    progress: { completed_steps: 1, total_steps: 2, current_step: "second" },
+  });
+});
+
+test("an operation of another build cannot be abandoned here: nobody here knows how to undo it", async () => {
+  const id = await foreign("running");
+  const answer = await t.call("POST", `/v1/operations/${id}/abandon`);
+  expect(answer).toMatchObject({ status: 409, body: { error_code: "Conflict" } });
+  expect((await show(id)).body.state).toBe("running");
+});
+
+test("an operation that ended cannot be abandoned, and one that is none is 404", async () => {
+  const { id } = await joined();
+  await show(id, "?wait=10");
+  expect(await t.call("POST", `/v1/operations/${id}/abandon`)).toMatchObject({
+    status: 409,
+    body: { message: "operation has ended already (succeeded)" },
+  });
+  expect((await t.call("POST", `/v1/operations/${randomUUID()}/abandon`)).status).toBe(404);
+  expect((await show(randomUUID())).status).toBe(404);
+});

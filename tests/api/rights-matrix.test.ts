@@ -1,0 +1,281 @@
+// Who may do what: every route against every kind of caller, on an object that exists and on one that does not.
+// Document 2, Authentication; document 4, 2.4 to 2.8, and Fixed here, Missing or bad credential.
+import { randomBytes, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { addUser } from "./user.ts";
+import { acceptedBodies } from "./bodies.ts";
+
+// 200/404: the answer for an object that exists, then for one that does not. One number: it is the same for both.
+// anon   no credential             read, audit, agent, booter, enroll   root's key of that scope, bound to no node
+// query  the root key in the query only                                 user   the full key of a user who is not root
+// bad    each credential of BAD    node   the key of an approved node   off    the key of a disabled node
+// root   the root operator's full key
+const TABLE = `
+route                                anon query   bad    root    read   audit agent booter enroll    user    node     off
+GET /v1/health                        200   200   401     200     200     200   200    200    200     200     200     200
+GET /readyz                           200   200   401     200     200     200   200    200    200     200     200     200
+GET /openapi.json                     200   200   401     200     200     200   200    200    200     200     200     200
+GET /docs                             200   200   401     200     200     200   200    200    200     200     200     200
+POST /lab/clock                       200   200   401     200     200     200   200    200    200     200     200     200
+POST /v1/agent/register               200   200   401     200     200     200   200    200    200     200     200     200
+GET /v1/agent/register/status     200/404 200/404 401 200/404 200/404 200/404 200/404 200/404 200/404 200/404 200/404 200/404
+POST /v1/agent/heartbeat              401   401   401     403     403     403   403    403    403     403     200     200
+POST /v1/agent/status                 401   401   401     403     403     403   403    403    403     403     200     200
+POST /v1/agent/capacity               401   401   401     403     403     403   403    403    403     403     200     200
+GET /v1/agent/config                  401   401   401     403     403     403   403    403    403     403     200     200
+GET /v1/system/cns                    401   401   401     200     200     404   404    404    404     404     404     404
+GET /v1/system/cns/{cn_id}            401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/cn-approvals                 401   401   401 200/404     403     403   403    403    403     403     403     403
+POST /v1/cns/{server_uuid}/disable    401   401   401 200/404     403     403   403    403    403     403     403     403
+POST /v1/cns/{server_uuid}/role       401   401   401 200/404     403     403   403    403    403     403     403     403
+POST /v1/cns/{server_uuid}/reservoir  401   401   401 200/404     403     403   403    403    403     403     403     403
+DELETE /v1/cns/{server_uuid}          401   401   401     204     403     403   403    403    403     403     403     403
+GET /v1/cn-auto-approve               401   401   401     200     200     403   403    403    403     403     403     403
+POST /v1/cn-auto-approve              401   401   401     200     403     403   403    403    403     403     403     403
+DELETE /v1/cn-auto-approve            401   401   401     204     403     403   403    403    403     403     403     403
+GET /v1/auth/whoami                   401   401   401     200     200     200   200    200    200     200     200     200
+GET /v1/auth/api-keys                 401   401   401     200     200     403   403    403    403     200     403     403
+POST /v1/auth/api-keys                401   401   401     201     403     403   403    403    403     201     403     403
+DELETE /v1/auth/api-keys/{id}         401   401   401 204/404     403     403   403    403    403 204/404     403     403
+GET /v1/config                        401   401   401     200     200     403   403    403    403     403     403     403
+GET /v1/config/{key}                  401   401   401 200/404 200/404     403   403    403    403     403     403     403
+PUT /v1/config/{key}                  401   401   401 200/404     403     403   403    403    403     403     403     403
+DELETE /v1/config/{key}               401   401   401 200/404     403     403   403    403    403     403     403     403
+GET /v1/audit/events                  401   401   401     200     200     200   403    403    403     403     403     403
+GET /v1/audit/events/{seq}            401   401   401 200/404 200/404 200/404   403    403    403     403     403     403
+GET /v1/audit/verify                  401   401   401     200     200     200   403    403    403     403     403     403
+GET /v1/operations                    401   401   401     200     200     403   403    403    403     403     403     403
+GET /v1/operations/{id}               401   401   401 200/404 200/404     403   403    403    403     403     403     403
+POST /v1/operations/{id}/abandon      401   401   401 409/404     403     403   403    403    403     403     403     403
+GET /v1/cns/{server_uuid}/traits      401   401   401 200/404 200/404     403   403    403    403     403     403     403
+POST /v1/cns/{server_uuid}/traits     401   401   401 200/404     403     403   403    403    403     403     403     403
+POST /v1/cns/{server_uuid}/root-password 401 401  401 200/404     403     403   403    403    403     403     403     403
+GET /v1/cns/{server_uuid}/setup-layout-proposal
+                                      401   401   401 200/404 200/404     403   403    403    403     403     403     403
+POST /v1/cns/{server_uuid}/approve-setup 401 401  401 409/404     403     403   403    403    403     403     403     403
+POST /v1/cns/{server_uuid}/factory-reset 401 401  401 409/404     403     403   403    403    403     403     403     403
+GET /v2/cn-boot                       401   401   401     200     200     403   403    200    403     403     403     403
+GET /v2/cn-boot/{mac}                 401   401   401 200/404 200/404     403   403 200/404   403     403     403     403
+POST /v2/cn-boot/{mac}/authorize      401   401   401     200     403     403   403    403    403     403     403     403
+POST /v2/cn-boot/{mac}/reactivate     401   401   401 409/404     403     403   403    403    403     403     403     403
+POST /v2/cn-boot/{mac}/rescue         401   401   401 200/404     403     403   403    403    403     403     403     403
+POST /v2/cn-boot/{mac}/rescue/clear   401   401   401 200/404     403     403   403    403    403     403     403     403
+POST /v2/cn-boot/{mac}/assign         401   401   401 200/404     403     403   403    403    403     403     403     403
+POST /v2/cn-boot/{mac}/decommission   401   401   401 200/404     403     403   403    403    403     403     403     403
+GET /v2/cn-boot-policy                401   401   401     200     200     403   403    200    403     403     403     403
+PUT /v2/cn-boot-policy                401   401   401     200     403     403   403    403    403     403     403     403
+GET /v2/cn-boot-roster                401   401   401     200     200     403   403    200    403     403     403     403
+PUT /v2/cn-boot-roster                401   401   401     200     403     403   403    403    403     403     403     403
+POST /v2/cn-boot-roster/converge      401   401   401     200     403     403   403    403    403     403     403     403
+GET /v2/platform-images               401   401   401     200     200     403   403    200    403     403     403     403
+PUT /v2/platform-images               401   401   401     200     403     403   403    200    403     403     403     403
+POST /v2/booter/seen                  401   401   401     200     403     403   403    200    403     403     403     403
+POST /v2/booter/announce              401   401   401     200     403     403   403    200    200     403     403     403
+POST /v2/booter/cns/{server_uuid}/bundle
+                                      401   401   401 409/404     403     403   403 409/404   403     403     403     403
+POST /v2/booter/cns/{server_uuid}/setup-progress
+                                      401   401   401 409/404     403     403   403 409/404   403     403     403     403
+POST /v2/booter/cns/{server_uuid}/setup-complete
+                                      401   401   401 409/404     403     403   403 409/404   403     403     403     403
+POST /v2/booter/cns/{server_uuid}/setup-failed
+                                      401   401   401 409/404     403     403   403 409/404   403     403     403     403
+GET /metrics                          401   401   401     200     200     403   403    403    403     403     403     403
+`;
+const [HEAD = "", ...ROWS] = TABLE.trim().replace(/\n(?=\s)/g, "").split("\n");
+const COLUMNS = HEAD.split(/\s+/).slice(1);
+/** `METHOD /path` to the expected cells in the order of the columns. */
+const EXPECTED = new Map(ROWS.map((row) => {
+  const [method, path, ...cells] = row.split(/\s+/);
+  return [`${method} ${path}`, cells];
+}));
+
+type Target = { readonly path: string; readonly body?: unknown };
+type Objects = "existing" | "absent";
+
+/** Same for all requests, so that two answers can be compared to the byte. */
+const REQUEST_ID = randomUUID();
+
+let t: TestPlane;
+let nodeToken: string;
+let operation: string;
+/** Column to the headers that its callers send; several where each must hear the same. */
+const callers = new Map<string, Headers[]>();
+const userKeys = new Map<string, string>();
+
+function bearer(key: string): Headers {
+  return new Headers({ authorization: `Bearer ${key}` });
+}
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  const expired = await t.mintKey("full", { expires_at: new Date(Date.now() + 60_000).toISOString() });
+  await t.advance(61);
+  const revoked = await t.mintKey("full");
+  await t.call("DELETE", `/v1/auth/api-keys/${revoked.id}`);
+  const twice = bearer(ROOT_KEY);
+  twice.append("authorization", `Bearer ${ROOT_KEY}`);
+  const user = await addUser(t.db, "somebody");
+  const node = await t.approvedNode();
+  const off = await t.approvedNode();
+  await t.call("POST", `/v1/cns/${off.server_uuid}/disable`);
+  for (const route of ["PUT /v2/platform-images", "PUT /v2/cn-boot-policy"]) {
+    const [method = "", path = ""] = route.split(" ");
+    okOf(await t.call(method, path, { body: acceptedBodies[route]?.() }));
+  }
+  nodeToken = node.poll_token;
+  operation = (await t.call("GET", "/v1/operations")).body[0].id;
+  await t.call("GET", `/v1/operations/${operation}?wait=5`);
+
+  userKeys.set("user", user.key);
+  callers.set("anon", [new Headers()]);
+  callers.set("query", [new Headers()]);
+  callers.set("bad", [
+    bearer("garbage"),
+    bearer(`${ROOT_KEY.slice(0, -1)}0`),
+    bearer(`opsk_unknownunkno_${"0".repeat(32)}`),
+    new Headers({ authorization: `Basic ${btoa(`root:${ROOT_KEY}`)}` }),
+    new Headers({ authorization: `Bearer  ${ROOT_KEY}` }),
+    new Headers({ authorization: `bearer ${ROOT_KEY}` }),
+    new Headers({ authorization: ROOT_KEY }),
+    new Headers({ authorization: "Bearer" }),
+    new Headers({ authorization: "" }),
+    twice,
+    bearer(expired.secret),
+    bearer(revoked.secret),
+  ]);
+  callers.set("root", [bearer(ROOT_KEY)]);
+  callers.set("read", [bearer((await t.mintKey("read_only")).secret)]);
+  callers.set("audit", [bearer((await t.mintKey("audit_only")).secret)]);
+  callers.set("agent", [bearer((await t.mintKey("agent")).secret)]);
+  callers.set("booter", [bearer((await t.mintKey("booter")).secret)]);
+  callers.set("enroll", [bearer((await t.mintKey("ur_enroll")).secret)]);
+  callers.set("user", [bearer(user.key)]);
+  callers.set("node", [bearer(node.api_key)]);
+  callers.set("off", [bearer(off.api_key)]);
+});
+afterAll(() => t.close());
+
+const node = async (objects: Objects) => objects === "existing" ? (await t.register()).server_uuid : randomUUID();
+
+/** What is asked of each route: a request that fails for no other reason than rights or absence. */
+const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Target> | Target> = {
+  "POST /v1/agent/register": async (objects) => ({
+    path: "/v1/agent/register",
+    body: { server_uuid: await node(objects), hostname: "n", sysinfo: {} },
+  }),
+  "GET /v1/agent/register/status": (objects) => ({
+    path: `/v1/agent/register/status?poll_token=${objects === "existing" ? nodeToken : "0".repeat(32)}`,
+  }),
+  "GET /v1/system/cns/{cn_id}": async (objects) => ({ path: `/v1/system/cns/${await node(objects)}` }),
+  "POST /v1/cn-approvals": async (objects) => ({
+    path: "/v1/cn-approvals",
+    body: { code: objects === "existing" ? (await t.register()).claim_code : "000-000" },
+  }),
+  "DELETE /v1/auth/api-keys/{id}": async (objects, column) => ({
+    path: `/v1/auth/api-keys/${objects === "existing" ? await ownKey(column) : randomUUID()}`,
+  }),
+  "GET /v2/cn-boot/{mac}": async (objects) => ({ path: `/v2/cn-boot/${await mac(objects)}` }),
+  "PUT /v2/cn-boot-roster": () => ({ path: "/v2/cn-boot-roster", body: [] }),
+  "POST /v2/booter/seen": async (objects) => ({ path: "/v2/booter/seen", body: { mac: await mac(objects) } }),
+  "POST /v2/booter/announce": async (objects) => ({
+    path: "/v2/booter/announce",
+    body: { server_uuid: await node(objects), hostname: "n", sysinfo: {} },
+  }),
+  "GET /v1/config/{key}": setting,
+  "PUT /v1/config/{key}": (objects) => ({ ...setting(objects), body: { value: 0.5 } }),
+  "DELETE /v1/config/{key}": setting,
+  "GET /v1/audit/events/{seq}": (objects) => ({ path: `/v1/audit/events/${objects === "existing" ? 0 : 99_999_999}` }),
+  "GET /v1/operations/{id}": (objects) => ({ path: `/v1/operations/${ofOperation(objects)}` }),
+  "POST /v1/operations/{id}/abandon": (objects) => ({ path: `/v1/operations/${ofOperation(objects)}/abandon` }),
+};
+
+/** Where nothing else is said: the path with a node and a MAC in it, and the body that the route accepts. */
+async function usual(route: string, objects: Objects): Promise<Target> {
+  const [, pattern = ""] = route.split(" ");
+  const withNode = pattern.includes("{server_uuid}") ? pattern.replace("{server_uuid}", await node(objects)) : pattern;
+  const path = withNode.includes("{mac}") ? withNode.replace("{mac}", await mac(objects)) : withNode;
+  return { path, body: acceptedBodies[route]?.() };
+}
+
+/** A boot record that is enrolling and bound to nobody. */
+async function mac(objects: Objects): Promise<string> {
+  const address = `02${randomBytes(5).toString("hex")}`.replace(/..(?=.)/g, "$&:");
+  if (objects === "existing") okOf(await t.call("POST", "/v2/booter/seen", { body: { mac: address } }));
+  return address;
+}
+
+function setting(objects: Objects): Target {
+  return { path: `/v1/config/${objects === "existing" ? "reservoir.percent_default" : "no.such_setting"}` };
+}
+
+function ofOperation(objects: Objects): string {
+  return objects === "existing" ? operation : randomUUID();
+}
+
+async function ownKey(column: string): Promise<string> {
+  const key = userKeys.get(column) ?? ROOT_KEY;
+  return (await t.call("POST", "/v1/auth/api-keys", { key, body: { description: "to be deleted" } })).body.id;
+}
+
+async function cell(route: string, column: string): Promise<string> {
+  const statuses = { existing: new Set<number>(), absent: new Set<number>() };
+  for (const objects of ["existing", "absent"] as const) {
+    for (const headers of callers.get(column) ?? []) {
+      const answer = await ask(route, column, objects, headers);
+      statuses[objects].add(answer.status);
+      if (answer.status === 401) expect(answer.text).toBe(UNAUTHENTICATED);
+      if (answer.status === 401) expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    }
+  }
+  const [existing, absent] = [[...statuses.existing].join("+"), [...statuses.absent].join("+")];
+  return existing === absent ? existing : `${existing}/${absent}`;
+}
+
+/** One body for missing, malformed, expired, revoked and unknown credentials. */
+const UNAUTHENTICATED = JSON.stringify({
+  message: "a valid credential is required",
+  request_id: REQUEST_ID,
+  error_code: "Unauthenticated",
+});
+
+async function ask(route: string, column: string, objects: Objects, headers: Headers) {
+  const [method = ""] = route.split(" ");
+  const target = await (TARGETS[route]?.(objects, column) ?? usual(route, objects));
+  const sent = new Headers(headers);
+  sent.set("x-request-id", REQUEST_ID);
+  const secret = column === "query" ? `${target.path.includes("?") ? "&" : "?"}access_token=${ROOT_KEY}` : "";
+  const answer = await t.call(method, target.path + secret, { key: null, headers: sent, body: target.body });
+  // An open window would approve the nodes of later cells.
+  if (route === "POST /v1/cn-auto-approve" && answer.status === 200) await t.call("DELETE", "/v1/cn-auto-approve");
+  return answer;
+}
+
+test("every route of the description has a row, and every row a route", async () => {
+  const { paths } = (await t.call("GET", "/openapi.json")).body;
+  const routes = Object.entries<object>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
+  );
+  expect([...EXPECTED.keys()].sort()).toEqual(routes.sort());
+});
+
+describe("each kind of caller is answered as the table says", () => {
+  test.each([...EXPECTED.keys()])("%s", async (route) => {
+    const found = await Promise.all(COLUMNS.map(async (column) => [column, await cell(route, column)]));
+    const expected = COLUMNS.map((column, index) => [column, EXPECTED.get(route)?.[index]]);
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
+  });
+});
+
+test("refusals of one action are the same text for an object that exists and one that does not", async () => {
+  const key = (await t.mintKey("read_only")).secret;
+  const texts = await Promise.all(["existing", "absent"].map(async (objects) => {
+    const path = `/v1/cns/${await node(objects as Objects)}/disable`;
+    return (await t.call("POST", path, { key, headers: { "x-request-id": REQUEST_ID } })).text;
+  }));
+  expect(texts[0]).toBe(texts[1]);
+  expect(JSON.parse(texts[0] ?? "")).toMatchObject({
+    error_code: "Forbidden",
+    message: expect.stringContaining("cn_disable"),
+  });
+});

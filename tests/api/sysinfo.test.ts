@@ -1,0 +1,84 @@
+// root_shadow and rabbitmq never leave in sysinfo: at any depth, in any spelling, at any place. Document 2, CN record;
+// document 4, section 11, row 22; reliability rule S-16.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+
+const CANARY = "canary-7Qm2xZ";
+const KEPT = "kept-4Tn8wP";
+const NAMES = ["root_shadow", "ROOT_SHADOW", "root-shadow", " rabbitmq ", "rabbitmq", "RabbitMQ", "boot.root_shadow"];
+
+/** The canary under every name, on its own, in objects, in arrays, and 40 levels down. */
+function hidden(): unknown {
+  const secrets = Object.fromEntries(NAMES.map((name, index) => [name, `${CANARY}-${index}`]));
+  let deep: unknown = { ...secrets, plain: KEPT };
+  for (let depth = 0; depth < 40; depth++) deep = depth % 2 === 0 ? [deep] : { level: deep };
+  return { ...secrets, nested: { boot_parameters: secrets, list: [secrets, [secrets]] }, deep, plain: KEPT };
+}
+
+let t: TestPlane;
+let node: Awaited<ReturnType<TestPlane["approvedNode"]>>;
+beforeAll(async () => {
+  t = await openTestPlane();
+  node = await t.approvedNode({ sysinfo: hidden() });
+  await t.call("POST", "/v1/agent/status", { key: node.api_key, body: { payload: hidden() } });
+});
+afterAll(() => t.close());
+
+test("no GET route shows one to any credential, and what is no secret is still there", async () => {
+  const { paths } = (await t.call("GET", "/openapi.json")).body;
+  const [operation] = (await t.call("GET", "/v1/operations")).body;
+  const ids: Record<string, string> = {
+    cn_id: node.server_uuid,
+    server_uuid: node.server_uuid,
+    id: operation.id,
+    key: "imds.enabled_default",
+    seq: "0",
+  };
+  const keys = [ROOT_KEY, (await t.mintKey("read_only")).secret, node.api_key, null];
+  const shown: string[] = [];
+  for (const [pattern, methods] of Object.entries<object>(paths)) {
+    if (!("get" in methods)) continue;
+    const path = pattern.replace(/\{(\w+)\}/g, (_all, name) => ids[name] ?? "0");
+    for (const key of keys) shown.push((await t.call("GET", `${path}?limit=1000`, { key })).text);
+    shown.push((await t.call("GET", path)).text);
+  }
+  const all = shown.join("\n");
+  expect(all).not.toContain(CANARY);
+  expect(all).toContain(KEPT);
+});
+
+test("no answer to a change shows one", async () => {
+  const { server_uuid, claim_code } = await t.register({ sysinfo: hidden() });
+  const answers = [
+    await t.call("POST", `/v1/cns/${server_uuid}/role`, { body: { role: "both" } }),
+    await t.approve(claim_code),
+    await t.call("POST", `/v1/cns/${server_uuid}/disable`),
+    await t.call("POST", "/v1/agent/register", {
+      key: null,
+      body: { server_uuid, hostname: "n", sysinfo: hidden() },
+    }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  for (const { text } of answers) expect(text).not.toContain(CANARY);
+});
+
+test("no refusal repeats one", async () => {
+  const bodies = [
+    { server_uuid: "no uuid", hostname: "n", sysinfo: hidden() },
+    { server_uuid: node.server_uuid, hostname: { root_shadow: CANARY }, sysinfo: hidden() },
+    { server_uuid: node.server_uuid, hostname: `${CANARY}_`, sysinfo: hidden() },
+  ];
+  for (const body of bodies) {
+    const answer = await t.call("POST", "/v1/agent/register", { key: null, body });
+    expect(answer.status).toBe(400);
+    expect(answer.text).not.toContain(CANARY);
+  }
+});
+
+test("no audit event, stored reply or operation holds one", async () => {
+  await t.call("GET", "/v1/audit/events");
+  for (const table of ["audit_event", "transition", "seen", "saga", "outbox", "idempotency"]) {
+    const { rows } = await t.db.query(`select from ${table} t where t::text like $1`, [`%${CANARY}%`]);
+    expect([table, rows.length]).toEqual([table, 0]);
+  }
+});

@@ -1,0 +1,150 @@
+// Who may import whom. The first rule whose `of` matches a file holds for it; a file without a rule may import anything.
+import type { Import } from "./sources.ts";
+
+export type ImportRule = {
+  readonly of: RegExp;
+  /** Files of the project that may be imported. */
+  readonly files: readonly RegExp[];
+  /** Files of which only types may be imported. */
+  readonly types?: readonly RegExp[];
+  readonly packages: RegExp;
+  /** Packages of which only types may be imported. */
+  readonly typePackages?: RegExp;
+  readonly rule: string;
+  readonly mend: string;
+};
+
+const CONTRACT = /^src\/contract\//;
+/** The part of the contract without schemas, so that no schema code reaches an executable. */
+const CONTRACT_VALUES = /^src\/contract\/(?:enums|limits|fault)\.ts$/;
+const PURE = /^src\/pure\//;
+const ENGINE = /^actors\/engine\//;
+const NONE = /^$/;
+/** For its constants alone (an actor's address, a lock's name, a refusal): never its table, cells or behavior. */
+const TRANSITION = /^actors\/[\w-]+\/transition\.ts$/;
+
+export const IMPORT_RULES: readonly ImportRule[] = [
+  {
+    of: CONTRACT,
+    files: [CONTRACT],
+    packages: /^zod$/,
+    rule: "src/contract is the leaf that everybody shares: it imports itself and zod",
+    mend: "move what it needs into src/contract, or move the file out of it",
+  },
+  {
+    of: PURE,
+    files: [PURE, CONTRACT],
+    packages: /^node:(?:crypto|buffer)$/,
+    rule: "src/pure holds small exact functions: it imports itself, the contract and node:crypto",
+    mend: "give the function what it needs as a parameter",
+  },
+  {
+    of: ENGINE,
+    files: [ENGINE, CONTRACT],
+    packages: /^node:crypto$/,
+    rule: "actors/engine knows no kind and no database: it imports itself and the contract",
+    mend: "add a port to actors/engine/ports.ts or store.ts and construct it in src/wiring.ts",
+  },
+  {
+    of: /^actors\/sagas\//,
+    files: [ENGINE, CONTRACT, PURE, /^actors\/sagas\//, /^actors\/[\w-]+\/(?!transition\.ts)/],
+    packages: NONE,
+    rule: "a saga speaks to actors by messages and never imports a transition",
+    mend: "use withActor() or tell() with the other kind's message",
+  },
+  {
+    of: /^actors\/registry\.ts$/,
+    files: [/^actors\//],
+    packages: NONE,
+    rule: "the registry lists what actors/ holds",
+    mend: "construct whatever else it needs in src/wiring.ts",
+  },
+  {
+    of: /^actors\/[\w-]+\/reads\.ts$/,
+    files: [ENGINE, CONTRACT, PURE],
+    types: [/^src\/db\/tables\.ts$/],
+    packages: /^kysely$/,
+    rule: "reads.ts queries with Kysely over the table types, and knows no other kind",
+    mend: "read the other kind's rows through its own reads.ts, from the route",
+  },
+  {
+    of: /^actors\//,
+    files: [ENGINE, CONTRACT, PURE, TRANSITION],
+    types: [/^actors\/[\w-]+\/(?:messages|state)\.ts$/],
+    packages: NONE,
+    rule: "an actor kind imports the engine, the contract and src/pure, never another kind's transition",
+    mend: "emit withActor() or tell() with the other kind's message",
+  },
+  {
+    of: /^src\/routes\//,
+    files: [
+      /^src\/routes\//,
+      CONTRACT,
+      PURE,
+      /^src\/(?:auth|http)\//,
+      /^actors\/[\w-]+\/(?:messages|reads|view)\.ts$/,
+      TRANSITION,
+    ],
+    types: [/^src\/db\/tables\.ts$/, /^actors\//],
+    packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|node:crypto)$/,
+    // Handed on to reads.ts.
+    typePackages: /^kysely$/,
+    rule: "a route parses, sends a message or reads, and views: no transition, no SQL",
+    mend: "put the decision into the actor's table and the query into its reads.ts",
+  },
+  {
+    of: /^src\/(?:auth|http)\//,
+    files: [/^src\/(?:auth|http)\//, CONTRACT, PURE, /^src\/db\//],
+    packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|prom-client|@logtape\/logtape|node:.*)$/,
+    rule: "src/auth and src/http know nothing of actors",
+    mend: "pass what they need as a function from src/wiring.ts",
+  },
+  {
+    of: /^src\/db\//,
+    files: [/^src\/db\//, ENGINE, CONTRACT, PURE],
+    types: [/^actors\/[\w-]+\/state\.ts$/],
+    packages: /^(?:kysely|pg|node:.*)$/,
+    rule: "src/db stores and reads rows: it knows the engine's ports, and of the kinds only how their rows look",
+    mend: "pass what it needs as a function from src/wiring.ts",
+  },
+  {
+    of: /^src\/workers\//,
+    files: [/^src\/workers\//, ENGINE, CONTRACT, PURE, /^actors\/registry\.ts$/],
+    packages: /^node:crypto$/,
+    rule: "src/workers drives the engine and knows no kind",
+    mend: "pass what it needs as a function from src/wiring.ts",
+  },
+  {
+    of: /^(?:booter|cli|index-builder)\//,
+    files: [PURE, CONTRACT_VALUES, /^package\.json$/],
+    types: [CONTRACT],
+    packages: /^(?!@?hono\b|kysely$|pg$|@logtape\/|prom-client$)/,
+    rule: "an executable imports the contract's types and plain values, src/pure and its own folder",
+    mend: "import type from src/contract, or take the value from enums.ts, limits.ts or fault.ts",
+  },
+];
+
+/** Imports that belong to one file alone: what it wraps stays exchangeable. */
+export const SOLE_IMPORTERS: Readonly<Record<string, string>> = { pg: "src/db/pool.ts" };
+
+/** Whether the file may have this import. A kind's and an executable's own folder is always allowed. */
+export function allows(rule: ImportRule, path: string, { from, isLocal, isType, names }: Import): boolean {
+  if (!isLocal) return rule.packages.test(from) || (isType && (rule.typePackages?.test(from) ?? false));
+  if (ownFolder(path) !== null && from.startsWith(`${ownFolder(path)}/`)) return true;
+  if (isType && (rule.types ?? []).some((each) => each.test(from))) return true;
+  if (!rule.files.some((each) => each.test(from))) return false;
+  return isType || !TRANSITION.test(from) || !takesConstants(path) || constantsOnly(names);
+}
+
+function ownFolder(path: string): string | null {
+  return /^(?:actors\/[\w-]+|booter|cli|index-builder)(?=\/)/.exec(path)?.[0] ?? null;
+}
+
+/** The registry is the one place that takes behaviors. */
+function takesConstants(path: string): boolean {
+  return path !== "actors/registry.ts";
+}
+
+function constantsOnly(names: readonly string[]): boolean {
+  return names.every((name) => /^[A-Z][A-Z0-9_]*$/.test(name));
+}

@@ -1,0 +1,225 @@
+// Sagas that wait for a node: the job fails, its limit passes, the node vanishes, reports come late or twice, and the
+// saga is given up while the node works. Document 4, 1.8 and 3.3; reliability.md T13.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { JOB_LIMIT_MS, openProbe, type ProbePlane } from "./probe-saga.ts";
+
+let p: ProbePlane;
+beforeAll(async () => {
+  p = await openProbe();
+});
+afterAll(() => p.end());
+afterEach(() => p.open());
+
+/** A saga that waits for its job, and the job. */
+async function waiting() {
+  const started = await p.start();
+  await p.reach(started.id, "work");
+  await p.main.turn(started.id);
+  return { ...started, job: (await p.jobOf(started.id)).id };
+}
+
+const abandon = (id: string) => p.main.engine.send({ kind: "saga", id }, { type: "abandon" });
+const jobRow = async (id: string) =>
+  (await p.db.query("select state, tombstone, reason from job where id = $1", [id])).rows[0];
+const complete = (id: string) => p.toJob(id, { type: "complete", result: { made: "by the node" } });
+
+test("a job that its node reports as failed turns the saga round at that step, with the node's reason", async () => {
+  const s = await waiting();
+  await p.doJob(s.id, { type: "fail", reason: "no such image" });
+  const { state, error, steps } = await p.finish(s.id);
+  expect([state, error]).toEqual(["unwound", "no such image"]);
+  expect(steps["work"]).toMatchObject({ status: "failed", error: "no such image" });
+  expect(await p.left(s)).toEqual([]);
+});
+
+test("a job that nobody claims within its limit is cancelled without a tombstone", async () => {
+  const s = await waiting();
+  await p.advance(JOB_LIMIT_MS - 1_000);
+  await p.main.pass();
+  expect((await p.row(s.id)).state).toBe("running");
+  await p.advance(1_000);
+  await p.main.pass();
+  expect(await jobRow(s.job)).toMatchObject({ state: "cancelled", tombstone: false });
+  const { state, error, steps } = await p.finish(s.id);
+  expect([state, error]).toEqual(["unwound", "no report within the limit of step work"]);
+  expect(steps["work"]?.["status"]).toBe("failed");
+  expect(await p.left(s)).toEqual([]);
+  expect(await p.claim(s.job)).toMatchObject({ ok: false, fault: { kind: "conflict" } });
+});
+
+describe("a job that is claimed when its limit passes", () => {
+  test("is cancelled with a tombstone, which stays until its node has buried it", async () => {
+    const s = await waiting();
+    await p.claim(s.job);
+    await p.advance(JOB_LIMIT_MS);
+    await p.main.pass();
+    expect((await p.finish(s.id)).state).toBe("unwound");
+    expect(await p.left(s)).toEqual([]);
+    expect(await jobRow(s.job)).toMatchObject({ state: "cancelled", tombstone: true });
+    expect(await p.toJob(s.job, { type: "bury", by: "another node" })).toMatchObject({ fault: { kind: "forbidden" } });
+    expect((await p.toJob(s.job, { type: "bury" })).ok).toBe(true);
+    expect(await jobRow(s.job)).toMatchObject({ state: "cancelled", tombstone: false });
+  });
+
+  test.each([{ type: "complete", result: { made: "too late" } }, { type: "fail", reason: "too late" }])(
+    "and whose report comes late: $type is refused and changes nothing",
+    async (report) => {
+      const s = await waiting();
+      await p.claim(s.job);
+      await p.advance(JOB_LIMIT_MS);
+      await p.main.pass();
+      await p.finish(s.id);
+      const before = [await p.row(s.id), await jobRow(s.job)];
+      expect(await p.toJob(s.job, report)).toMatchObject({
+        ok: false,
+        fault: { kind: "conflict", message: "job is cancelled already" },
+      });
+      await p.main.pass();
+      expect([await p.row(s.id), await jobRow(s.job)]).toEqual(before);
+      expect(await p.left(s)).toEqual([]);
+    },
+  );
+});
+
+describe("a report that is stored but not yet told", () => {
+  test("counts although the limit has passed: the work is done and the saga goes on", async () => {
+    const s = await waiting();
+    await p.claim(s.job);
+    await complete(s.job);
+    await p.advance(JOB_LIMIT_MS);
+    await p.main.turn(s.id);
+    expect(await p.row(s.id)).toMatchObject({ state: "running", step: "work" });
+    await p.main.deliver();
+    expect((await p.finish(s.id)).state).toBe("succeeded");
+  });
+
+  test("keeps the saga from being abandoned past it: the work would be left behind", async () => {
+    const s = await waiting();
+    await p.claim(s.job);
+    await complete(s.job);
+    expect(await abandon(s.id)).toMatchObject({ ok: false, fault: { message: "job is completed already" } });
+    await p.main.deliver();
+    expect((await abandon(s.id)).ok).toBe(true);
+    expect((await p.finish(s.id)).state).toBe("unwound");
+    expect(await p.left(s)).toEqual([]);
+  });
+});
+
+test("a report that is told twice, and one of another job, move the saga once", async () => {
+  const s = await waiting();
+  await p.doJob(s.id);
+  const after = await p.row(s.id);
+  const told = { type: "job_ended", outcome: "failed", reason: "an echo" };
+  for (const job_id of [s.job, "00000000-0000-8000-8000-000000000001"]) {
+    await p.main.engine.send({ kind: "saga", id: s.id }, { ...told, job_id });
+  }
+  expect(await p.row(s.id)).toEqual(after);
+  expect((await p.finish(s.id)).state).toBe("succeeded");
+});
+
+test("a report is accepted once, from the node that claimed the job, and from no other", async () => {
+  const s = await waiting();
+  const foreign = { by: "88888888-0000-4000-8000-000000000002" };
+  expect(await complete(s.job)).toMatchObject({ fault: { message: "job is not claimed" } });
+  expect(await p.toJob(s.job, { type: "claim", lease_s: 60, ...foreign })).toMatchObject({
+    fault: { kind: "forbidden" },
+  });
+  const claims = await Promise.all(Array.from({ length: 5 }, () => p.claim(s.job)));
+  expect(claims.filter(({ ok }) => ok)).toHaveLength(1);
+  expect(await p.toJob(s.job, { type: "complete", result: 1, ...foreign })).toMatchObject({
+    fault: { kind: "forbidden" },
+  });
+  expect((await complete(s.job)).ok).toBe(true);
+  expect(await complete(s.job)).toMatchObject({ fault: { message: "job is completed already" } });
+  await p.main.deliver();
+  expect((await p.finish(s.id)).state).toBe("succeeded");
+});
+
+test("a node that stops renewing its claim fails the job at the end of the lease", async () => {
+  const s = await waiting();
+  await p.claim(s.job, 10);
+  await p.advance(9_000);
+  await p.main.pass();
+  expect((await jobRow(s.job)).state).toBe("in_progress");
+  await p.advance(1_000);
+  await p.main.pass();
+  expect((await jobRow(s.job)).state).toBe("failed");
+  await p.main.deliver();
+  expect((await p.finish(s.id)).error).toContain("stopped renewing");
+  expect(await p.left(s)).toEqual([]);
+});
+
+describe("abandon while the node works", () => {
+  test("cancels the job in the same commit and unwinds", async () => {
+    const s = await waiting();
+    await p.claim(s.job);
+    expect((await abandon(s.id)).ok).toBe(true);
+    expect(await jobRow(s.job)).toMatchObject({
+      state: "cancelled",
+      tombstone: true,
+      reason: "abandoned by an operator",
+    });
+    expect((await p.finish(s.id)).state).toBe("unwound");
+    expect(await p.left(s)).toEqual([]);
+  });
+});
+
+describe("an undo that is a job", () => {
+  async function undoing() {
+    const started = await p.start();
+    await p.close("finish:do");
+    await p.reach(started.id, "work", "unwinding");
+    await p.main.turn(started.id);
+    return { ...started, job: (await p.jobOf(started.id)).id };
+  }
+
+  test.each([
+    ["fails at its node", (s: { id: string }) => p.doJob(s.id, { type: "fail", reason: "cannot" }), "cannot"],
+    [
+      "is not reported within its limit",
+      async () => {
+        await p.advance(JOB_LIMIT_MS);
+        await p.main.pass();
+      },
+      "no report within the limit of the undo",
+    ],
+  ])("and %s is not sent again by itself, but by an operator, as another job", async (_how, fail, reason) => {
+    const s = await undoing();
+    await fail(s);
+    expect(await p.row(s.id)).toMatchObject({ state: "stuck", stuck_reason: `undo of step work: ${reason}` });
+    await p.main.pass();
+    expect((await p.row(s.id)).state).toBe("stuck");
+    expect((await abandon(s.id)).ok).toBe(true);
+    await p.main.turn(s.id);
+    expect((await p.jobOf(s.id)).id).not.toBe(s.job);
+    expect((await p.finish(s.id)).state).toBe("unwound");
+    expect(await p.left(s)).toEqual([]);
+  });
+
+  test("and was reported but not yet told when its limit passed counts as done", async () => {
+    const s = await undoing();
+    await p.claim(s.job);
+    await complete(s.job);
+    await p.advance(JOB_LIMIT_MS);
+    await p.main.turn(s.id);
+    expect((await p.row(s.id)).state).toBe("unwinding");
+    await p.main.deliver();
+    expect((await p.finish(s.id)).state).toBe("unwound");
+    expect(await p.left(s)).toEqual([]);
+  });
+});
+
+describe("a build that does not know the saga", () => {
+  test("leaves it where it is, keeps the report for a build that does, and lets nobody abandon it", async () => {
+    const s = await waiting();
+    const old = p.newProcess({ knows: false });
+    await p.claim(s.job);
+    await complete(s.job);
+    await old.pass();
+    expect(await p.row(s.id)).toMatchObject({ state: "running", step: "work" });
+    const abandoned = await old.engine.send({ kind: "saga", id: s.id }, { type: "abandon" });
+    expect(abandoned).toMatchObject({ ok: false, fault: { kind: "conflict" } });
+    await p.main.deliver();
+    expect((await p.finish(s.id)).state).toBe("succeeded");
+  });
+});
