@@ -44,7 +44,7 @@ import { cnBootRoutes } from "./routes/cn-boot.ts";
 import { cnSetupRoutes } from "./routes/cn-setup.ts";
 import { cnRoutes } from "./routes/cns.ts";
 import { configRoutes } from "./routes/config.ts";
-import type { Ctx, RouteDeps, To, Turn } from "./routes/deps.ts";
+import { type Ctx, isFault, type RouteDeps, type To, type Turn } from "./routes/deps.ts";
 import { indexSiteRoutes } from "./routes/index-site.ts";
 import { labRoutes } from "./routes/lab.ts";
 import { operationRoutes } from "./routes/operations.ts";
@@ -206,8 +206,14 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     return await engine.send(to, message, at === undefined ? { origin } : { id: at.id, fresh: !at.repeated, origin });
   }
 
+  async function act<K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K]): Promise<Outcome> {
+    const at = await turn(c);
+    return isFault(at) ? { ok: false, fault: at } : await send(c, to, message, at);
+  }
+
   const deps: RouteDeps = {
     allow: gate,
+    act,
     kysely: db.kysely,
     turn,
     send,

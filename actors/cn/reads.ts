@@ -77,3 +77,13 @@ export async function nextSetupEpoch(db: Db): Promise<number> {
   const { rows } = await sql<{ epoch: number }>`select nextval('setup_epoch') as epoch`.execute(db);
   return rows[0]!.epoch;
 }
+
+/** What the bundle of this run holds, while the run has not reported; afterwards nobody gets it again. */
+export async function findBundle(db: Db, server_uuid: string, epoch: number) {
+  const row = await db.selectFrom("cn_loaded")
+    .select(["hostname", "disk_layout", "root_password_hash", "pending_credential", "ticket_keys"])
+    .where("server_uuid", "=", server_uuid).where("setup_epoch", "=", epoch).executeTakeFirst();
+  const { disk_layout, pending_credential, ticket_keys } = row ?? {};
+  if (row === undefined || !disk_layout || !pending_credential || !ticket_keys) return null;
+  return { ...row, disk_layout, pending_credential, ticket_keys };
+}

@@ -18,8 +18,8 @@ import { BLANK, type CnState, type On, resource } from "./state.ts";
 
 /** Document 2, CN state: the text of a run that never reported its end. */
 export const SETUP_EXPIRED = "cn setup exceeded its deadline without reporting complete/failed; reverted by reconciler";
-/** The saga and its step that waits for the end of the run. */
-export const CN_SETUP = { saga: "cn-setup", step: "reported" } as const;
+/** The saga, its step that the approval itself is, and its step that waits for the end of the run. */
+export const CN_SETUP = { saga: "cn-setup", approved: "approved", step: "reported" } as const;
 
 const NO_WINDOW = fault(
   "forbidden",
@@ -109,6 +109,8 @@ export function approveSetup(s: On<"awaiting_setup">, m: Msg<"approve_setup">, n
       saga: CN_SETUP.saga,
       params: { server_uuid: s.server_uuid, epoch: m.epoch },
       references: [{ scope: "cn", id: s.server_uuid }],
+      // Done here, so that whoever abandons the operation takes the node back, however early.
+      done: { [CN_SETUP.approved]: { epoch: m.epoch } },
     }),
     audit("cn_setup_approve", resource(s), {
       server_uuid: s.server_uuid,
@@ -136,12 +138,8 @@ export function takeBundle(s: On<"setting_up">, m: Msg<"take_bundle">): Out<CnSt
       epoch: s.setup_epoch,
       bound_api_key_id: m.key.id,
     }),
-    reply({
-      epoch: s.setup_epoch,
-      layout: s.disk_layout,
-      hostname: s.hostname,
-      root_password_hash: s.root_password_hash,
-    }),
+    // The rest of the bundle is secret and is read from the record, never from a stored reply.
+    reply({ epoch: s.setup_epoch }),
   );
 }
 

@@ -10,6 +10,8 @@ export type SagaMessage =
     readonly saga: string;
     readonly params: Json;
     readonly references: readonly Reference[];
+    /** Steps that the sender commits together with the start, with their outputs: they are undone, but not done again. */
+    readonly done?: Readonly<Record<string, Json>>;
   }
   /** Do the current step, or give up waiting for its job. */
   | { readonly type: "tick" }

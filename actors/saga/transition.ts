@@ -49,8 +49,9 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
 
   function start(_s: null, m: Msg<"start">, now: Date): Out<SagaState> {
     const steps = known.get(m.saga)?.steps;
-    const [first] = steps ?? [];
-    if (steps === undefined || first === undefined) throw new Error(`no saga ${m.saga}`);
+    const done = m.done ?? {};
+    const first = steps?.find((step) => !Object.hasOwn(done, step.name));
+    if (steps === undefined || first === undefined) throw new Error(`no saga ${m.saga}, or nothing left of it to do`);
     const blank: StepRecord = {
       status: "pending",
       started_at: null,
@@ -59,14 +60,16 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
       undo_error: null,
       job_id: null,
     };
+    const at = now.toISOString();
+    const committed: StepRecord = { ...blank, status: "succeeded", started_at: at, ended_at: at };
     return go({
       id: m.id,
       saga: m.saga,
       state: "running",
       params: m.params,
       refs: m.references,
-      outputs: {},
-      steps: Object.fromEntries(steps.map((step) => [step.name, blank])),
+      outputs: done,
+      steps: Object.fromEntries(steps.map(({ name }) => [name, Object.hasOwn(done, name) ? committed : blank])),
       early: {},
       error: null,
       created_at: now,

@@ -10,8 +10,9 @@ export type CnSetupParams = { readonly server_uuid: string; readonly epoch: numb
 /** The node's own deadline comes first; this one only ends an operation whose node has vanished from the records. */
 const GRACE_MS = 5 * 60_000;
 
+/** The first step commits with the approval (cn/setup.ts); what is written of it here is how it is undone. */
 export const cnSetup = saga<CnSetupParams>(CN_SETUP.saga)
-  .step("approved", {
+  .step(CN_SETUP.approved, {
     do: (c) => write({ epoch: c.params.epoch }),
     undo: (c) =>
       write(

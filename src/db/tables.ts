@@ -46,6 +46,7 @@ export type CnLoaded = {
   setup_epoch: number | null;
   setup_operation_id: string | null;
   bundle_taken: boolean;
+  root_password_hash: string | null;
   traits: Record<string, string>;
   bound_macs: string[];
   last_seen: Date | null;

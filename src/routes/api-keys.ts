@@ -85,12 +85,10 @@ export function apiKeyRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Deleted"),
   });
   app.openapi(deleteRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
     const { user_id, key_id } = caller(c);
     const { id } = c.req.valid("param");
     if (id === key_id) return faultResponse(c, OWN_KEY);
-    const outcome = await deps.send(c, { kind: "api-key", id }, { type: "delete", user_id }, turn);
+    const outcome = await deps.act(c, { kind: "api-key", id }, { type: "delete", user_id });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

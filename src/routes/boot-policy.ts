@@ -90,9 +90,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
   app.openapi(putRosterRoute, async (c) => {
     const canonical = canonicalRoster(c.req.valid("json"));
     if ("error" in canonical) return faultResponse(c, badRequest(canonical.error));
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const outcome = await deps.send(c, BOOT_ROSTER, { type: "put", entries: canonical.roster }, turn);
+    const outcome = await deps.act(c, BOOT_ROSTER, { type: "put", entries: canonical.roster });
     return outcome.ok ? c.json(outcome.reply as Roster, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -146,11 +144,9 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     responses: answers(page(StagedImage), "The images of all booters"),
   });
   app.openapi(stageRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
     const staged_by = callerOf(c);
     const { stamps } = c.req.valid("json");
-    const outcome = await deps.send(c, { kind: "staging", id: staged_by }, { type: "stage", staged_by, stamps }, turn);
+    const outcome = await deps.act(c, { kind: "staging", id: staged_by }, { type: "stage", staged_by, stamps });
     return outcome.ok ? c.json({ items: await listStaged(deps.kysely) }, 200) : faultResponse(c, outcome.fault);
   });
 }

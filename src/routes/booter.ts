@@ -1,7 +1,7 @@
 // What booters call. Document 4, Fixed here. Unknown fields are ignored, so that mixed versions work.
 import { createRoute } from "@hono/zod-openapi";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
-import { findCn } from "../../actors/cn/reads.ts";
+import { findBundle } from "../../actors/cn/reads.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
 import { BootRecord, SeenBody } from "../contract/boot.ts";
 import { CnParam, CnView } from "../contract/cn.ts";
@@ -18,7 +18,7 @@ import { faultResponse } from "../http/fault-status.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
 import { lookUp } from "./boot-lookup.ts";
 import { callerOf, Mac, underPolicy } from "./cn-boot.ts";
-import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type Ctx, type RouteDeps } from "./deps.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
 
 const tags = ["Booter"];
@@ -88,34 +88,25 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
     responses: answers(SetupBundle, "The bundle, secrets included"),
   });
   app.openapi(bundleRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
     const { server_uuid } = c.req.valid("param");
     const key = deps.mint.nodeKey(server_uuid, { id: deps.newId(), user_id: deps.root_user_id });
-    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, { type: "take_bundle", key }, turn);
+    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, { type: "take_bundle", key });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    const reply = outcome.reply as Pick<SetupBundle, "epoch" | "layout" | "hostname" | "root_password_hash">;
+    const { epoch } = outcome.reply as Pick<SetupBundle, "epoch">;
     // Read back, since a request with the same Idempotency-Key may have come first with a key of its own.
-    const sealed = await sealedOf(server_uuid, reply.epoch);
-    if (sealed === null) return faultResponse(c, TAKEN);
+    const bundle = await findBundle(deps.kysely, server_uuid, epoch);
+    if (bundle === null) return faultResponse(c, TAKEN);
     return c.json({
-      ...reply,
+      epoch,
       server_uuid,
-      api_key: deps.mint.openNodeKey(server_uuid, sealed.sealed),
-      ...deps.mint.openTickets(server_uuid, sealed.sealed_tickets),
+      api_key: deps.mint.openNodeKey(server_uuid, bundle.pending_credential),
+      ...deps.mint.openTickets(server_uuid, bundle.ticket_keys),
+      layout: bundle.disk_layout,
+      hostname: bundle.hostname,
+      root_password_hash: bundle.root_password_hash,
       root_authorized_keys: await deps.settings.rootAuthorizedKeys(),
     }, 200);
   });
-
-  /** The key of the bundle that was taken, while the run it belongs to has not reported. */
-  async function sealedOf(
-    server_uuid: string,
-    epoch: number,
-  ): Promise<{ sealed: string; sealed_tickets: string } | null> {
-    const row = await findCn(deps.kysely, server_uuid);
-    if (row?.setup_epoch !== epoch || row.pending_credential === null || row.ticket_keys === null) return null;
-    return { sealed: row.pending_credential, sealed_tickets: row.ticket_keys };
-  }
 
   const progressRoute = createRoute({
     method: "post",
@@ -170,9 +161,7 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
   });
 
   async function report(c: Ctx, server_uuid: string, message: CnMessage) {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, message, turn);
+    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, message);
     return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
   }
 }

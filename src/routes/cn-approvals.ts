@@ -91,17 +91,11 @@ export function cnApprovalRoutes(app: App, deps: RouteDeps): void {
     responses: answers(AutoApproveWindow, "The window"),
   });
   app.openapi(openRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
     const { duration_secs, count } = c.req.valid("json");
     const principal = c.get("principal");
     const opened_by = principal.kind === "user" ? principal.user_id : deps.root_user_id;
-    const outcome = await deps.send(
-      c,
-      SITE,
-      { type: "open_window", duration_secs, count: count ?? null, opened_by },
-      turn,
-    );
+    const message = { type: "open_window", duration_secs, count: count ?? null, opened_by } as const;
+    const outcome = await deps.act(c, SITE, message);
     return outcome.ok ? c.json(outcome.reply as AutoApproveWindow, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -115,7 +109,7 @@ export function cnApprovalRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Closed, or there was none"),
   });
   app.openapi(closeRoute, async (c) => {
-    const outcome = await deps.send(c, SITE, { type: "close_window" });
+    const outcome = await deps.act(c, SITE, { type: "close_window" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -131,10 +131,8 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
       responses: answers(BootRecord, "The record"),
     });
     app.openapi(route, async (c) => {
-      const turn = await deps.turn(c);
-      if (isFault(turn)) return faultResponse(c, turn);
       const { mac } = c.req.valid("param");
-      const outcome = await deps.send(c, { kind: "boot-record", id: mac }, message, turn);
+      const outcome = await deps.act(c, { kind: "boot-record", id: mac }, message);
       return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
     });
   }
@@ -155,9 +153,7 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
     if (!staged.some(({ stamp }) => stamp === platform_image)) {
       return faultResponse(c, badRequest(`platform_image: ${platform_image} is not staged on any booter`));
     }
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const outcome = await deps.send(c, { kind: "boot-record", id: mac }, { type: "assign", platform_image }, turn);
+    const outcome = await deps.act(c, { kind: "boot-record", id: mac }, { type: "assign", platform_image });
     return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
   });
 }

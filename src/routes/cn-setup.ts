@@ -70,10 +70,8 @@ export function cnSetupRoutes(app: App, deps: RouteDeps): void {
     responses: answers(CnView, "The node, awaiting setup"),
   });
   app.openapi(resetRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
     const { server_uuid } = c.req.valid("param");
-    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, { type: "factory_reset" }, turn);
+    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, { type: "factory_reset" });
     return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -93,11 +91,9 @@ export function cnSetupRoutes(app: App, deps: RouteDeps): void {
     const { password, password_hash } = c.req.valid("json");
     const hash = hashOf(password ?? "", password_hash ?? "");
     if (hash !== null && typeof hash === "object") return faultResponse(c, hash);
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
     const { server_uuid } = c.req.valid("param");
     const message = { type: "set_root_password", root_password_hash: hash } as const;
-    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, message, turn);
+    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, message);
     return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -125,11 +121,9 @@ export function cnSetupRoutes(app: App, deps: RouteDeps): void {
     responses: answers(Traits, "The traits as they hold now"),
   });
   app.openapi(setTraitsRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
     const { server_uuid } = c.req.valid("param");
     const { traits } = c.req.valid("json");
-    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, { type: "set_traits", traits }, turn);
+    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, { type: "set_traits", traits });
     return outcome.ok ? c.json(outcome.reply as Traits, 200) : faultResponse(c, outcome.fault);
   });
 }

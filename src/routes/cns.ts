@@ -12,7 +12,7 @@ import { resultsPage, rowsToFetch } from "../http/page.ts";
 import { toRfc3339 } from "../pure/instant.ts";
 import { decodePageToken } from "../pure/page-token.ts";
 import { answers, answersNothing, jsonBody, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
 
 const tags = ["Compute nodes"];
 
@@ -66,10 +66,8 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
     responses: answers(CnView, "The node, disabled"),
   });
   app.openapi(disableRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
     const { server_uuid } = c.req.valid("param");
-    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, { type: "disable" }, turn);
+    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, { type: "disable" });
     return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -83,11 +81,9 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
     responses: answers(CnView, "The node with its new role"),
   });
   app.openapi(roleRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
     const { server_uuid } = c.req.valid("param");
     const { role } = c.req.valid("json");
-    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, { type: "set_role", role }, turn);
+    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, { type: "set_role", role });
     return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -103,16 +99,14 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
     responses: answers(CnReservoirView, "The override, and what holds after the cluster defaults"),
   });
   app.openapi(reservoirRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
     const { server_uuid } = c.req.valid("param");
     const { reservoir_enabled, reservoir_percent } = c.req.valid("json");
-    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, {
+    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, {
       type: "set_reservoir",
       reservoir_enabled: reservoir_enabled ?? null,
       reservoir_percent: reservoir_percent ?? null,
       defaults: await deps.settings.reservoir(),
-    }, turn);
+    });
     return outcome.ok ? c.json(outcome.reply as CnReservoirView, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -129,10 +123,8 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Removed"),
   });
   app.openapi(removeRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
     const { server_uuid } = c.req.valid("param");
-    const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, { type: "remove" }, turn);
+    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, { type: "remove" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

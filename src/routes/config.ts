@@ -7,7 +7,7 @@ import { SettingBody, SettingView } from "../contract/setting.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { parseOpensshKey } from "../pure/openssh-key.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
 
 const tags = ["Settings"];
 const KeyParam = z.object({ key: z.string().max(128) });
@@ -52,9 +52,7 @@ export function configRoutes(app: App, deps: RouteDeps): void {
     const { value } = c.req.valid("json");
     const refusal = valueRefusal(key, value);
     if (refusal !== null) return faultResponse(c, refusal);
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const outcome = await deps.send(c, { kind: "setting", id: key }, { type: "set", key, value }, turn);
+    const outcome = await deps.act(c, { kind: "setting", id: key }, { type: "set", key, value });
     return outcome.ok ? c.json(await deps.settings.get(key), 200) : faultResponse(c, outcome.fault);
   });
 
@@ -70,9 +68,7 @@ export function configRoutes(app: App, deps: RouteDeps): void {
   app.openapi(resetRoute, async (c) => {
     const { key } = c.req.valid("param");
     if (!isSettingKey(key)) return faultResponse(c, NOT_FOUND);
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const outcome = await deps.send(c, { kind: "setting", id: key }, { type: "reset", key }, turn);
+    const outcome = await deps.act(c, { kind: "setting", id: key }, { type: "reset", key });
     return outcome.ok ? c.json(await deps.settings.get(key), 200) : faultResponse(c, outcome.fault);
   });
 }

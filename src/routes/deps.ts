@@ -24,9 +24,11 @@ export type RouteDeps = {
   readonly allow: Gate;
   /** For reads.ts of the actors; routes write no query of their own. */
   readonly kysely: Kysely<Database>;
-  /** The message id of this request, or the refusal of its Idempotency-Key. */
+  /** Sends the one message that this request is: with an Idempotency-Key, a repeated request hears the same answer. */
+  readonly act: <K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K]) => Promise<Outcome>;
+  /** The message id of this request, for routes that derive something from it; or the refusal of its Idempotency-Key. */
   readonly turn: (c: Ctx) => Promise<Turn | Fault>;
-  /** Sends on behalf of the request's caller. */
+  /** Sends one of perhaps several messages on behalf of the request's caller. */
   readonly send: <K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K], turn?: Turn) => Promise<Outcome>;
   readonly newId: () => string;
   readonly mint: Mint;

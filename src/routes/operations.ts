@@ -9,7 +9,7 @@ import { OPERATION_PAGE_ROWS_DEFAULT, OPERATION_PAGE_ROWS_MAX, OPERATION_WAIT_S_
 import { OperationSummary, OperationView } from "../contract/operation.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
 
 const tags = ["Operations"];
 const REST: ReadonlySet<string> = new Set(["succeeded", "failed", "unwound", "stuck"]);
@@ -76,10 +76,8 @@ export function operationRoutes(app: App, deps: RouteDeps): void {
     responses: answers(OperationView, "The operation"),
   });
   app.openapi(abandonRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
     const { id } = c.req.valid("param");
-    const outcome = await deps.send(c, { kind: "saga", id }, { type: "abandon" }, turn);
+    const outcome = await deps.act(c, { kind: "saga", id }, { type: "abandon" });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const found = await findOperation(deps.kysely, id, deps.sagas);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);

@@ -1,0 +1,239 @@
+// What operators do with boot records: show, list, reactivate, decommission, rescue, assign. Document 2, Boot record
+// state; document 4, 1.17.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { expectInvariants } from "../setup/invariants.ts";
+import {
+  announce,
+  approveSetup,
+  newMac,
+  newMachine,
+  onNode,
+  putPolicy,
+  seen,
+  settingUp,
+  setUp,
+  showRecord,
+} from "../setup/machine.ts";
+
+let t: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane();
+  okOf(await putPolicy(t));
+  okOf(await t.call("PUT", "/v2/platform-images", { body: { stamps: ["pi-2", "pi-3"] } }));
+});
+afterAll(() => t.close());
+afterEach(() => expectInvariants(t.db));
+
+const act = (mac: string, verb: string, body?: unknown) => t.call("POST", `/v2/cn-boot/${mac}/${verb}`, { body });
+
+const STATES = ["discovered", "enrolling", "enrolled", "decommissioned"] as const;
+
+async function recordIn(state: (typeof STATES)[number]): Promise<string> {
+  if (state === "enrolled") return (await setUp(t)).macs[0] ?? "";
+  const mac = newMac();
+  if (state === "discovered") okOf(await putPolicy(t, { auto_enroll: false }));
+  okOf(await seen(t, mac));
+  okOf(await putPolicy(t));
+  if (state === "decommissioned") okOf(await act(mac, "decommission"));
+  expect((await showRecord(t, mac)).state).toBe(state);
+  return mac;
+}
+
+describe("reactivate", () => {
+  test("a decommissioned record is discovered again: binding cleared; address, networking, provenance kept", async () => {
+    const run = await setUp(t);
+    const [mac = ""] = run.macs;
+    const enrolled = await showRecord(t, mac);
+    okOf(await onNode(t, "POST", run, "/disable"));
+    okOf(await onNode(t, "DELETE", run));
+    expect(await showRecord(t, mac)).toMatchObject({ state: "decommissioned", server_uuid: run.server_uuid });
+    const after = okOf(await act(mac, "reactivate"));
+    const { address, networking, provenance, created_at } = enrolled;
+    expect(after).toMatchObject({
+      state: "discovered",
+      server_uuid: null,
+      address,
+      networking,
+      provenance,
+      created_at,
+    });
+  });
+
+  test("a discovered record stays as it is", async () => {
+    const mac = await recordIn("discovered");
+    const before = await showRecord(t, mac);
+    expect(okOf(await act(mac, "reactivate"))).toEqual(before);
+  });
+
+  test.each(["enrolling", "enrolled"] as const)("an %s record is 409 and unchanged", async (state) => {
+    const mac = await recordIn(state);
+    const before = await showRecord(t, mac);
+    expect(await act(mac, "reactivate")).toMatchObject({
+      status: 409,
+      body: {
+        message: `boot record is ${state}; only a decommissioned record can be reactivated`,
+        error_code: "Conflict",
+      },
+    });
+    expect(await showRecord(t, mac)).toEqual(before);
+  });
+});
+
+describe("rescue", () => {
+  test.each(STATES)("is set and cleared on a record that is %s, and touches nothing else", async (state) => {
+    const mac = await recordIn(state);
+    const { updated_at: _before, ...before } = await showRecord(t, mac);
+    for (const [verb, rescue] of [["rescue", true], ["rescue", true], ["rescue/clear", false]] as const) {
+      const { updated_at: _after, ...after } = okOf(await act(mac, verb));
+      expect(after).toEqual({ ...before, rescue });
+      expect(okOf(await seen(t, mac)).rescue).toBe(rescue);
+    }
+    const { rows } = await t.db.query("select event from transition where actor_id = $1 and event = 'rescue'", [mac]);
+    expect(rows.length).toBe(2);
+  });
+
+  test("it outlives every change of state", async () => {
+    const mac = await recordIn("enrolling");
+    okOf(await act(mac, "rescue"));
+    okOf(await act(mac, "decommission"));
+    expect((await showRecord(t, mac)).rescue).toBe(true);
+    okOf(await act(mac, "reactivate"));
+    expect(okOf(await act(mac, "authorize")).rescue).toBe(true);
+  });
+});
+
+describe("assign", () => {
+  test.each(STATES)("a staged image is assigned to a record that is %s", async (state) => {
+    const mac = await recordIn(state);
+    const { updated_at: _before, ...before } = await showRecord(t, mac);
+    const { updated_at: _after, ...after } = okOf(await act(mac, "assign", { platform_image: "pi-2" }));
+    expect(after).toEqual({ ...before, assigned_pi: "pi-2" });
+  });
+
+  test("an image that no booter has staged is 400 and changes nothing", async () => {
+    const mac = await recordIn("enrolling");
+    const before = await showRecord(t, mac);
+    expect(await act(mac, "assign", { platform_image: "pi-4" })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining("pi-4 is not staged"), error_code: "BadRequest" },
+    });
+    expect(await showRecord(t, mac)).toEqual(before);
+  });
+
+  test.each([{}, { platform_image: "a..b" }, { platform_image: "" }, { platform_image: "pi-2", pi: "pi-2" }])(
+    "%j is 400",
+    async (body) => expect((await act(await recordIn("discovered"), "assign", body)).status).toBe(400),
+  );
+
+  test("what an operator assigned before setup is what the machine enrols with; else the image of the policy", async () => {
+    const machine = newMachine();
+    const [first = "", second = ""] = machine.macs;
+    okOf(await seen(t, first));
+    okOf(await seen(t, second));
+    okOf(await announce(t, machine));
+    okOf(await act(second, "assign", { platform_image: "pi-3" }));
+    await setUp(t, machine);
+    expect((await showRecord(t, first)).assigned_pi).toBe("20260901T000000Z");
+    expect((await showRecord(t, second)).assigned_pi).toBe("pi-3");
+  });
+});
+
+describe("decommission", () => {
+  test.each(["discovered", "enrolling"] as const)(
+    "a record that is %s and unbound goes, keeping its address",
+    async (state) => {
+      const mac = await recordIn(state);
+      const { address, networking, provenance } = await showRecord(t, mac);
+      const after = okOf(await act(mac, "decommission"));
+      expect(after).toMatchObject({ state: "decommissioned", address, networking, provenance });
+      expect(okOf(await act(mac, "decommission"))).toEqual(after);
+    },
+  );
+
+  const BUSY = "the node of this boot record is in use; disable it first";
+
+  test("one of an approved node is refused until the node is disabled", async () => {
+    const run = await setUp(t);
+    const [mac = ""] = run.macs;
+    const before = await showRecord(t, mac);
+    expect(await act(mac, "decommission")).toMatchObject({ status: 409, body: { message: BUSY } });
+    expect(await showRecord(t, mac)).toEqual(before);
+    okOf(await onNode(t, "POST", run, "/disable"));
+    expect(okOf(await act(mac, "decommission"))).toMatchObject({
+      state: "decommissioned",
+      server_uuid: run.server_uuid,
+    });
+  });
+
+  test("one that is bound to a node being set up anew is refused until that ends", async () => {
+    const run = await setUp(t);
+    const [mac = ""] = run.macs;
+    okOf(await onNode(t, "POST", run, "/factory-reset"));
+    okOf(await approveSetup(t, run));
+    expect(await act(mac, "decommission")).toMatchObject({ status: 409, body: { message: BUSY } });
+    const again = okOf(await t.call("POST", `/v2/booter/cns/${run.server_uuid}/bundle`));
+    const failed = { body: { epoch: again.epoch, reason: "no disks" } };
+    okOf(await t.call("POST", `/v2/booter/cns/${run.server_uuid}/setup-failed`, failed));
+    expect(okOf(await act(mac, "decommission")).state).toBe("decommissioned");
+  });
+
+  test("a record that goes while its machine is being set up stays gone; the others enrol", async () => {
+    const run = await settingUp(t);
+    okOf(await act(run.macs[0] ?? "", "decommission"));
+    okOf(
+      await t.call("POST", `/v2/booter/cns/${run.server_uuid}/setup-complete`, { body: { epoch: run.epoch } }),
+    );
+    expect(await showRecord(t, run.macs[0])).toMatchObject({ state: "decommissioned", server_uuid: null });
+    expect(await showRecord(t, run.macs[1])).toMatchObject({ state: "enrolled", server_uuid: run.server_uuid });
+  });
+});
+
+test.each(["reactivate", "rescue", "rescue/clear", "decommission"])("%s of an unknown MAC is 404", async (verb) => {
+  const mac = newMac();
+  expect(await act(mac, verb)).toMatchObject({ status: 404, body: { error_code: "NotFound" } });
+  expect((await t.call("GET", `/v2/cn-boot/${mac}`)).status).toBe(404);
+});
+
+test("assign to an unknown MAC is 404", async () => {
+  expect((await act(newMac(), "assign", { platform_image: "pi-2" })).status).toBe(404);
+});
+
+describe("list", () => {
+  const list = async (query = "") => (await t.call("GET", `/v2/cn-boot${query}`)).body;
+
+  test("every record, in the order of MACs, is as it is shown alone", async () => {
+    const { items, next_page } = await list();
+    expect(next_page).toBeUndefined();
+    const macs = items.map((item: { mac: string }) => item.mac);
+    expect(macs).toEqual([...macs].sort());
+    expect(items[0]).toEqual(await showRecord(t, macs[0]));
+    const { rows } = await t.db.query<{ n: number }>("select count(*)::int as n from boot_record");
+    expect(items.length).toBe(rows[0]?.n);
+  });
+
+  test.each(STATES)("state=%s gives those only", async (state) => {
+    const mac = await recordIn(state);
+    const { items } = await list(`?state=${state}`);
+    expect(items.map((item: { mac: string }) => item.mac)).toContain(mac);
+    expect(new Set(items.map((item: { state: string }) => item.state))).toEqual(new Set([state]));
+  });
+
+  test("pages of three make up the whole list", async () => {
+    const whole = (await list("?state=enrolling")).items;
+    const pages = [];
+    let page_token: string | undefined;
+    do {
+      const page = await list(`?state=enrolling&limit=3${page_token === undefined ? "" : `&page_token=${page_token}`}`);
+      expect(page.items.length).toBeLessThanOrEqual(3);
+      pages.push(...page.items);
+      page_token = page.next_page;
+    } while (page_token !== undefined);
+    expect(pages).toEqual(whole);
+  });
+
+  test.each(["?state=rescued", "?limit=0", "?limit=1001", "?limit=x", "?page_token=x&limit=2", "?page_token="])(
+    "%s is 400",
+    async (query) => expect((await t.call("GET", `/v2/cn-boot${query}`)).status).toBe(400),
+  );
+});

@@ -1,0 +1,243 @@
+// What becomes of a machine that a booter sees, and what an operator authorizes. Document 2, Boot record state.
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { expectInvariants } from "../setup/invariants.ts";
+import { announce, newMac, newMachine, POLICY, putPolicy, seen, setUp, showRecord } from "../setup/machine.ts";
+
+let t: TestPlane;
+let root_key_id: string;
+beforeAll(async () => {
+  t = await openTestPlane();
+  root_key_id = (await t.call("GET", "/v1/auth/whoami")).body.key_id;
+});
+afterAll(() => t.close());
+beforeEach(async () => void okOf(await putPolicy(t)));
+afterEach(() => expectInvariants(t.db));
+
+const authorize = (mac: string) => t.call("POST", `/v2/cn-boot/${mac}/authorize`);
+const act = (mac: string, verb: string) => t.call("POST", `/v2/cn-boot/${mac}/${verb}`);
+
+/** A machine that the policy keeps out. */
+async function discovered(): Promise<string> {
+  const mac = newMac();
+  okOf(await putPolicy(t, { auto_enroll: false }));
+  expect(okOf(await seen(t, mac)).state).toBe("discovered");
+  okOf(await putPolicy(t));
+  return mac;
+}
+
+test("a machine that the policy lets in enrols, with an address and all it needs to use it", async () => {
+  const mac = newMac();
+  const { status, body } = await seen(t, mac);
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    mac,
+    state: "enrolling",
+    address: expect.stringMatching(/^10\.20\.\d+\.\d+$/),
+    networking: {
+      address: body.address,
+      prefix_len: 16,
+      gateway: "10.20.0.1",
+      resolvers: ["10.20.0.2"],
+      hostname: null,
+      nic_tags: [],
+    },
+    provenance: { source: "booter", first_seen_at: body.created_at, first_seen_by: root_key_id },
+    server_uuid: null,
+    assigned_pi: null,
+    rescue: false,
+    hostname: null,
+    created_at: expect.any(String),
+    updated_at: body.created_at,
+  });
+  expect(await showRecord(t, mac)).toEqual(body);
+});
+
+test.each([
+  ["auto_enroll is off", { auto_enroll: false }],
+  ["no allowlist entry matches", { allowlist: [{ kind: "mac_prefix", value: "0a:0b" }] }],
+  ["there is no admin network", { admin_network: null }],
+])("a machine is only discovered, without an address, when %s", async (_why, changes) => {
+  okOf(await putPolicy(t, changes));
+  const { body } = await seen(t, newMac());
+  expect(body).toMatchObject({ state: "discovered", address: null, networking: null });
+});
+
+test("the answer is the record as it is, however often and whatever the policy says by then", async () => {
+  const mac = newMac();
+  const first = okOf(await seen(t, mac));
+  okOf(await putPolicy(t, { auto_enroll: false, admin_network: null }));
+  expect(okOf(await seen(t, mac))).toEqual(first);
+
+  const quiet = newMac();
+  const noted = okOf(await seen(t, quiet));
+  okOf(await putPolicy(t));
+  expect(okOf(await seen(t, quiet))).toEqual(noted);
+  okOf(await act(quiet, "decommission"));
+  expect(okOf(await seen(t, quiet))).toMatchObject({ state: "decommissioned" });
+});
+
+test("one machine in all spellings of its MAC is one record", async () => {
+  const mac = newMac();
+  const digits = mac.replaceAll(":", "");
+  const spellings = [
+    mac,
+    mac.toUpperCase(),
+    mac.replaceAll(":", "-"),
+    digits,
+    digits.replace(/(....)(?=.)/g, "$1."),
+    mac
+      .replaceAll(":", " "),
+  ];
+  const answers = await Promise.all(spellings.map((text) => seen(t, text)));
+  expect(new Set(answers.map(({ body }) => body.mac))).toEqual(new Set([mac]));
+  const shown = await t.call("GET", `/v2/cn-boot/${encodeURIComponent(mac.replaceAll(":", " "))}`);
+  expect(shown.body.mac).toBe(mac);
+});
+
+test.each(["", "02:be:57", "02:be:57:00:00:zz", "02:be:57:00:00:01:02", "01:00:5e:00:00:01", "ff:ff:ff:ff:ff:ff"])(
+  "%j is no MAC of a machine: 400 naming the field",
+  async (mac) => {
+    const answer = await seen(t, mac);
+    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining("mac")]);
+    if (mac !== "") expect((await authorize(mac)).status).toBe(400);
+  },
+);
+
+test("a booter may tell more than we know of", async () => {
+  const body = { mac: newMac(), client: { guid: "x", option_93: [7], later: { a: null } }, future: true };
+  expect((await t.call("POST", "/v2/booter/seen", { body })).status).toBe(200);
+  expect((await t.call("POST", "/v2/booter/seen", { body: { mac: newMac() } })).status).toBe(200);
+});
+
+describe("allowlist", () => {
+  test.each([
+    ["an octet", (mac: string) => mac.slice(0, 2)],
+    ["three octets", (mac: string) => mac.slice(0, 8)],
+    ["the whole MAC", (mac: string) => mac],
+  ])("a mac_prefix of %s lets the machine in", async (_what, prefixOf) => {
+    const mac = newMac();
+    okOf(await putPolicy(t, { allowlist: [{ kind: "mac_prefix", value: prefixOf(mac) }] }));
+    expect(okOf(await seen(t, mac)).state).toBe("enrolling");
+  });
+
+  test("one entry that matches is enough, and another MAC of its octets in other places is none", async () => {
+    const mac = newMac();
+    const entries = [{ kind: "service_tag", value: "ELSE" }, { kind: "mac_prefix", value: mac }];
+    okOf(await putPolicy(t, { allowlist: entries }));
+    expect(okOf(await seen(t, newMac())).state).toBe("discovered");
+    expect(okOf(await seen(t, mac)).state).toBe("enrolling");
+  });
+
+  test("a service_tag lets in only machines that announced it before", async () => {
+    const allowlist = [{ kind: "service_tag", value: "TAG123" }];
+    okOf(await putPolicy(t, { allowlist }));
+    const machine = newMachine();
+    const [first = "", second = ""] = machine.macs;
+    expect(okOf(await seen(t, first)).state).toBe("discovered");
+    okOf(await announce(t, machine));
+    expect(okOf(await seen(t, first)).state).toBe("discovered");
+    expect(okOf(await seen(t, second)).state).toBe("enrolling");
+    okOf(await putPolicy(t, { allowlist: [{ kind: "service_tag", value: "tag123" }] }));
+    const other = newMachine();
+    okOf(await announce(t, other));
+    expect(okOf(await seen(t, other.macs[0] ?? "")).state).toBe("discovered");
+  });
+});
+
+describe("authorize", () => {
+  test("a discovered machine enrols, whatever the policy thinks of it", async () => {
+    const mac = await discovered();
+    okOf(await putPolicy(t, { auto_enroll: false, allowlist: [{ kind: "mac_prefix", value: "0a" }] }));
+    const before = await showRecord(t, mac);
+    const after = okOf(await authorize(mac));
+    expect(after).toMatchObject({ state: "enrolling", provenance: before.provenance, created_at: before.created_at });
+    expect(after.networking.address).toBe(after.address);
+  });
+
+  test("a machine that nobody has seen gets a record, by the operator", async () => {
+    const mac = newMac();
+    expect(okOf(await authorize(mac))).toMatchObject({
+      mac,
+      state: "enrolling",
+      provenance: { source: "operator", first_seen_by: root_key_id },
+    });
+  });
+
+  test("a machine that enrols already is answered as it is", async () => {
+    const mac = newMac();
+    const first = okOf(await authorize(mac));
+    expect(okOf(await authorize(mac))).toEqual(first);
+  });
+
+  test("an enrolled one is 409, a decommissioned one too", async () => {
+    const run = await setUp(t);
+    expect(await authorize(run.macs[0] ?? "")).toMatchObject({
+      status: 409,
+      body: { message: "boot record is enrolled already", error_code: "Conflict" },
+    });
+    const mac = newMac();
+    okOf(await seen(t, mac));
+    okOf(await act(mac, "decommission"));
+    expect(await authorize(mac)).toMatchObject({
+      status: 409,
+      body: { message: "boot record is decommissioned; reactivate it first" },
+    });
+  });
+
+  test("without an admin network it is 409, for seen and unseen machines, and makes no record", async () => {
+    const mac = await discovered();
+    okOf(await putPolicy(t, { admin_network: null }));
+    const text = "no admin_network is configured in the boot policy; there is no address to reserve";
+    expect(await authorize(mac)).toMatchObject({ status: 409, body: { message: text } });
+    const unseen = newMac();
+    expect(await authorize(unseen)).toMatchObject({ status: 409, body: { message: text } });
+    expect((await t.call("GET", `/v2/cn-boot/${unseen}`)).status).toBe(404);
+  });
+
+  test("when every address is held it is 409 PoolExhausted; a machine that is seen is then only discovered", async () => {
+    const mac = await discovered();
+    const tiny = { provision_start_ipv4: "10.20.0.1", provision_end_ipv4: "10.20.0.2", gateway: "10.20.0.1" };
+    okOf(await putPolicy(t, { admin_network: { ...POLICY.admin_network, ...tiny } }));
+    expect(okOf(await seen(t, newMac())).address).toBe("10.20.0.2");
+    expect(await authorize(mac)).toMatchObject({
+      status: 409,
+      body: { message: "every address of the admin network is reserved", error_code: "PoolExhausted" },
+    });
+    expect(okOf(await seen(t, newMac()))).toMatchObject({ state: "discovered", address: null });
+    expect((await authorize(newMac())).status).toBe(409);
+  });
+
+  test("a record that was reactivated keeps its address, also when there is no network any more", async () => {
+    const mac = newMac();
+    const { address, networking } = okOf(await seen(t, mac));
+    okOf(await act(mac, "decommission"));
+    okOf(await act(mac, "reactivate"));
+    okOf(await putPolicy(t, { admin_network: null }));
+    expect(okOf(await authorize(mac))).toMatchObject({ state: "enrolling", address, networking });
+  });
+
+  test("the same Idempotency-Key hears the same answer, with one transition", async () => {
+    const mac = newMac();
+    const headers = { "idempotency-key": randomUUID() };
+    const twice = [1, 2].map(() => t.call("POST", `/v2/cn-boot/${mac}/authorize`, { headers }));
+    const [first, again] = await Promise.all(twice);
+    expect(again?.body).toEqual(first?.body);
+    const { rows } = await t.db.query("select event from transition where actor_id = $1", [mac]);
+    expect(rows).toEqual([{ event: "authorize" }]);
+  });
+});
+
+test("seen and authorize leave an audit entry each, and a record that stays as it is none", async () => {
+  const mac = newMac();
+  okOf(await seen(t, mac));
+  okOf(await seen(t, mac));
+  const other = await discovered();
+  okOf(await authorize(other));
+  const { rows } = await t.db.query(
+    "select audit->>'action' as action from transition where actor_id = any($1) order by id",
+    [[mac, other]],
+  );
+  expect(rows.map(({ action }) => action)).toEqual(["boot_record_seen", "boot_record_seen", "boot_record_authorize"]);
+});

@@ -1,0 +1,245 @@
+// A bare machine tells of itself over the boot bus. Document 2, CN state; document 4, Fixed here, announce.
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { expectInvariants } from "./invariants.ts";
+import {
+  announce,
+  approveSetup,
+  awaitingSetup,
+  newMac,
+  newMachine,
+  onNode,
+  putPolicy,
+  report,
+  rowOf,
+  settingUp,
+  setUp,
+  showNode,
+  showRecord,
+  sysinfoOf,
+} from "./machine.ts";
+
+let t: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane();
+});
+afterAll(() => t.close());
+beforeEach(async () => void okOf(await putPolicy(t)));
+afterEach(() => expectInvariants(t.db));
+
+const changesOf = async (server_uuid: string) =>
+  (await t.db.query<{ action: string }>(
+    "select audit->>'action' as action from transition where actor_id = $1 and audit is not null order by id",
+    [server_uuid],
+  )).rows.map(({ action }) => action);
+
+describe("a new machine", () => {
+  test("gets an inert record: no code, no key, nobody who waits", async () => {
+    const machine = newMachine();
+    const { status, body } = await announce(t, machine);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      server_uuid: machine.server_uuid,
+      hostname: "bare-1",
+      admin_ip: null,
+      state: "awaiting_setup",
+      role: "tenant",
+      registered_at: body.last_seen,
+      approved_at: null,
+      last_seen: expect.any(String),
+      sysinfo: machine.sysinfo,
+      claim_code: null,
+      claim_code_expires_at: null,
+      bound_api_key_id: null,
+      last_status: null,
+      last_setup_error: null,
+      setup_progress: null,
+      disk_layout: null,
+      conflict: null,
+    });
+    expect(await showNode(t, machine)).toEqual(body);
+    expect(await rowOf(t, machine)).toMatchObject({
+      poll_token_sha256: null,
+      registration_id: null,
+      pending_credential: null,
+      ticket_keys: null,
+      setup_epoch: null,
+    });
+    expect(await changesOf(machine.server_uuid)).toEqual(["cn_announce"]);
+  });
+
+  test("without a hostname is named after its identity; unknown fields are ignored", async () => {
+    const machine = newMachine();
+    const { body } = await announce(t, machine, { hostname: undefined, agent_version: "later" });
+    expect(body.hostname).toBe(machine.server_uuid.slice(0, 8));
+  });
+
+  test.each([
+    ["00000000-0000-0000-0000-000000000000"],
+    ["ffffffff-ffff-ffff-ffff-ffffffffffff"],
+    ["FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"],
+    ["not-a-uuid"],
+  ])("%s is no identity: 400, no record", async (server_uuid) => {
+    expect((await announce(t, newMachine(), { server_uuid })).status).toBe(400);
+    const { rows } = await t.db.query("select from cn where server_uuid::text = lower($1)", [server_uuid]);
+    expect(rows).toEqual([]);
+  });
+
+  test.each([{ hostname: "a.b" }, { hostname: "-a" }, { hostname: "x".repeat(64) }, { sysinfo: "text" }, {
+    sysinfo: undefined,
+  }])("%j is 400", async (changes) => expect((await announce(t, newMachine(), changes)).status).toBe(400));
+
+  test("in capitals is the same machine", async () => {
+    const machine = newMachine();
+    okOf(await announce(t, machine, { server_uuid: machine.server_uuid.toUpperCase() }));
+    expect((await showNode(t, machine)).state).toBe("awaiting_setup");
+  });
+});
+
+describe("with auto_enroll off", () => {
+  beforeEach(async () => void okOf(await putPolicy(t, { auto_enroll: false })));
+
+  test("a new machine needs an open window: 403 without, and no record", async () => {
+    const machine = newMachine();
+    expect(await announce(t, machine)).toMatchObject({ status: 403, body: { error_code: "Forbidden" } });
+    expect((await t.call("GET", `/v1/system/cns/${machine.server_uuid}`)).status).toBe(404);
+    okOf(await t.call("POST", "/v1/cn-auto-approve", { body: { duration_secs: 600, count: 1 } }));
+    expect(okOf(await announce(t, machine)).state).toBe("awaiting_setup");
+    expect(okOf(await announce(t, newMachine())).state).toBe("awaiting_setup");
+    expect((await t.call("GET", "/v1/cn-auto-approve")).body.remaining_count).toBe(1);
+    okOf(await t.call("DELETE", "/v1/cn-auto-approve"));
+    expect((await announce(t, newMachine())).status).toBe(403);
+  });
+
+  test("a window that has expired is none", async () => {
+    okOf(await t.call("POST", "/v1/cn-auto-approve", { body: { duration_secs: 60 } }));
+    await t.advance(61);
+    expect((await announce(t, newMachine())).status).toBe(403);
+  });
+
+  test("a window whose count is spent is none", async () => {
+    okOf(await t.call("POST", "/v1/cn-auto-approve", { body: { duration_secs: 600, count: 1 } }));
+    expect((await t.register()).state).toBe("approved");
+    expect((await announce(t, newMachine())).status).toBe(403);
+  });
+
+  test("a known machine needs none", async () => {
+    okOf(await putPolicy(t));
+    const machine = await awaitingSetup(t);
+    okOf(await putPolicy(t, { auto_enroll: false }));
+    expect((await announce(t, machine)).status).toBe(200);
+  });
+});
+
+describe("a known machine", () => {
+  test("that awaits setup refreshes its inventory, its name and when it was seen", async () => {
+    const machine = await awaitingSetup(t);
+    await t.advance(5);
+    const sysinfo = sysinfoOf([machine.macs[0] ?? "", newMac()], [900]);
+    const before = await showNode(t, machine);
+    const after = okOf(await announce(t, machine, { hostname: "other-1", sysinfo }));
+    expect(after).toEqual({ ...before, hostname: "other-1", sysinfo, last_seen: after.last_seen });
+    expect(Date.parse(after.last_seen) - Date.parse(before.last_seen)).toBeGreaterThanOrEqual(5_000);
+    expect(okOf(await onNode(t, "GET", machine, "/setup-layout-proposal")).disks).toEqual([
+      { name: "c0t0d0", size_gb: 900 },
+    ]);
+  });
+
+  test.each<[string, () => Promise<{ server_uuid: string } & Partial<ReturnType<typeof newMachine>>>]>([
+    ["setting_up", () => settingUp(t)],
+    ["approved", () => setUp(t)],
+    ["disabled", async () => {
+      const run = await setUp(t);
+      okOf(await onNode(t, "POST", run, "/disable"));
+      return run;
+    }],
+    ["pending", () => t.register()],
+  ])("that is %s is only noted as seen", async (state, arrange) => {
+    const arranged = await arrange();
+    const machine = { ...newMachine(), macs: [], sysinfo: sysinfoOf(arranged.macs ?? []), ...arranged };
+    await t.advance(5);
+    const [view, row] = [await showNode(t, machine), await rowOf(t, machine)];
+    expect(view.state).toBe(state);
+    const sysinfo = { ...sysinfoOf(machine.macs, [1, 2, 3]), added: true };
+    const after = okOf(await announce(t, machine, { hostname: "liar-1", sysinfo }));
+    expect(after).toEqual({ ...view, last_seen: after.last_seen });
+    expect(Date.parse(after.last_seen) - Date.parse(view.last_seen ?? "1970-01-01")).toBeGreaterThanOrEqual(5_000);
+    expect(await rowOf(t, machine)).toEqual({ ...row, version: Number(row?.version) + 1 });
+  });
+});
+
+describe("two machines with one identity", () => {
+  const CONFLICT = "this server_uuid is known with other network ports: two machines use one identity, or all ports " +
+    "were replaced";
+
+  test.each<[string, () => Promise<ReturnType<typeof newMachine>>]>([
+    ["awaiting_setup", () => awaitingSetup(t)],
+    ["setting_up", () => settingUp(t)],
+    ["approved", () => setUp(t)],
+  ])("the second is 409 while the first is %s; the operator reads of it on the node", async (_state, arrange) => {
+    const machine = await arrange();
+    const [view, row] = [await showNode(t, machine), await rowOf(t, machine)];
+    const macs = [newMac(), newMac()];
+    const answer = await announce(t, machine, { hostname: "twin-1", sysinfo: sysinfoOf(macs, [1]) });
+    expect([answer.status, answer.body.message, answer.body.error_code]).toEqual([409, CONFLICT, "Conflict"]);
+    const conflict = { announced_at: expect.any(String), hostname: "twin-1", macs };
+    expect(await showNode(t, machine)).toEqual({ ...view, conflict });
+    expect(await rowOf(t, machine)).toEqual({ ...row, conflict, version: Number(row?.version) + 1 });
+    expect((await changesOf(machine.server_uuid)).at(-1)).toBe("cn_announce_conflict");
+  });
+
+  test("one port in common is no conflict", async () => {
+    const machine = await awaitingSetup(t);
+    const sysinfo = sysinfoOf([newMac(), (machine.macs[1] ?? "").toUpperCase()]);
+    expect(okOf(await announce(t, machine, { sysinfo })).conflict).toBeNull();
+  });
+
+  test("the conflict goes when the machine itself announces again, and only then", async () => {
+    const machine = await awaitingSetup(t);
+    const twin = { sysinfo: sysinfoOf([newMac()]) };
+    expect((await announce(t, machine, twin)).status).toBe(409);
+    expect(okOf(await announce(t, machine, { sysinfo: {} })).conflict).toMatchObject({ hostname: "bare-1" });
+    expect((await announce(t, machine, twin)).status).toBe(409);
+    expect(okOf(await announce(t, machine)).conflict).toBeNull();
+  });
+
+  test("an announce without ports does not take the known ones away", async () => {
+    const machine = await awaitingSetup(t);
+    okOf(await announce(t, machine, { sysinfo: {} }));
+    expect((await rowOf(t, machine))?.macs).toEqual(machine.macs);
+    expect((await announce(t, machine, { sysinfo: sysinfoOf([newMac()]) })).status).toBe(409);
+  });
+
+  test("of two that announce at once one makes the record and the other is told", async () => {
+    const [one, two] = [newMachine(), newMachine()];
+    const server_uuid = randomUUID();
+    const answers = await Promise.all([one, two].map((machine) => announce(t, machine, { server_uuid })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const loser = answers[0]?.status === 409 ? one : two;
+    expect((await showNode(t, { server_uuid })).conflict).toMatchObject({ macs: loser.macs });
+  });
+});
+
+test("a machine being set up cannot be given other ports by an anonymous registration", async () => {
+  const victim = await awaitingSetup(t);
+  const run = await settingUp(t);
+  const before = await rowOf(t, run);
+  const { claim_code, state } = await t.register({ server_uuid: run.server_uuid, sysinfo: sysinfoOf(victim.macs) });
+  expect({ claim_code, state }).toEqual({ claim_code: null, state: "setting_up" });
+  expect((await rowOf(t, run))?.macs).toEqual(before?.macs);
+  okOf(await report(t, run, "complete", { epoch: run.epoch }));
+  expect((await showRecord(t, victim.macs[0])).state).toBe("enrolling");
+  expect((await showRecord(t, run.macs[0])).state).toBe("enrolled");
+});
+
+test("the secret boot parameters that a machine announces are stored but never shown", async () => {
+  const machine = newMachine();
+  const secret = "$6$canary$";
+  const sysinfo = { ...machine.sysinfo, "Boot Parameters": { root_shadow: secret, rabbitmq: secret, console: "ttya" } };
+  expect((await announce(t, machine, { sysinfo })).text).not.toContain("canary");
+  expect((await t.call("GET", `/v1/system/cns/${machine.server_uuid}`)).text).not.toContain("canary");
+  expect((await t.call("GET", "/v1/system/cns")).text).not.toContain("canary");
+  const approved = await approveSetup(t, machine);
+  expect([approved.status, approved.text.includes("canary")]).toEqual([200, false]);
+});

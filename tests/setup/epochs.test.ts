@@ -1,0 +1,158 @@
+// A report of an older setup run has no effect: in any order, across failure, deadline, reset, and removal with a new
+// announce. It could wipe disks or leave a key alive, so every permutation is tried. reliability.md, R-31.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { cn } from "../../actors/cn/transition.ts";
+import type { CnMessage } from "../../actors/cn/messages.ts";
+import type { CnState } from "../../actors/cn/state.ts";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { changedRows, dumpTables } from "../harness/dump.ts";
+import { expectInvariants } from "./invariants.ts";
+import {
+  announce,
+  approveSetup,
+  HISTORY,
+  keysOf,
+  onNode,
+  permutations,
+  putPolicy,
+  recordStates,
+  report,
+  type ReportKind,
+  REPORTS,
+  type Run,
+  settingUp,
+  showNode,
+  takeBundle,
+} from "./machine.ts";
+import { AWAITING, MESSAGES, NOW } from "./cells.ts";
+
+const KINDS = Object.keys(REPORTS) as ReportKind[];
+
+describe("on the wire", () => {
+  let t: TestPlane;
+  beforeAll(async () => {
+    t = await openTestPlane();
+    okOf(await putPolicy(t));
+  });
+  afterAll(() => t.close());
+  afterEach(() => expectInvariants(t.db));
+
+  /** What lies between the older run and the newer one. */
+  const CROSSINGS: Record<string, (run: Run) => Promise<unknown>> = {
+    "a failed run": async (run) => okOf(await report(t, run, "failed", { epoch: run.epoch })),
+    "an expired run": async () => {
+      await t.advance(2_701);
+      await t.plane.pass();
+    },
+    "an abandoned run": async (run) => {
+      okOf(await t.call("POST", `/v1/operations/${run.operation_id}/abandon`));
+      okOf(await t.call("GET", `/v1/operations/${run.operation_id}?wait=10`));
+    },
+    "a factory reset": async (run) => {
+      okOf(await report(t, run, "complete", { epoch: run.epoch }));
+      okOf(await onNode(t, "POST", run, "/factory-reset"));
+    },
+    "a removal and a new announce": async (run) => {
+      okOf(await report(t, run, "failed", { epoch: run.epoch }));
+      okOf(await onNode(t, "DELETE", run));
+      okOf(await announce(t, run));
+    },
+  };
+
+  test.each(Object.keys(CROSSINGS))(
+    "reports from before %s: 409 in every order, with nothing changed",
+    async (name) => {
+      const old = await settingUp(t);
+      await CROSSINGS[name]?.(old);
+      expect((await showNode(t, old)).state).toBe("awaiting_setup");
+      await expectDeaf(old);
+
+      okOf(await approveSetup(t, old));
+      await expectDeaf(old);
+      const { epoch, api_key } = okOf(await takeBundle(t, old));
+      expect(epoch).toBeGreaterThan(old.epoch);
+      await expectDeaf(old);
+      okOf(await report(t, old, "progress", { epoch }));
+      await expectDeaf(old);
+
+      okOf(await report(t, old, "complete", { epoch }));
+      await expectDeaf(old);
+      expect((await t.call("POST", "/v1/agent/heartbeat", { key: api_key })).status).toBe(200);
+      expect((await t.call("POST", "/v1/agent/heartbeat", { key: old.api_key })).status).toBe(401);
+      expect((await keysOf(t, old)).length).toBe(1);
+      if (!name.startsWith("a removal")) expect(await recordStates(t, old)).toEqual(["enrolled", "enrolled"]);
+    },
+  );
+
+  /** The three reports of the older run, in all six orders: refused, and the database as it was. */
+  async function expectDeaf(old: Run): Promise<void> {
+    await t.plane.pass();
+    const before = await dumpTables(t.db);
+    for (const order of permutations(KINDS)) {
+      for (const kind of order) expect((await report(t, old, kind, { epoch: old.epoch })).status).toBe(409);
+    }
+    expect(changedRows(before, await dumpTables(t.db), HISTORY)).toEqual([]);
+  }
+
+  test("epochs never repeat, over nodes and over the life and death of one", async () => {
+    const { rows } = await t.db.query<{ epochs: number; runs: number }>(
+      `select count(distinct params->>'epoch')::int as epochs, count(*)::int as runs from saga where saga = 'cn-setup'`,
+    );
+    expect(rows[0]?.runs).toBeGreaterThanOrEqual(10);
+    expect(rows[0]?.epochs).toBe(rows[0]?.runs);
+  });
+});
+
+describe("in the transition table", () => {
+  const [OLD, NEW] = [7, 8];
+  const of = (type: "setup_progressed" | "setup_completed" | "setup_failed" | "revert_setup", epoch: number) =>
+    ({ ...MESSAGES[type], epoch }) as CnMessage;
+  const after = (state: CnState | null, ...messages: CnMessage[]) =>
+    messages.reduce((at, message) => {
+      const out = cn.step(at, message, NOW);
+      return out.out === "go" ? out.next : at;
+    }, state);
+
+  /** A node whose bundle is out in the newer run, by each way there is from the older one. */
+  const running = (epoch: number) => [{ ...MESSAGES.approve_setup, epoch }, MESSAGES.take_bundle];
+  const NEWER: Record<string, CnState | null> = {
+    "a failure": after(AWAITING, ...running(OLD), of("setup_failed", OLD), ...running(NEW)),
+    "an abandonment": after(AWAITING, ...running(OLD), of("revert_setup", OLD), ...running(NEW)),
+    "a reset": after(
+      AWAITING,
+      ...running(OLD),
+      of("setup_completed", OLD),
+      MESSAGES.factory_reset,
+      ...running(NEW),
+    ),
+    "a removal": after(
+      AWAITING,
+      ...running(OLD),
+      of("setup_failed", OLD),
+      MESSAGES.remove,
+      MESSAGES.announce,
+      ...running(NEW),
+    ),
+  };
+
+  test.each(Object.keys(NEWER))(
+    "after %s: all 40,320 orders of eight reports of two runs, without a crossing",
+    (name) => {
+      const start = NEWER[name] ?? null;
+      expect(start).toMatchObject({ state: "setting_up", setup_epoch: NEW, bundle_taken: true });
+      const types = ["setup_progressed", "setup_completed", "setup_failed", "revert_setup"] as const;
+      const reports = [OLD, NEW].flatMap((epoch) => types.map((type) => ({ epoch, message: of(type, epoch) })));
+      // What a run without the old reports comes to, by the order of its own.
+      const alone = new Map<string, string>();
+      let crossings = 0;
+      for (const order of permutations(reports)) {
+        const own = order.filter(({ epoch }) => epoch === NEW).map(({ message }) => message);
+        const key = own.map(({ type }) => type).join();
+        if (!alone.has(key)) alone.set(key, JSON.stringify(after(start, ...own)));
+        if (JSON.stringify(after(start, ...order.map(({ message }) => message))) !== alone.get(key)) crossings += 1;
+      }
+      expect(crossings).toBe(0);
+      expect(alone.size).toBe(24);
+    },
+  );
+});

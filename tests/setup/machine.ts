@@ -1,0 +1,155 @@
+// Bare machines for tests, and the way of one from its first packet to an approved node.
+import { randomUUID } from "node:crypto";
+import { type Answer, type CallOptions, okOf, type TestPlane } from "../harness/control-plane.ts";
+
+export type Machine = {
+  readonly server_uuid: string;
+  readonly hostname: string;
+  readonly macs: readonly string[];
+  readonly sysinfo: Record<string, unknown>;
+};
+
+/** A machine whose setup was approved. */
+export type Run = Machine & { readonly epoch: number; readonly operation_id: string; readonly api_key: string };
+
+let macs_made = 0;
+
+export function newMac(): string {
+  macs_made += 1;
+  const hex = macs_made.toString(16).padStart(6, "0");
+  return `02:be:57:${hex.slice(0, 2)}:${hex.slice(2, 4)}:${hex.slice(4)}`;
+}
+
+/** What a machine tells of itself: these ports, and disks of these sizes in GB. */
+export function sysinfoOf(macs: readonly string[], sizes_gb: readonly number[] = [600, 600, 600, 600]) {
+  return {
+    "Serial Number": "TAG123",
+    "Network Interfaces": Object.fromEntries(macs.map((mac, index) => [`net${index}`, { "MAC Address": mac }])),
+    "Disks": Object.fromEntries(sizes_gb.map((size, index) => [`c0t${index}d0`, { "Size in GB": size }])),
+  };
+}
+
+export function newMachine(ports = 2): Machine {
+  const macs = Array.from({ length: ports }, newMac);
+  return { server_uuid: randomUUID(), hostname: "bare-1", macs, sysinfo: sysinfoOf(macs) };
+}
+
+export const ENROLLMENT_PI = "20260901T000000Z";
+
+/** A policy that lets every machine in, with addresses for all that tests make. */
+export const POLICY = {
+  auto_enroll: true,
+  allowlist: [] as unknown[],
+  enrollment_pi: ENROLLMENT_PI as string | null,
+  enrollment_kernel_args: [] as string[],
+  admin_network: {
+    ipv4_block: "10.20.0.0/16",
+    provision_start_ipv4: "10.20.0.10",
+    provision_end_ipv4: "10.20.255.250",
+    gateway: "10.20.0.1",
+    resolvers: ["10.20.0.2"],
+  } as Record<string, unknown> | null,
+};
+
+export function putPolicy(t: TestPlane, changes: Partial<typeof POLICY> = {}, options: CallOptions = {}) {
+  return t.call("PUT", "/v2/cn-boot-policy", { body: { ...POLICY, ...changes }, ...options });
+}
+
+export function seen(t: TestPlane, mac: string, options: CallOptions = {}): Promise<Answer> {
+  return t.call("POST", "/v2/booter/seen", { body: { mac, client: { arch: "x86_64" } }, ...options });
+}
+
+export function announce(t: TestPlane, machine: Machine, changes: Record<string, unknown> = {}): Promise<Answer> {
+  const { server_uuid, hostname, sysinfo } = machine;
+  return t.call("POST", "/v2/booter/announce", { body: { server_uuid, hostname, sysinfo, ...changes } });
+}
+
+export function onNode(t: TestPlane, method: string, machine: { server_uuid: string }, rest = "", body?: unknown) {
+  return t.call(method, `/v1/cns/${machine.server_uuid}${rest}`, { body });
+}
+
+export function approveSetup(t: TestPlane, machine: Machine, body: unknown = { disk_layout: "mirror" }) {
+  return onNode(t, "POST", machine, "/approve-setup", body);
+}
+
+export function takeBundle(t: TestPlane, machine: Machine, options: CallOptions = {}): Promise<Answer> {
+  return t.call("POST", `/v2/booter/cns/${machine.server_uuid}/bundle`, options);
+}
+
+export const REPORTS = {
+  progress: { step: "pool" },
+  complete: {},
+  failed: { reason: "pool creation failed" },
+} as const;
+export type ReportKind = keyof typeof REPORTS;
+
+/** One report of a setup run. */
+export function report(
+  t: TestPlane,
+  machine: Machine,
+  kind: ReportKind,
+  body: { epoch: number } & Record<string, unknown>,
+): Promise<Answer> {
+  return t.call("POST", `/v2/booter/cns/${machine.server_uuid}/setup-${kind}`, { body: { ...REPORTS[kind], ...body } });
+}
+
+/** Seen on each port and announced. */
+export async function awaitingSetup(t: TestPlane, machine = newMachine()): Promise<Machine> {
+  for (const mac of machine.macs) okOf(await seen(t, mac));
+  okOf(await announce(t, machine));
+  return machine;
+}
+
+/** Approved for setup, its bundle taken. */
+export async function settingUp(t: TestPlane, machine?: Machine): Promise<Run> {
+  const bare = machine ?? await awaitingSetup(t);
+  const { operation_id } = okOf(await approveSetup(t, bare));
+  const { epoch, api_key } = okOf(await takeBundle(t, bare));
+  return { ...bare, epoch, operation_id, api_key };
+}
+
+/** Set up and approved, by way of netboot. */
+export async function setUp(t: TestPlane, machine?: Machine): Promise<Run> {
+  const run = await settingUp(t, machine);
+  okOf(await report(t, run, "complete", { epoch: run.epoch }));
+  return run;
+}
+
+export async function showNode(t: TestPlane, { server_uuid }: { server_uuid: string }) {
+  return (await t.call("GET", `/v1/system/cns/${server_uuid}`)).body;
+}
+
+export async function showRecord(t: TestPlane, mac: string | undefined) {
+  return (await t.call("GET", `/v2/cn-boot/${mac}`)).body;
+}
+
+/** The states of the machine's boot records, in the order of its ports. */
+export async function recordStates(t: TestPlane, { macs }: Machine): Promise<string[]> {
+  return await Promise.all(macs.map(async (mac) => (await showRecord(t, mac)).state));
+}
+
+/** The keys that are bound to a node, by id. */
+export async function keysOf(t: TestPlane, { server_uuid }: { server_uuid: string }): Promise<string[]> {
+  const { rows } = await t.db.query<{ id: string }>("select id from api_key where bound_to_cn = $1", [server_uuid]);
+  return rows.map(({ id }) => id);
+}
+
+/** Whole row of the node as the database has it. */
+export async function rowOf(t: TestPlane, { server_uuid }: { server_uuid: string }) {
+  const { rows } = await t.db.query<{ row: Record<string, unknown> }>(
+    "select to_jsonb(cn) as row from cn where server_uuid = $1",
+    [server_uuid],
+  );
+  return rows[0]?.row ?? null;
+}
+
+/** Tables that keep what happened and what was answered, as opposed to what is. */
+export const HISTORY = ["transition", "seen", "idempotency", "audit_event", "audit_head", "api_key_use"];
+
+/** All orders of the items. */
+export function permutations<T>(items: readonly T[]): T[][] {
+  if (items.length === 0) return [[]];
+  return items.flatMap((item, index) =>
+    permutations([...items.slice(0, index), ...items.slice(index + 1)]).map((rest) => [item, ...rest])
+  );
+}

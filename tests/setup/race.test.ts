@@ -1,0 +1,81 @@
+// Complete, failed and the deadline at the same instant, over two processes on one database: exactly one of them counts,
+// and the key is deleted if and only if the node was taken back. reliability.md, R-32 and INV-13.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { expectInvariants } from "./invariants.ts";
+import { keysOf, permutations, putPolicy, recordStates, report, type Run, settingUp, showNode } from "./machine.ts";
+
+let t: TestPlane;
+let other: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane();
+  other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  okOf(await putPolicy(t));
+});
+afterAll(async () => {
+  await other.close();
+  await t.close();
+});
+afterEach(() => expectInvariants(t.db));
+
+const CONTENDERS = ["complete", "failed", "deadline"] as const;
+type Contender = (typeof CONTENDERS)[number];
+
+const ACTS: Record<Contender, (run: Run) => Promise<Answer | null>> = {
+  complete: (run) => report(t, run, "complete", { epoch: run.epoch }),
+  failed: (run) => report(other, run, "failed", { epoch: run.epoch }),
+  deadline: async () => {
+    await t.advance(2_701);
+    await Promise.all([t.plane.pass(), other.plane.pass()]);
+    return null;
+  },
+};
+
+const EVENTS: Record<string, Contender> = { setup_completed: "complete", setup_failed: "failed", tick: "deadline" };
+
+/** Who won, after everything has come to rest; every consequence is that of the winner and of nobody else. */
+async function winnerOf(run: Run, answers: readonly (Answer | null)[]): Promise<Contender> {
+  await t.plane.pass();
+  const operation = (await t.call("GET", `/v1/operations/${run.operation_id}?wait=10`)).body;
+  const { rows } = await t.db.query<{ event: string }>(
+    "select event from transition where actor_id = $1 and from_state = 'setting_up' and to_state <> from_state",
+    [run.server_uuid],
+  );
+  expect(rows.length).toBe(1);
+  const winner = EVENTS[rows[0]?.event ?? ""];
+  if (winner === undefined) throw new Error(`ended by ${rows[0]?.event}`);
+
+  const completed = winner === "complete";
+  expect((await showNode(t, run)).state).toBe(completed ? "approved" : "awaiting_setup");
+  expect((await keysOf(t, run)).length).toBe(completed ? 1 : 0);
+  const heartbeat = await t.call("POST", "/v1/agent/heartbeat", { key: run.api_key });
+  expect(heartbeat.status).toBe(completed ? 200 : 401);
+  expect(new Set(await recordStates(t, run))).toEqual(new Set([completed ? "enrolled" : "enrolling"]));
+  expect(operation.state).toBe(completed ? "succeeded" : "unwound");
+  const [complete, failed] = answers;
+  expect([complete?.status, failed?.status]).toEqual([
+    winner === "complete" ? 200 : 409,
+    winner === "failed" ? 200 : 409,
+  ]);
+  return winner;
+}
+
+test.each(permutations(CONTENDERS))("%s, then %s, then %s: the first counts", async (...order) => {
+  const run = await settingUp(t);
+  const answers = new Map<Contender, Answer | null>();
+  for (const contender of order) answers.set(contender, await ACTS[contender](run));
+  expect(await winnerOf(run, CONTENDERS.map((each) => answers.get(each) ?? null))).toBe(order[0]);
+});
+
+describe("all at once", () => {
+  test("in 30 rounds exactly one counts each time", async () => {
+    const orders = permutations(CONTENDERS);
+    for (let round = 0; round < 30; round += 1) {
+      const run = await settingUp(t);
+      const order = orders[round % orders.length] ?? [];
+      const started = new Map(order.map((contender) => [contender, ACTS[contender](run)]));
+      const answers = await Promise.all(CONTENDERS.map((each) => started.get(each)));
+      await winnerOf(run, answers.map((answer) => answer ?? null));
+    }
+  });
+});

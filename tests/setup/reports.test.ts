@@ -1,0 +1,373 @@
+// What a running setup reports, and how it ends: well, badly, or not in time. Document 2, CN state and Errors.
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { SETUP_EXPIRED } from "../../actors/cn/setup.ts";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { expectInvariants } from "./invariants.ts";
+import {
+  announce,
+  approveSetup,
+  awaitingSetup,
+  ENROLLMENT_PI,
+  keysOf,
+  type Machine,
+  newMac,
+  newMachine,
+  onNode,
+  putPolicy,
+  recordStates,
+  report,
+  rowOf,
+  type Run,
+  seen,
+  settingUp,
+  setUp,
+  showNode,
+  showRecord,
+  sysinfoOf,
+  takeBundle,
+} from "./machine.ts";
+
+let t: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane();
+  okOf(await t.call("PUT", "/v2/platform-images", { body: { stamps: ["pi-own"] } }));
+});
+afterAll(() => t.close());
+beforeEach(async () => void okOf(await putPolicy(t)));
+afterEach(() => expectInvariants(t.db));
+
+const heartbeat = async (key: string) => (await t.call("POST", "/v1/agent/heartbeat", { key })).status;
+const STALE = "the report belongs to another setup run (stale epoch)";
+
+/** The operation when it rests. */
+const operation = async ({ operation_id }: Run) => (await t.call("GET", `/v1/operations/${operation_id}?wait=10`)).body;
+
+describe("progress", () => {
+  test("is shown on the node as it was last told; what is not told is null", async () => {
+    const run = await settingUp(t);
+    const { epoch } = run;
+    const told = { epoch, step: "pool", message: "creating zones", percent: 12.5 };
+    const { status, body } = await report(t, run, "progress", told);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ state: "setting_up", setup_progress: { ...told, updated_at: expect.any(String) } });
+    expect((await showNode(t, run)).setup_progress).toEqual(body.setup_progress);
+    const bare = await report(t, run, "progress", { epoch, step: "datasets", later_field: 1 });
+    expect(bare.body.setup_progress).toEqual({
+      epoch,
+      step: "datasets",
+      message: null,
+      percent: null,
+      updated_at: expect.any(String),
+    });
+  });
+
+  test.each([
+    { step: "" },
+    { step: "x".repeat(129) },
+    { percent: -1 },
+    { percent: 100.1 },
+    { percent: "5" },
+    {
+      message: "m".repeat(2_049),
+    },
+    { step: undefined },
+    { epoch: undefined },
+    { epoch: "1" },
+    { epoch: -1 },
+    { epoch: 1.5 },
+    { epoch: 2 ** 60 },
+  ])(
+    "%j is 400",
+    async (changes) => {
+      const run = await settingUp(t);
+      const body = { epoch: run.epoch, ...changes } as { epoch: number };
+      expect((await report(t, run, "progress", body)).status).toBe(400);
+      expect((await showNode(t, run)).setup_progress).toBeNull();
+    },
+  );
+
+  test("does not move the deadline", async () => {
+    const run = await settingUp(t);
+    const wake = async () =>
+      (await t.db.query("select wake_at from cn where server_uuid = $1", [run.server_uuid])).rows;
+    const before = await wake();
+    okOf(await report(t, run, "progress", { epoch: run.epoch }));
+    expect(await wake()).toEqual(before);
+  });
+});
+
+describe("complete", () => {
+  test("approves the node and enrols all its records in one commit, with the policy's image", async () => {
+    const run = await settingUp(t, await awaitingSetup(t, newMachine(4)));
+    const [view, records] = [await showNode(t, run), await Promise.all(run.macs.map((mac) => showRecord(t, mac)))];
+    const { status, body } = await report(t, run, "complete", { epoch: run.epoch });
+    expect([status, body]).toEqual([200, { ...view, state: "approved" }]);
+    expect(await showNode(t, run)).toEqual(body);
+    for (const before of records) {
+      const after = await showRecord(t, before.mac);
+      const { server_uuid } = run;
+      const changes = { state: "enrolled", server_uuid, assigned_pi: ENROLLMENT_PI, updated_at: after.updated_at };
+      expect(after).toEqual({ ...before, ...changes });
+    }
+    const { rows } = await t.db.query(
+      `select count(distinct xid)::int as commits, count(*)::int as moves from transition
+        where (actor_id = $1 and event = 'setup_completed') or (actor_id = any($2) and event = 'enroll')`,
+      [run.server_uuid, run.macs],
+    );
+    expect(rows).toEqual([{ commits: 1, moves: 5 }]);
+    expect(await heartbeat(run.api_key)).toBe(200);
+    const done = await operation(run);
+    expect(done).toMatchObject({ state: "succeeded", error: null });
+    expect(done.steps.map(({ name, status }: { name: string; status: string }) => `${name} ${status}`)).toEqual([
+      "approved succeeded",
+      "reported succeeded",
+    ]);
+  });
+
+  test("moves what is enrolling among the announced ports and nothing else", async () => {
+    const owner = await setUp(t);
+    const away = await setUp(t);
+    okOf(await onNode(t, "POST", away, "/factory-reset"));
+    okOf(await putPolicy(t, { auto_enroll: false }));
+    const [quiet, own, stranger] = [newMac(), newMac(), newMac()];
+    okOf(await seen(t, quiet));
+    okOf(await putPolicy(t));
+    okOf(await seen(t, stranger));
+    const gone = newMac();
+    okOf(await seen(t, gone));
+    okOf(await t.call("POST", `/v2/cn-boot/${gone}/decommission`));
+    const base = newMachine(0);
+    const never = newMac();
+    const macs = [own, quiet, gone, never, owner.macs[0] ?? "", away.macs[0] ?? ""];
+    const run = await settingUp(t, await awaitingSetupOf({ ...base, macs, sysinfo: sysinfoOf(macs) }, [own]));
+    const untouched = [quiet, gone, stranger, ...owner.macs, ...away.macs];
+    const before = await Promise.all(untouched.map((mac) => showRecord(t, mac)));
+    expect(before.map(({ state }) => state)).toEqual([
+      "discovered",
+      "decommissioned",
+      "enrolling",
+      "enrolled",
+      "enrolled",
+      "enrolling",
+      "enrolling",
+    ]);
+    okOf(await report(t, run, "complete", { epoch: run.epoch }));
+    expect(await showRecord(t, own)).toMatchObject({ state: "enrolled", server_uuid: run.server_uuid });
+    expect(await Promise.all(untouched.map((mac) => showRecord(t, mac)))).toEqual(before);
+    expect((await t.call("GET", `/v2/cn-boot/${never}`)).status).toBe(404);
+  });
+
+  test("is refused whole when one record would have no image, and goes on once there is one", async () => {
+    const machine = await awaitingSetup(t);
+    okOf(await t.call("POST", `/v2/cn-boot/${machine.macs[0]}/assign`, { body: { platform_image: "pi-own" } }));
+    const run = await settingUp(t, machine);
+    okOf(await putPolicy(t, { enrollment_pi: null }));
+    const [row, records] = [await rowOf(t, run), await Promise.all(run.macs.map((mac) => showRecord(t, mac)))];
+    const refused = await report(t, run, "complete", { epoch: run.epoch });
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      "the boot policy names no enrollment_pi and no image is assigned to the boot record",
+    ]);
+    expect(await rowOf(t, run)).toEqual(row);
+    expect(await Promise.all(run.macs.map((mac) => showRecord(t, mac)))).toEqual(records);
+    okOf(await putPolicy(t));
+    okOf(await report(t, run, "complete", { epoch: run.epoch }));
+    expect(await Promise.all(run.macs.map(async (mac) => (await showRecord(t, mac)).assigned_pi))).toEqual([
+      "pi-own",
+      ENROLLMENT_PI,
+    ]);
+  });
+
+  test("before anybody took the bundle is refused: no node without a key is approved", async () => {
+    const machine = await awaitingSetup(t);
+    okOf(await approveSetup(t, machine));
+    const epoch = Number((await rowOf(t, machine))?.setup_epoch);
+    const refused = await report(t, machine, "complete", { epoch });
+    expect([refused.status, refused.body.message]).toEqual([409, "the setup bundle of this run was never taken"]);
+    expect((await showNode(t, machine)).state).toBe("setting_up");
+  });
+
+  test("a machine without any record of its own is approved all the same", async () => {
+    const machine = newMachine();
+    okOf(await announce(t, machine));
+    expect((await showNode(t, await setUp(t, machine))).state).toBe("approved");
+  });
+
+  test("clears the error of the run before and keeps the layout and the last progress", async () => {
+    const first = await settingUp(t);
+    okOf(await report(t, first, "failed", { epoch: first.epoch }));
+    okOf(await approveSetup(t, first, { disk_layout: "raidz1" }));
+    expect(await showNode(t, first)).toMatchObject({ last_setup_error: null, setup_progress: null });
+    const { epoch } = okOf(await takeBundle(t, first));
+    okOf(await report(t, first, "progress", { epoch }));
+    expect(okOf(await report(t, first, "complete", { epoch }))).toMatchObject({
+      last_setup_error: null,
+      disk_layout: { disk_layout: "raidz1" },
+      setup_progress: { epoch, step: "pool" },
+    });
+  });
+});
+
+/** Announced with all its ports, seen only on some. */
+async function awaitingSetupOf(machine: Machine, seen_on: readonly string[]): Promise<Machine> {
+  for (const mac of seen_on) okOf(await seen(t, mac));
+  okOf(await announce(t, machine));
+  return machine;
+}
+
+describe("failed", () => {
+  test("takes the node back with the reason, revokes its key at once, and unwinds the operation", async () => {
+    const run = await settingUp(t);
+    expect(await heartbeat(run.api_key)).toBe(200);
+    const view = await showNode(t, run);
+    const { status, body } = await report(t, run, "failed", { epoch: run.epoch, reason: "dump device: too small" });
+    expect(status).toBe(200);
+    const reverted = { state: "awaiting_setup", approved_at: null, bound_api_key_id: null };
+    expect(body).toEqual({
+      ...view,
+      ...reverted,
+      last_seen: body.last_seen,
+      last_setup_error: "dump device: too small",
+    });
+    expect(await keysOf(t, run)).toEqual([]);
+    expect(await heartbeat(run.api_key)).toBe(401);
+    expect(await recordStates(t, run)).toEqual(["enrolling", "enrolling"]);
+    expect(await operation(run)).toMatchObject({ state: "unwound", error: "dump device: too small" });
+    expect(await rowOf(t, run)).toMatchObject({
+      setup_epoch: null,
+      bundle_taken: false,
+      ticket_keys: null,
+      wake_at: null,
+    });
+  });
+
+  test("before the bundle was taken there is no key to revoke", async () => {
+    const machine = await awaitingSetup(t);
+    okOf(await approveSetup(t, machine));
+    const epoch = Number((await rowOf(t, machine))?.setup_epoch);
+    expect(okOf(await report(t, machine, "failed", { epoch })).state).toBe("awaiting_setup");
+  });
+
+  test.each([["512 letters", "x".repeat(512)], ["256 letters of two bytes", "é".repeat(256)], ["nothing", ""]])(
+    "with %s for a reason is taken as it is",
+    async (_what, reason) => {
+      const run = await settingUp(t);
+      expect(okOf(await report(t, run, "failed", { epoch: run.epoch, reason })).last_setup_error).toBe(reason);
+    },
+  );
+
+  test.each([["513 letters", "x".repeat(513)], ["257 letters of two bytes", "é".repeat(257)], ["a number", 7]])(
+    "with %s for a reason is 400 and the run goes on",
+    async (_what, reason) => {
+      const run = await settingUp(t);
+      expect((await report(t, run, "failed", { epoch: run.epoch, reason })).status).toBe(400);
+      expect((await showNode(t, run)).state).toBe("setting_up");
+      expect(await heartbeat(run.api_key)).toBe(200);
+    },
+  );
+});
+
+describe("the deadline", () => {
+  test("45 minutes after the approval, without a report of the end, the node is taken back", async () => {
+    const run = await settingUp(t);
+    okOf(await report(t, run, "progress", { epoch: run.epoch }));
+    await t.advance(44 * 60 + 30);
+    await t.plane.pass();
+    expect((await showNode(t, run)).state).toBe("setting_up");
+    await t.advance(31);
+    await t.plane.pass();
+    expect(await showNode(t, run)).toMatchObject({
+      state: "awaiting_setup",
+      approved_at: null,
+      bound_api_key_id: null,
+      last_setup_error: "cn setup exceeded its deadline without reporting complete/failed; reverted by reconciler",
+    });
+    expect(await keysOf(t, run)).toEqual([]);
+    expect(await heartbeat(run.api_key)).toBe(401);
+    expect(await operation(run)).toMatchObject({ state: "unwound", error: SETUP_EXPIRED });
+    const { rows } = await t.db.query(
+      "select audit->>'action' as action, audit->'actor'->>'kind' as by from transition where actor_id = $1 order by id desc limit 1",
+      [run.server_uuid],
+    );
+    expect(rows).toEqual([{ action: "cn_setup_expired", by: "system" }]);
+  });
+
+  test("also when nobody ever took the bundle", async () => {
+    const machine = await awaitingSetup(t);
+    okOf(await approveSetup(t, machine));
+    await t.advance(2_701);
+    await t.plane.pass();
+    expect((await showNode(t, machine)).last_setup_error).toBe(SETUP_EXPIRED);
+  });
+
+  test("a node that was set up in time is left alone", async () => {
+    const run = await setUp(t);
+    await t.advance(2_701);
+    await t.plane.pass();
+    expect(await showNode(t, run)).toMatchObject({ state: "approved", last_setup_error: null });
+  });
+});
+
+describe("a report is refused and changes nothing", () => {
+  const REPORTED = ["progress", "complete", "failed"] as const;
+
+  test.each(REPORTED)("%s of another run: 409", async (kind) => {
+    const run = await settingUp(t);
+    const before = await rowOf(t, run);
+    for (const epoch of [run.epoch - 1, run.epoch + 1, 0]) {
+      const answer = await report(t, run, kind, { epoch });
+      expect([answer.status, answer.body.message]).toEqual([409, STALE]);
+    }
+    expect(await rowOf(t, run)).toEqual(before);
+  });
+
+  test.each(REPORTED)("%s while no setup runs: 409 with the state; of an unknown node: 404", async (kind) => {
+    const disabled = await setUp(t);
+    okOf(await onNode(t, "POST", disabled, "/disable"));
+    const approved = await setUp(t);
+    const nodes = { awaiting_setup: await awaitingSetup(t), approved, disabled, pending: await t.register() };
+    for (const [state, { server_uuid }] of Object.entries(nodes)) {
+      const node = { ...newMachine(0), server_uuid };
+      const before = await rowOf(t, node);
+      const answer = await report(t, node, kind, { epoch: approved.epoch });
+      expect([answer.status, answer.body.message]).toEqual([409, `cn is ${state}; no setup is running on it`]);
+      expect(await rowOf(t, node)).toEqual(before);
+    }
+    expect((await report(t, { ...newMachine(0), server_uuid: randomUUID() }, kind, { epoch: 1 })).status).toBe(404);
+  });
+
+  test("a report that is repeated with its Idempotency-Key hears its first answer, after the end too", async () => {
+    const run = await settingUp(t);
+    const path = `/v2/booter/cns/${run.server_uuid}/setup-complete`;
+    const once = () =>
+      t.call("POST", path, { body: { epoch: run.epoch }, headers: { "idempotency-key": `done ${run.epoch}` } });
+    const first = await once();
+    expect(first.status).toBe(200);
+    expect((await once()).body).toEqual(first.body);
+    expect((await report(t, run, "complete", { epoch: run.epoch })).status).toBe(409);
+  });
+});
+
+describe("an operator who abandons the operation", () => {
+  test("takes the node back, with the key revoked", async () => {
+    const run = await settingUp(t);
+    okOf(await t.call("POST", `/v1/operations/${run.operation_id}/abandon`));
+    expect(await operation(run)).toMatchObject({ state: "unwound", error: "abandoned by an operator" });
+    expect(await showNode(t, run)).toMatchObject({
+      state: "awaiting_setup",
+      last_setup_error: "setup abandoned by an operator",
+    });
+    expect(await keysOf(t, run)).toEqual([]);
+    expect((await report(t, run, "complete", { epoch: run.epoch })).status).toBe(409);
+  });
+
+  test("after the end hears 409 and changes nothing", async () => {
+    const run = await setUp(t);
+    await operation(run);
+    const before = await rowOf(t, run);
+    const answer = await t.call("POST", `/v1/operations/${run.operation_id}/abandon`);
+    expect([answer.status, answer.body.message]).toEqual([409, "operation has ended already (succeeded)"]);
+    expect(await rowOf(t, run)).toEqual(before);
+  });
+});

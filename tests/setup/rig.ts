@@ -1,0 +1,133 @@
+// An engine and its background work on a database of its own, without sockets or loops: a test drives every step, and may
+// let any commit be the last thing that a process does.
+import { CommitError } from "../../actors/engine/store.ts";
+import { createEngine, type Engine } from "../../actors/engine/engine.ts";
+import type { FaultPoint } from "../../actors/engine/ports.ts";
+import type { ActorRef, Message, Outcome } from "../../actors/engine/types.ts";
+import { behaviors, timedKinds } from "../../actors/registry.ts";
+import { type Db, openPool } from "../../src/db/pool.ts";
+import { createStore } from "../../src/db/store.ts";
+import { productionPorts } from "../../src/workers/ports.ts";
+import { createPump, type Pump } from "../../src/workers/pump.ts";
+import { freshDatabase } from "../harness/database.ts";
+import type { Dump } from "../harness/dump.ts";
+import { HISTORY } from "./machine.ts";
+
+/** What happens at the boundary of one commit: the process ends, or only its connection. */
+export type Cut = { readonly how: "crash" | "connection lost"; readonly at: FaultPoint; readonly commit: number };
+
+export type Rig = {
+  readonly db: Db;
+  /** Sends, and sends again with the same id after a crash, as a client does. Answers the durable outcome. */
+  send(to: ActorRef, message: Message): Promise<Outcome>;
+  /** Background passes until nothing is due and nothing waits for delivery. */
+  rest(): Promise<void>;
+  advance(seconds: number): Promise<void>;
+  /** Every row of every table but history and clock. */
+  dump(): Promise<Dump>;
+  /** Cuts once. Commits are counted from 1 from here on. */
+  cut(cut: Cut | null): void;
+  /** How many commits have begun since the last `cut`, and whether it happened. */
+  counted(): { readonly commits: number; readonly happened: boolean };
+  close(): Promise<void>;
+};
+
+const PASSES_MAX = 50;
+
+class Crash extends Error {}
+
+export async function openRig(): Promise<Rig> {
+  const fresh = await freshDatabase();
+  const db = openPool({ url: fresh.url, connectionsMax: 2, applicationName: "test" });
+  const pool = openPool({ url: fresh.url, role: "berth_app", connectionsMax: 4, applicationName: "rig" });
+  const store = createStore(pool, behaviors);
+  let cut: Cut | null = null;
+  let commits = 0;
+  let happened = false;
+  let running = start();
+
+  function start(): { engine: Engine; pump: Pump; dead: boolean } {
+    const process = { dead: false } as { engine: Engine; pump: Pump; dead: boolean };
+    const fault = (point: FaultPoint) => {
+      if (process.dead) throw new Crash();
+      if (point === "before_commit") commits += 1;
+      if (cut === null || happened || point !== cut.at || commits !== cut.commit) return;
+      happened = true;
+      if (cut.how === "connection lost") throw new CommitError("unknown", null);
+      process.dead = true;
+      throw new Crash();
+    };
+    const ports = { ...productionPorts(), sleep: () => Promise.resolve(), fault };
+    process.engine = createEngine({ store, behaviors, ports });
+    process.pump = createPump({
+      store,
+      engine: process.engine,
+      ports,
+      timed: timedKinds,
+      knowsSaga: () => true,
+      chain: () => Promise.resolve(),
+      upkeep: () => Promise.resolve(),
+    });
+    return process;
+  }
+
+  function restartIfDead(): boolean {
+    const died = running.dead;
+    if (died) running = start();
+    return died;
+  }
+
+  async function send(to: ActorRef, message: Message): Promise<Outcome> {
+    const id = productionPorts().newId();
+    for (let fresh = true;; fresh = false) {
+      try {
+        return await running.engine.send(to, message, { id, fresh });
+      } catch (error) {
+        if (!restartIfDead()) throw error;
+      }
+    }
+  }
+
+  async function rest(): Promise<void> {
+    for (let passes = 0; passes < PASSES_MAX; passes += 1) {
+      await running.pump.pass();
+      const died = restartIfDead();
+      const due = await Promise.all(timedKinds.map((kind) => store.due(kind, 1)));
+      if (!died && due.flat().length === 0 && (await store.outbox(1)).length === 0) return;
+    }
+    throw new Error("no rest");
+  }
+
+  async function dump(): Promise<Dump> {
+    const { rows } = await db.query<{ name: string }>(
+      `select relname as name from pg_class where relnamespace = 'public'::regnamespace
+          and relkind in ('r', 'p') and not relispartition and relname <> all($1) order by 1`,
+      [[...HISTORY, "lab_clock"]],
+    );
+    const all = rows.map(({ name }) =>
+      `select '${name}' as name, array(select row_to_json(t)::text from ${name} t order by 1) as rows`
+    );
+    const dumped = await db.query<{ name: string; rows: string[] }>(all.join(" union all "));
+    return new Map(dumped.rows.map((each) => [each.name, each.rows]));
+  }
+
+  return {
+    db,
+    send,
+    rest,
+    dump,
+    advance: async (seconds) =>
+      void await db.query("update lab_clock set ahead = ahead + make_interval(secs => $1)", [seconds]),
+    cut: (next) => {
+      cut = next;
+      commits = 0;
+      happened = false;
+    },
+    counted: () => ({ commits, happened }),
+    close: async () => {
+      await pool.close();
+      await db.close();
+      await fresh.drop();
+    },
+  };
+}

@@ -1,0 +1,314 @@
+// The cn-setup operation under failure: every way to its end, with a crash or a lost connection before and after every
+// commit on the way, each step repeated, each undo twice. However it came to its end, the database is the same; and a
+// setup that was undone leaves it as it was before the approval, compared whole. reliability.md, R-20 and INV-11.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cnSetup } from "../../actors/sagas/cn-setup.ts";
+import { waitId } from "../../actors/engine/saga.ts";
+import type { CnMessage } from "../../actors/cn/messages.ts";
+import { changedRows, type Dump } from "../harness/dump.ts";
+import { KEY, MESSAGES } from "./cells.ts";
+import { expectInvariants } from "./invariants.ts";
+import { newMac, sysinfoOf } from "./machine.ts";
+import { type Cut, openRig, type Rig } from "./rig.ts";
+
+let rig: Rig;
+let epochs = 100;
+beforeAll(async () => {
+  rig = await openRig();
+  await rig.db.query("insert into user_account (id, username, is_root) values ($1, 'root', true)", [KEY.user_id]);
+  const policy = {
+    auto_enroll: true,
+    allowlist: [],
+    enrollment_pi: "pi-1",
+    enrollment_kernel_args: [],
+    admin_network: {
+      ipv4_block: "10.0.0.0/16",
+      provision_start_ipv4: "10.0.0.10",
+      provision_end_ipv4: "10.0.255.250",
+      gateway: "10.0.0.1",
+      resolvers: [],
+    },
+  };
+  const span = { network: "10.0.0.0", low: 10, high: 65_530, except: [] };
+  await ok({ kind: "boot-policy", id: "site" }, { type: "put", policy, span, expected: null, current: 0 });
+});
+afterAll(() => rig.close());
+
+async function ok(to: { kind: string; id: string }, message: { type: string; [field: string]: unknown }) {
+  const outcome = await rig.send(to, message);
+  if (!outcome.ok) throw new Error(`${message.type}: ${outcome.fault.message}`);
+}
+
+type Case = {
+  readonly server_uuid: string;
+  readonly macs: readonly string[];
+  readonly epoch: number;
+  readonly operation_id: string;
+  readonly key_id: string;
+};
+
+/** A machine that was seen on two ports and announced. */
+async function awaiting(): Promise<Case> {
+  const macs = [newMac(), newMac()];
+  const server_uuid = randomUUID();
+  for (const mac of macs) {
+    await ok({ kind: "boot-record", id: mac }, {
+      type: "seen",
+      mac,
+      by: "rig",
+      enroll: true,
+      policy_version: 1,
+      segment: { prefix_len: 16, gateway: "10.0.0.1", resolvers: [] },
+      declared: { hostname: null, nic_tags: [] },
+      address_token: `address:${randomUUID()}`,
+    });
+  }
+  await toCn({ server_uuid }, { ...MESSAGES.announce, server_uuid, sysinfo: sysinfoOf(macs) });
+  epochs += 1;
+  return { server_uuid, macs, epoch: epochs, operation_id: randomUUID(), key_id: randomUUID() };
+}
+
+const toCn = ({ server_uuid }: { server_uuid: string }, message: CnMessage) =>
+  ok({ kind: "cn", id: server_uuid }, message);
+
+async function approve(c: Case): Promise<void> {
+  const { epoch, operation_id } = c;
+  await toCn(c, { ...MESSAGES.approve_setup, epoch, operation_id });
+}
+
+async function bundle(c: Case): Promise<void> {
+  const key = { ...KEY, id: c.key_id, lookup: c.key_id.slice(-12) };
+  await toCn(c, { type: "take_bundle", key });
+}
+
+/** The ways to an end, each from the approval on. */
+const WAYS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly go: (c: Case) => Promise<void> }> = {
+  "complete": {
+    ends: "succeeded",
+    go: async (c) => {
+      await approve(c);
+      await rig.rest();
+      await bundle(c);
+      await toCn(c, { ...MESSAGES.setup_completed, epoch: c.epoch });
+      await rig.rest();
+    },
+  },
+  "complete before the operation waits for it": {
+    ends: "succeeded",
+    go: async (c) => {
+      await approve(c);
+      await bundle(c);
+      await toCn(c, { ...MESSAGES.setup_completed, epoch: c.epoch });
+      await rig.rest();
+    },
+  },
+  "the second step fails: the machine reports failure": {
+    ends: "unwound",
+    go: async (c) => {
+      await approve(c);
+      await rig.rest();
+      await bundle(c);
+      await toCn(c, { ...MESSAGES.setup_failed, epoch: c.epoch });
+      await rig.rest();
+    },
+  },
+  "the second step fails before the operation waits for it": {
+    ends: "unwound",
+    go: async (c) => {
+      await approve(c);
+      await bundle(c);
+      await toCn(c, { ...MESSAGES.setup_failed, epoch: c.epoch });
+      await rig.rest();
+    },
+  },
+  "the second step fails: the deadline": {
+    ends: "unwound",
+    go: async (c) => {
+      await approve(c);
+      await rig.rest();
+      await bundle(c);
+      await rig.advance(2_701);
+      await rig.rest();
+    },
+  },
+  "abandoned at once": {
+    ends: "unwound",
+    go: async (c) => {
+      await approve(c);
+      await bundle(c);
+      await ok({ kind: "saga", id: c.operation_id }, { type: "abandon" });
+      await rig.rest();
+    },
+  },
+  "abandoned while the machine works": {
+    ends: "unwound",
+    go: async (c) => {
+      await approve(c);
+      await rig.rest();
+      await bundle(c);
+      await ok({ kind: "saga", id: c.operation_id }, { type: "abandon" });
+      await rig.rest();
+    },
+  },
+};
+
+/** A connection that is lost before the call is one whose call was never made: the same as a crash, seen from here. */
+const CUTS = [["crash", "before_commit"], ["crash", "after_commit"], ["connection lost", "after_commit"]] as const;
+
+/** Of the node's row, what a run that was undone may leave: its number of changes, and what became of the run. */
+const TRACES = ["version", "last_setup_error", "disk_layout", "setup_operation_id"];
+
+/** The changes in words that are the same for every case: ids and times by their names. */
+function story(before: Dump, after: Dump, c: Case): string[] {
+  const names: [string, string][] = [
+    [c.server_uuid, "<node>"],
+    [c.operation_id, "<operation>"],
+    [c.key_id, "<key>"],
+    [c.key_id.slice(-12), "<lookup>"],
+    ...c.macs.map((mac, index): [string, string] => [mac, `<port ${index}>`]),
+  ];
+  return changedRows(before, after).map((row) =>
+    names.reduce((text, [id, name]) => text.replaceAll(id, name), row)
+      .replace(/"incarnation":"[^"]*"/, '"incarnation":"<id>"')
+      .replace(/"(setup_)?epoch": ?\d+/g, '"$1epoch":"<epoch>"')
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+(Z|[+]00:00)/g, "<time>")
+      .replace(/10\.0\.\d+\.\d+/g, "<address>")
+      .replace(waitId(c.operation_id, "reported"), "<wait>")
+  ).filter((row) => !row.startsWith("- boot_record") && !row.startsWith("- cn")).sort();
+}
+
+async function travel(way: string, cut: Cut | null) {
+  const c = await awaiting();
+  await rig.rest();
+  const before = await rig.dump();
+  rig.cut(cut);
+  await WAYS[way]?.go(c);
+  const counted = rig.counted();
+  rig.cut(null);
+  const after = await rig.dump();
+  return { c, before, after, counted, story: story(before, after, c) };
+}
+
+async function operationOf({ operation_id }: Case) {
+  const { rows } = await rig.db.query<
+    { state: string; steps: Record<string, { status: string }>; error: string | null }
+  >(
+    "select state, steps, error from saga where id = $1",
+    [operation_id],
+  );
+  return rows[0];
+}
+
+test("the matrix is over the steps that there are", () => {
+  expect(cnSetup.steps.map(({ name, kind }) => `${name} ${kind}`)).toEqual(["approved write", "reported wait"]);
+});
+
+describe.each(Object.entries(WAYS))("%s", (way, { ends }) => {
+  test("comes to its end, and if undone the database is as before the approval", async () => {
+    const { c, before, after } = await travel(way, null);
+    expect(await operationOf(c)).toMatchObject({ state: ends });
+    await expectInvariants(rig.db);
+    if (ends === "succeeded") return;
+    expectUndone(before, after, c);
+  });
+
+  test("with a crash before or after any commit, or its connection lost, comes to the very same end", async () => {
+    const clean = await travel(way, null);
+    expect(clean.counted.commits).toBeGreaterThanOrEqual(4);
+    for (const [how, at] of CUTS) {
+      for (let commit = 1; commit <= clean.counted.commits; commit += 1) {
+        const broken = await travel(way, { how, at, commit });
+        expect([how, at, commit, broken.counted.happened]).toEqual([how, at, commit, true]);
+        expect(withoutWhy(broken.story)).toEqual(withoutWhy(clean.story));
+      }
+    }
+    await expectInvariants(rig.db);
+  });
+
+  test("with everything of it repeated, and undone twice, changes nothing more", async () => {
+    const { c } = await travel(way, null);
+    const rested = await rig.dump();
+    const operation = { kind: "saga", id: c.operation_id };
+    const references = [{ scope: "cn", id: c.server_uuid }];
+    const params = { server_uuid: c.server_uuid, epoch: c.epoch };
+    const repeated = [
+      { type: "start", id: c.operation_id, saga: "cn-setup", params, references },
+      { type: "tick" },
+      { type: "step_refused", step: "approved", reason: "late" },
+      { type: "step_refused", step: "reported", reason: "late" },
+      { type: "job_ended", job_id: waitId(c.operation_id, "reported"), outcome: "completed", result: {} },
+      { type: "job_ended", job_id: waitId(c.operation_id, "reported"), outcome: "failed", reason: "late" },
+    ];
+    for (const message of repeated) await ok(operation, message);
+    for (let n = 0; n < 2; n += 1) {
+      expect(await rig.send(operation, { type: "abandon" })).toMatchObject({
+        ok: false,
+        fault: { message: `operation has ended already (${ends})` },
+      });
+      await toCn(c, { type: "revert_setup", epoch: c.epoch, reason: "again" });
+      await toCn(c, { type: "tick" });
+    }
+    await rig.rest();
+    expect(changedRows(rested, await rig.dump())).toEqual([]);
+  });
+});
+
+/** A lost connection may make a step's own record older or younger by a try; what is, stays the same. */
+function withoutWhy(rows: readonly string[]): string[] {
+  return rows.map((row) => row.replace(/"version":\d+/g, '"version":"<n>"'));
+}
+
+function expectUndone(before: Dump, after: Dump, c: Case): void {
+  const changed = changedRows(before, after, ["saga"]);
+  expect(changed.map((row) => row.slice(0, 5))).toEqual(["- cn:", "+ cn:"]);
+  const [was, is] = changed.map((row) => JSON.parse(row.slice(5)) as Record<string, unknown>);
+  const rest = (row: Record<string, unknown> = {}) =>
+    Object.fromEntries(Object.entries(row).filter(([column]) => !TRACES.includes(column)));
+  expect(rest(is)).toEqual(rest(was));
+  expect(is).toMatchObject({ setup_operation_id: c.operation_id, last_setup_error: expect.any(String) });
+}
+
+test("the first step is the approval: it stands as done from the start, and a refused approval starts nothing", async () => {
+  const c = await awaiting();
+  await approve(c);
+  const again = { ...MESSAGES.approve_setup, operation_id: randomUUID(), epoch: c.epoch + 10_000 };
+  expect(await rig.send({ kind: "cn", id: c.server_uuid }, again)).toMatchObject({ ok: false });
+  expect(await operationOf({ ...c, operation_id: again.operation_id })).toBeUndefined();
+  expect(await operationOf(c)).toMatchObject({
+    state: "running",
+    steps: { approved: { status: "succeeded" }, reported: { status: "pending" } },
+  });
+});
+
+test("an operation whose node has vanished ends by its own limit", async () => {
+  const c = await awaiting();
+  await approve(c);
+  await rig.rest();
+  await rig.db.query("delete from cn where server_uuid = $1", [c.server_uuid]);
+  await rig.advance(49 * 60);
+  await rig.rest();
+  expect(await operationOf(c)).toMatchObject({ state: "running" });
+  await rig.advance(61);
+  await rig.rest();
+  expect(await operationOf(c)).toMatchObject({
+    state: "unwound",
+    error: "no report within the limit of step reported",
+    steps: { approved: { status: "undone" }, reported: { status: "failed" } },
+  });
+});
+
+test("an abandoned operation never touches the run that came after it", async () => {
+  const c = await awaiting();
+  await approve(c);
+  await rig.rest();
+  await toCn(c, { ...MESSAGES.setup_failed, epoch: c.epoch });
+  const next = { ...c, epoch: c.epoch + 10_000, operation_id: randomUUID() };
+  await approve(next);
+  // The older operation hears of its end, and undoes, only now.
+  await rig.rest();
+  expect(await operationOf(c)).toMatchObject({ state: "unwound" });
+  const { rows } = await rig.db.query("select state, setup_epoch::int from cn where server_uuid = $1", [c.server_uuid]);
+  expect(rows).toEqual([{ state: "setting_up", setup_epoch: next.epoch }]);
+  expect(await operationOf(next)).toMatchObject({ state: "running" });
+});

@@ -1,0 +1,200 @@
+// What operators set on a node whatever its state: root password, placement traits, keys that may log in as root.
+// Document 2, Endpoints; document 4, Fixed here and 1.17; reliability.md, S-20.
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { dumpTables, tablesWith } from "../harness/dump.ts";
+import { expectInvariants } from "./invariants.ts";
+import { awaitingSetup, onNode, putPolicy, rowOf, settingUp, setUp, showNode } from "./machine.ts";
+
+let t: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane();
+  okOf(await putPolicy(t));
+});
+afterAll(() => t.close());
+afterEach(() => expectInvariants(t.db));
+
+type Node = { readonly server_uuid: string };
+
+/** A node in each state. */
+async function nodes(): Promise<Record<string, Node>> {
+  const disabled = await setUp(t);
+  okOf(await onNode(t, "POST", disabled, "/disable"));
+  return {
+    pending: await t.register(),
+    approved: await setUp(t),
+    disabled,
+    awaiting_setup: await awaitingSetup(t),
+    setting_up: await settingUp(t),
+  };
+}
+
+describe("root password", () => {
+  const set = (node: Node, body: unknown) => onNode(t, "POST", node, "/root-password", body);
+  const hashOf = async (node: Node) => (await rowOf(t, node))?.root_password_hash;
+  // The example of the sha512-crypt definition.
+  const KNOWN = "$6$saltstring$svn8UoSVapNtMuq1ukKS4tPQd8iKwSMHWjlO/O817G3uBnIFNjnQJuesI68OTLiBFdcbYEdFCoEOfaS35inz1";
+  const EXAMPLE = "$6$saltstring$svn8UoSVapNtMuq1ukKS4tPQd8iKwSMHWjlO/O817G3uBnIFNjnQJuesI68OTLiBFdcbYEdFCoEOfaS35inz1";
+
+  test("only its sha512-crypt hash is stored, salted anew each time, and neither is shown or kept anywhere else", async () => {
+    const node = await awaitingSetup(t);
+    const answer = await set(node, { password: "correct horse battery" });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual(await showNode(t, node));
+    const first = String(await hashOf(node));
+    expect(first).toMatch(/^\$6\$[./A-Za-z0-9]{16}\$[./A-Za-z0-9]{86}$/);
+    expect(answer.text).not.toContain("$6$");
+    okOf(await set(node, { password: "correct horse battery" }));
+    const second = String(await hashOf(node));
+    expect(second).not.toBe(first);
+    await t.plane.pass();
+    const dump = await dumpTables(t.db);
+    expect(tablesWith(dump, "correct horse")).toEqual([]);
+    expect(tablesWith(dump, second)).toEqual(["cn"]);
+    expect(tablesWith(dump, first)).toEqual([]);
+  });
+
+  test("a hash is taken verbatim", async () => {
+    const node = await awaitingSetup(t);
+    const hash = `$6$saltstring$${"./Az09".repeat(14)}a.`;
+    okOf(await set(node, { password_hash: hash }));
+    expect(await hashOf(node)).toBe(hash);
+  });
+
+  test.each([[{}], [{ password: "" }], [{ password_hash: "" }], [{ password: "", password_hash: "" }], [{
+    password: null,
+    password_hash: null,
+  }]])("%j clears it", async (body) => {
+    const node = await awaitingSetup(t);
+    okOf(await set(node, { password: "to be cleared" }));
+    expect((await set(node, body)).status).toBe(200);
+    expect(await hashOf(node)).toBeNull();
+  });
+
+  test.each<[unknown]>([
+    [{ password: "a", password_hash: KNOWN }],
+    [{ password_hash: "$6$salt" }],
+    [{ password_hash: "$5$salt$" + "a".repeat(43) }],
+    [{ password_hash: `$6$rounds=999999999$salt$${"a".repeat(86)}` }],
+    [{ password_hash: `$6$sa lt$${"a".repeat(86)}` }],
+    [{ password_hash: `$6$salt$${"a".repeat(85)};` }],
+    [{ password_hash: `$6$salt$${"a".repeat(86)}\n` }],
+    [{ password_hash: 6 }],
+    [{ password: "p".repeat(1_025) }],
+    [{ password: "null\u0000byte" }],
+    [{ passwd: "x" }],
+    ["text"],
+  ])("%j is 400 and the old one stays", async (body) => {
+    const node = await awaitingSetup(t);
+    okOf(await set(node, { password: "stays" }));
+    const before = await hashOf(node);
+    expect((await set(node, body)).status).toBe(400);
+    expect(await hashOf(node)).toBe(before);
+  });
+
+  test("it is set in every state, audited without it, and 404 for an unknown node", async () => {
+    for (const [state, node] of Object.entries(await nodes())) {
+      expect([state, (await set(node, { password: "any state" })).status]).toEqual([state, 200]);
+      expect((await showNode(t, node)).state).toBe(state);
+    }
+    expect((await set({ server_uuid: randomUUID() }, { password: "x" })).status).toBe(404);
+    const { rows } = await t.db.query(
+      "select distinct audit->'payload'->>'cleared' as cleared from transition where audit->>'action' = 'cn_root_password'",
+    );
+    expect(rows.map(({ cleared }) => cleared).sort()).toEqual(["false", "true"]);
+  });
+
+  test("the example of the definition is a hash like any other", async () => {
+    const node = await awaitingSetup(t);
+    expect((await set(node, { password_hash: EXAMPLE })).status).toBe(EXAMPLE.length === 100 ? 200 : 400);
+  });
+});
+
+describe("traits", () => {
+  const set = (node: Node, traits: unknown) => onNode(t, "POST", node, "/traits", { traits });
+  const get = async (node: Node) => (await onNode(t, "GET", node, "/traits")).body;
+
+  test("a node has none until they are set; a set replaces them all", async () => {
+    const node = await awaitingSetup(t);
+    expect(await get(node)).toEqual({ traits: {} });
+    const first = await set(node, { rack: "7", gpu: "no" });
+    expect([first.status, first.body]).toEqual([200, { traits: { rack: "7", gpu: "no" } }]);
+    expect(okOf(await set(node, { disk: "nvme" }))).toEqual({ traits: { disk: "nvme" } });
+    expect(await get(node)).toEqual({ traits: { disk: "nvme" } });
+    expect(okOf(await set(node, {}))).toEqual({ traits: {} });
+    expect(await get(node)).toEqual({ traits: {} });
+  });
+
+  test("they and the reservoir override leave each other alone", async () => {
+    const node = await awaitingSetup(t);
+    const reservoir = { reservoir_enabled: false, reservoir_percent: 0.25 };
+    okOf(await set(node, { rack: "1" }));
+    okOf(await onNode(t, "POST", node, "/reservoir", reservoir));
+    expect(await get(node)).toEqual({ traits: { rack: "1" } });
+    okOf(await set(node, { rack: "2" }));
+    expect(okOf(await onNode(t, "POST", node, "/reservoir", reservoir))).toMatchObject(reservoir);
+    expect(await get(node)).toEqual({ traits: { rack: "2" } });
+  });
+
+  test("keys and values of 63 bytes are accepted", async () => {
+    const traits = { ["k".repeat(63)]: "v".repeat(63), ["é".repeat(31)]: "é".repeat(31), __proto__x: "1" };
+    expect(okOf(await set(await awaitingSetup(t), traits))).toEqual({ traits });
+  });
+
+  test.each<[unknown]>([
+    [{ rack: null }],
+    [{ rack: 7 }],
+    [{ rack: "" }],
+    [{ "": "x" }],
+    [{ rack: "v".repeat(64) }],
+    [{ ["k".repeat(64)]: "v" }],
+    [{ rack: "é".repeat(32) }],
+    [["rack"]],
+    [null],
+    [undefined],
+  ])("%j are 400 and the old ones stay", async (traits) => {
+    const node = await awaitingSetup(t);
+    okOf(await set(node, { rack: "stays" }));
+    expect((await set(node, traits)).status).toBe(400);
+    expect(await get(node)).toEqual({ traits: { rack: "stays" } });
+  });
+
+  test("an unknown field beside them is 400", async () => {
+    const body = { traits: {}, clear: ["rack"] };
+    expect((await onNode(t, "POST", await awaitingSetup(t), "/traits", body)).status).toBe(400);
+  });
+
+  test("they are set in every state, and go with the node", async () => {
+    for (const node of Object.values(await nodes())) expect((await set(node, { rack: "1" })).status).toBe(200);
+    const unknown = { server_uuid: randomUUID() };
+    expect([(await set(unknown, {})).status, (await onNode(t, "GET", unknown, "/traits")).status]).toEqual([404, 404]);
+  });
+});
+
+describe("root_authorized_keys", () => {
+  const KEYS = [
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFF0a1Zy0o6cYUEhQrbBs7r2Yk1wKq0mS0Q4o7Y3x9aB ops@example",
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGG0a1Zy0o6cYUEhQrbBs7r2Yk1wKq0mS0Q4o7Y3x9aB",
+  ];
+  const put = (value: unknown) => t.call("PUT", "/v1/config/cn.root_authorized_keys", { body: { value } });
+
+  test("reach a node with its agent's configuration, from the moment they are set", async () => {
+    const { api_key } = await setUp(t);
+    const config = async () => (await t.call("GET", "/v1/agent/config", { key: api_key })).body;
+    expect(await config()).toMatchObject({ root_authorized_keys: [], reservoir_enabled: true });
+    okOf(await put(KEYS));
+    expect((await config()).root_authorized_keys).toEqual(KEYS);
+    okOf(await t.call("DELETE", "/v1/config/cn.root_authorized_keys"));
+    expect((await config()).root_authorized_keys).toEqual([]);
+  });
+
+  test.each<[unknown]>([
+    [["ssh-ed25519"]],
+    [["ssh-dss AAAAB3NzaC1kc3MAAACBAOeB1234567890"]],
+    [[`${KEYS[0]}\ncommand="evil" ${KEYS[1]}`]],
+    [[`command="x" ${KEYS[0]}`]],
+    [KEYS[0]],
+    [[1]],
+  ])("%j are no keys: 400", async (value) => expect((await put(value)).status).toBe(400));
+});
