@@ -26,6 +26,16 @@ export function addHidden(parent: AnyCommand, child: AnyCommand): void {
   parent.addCommand(child, { hidden: true });
 }
 
+/** An option on its own, where it has relations to others (`.conflicts()`). */
+export function option<const F extends string>(flags: F, summary: string) {
+  return new Option(flags, summary);
+}
+
+/** A parser for options that may be given more than once: every value, in order. */
+export function each(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...before ?? [], value];
+}
+
 /** An option whose value is one of a closed set. */
 export function oneOf<const F extends string, const V extends readonly string[]>(flags: F, summary: string, values: V) {
   return new Option(flags, summary).choices(values);
@@ -114,6 +124,8 @@ export type OptionNode = {
   readonly flags: readonly string[];
   readonly summary: string;
   readonly takes_value: boolean;
+  /** What stands between the brackets of its value: `stamp` in `--pi <stamp>`. Empty when it takes none. */
+  readonly value_name: string;
   readonly choices: readonly string[];
 };
 
@@ -128,6 +140,7 @@ export function describe(member: AnyCommand): CommandNode {
       flags: [option.short, option.long].filter((flag) => typeof flag === "string"),
       summary: option.description,
       takes_value: option.required || option.optional,
+      value_name: /[<[]([^>\]]+)[>\]]/.exec(option.flags)?.[1]?.replace(/\.{3}$/, "") ?? "",
       choices: option.argChoices ?? [],
     })),
     args: member.registeredArguments.map((argument) => ({

@@ -1,5 +1,5 @@
-// Calls that retry what may be repeated. Every request is safe to repeat: reads and PUT by nature, POST because it
-// carries an Idempotency-Key that stays the same over the attempts, DELETE because an absent thing is deleted.
+// Calls that retry what may be repeated. Every request is safe to repeat: reads by nature, POST and PUT because they carry
+// an Idempotency-Key that stays the same over the attempts, DELETE because an absent thing is deleted.
 import { PAGE_ROWS_MAX } from "../../src/contract/limits.ts";
 import { atLeastMs, jitteredMs } from "./backoff.ts";
 import { EXIT } from "./exit-code.ts";
@@ -17,10 +17,15 @@ export type Request = Omit<Call, "limit_ms"> & { readonly limit_ms?: number; rea
 
 /** The body of a 2xx answer. Throws a Failure for every other. */
 export async function send<T>(world: World, link: Link, request: Request): Promise<T> {
+  return (await sendForAnswer(world, link, request)).body as T;
+}
+
+/** A 2xx answer with what its headers told. Throws a Failure for every other. */
+export async function sendForAnswer(world: World, link: Link, request: Request): Promise<Answer> {
   const call: Call = {
     ...request,
     limit_ms: request.limit_ms ?? REQUEST_LIMIT_MS,
-    headers: { ...request.headers, ...(request.method === "POST" ? { "idempotency-key": world.newId() } : {}) },
+    headers: { ...request.headers, ...(carriesKey(request) ? { "idempotency-key": world.newId() } : {}) },
   };
   for (let tries = 1;; tries++) {
     const last = tries >= (request.tries_max ?? TRIES_MAX);
@@ -28,7 +33,7 @@ export async function send<T>(world: World, link: Link, request: Request): Promi
     if (answer !== null && (last || !mayRepeat(answer, call, tries))) {
       // Our own earlier attempt deleted it before its answer was lost.
       const already_gone = call.method === "DELETE" && answer.status === 404 && tries > 1;
-      if (answer.status < 300 || already_gone) return (already_gone ? null : answer.body) as T;
+      if (answer.status < 300 || already_gone) return already_gone ? { ...answer, body: null } : answer;
       throw failureOfAnswer(answer.status, answer.body, answer.retry_after_s);
     }
     const asked_s = answer?.retry_after_s ?? null;
@@ -52,7 +57,12 @@ function mayRepeat({ status, retry_after_s }: Answer, call: Call, tries: number)
   if (retry_after_s !== null && retry_after_s > RETRY_AFTER_S_MAX) return false;
   if (status === 503) return true;
   // Our own earlier attempt is still being carried out under this key.
-  return status === 409 && call.method === "POST" && tries > 1 && retry_after_s !== null;
+  return status === 409 && carriesKey(call) && tries > 1 && retry_after_s !== null;
+}
+
+/** PUT too: with If-Match, the repetition of one that was carried out would be refused. */
+function carriesKey({ method }: Pick<Call, "method">): boolean {
+  return method === "POST" || method === "PUT";
 }
 
 export async function pause(world: World, duration_ms: number): Promise<void> {

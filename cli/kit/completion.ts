@@ -1,5 +1,5 @@
 // What may stand at the cursor of a half-written command line, read from the command tree. Values that only the control
-// plane knows come through `lookUp`, by the name of the argument.
+// plane knows come through `lookUp`, by the name of the argument or of the value of the option.
 import type { CommandNode, OptionNode } from "../framework.ts";
 
 export type Candidate = { readonly value: string; readonly summary: string };
@@ -49,7 +49,7 @@ async function candidatesAt(
   current: string,
   lookUp: LookUp,
 ): Promise<Candidate[]> {
-  if (open !== null) return named(open.choices);
+  if (open !== null) return open.choices.length > 0 ? named(open.choices) : [...await lookUp(open.value_name)];
   if (current.startsWith("-")) return [...new Map(options.flatMap(optionCandidates)).values()];
   const children = given === 0 ? node.children.filter(({ hidden }) => !hidden) : [];
   const argument = node.args[given] ?? (node.args.at(-1)?.variadic === true ? node.args.at(-1) : undefined);

@@ -18,6 +18,8 @@ export type Answer = {
   readonly status: number;
   readonly body: unknown;
   readonly retry_after_s: number | null;
+  /** The version of what was read, for If-Match. */
+  readonly etag: string | null;
 };
 
 /** Nothing came back: refused, cut or too late. The request may have been carried out. */
@@ -68,14 +70,15 @@ function answerOf(response: Response, text: string): Answer {
       status,
     });
   }
-  if (text === "") return { status, body: null, retry_after_s };
+  const told = { status, retry_after_s, etag: response.headers.get("etag") };
+  if (text === "") return { ...told, body: null };
   try {
-    return { status, body: JSON.parse(text), retry_after_s };
+    return { ...told, body: JSON.parse(text) };
   } catch {
     if (status < 300) {
       throw new Failure("the answer is not JSON; is this the endpoint of a control plane?", EXIT.failure, { status });
     }
-    return { status, body: null, retry_after_s };
+    return { ...told, body: null };
   }
 }
 

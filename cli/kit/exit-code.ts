@@ -21,6 +21,8 @@ export function exitCodeOfStatus(http_status: number): ExitCode {
     case 404:
       return EXIT.not_found;
     case 409:
+    // Somebody else changed it since it was read.
+    case 412:
       return EXIT.conflict;
     default:
       return EXIT.failure;

@@ -1,7 +1,7 @@
 // What a verb has at hand: calls to the control plane and the two ways of answering, words or JSON.
-import { type Request, send, sendForAll } from "./api.ts";
+import { type Request, send, sendForAll, sendForAnswer } from "./api.ts";
 import type { Connection, Globals } from "./connection.ts";
-import type { Link, Query } from "./exchange.ts";
+import type { Answer, Link, Query } from "./exchange.ts";
 import { plainJson, plainText } from "./plain-text.ts";
 import { type Column, tableText } from "./table.ts";
 import { hasColour, type World } from "./world.ts";
@@ -12,6 +12,8 @@ export type Io = {
   readonly json: boolean;
   connection(): Promise<Connection>;
   send<T>(request: Request): Promise<T>;
+  /** The same with what the headers told. */
+  exchange(request: Request): Promise<Answer>;
   get<T>(path: string, query?: Query): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;
   /** Every item of a paged list. */
@@ -38,6 +40,7 @@ export function openIo(world: World, flags: Globals, user_agent: string): Io {
     connection,
     print,
     send: request,
+    exchange: async (what) => await sendForAnswer(world, await link(), what),
     get: (path, query) => request({ method: "GET", path, query }),
     post: (path, body) => request({ method: "POST", path, body }),
     all: async (path, query) => await sendForAll(world, await link(), path, query),

@@ -9,16 +9,47 @@ export type Keyboard = {
   readAll(): Promise<string>;
   /** Shows `prompt` on stderr and reads one line without echo. Ctrl-U clears it, Ctrl-C ends with 130. */
   readSecret(prompt: string): Promise<string>;
+  /** Shows `prompt` on stderr and reads one line as the terminal echoes it. An ended input gives what was typed. */
+  readLine(prompt: string): Promise<string>;
 };
 
-export function openKeyboard(): Keyboard {
-  return { isTTY: process.stdin.isTTY === true, readAll, readSecret };
+/** `signal` is aborted by Ctrl-C, which ends a visible question with 130. */
+export function openKeyboard(signal: AbortSignal): Keyboard {
+  return { isTTY: process.stdin.isTTY === true, readAll, readSecret, readLine: (prompt) => readLine(prompt, signal) };
 }
 
 async function readAll(): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of process.stdin) chunks.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
   return Buffer.concat(chunks).toString("utf8");
+}
+
+function readLine(prompt: string, signal: AbortSignal): Promise<string> {
+  const { stdin, stderr } = process;
+  return new Promise((resolve, reject) => {
+    let line = "";
+    // The terminal ended the line itself only when the user did.
+    const finish = (end: () => void, shown = "") => {
+      stdin.off("data", onData);
+      stdin.off("end", onEnd);
+      signal.removeEventListener("abort", onAbort);
+      stdin.pause();
+      stderr.write(shown);
+      end();
+    };
+    const onEnd = () => finish(() => resolve(line), "\n");
+    const onAbort = () => finish(() => reject(new Failure("interrupted", EXIT.interrupted)), "\n");
+    const onData = (chunk: Uint8Array) => {
+      line += Buffer.from(chunk).toString("utf8");
+      const end = line.indexOf("\n");
+      if (end >= 0) finish(() => resolve(line.slice(0, end).replace(/\r$/, "")));
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    stdin.on("data", onData);
+    stdin.once("end", onEnd);
+    stdin.resume();
+    stderr.write(prompt);
+  });
 }
 
 function readSecret(prompt: string): Promise<string> {

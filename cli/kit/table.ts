@@ -24,6 +24,18 @@ export function blockText(entries: readonly (readonly [label: string, value: unk
   return entries.map(([label, value]) => `${pad(`${label}:`, width)}  ${cellText(value)}`).join("\n");
 }
 
+/** As much of `text` as fits into so many terminal columns. */
+export function fitted(text: string, columns: number): string {
+  let shown = "";
+  let width = 0;
+  for (const mark of text) {
+    width += textWidth(mark);
+    if (width > columns) break;
+    shown += mark;
+  }
+  return shown;
+}
+
 function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - textWidth(text)));
 }

@@ -36,7 +36,7 @@ export function processWorld(signal: AbortSignal): World {
     env: process.env,
     stdout: sink(STDOUT),
     stderr: sink(STDERR),
-    keyboard: async () => (await import("./keyboard.ts")).openKeyboard(),
+    keyboard: async () => (await import("./keyboard.ts")).openKeyboard(signal),
     home_dir: homedir(),
     signal,
     fetch: (url, init) => fetch(url, init),

@@ -17,4 +17,6 @@ export type Driver = {
   status(): Promise<Readonly<Record<string, unknown>>>;
   capacity(): Promise<CapacityReportBody>;
   applyReservoir(reservoir: Reservoir): Promise<void>;
+  /** Replaces the keys that may log in as root: OpenSSH public keys, one line each, already checked. */
+  applyRootKeys(keys: readonly string[]): Promise<void>;
 };

@@ -1,5 +1,6 @@
 // What each loop sends and what it does with the answer.
 import type { AgentConfig, StatusReport } from "../../src/contract/agent.ts";
+import { parseOpensshKey } from "../../src/pure/openssh-key.ts";
 import type { Agent } from "./agent.ts";
 import { log } from "./agent.ts";
 import type { Reservoir } from "./driver.ts";
@@ -40,26 +41,55 @@ export function capacityLoop({ driver, timers }: Agent): Loop {
   };
 }
 
-/** Reads the effective reservoir and hands it to the machine when it changed. */
+/** Reads the effective configuration and hands each part of it to the machine when that part changed. */
 export function configLoop(agent: Agent): Loop {
-  let applied_text = "";
+  const keys = onChange(async (told: readonly unknown[]) => {
+    const held = rootKeysOf(agent, told);
+    await agent.driver.applyRootKeys(held);
+    log(agent, `keys that may log in as root: ${held.length}`);
+  });
+  const reservoir = onChange(async (held: Reservoir) => {
+    await agent.driver.applyReservoir(held);
+    log(agent, `memory reservoir: ${held.enabled ? "on" : "off"}, ${held.percent} of physical memory`);
+  });
   return {
     name: "config",
     period_ms: agent.timers.config_ms,
     next: () => Promise.resolve({ method: "GET", path: "/v1/agent/config" }),
     accepted: async ({ body }) => {
-      const reservoir = reservoirOf(body as AgentConfig);
-      const text = JSON.stringify(reservoir);
-      if (text === applied_text) return;
-      await agent.driver.applyReservoir(reservoir);
-      applied_text = text;
-      log(agent, `memory reservoir: ${reservoir.enabled ? "on" : "off"}, ${reservoir.percent} of physical memory`);
+      const config = body as AgentConfig;
+      // A server that does not tell keys must not take away those there are.
+      if (Array.isArray(config.root_authorized_keys)) await keys(config.root_authorized_keys);
+      await reservoir(reservoirOf(config));
     },
   };
 }
 
+/** Hands a value on when it differs from the last one that was taken. */
+function onChange<T>(apply: (value: T) => Promise<void>): (value: T) => Promise<void> {
+  let applied_text = "";
+  return async (value) => {
+    const text = JSON.stringify(value);
+    if (text === applied_text) return;
+    await apply(value);
+    applied_text = text;
+  };
+}
+
+/** Each key is one line of a file that grants access: what is not whole and single is left out, never mended. */
+function rootKeysOf(agent: Agent, told: readonly unknown[]): string[] {
+  return told.flatMap((text, index) => {
+    const key = typeof text === "string" ? parseOpensshKey(text) : { error: "it is not text" };
+    if (!("error" in key)) return [key.line];
+    log(agent, `config: root key ${index + 1} is left out: ${key.error}`);
+    return [];
+  });
+}
+
 /** Document 2, CnReservoirView: nobody before the agent checks the range. Throws on a percent that is no number. */
-export function reservoirOf({ reservoir_enabled, reservoir_percent }: AgentConfig): Reservoir {
+export function reservoirOf(
+  { reservoir_enabled, reservoir_percent }: Pick<AgentConfig, "reservoir_enabled" | "reservoir_percent">,
+): Reservoir {
   if (typeof reservoir_percent !== "number" || Number.isNaN(reservoir_percent)) {
     throw new Error("the reservoir percent is not a number");
   }

@@ -12,6 +12,7 @@ type Machine = {
   readonly disks: readonly { readonly name: string; readonly size_gb: number }[];
   readonly vms: Readonly<Record<string, unknown>>;
   readonly reservoir: Reservoir | null;
+  readonly root_authorized_keys: readonly string[];
 };
 
 export type SimulatedOptions = {
@@ -53,6 +54,10 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
       machine = { ...machine, reservoir };
       await save();
     },
+    applyRootKeys: async (keys) => {
+      machine = { ...machine, root_authorized_keys: keys };
+      await save();
+    },
   };
 }
 
@@ -68,7 +73,8 @@ async function loadMachine(path: string, options: SimulatedOptions): Promise<Mac
 
 function parseMachine(path: string, text: string): Machine {
   try {
-    return JSON.parse(text) as Machine;
+    // A state of an older agent has no keys yet.
+    return { root_authorized_keys: [], ...JSON.parse(text) } as Machine;
   } catch {
     throw new Failure(`${path} is damaged; remove it to simulate a new machine`, EXIT.failure);
   }
@@ -83,6 +89,7 @@ function newMachine({ server_uuid, hostname, newId }: SimulatedOptions): Machine
     disks: DISKS,
     vms: {},
     reservoir: null,
+    root_authorized_keys: [],
   };
 }
 

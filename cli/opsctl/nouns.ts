@@ -5,6 +5,7 @@ export type Noun = { readonly name: string; readonly summary: string; load(): Pr
 
 const SUMMARIES = {
   cn: "Compute nodes",
+  pi: "Platform images",
   operation: "Operations in progress and done",
   audit: "The audit chain",
   config: "Cluster settings",
@@ -23,6 +24,7 @@ function noun(name: keyof typeof SUMMARIES, load: (summary: string) => Promise<A
 
 export const NOUNS: readonly Noun[] = [
   noun("cn", async (summary) => group("cn", summary, (await import("./cn/verbs.ts")).cnVerbs())),
+  noun("pi", async (summary) => group("pi", summary, (await import("./pi/verbs.ts")).piVerbs())),
   noun(
     "operation",
     async (summary) => group("operation", summary, (await import("./operation/verbs.ts")).operationVerbs()),

@@ -8,8 +8,8 @@ export type BareMachine = {
   /** The booter asks what this MAC is to boot. */
   seen(): Promise<{ readonly state: string; readonly address: string | null }>;
   announce(): Promise<unknown>;
-  /** Takes the bundle and reports its way to the end, as the setup script does. */
-  install(): Promise<unknown>;
+  /** Asks for the bundle until there is one, then reports its way to the end, as the setup script does. */
+  installWhenApproved(): Promise<unknown>;
 };
 
 export type BareMachineOptions = {
@@ -21,6 +21,9 @@ export type BareMachineOptions = {
   readonly mac: string;
 };
 
+const BUNDLE_RETRY_MS = 200;
+const BUNDLE_TRIES_MAX = 100;
+
 /** The ordered steps of document 2, What setup does on the node, as they are reported. */
 const STEPS = ["clock", "verify_images", "disk_layout", "create_pool", "datasets", "boot_tree", "agent"] as const;
 
@@ -28,14 +31,28 @@ export function bareMachine(options: BareMachineOptions): BareMachine {
   const { endpoint, booterKey, server_uuid, hostname, mac } = options;
 
   async function call(path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const { ok, status, answer } = await tryCall(path, body);
+    if (!ok) throw new Error(`POST ${path}: ${status} ${answer["message"]}`);
+    return answer;
+  }
+
+  async function tryCall(path: string, body?: unknown) {
     const response = await fetch(`${endpoint}${path}`, {
       method: "POST",
       headers: { authorization: `Bearer ${booterKey}`, "content-type": "application/json" },
       body: JSON.stringify(body ?? {}),
     });
-    const answer = await response.json();
-    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${answer.message}`);
-    return answer;
+    const answer: Record<string, unknown> = await response.json();
+    return { ok: response.ok, status: response.status, answer };
+  }
+
+  async function bundle(): Promise<Record<string, unknown>> {
+    for (let tries = 0; tries < BUNDLE_TRIES_MAX; tries += 1) {
+      const { ok, answer } = await tryCall(`/v2/booter/cns/${server_uuid}/bundle`);
+      if (ok) return answer;
+      await new Promise((wake) => setTimeout(wake, BUNDLE_RETRY_MS));
+    }
+    throw new Error("no setup was approved");
   }
 
   return {
@@ -44,8 +61,8 @@ export function bareMachine(options: BareMachineOptions): BareMachine {
     mac,
     seen: async () => await call("/v2/booter/seen", { mac, client: { arch: 7 } }) as { state: string; address: string },
     announce: () => call("/v2/booter/announce", { server_uuid, hostname, sysinfo: sysinfoOf(options) }),
-    install: async () => {
-      const { epoch } = await call(`/v2/booter/cns/${server_uuid}/bundle`);
+    installWhenApproved: async () => {
+      const { epoch } = await bundle();
       for (const [index, step] of STEPS.entries()) {
         const percent = Math.round((100 * (index + 1)) / STEPS.length);
         await call(`/v2/booter/cns/${server_uuid}/setup-progress`, { epoch, step, percent });

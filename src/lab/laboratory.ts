@@ -7,7 +7,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { newestSource, oldestExecutable } from "./build-age.ts";
+import { EXECUTABLES, newestSource, oldestExecutable } from "./build-age.ts";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -99,7 +99,7 @@ function logEntry(line: string): { readonly message?: string; readonly level?: s
 /** Builds the executables unless they are there and newer than every source they are made of. */
 export async function buildExecutables(): Promise<void> {
   if (oldestExecutable(ROOT) > newestSource(ROOT)) return;
-  const build = spawn(process.execPath, ["run", "-A", "--quiet", join(ROOT, "cli/compile.ts")], {
+  const build = spawn(process.execPath, ["run", "-A", "--quiet", join(ROOT, "cli/compile.ts"), ...EXECUTABLES], {
     cwd: ROOT,
     stdio: ["ignore", "ignore", "inherit"],
   });

@@ -50,6 +50,44 @@ test("the clamped reservoir is kept in the machine's state", async () => {
   expect(machine.reservoir).toEqual({ enabled: true, percent: 1 });
 });
 
+const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f operator@desk";
+
+/** A server whose answers about the keys of root are given in order, the last one for ever. */
+function keysTold(...answers: (unknown[] | undefined)[]): Record<string, Route> {
+  const config = () => {
+    const told = answers.length > 1 ? answers.shift() : answers[0];
+    const keys = told === undefined ? {} : { root_authorized_keys: told };
+    return { body: { reservoir_enabled: true, reservoir_percent: 0.5, ...keys } };
+  };
+  return { ...ENROL, ...reports(20), "/v1/agent/config": config };
+}
+
+async function keysHeld({ state_dir }: AgentRun): Promise<string[]> {
+  return JSON.parse(await readFile(join(state_dir, "simulated-machine.json"), "utf8")).root_authorized_keys;
+}
+
+const OFTEN = { words: ["--config-ms", "1000"] };
+
+test("the keys of root are kept in the machine's state, and replaced when they change", async () => {
+  expect(await keysHeld(await runAgent(keysTold([KEY]), OFTEN))).toEqual([KEY]);
+  expect(await keysHeld(await runAgent(keysTold([KEY], []), OFTEN))).toEqual([]);
+});
+
+test("a server that does not tell keys takes none away", async () => {
+  expect(await keysHeld(await runAgent(keysTold([KEY], undefined), OFTEN))).toEqual([KEY]);
+});
+
+test.each([
+  [`${KEY}\nssh-ed25519 AAAA second@line`],
+  [`command="reboot" ${KEY}`],
+  ["not a key"],
+  [7],
+])("a key that is not one whole line is left out, logged once, and stops no other: %j", async (bad) => {
+  const ran = await runAgent(keysTold([bad, KEY]), OFTEN);
+  expect(await keysHeld(ran)).toEqual([KEY]);
+  expect(ran.err().split("\n").filter((line) => line.includes("root key 1 is left out"))).toHaveLength(1);
+});
+
 test("one report that fails is tried again after 5 s or more, is logged once, and stops no other", async () => {
   let left = 3;
   const capacity: Route = () => left-- > 0 ? { status: 400, body: { message: "too big" } } : { body: null };

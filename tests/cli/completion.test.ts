@@ -1,9 +1,12 @@
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { COMPLETION_SCRIPTS } from "../../cli/opsctl/completion/scripts.ts";
 import { type FakeOptions } from "./fake-world.ts";
 import { opsctl } from "./opsctl.ts";
-import { node, NODE_ID } from "./records.ts";
+import { bootRecord, MAC, node, NODE_ID, PI } from "./records.ts";
 
 async function complete(words: string[], options: FakeOptions = {}): Promise<string[]> {
   const ran = await opsctl(["__complete", "--", ...words], options);
@@ -38,6 +41,15 @@ test("nodes are completed by hostname and UUID", async () => {
   expect(await complete(["cn", "disable", "3f"], { server })).toEqual([NODE_ID]);
 });
 
+test("boot records are completed by MAC, platform images once each, nodes also as the value of an option", async () => {
+  const records = () => ({ body: { items: [bootRecord()] } });
+  expect(await complete(["cn", "boot", "show", "02"], { server: records })).toEqual([MAC]);
+  const images = () => ({ body: { items: [{ stamp: PI }, { stamp: PI }] } });
+  expect(await complete(["cn", "boot", "assign", MAC, "--pi", ""], { server: images })).toEqual([PI]);
+  const nodes = () => ({ body: { items: [node()] } });
+  expect(await complete(["cn", "exec", "--nodes", "r"], { server: nodes })).toEqual(["rack1-n4"]);
+});
+
 test("a name that a shell would take apart is not offered", async () => {
   const server = () => ({ body: { items: [node({ hostname: "$(reboot)" }), node({ hostname: "a b" })] } });
   expect((await complete(["cn", "show", ""], { server })).every((value) => value === NODE_ID)).toBe(true);
@@ -53,11 +65,60 @@ test.each(Object.keys(COMPLETION_SCRIPTS))("the %s script is printed", async (sh
   expect(ran.out()).toMatchSnapshot();
 });
 
+/** Runs a shell, or null where it is not installed: then the test says so and ends. */
+function shell(program: string, script: string): string | null {
+  const ran = spawnSync(program, [...SHELL_WORDS[program] ?? [], "-c", script], { encoding: "utf8" });
+  if (ran.error === undefined) {
+    expect(ran.stderr).toBe("");
+    return ran.stdout;
+  }
+  console.warn(`skipped: ${program} is missing; install it to run its completion script`);
+  return null;
+}
+
+const SHELL_WORDS: Readonly<Record<string, readonly string[]>> = { zsh: ["-f"], fish: ["--no-config"] };
+/** In place of opsctl: writes its words to a file and gives two candidates, one with a colon and a summary. */
+const FAKE = `printf '[%s]' "$@" > "$TOLD"; printf 'aa:bb\tShow one *\nset\n'`;
+
+function told(): { file: string; read(): string } {
+  const file = join(mkdtempSync(join(tmpdir(), "berth-completion-")), "told");
+  return { file, read: () => readFileSync(file, "utf8") };
+}
+
 test("the bash script gives the words to opsctl and drops the summaries", () => {
-  const fake = `opsctl() { printf '%s\\n' "[$*]" >&2; printf 'show\\tShow one *\\nset\\tSet\\n'; }`;
-  const line = `COMP_WORDS=(opsctl cn s); COMP_CWORD=2; _opsctl 2>&3; printf '%s|' "\${COMPREPLY[@]}"`;
-  const ran = spawnSync("bash", ["-c", `exec 3>&2\n${fake}\n${COMPLETION_SCRIPTS.bash.script}\n${line}`], {
-    encoding: "utf8",
-  });
-  expect(ran.stdout).toBe("show|set|");
+  const { file, read } = told();
+  const line = `COMP_WORDS=(opsctl cn s); COMP_CWORD=2; _opsctl; printf '%s|' "\${COMPREPLY[@]}"`;
+  const fake = `TOLD=${file}; opsctl() { ${FAKE}; }`;
+  expect(shell("bash", `${fake}\n${COMPLETION_SCRIPTS.bash.script}\n${line}`)).toBe("aa:bb|set|");
+  expect(read()).toBe("[__complete][--][cn][s]");
+});
+
+test("the bash script puts together what bash parts at colons, and gives back the part behind the last", () => {
+  const { file, read } = told();
+  const line = `COMP_WORDS=(opsctl show aa : b); COMP_CWORD=4; _opsctl; printf '%s|' "\${COMPREPLY[@]}"`;
+  const fake = `TOLD=${file}; opsctl() { ${FAKE}; }`;
+  expect(shell("bash", `${fake}\n${COMPLETION_SCRIPTS.bash.script}\n${line}`)).toBe("bb|set|");
+  expect(read()).toBe("[__complete][--][show][aa:b]");
+});
+
+test("the zsh script gives the words to opsctl and escapes the colons of values", () => {
+  const { file, read } = told();
+  const out = shell(
+    "zsh",
+    `TOLD=${file}; opsctl() { ${FAKE}; }; compdef() { :; }; _describe() { printf '%s|' "\${(@P)2}"; }
+${COMPLETION_SCRIPTS.zsh.script}
+words=(opsctl cn 's x'); CURRENT=3; _opsctl`,
+  );
+  if (out === null) return;
+  expect(out).toBe("aa\\:bb:Show one *|set:|");
+  expect(read()).toBe("[__complete][--][cn][s x]");
+});
+
+test("the fish script gives the words to opsctl and its candidates to fish", () => {
+  const { file, read } = told();
+  const fake = `function opsctl; printf '[%s]' $argv > ${file}; printf 'aa:bb\\tShow one *\\nset\\n'; end`;
+  const out = shell("fish", `${fake}\n${COMPLETION_SCRIPTS.fish.script}\ncomplete -C 'opsctl cn '`);
+  if (out === null) return;
+  expect(out).toBe("aa:bb\tShow one *\nset\n");
+  expect(read()).toBe("[__complete][--][cn][]");
 });

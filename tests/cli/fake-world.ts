@@ -28,7 +28,8 @@ export type FakeWorld = {
 export type FakeOptions = {
   readonly env?: Record<string, string>;
   readonly server?: Server;
-  readonly typed?: string;
+  /** What is typed: all of standard input, or one answer per question. */
+  readonly typed?: string | readonly string[];
   readonly isTTY?: boolean;
   readonly home_dir?: string;
 };
@@ -44,6 +45,12 @@ export function fakeWorld(options: FakeOptions = {}): FakeWorld {
   const controller = new AbortController();
   const home_dir = options.home_dir ?? mkdtempSync(join(tmpdir(), "berth-cli-"));
   const clock = virtualClock();
+  const { typed = "" } = options;
+  const answers = typeof typed === "string" ? null : [...typed];
+  const answer = (prompt: string) => {
+    written.err += `${prompt}\n`;
+    return Promise.resolve(answers === null ? typed as string : answers.shift() ?? "");
+  };
   let ids = 0;
   const world: World = {
     env: options.env ?? {},
@@ -52,8 +59,9 @@ export function fakeWorld(options: FakeOptions = {}): FakeWorld {
     keyboard: () =>
       Promise.resolve({
         isTTY: options.isTTY === true,
-        readAll: () => Promise.resolve(options.typed ?? ""),
-        readSecret: () => Promise.resolve(options.typed ?? ""),
+        readAll: () => Promise.resolve(answers === null ? typed as string : answers.join("\n")),
+        readSecret: answer,
+        readLine: answer,
       }),
     home_dir,
     signal: controller.signal,

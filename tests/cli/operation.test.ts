@@ -50,7 +50,9 @@ test("a server that does not hold is asked at most once a second", async () => {
 test("operation wait exits 6 when the time is up, and asked for no longer hold than was left", async () => {
   const ran = await opsctl(["operation", "wait", ID, "--timeout", "3"], { server: states("running") });
   expect(ran.code).toBe(6);
-  expect(ran.err()).toBe(`error: operation ${ID} is still running after 3 s\n`);
+  expect(ran.err()).toBe(
+    `running: 1 of 2 steps, notify\nerror: operation ${ID} is still running after 3 s\n`,
+  );
   expect(ran.asked.map(({ query }) => query.wait)).toEqual(["3", "2", "1", "0"]);
 });
 

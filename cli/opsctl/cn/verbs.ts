@@ -3,21 +3,40 @@ import { approve } from "./approve.ts";
 import { close } from "./auto-approve/close.ts";
 import { open } from "./auto-approve/open.ts";
 import { status } from "./auto-approve/status.ts";
+import { bootVerbs } from "./boot/verbs.ts";
 import { disable } from "./disable.ts";
+import { doctor } from "./doctor/doctor.ts";
+import { exec } from "./exec/exec.ts";
+import { factoryReset } from "./factory-reset.ts";
 import { set as setLabel } from "./label/set.ts";
 import { list } from "./list.ts";
+import { remove } from "./remove.ts";
 import { clear as clearReservoir } from "./reservoir/clear.ts";
 import { set as setReservoir } from "./reservoir/set.ts";
+import { rootPassword } from "./root-password.ts";
+import { approve as approveSetup } from "./setup/approve.ts";
+import { plan } from "./setup/plan.ts";
 import { show } from "./show.ts";
+import { clear as clearTraits } from "./traits/clear.ts";
+import { set as setTraits } from "./traits/set.ts";
+import { show as showTraits } from "./traits/show.ts";
 
 export function cnVerbs(): AnyCommand[] {
   return [
     list(),
     show(),
+    doctor(),
     approve(),
+    group("setup", "The first setup of a bare machine", [plan(), approveSetup()]),
     disable(),
+    factoryReset(),
+    remove(),
     group("label", "What a node may be used for", [setLabel()]),
+    group("traits", "What placement rules can ask of a node", [showTraits(), setTraits(), clearTraits()]),
     group("reservoir", "Memory kept for virtual machines, per node", [setReservoir(), clearReservoir()]),
     group("auto-approve", "The window in which new nodes need no claim code", [status(), open(), close()]),
+    group("boot", "Which machines may netboot, and into what", bootVerbs()),
+    rootPassword(),
+    exec(),
   ];
 }

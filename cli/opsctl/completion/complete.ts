@@ -1,6 +1,7 @@
 // The hidden verb that completion scripts call. It prints one candidate per line, its summary after a tab, and never an
 // error: a completion that complains would spoil the line that is being written.
 import type { ApiKeyView } from "../../../src/contract/api-key.ts";
+import type { BootRecord, StagedImage } from "../../../src/contract/boot.ts";
 import type { CnView } from "../../../src/contract/cn.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import type { SettingView } from "../../../src/contract/setting.ts";
@@ -10,8 +11,10 @@ import type { Io } from "../../kit/io.ts";
 import { plainText } from "../../kit/plain-text.ts";
 import { withIo } from "../../kit/run.ts";
 import { API_KEYS_PATH } from "../api-key/list.ts";
+import { RECORDS_PATH } from "../cn/boot/record.ts";
 import { SETTINGS_PATH } from "../config/setting.ts";
 import { OPERATIONS_PATH } from "../operation/list.ts";
+import { STAGED_PATH } from "../pi/list.ts";
 
 /** Nobody waits longer for a completion. */
 const LOOK_UP_LIMIT_MS = 1_500;
@@ -31,7 +34,21 @@ export function complete(): AnyCommand {
 function lookUp(io: Io, argument: string): ReturnType<LookUp> {
   switch (argument) {
     case "node":
+    case "nodes":
       return nodes(io);
+    case "mac":
+      return ask<{ items: BootRecord[] }>(io, RECORDS_PATH).then(({ items }) =>
+        named<BootRecord>(({ mac, state, hostname }) => [mac, `${state}${hostname === null ? "" : `, ${hostname}`}`])(
+          items,
+        )
+      );
+    case "stamp":
+      return ask<{ items: StagedImage[] }>(io, STAGED_PATH).then(({ items }) =>
+        // An image is offered once, however many booters have it.
+        named<StagedImage>(({ stamp }) => [stamp, ""])([
+          ...new Map(items.map((image) => [image.stamp, image])).values(),
+        ])
+      );
     case "operation":
       return ask<OperationSummary[]>(io, OPERATIONS_PATH).then(
         named(({ id, kind, state }) => [id, `${kind}, ${state}`]),

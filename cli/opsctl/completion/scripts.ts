@@ -1,12 +1,24 @@
 // The scripts ask `opsctl __complete` for candidates, so they do not change when commands do.
 
+// bash parts words at colons and puts a candidate in place of the last part only; MACs are full of them.
 const BASH = `# opsctl completion for bash. Load it with: source <(opsctl completion bash)
 _opsctl() {
-  local line
+  local line word last=-1 typed
+  local -a words=()
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD}"; do
+    if [[ $last -ge 0 && ( $word == :* || \${words[last]} == *: ) ]]; then
+      words[last]+=$word
+    else
+      words[++last]=$word
+    fi
+  done
+  typed=\${words[last]}
+  [[ $COMP_WORDBREAKS == *:* && $typed == *:* ]] && typed=\${typed%:*}: || typed=
   COMPREPLY=()
   while IFS= read -r line; do
-    COMPREPLY+=("\${line%%$'\\t'*}")
-  done < <(opsctl __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    line=\${line%%$'\\t'*}
+    COMPREPLY+=("\${line#"$typed"}")
+  done < <(opsctl __complete -- "\${words[@]}" 2>/dev/null)
 }
 complete -F _opsctl opsctl`;
 

@@ -1,0 +1,15 @@
+import { type AnyCommand, command } from "../../../framework.ts";
+import { plainText } from "../../../kit/plain-text.ts";
+import { withIo } from "../../../kit/run.ts";
+import { act, MAC_ARGUMENT } from "./record.ts";
+
+export function assign(): AnyCommand {
+  return command("assign", "Set the platform image of a machine's next netboot")
+    .argument(...MAC_ARGUMENT)
+    .requiredOption("--pi <stamp>", "stamp of a staged platform image (opsctl pi list)")
+    .action(withIo(async (io, mac, { pi }) => {
+      const record = await act(io, mac, "assign", { platform_image: pi });
+      const stamp = plainText(record.assigned_pi ?? pi);
+      io.print(record, `Assigned platform image ${stamp} to ${plainText(record.mac)}; applied at its next netboot`);
+    }));
+}

@@ -1,0 +1,14 @@
+import { type AnyCommand, command } from "../../../framework.ts";
+import { plainText } from "../../../kit/plain-text.ts";
+import { withIo } from "../../../kit/run.ts";
+import { act, MAC_ARGUMENT } from "./record.ts";
+
+export function authorize(): AnyCommand {
+  return command("authorize", "Let a machine enrol: reserves its address on the admin network")
+    .argument(...MAC_ARGUMENT)
+    .action(withIo(async (io, mac) => {
+      const record = await act(io, mac, "authorize");
+      const address = plainText(record.address ?? "-");
+      io.print(record, `Authorized ${plainText(record.mac)} (state=${plainText(record.state)}, address ${address})`);
+    }));
+}

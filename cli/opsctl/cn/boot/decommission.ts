@@ -1,0 +1,21 @@
+import { type AnyCommand, command } from "../../../framework.ts";
+import { confirm } from "../../../kit/confirmation.ts";
+import { plainText } from "../../../kit/plain-text.ts";
+import { withIo } from "../../../kit/run.ts";
+import { act, checkMac, MAC_ARGUMENT } from "./record.ts";
+
+export function decommission(): AnyCommand {
+  return command("decommission", "Stop serving netboots to a machine that no node in use is bound to")
+    .argument(...MAC_ARGUMENT)
+    .option("--yes", "do not ask for confirmation")
+    .action(withIo(async (io, text, { yes }) => {
+      const mac = checkMac(text);
+      await confirm(io, yes === true, () =>
+        Promise.resolve({
+          warning: `The booter stops answering ${mac}: the machine cannot netboot until it is reactivated.`,
+          names: [mac],
+        }));
+      const record = await act(io, mac, "decommission");
+      io.print(record, `Decommissioned ${plainText(record.mac)} (state=${plainText(record.state)})`);
+    }));
+}

@@ -1,0 +1,25 @@
+import type { BootRecord } from "../../../../src/contract/boot.ts";
+import { BOOT_RECORD_STATES } from "../../../../src/contract/enums.ts";
+import { type AnyCommand, command, oneOf } from "../../../framework.ts";
+import { withIo } from "../../../kit/run.ts";
+import type { Column } from "../../../kit/table.ts";
+import { RECORDS_PATH } from "./record.ts";
+
+const COLUMNS: readonly Column<BootRecord>[] = [
+  ["MAC", (record) => record.mac],
+  ["STATE", (record) => record.state],
+  ["ADDRESS", (record) => record.address],
+  ["HOSTNAME", (record) => record.hostname],
+  ["SERVER_UUID", (record) => record.server_uuid],
+  ["ASSIGNED_PI", (record) => record.assigned_pi],
+  ["RESCUE", (record) => record.rescue ? "on" : "off"],
+];
+
+export function list(): AnyCommand {
+  return command("list", "List boot records")
+    .addOption(oneOf("--state <state>", "only records in this state", BOOT_RECORD_STATES))
+    .action(withIo(async (io, { state }) => {
+      const items = await io.all<BootRecord>(RECORDS_PATH, { state });
+      io.table({ items }, items, COLUMNS, "(no boot records)");
+    }));
+}

@@ -1,0 +1,19 @@
+import { type AnyCommand, command } from "../../../../framework.ts";
+import { readDocument } from "../../../../kit/document.ts";
+import { withIo } from "../../../../kit/run.ts";
+import { changedFields, etagOf, putPolicy, readPolicy } from "./policy.ts";
+
+export function apply(): AnyCommand {
+  return command("apply", "Replace the whole boot policy, allowlist and admin network included")
+    .requiredOption(
+      "-f, --file <file>",
+      "the policy as JSON, or as TOML in a file *.toml; - for JSON on standard input",
+    )
+    .option("--if-match <version>", "refuse unless the policy is still this version (opsctl cn boot policy show)")
+    .action(withIo(async (io, { file, ifMatch }) => {
+      const body = await readDocument(io, file);
+      const before = await readPolicy(io);
+      const policy = await putPolicy(io, body, ifMatch === undefined ? before.etag : etagOf(ifMatch));
+      io.print(policy, `Boot policy applied; ${changedFields(before.policy, policy)}`);
+    }));
+}

@@ -1,0 +1,55 @@
+// The boot policy is put whole, so every change reads it first and is refused when somebody else was faster (If-Match).
+import type { BootPolicy, BootPolicyBody } from "../../../../../src/contract/boot.ts";
+import { canonicalJson } from "../../../../../src/pure/canonical-json.ts";
+import type { Io } from "../../../../kit/io.ts";
+import { plainText } from "../../../../kit/plain-text.ts";
+import { blockText } from "../../../../kit/table.ts";
+
+export const POLICY_PATH = "/v2/cn-boot-policy";
+
+export type Held = { readonly policy: BootPolicy; readonly etag: string | null };
+
+export async function readPolicy(io: Io): Promise<Held> {
+  const { body, etag } = await io.exchange({ method: "GET", path: POLICY_PATH });
+  return { policy: body as BootPolicy, etag };
+}
+
+/** Throws a Failure with status 412 when the policy is no longer the version that `etag` names. */
+export async function putPolicy(io: Io, body: BootPolicyBody | unknown, etag: string | null): Promise<BootPolicy> {
+  const headers: Record<string, string> = etag === null ? {} : { "if-match": etag };
+  return await io.send<BootPolicy>({ method: "PUT", path: POLICY_PATH, body, headers });
+}
+
+/** What differs, by field. */
+export function changedFields(before: BootPolicy, after: BootPolicy): string {
+  const fields = (Object.keys(after) as (keyof BootPolicy)[])
+    .filter((field) => canonicalJson(before[field] ?? null) !== canonicalJson(after[field] ?? null));
+  return fields.length === 0 ? "nothing changed" : `changed: ${fields.map(plainText).join(", ")}`;
+}
+
+/** The version is shown without the quotes of its ETag, which a shell would take away. */
+export function versionOf(etag: string | null): string | null {
+  return etag?.replace(/^"(.*)"$/, "$1") ?? null;
+}
+
+export function etagOf(version: string): string {
+  return /^("|W\/|\*$)/.test(version) ? version : `"${version}"`;
+}
+
+export function policyText(policy: BootPolicy, version: string | null = null): string {
+  const { allowlist, admin_network: network } = policy;
+  const block = blockText([
+    ...(version === null ? [] : [["version", version] as const]),
+    ["auto_enroll", policy.auto_enroll],
+    ["enrollment_pi", policy.enrollment_pi],
+    ["enrollment_kernel_args", policy.enrollment_kernel_args.join(" ")],
+    ...(network === null ? [["admin_network", null] as const] : [
+      ["admin_network", network.ipv4_block],
+      ["  provision", `${network.provision_start_ipv4} to ${network.provision_end_ipv4}`],
+      ["  gateway", network.gateway],
+      ["  resolvers", network.resolvers.join(", ")],
+    ] as const),
+    ["allowlist", allowlist.length === 0 ? "(any machine)" : `${allowlist.length} of which one must match`],
+  ]);
+  return [block, ...allowlist.map(({ kind, value }) => `  ${plainText(kind)} ${plainText(value)}`)].join("\n");
+}

@@ -1,0 +1,55 @@
+import type { BootPolicy, StagedImage } from "../../../../../src/contract/boot.ts";
+import { type AnyCommand, command, each, oneOf } from "../../../../framework.ts";
+import { Failure, usageFailure } from "../../../../kit/failure.ts";
+import type { Io } from "../../../../kit/io.ts";
+import { withIo } from "../../../../kit/run.ts";
+import { STAGED_PATH } from "../../../pi/list.ts";
+import { policyText, putPolicy, readPolicy } from "./policy.ts";
+
+/** How often a change is made anew on what another operator has just put. */
+const TRIES_MAX = 8;
+const PRECONDITION_FAILED = 412;
+
+export function set(): AnyCommand {
+  return command("set", "Change fields of the boot policy; those not named stay")
+    .option("--enrollment-pi <stamp>", "platform image of enrolments (opsctl pi list)")
+    .addOption(oneOf("--auto-enroll <boolean>", "whether machines may enrol unasked", ["true", "false"]))
+    .option(
+      "--enrollment-kernel-arg <argument>",
+      "extra kernel argument of enrolments; may be repeated, replaces the whole list; an empty one empties it",
+      each,
+    )
+    .action(withIo(async (io, { enrollmentPi, autoEnroll, enrollmentKernelArg }) => {
+      const change: Partial<BootPolicy> = {
+        ...(enrollmentPi === undefined ? {} : { enrollment_pi: enrollmentPi }),
+        ...(autoEnroll === undefined ? {} : { auto_enroll: autoEnroll === "true" }),
+        ...(enrollmentKernelArg === undefined
+          ? {}
+          : { enrollment_kernel_args: enrollmentKernelArg.filter((argument) => argument !== "") }),
+      };
+      if (Object.keys(change).length === 0) throw usageFailure("name at least one field to set");
+      const policy = await merge(io, change);
+      io.print(policy, policyText(policy));
+      if (enrollmentPi !== undefined) await noteUnstaged(io, enrollmentPi);
+    }));
+}
+
+/** Another operator's change of other fields in between is kept: the policy is read and merged again. */
+async function merge(io: Io, change: Partial<BootPolicy>): Promise<BootPolicy> {
+  for (let tries = 1;; tries += 1) {
+    const { policy, etag } = await readPolicy(io);
+    try {
+      return await putPolicy(io, { ...policy, ...change }, etag);
+    } catch (error) {
+      const overtaken = error instanceof Failure && error.status === PRECONDITION_FAILED;
+      if (!overtaken || tries === TRIES_MAX) throw error;
+    }
+  }
+}
+
+/** Document 2, Boot policy: a booter that lacks the image refuses to serve enrolments. */
+async function noteUnstaged(io: Io, stamp: string): Promise<void> {
+  const staged = await io.all<StagedImage>(STAGED_PATH);
+  if (staged.some((image) => image.stamp === stamp)) return;
+  io.note(`note: ${stamp} is not staged on any booter; machines cannot enrol until it is`);
+}

@@ -1,0 +1,11 @@
+import { type AnyCommand, command } from "../../../../framework.ts";
+import { withIo } from "../../../../kit/run.ts";
+import { policyText, readPolicy, versionOf } from "./policy.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Show the boot policy; with --json in the form that apply takes")
+    .action(withIo(async (io) => {
+      const { policy, etag } = await readPolicy(io);
+      io.print(policy, policyText(policy, versionOf(etag)));
+    }));
+}

@@ -1,0 +1,13 @@
+import { type AnyCommand, command } from "../../../framework.ts";
+import { plainText } from "../../../kit/plain-text.ts";
+import { withIo } from "../../../kit/run.ts";
+import { act, MAC_ARGUMENT } from "./record.ts";
+
+export function reactivate(): AnyCommand {
+  return command("reactivate", "Let a decommissioned machine be discovered again")
+    .argument(...MAC_ARGUMENT)
+    .action(withIo(async (io, mac) => {
+      const record = await act(io, mac, "reactivate");
+      io.print(record, `Reactivated ${plainText(record.mac)} (state=${plainText(record.state)})`);
+    }));
+}

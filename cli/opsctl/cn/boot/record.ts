@@ -1,0 +1,51 @@
+// What the boot record verbs share: how a record is named, sent to and shown.
+import type { BootRecord } from "../../../../src/contract/boot.ts";
+import { canonicalMac } from "../../../../src/pure/mac.ts";
+import { usageFailure } from "../../../kit/failure.ts";
+import type { Io } from "../../../kit/io.ts";
+import { blockText } from "../../../kit/table.ts";
+
+export const RECORDS_PATH = "/v2/cn-boot";
+export const MAC_ARGUMENT = ["<mac>", "12 hex digits, with or without separators"] as const;
+
+export function checkMac(text: string): string {
+  const mac = canonicalMac(text.trim());
+  if (mac === null) throw usageFailure(`${text} is not a MAC address: 12 hex digits, with or without separators`);
+  return mac;
+}
+
+export function recordPath(mac: string): string {
+  return `${RECORDS_PATH}/${mac}`;
+}
+
+/** Sends one of the actions that a record takes. */
+export async function act(io: Io, text: string, action: string, body?: unknown): Promise<BootRecord> {
+  return await io.post<BootRecord>(`${recordPath(checkMac(text))}/${action}`, body);
+}
+
+export function recordText(record: BootRecord): string {
+  const { networking, provenance } = record;
+  return blockText([
+    ["mac", record.mac],
+    ["state", record.state],
+    ["rescue", record.rescue ? "on" : "off"],
+    ["address", record.address],
+    ["hostname", record.hostname],
+    ["server_uuid", record.server_uuid],
+    ["assigned_pi", record.assigned_pi],
+    ...(networking === null ? [] : [
+      ["prefix_len", networking.prefix_len],
+      ["gateway", networking.gateway],
+      ["resolvers", networking.resolvers.join(", ")],
+      ["nic_tags", networking.nic_tags.join(", ")],
+      ["aggregate", aggregateText(networking.aggregate)],
+    ] as const),
+    ["first_seen", `${provenance.first_seen_at} by ${provenance.source} ${provenance.first_seen_by}`],
+    ["created_at", record.created_at],
+    ["updated_at", record.updated_at],
+  ]);
+}
+
+export function aggregateText(aggregate: NonNullable<BootRecord["networking"]>["aggregate"]): string {
+  return aggregate === undefined ? "" : `${aggregate.name} (${aggregate.mode}): ${aggregate.macs.join(" ")}`;
+}

@@ -1,0 +1,14 @@
+import { type AnyCommand, command } from "../../../framework.ts";
+import { plainText } from "../../../kit/plain-text.ts";
+import { withIo } from "../../../kit/run.ts";
+import { act, MAC_ARGUMENT } from "./record.ts";
+
+export function rescue(): AnyCommand {
+  return command("rescue", "Boot a machine into rescue from its next netboot on, whatever its state")
+    .argument(...MAC_ARGUMENT)
+    .option("--clear", "end rescue instead")
+    .action(withIo(async (io, mac, { clear }) => {
+      const record = await act(io, mac, clear === true ? "rescue/clear" : "rescue");
+      io.print(record, `Rescue is ${record.rescue ? "on" : "off"} for ${plainText(record.mac)}`);
+    }));
+}

@@ -1,0 +1,16 @@
+import type { Roster } from "../../../../../src/contract/boot.ts";
+import { type AnyCommand, command } from "../../../../framework.ts";
+import { readDocument } from "../../../../kit/document.ts";
+import { withIo } from "../../../../kit/run.ts";
+import { ROSTER_PATH } from "./roster.ts";
+
+export function apply(): AnyCommand {
+  return command("apply", "Replace the declared roster")
+    .requiredOption("-f, --file <file>", "a JSON array of {hostname, macs, nic_tags, aggregate}; - for standard input")
+    .action(withIo(async (io, { file }) => {
+      const body = await readDocument(io, file);
+      const roster = await io.send<Roster>({ method: "PUT", path: ROSTER_PATH, body });
+      io.print(roster, `Declared machines: ${roster.length}`);
+      io.note("Machines that enrol from now on get what it declares; for the others run: opsctl cn boot converge");
+    }));
+}

@@ -1,0 +1,1 @@
+export const ROSTER_PATH = "/v2/cn-boot-roster";

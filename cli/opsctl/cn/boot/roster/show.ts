@@ -1,0 +1,13 @@
+import type { Roster } from "../../../../../src/contract/boot.ts";
+import { type AnyCommand, command } from "../../../../framework.ts";
+import { plainJson } from "../../../../kit/plain-text.ts";
+import { withIo } from "../../../../kit/run.ts";
+import { ROSTER_PATH } from "./roster.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Print the declared roster, in the form that apply takes")
+    .action(withIo(async (io) => {
+      const roster = await io.get<Roster>(ROSTER_PATH);
+      io.print(roster, plainJson(roster));
+    }));
+}

@@ -1,0 +1,13 @@
+import type { BootRecord } from "../../../../src/contract/boot.ts";
+import { type AnyCommand, command } from "../../../framework.ts";
+import { withIo } from "../../../kit/run.ts";
+import { checkMac, MAC_ARGUMENT, recordPath, recordText } from "./record.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Show one boot record")
+    .argument(...MAC_ARGUMENT)
+    .action(withIo(async (io, mac) => {
+      const record = await io.get<BootRecord>(recordPath(checkMac(mac)));
+      io.print(record, recordText(record));
+    }));
+}

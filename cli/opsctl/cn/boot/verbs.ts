@@ -1,0 +1,31 @@
+import { type AnyCommand, group } from "../../../framework.ts";
+import { assign } from "./assign.ts";
+import { authorize } from "./authorize.ts";
+import { converge } from "./converge.ts";
+import { declared } from "./declared.ts";
+import { decommission } from "./decommission.ts";
+import { list } from "./list.ts";
+import { apply as applyPolicy } from "./policy/apply.ts";
+import { set as setPolicy } from "./policy/set.ts";
+import { show as showPolicy } from "./policy/show.ts";
+import { reactivate } from "./reactivate.ts";
+import { rescue } from "./rescue.ts";
+import { apply as applyRoster } from "./roster/apply.ts";
+import { show as showRoster } from "./roster/show.ts";
+import { show } from "./show.ts";
+
+export function bootVerbs(): AnyCommand[] {
+  return [
+    list(),
+    show(),
+    assign(),
+    authorize(),
+    reactivate(),
+    rescue(),
+    decommission(),
+    declared(),
+    converge(),
+    group("policy", "Who may enrol, and how", [showPolicy(), setPolicy(), applyPolicy()]),
+    group("roster", "What is declared of machines before they boot", [showRoster(), applyRoster()]),
+  ];
+}

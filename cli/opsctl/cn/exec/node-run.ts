@@ -1,0 +1,69 @@
+// One command on one node: its output line by line under the node's name, and its result.
+import { plainText } from "../../../kit/plain-text.ts";
+import type { Io } from "../../../kit/io.ts";
+import { runSsh, type SshEnd } from "./run.ts";
+import { type Connect, sshWords } from "./ssh-words.ts";
+import type { Target } from "./target.ts";
+
+export type Job = {
+  readonly connect: Connect;
+  readonly remote: string;
+  readonly input: Uint8Array | null;
+  readonly limit_s: number;
+};
+
+export type NodeResult = {
+  readonly server_uuid: string;
+  readonly node: string;
+  readonly admin_ip: string | null;
+  /** Null when the command did not run to its end. */
+  readonly exit_code: number | null;
+  /** Why it failed, in words; null when it succeeded. */
+  readonly error: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Output beyond the limit was dropped (with --json only; otherwise it is printed as it comes). */
+  readonly truncated: boolean;
+};
+
+const SSH_FAILED = 255;
+const KEPT_CHARS_MAX = 4_194_304;
+
+export async function runOnNode(io: Io, target: Target, job: Job): Promise<NodeResult> {
+  const kept = { stdout: "", stderr: "", truncated: false };
+  const keep = (stream: "stdout" | "stderr") => (line: string) => {
+    if (!io.json) return io.world[stream].write(`${plainText(target.title)}: ${plainLine(line)}\n`);
+    if (kept[stream].length + line.length < KEPT_CHARS_MAX) kept[stream] += `${line}\n`;
+    else kept.truncated = true;
+  };
+  const { server_uuid, title: node, admin_ip } = target;
+  const about = { server_uuid, node, admin_ip };
+  if (admin_ip === null) return { ...about, exit_code: null, error: "it has no admin_ip", ...kept };
+  const end = await runSsh(io.world, {
+    words: sshWords(job.connect, admin_ip, job.remote),
+    input: job.input,
+    limit_ms: job.limit_s * 1_000,
+    out: keep("stdout"),
+    err: keep("stderr"),
+  });
+  return { ...about, exit_code: end.kind === "exited" ? end.code : null, error: errorOf(end, job), ...kept };
+}
+
+function errorOf(end: SshEnd, { limit_s }: Job): string | null {
+  switch (end.kind) {
+    case "not_started":
+      return `cannot start ssh: ${end.why}`;
+    case "timed_out":
+      return `no end after ${limit_s} s; the command may still run there`;
+    case "killed":
+      return `ssh was ended by ${end.signal}`;
+    case "exited":
+      if (end.code === 0) return null;
+      return end.code === SSH_FAILED ? "ssh failed (exit 255)" : `exit ${end.code}`;
+  }
+}
+
+/** Tabs may stand in a line of output; nothing else that moves a cursor. */
+function plainLine(line: string): string {
+  return line.split("\t").map(plainText).join("\t");
+}

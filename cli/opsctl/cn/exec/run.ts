@@ -1,0 +1,62 @@
+// Runs ssh once and tells how it ended.
+import { spawn } from "node:child_process";
+import type { World } from "../../../kit/world.ts";
+import { lines } from "./output-lines.ts";
+
+export type SshRun = {
+  readonly words: readonly string[];
+  /** What ssh reads; null for nothing. */
+  readonly input: Uint8Array | null;
+  readonly limit_ms: number;
+  out(line: string): void;
+  err(line: string): void;
+};
+
+export type SshEnd =
+  /** ssh itself could not be started. */
+  | { readonly kind: "not_started"; readonly why: string }
+  | { readonly kind: "timed_out" }
+  /** The command's exit code; 255 is ssh's own for a connection that failed. */
+  | { readonly kind: "exited"; readonly code: number }
+  | { readonly kind: "killed"; readonly signal: string };
+
+/** How long ssh may take to end after it was asked to. */
+const KILL_AFTER_MS = 2_000;
+
+/** Ends when ssh has ended. When the world is aborted ssh is ended first. */
+export function runSsh(world: World, { words, input, limit_ms, out, err }: SshRun): Promise<SshEnd> {
+  return new Promise((resolve) => {
+    const child = spawn("ssh", [...words], { env: { ...world.env }, stdio: ["pipe", "pipe", "pipe"] });
+    let timed_out = false;
+    let killer: ReturnType<typeof setTimeout> | undefined;
+    const stop = () => {
+      child.kill("SIGTERM");
+      killer ??= setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS);
+    };
+    const timer = setTimeout(() => {
+      timed_out = true;
+      stop();
+    }, limit_ms);
+    const finish = (end: SshEnd) => {
+      clearTimeout(timer);
+      clearTimeout(killer);
+      world.signal.removeEventListener("abort", stop);
+      resolve(end);
+    };
+    const [out_lines, err_lines] = [lines(out), lines(err)];
+    child.stdout.on("data", out_lines.take);
+    child.stderr.on("data", err_lines.take);
+    child.once("error", (error) => finish({ kind: "not_started", why: error.message }));
+    child.once("close", (code, signal) => {
+      out_lines.end();
+      err_lines.end();
+      if (timed_out) finish({ kind: "timed_out" });
+      else finish(code === null ? { kind: "killed", signal: String(signal) } : { kind: "exited", code });
+    });
+    // ssh may end without having read everything.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input ?? undefined);
+    if (world.signal.aborted) stop();
+    else world.signal.addEventListener("abort", stop, { once: true });
+  });
+}

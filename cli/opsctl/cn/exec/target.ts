@@ -1,0 +1,31 @@
+// Which nodes a command runs on, and where each is reached.
+import { isIP } from "node:net";
+import type { CnView } from "../../../../src/contract/cn.ts";
+import { EXIT } from "../../../kit/exit-code.ts";
+import { Failure } from "../../../kit/failure.ts";
+import type { Io } from "../../../kit/io.ts";
+import { NODES_PATH, pickNode } from "../../node-name.ts";
+
+export type Target = {
+  readonly server_uuid: string;
+  /** The hostname, with the start of the UUID where two nodes share it. */
+  readonly title: string;
+  /** Null: there is nowhere to connect to. */
+  readonly admin_ip: string | null;
+};
+
+const UUID_CHARS_SHOWN = 8;
+
+/** The nodes named, each once; without names every approved one. */
+export async function targetsOf(io: Io, names: readonly string[]): Promise<Target[]> {
+  const all = await io.all<CnView>(NODES_PATH, names.length === 0 ? { state: "approved" } : {});
+  const nodes = names.length === 0 ? all : [...new Set(names.map((name) => pickNode(all, name)))];
+  if (nodes.length === 0) throw new Failure("there is no approved compute node", EXIT.not_found);
+  const shared = (hostname: string) => nodes.filter((node) => node.hostname === hostname).length > 1;
+  return nodes.map(({ server_uuid, hostname, admin_ip }) => ({
+    server_uuid,
+    title: shared(hostname) ? `${hostname}/${server_uuid.slice(0, UUID_CHARS_SHOWN)}` : hostname,
+    // ssh would take anything else for a name, or for an option.
+    admin_ip: admin_ip !== null && isIP(admin_ip) !== 0 ? admin_ip : null,
+  }));
+}

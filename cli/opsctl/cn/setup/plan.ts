@@ -1,0 +1,56 @@
+import type { LayoutProposal } from "../../../../src/contract/setup.ts";
+import type { ProposedLayout } from "../../../../src/pure/disk-layout-proposal.ts";
+import { type AnyCommand } from "../../../framework.ts";
+import { usageFailure } from "../../../kit/failure.ts";
+import { plainText } from "../../../kit/plain-text.ts";
+import { withIo } from "../../../kit/run.ts";
+import { resolveNode } from "../../node-name.ts";
+import { disksText, layoutCommand, type LayoutOptions, plannedLayout, poolText } from "./layout.ts";
+
+export function plan(): AnyCommand {
+  return layoutCommand("plan", "Show a node's disks and what a setup would make of them; changes nothing")
+    .action(withIo(async (io, name, options) => {
+      const { width, spares, exclude, cache, compress, layout } = options;
+      if (layout === undefined && (!cache || [width, spares, exclude, compress].some((value) => value !== undefined))) {
+        throw usageFailure("these options need --layout; without it the plan is the control plane's own proposal");
+      }
+      const answer = await io.get<LayoutProposal>(proposalPath(await resolveNode(io, name)));
+      const planned = plannedLayout(answer, options);
+      const json = layout === undefined ? answer : { ...answer, proposal: planned.layout, error: planned.error };
+      io.print(json, planText({ name, answer, planned, options }));
+    }));
+}
+
+export function proposalPath(server_uuid: string): string {
+  return `/v1/cns/${server_uuid}/setup-layout-proposal`;
+}
+
+type Plan = {
+  readonly name: string;
+  readonly answer: LayoutProposal;
+  readonly planned: { readonly layout?: ProposedLayout; readonly error?: string };
+  readonly options: LayoutOptions;
+};
+
+function planText({ name, answer, planned: { layout, error }, options }: Plan): string {
+  const disks = disksText(answer.disks, layout);
+  if (layout === undefined) {
+    const supported = answer.supported_layouts.map(plainText).join(", ");
+    return `${disks}\n\nNo layout: ${plainText(error ?? "none fits")}\nSupported layouts: ${supported}`;
+  }
+  const advice = "Advisory: the tool on the node knows its disks better, and decides.";
+  return `${disks}\n\n${poolText(layout)}\n${advice}\n\nTo approve it:\n  ${approveLine(name, layout, options)}`;
+}
+
+/** The command that approves what is shown. A width is named only where the tool must not choose another. */
+function approveLine(name: string, { layout, width, spares }: ProposedLayout, options: LayoutOptions): string {
+  const fixed = options.layout === undefined ? { width: width ?? undefined, spares } : options;
+  return [
+    `opsctl cn setup approve ${plainText(name)} --layout ${layout}`,
+    ...(fixed.width === undefined ? [] : [`--width ${fixed.width}`]),
+    ...(fixed.spares === undefined ? [] : [`--spares ${fixed.spares}`]),
+    ...(options.exclude ?? []).map((disk) => `--exclude ${plainText(disk)}`),
+    ...(options.cache ? [] : ["--no-cache"]),
+    ...(options.compress === undefined ? [] : [`--compress ${options.compress}`]),
+  ].join(" ");
+}

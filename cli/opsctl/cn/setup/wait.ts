@@ -1,0 +1,52 @@
+// Follows a running setup: its operation for the end, its node for what the machine reports on the way.
+import type { CnView } from "../../../../src/contract/cn.ts";
+import { SETUP_LIMIT_MS } from "../../../../src/contract/limits.ts";
+import { EXIT } from "../../../kit/exit-code.ts";
+import { Failure } from "../../../kit/failure.ts";
+import type { Io } from "../../../kit/io.ts";
+import { plainText } from "../../../kit/plain-text.ts";
+import { NODES_PATH } from "../../node-name.ts";
+import { endText, follow } from "../../operation/follow.ts";
+
+type Setup = { readonly server_uuid: string; readonly operation_id: string; readonly limit_ms: number };
+
+/** A step on the node may be short; the end is told at once anyway. */
+const HOLD_S = 2;
+
+/** Prints the node at the end. Throws a Failure when the setup failed or the time is up. */
+export async function waitForSetup(io: Io, { server_uuid, operation_id, limit_ms }: Setup): Promise<void> {
+  const path = `${NODES_PATH}/${server_uuid}`;
+  const started_ms = io.world.monotonicMs();
+  const operation = await follow(io, {
+    id: operation_id,
+    limit_ms,
+    hold_s_max: HOLD_S,
+    tell: async () => {
+      const node = await io.get<CnView>(path);
+      return [progressText(node), clockText(node, io.world.monotonicMs() - started_ms)];
+    },
+  });
+  if (operation.state === "succeeded") {
+    const node = await io.get<CnView>(path);
+    const words = `CN ${plainText(node.server_uuid)} is set up (state=${plainText(node.state)})`;
+    return io.print({ ...node, operation_id }, words);
+  }
+  const node = await io.get<CnView>(path).catch(() => null);
+  if (io.json) io.print(node === null ? operation : { ...node, operation_id }, "");
+  const why = node?.last_setup_error ?? null;
+  throw new Failure(why === null ? endText(operation) : `the setup failed: ${why}`, EXIT.failure);
+}
+
+export function progressText({ setup_progress: progress, state }: CnView): string {
+  if (state !== "setting_up") return `state ${state}`;
+  if (progress === null) return "waiting for the machine to take its setup bundle";
+  return `${progress.step}${progress.message === null ? "" : `: ${progress.message}`}`;
+}
+
+/** First, so that a long message does not push it off the line. */
+function clockText({ setup_progress }: CnView, passed_ms: number): string {
+  const percent = setup_progress?.percent ?? null;
+  const left_min = Math.max(0, Math.ceil((SETUP_LIMIT_MS - passed_ms) / 60_000));
+  const done = percent === null ? "" : `${Math.floor(percent)} %, `;
+  return `[${done}${Math.floor(passed_ms / 1_000)} s, at most ${left_min} min left] `;
+}

@@ -1,0 +1,14 @@
+import { type AnyCommand, command } from "../../../framework.ts";
+import { withIo } from "../../../kit/run.ts";
+import { NODE_ARGUMENT } from "../../node-name.ts";
+import { changeTraits } from "./traits.ts";
+
+export function clear(): AnyCommand {
+  return command("clear", "Clear placement traits of a node: those named, or all")
+    .argument(...NODE_ARGUMENT)
+    .argument("[trait...]", "names of traits; left out for all")
+    .action(withIo(async (io, name, names) => {
+      const kept = ([key]: [string, string]) => names.length > 0 && !names.includes(key);
+      await changeTraits(io, name, (held) => Object.fromEntries(Object.entries(held).filter(kept)));
+    }));
+}

@@ -1,0 +1,224 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Roster } from "../../src/contract/boot.ts";
+import type { Server, Told } from "./fake-world.ts";
+import { opsctl } from "./opsctl.ts";
+import { bootPolicy, bootRecord, MAC, NODE_ID, PI } from "./records.ts";
+
+const record: Server = () => ({ body: bootRecord() });
+
+test("boot list prints its columns, and says when there is nothing", async () => {
+  const items = [bootRecord(), bootRecord({ mac: "02:00:00:00:00:02", state: "discovered", address: null })];
+  const ran = await opsctl(["cn", "boot", "list"], { server: () => ({ body: { items } }) });
+  expect(ran.out()).toBe(
+    `MAC                STATE       ADDRESS    HOSTNAME  SERVER_UUID  ASSIGNED_PI  RESCUE
+02:00:00:00:00:01  enrolling   10.7.0.10  -         -            -            off
+02:00:00:00:00:02  discovered  -          -         -            -            off
+`,
+  );
+  const none = await opsctl(["cn", "boot", "list", "--state", "enrolled"], { server: () => ({ body: { items: [] } }) });
+  expect(none.out()).toBe("(no boot records)\n");
+  expect(none.asked[0]).toMatchObject({ path: "/v2/cn-boot", query: { state: "enrolled" } });
+});
+
+test.each([["02-00-00-00-00-01"], ["020000000001"], ["0200.0000.0001"], ["02 00 00 00 00 01"], ["02:00:00:00:00:01"]])(
+  "a MAC may be written %s",
+  async (text) => {
+    const ran = await opsctl(["cn", "boot", "show", text], { server: record });
+    expect(ran.asked[0]!.path).toBe(`/v2/cn-boot/${MAC}`);
+    expect(ran.out()).toContain("address:      10.7.0.10\n");
+  },
+);
+
+test("what is no MAC is refused before anything is sent", async () => {
+  const ran = await opsctl(["cn", "boot", "authorize", "02:00:00:00:00"], { server: record });
+  expect([ran.code, ran.asked.length]).toEqual([2, 0]);
+});
+
+test.each([
+  [["authorize"], "authorize", `Authorized ${MAC} (state=enrolling, address 10.7.0.10)`],
+  [["reactivate"], "reactivate", `Reactivated ${MAC} (state=enrolling)`],
+  [["rescue"], "rescue", `Rescue is off for ${MAC}`],
+  [["rescue", "--clear"], "rescue/clear", `Rescue is off for ${MAC}`],
+  [["decommission", "--yes"], "decommission", `Decommissioned ${MAC} (state=enrolling)`],
+])("boot %j posts %s and tells what came of it", async ([verb, ...rest], path, words) => {
+  const ran = await opsctl(["cn", "boot", verb!, MAC, ...rest], { server: record });
+  expect(ran.asked).toMatchObject([{ method: "POST", path: `/v2/cn-boot/${MAC}/${path}` }]);
+  expect(ran.out()).toBe(`${words}\n`);
+});
+
+test("boot assign", async () => {
+  const server: Server = () => ({ body: bootRecord({ assigned_pi: PI }) });
+  const ran = await opsctl(["cn", "boot", "assign", MAC, "--pi", PI], { server });
+  expect(ran.asked[0]).toMatchObject({ path: `/v2/cn-boot/${MAC}/assign`, body: { platform_image: PI } });
+  expect(ran.out()).toBe(`Assigned platform image ${PI} to ${MAC}; applied at its next netboot\n`);
+});
+
+const AGGREGATE = { name: "aggr0", mode: "active", macs: ["02:00:00:00:00:02", "02:00:00:00:00:01"] } as const;
+const ROSTER: Roster = [
+  { hostname: "n1", macs: [MAC, "02:00:00:00:00:99"], nic_tags: ["admin"], aggregate: undefined },
+  { hostname: "n2", macs: [MAC], nic_tags: [], aggregate: { ...AGGREGATE, macs: [...AGGREGATE.macs] } },
+  { hostname: "n3", macs: ["02:00:00:00:00:03"], nic_tags: [], aggregate: undefined },
+];
+
+test("boot declared joins by boot MAC, the first member of an aggregate, and tells what is not converged", async () => {
+  const n1 = bootRecord({ hostname: "n1", server_uuid: NODE_ID });
+  const live = { ...n1.networking!, hostname: "n1", nic_tags: ["admin"] };
+  const items = [{ ...n1, networking: live }, bootRecord({ mac: "02:00:00:00:00:02", hostname: "old" })];
+  const ran = await opsctl(["cn", "boot", "declared"], {
+    server: ({ path }) => ({ body: path === "/v2/cn-boot-roster" ? ROSTER : { items } }),
+  });
+  const rows = ran.out().trimEnd().split("\n").map((line) => line.split(/ {2,}/));
+  expect(rows).toEqual([
+    ["BOOT_MAC", "HOSTNAME", "NIC_TAGS", "AGGREGATE", "STATE", "ADDRESS", "SERVER_UUID", "CONVERGED"],
+    [MAC, "n1", "admin", "-", "enrolling", "10.7.0.10", NODE_ID, "yes"],
+    [
+      "02:00:00:00:00:02",
+      "n2",
+      "-",
+      `aggr0 (active): ${AGGREGATE.macs.join(" ")}`,
+      "enrolling",
+      "10.7.0.10",
+      "-",
+      "no",
+    ],
+    ["02:00:00:00:00:03", "n3", "-", "-", "(not seen)", "-", "-", "-"],
+  ]);
+  expect(ran.err()).toContain("opsctl cn boot converge");
+});
+
+test("boot converge tells what was rewritten and what is not there yet", async () => {
+  const body = { converged: [MAC], unchanged: ["02:00:00:00:00:02"], unknown: ["02:00:00:00:00:03"] };
+  const ran = await opsctl(["cn", "boot", "converge"], { server: () => ({ body }) });
+  expect(ran.asked[0]).toMatchObject({ method: "POST", path: "/v2/cn-boot-roster/converge" });
+  expect(ran.out()).toBe(
+    `Converged: 1 rewritten, 1 as declared, 1 not seen yet
+  02:00:00:00:00:01  rewritten; applied at its next netboot
+  02:00:00:00:00:03  has no boot record yet
+`,
+  );
+});
+
+function file(name: string, text: string): string {
+  const path = join(mkdtempSync(join(tmpdir(), "berth-document-")), name);
+  writeFileSync(path, text);
+  return path;
+}
+
+test("boot roster apply puts the file as it is", async () => {
+  const server: Server = ({ body }) => ({ body });
+  const ran = await opsctl(["cn", "boot", "roster", "apply", "-f", file("r.json", JSON.stringify(ROSTER))], { server });
+  expect(ran.asked[0]).toMatchObject({
+    method: "PUT",
+    path: "/v2/cn-boot-roster",
+    body: JSON.parse(JSON.stringify(ROSTER)),
+  });
+  expect(ran.out()).toBe("Declared machines: 3\n");
+});
+
+/** A policy that others change in between: `rivals` are applied one by one, each just before a PUT. */
+function policyServer(...rivals: object[]) {
+  const held = { policy: bootPolicy(), version: 3 };
+  const server: Server = ({ method, path, headers, body }): Told => {
+    if (path === "/v2/platform-images") return { body: { items: [] } };
+    const etag = () => `"boot-policy-${held.version}"`;
+    if (method === "GET") return { body: held.policy, headers: { etag: etag() } };
+    const rival = rivals.shift();
+    if (rival !== undefined) {
+      held.policy = { ...held.policy, ...rival };
+      held.version += 1;
+    }
+    if (headers["if-match"] !== etag()) return { status: 412, body: { message: "changed since" } };
+    held.policy = body as typeof held.policy;
+    held.version += 1;
+    return { body: held.policy, headers: { etag: etag() } };
+  };
+  return { server, held };
+}
+
+test("policy set keeps what it does not name", async () => {
+  const { server, held } = policyServer();
+  const words = ["--auto-enroll", "false", "--enrollment-kernel-arg", "console=ttya", "--enrollment-kernel-arg", "-v"];
+  const ran = await opsctl(["cn", "boot", "policy", "set", ...words], { server });
+  expect(ran.code).toBe(0);
+  expect(held.policy).toEqual(bootPolicy({ auto_enroll: false, enrollment_kernel_args: ["console=ttya", "-v"] }));
+});
+
+test("policy set and another operator's change at the same time are both kept", async () => {
+  const rivals = [{ auto_enroll: false }, { enrollment_kernel_args: ["a"] }];
+  const { server, held } = policyServer(...rivals);
+  const ran = await opsctl(["cn", "boot", "policy", "set", "--enrollment-pi", "new"], { server });
+  expect(ran.code).toBe(0);
+  expect(held.policy).toEqual(bootPolicy({ auto_enroll: false, enrollment_kernel_args: ["a"], enrollment_pi: "new" }));
+  expect(ran.err()).toContain("new is not staged on any booter");
+});
+
+test("policy set gives up, as a conflict, when others are always faster", async () => {
+  const { server, held } = policyServer(...Array.from({ length: 100 }, () => ({ auto_enroll: false })));
+  const ran = await opsctl(["cn", "boot", "policy", "set", "--enrollment-pi", "new"], { server });
+  expect([ran.code, held.policy.enrollment_pi]).toEqual([5, PI]);
+});
+
+test("policy set empties the kernel arguments with an empty one, and needs something to set", async () => {
+  const { server, held } = policyServer({ enrollment_kernel_args: ["a"] });
+  await opsctl(["cn", "boot", "policy", "set", "--enrollment-kernel-arg", ""], { server });
+  expect(held.policy.enrollment_kernel_args).toEqual([]);
+  expect((await opsctl(["cn", "boot", "policy", "set"], { server })).code).toBe(2);
+});
+
+test("policy show names the version that apply can hold on to", async () => {
+  const { server, held } = policyServer();
+  expect((await opsctl(["cn", "boot", "policy", "show"], { server })).out()).toContain(
+    "version:                 boot-policy-3\n",
+  );
+  expect(JSON.parse((await opsctl(["cn", "boot", "policy", "show", "--json"], { server })).out())).toEqual(
+    bootPolicy(),
+  );
+  const path = file("p.json", JSON.stringify(bootPolicy({ auto_enroll: false })));
+  const words = ["cn", "boot", "policy", "apply", "-f", path, "--if-match"];
+  expect((await opsctl([...words, "boot-policy-2"], { server })).code).toBe(5);
+  const ran = await opsctl([...words, "boot-policy-3"], { server });
+  expect(ran.out()).toBe("Boot policy applied; changed: auto_enroll\n");
+  expect(held.policy.auto_enroll).toBe(false);
+});
+
+test("policy apply takes JSON from standard input and TOML from a file", async () => {
+  const { server, held } = policyServer();
+  const typed = JSON.stringify(bootPolicy({ enrollment_pi: "a" }));
+  await opsctl(["cn", "boot", "policy", "apply", "-f", "-"], { server, typed });
+  expect(held.policy.enrollment_pi).toBe("a");
+  const toml = 'enrollment_pi = "b"\n[[allowlist]]\nkind = "mac_prefix"\nvalue = "02:00"\n';
+  await opsctl(["cn", "boot", "policy", "apply", "-f", file("p.toml", toml)], { server });
+  expect(held.policy).toEqual({ enrollment_pi: "b", allowlist: [{ kind: "mac_prefix", value: "02:00" }] });
+});
+
+test.each([["p.json", "{"], ["p.toml", "a ="]])("a %s that does not parse is a usage error", async (name, text) => {
+  const ran = await opsctl(["cn", "boot", "policy", "apply", "-f", file(name, text)], policyServer());
+  expect([ran.code, ran.asked.length]).toEqual([2, 0]);
+});
+
+test("a PUT whose answer was lost is repeated under its key, so that If-Match does not refuse it", async () => {
+  const { server } = policyServer();
+  let cut = true;
+  const flaky: Server = (asked, signal) => {
+    if (asked.method === "PUT" && cut) {
+      cut = false;
+      throw new TypeError("fetch failed");
+    }
+    return server(asked, signal);
+  };
+  const ran = await opsctl(["cn", "boot", "policy", "set", "--auto-enroll", "false"], { server: flaky });
+  const keys = ran.asked.filter(({ method }) => method === "PUT").map(({ headers }) => headers["idempotency-key"]);
+  expect([ran.code, keys.length, new Set(keys).size]).toEqual([0, 2, 1]);
+});
+
+test("pi list prints its columns", async () => {
+  const items = [{ stamp: PI, staged_at: "2026-11-21T10:00:00Z", staged_by: "k1" }];
+  const ran = await opsctl(["pi", "list"], { server: () => ({ body: { items } }) });
+  expect(ran.out()).toBe(`STAMP             STAGED_AT             STAGED_BY\n${PI}  2026-11-21T10:00:00Z  k1\n`);
+  expect((await opsctl(["pi", "list"], { server: () => ({ body: { items: [] } }) })).out()).toBe(
+    "(no platform images)\n",
+  );
+});

@@ -1,0 +1,120 @@
+// The verbs that cannot be undone, and the ones for a node's root password and traits.
+import { expect, test } from "vitest";
+import type { FakeOptions, Server } from "./fake-world.ts";
+import { opsctl } from "./opsctl.ts";
+import { bootRecord, MAC, node, NODE_ID } from "./records.ts";
+
+const server: Server = ({ method, path }) => {
+  if (method === "DELETE") return { status: 204 };
+  return { body: path.startsWith("/v2/cn-boot/") ? bootRecord() : node({ state: "awaiting_setup" }) };
+};
+
+const VERBS: [words: string[], name: string, sent: string][] = [
+  [["cn", "factory-reset", NODE_ID], "rack1-n4", `POST /v1/cns/${NODE_ID}/factory-reset`],
+  [["cn", "remove", NODE_ID], "rack1-n4", `DELETE /v1/cns/${NODE_ID}`],
+  [["cn", "boot", "decommission", MAC], MAC, `POST /v2/cn-boot/${MAC}/decommission`],
+];
+
+async function changes(words: string[], options: FakeOptions) {
+  const ran = await opsctl(words, { server, ...options });
+  return { ...ran, sent: ran.asked.filter(({ method }) => method !== "GET").map((a) => `${a.method} ${a.path}`) };
+}
+
+test.each(VERBS)("%j without a terminal and without --yes is a usage error", async (words) => {
+  const ran = await changes(words, {});
+  expect([ran.code, ran.sent]).toEqual([2, []]);
+  expect(ran.err()).toContain("--yes");
+});
+
+test.each(VERBS)("%j with --yes asks nothing, not even the server first", async (words, _name, sent) => {
+  const ran = await changes([...words, "--yes"], {});
+  expect([ran.code, ran.sent, ran.asked.length]).toEqual([0, [sent], 1]);
+});
+
+test.each(VERBS)("%j on a terminal goes on only when the name %s was typed", async (words, name, sent) => {
+  expect((await changes(words, { isTTY: true, typed: [name] })).sent).toEqual([sent]);
+  for (const typed of ["", "y", "yes", `${name}x`]) {
+    const ran = await changes(words, { isTTY: true, typed: [typed] });
+    expect([ran.code, ran.sent]).toEqual([1, []]);
+  }
+});
+
+test("the UUID may be typed in place of the hostname", async () => {
+  expect((await changes(["cn", "remove", NODE_ID], { isTTY: true, typed: [NODE_ID] })).sent).toHaveLength(1);
+});
+
+test("factory-reset and remove tell what they did", async () => {
+  const reset = await changes(["cn", "factory-reset", NODE_ID, "--yes"], {});
+  expect(reset.out()).toBe(`Reset CN ${NODE_ID} (state=awaiting_setup)\n`);
+  expect((await changes(["cn", "remove", NODE_ID, "--yes"], {})).out()).toBe(`Removed CN ${NODE_ID}\n`);
+});
+
+const HASH = `$6$saltsalt$${"a".repeat(85)}/`;
+const password = (words: string[], options: FakeOptions = {}) =>
+  opsctl(["cn", "root-password", NODE_ID, ...words], { server, ...options });
+
+test("root-password asks twice without echo and sends a hash, never the password", async () => {
+  const ran = await password([], { isTTY: true, typed: ["correct horse", "correct horse"] });
+  expect(ran.code).toBe(0);
+  expect(ran.asked[0]).toMatchObject({ method: "POST", path: `/v1/cns/${NODE_ID}/root-password` });
+  expect(ran.asked[0]!.body).toEqual({
+    password_hash: expect.stringMatching(/^\$6\$[./0-9A-Za-z]{16}\$[./0-9A-Za-z]{86}$/),
+  });
+  expect(JSON.stringify(ran.asked) + ran.out() + ran.err()).not.toContain("correct horse");
+});
+
+test("root-password --password-stdin takes one line, with or without its end", async () => {
+  const ran = await password(["--password-stdin"], { typed: "secret word\n" });
+  expect([ran.code, ran.out()]).toEqual([
+    0,
+    `Set the root password of CN ${NODE_ID} (next netboot)\n`,
+  ]);
+  expect((await password(["--password-stdin"], { typed: "two\nlines\n" })).code).toBe(2);
+});
+
+test("root-password --hash is sent as it is", async () => {
+  const ran = await password(["--hash", HASH]);
+  expect(ran.asked[0]!.body).toEqual({ password_hash: HASH });
+});
+
+test("root-password --clear sends neither field", async () => {
+  const ran = await password(["--clear"]);
+  expect(ran.asked[0]!.body).toEqual({});
+  expect(ran.out()).toBe(`Cleared the root password of CN ${NODE_ID} (next netboot)\n`);
+});
+
+test.each([
+  ["an empty password", ["--password-stdin"], { typed: "\n" }],
+  ["an empty hash", ["--hash", ""], {}],
+  ["two different answers", [], { isTTY: true, typed: ["a", "b"] }],
+  ["nobody to ask", [], {}],
+  ["two ways at once", ["--hash", HASH, "--clear"], {}],
+  ["two ways at once", ["--clear", "--password-stdin"], {}],
+  ["two ways at once", ["--hash", HASH, "--password-stdin"], {}],
+])("root-password with %s is a usage error and clears nothing: %j", async (_what, words, options) => {
+  const ran = await password(words, options);
+  expect([ran.code, ran.asked.length]).toEqual([2, 0]);
+});
+
+function traits(held: Record<string, string>): FakeOptions {
+  return { server: ({ method, body }) => ({ body: method === "GET" ? { traits: held } : body }) };
+}
+
+test("traits set keeps those it does not name, and prints what holds now", async () => {
+  const ran = await opsctl(["cn", "traits", "set", NODE_ID, "rack=r2", "expr=a=b"], traits({ gpu: "yes", rack: "r1" }));
+  expect(ran.asked.at(-1)!.body).toEqual({ traits: { gpu: "yes", rack: "r2", expr: "a=b" } });
+  expect(ran.out()).toBe("TRAIT  VALUE\nexpr   a=b\ngpu    yes\nrack   r2\n");
+});
+
+test("traits clear takes away those it names, or all", async () => {
+  const held = { gpu: "yes", rack: "r1" };
+  const one = await opsctl(["cn", "traits", "clear", NODE_ID, "gpu"], traits(held));
+  expect(one.asked.at(-1)!.body).toEqual({ traits: { rack: "r1" } });
+  const all = await opsctl(["cn", "traits", "clear", NODE_ID], traits(held));
+  expect([all.asked.at(-1)!.body, all.out()]).toEqual([{ traits: {} }, "(no traits)\n"]);
+});
+
+test.each([["rack"], ["=r1"], ["rack="]])("traits set %s is a usage error", async (word) => {
+  const ran = await opsctl(["cn", "traits", "set", NODE_ID, word], traits({}));
+  expect([ran.code, ran.asked.some(({ method }) => method === "POST")]).toEqual([2, false]);
+});

@@ -1,0 +1,111 @@
+// Debian's own sshd on loopback, with keys of its own, as the current user. Nothing of the machine's configuration or of
+// the user's is read or changed.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+
+const PROGRAM = "/usr/sbin/sshd";
+const START_LIMIT_MS = 10_000;
+
+/** Addresses that answer, each as a node of its own. Linux has all of 127.0.0.0/8 on loopback. */
+export const SSH_ADDRESSES = ["127.0.0.1", "127.0.0.2", "127.0.0.3"] as const;
+/** Nothing listens there. */
+export const SILENT_ADDRESS = "127.0.0.4";
+
+export type Sshd = {
+  /** Words for `cn exec` with which it reaches this server. */
+  readonly words: readonly string[];
+  stop(): Promise<void>;
+};
+
+/** Null when it can run here, otherwise why not. */
+export function whyNoSshd(): string | null {
+  if (process.platform !== "linux") return "the tests of cn exec against sshd need Linux";
+  return existsSync(PROGRAM) ? null : `${PROGRAM} is missing; install openssh-server to run the tests of cn exec`;
+}
+
+export async function startSshd(): Promise<Sshd> {
+  const folder = mkdtempSync(join(tmpdir(), "berth-sshd-"));
+  const [host_key, user_key] = ["host_key", "user_key"].map((name) => newKey(join(folder, name)));
+  // The first address and the second are known hosts, the third is not.
+  const port = await freePort();
+  const host_public = readFileSync(`${host_key}.pub`, "utf8").trim();
+  const known = SSH_ADDRESSES.slice(0, 2).map((address) => `[${address}]:${port} ${host_public}\n`).join("");
+  writeFileSync(join(folder, "known_hosts"), known);
+  writeFileSync(join(folder, "sshd_config"), configText(folder, port));
+  // Where root's sshd puts the process that parses what strangers send.
+  if (userInfo().uid === 0) mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
+  const child = spawn(PROGRAM, ["-D", "-e", "-f", join(folder, "sshd_config")], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr!.setEncoding("utf8").on("data", (text: string) => said += text);
+  await untilItListens(child, port, () => said);
+  const options = [
+    `Port=${port}`,
+    `IdentityFile=${user_key}`,
+    "IdentitiesOnly=yes",
+    `UserKnownHostsFile=${join(folder, "known_hosts")}`,
+    "GlobalKnownHostsFile=/dev/null",
+  ];
+  return {
+    words: ["--user", userInfo().username, ...options.flatMap((option) => ["--ssh-option", option])],
+    stop: () =>
+      new Promise((resolve) => {
+        child.once("close", () => resolve());
+        child.kill("SIGTERM");
+      }),
+  };
+}
+
+function newKey(path: string): string {
+  execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", path]);
+  return path;
+}
+
+function configText(folder: string, port: number): string {
+  return [
+    `Port ${port}`,
+    ...SSH_ADDRESSES.map((address) => `ListenAddress ${address}`),
+    `HostKey ${join(folder, "host_key")}`,
+    `AuthorizedKeysFile ${join(folder, "user_key.pub")}`,
+    "PidFile none",
+    "UsePAM no",
+    // The temporary folder belongs to everybody.
+    "StrictModes no",
+    "PasswordAuthentication no",
+    "KbdInteractiveAuthentication no",
+    "MaxStartups 100",
+    "",
+  ].join("\n");
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function untilItListens(child: ChildProcess, port: number, said: () => string): Promise<void> {
+  for (const end = Date.now() + START_LIMIT_MS; Date.now() < end && child.exitCode === null;) {
+    if (await answers(port)) return;
+    await new Promise((wake) => setTimeout(wake, 50));
+  }
+  child.kill("SIGKILL");
+  throw new Error(`sshd does not listen: ${said()}`);
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, SSH_ADDRESSES[2]);
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}
