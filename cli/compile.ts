@@ -5,7 +5,7 @@ import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import process from "node:process";
 
-const NAMES = ["opsctl", "nodeagent"] as const;
+const NAMES = ["opsctl", "nodeagent", "index-builder"] as const;
 const BUN = "bun@1.4.5";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -31,7 +31,7 @@ function compile(name: string): Promise<void> {
     // The file name is part of the executable: the same one every time makes the build reproducible.
     "--outfile",
     `dist/${name}`,
-    `cli/${name}/main.ts`,
+    name === "index-builder" ? `${name}/main.ts` : `cli/${name}/main.ts`,
   ];
   return new Promise((resolve, reject) => {
     const child = spawn("npx", args, { cwd: ROOT, stdio: "inherit" });

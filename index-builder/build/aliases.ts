@@ -1,0 +1,42 @@
+// Which release holds latest, lts and dev. Given only to releases that are published, so that an alias never points at one
+// that was left out.
+import { VendorFault } from "../fault.ts";
+import type { Candidate } from "../vendor.ts";
+import type { ResolvedRelease } from "./release.ts";
+
+/** What the candidates that stand at one release say of it: two channels can resolve to the same one. */
+export type Labelled = {
+  readonly resolved: ResolvedRelease;
+  readonly labels: readonly Pick<Candidate, "dev" | "lts">[];
+};
+export type Aliased = { readonly releases: readonly ResolvedRelease[]; readonly dev_channel: string | null };
+
+/** @param found newest first, as the vendor's file lists them */
+export function giveAliases(found: readonly Labelled[]): Aliased {
+  const latest = found.find(({ labels }) => labels.some(({ dev }) => dev === null));
+  const lts = found.find(({ labels }) => labels.some((label) => label.lts));
+  const dev = found.find(({ labels }) => labels.some((label) => label.dev !== null));
+  const releases = found.map((entry) => {
+    const aliases = [
+      ...(entry === latest ? ["latest"] : []),
+      ...(entry === lts ? ["lts"] : []),
+      ...(entry === dev ? ["dev"] : []),
+    ];
+    const { resolved } = entry;
+    return { ...resolved, release: { ...resolved.release, aliases } };
+  });
+  const label = dev?.labels.find((candidate) => candidate.dev !== null)?.dev ?? null;
+  return { releases, dev_channel: label?.toLowerCase() ?? null };
+}
+
+/** Candidates that resolved to the same release become one entry, at the place of the first. */
+export function mergeChannels(found: readonly { candidate: Candidate; resolved: ResolvedRelease }[]): Labelled[] {
+  const merged = new Map<string, { resolved: ResolvedRelease; labels: Candidate[] }>();
+  for (const { candidate, resolved } of found) {
+    const before = merged.get(resolved.release.id);
+    if (before === undefined) merged.set(resolved.release.id, { resolved, labels: [candidate] });
+    else if (before.labels[0]!.channel && candidate.channel) before.labels.push(candidate);
+    else throw new VendorFault("unreadable", `two releases are called ${resolved.release.id}`);
+  }
+  return [...merged.values()];
+}

@@ -1,0 +1,84 @@
+// One build of a release, and what keeps its bytes honest from one run to the next.
+import { isFault, messageOf, VendorFault } from "../fault.ts";
+import { osinfoRef, pointEntry } from "../osinfo/lookup.ts";
+import type { LocationKind } from "../tree/enums.ts";
+import type { Artifact, Build } from "../tree/model.ts";
+import type { BuildDraft, Visit } from "../vendor.ts";
+import type { Web } from "../web/web.ts";
+import { resolveArtifact } from "./artifact.ts";
+import { isAbsent, isToken } from "./policy.ts";
+
+export type BuildSetting = {
+  readonly visit: Visit;
+  readonly web: Web;
+  readonly kind: LocationKind;
+  readonly distro: string;
+  readonly release: string;
+  readonly previous: readonly Build[];
+  readonly first_seen: string;
+  /** The operator says that other bytes under a known build id are right. */
+  readonly accept_changes: boolean;
+};
+
+/**
+ * Null when no image of it could be had.
+ * @throws VendorFault gone when the default image is not there, held when a hash changed under the same build id
+ */
+export async function resolveBuild(draft: BuildDraft, setting: BuildSetting): Promise<Build | null> {
+  if (!isToken(draft.build)) throw new VendorFault("unreadable", `"${draft.build}" cannot be a build id`);
+  const before = setting.previous.find(({ build }) => build === draft.build);
+  const artifacts = (await Promise.all(draft.artifacts.map((_, index) => artifactAt(draft, index, setting))))
+    .flatMap((artifact) => artifact ?? []);
+  if (artifacts.length === 0) return null;
+  const change = artifacts.map((artifact) => changeIn(draft.build, before, artifact)).find((text) => text !== null) ??
+    null;
+  if (change !== null && !setting.accept_changes) throw new VendorFault("held", change);
+  return {
+    build: draft.build,
+    point_release: draft.point_release,
+    published_at: draft.published_at ?? null,
+    // Other bytes are another build, even where the vendor gave them the same name.
+    first_seen: (change === null ? before?.first_seen : null) ?? setting.first_seen,
+    osinfo: osinfoRef(pointEntry(setting.distro, draft.point_release)),
+    artifacts,
+  };
+}
+
+async function artifactAt(draft: BuildDraft, index: number, setting: BuildSetting): Promise<Artifact | null> {
+  const { visit, web, kind, previous } = setting;
+  const images = previous.flatMap((build) => build.artifacts);
+  const artifact = draft.artifacts[index]!;
+  try {
+    return await resolveArtifact(artifact, {
+      visit,
+      web,
+      kind,
+      previous: (url) => images.find(({ locations }) => locations.some((location) => location.url === url)),
+      release_known: previous.length > 0,
+    });
+  } catch (error) {
+    const can_go = isFault(error, "not_recorded") || (index > 0 && (isAbsent(error) || isFault(error, "held")));
+    if (!can_go) throw error;
+    visit.warn(`${setting.release} ${artifact.variant ?? "-"} ${artifact.arch}: left out: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+/** A build is bytes: other bytes under its id are an alarm, not an update. @returns what changed, or null */
+function changeIn(id: string, before: Build | undefined, artifact: Artifact): string | null {
+  const same = before?.artifacts.find((candidate) => artifactKey(candidate) === artifactKey(artifact));
+  if (same === undefined) return null;
+  const digests = artifact.integrity?.digests ?? [];
+  const known = same.integrity?.digests ?? [];
+  const changed = digests.find(({ algorithm, value }) =>
+    known.some((digest) => digest.algorithm === algorithm && digest.value !== value)
+  );
+  const resized = same.size !== null && artifact.size !== null && same.size !== artifact.size;
+  if (changed === undefined && !resized) return null;
+  return `build ${id} ${artifactKey(artifact)}: another ${changed?.algorithm ?? "size"} under the same build id`;
+}
+
+/** Document 1: what an artifact is identified by within its build. */
+export function artifactKey({ variant, arch, format }: Pick<Artifact, "variant" | "arch" | "format">): string {
+  return `${variant ?? "-"}/${arch}/${format}`;
+}

@@ -1,0 +1,140 @@
+// Vendor documents, verified. Whatever a vendor's file or the core parses comes through here, so no unverified byte is read
+// where a signature was asked for.
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { isFault, messageOf, VendorFault } from "../fault.ts";
+import { clearSignedText } from "../parse/clear-signed.ts";
+import { isStale, type Issue, refuseRollback, type VendorTrust, withIssue } from "../signatures/trust.ts";
+import { pinnedKeys, type Verified, verifyClearSigned, verifyDetached } from "../signatures/verify.ts";
+import type { DocumentOptions, DocumentSignature, SigningKey } from "../vendor.ts";
+import type { Web } from "../web/web.ts";
+import type { Notes, SignatureMode } from "./report.ts";
+
+export type Documents = {
+  text(url: string, options?: DocumentOptions): Promise<string>;
+  /** The state to write once everything was checked. */
+  trust(): VendorTrust;
+};
+type Setting = {
+  readonly web: Web;
+  readonly signatures: SignatureMode;
+  readonly before: VendorTrust;
+  readonly notes: Notes;
+  readonly now: Date;
+};
+
+export function openDocuments(setting: Setting): Documents {
+  const { web, signatures, notes, now } = setting;
+  const read = new Map<string, Promise<string>>();
+  let trust = setting.before;
+  return {
+    text: (url, options = {}) => {
+      // A large document is parsed once by who asks for it; keeping its text too would double the memory of a run.
+      if (options.bytes_max !== undefined) return readText(url, options);
+      const before = read.get(url);
+      if (before !== undefined) return before;
+      const made = readText(url, options);
+      read.set(url, made);
+      return made;
+    },
+    trust: () => trust,
+  };
+
+  async function readText(url: string, options: DocumentOptions): Promise<string> {
+    const { signature } = options;
+    if (signature === undefined) return decode(url, await web.get(url, options));
+    if (signatures === "off") return unverified(url, options, signature);
+    const verified = await verify(url, options, signature);
+    if (verified === null) return unverified(url, options, signature);
+    accept({
+      series: options.series ?? url,
+      signed_at: verified.signed_at,
+      sha256: createHash("sha256").update(verified.bytes).digest("hex"),
+    }, options.stale_after_days);
+    return decode(url, verified.bytes);
+  }
+
+  async function unverified(url: string, options: DocumentOptions, signature: DocumentSignature): Promise<string> {
+    const text = decode(url, await web.get(url, options));
+    return signature.kind === "pgp_clearsigned" && signature.twin === undefined ? clearSignedText(url, text) : text;
+  }
+
+  /** Null when it could not be checked and the mode lets that pass. */
+  async function verify(url: string, options: DocumentOptions, signature: DocumentSignature): Promise<Verified | null> {
+    const series = options.series ?? url;
+    const keys = await keysOrNull(url, signature.key);
+    if (keys === null) return null;
+    if (signature.kind === "pgp_clearsigned") {
+      const signed_url = signature.twin ?? url;
+      // Without a twin this is the document itself: that it is missing is not a matter of signatures.
+      const document = signature.twin === undefined
+        ? await web.get(url, options)
+        : await signatureOf(series, signed_url, () => web.get(signed_url, options));
+      return document === null ? null : await verifyClearSigned({ what: signed_url, document, keys, now });
+    }
+    const document = await web.get(url, options);
+    const made = await signatureOf(series, signature.url, () => web.get(signature.url));
+    return made === null ? null : await verifyDetached({ what: url, document, signature: made, keys, now });
+  }
+
+  /** Null where the vendor has no signature; one that was there before must not vanish, or an attacker would remove it. */
+  async function signatureOf<T>(series: string, url: string, work: () => Promise<T>): Promise<T | null> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isFault(error, "gone", "not_recorded", "refused")) throw error;
+      if (setting.before.documents[series] !== undefined && !isFault(error, "not_recorded")) {
+        throw new VendorFault("untrusted", `${url}: the signature that was there before is gone: ${messageOf(error)}`);
+      }
+      return unchecked(url, error);
+    }
+  }
+
+  function unchecked(what: string, error: unknown): null {
+    if (signatures === "require") throw new VendorFault("untrusted", `${what}: cannot be checked: ${messageOf(error)}`);
+    notes.warn(`${what}: signature not checked: ${messageOf(error)}`);
+    return null;
+  }
+
+  async function keysOrNull(url: string, key: SigningKey | null) {
+    try {
+      return await keysOf(key);
+    } catch (error) {
+      if (isFault(error, "untrusted", "unsafe")) throw error;
+      return unchecked(`${url}: its key`, error);
+    }
+  }
+
+  async function keysOf(key: SigningKey | null) {
+    if (key === null || key.fingerprints.length === 0) throw new VendorFault("unreadable", "no key is pinned");
+    try {
+      const bytes = await web.get(key.key_url);
+      const keys = await pinnedKeys(key.key_url, bytes, key.fingerprints);
+      trust = { ...trust, keys: { ...trust.keys, [key.key_url]: Buffer.from(bytes).toString("base64") } };
+      return keys;
+    } catch (error) {
+      const kept = trust.keys[key.key_url];
+      if (kept === undefined || isFault(error, "untrusted")) throw error;
+      notes.warn(`${key.key_url}: ${messageOf(error)}; the key as last fetched is used`);
+      return pinnedKeys(key.key_url, Buffer.from(kept, "base64"), key.fingerprints);
+    }
+  }
+
+  function accept(issue: Issue, stale_after_days: number | undefined): void {
+    refuseRollback(setting.before, issue);
+    if (stale_after_days !== undefined && isStale(issue, stale_after_days, now)) {
+      notes.alarm(
+        `${issue.series}: frozen: signed ${issue.signed_at.toISOString()}, not renewed for ${stale_after_days} days`,
+      );
+    }
+    trust = withIssue(trust, issue);
+  }
+}
+
+function decode(url: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new VendorFault("unreadable", `${url}: not UTF-8`);
+  }
+}

@@ -1,0 +1,33 @@
+// Images of one release, grouped into builds: for vendors whose variants and architectures come out at different times.
+import { compareNatural, newestFirst } from "../natural-order.ts";
+import type { Visit } from "../vendor.ts";
+
+export type Found = { readonly build: string; readonly variant: string; readonly arch: string };
+
+/**
+ * Of every variant and architecture the newest image that is not ahead of `lead`, the build of the default image; grouped
+ * by build, newest first. One that lags is a build of its own, since a build is the same bytes for ever; one that is ahead
+ * waits, so that the newest build always has the default image.
+ */
+export function groupByBuild<T extends Found>(visit: Visit, found: readonly T[], lead: string): T[][] {
+  const ready = found.filter(({ build }) => compareNatural(build, lead) <= 0);
+  const waiting = found.filter((image) => !ready.some((other) => isSameKind(other, image)));
+  for (const { variant, arch, build } of newestOfEachKind(waiting)) {
+    visit.warn(`${variant} ${arch} ${build}: left out until the default image, now ${lead}, is there`);
+  }
+  const current = newestOfEachKind(ready);
+  const builds = newestFirst(new Set(current.map(({ build }) => build)), (build) => build);
+  return builds.map((build) => current.filter((image) => image.build === build));
+}
+
+function newestOfEachKind<T extends Found>(found: readonly T[]): T[] {
+  return found.filter((image) => !found.some((other) => isSameKind(other, image) && isNewer(other, image)));
+}
+
+function isSameKind(a: Found, b: Found): boolean {
+  return a.variant === b.variant && a.arch === b.arch;
+}
+
+function isNewer(a: Found, b: Found): boolean {
+  return compareNatural(a.build, b.build) > 0;
+}

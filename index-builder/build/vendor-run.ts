@@ -1,0 +1,114 @@
+// One vendor from its documents to its part of the tree. Transient faults are tried again from the start; every other fault
+// ends the run, and whoever called keeps the vendor's last good files.
+import { isFault, messageOf, VendorFault } from "../fault.ts";
+import { NO_TRUST, type VendorTrust } from "../signatures/trust.ts";
+import type { DistroTree } from "../tree/tree.ts";
+import type { Candidate, Vendor, Visit } from "../vendor.ts";
+import type { Exchange } from "../web/exchange.ts";
+import { openWeb } from "../web/web.ts";
+import { giveAliases, mergeChannels } from "./aliases.ts";
+import { openDocuments } from "./documents.ts";
+import { cycleEnded, END_OF_LIFE_HOST, readCycles } from "./end-of-life.ts";
+import { ATTEMPTS } from "./policy.ts";
+import { resolveRelease } from "./release.ts";
+import { newNotes, type Note, type Notes, type SignatureMode } from "./report.ts";
+import { openVisit } from "./visit.ts";
+
+export type VendorSetting = {
+  readonly exchange: Exchange;
+  readonly signatures: SignatureMode;
+  readonly now: Date;
+  readonly previous: DistroTree | null;
+  readonly trust: VendorTrust | null;
+  /** The operator's word that older documents and changed bytes of this vendor are right, for this run. */
+  readonly accept_changes?: boolean;
+  /** Called before each further attempt. */
+  readonly wait: () => Promise<void>;
+};
+export type VendorOutcome =
+  & { readonly id: string; readonly notes: readonly Note[]; readonly attempts: number }
+  & ({ readonly ok: true; readonly tree: DistroTree; readonly trust: VendorTrust } | {
+    readonly ok: false;
+    readonly error: string;
+  });
+
+export async function runVendor(vendor: Vendor, setting: VendorSetting): Promise<VendorOutcome> {
+  for (let attempts = 1;; attempts++) {
+    const notes = newNotes();
+    try {
+      return { id: vendor.id, ok: true, attempts, ...(await attempt(vendor, setting, notes)), notes: notes.all };
+    } catch (error) {
+      // Whatever a document made a vendor's file throw, the others must still be built.
+      if (!isFault(error, "transient") || attempts === ATTEMPTS) {
+        return { id: vendor.id, ok: false, attempts, error: describe(error), notes: notes.all };
+      }
+      await setting.wait();
+    }
+  }
+}
+
+async function attempt(vendor: Vendor, setting: VendorSetting, notes: Notes) {
+  const { now, previous, signatures } = setting;
+  const web = openWeb(setting.exchange, allowedBy(vendor));
+  const documents = openDocuments({ web, signatures, notes, now, before: trustOf(setting) });
+  const { end_of_life_product } = vendor;
+  const visit = openVisit({ web, documents, notes, now, end_of_life_product });
+  const candidates = await wanted(vendor, visit, notes);
+  const release_setting = {
+    visit,
+    web,
+    notes,
+    distro: vendor.id,
+    previous,
+    first_seen: now.toISOString(),
+    accept_changes: setting.accept_changes === true,
+  };
+  const found = await Promise.all(candidates.map(async (candidate) => {
+    const resolved = await resolveRelease(candidate, release_setting);
+    return resolved === null ? [] : [{ candidate, resolved }];
+  }));
+  const { releases, dev_channel } = giveAliases(mergeChannels(found.flat()));
+  if (releases.length === 0) throw new VendorFault("unreadable", `${vendor.id}: no release could be published`);
+  const { id, name, os_family, homepage } = vendor;
+  const tree: DistroTree = {
+    distro: { id, name, os_family, homepage, dev_channel, releases: releases.map(({ release }) => release) },
+    current: new Map(releases.map(({ release, current }) => [release.id, current])),
+    archived: new Map(
+      releases.flatMap(({ release, archived }) => archived.length === 0 ? [] : [[release.id, archived]]),
+    ),
+  };
+  return { tree, trust: documents.trust() };
+}
+
+/** Keys that were had once stay in use; only what is known of documents is set aside. */
+function trustOf({ trust, accept_changes }: VendorSetting): VendorTrust {
+  const known = trust ?? NO_TRUST;
+  return accept_changes === true ? { ...known, documents: {} } : known;
+}
+
+/** Supported candidates whose cycle has not ended, and every pre-release or development channel. */
+async function wanted(vendor: Vendor, visit: Visit, notes: Notes): Promise<Candidate[]> {
+  const candidates = await vendor.list(visit);
+  const open = candidates.filter(({ supported, dev }) => supported || dev !== null);
+  const product = vendor.end_of_life_product;
+  if (product === null || open.every(({ dev, channel }) => dev !== null || channel)) return open;
+  const cycles = await readCycles(visit, product);
+  return open.filter((candidate) => {
+    if (candidate.dev !== null || candidate.channel) return true;
+    const ended = cycleEnded(cycles, candidate);
+    if (ended === null) notes.warn(`${candidate.token}: ${product} has no such cycle on endoflife.date; kept`);
+    return ended !== true;
+  });
+}
+
+function allowedBy({ hosts, plain_http_hosts = [] }: Vendor): (url: URL) => boolean {
+  return ({ protocol, hostname, port, username, password }) => {
+    if (port !== "" || username !== "" || password !== "") return false;
+    if (protocol === "http:") return plain_http_hosts.includes(hostname);
+    return protocol === "https:" && (hosts.includes(hostname) || hostname === END_OF_LIFE_HOST);
+  };
+}
+
+function describe(error: unknown): string {
+  return isFault(error) ? `${error.kind}: ${error.message}` : `unexpected: ${messageOf(error)}`;
+}

@@ -1,0 +1,106 @@
+// The one object a vendor's file is given: see vendor.ts for what each method promises.
+import { isFault, messageOf, unreadable } from "../fault.ts";
+import { type Checksums, parseChecksums } from "../parse/checksums.ts";
+import { parseListing } from "../parse/listing.ts";
+import { parseSizes } from "../parse/sizes.ts";
+import type { ChecksumDocument, DocumentOptions, Visit } from "../vendor.ts";
+import type { Web } from "../web/web.ts";
+import type { Documents } from "./documents.ts";
+import { type Cycles, readCycles } from "./end-of-life.ts";
+import type { Notes } from "./report.ts";
+
+type Setting = {
+  readonly web: Web;
+  readonly documents: Documents;
+  readonly notes: Notes;
+  readonly now: Date;
+  readonly end_of_life_product: string | null;
+};
+
+export function openVisit({ web, documents, notes, now, end_of_life_product }: Setting): Visit {
+  const parsed = new Map<string, Promise<unknown>>();
+  const today = now.toISOString().slice(0, 10);
+  let cycles: Promise<Cycles> | null = null;
+  const visit: Visit = {
+    now,
+    today,
+    text: documents.text,
+    json: (url, shape, options) =>
+      once(url, async () => {
+        const result = shape.safeParse(asJson(url, await documents.text(url, options)));
+        if (!result.success) throw unreadable(url, firstProblem(result.error.issues));
+        return result.data;
+      }),
+    listing: async (url) => parseListing(url, await documents.text(url)),
+    checksums: (document) =>
+      once(
+        `${document.format} ${document.algorithm} ${document.url}`,
+        async (): Promise<Checksums> =>
+          parseChecksums(document.url, await documents.text(document.url, optionsOf(document)), document),
+      ),
+    sizes: async (document) => {
+      try {
+        return parseSizes(await documents.text(document.url, optionsOf(document)));
+      } catch (error) {
+        // What becomes of a release without its checksums is decided where its digest is read.
+        if (!isFault(error, "gone", "refused", "unreadable", "not_recorded")) throw error;
+        return new Map();
+      }
+    },
+    optional: async (what, work) => {
+      try {
+        return await work();
+      } catch (error) {
+        if (isFault(error, "not_recorded")) notes.warn(`${what}: ${messageOf(error)}`);
+        else if (!isFault(error, "gone")) throw error;
+        return null;
+      }
+    },
+    exists: async (url) => {
+      try {
+        await web.head(url);
+        return true;
+      } catch (error) {
+        if (isFault(error, "not_recorded")) notes.warn(messageOf(error));
+        else if (!isFault(error, "gone")) throw error;
+        return false;
+      }
+    },
+    ended: async (cycle) => {
+      if (end_of_life_product === null) return null;
+      cycles ??= readCycles(visit, end_of_life_product);
+      return (await cycles).get(cycle) ?? null;
+    },
+    warn: notes.warn,
+  };
+  return visit;
+
+  /** Parsing an 18 MB feed once matters; the key tells what it was parsed as. */
+  function once<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = parsed.get(key);
+    if (before !== undefined) return before as Promise<T>;
+    const made = work();
+    parsed.set(key, made);
+    return made;
+  }
+}
+
+export function optionsOf(document: ChecksumDocument): DocumentOptions {
+  const { signature, series } = document;
+  return { ...(signature === null ? {} : { signature }), ...(series === undefined ? {} : { series }) };
+}
+
+function asJson(url: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw unreadable(url, messageOf(error));
+  }
+}
+
+function firstProblem(issues: readonly { path: readonly PropertyKey[]; message: string }[]): string {
+  const issue = issues[0];
+  return issue === undefined
+    ? "not what it should be"
+    : `${issue.path.map(String).join(".") || "document"}: ${issue.message}`;
+}

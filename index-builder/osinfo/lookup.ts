@@ -1,0 +1,35 @@
+// Which entry of the osinfo database a release or point release is.
+import type { OsinfoRef } from "../tree/model.ts";
+import { OSINFO_ARCH, OSINFO_FAMILIES, type OsinfoFamily } from "./entries.ts";
+
+export type OsinfoEntry = OsinfoRef & {
+  /** Whether the database of 2022 held it; else its id follows the database's naming. */
+  readonly source: "database" | "rule";
+};
+
+/** Null when the database has no entry of that kind. */
+export function releaseEntry(distro: string, version: string | null): OsinfoEntry | null {
+  if (distro === "arch") return { ...OSINFO_ARCH, source: "database" };
+  const family = OSINFO_FAMILIES[distro];
+  if (family === undefined || version === null) return null;
+  return entry(family, family.releaseKey(version));
+}
+
+/** Only a more specific entry than the release's. */
+export function pointEntry(distro: string, point_release: string | null): OsinfoEntry | null {
+  const family = OSINFO_FAMILIES[distro];
+  if (family === undefined || point_release === null) return null;
+  const found = entry(family, family.pointKey(point_release));
+  return found === null || (found.source === "rule" && !family.points_by_rule) ? null : found;
+}
+
+/** What goes on the wire. */
+export function osinfoRef(found: OsinfoEntry | null): OsinfoRef | null {
+  return found === null ? null : { id: found.id, short_id: found.short_id };
+}
+
+function entry(family: OsinfoFamily, key: string | null): OsinfoEntry | null {
+  if (key === null) return null;
+  const source = family.in_database.includes(key) ? "database" : "rule";
+  return { id: `${family.id_prefix}${key}`, short_id: `${family.short_prefix}${key}`, source };
+}

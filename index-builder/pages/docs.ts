@@ -1,0 +1,88 @@
+// docs/index.html: the API as a page, made from openapi.json. No script, nothing from elsewhere.
+import { openapiText } from "../tree/openapi.ts";
+import { escapeHtml, pageHtml } from "./html.ts";
+import { STYLE } from "./style.ts";
+
+type Schema = {
+  $ref?: string;
+  type?: string;
+  format?: string;
+  description?: string;
+  nullable?: boolean;
+  enum?: string[];
+  items?: Schema;
+  allOf?: Schema[];
+  oneOf?: Schema[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+};
+type Operation = {
+  summary: string;
+  responses: Record<string, { content: { "application/json": { schema: Schema } } }>;
+};
+type Description = { paths: Record<string, { get: Operation }>; components: { schemas: Record<string, Schema> } };
+
+export function docsPage(): string {
+  // The document was made by this program a moment ago.
+  const { paths, components } = JSON.parse(openapiText()) as Description;
+  const operations = Object.entries(paths).map(([path, { get }]) =>
+    `<tr><td><code>GET ${escapeHtml(path)}</code></td><td>${escapeHtml(get.summary)}</td><td>${
+      typeText(get.responses["200"]!.content["application/json"].schema)
+    }</td></tr>`
+  );
+  const schemas = Object.entries(components.schemas).map(([name, schema]) => schemaSection(name, schema));
+  return pageHtml({
+    title: "Image index API",
+    style: STYLE,
+    script: null,
+    body: `<header>
+<h1>Image index API</h1>
+<p class="soft">Read-only JSON documents, all fetched with GET, relative to the address of this site.
+<a href="../index.html">Images</a>, <a href="../v1/openapi.json">openapi.json</a>.</p>
+</header>
+<main>
+<p>Open enums list what is known today; a client must take any other string too. Errors carry the Error object where the
+host can make one.</p>
+<h2>Documents</h2>
+<table><thead><tr><th>Address</th><th>What it is</th><th>Shape</th></tr></thead>
+<tbody>
+${operations.join("\n")}
+</tbody></table>
+<h2>Shapes</h2>
+${schemas.join("\n")}
+</main>`,
+  });
+}
+
+function schemaSection(name: string, schema: Schema): string {
+  const about = schema.description === undefined ? "" : `<p>${escapeHtml(schema.description)}</p>`;
+  const head = `<h3 id="${name}">${name}</h3>\n${about}`;
+  if (schema.properties === undefined) return `${head}<p>${typeText(schema)}</p>`;
+  const rows = Object.entries(schema.properties).map(([field, shape]) => {
+    const always = schema.required?.includes(field) === true ? "yes" : "no";
+    return `<tr><td><code>${field}</code></td><td>${typeText(shape)}</td><td>${always}</td><td>${
+      escapeHtml(shape.description ?? "")
+    }</td></tr>`;
+  });
+  return `${head}<table><thead><tr><th>Field</th><th>Type</th><th>Required</th><th></th></tr></thead><tbody>
+${rows.join("\n")}
+</tbody></table>`;
+}
+
+function typeText(schema: Schema): string {
+  const null_too = schema.nullable === true ? " or null" : "";
+  const named = schema.$ref ?? schema.allOf?.[0]?.$ref;
+  if (named !== undefined) {
+    const name = named.split("/").at(-1)!;
+    return `<a href="#${name}">${name}</a>${null_too}`;
+  }
+  if (schema.oneOf !== undefined) return `${words(schema.oneOf[0]?.enum ?? [])}, or any other string`;
+  if (schema.enum !== undefined) return `${words(schema.enum)}${null_too}`;
+  if (schema.type === "array") return `list of ${typeText(schema.items ?? {})}${null_too}`;
+  if (schema.type === undefined) return "any JSON";
+  return escapeHtml(`${schema.type}${schema.format === undefined ? "" : ` (${schema.format})`}`) + null_too;
+}
+
+function words(values: readonly string[]): string {
+  return values.map((value) => `<code>${escapeHtml(value)}</code>`).join(", ");
+}

@@ -1,0 +1,11 @@
+// The sizes that Red Hat's family writes as comments: "# name: 645988352 bytes".
+
+/** Bytes by name. Lines that say nothing of the kind are passed over. */
+export function parseSizes(text: string): ReadonlyMap<string, number> {
+  const sizes = new Map<string, number>();
+  for (const line of text.split("\n")) {
+    const match = /^# ([^:\s]{1,255}): ([0-9]{1,15}) bytes\s*$/.exec(line);
+    if (match !== null) sizes.set(match[1]!, Number(match[2]));
+  }
+  return sizes;
+}

@@ -1,0 +1,15 @@
+// The head of a Debian Release file: "Key: value" lines up to the first line that is indented.
+import { unreadable } from "../fault.ts";
+
+/** @throws VendorFault unreadable when a line is neither */
+export function parseStanza(what: string, text: string): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const line of text.split("\n")) {
+    if (/^\s/.test(line) || line === "") break;
+    const colon = line.indexOf(":");
+    if (colon < 1) throw unreadable(what, "not a list of fields");
+    fields.set(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  if (fields.size === 0) throw unreadable(what, "no field in it");
+  return fields;
+}

@@ -1,0 +1,266 @@
+// The command line.
+import { readFile } from "node:fs/promises";
+import process from "node:process";
+import { Command, Option } from "@commander-js/extra-typings";
+import { EXIT, type ExitCode } from "./exit-code.ts";
+import { messageOf } from "./fault.ts";
+import { EXPECTED, type Part } from "./publish/assemble.ts";
+import { readFragment, removeFragment, writeFragment } from "./publish/fragment.ts";
+import { readPublished, siteAt } from "./publish/site.ts";
+import { checkSums, readSigningKey } from "./publish/sums.ts";
+import { beforeOf, type RunSetting, runVendors, withSite, writeSite, type Writing } from "./run.ts";
+import { type Summary, summaryText } from "./summary.ts";
+import type { Terminal } from "./terminal.ts";
+import { checkFiles } from "./tree/check.ts";
+import { readTreeFiles, TreeProblem } from "./tree/load.ts";
+import { openapiText } from "./tree/openapi.ts";
+import type { Vendor } from "./vendor.ts";
+import { VENDORS } from "./vendors/all.ts";
+import { openExchange } from "./web/open.ts";
+
+export type Program = { run(words: readonly string[]): Promise<ExitCode> };
+
+/** The variable with the passphrase of the signing key: an argument would be seen by every user of the machine. */
+const PASSPHRASE_VARIABLE = "INDEX_SIGN_PASSPHRASE";
+
+export function buildProgram(terminal: Terminal): Program {
+  let code: ExitCode = EXIT.ok;
+  const root = new Command("index-builder").description("Builds an image index from what the vendors publish");
+  root.addCommand(
+    new Command("vendors").description("List the vendors, in the order of publication")
+      .option("--json", "a JSON array, for a matrix of jobs")
+      .action(({ json }) => {
+        const ids = VENDORS.map(({ id }) => id);
+        terminal.out(json === true ? JSON.stringify(ids) : ids.join("\n"));
+      }),
+  );
+  root.addCommand(
+    withWeb(new Command("vendor").description("Build one vendor into a fragment"))
+      .argument("<name>", "a vendor's id")
+      .requiredOption("--previous <site>", "the site whose dates, archives and trust are carried on")
+      .requiredOption("--out <fragment>", "the folder to make; what is there is removed first")
+      .action(async (name, options) => void (code = await vendorCommand(name, options))),
+  );
+  root.addCommand(
+    withOutput(new Command("assemble").description("Put fragments into a site, and keep what no fragment brings"))
+      .argument("<fragment...>", "folders that `vendor` made; one without v1/ is passed over")
+      .requiredOption("--site <site>", "the site to write")
+      .option("--json", "a JSON summary on stdout")
+      .action(async (fragments, options) => void (code = await assembleCommand(fragments, options))),
+  );
+  root.addCommand(
+    withWeb(withOutput(new Command("all").description("Build every vendor and publish the site")))
+      .requiredOption("--site <site>", "the site to write")
+      .option("--vendor <name>", "only this one (repeatable)", collect, [])
+      .action(async (options) => void (code = await allCommand(options))),
+  );
+  root.addCommand(
+    new Command("verify").description("Check a site against every rule; all problems are reported")
+      .argument("<site>", "a site or any folder with a tree")
+      .option("--key <file>", "the public key the tree must be signed by")
+      .option("--json", "a JSON summary")
+      .action(async (site, options) => void (code = await verifyCommand(site, options))),
+  );
+  root.addCommand(
+    new Command("openapi").description("Print the document written as v1/openapi.json")
+      .action(() => terminal.out(openapiText().trimEnd())),
+  );
+  return {
+    run: async (words) => {
+      const output = {
+        writeOut: (text: string) => terminal.out(text.trimEnd()),
+        writeErr: (text: string) => terminal.line(text.trimEnd()),
+      };
+      for (const command of [root, ...root.commands]) command.exitOverride().configureOutput(output);
+      try {
+        await root.parseAsync([...words], { from: "user" });
+        return code;
+      } catch (error) {
+        return failureCode(error, terminal);
+      }
+    },
+  };
+
+  async function vendorCommand(
+    name: string,
+    options: WebOptions & { previous: string; out: string },
+  ): Promise<ExitCode> {
+    const [vendor] = named([name]);
+    await removeFragment(options.out);
+    const before = beforeOf(await readPublished(siteAt(options.previous)));
+    const { setting, save } = await settingOf(options, terminal);
+    const [outcome] = await runVendors([vendor!], before, setting);
+    await save();
+    if (outcome!.ok) await writeFragment(options.out, vendor!.id, outcome!);
+    return finish({ outcomes: [outcome!], writing: null, json: options.json === true }, terminal);
+  }
+
+  async function assembleCommand(folders: string[], options: OutputOptions & { site: string }): Promise<ExitCode> {
+    const site = siteAt(options.site);
+    const parts = new Map<string, Part>();
+    const unreadable: string[] = [];
+    for (const folder of folders) {
+      try {
+        const found = await readFragment(folder);
+        if (found === null) terminal.line(`${folder}: no v1/ in it, passed over`);
+        for (const [id, part] of found ?? []) parts.set(id, part);
+      } catch (error) {
+        unreadable.push(`${folder}: ${messageOf(error)}`);
+        terminal.line(`${folder}: ${messageOf(error)}`);
+      }
+    }
+    if (parts.size === 0) throw new TreeProblem("no fragment could be used, so nothing is written");
+    const setting = { now: new Date(), signing_key: await signingKeyOf(options) };
+    const writing = await withSite(site, (before, published) => writeSite(site, published, { before, parts, setting }));
+    const ended = finish({ outcomes: [], writing: writing ?? { kind: "busy" }, json: options.json === true }, terminal);
+    return ended === EXIT.ok && unreadable.length > 0 ? EXIT.failure : ended;
+  }
+
+  async function allCommand(
+    options: WebOptions & OutputOptions & { site: string; vendor: string[] },
+  ): Promise<ExitCode> {
+    const site = siteAt(options.site);
+    const vendors = options.vendor.length === 0 ? VENDORS : named(options.vendor);
+    const { setting, save } = await settingOf(options, terminal);
+    const done = await withSite(site, async (before, published) => {
+      const outcomes = await runVendors(vendors, before, setting);
+      const parts = new Map(outcomes.flatMap((outcome) => outcome.ok ? [[outcome.id, outcome] as const] : []));
+      // With no vendor at all there is nothing to say; a site is not made of nothing.
+      const writing = parts.size === 0 ? null : await writeSite(site, published, { before, parts, setting });
+      return { outcomes, writing };
+    });
+    await save();
+    return finish({ ...(done ?? { outcomes: [], writing: { kind: "busy" } }), json: options.json === true }, terminal);
+  }
+
+  async function verifyCommand(path: string, options: { key?: string; json?: true }): Promise<ExitCode> {
+    const files = await readTreeFiles(path);
+    if (files === null) throw new TreeProblem(`${path}: no tree in it`);
+    const key = options.key === undefined ? null : await readFile(options.key);
+    const problems = [...checkFiles(files, EXPECTED), ...await checkSums(files, { key, now: new Date() })];
+    if (options.json === true) terminal.out(JSON.stringify({ files: files.size, problems }, null, 2));
+    else for (const problem of problems) terminal.out(problem);
+    terminal.line(problems.length === 0 ? `${files.size} files, no problem` : `${problems.length} problems`);
+    return problems.length === 0 ? EXIT.ok : EXIT.failure;
+  }
+}
+
+type OutputOptions = { json?: true | undefined; signKey?: string | undefined };
+type WebOptions = OutputOptions & {
+  recorded: string[];
+  record?: string | undefined;
+  signatures?: "off" | "check" | "require" | undefined;
+  at?: Date | undefined;
+  accept: string[];
+};
+
+function withOutput<A extends unknown[], O extends Record<string, unknown>>(command: Command<A, O>) {
+  return command
+    .option(
+      "--sign-key <file>",
+      `sign the tree with this armored key; its passphrase is read from ${PASSPHRASE_VARIABLE}`,
+    );
+}
+
+function withWeb<A extends unknown[], O extends Record<string, unknown>>(command: Command<A, O>) {
+  return command
+    .option(
+      "--recorded <folder>",
+      "answer from a recorded web (repeatable; the first that knows an address answers)",
+      collect,
+      [],
+    )
+    .option("--record <folder>", "make a recorded web of what is asked")
+    .addOption(
+      new Option(
+        "--signatures <mode>",
+        "whether vendors' signatures are verified (default: check, off with --recorded)",
+      )
+        .choices(["off", "check", "require"] as const),
+    )
+    .option(
+      "--accept <vendor>",
+      "take this vendor's older documents and changed bytes for right, this once (repeatable)",
+      collect,
+      [],
+    )
+    .option("--at <time>", "the moment to take for now, RFC 3339", moment)
+    .option("--json", "a JSON summary on stdout");
+}
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value];
+}
+
+function moment(text: string): Date {
+  const date = new Date(text);
+  if (!/^\d{4}-\d{2}-\d{2}T.+Z$/.test(text) || Number.isNaN(date.getTime())) {
+    throw new UsageProblem(`--at ${text}: not a time in UTC`);
+  }
+  return date;
+}
+
+class UsageProblem extends Error {}
+
+function named(names: readonly string[]): Vendor[] {
+  const unknown = names.filter((name) => !VENDORS.some(({ id }) => id === name));
+  if (unknown.length > 0) {
+    throw new UsageProblem(`no vendor is called ${unknown.join(", ")}: ${VENDORS.map(({ id }) => id).join(", ")}`);
+  }
+  return VENDORS.filter(({ id }) => names.includes(id));
+}
+
+async function settingOf(
+  options: WebOptions,
+  terminal: Terminal,
+): Promise<{ setting: RunSetting; save(): Promise<void> }> {
+  const recorded = options.recorded.length > 0;
+  const { exchange, save } = await openExchange({ recorded: options.recorded, record: options.record ?? null });
+  const signatures = options.signatures ?? (recorded ? "off" : "check");
+  const now = options.at ?? new Date();
+  return {
+    setting: {
+      exchange,
+      signatures,
+      now,
+      terminal,
+      recorded,
+      signing_key: await signingKeyOf(options),
+      accepted: named(options.accept).map(({ id }) => id),
+    },
+    save,
+  };
+}
+
+async function signingKeyOf({ signKey }: OutputOptions) {
+  return signKey === undefined ? null : await readSigningKey(signKey, process.env[PASSPHRASE_VARIABLE] ?? null);
+}
+
+function finish(
+  result: { outcomes: Summary["outcomes"]; writing: Writing | null; json: boolean },
+  terminal: Terminal,
+): ExitCode {
+  const { outcomes, writing, json } = result;
+  terminal.status("");
+  if (json) terminal.out(summaryText(result));
+  if (writing?.kind === "busy") terminal.line("another builder is at work on this site");
+  if (writing?.kind === "refused") { for (const problem of writing.problems) terminal.line(problem); }
+  if (writing?.kind === "published") terminal.line(`published generation ${writing.generation}`);
+  if (writing?.kind === "unchanged") terminal.line("nothing changed");
+  if (writing?.kind === "busy") return EXIT.busy;
+  if (writing?.kind === "refused") return EXIT.site;
+  if (outcomes.some(({ ok }) => !ok)) return EXIT.failure;
+  return outcomes.some(({ notes }) => notes.some(({ level }) => level === "alarm")) ? EXIT.alarm : EXIT.ok;
+}
+
+function failureCode(error: unknown, terminal: Terminal): ExitCode {
+  terminal.status("");
+  if (error instanceof UsageProblem) {
+    terminal.line(error.message);
+    return EXIT.usage;
+  }
+  const { code, exitCode } = error as { code?: unknown; exitCode?: unknown };
+  if (typeof code === "string" && code.startsWith("commander.")) return exitCode === 0 ? EXIT.ok : EXIT.usage;
+  terminal.line(messageOf(error));
+  return EXIT.site;
+}

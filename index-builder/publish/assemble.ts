@@ -1,0 +1,42 @@
+// Puts vendors' parts together: what was built now replaces what was there, everything else stays, and the whole must pass
+// every check before it is published.
+import type { TrustState, VendorTrust } from "../signatures/trust.ts";
+import { SITE_PAGES } from "../pages/site.ts";
+import { checkFiles, type Expected, type Problem } from "../tree/check.ts";
+import { openapiText } from "../tree/openapi.ts";
+import { DOCS_PATH, PAGE_PATH } from "../tree/paths.ts";
+import { type DistroTree, type Files, filesOf, imagesOf, OPENAPI_PATH, type Tree } from "../tree/tree.ts";
+import { VENDORS } from "../vendors/all.ts";
+
+export const EXPECTED: Expected = {
+  pages: SITE_PAGES,
+  hosts: new Map(VENDORS.map((vendor) => [vendor.id, vendor])),
+};
+
+export type Part = { readonly tree: DistroTree; readonly trust: VendorTrust };
+
+/** In the order of vendors; a distro that is not among them disappears. */
+export function assembleTree(before: Tree | null, parts: ReadonlyMap<string, Part>): Tree {
+  const old = new Map((before?.distros ?? []).map((tree) => [tree.distro.id, tree]));
+  return { distros: VENDORS.flatMap(({ id }) => parts.get(id)?.tree ?? old.get(id) ?? []) };
+}
+
+export function assembleTrust(before: TrustState, parts: ReadonlyMap<string, Part>): TrustState {
+  const built = [...parts].map(([id, { trust }]) => [id, trust] as const);
+  const all = Object.entries({ ...before.vendors, ...Object.fromEntries(built) });
+  return { vendors: Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1))) };
+}
+
+/** Every file of a site but the sums. */
+export function siteFiles(tree: Tree): Files {
+  const pages = [[OPENAPI_PATH, openapiText()], [PAGE_PATH, SITE_PAGES.page(imagesOf(tree))], [
+    DOCS_PATH,
+    SITE_PAGES.docs(),
+  ]] as const;
+  return new Map([...filesOf(tree), ...pages].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** What is wrong with one vendor's part alone, so that it does not keep the others from being published. */
+export function partProblems({ tree }: Part): Problem[] {
+  return checkFiles(siteFiles({ distros: [tree] }), EXPECTED);
+}

@@ -1,0 +1,39 @@
+// A fragment: a folder with a small whole tree that holds one vendor, and that vendor's trust state beside it. A matrix of
+// jobs makes them, one job puts them together.
+import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import type { TrustState } from "../signatures/trust.ts";
+import { loadTree, readFiles, TreeProblem } from "../tree/load.ts";
+import { type Part, siteFiles } from "./assemble.ts";
+import { readTrust, TRUST_FILE, writeFolder } from "./site.ts";
+
+/** A fragment that was there is gone before anything is written, so an old one is never taken for a new one. */
+export async function removeFragment(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+}
+
+export async function writeFragment(folder: string, id: string, part: Part): Promise<void> {
+  const target = resolve(folder);
+  const draft = join(dirname(target), `.${basename(target)}.draft`);
+  await rm(draft, { recursive: true, force: true });
+  const trust: TrustState = { vendors: { [id]: part.trust } };
+  const files = new Map([...siteFiles({ distros: [part.tree] }), [TRUST_FILE, `${JSON.stringify(trust, null, 2)}\n`]]);
+  await mkdir(dirname(target), { recursive: true });
+  await writeFolder(draft, files);
+  await rename(draft, target);
+}
+
+/** Null for a folder without v1/: that vendor's job failed. @throws TreeProblem */
+export async function readFragment(folder: string): Promise<ReadonlyMap<string, Part> | null> {
+  const whole = await stat(join(folder, "v1")).then((found) => found.isDirectory(), () => false);
+  if (!whole) return null;
+  const files = new Map(await readFiles(folder));
+  files.delete(TRUST_FILE);
+  const { distros } = loadTree(files);
+  if (distros.length === 0) throw new TreeProblem(`${folder}: holds no distro`);
+  const trust = await readTrust(folder);
+  return new Map(distros.map((tree) => [
+    tree.distro.id,
+    { tree, trust: trust.vendors[tree.distro.id] ?? { documents: {}, keys: {} } },
+  ]));
+}

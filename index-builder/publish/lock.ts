@@ -1,0 +1,73 @@
+// One builder at a time. The lock is a row of numbered files in the folder of generations: who holds the highest one, and is
+// alive, is at work. A number is taken by creating it, which only one can; a free one is marked and never removed before a
+// higher one exists, so a number that was read as dead cannot come to life again behind a reader's back.
+import { link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+
+export type Lock = { release(): Promise<void> };
+const NAME = /^lock\.(\d{1,15})$/;
+const FREE = "free";
+
+/** Null when another builder is at work. */
+export async function takeLock(folder: string): Promise<Lock | null> {
+  const seen = Math.max(0, ...await numbers(folder));
+  if (seen > 0 && await isHeld(join(folder, `lock.${seen}`))) return null;
+  const mine = seen + 1;
+  const path = join(folder, `lock.${mine}`);
+  const draft = join(folder, `lock-draft.${process.pid}.${crypto.randomUUID()}`);
+  await writeFile(draft, await holderOf(process.pid));
+  try {
+    // A link appears with its content, and fails where the name is taken.
+    await link(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return null;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  const all = await numbers(folder);
+  if (Math.max(...all) !== mine) {
+    await rm(path, { force: true });
+    return null;
+  }
+  for (const older of all) if (older < mine) await rm(join(folder, `lock.${older}`), { force: true });
+  return { release: () => markFree(folder, path) };
+}
+
+async function markFree(folder: string, path: string): Promise<void> {
+  const draft = join(folder, `lock-draft.${process.pid}.${crypto.randomUUID()}`);
+  await writeFile(draft, FREE);
+  await rename(draft, path);
+}
+
+async function numbers(folder: string): Promise<number[]> {
+  return (await readdir(folder)).flatMap((name) => {
+    const match = NAME.exec(name);
+    return match === null ? [] : [Number(match[1])];
+  });
+}
+
+async function isHeld(path: string): Promise<boolean> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    // Gone: its holder was followed by a higher one just now, who is at work.
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  if (text === null) return true;
+  if (text === FREE) return false;
+  const pid = Number(text.split(" ")[0]);
+  return Number.isSafeInteger(pid) && await holderOf(pid) === text;
+}
+
+/** A process id alone can be another process's by now; with the moment it started (Linux) it cannot. */
+async function holderOf(pid: number): Promise<string> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
+  if (stat !== null) return `${pid} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]}`;
+  try {
+    process.kill(pid, 0);
+    return `${pid} -`;
+  } catch {
+    return "nobody";
+  }
+}

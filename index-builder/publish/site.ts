@@ -1,0 +1,148 @@
+// Where a site's generations lie. SITE is a link to `.SITE.generations/N/site`; the trust state of that generation is beside
+// it. Replacing the link by rename is the whole switch: a reader sees the generation before or after, the state is never
+// ahead of the tree, and a builder that dies leaves the link as it was.
+import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { messageOf } from "../fault.ts";
+import { TrustState } from "../signatures/trust.ts";
+import { readTreeFiles, TreeProblem } from "../tree/load.ts";
+import type { Files } from "../tree/tree.ts";
+
+export type Site = { readonly link: string; readonly generations: string };
+export type Published = { readonly number: number; readonly files: Files | null; readonly trust: TrustState };
+
+export const TRUST_FILE = "trust.json";
+const TREE_FOLDER = "site";
+/** The generation before stays for readers that have just opened it. */
+const KEPT = 2;
+
+export function siteAt(path: string): Site {
+  const link = resolve(path);
+  return { link, generations: join(dirname(link), `.${basename(link)}.generations`) };
+}
+
+/** What is published now. A plain folder is a tree that somebody put there; it becomes a generation when one is written. */
+export async function readPublished(site: Site): Promise<Published> {
+  const number = await currentNumber(site);
+  const files = await readTreeFiles(number === 0 ? site.link : join(site.generations, `${number}`, TREE_FOLDER));
+  return {
+    number,
+    files,
+    trust: number === 0 ? TrustState.parse({}) : await readTrust(join(site.generations, `${number}`)),
+  };
+}
+
+export async function readTrust(folder: string): Promise<TrustState> {
+  const path = join(folder, TRUST_FILE);
+  try {
+    return TrustState.parse(JSON.parse(await readFile(path, "utf8")));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return TrustState.parse({});
+    throw new TreeProblem(`${path}: ${messageOf(error)}`);
+  }
+}
+
+/** The generation the link names; 0 where it is a plain folder or missing. */
+async function currentNumber(site: Site): Promise<number> {
+  const target = await readlink(site.link).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "EINVAL") return null;
+    throw new TreeProblem(`${site.link}: ${error.message}`);
+  });
+  if (target === null) return 0;
+  const match = /^\.\/?(?:[^/]+)\/(\d{1,15})\/site$/.exec(target) ?? /\/(\d{1,15})\/site$/.exec(target);
+  if (match === null || resolve(dirname(site.link), target) !== join(site.generations, match[1]!, TREE_FOLDER)) {
+    throw new TreeProblem(`${site.link}: a link that this program did not make`);
+  }
+  return Number(match[1]);
+}
+
+/**
+ * Writes a generation and switches to it. The caller holds the lock. When this throws, what was published before still is.
+ * @returns its number
+ */
+export async function publish(site: Site, next: { files: Files; trust: TrustState }): Promise<number> {
+  await tidy(site);
+  const number = Math.max(0, ...await generationNumbers(site)) + 1;
+  const draft = join(site.generations, `${number}.draft`);
+  await writeFolder(join(draft, TREE_FOLDER), next.files);
+  await writeSynced(join(draft, TRUST_FILE), `${JSON.stringify(next.trust, null, 2)}\n`);
+  await syncFolder(draft);
+  await rename(draft, join(site.generations, `${number}`));
+  await syncFolder(site.generations);
+  await switchTo(site, number);
+  await tidy(site);
+  return number;
+}
+
+async function switchTo(site: Site, number: number): Promise<void> {
+  const draft = join(dirname(site.link), `.${basename(site.link)}.link-${number}`);
+  await rm(draft, { force: true });
+  await symlink(join(basename(site.generations), `${number}`, TREE_FOLDER), draft);
+  await setAsidePlainFolder(site);
+  await rename(draft, site.link);
+  await syncFolder(dirname(site.link));
+}
+
+/** The one moment without a site: a folder cannot be replaced by a link in one step. `recover` ends it after a crash. */
+async function setAsidePlainFolder(site: Site): Promise<void> {
+  const there = await lstat(site.link).catch(() => null);
+  if (there?.isDirectory() !== true) return;
+  const aside = join(site.generations, "0");
+  await rm(aside, { recursive: true, force: true });
+  await mkdir(aside, { recursive: true });
+  await rename(site.link, join(aside, TREE_FOLDER));
+}
+
+/** Puts the site back where a crash left none. The caller holds the lock. */
+export async function recover(site: Site): Promise<void> {
+  if (await lstat(site.link).then(() => true, () => false)) return;
+  const aside = join(site.generations, "0", TREE_FOLDER);
+  if (await lstat(aside).then(() => true, () => false)) await rename(aside, site.link);
+}
+
+/** Removes what no reader can be in: drafts, generations that were never switched to, and old ones. */
+async function tidy(site: Site): Promise<void> {
+  const current = await currentNumber(site);
+  const keep = [current, ...(await generationNumbers(site)).filter((number) => number < current).sort((a, b) => b - a)]
+    .slice(0, KEPT);
+  for (const name of await readdir(site.generations)) {
+    const stale = /^\d+\.draft$/.test(name) || (/^\d+$/.test(name) && current > 0 && !keep.includes(Number(name)));
+    if (stale) await rm(join(site.generations, name), { recursive: true, force: true });
+  }
+}
+
+async function generationNumbers(site: Site): Promise<number[]> {
+  return (await readdir(site.generations)).filter((name) => /^\d{1,15}$/.test(name)).map(Number);
+}
+
+/** Every file and every folder is on the disk when this returns. */
+export async function writeFolder(folder: string, files: Files): Promise<void> {
+  const folders = new Set<string>([folder]);
+  for (const path of files.keys()) {
+    for (let at = dirname(join(folder, path)); at.startsWith(folder) && !folders.has(at); at = dirname(at)) {
+      folders.add(at);
+    }
+  }
+  for (const made of [...folders].sort()) await mkdir(made, { recursive: true });
+  for (const [path, text] of files) await writeSynced(join(folder, path), text);
+  for (const made of [...folders].sort().reverse()) await syncFolder(made);
+}
+
+export async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, "w", 0o644);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,68 @@
+// The tree's own integrity: v1/SHA256SUMS over every other file, and a detached signature of it when a key is given. Names
+// are relative to v1/, so that `sha256sum -c` works there.
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import * as openpgp from "openpgp";
+import { pinnedKeys, verifyDetached } from "../signatures/verify.ts";
+import type { Problem } from "../tree/check.ts";
+import { type Files, SUMS_PATH, SUMS_SIGNATURE_PATH } from "../tree/tree.ts";
+
+export type SigningKey = openpgp.PrivateKey;
+
+/** @param passphrase null for a key without one */
+export async function readSigningKey(path: string, passphrase: string | null): Promise<SigningKey> {
+  const key = await openpgp.readPrivateKey({ armoredKey: await readFile(path, "utf8") });
+  return passphrase === null || key.isDecrypted() ? key : openpgp.decryptKey({ privateKey: key, passphrase });
+}
+
+export function sumsText(files: Files): string {
+  return [...files]
+    .filter(([path]) => path !== SUMS_PATH && path !== SUMS_SIGNATURE_PATH)
+    .map(([path, text]) => [path.startsWith("v1/") ? path.slice(3) : `../${path}`, text] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, text]) => `${createHash("sha256").update(text).digest("hex")}  ${name}\n`)
+    .join("");
+}
+
+/** The files with their sums and signature. A signature over the same sums is kept, so that nothing changes for nothing. */
+export async function signed(
+  files: Files,
+  before: Files | null,
+  setting: { key: SigningKey; now: Date },
+): Promise<Files> {
+  const sums = sumsText(files);
+  const kept = before?.get(SUMS_PATH) === sums ? before.get(SUMS_SIGNATURE_PATH) : undefined;
+  const signature = kept ?? await openpgp.sign({
+    message: await openpgp.createMessage({ text: sums }),
+    signingKeys: setting.key,
+    detached: true,
+    date: setting.now,
+  });
+  return new Map([...files, [SUMS_PATH, sums], [SUMS_SIGNATURE_PATH, signature]]);
+}
+
+/** @param key the public key a tree must be signed by, or null when only the sums are checked */
+export async function checkSums(
+  files: Files,
+  setting: { key: Uint8Array | null; now: Date },
+): Promise<Problem[]> {
+  const sums = files.get(SUMS_PATH);
+  const signature = files.get(SUMS_SIGNATURE_PATH);
+  if (sums === undefined || signature === undefined) {
+    const half = sums !== undefined || signature !== undefined;
+    return half || setting.key !== null ? [`${SUMS_PATH}: the sums or their signature are missing`] : [];
+  }
+  const problems = sums === sumsText(files) ? [] : [`${SUMS_PATH}: does not match the files`];
+  if (setting.key === null) return problems;
+  const encoder = new TextEncoder();
+  try {
+    const all = await openpgp.readKeys({ armoredKeys: new TextDecoder().decode(setting.key) });
+    const fingerprints = all.map((key) => key.getFingerprint().toUpperCase());
+    const keys = await pinnedKeys("the key", setting.key, fingerprints);
+    const signed = { what: SUMS_PATH, document: encoder.encode(sums), signature: encoder.encode(signature), keys };
+    await verifyDetached({ ...signed, now: setting.now });
+    return problems;
+  } catch (error) {
+    return [...problems, `${SUMS_SIGNATURE_PATH}: ${error instanceof Error ? error.message : String(error)}`];
+  }
+}

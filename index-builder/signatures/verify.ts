@@ -1,0 +1,124 @@
+// OpenPGP signatures over vendor documents. A signature counts when it is good and made by a key whose primary fingerprint
+// the vendor's file pins; other signatures beside it are ignored. What a caller gets is what the verifier read, never the
+// document it was handed. openpgp refuses MD5, RIPEMD and SHA-1, RSA below 2047 bits and signatures of the future.
+import * as openpgp from "openpgp";
+import { messageOf, VendorFault } from "../fault.ts";
+import { clearSignedText } from "../parse/clear-signed.ts";
+
+export type Verified = { readonly bytes: Uint8Array; readonly signed_at: Date };
+type Keys = readonly openpgp.PublicKey[];
+
+/**
+ * The keys of `document` that `fingerprints` pins; several primary keys may stand in one file.
+ * @throws VendorFault untrusted when none is pinned, unreadable when it holds no key
+ */
+export async function pinnedKeys(what: string, document: Uint8Array, fingerprints: readonly string[]): Promise<Keys> {
+  const keys = await readKeys(document).catch((error) => {
+    throw new VendorFault("unreadable", `${what}: ${messageOf(error)}`);
+  });
+  const pinned = keys.filter((key) => fingerprints.includes(key.getFingerprint().toUpperCase()));
+  if (pinned.length === 0) throw new VendorFault("untrusted", `${what}: holds none of the keys that are pinned`);
+  return pinned;
+}
+
+/** @throws VendorFault untrusted */
+export async function verifyDetached(
+  input: { what: string; document: Uint8Array; signature: Uint8Array; keys: Keys; now: Date },
+): Promise<Verified> {
+  const { what, document, now } = input;
+  return await refusing(what, async () => {
+    const { data, signatures } = await openpgp.verify({
+      message: await openpgp.createMessage({ binary: document }),
+      signature: await readSignature(input.signature),
+      verificationKeys: [...input.keys],
+      format: "binary",
+      date: now,
+    });
+    return { bytes: new Uint8Array(data as Uint8Array), signed_at: await goodSignature(signatures, input.keys, now) };
+  });
+}
+
+/** @throws VendorFault untrusted, also where it is not one clear-signed text: something else came in its place */
+export async function verifyClearSigned(
+  input: { what: string; document: Uint8Array; keys: Keys; now: Date },
+): Promise<Verified> {
+  const { what, now } = input;
+  return await refusing(what, async () => {
+    const document = utf8(what, input.document);
+    const framed = clearSignedText(what, document);
+    const message = await openpgp.readCleartextMessage({ cleartextMessage: document });
+    const { data, signatures } = await openpgp.verify({ message, verificationKeys: [...input.keys], date: now });
+    const signed_at = await goodSignature(signatures, input.keys, now);
+    // Two readers of one frame: where they disagree, one of them can be fooled.
+    if (plain(data) !== plain(framed)) throw new Error("text outside what the signature covers");
+    return { bytes: new TextEncoder().encode(data), signed_at };
+  });
+}
+
+async function goodSignature(
+  signatures: openpgp.VerifyMessageResult["signatures"],
+  keys: Keys,
+  now: Date,
+): Promise<Date> {
+  let reason = "no signature";
+  for (const { keyID, verified, signature } of signatures) {
+    try {
+      await verified;
+      const key = keys.find((candidate) => candidate.getKeys(keyID).length > 0);
+      if (key === undefined) throw new Error("by a key that is not pinned");
+      // Infinity for a key without an end, null for one that is revoked or has no valid self-signature.
+      const expires = await key.getExpirationTime();
+      if (expires === null || Number(expires) <= now.getTime()) {
+        throw new Error("by a key that has expired or is revoked");
+      }
+      const created = (await signature).packets[0]?.created;
+      if (created === undefined || created === null) throw new Error("no date in it");
+      return created;
+    } catch (error) {
+      reason = messageOf(error);
+    }
+  }
+  throw new Error(reason);
+}
+
+async function refusing<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new VendorFault("untrusted", `${what}: signature refused: ${messageOf(error)}`);
+  }
+}
+
+function readKeys(document: Uint8Array): Promise<openpgp.Key[]> {
+  const armored = asArmor(document, "PGP PUBLIC KEY BLOCK");
+  return armored === null
+    ? openpgp.readKeys({ binaryKeys: document })
+    : Promise.all(armored.map((armoredKey) => openpgp.readKeys({ armoredKeys: armoredKey }))).then((all) => all.flat());
+}
+
+function readSignature(signature: Uint8Array): Promise<openpgp.Signature> {
+  const blocks = asArmor(signature, "PGP SIGNATURE");
+  if (blocks === null) return openpgp.readSignature({ binarySignature: signature });
+  if (blocks.length !== 1) throw new Error("more than one signature block");
+  return openpgp.readSignature({ armoredSignature: blocks[0]! });
+}
+
+/** The armored blocks of a file, or null for a binary one. */
+function asArmor(document: Uint8Array, label: string): string[] | null {
+  const text = new TextDecoder().decode(document);
+  const parts = text.split(`-----BEGIN ${label}-----`).slice(1);
+  if (parts.length === 0) return null;
+  return parts.map((part) => `-----BEGIN ${label}-----${part}`);
+}
+
+function plain(text: string): string {
+  return text.split("\n").map((line) => line.trimEnd()).join("\n").trimEnd();
+}
+
+function utf8(what: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new VendorFault("unreadable", `${what}: not UTF-8`);
+  }
+}

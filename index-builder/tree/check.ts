@@ -1,0 +1,198 @@
+// Every rule a published tree keeps. All problems are reported, not the first. The rules of single documents are in
+// check-build.ts; here is what holds between files.
+import { compareNatural } from "../natural-order.ts";
+import { buildRules, type Complain, type Hosts, releaseRules } from "./check-build.ts";
+import { type Build, BuildList, Distro, DistroList, ImageList } from "./model.ts";
+import { openapiText } from "./openapi.ts";
+import { type ApiPath, DOCS_PATH, PAGE_PATH, parsePath } from "./paths.ts";
+import {
+  aliasPath,
+  archivePath,
+  distroPath,
+  type DistroTree,
+  type Files,
+  fileText,
+  IMAGES_PATH,
+  imagesOf,
+  INDEX_PATH,
+  OPENAPI_PATH,
+  releasePath,
+  summaryOf,
+} from "./tree.ts";
+
+export type Pages = { readonly page: (images: ImageList) => string; readonly docs: () => string };
+/** What a tree is checked against: how the builder makes its pages, which the tree's must equal, and the vendors' hosts by distro. */
+export type Expected = { readonly pages: Pages; readonly hosts: ReadonlyMap<string, Hosts> };
+/** "path: what is wrong". */
+export type Problem = string;
+
+const SHAPES = {
+  index: DistroList,
+  images: ImageList,
+  distro: Distro,
+  alias: BuildList,
+  release: BuildList,
+  archive: BuildList,
+} as const;
+
+export function checkFiles(files: Files, { pages, hosts }: Expected): Problem[] {
+  const problems: Problem[] = [];
+  const complain: Complain = (path, text) => problems.push(`${path}: ${text}`);
+  for (const [path, text] of files) strictRule(path, text, complain);
+  equalRule(files, DOCS_PATH, pages.docs(), complain);
+  equalRule(files, OPENAPI_PATH, openapiText(), complain);
+  const list = parsed(files, INDEX_PATH, DistroList);
+  if (list === null) return [...problems, `${INDEX_PATH}: missing or unreadable, so the rest cannot be checked`];
+  const listed = list.distros.map(({ id }) => id);
+  for (const id of repeated(listed)) complain(INDEX_PATH, `distro ${id} is listed twice`);
+  const folders = new Set([...files.keys()].flatMap((path) => distroOf(parsePath(path)) ?? []));
+  for (const id of folders) if (!listed.includes(id)) complain(distroPath(id), "its distro is not listed");
+  const trees: DistroTree[] = [];
+  for (const summary of list.distros) {
+    const tree = distroRules(files, { id: summary.id, hosts: hosts.get(summary.id) ?? null }, complain);
+    if (tree === null) continue;
+    trees.push(tree);
+    if (JSON.stringify(summaryOf(tree.distro)) !== JSON.stringify(summary)) {
+      complain(distroPath(summary.id), `differs from ${INDEX_PATH}`);
+    }
+  }
+  // Both are made from the files above, so they can be made once more and compared.
+  if (trees.length === list.distros.length) {
+    const images = imagesOf({ distros: trees });
+    equalRule(files, IMAGES_PATH, fileText(images), complain);
+    equalRule(files, PAGE_PATH, pages.page(images), complain);
+  } else {
+    for (const path of [IMAGES_PATH, PAGE_PATH]) if (!files.has(path)) complain(path, "missing");
+  }
+  return problems;
+}
+
+/** A file is what this program would write of what it reads there: no unknown field, none missing, keys in order. */
+function strictRule(path: string, text: string, complain: Complain): void {
+  const at = parsePath(path);
+  if (at === null) return complain(path, "not a path of an image index");
+  if (!(at.kind in SHAPES)) return;
+  const shape = SHAPES[at.kind as keyof typeof SHAPES];
+  try {
+    const result = shape.safeParse(JSON.parse(text));
+    if (!result.success) {
+      return complain(
+        path,
+        result.error.issues.map(({ path: p, message }) => `${p.join(".")}: ${message}`).join("; "),
+      );
+    }
+    if (fileText(result.data) !== text) complain(path, "not written as this program writes it");
+  } catch (error) {
+    complain(path, String(error));
+  }
+}
+
+function equalRule(files: Files, path: string, expected: string, complain: Complain): void {
+  const text = files.get(path);
+  if (text === undefined) complain(path, "missing");
+  else if (text !== expected) complain(path, "differs from what it is made of");
+}
+
+type One = { readonly id: string; readonly hosts: Hosts | null };
+
+function distroRules(files: Files, { id, hosts }: One, complain: Complain): DistroTree | null {
+  const path = distroPath(id);
+  const distro = parsed(files, path, Distro);
+  if (distro === null) {
+    complain(path, "missing or unreadable");
+    return null;
+  }
+  if (distro.id !== id) complain(path, `is of distro ${distro.id}`);
+  const ids = distro.releases.map((release) => release.id);
+  for (const release of repeated(ids)) complain(path, `release ${release} is listed twice`);
+  const current = new Map<string, readonly Build[]>();
+  const archived = new Map<string, readonly Build[]>();
+  for (const release of distro.releases) {
+    releaseRules(path, { release, dev_channel: distro.dev_channel }, complain);
+    const list = buildsAt(files, { kind: "release", distro: id, release: release.id, hosts }, complain);
+    if (list !== null) current.set(release.id, list);
+    const archive = buildsAt(files, { kind: "archive", distro: id, release: release.id, hosts }, complain);
+    if (archive !== null) archived.set(release.id, archive);
+    for (const build of archive ?? []) {
+      if (list?.some((other) => other.build === build.build)) {
+        complain(path, `${release.id}: ${build.build} is current and archived`);
+      }
+    }
+  }
+  for (const file of files.keys()) {
+    const at = parsePath(file);
+    if ((at?.kind === "release" || at?.kind === "archive") && at.distro === id && !ids.includes(at.release)) {
+      complain(file, "its release is not listed");
+    }
+  }
+  aliasRules(files, distro, complain);
+  return current.size === distro.releases.length ? { distro, current, archived } : null;
+}
+
+type At = { kind: "release" | "archive"; distro: string; release: string; hosts: Hosts | null };
+
+function buildsAt(files: Files, at: At, complain: Complain): Build[] | null {
+  const path = at.kind === "release" ? releasePath(at.distro, at.release) : archivePath(at.distro, at.release);
+  const list = parsed(files, path, BuildList);
+  if (list === null) {
+    if (at.kind === "release") complain(path, "missing or unreadable");
+    return null;
+  }
+  if (list.distro !== at.distro || list.release !== at.release) complain(path, `is of ${list.distro}/${list.release}`);
+  if (list.builds.length === 0) complain(path, "has no build");
+  for (const build of repeated(list.builds.map(({ build }) => build))) complain(path, `build ${build} is listed twice`);
+  const newest_first = list.builds.every(({ build }, index) =>
+    index === 0 || compareNatural(list.builds[index - 1]!.build, build) > 0
+  );
+  if (at.kind === "release" && !newest_first) complain(path, "its builds are not newest first");
+  for (const build of list.builds) buildRules(build, { path, kind: at.kind, hosts: at.hosts }, complain);
+  return list.builds;
+}
+
+/** An alias is held by at most one release, and its file is a copy of that release's. */
+function aliasRules(files: Files, distro: Distro, complain: Complain): void {
+  const path = distroPath(distro.id);
+  const held = distro.releases.flatMap((release) => release.aliases.map((alias) => ({ alias, release })));
+  for (const alias of repeated(held.map((entry) => entry.alias))) complain(path, `alias ${alias} is held twice`);
+  const dev = held.find(({ alias }) => alias === "dev");
+  if ((dev !== undefined) !== (distro.dev_channel !== null)) {
+    complain(path, "dev_channel and alias dev do not go together");
+  }
+  for (const { alias, release } of held) {
+    const file = aliasPath(distro.id, alias);
+    const text = files.get(file);
+    if (text === undefined) complain(file, "missing");
+    else if (text !== files.get(releasePath(distro.id, release.id))) {
+      complain(file, `is no copy of release ${release.id}`);
+    }
+  }
+  for (const file of files.keys()) {
+    const at = parsePath(file);
+    if (at?.kind === "alias" && at.distro === distro.id && !held.some(({ alias }) => alias === at.alias)) {
+      complain(file, "no release holds it");
+    }
+  }
+}
+
+function parsed<T>(
+  files: Files,
+  path: string,
+  shape: { safeParse(value: unknown): { success: boolean; data?: T } },
+): T | null {
+  const text = files.get(path);
+  if (text === undefined) return null;
+  try {
+    const result = shape.safeParse(JSON.parse(text));
+    return result.success ? result.data! : null;
+  } catch {
+    return null;
+  }
+}
+
+function distroOf(at: ApiPath | null): string | null {
+  return at !== null && "distro" in at ? at.distro : null;
+}
+
+function repeated(items: readonly string[]): Set<string> {
+  return new Set(items.filter((item, index) => items.indexOf(item) !== index));
+}

@@ -1,0 +1,97 @@
+// Debian: the suites' Release files say which version is stable, a listing has the dated builds of its codename, and each
+// build's folder has SHA512SUMS, which nobody signs.
+import { osinfoArch } from "../arch.ts";
+import { VendorFault } from "../fault.ts";
+import { newest } from "../natural-order.ts";
+import type { Checksums } from "../parse/checksums.ts";
+import { parseStanza } from "../parse/stanza.ts";
+import type { ArtifactDraft, BuildDraft, Candidate, ChecksumDocument, Vendor, Visit } from "../vendor.ts";
+
+const SUITES = ["stable", "oldstable"] as const;
+const DISTS = "https://ftp.debian.org/debian/dists/";
+const IMAGES = "https://cloud.debian.org/images/cloud/";
+/** Those with cloud-init; azure and ec2 have agents of their own, nocloud has no cloud-init at all. */
+const VARIANTS = ["genericcloud", "generic"] as const;
+const ARCHES = ["amd64", "arm64", "ppc64el", "riscv64"] as const;
+
+export const debian: Vendor = {
+  id: "debian",
+  name: "Debian",
+  homepage: "https://www.debian.org/",
+  os_family: "linux",
+  hosts: ["ftp.debian.org", "cloud.debian.org"],
+  end_of_life_product: "debian",
+  list: (visit) => Promise.all(SUITES.map((suite) => candidateOf(visit, suite))),
+};
+
+type Suite = { codename: string; version: string; released_on: string };
+
+async function candidateOf(visit: Visit, suite: string): Promise<Candidate> {
+  const release = await readSuite(visit, suite);
+  return {
+    token: release.codename,
+    version: release.version,
+    title: `Debian ${release.version} (${release.codename}) — ${suite}`,
+    supported: true,
+    eol_date: null,
+    lts: false,
+    dev: null,
+    channel: false,
+    resolve: async () => ({ builds: [await newestBuild(visit, release)] }),
+  };
+}
+
+/** Without one suite `latest` would slide to the other, so whatever is wrong with it fails the vendor. */
+async function readSuite(visit: Visit, suite: string): Promise<Suite> {
+  const url = `${DISTS}${suite}/Release`;
+  const fields = parseStanza(url, await visit.text(url));
+  const [codename, version] = [fields.get("Codename"), fields.get("Version")];
+  const date = new Date(fields.get("Date") ?? "");
+  if (codename === undefined || version === undefined || Number.isNaN(date.getTime())) {
+    throw new VendorFault("unreadable", `${url}: no Codename, Version or Date`);
+  }
+  return { codename, version, released_on: date.toISOString().slice(0, 10) };
+}
+
+async function newestBuild(visit: Visit, suite: Suite): Promise<BuildDraft> {
+  const folder = `${IMAGES}${suite.codename}/`;
+  const names = (await visit.listing(folder)).flatMap((name) => /^(\d{8}-\d+)\/$/.exec(name)?.[1] ?? []);
+  const build = newest(names, (name) => name);
+  if (build === null) throw new VendorFault("unreadable", `${folder}: no dated build`);
+  const document: ChecksumDocument = {
+    url: `${folder}${build}/SHA512SUMS`,
+    format: "gnu",
+    algorithm: "sha512",
+    signature: null,
+  };
+  const listed = await visit.checksums(document);
+  const day = `${build.slice(0, 4)}-${build.slice(4, 6)}-${build.slice(6, 8)}`;
+  return {
+    build,
+    // A build of the release's own day may still be of the point release before.
+    point_release: day > suite.released_on ? suite.version : null,
+    artifacts: VARIANTS.flatMap((variant) => artifactsOf({ suite, build, variant, document, listed })),
+  };
+}
+
+type Found = { suite: Suite; build: string; variant: string; document: ChecksumDocument; listed: Checksums };
+
+function artifactsOf({ suite, build, variant, document, listed }: Found): ArtifactDraft[] {
+  const major = suite.version.split(".")[0];
+  return ARCHES.flatMap((arch) => {
+    const filename = `debian-${major}-${variant}-${arch}-${build}.qcow2`;
+    // The default image is always asked for, so that one that vanished from the list is noticed.
+    if (!listed.has(filename) && (variant !== VARIANTS[0] || arch !== "amd64")) return [];
+    return [{
+      url: document.url.replace("SHA512SUMS", filename),
+      variant,
+      default_variant: variant === VARIANTS[0],
+      arch: osinfoArch(arch)!,
+      format: "qcow2",
+      compression: "none",
+      ssh_key_injection: true,
+      datasources: ["nocloud"],
+      checksum: { document, filename },
+    }];
+  });
+}

@@ -1,0 +1,149 @@
+// FreeBSD: a release is a major, and each of its point releases has a folder of images with one list of hashes for each
+// architecture. Point releases that have not ended are the current builds; the ended ones are in a vault of the same layout.
+import { osinfoArch } from "../arch.ts";
+import { unreadable, VendorFault } from "../fault.ts";
+import { compareNatural, newestFirst } from "../natural-order.ts";
+import type {
+  ArchiveCandidate,
+  ArtifactDraft,
+  BuildDraft,
+  Candidate,
+  ChecksumDocument,
+  Resolved,
+  Vendor,
+  Visit,
+} from "../vendor.ts";
+
+const ROOT = "https://download.freebsd.org/releases/VM-IMAGES/";
+/** The same archive as http://ftp-archive.freebsd.org, which has no https. It also holds what has not ended. */
+const VAULT = "https://archive.freebsd.org/old-releases/VM-IMAGES/";
+/** As the folders are called. */
+const ARCHES = ["amd64", "aarch64"] as const;
+const FILE_SYSTEMS = ["zfs", "ufs"] as const;
+const FORMATS = ["raw", "qcow2"] as const;
+/** A dot stood before the file system until 14.2. "BASIC-CI" is another image, without cloud-init. */
+const NAME = /^FreeBSD-(\d+\.\d+)-RELEASE-[a-z0-9-]+-BASIC-CLOUDINIT[-.](zfs|ufs)\.(raw|qcow2)\.xz$/;
+
+export const freebsd: Vendor = {
+  id: "freebsd",
+  name: "FreeBSD",
+  homepage: "https://www.freebsd.org/",
+  os_family: "bsd",
+  hosts: ["download.freebsd.org", "archive.freebsd.org"],
+  end_of_life_product: "freebsd",
+  list,
+};
+
+async function list(visit: Visit): Promise<Candidate[]> {
+  const points = pointsIn(await visit.listing(ROOT));
+  if (points.length === 0) throw unreadable(ROOT, "no point release in it");
+  const ended = new Set(
+    await Promise.all(points.map(async (point) => await visit.ended(point) === true ? point : null)),
+  );
+  const majors = [...new Set(points.map(majorOf))];
+  return majors.map((major) => {
+    const current = points.filter((point) => majorOf(point) === major && !ended.has(point));
+    return {
+      token: major,
+      version: major,
+      title: `FreeBSD ${major}`,
+      supported: current.length > 0,
+      eol_date: null,
+      lts: false,
+      dev: null,
+      channel: false,
+      resolve: () => resolve(visit, major, current),
+    };
+  });
+}
+
+/** Newest first. Betas and release candidates have other names. */
+function pointsIn(names: readonly string[]): string[] {
+  const points = names.flatMap((name) => /^(\d+\.\d+)-RELEASE\/$/.exec(name)?.[1] ?? []);
+  return newestFirst(points, (point) => point);
+}
+
+function majorOf(point: string): string {
+  return point.split(".")[0]!;
+}
+
+async function resolve(visit: Visit, major: string, points: readonly string[]): Promise<Resolved> {
+  const builds = (await Promise.all(points.map((point) => currentBuild(visit, point)))).flatMap((build) => build ?? []);
+  if (builds.length === 0) throw new VendorFault("gone", `${ROOT}: no image of FreeBSD ${major}`);
+  return { builds, archive: await archiveOf(visit, major, points) };
+}
+
+/** Null for a folder that was made before its images. */
+async function currentBuild(visit: Visit, point: string): Promise<BuildDraft | null> {
+  const found = await visit.optional(`FreeBSD ${point}`, () => imagesOf(visit, ROOT, point));
+  if (found === null) {
+    visit.warn(`FreeBSD ${point}: left out: no list of images yet`);
+    return null;
+  }
+  if (!hasDefault(found)) throw unreadable(`${ROOT}${point}-RELEASE/`, "no cloud-init image on ZFS");
+  return draftOf(point, found);
+}
+
+async function archiveOf(visit: Visit, major: string, current: readonly string[]): Promise<ArchiveCandidate[]> {
+  const names = await visit.optional("FreeBSD vault", () => visit.listing(VAULT));
+  return pointsIn(names ?? [])
+    .filter((point) => majorOf(point) === major && !current.includes(point) && compareNatural(point, current[0]!) < 0)
+    .map((point_release) => ({
+      point_release,
+      resolve: async () => {
+        const found = await imagesOf(visit, VAULT, point_release);
+        // The first point releases of 14 had no images for cloud-init.
+        return hasDefault(found) ? draftOf(point_release, found) : null;
+      },
+    }));
+}
+
+/** In the order of publication: the default one first. */
+async function imagesOf(visit: Visit, root: string, point: string): Promise<ArtifactDraft[]> {
+  const lists = await Promise.all(ARCHES.map(async (folder) => {
+    const document: ChecksumDocument = {
+      url: `${root}${point}-RELEASE/${folder}/Latest/CHECKSUM.SHA256`,
+      format: "bsd",
+      algorithm: "sha256",
+      signature: null,
+    };
+    const listed = folder === ARCHES[0]
+      ? await visit.checksums(document)
+      : await visit.optional(`FreeBSD ${point} ${folder}`, () => visit.checksums(document));
+    return [...(listed?.keys() ?? [])].flatMap((filename) => imageOf({ folder, point, document, filename }) ?? []);
+  }));
+  const found = lists.flat();
+  return FILE_SYSTEMS.flatMap((system) =>
+    FORMATS.flatMap((format) => found.filter((image) => image.variant === variantOf(system) && image.format === format))
+  );
+}
+
+type Listed = { folder: string; point: string; document: ChecksumDocument; filename: string };
+
+function imageOf({ folder, point, document, filename }: Listed): ArtifactDraft | null {
+  const [, of_point, system, format] = NAME.exec(filename) ?? [];
+  if (of_point !== point || system === undefined) return null;
+  return {
+    url: document.url.replace("CHECKSUM.SHA256", filename),
+    variant: variantOf(system),
+    default_variant: system === FILE_SYSTEMS[0],
+    arch: osinfoArch(folder)!,
+    format: format === "qcow2" ? "qcow2" : "raw",
+    compression: "xz",
+    datasources: ["nocloud"],
+    ssh_key_injection: true,
+    checksum: { document, filename },
+  };
+}
+
+function variantOf(file_system: string): string {
+  return `basic-cloudinit-${file_system}`;
+}
+
+function hasDefault([first]: readonly ArtifactDraft[]): boolean {
+  return first?.default_variant === true && first.arch === "x86_64" && first.format === FORMATS[0];
+}
+
+function draftOf(point: string, artifacts: readonly ArtifactDraft[]): BuildDraft {
+  return { build: point, point_release: point, artifacts };
+}

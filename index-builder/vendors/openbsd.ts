@@ -1,0 +1,94 @@
+// OpenBSD: images that a third party builds and publishes as releases of its project on GitHub, not the OpenBSD project.
+// A release's tag has the version of OpenBSD and the time of the build.
+import { z } from "zod";
+import { unreadable } from "../fault.ts";
+import type { ArtifactDraft, Candidate, Resolved, Vendor, Visit } from "../vendor.ts";
+
+const PROJECT = "hcartiaux/openbsd-cloud-image";
+const LATEST = `https://api.github.com/repos/${PROJECT}/releases/latest`;
+const DOWNLOADS = `https://github.com/${PROJECT}/releases/download/`;
+const VARIANTS = ["min", "generic"] as const;
+/** No image is smaller: a size below it is one of something else. */
+const IMAGE_BYTES_MIN = 1024 * 1024;
+
+export const openbsd: Vendor = {
+  id: "openbsd",
+  name: "OpenBSD",
+  homepage: "https://bsd-cloud-image.org/",
+  os_family: "bsd",
+  hosts: ["api.github.com", "github.com"],
+  end_of_life_product: "openbsd",
+  list: (visit) => Promise.resolve([latest(visit)]),
+};
+
+const Asset = z.object({
+  name: z.string(),
+  size: z.int().nonnegative(),
+  browser_download_url: z.url(),
+  /** "sha256:" and the hash; GitHub has none of what was uploaded before it began to. */
+  digest: z.string().nullish(),
+});
+type Asset = z.infer<typeof Asset>;
+const Release = z.object({
+  tag_name: z.string(),
+  draft: z.literal(false),
+  prerelease: z.literal(false),
+  published_at: z.iso.datetime(),
+  assets: z.array(Asset),
+});
+
+function latest(visit: Visit): Candidate {
+  return {
+    token: "latest",
+    version: null,
+    title: null,
+    supported: true,
+    eol_date: null,
+    lts: false,
+    dev: null,
+    channel: true,
+    resolve: () => resolve(visit),
+  };
+}
+
+async function resolve(visit: Visit): Promise<Resolved> {
+  const { tag_name, published_at, assets } = await visit.json(LATEST, Release, {
+    accept: "application/vnd.github+json",
+  });
+  const version = /^v(\d+\.\d+)_\d{4}(?:-\d{2}){4}$/.exec(tag_name)?.[1];
+  if (version === undefined) throw unreadable(LATEST, `"${tag_name}" names no version and time`);
+  const artifacts = VARIANTS.flatMap((variant) => {
+    const asset = assets.find(({ name }) => name === `openbsd-${variant}.qcow2`);
+    return asset === undefined ? [] : [artifactOf(asset, variant, tag_name)];
+  });
+  if (artifacts[0]?.default_variant !== true) throw unreadable(LATEST, `no openbsd-${VARIANTS[0]}.qcow2`);
+  return {
+    release: { id: version, version, title: `OpenBSD ${version}` },
+    builds: [{ build: tag_name, point_release: null, published_at, artifacts }],
+  };
+}
+
+function artifactOf(
+  { name, size, browser_download_url: url, digest }: Asset,
+  variant: string,
+  tag: string,
+): ArtifactDraft {
+  if (url !== `${DOWNLOADS}${tag}/${name}`) throw unreadable(LATEST, `${name} is not of this release: ${url}`);
+  return {
+    url,
+    variant,
+    default_variant: variant === VARIANTS[0],
+    arch: "x86_64",
+    format: "qcow2",
+    compression: "none",
+    datasources: ["nocloud"],
+    ssh_key_injection: true,
+    size: size >= IMAGE_BYTES_MIN ? size : null,
+    checksum: {
+      document: { url: `${url}.sha256`, format: "gnu", algorithm: "sha256", signature: null },
+      // Hashed where it was built.
+      filename: `images/${name}`,
+      expect: /^sha256:(.+)$/.exec(digest ?? "")?.[1] ?? null,
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// SmartOS: a one-line document names the folder of the newest platform, which has its USB image and one list of hashes. Older
+// folders stay.
+import { unreadable } from "../fault.ts";
+import type { BuildDraft, Candidate, Vendor, Visit } from "../vendor.ts";
+
+const HOST = "https://us-central.manta.mnx.io";
+const FOLDER = "/Joyent_Dev/public/SmartOS/";
+/** SmartOS has no releases, so this is the one that its channel stands at. */
+const RELEASE = { id: "rolling", version: "rolling", title: "SmartOS rolling" };
+
+export const smartos: Vendor = {
+  id: "smartos",
+  name: "SmartOS",
+  homepage: "https://smartos.org/",
+  os_family: "illumos",
+  hosts: ["us-central.manta.mnx.io"],
+  end_of_life_product: null,
+  list: (visit) => Promise.resolve([latest(visit)]),
+};
+
+function latest(visit: Visit): Candidate {
+  return {
+    token: "latest",
+    version: null,
+    title: null,
+    supported: true,
+    eol_date: null,
+    lts: false,
+    dev: null,
+    channel: true,
+    resolve: async () => ({ release: RELEASE, builds: [await newestBuild(visit)] }),
+  };
+}
+
+async function newestBuild(visit: Visit): Promise<BuildDraft> {
+  const pointer = `${HOST}${FOLDER}latest`;
+  const line = (await visit.text(pointer)).trim();
+  const build = line.startsWith(FOLDER) ? line.slice(FOLDER.length) : "";
+  // What follows the time names a branch.
+  if (!/^\d{8}T\d{6}Z(?:_\w{1,40})?$/.test(build)) throw unreadable(pointer, "names no platform");
+  const folder = `${HOST}${FOLDER}${build}/`;
+  const filename = `smartos-${build}-USB.img.gz`;
+  return {
+    build,
+    point_release: null,
+    artifacts: [{
+      url: `${folder}${filename}`,
+      variant: "usb",
+      default_variant: true,
+      arch: "x86_64",
+      format: "raw",
+      compression: "gzip",
+      // It reads metadata by its own means, not by cloud-init.
+      datasources: [],
+      ssh_key_injection: false,
+      checksum: {
+        document: { url: `${folder}sha256sums.txt`, format: "gnu", algorithm: "sha256", signature: null },
+        filename,
+      },
+    }],
+  };
+}

@@ -1,0 +1,83 @@
+// Talos Linux: GitHub names the newest release, and a factory makes its images when they are asked for. Hashes of images are
+// for the factory's customers: it answers 402 to everyone else, which is the only answer that means "no digest".
+import { z } from "zod";
+import { osinfoArch } from "../arch.ts";
+import { isFault, unreadable } from "../fault.ts";
+import type { ArtifactDraft, Candidate, Resolved, Vendor, Visit } from "../vendor.ts";
+
+const LATEST = "https://api.github.com/repos/siderolabs/talos/releases/latest";
+/** The number is the factory's name for an image to which nothing was added. */
+const IMAGES = "https://factory.talos.dev/image/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba/";
+
+export const talos: Vendor = {
+  id: "talos",
+  name: "Talos Linux",
+  homepage: "https://www.talos.dev/",
+  os_family: "linux",
+  hosts: ["api.github.com", "factory.talos.dev"],
+  end_of_life_product: null,
+  list: (visit) => Promise.resolve([latest(visit)]),
+};
+
+const Release = z.object({
+  tag_name: z.string(),
+  draft: z.literal(false),
+  prerelease: z.literal(false),
+  published_at: z.iso.datetime(),
+});
+
+function latest(visit: Visit): Candidate {
+  return {
+    token: "latest",
+    version: null,
+    title: null,
+    supported: true,
+    eol_date: null,
+    lts: false,
+    dev: null,
+    channel: true,
+    resolve: () => resolve(visit),
+  };
+}
+
+async function resolve(visit: Visit): Promise<Resolved> {
+  const { tag_name, published_at } = await visit.json(LATEST, Release, { accept: "application/vnd.github+json" });
+  const [, build, series] = /^v((\d+\.\d+)\.\d+)$/.exec(tag_name) ?? [];
+  if (build === undefined || series === undefined) throw unreadable(LATEST, `"${tag_name}" is no version`);
+  const amd64 = await artifactOf(visit, build, "amd64");
+  const arm64 = await visit.optional(`Talos Linux ${build} arm64`, () => artifactOf(visit, build, "arm64"));
+  return {
+    release: { id: series, version: series, title: `Talos Linux ${series}` },
+    builds: [{ build, point_release: null, published_at, artifacts: arm64 === null ? [amd64] : [amd64, arm64] }],
+  };
+}
+
+async function artifactOf(visit: Visit, build: string, arch: string): Promise<ArtifactDraft> {
+  const filename = `nocloud-${arch}.raw.xz`;
+  const url = `${IMAGES}v${build}/${filename}`;
+  const document = { url: `${url}.sha256`, format: "gnu", algorithm: "sha256", signature: null } as const;
+  return {
+    url,
+    variant: "nocloud",
+    default_variant: true,
+    arch: osinfoArch(arch)!,
+    format: "raw",
+    compression: "xz",
+    datasources: ["nocloud"],
+    // Its machine configuration has no place for a key: there is no shell to log in to.
+    ssh_key_injection: false,
+    checksum: await isForCustomers(visit, document.url) ? null : { document, filename },
+  };
+}
+
+/** @throws VendorFault for any other answer than the document and 402: a digest must not vanish in silence */
+async function isForCustomers(visit: Visit, url: string): Promise<boolean> {
+  try {
+    await visit.text(url);
+    return false;
+  } catch (error) {
+    // No other status of the web layer ends so; a fault does not carry its status.
+    if (isFault(error, "refused") && error.message.endsWith("status 402")) return true;
+    throw error;
+  }
+}

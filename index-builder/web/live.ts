@@ -1,0 +1,198 @@
+// The internet, as far as this program goes into it: https (http only where a vendor's file lists the host), names only,
+// public addresses only, checked on the address that is then connected to and again for every redirect; a limit on
+// redirects, bytes, header bytes and seconds; no connection is used twice, since vendors close idle ones in the middle of
+// a request.
+import { lookup } from "node:dns/promises";
+import http from "node:http";
+import https from "node:https";
+import { createGunzip } from "node:zlib";
+import { messageOf, VendorFault } from "../fault.ts";
+import { isPublicAddress } from "./address.ts";
+import type { Answer, Exchange, Request } from "./exchange.ts";
+
+export type LiveSetting = {
+  readonly user_agent: string;
+  readonly plain_http_hosts: readonly string[];
+  readonly redirects_max: number;
+  readonly connect_ms: number;
+  readonly total_ms: number;
+  /** Every address of a name. */
+  readonly resolve: (host: string) => Promise<readonly string[]>;
+  readonly isAllowed: (address: string) => boolean;
+  /** Where to connect for an address; a test's server is on another port, without TLS. */
+  readonly dial: (url: URL, address: string) => Dialled;
+};
+export type Dialled = { readonly tls: boolean; readonly host: string; readonly port: number };
+
+export const LIVE: LiveSetting = {
+  user_agent: "berth-index-builder",
+  plain_http_hosts: [],
+  redirects_max: 5,
+  connect_ms: 10_000,
+  total_ms: 120_000,
+  resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  isAllowed: isPublicAddress,
+  dial: (url, address) => ({
+    tls: url.protocol === "https:",
+    host: address,
+    port: url.protocol === "https:" ? 443 : 80,
+  }),
+};
+
+/** More addresses than this of one name are not tried. */
+const ADDRESSES_TRIED = 3;
+const HEADER_BYTES_MAX = 64 * 1024;
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+export function liveExchange(setting: LiveSetting): Exchange {
+  return async (request) => {
+    const signal = AbortSignal.timeout(setting.total_ms);
+    let url = new URL(request.url);
+    for (let hops = 0; hops <= setting.redirects_max; hops++) {
+      const answer = await askOnce(setting, { ...request, url: url.href }, signal);
+      if (!REDIRECTS.includes(answer.status)) return answer;
+      const target = answer.headers.get("location") ?? "";
+      if (!URL.canParse(target, url)) throw new VendorFault("unsafe", `${url}: redirects to nowhere`);
+      url = new URL(target, url);
+    }
+    throw new VendorFault("unsafe", `${request.url}: more than ${setting.redirects_max} redirects`);
+  };
+}
+
+async function askOnce(setting: LiveSetting, request: Request, signal: AbortSignal): Promise<Answer> {
+  const url = checkedUrl(setting, request.url);
+  const addresses = await setting.resolve(url.hostname).catch((error) => {
+    throw new VendorFault("transient", `${url.hostname}: ${messageOf(error)}`);
+  });
+  const refused = addresses.find((address) => !setting.isAllowed(address));
+  if (refused !== undefined) {
+    throw new VendorFault("unsafe", `${url.hostname}: stands for ${refused}, which is not public`);
+  }
+  let last = new VendorFault("transient", `${url.hostname}: has no address`);
+  for (const address of addresses.slice(0, ADDRESSES_TRIED)) {
+    try {
+      return await connectAndAsk({ setting, request, url, address, signal });
+    } catch (error) {
+      if (!(error instanceof NotConnected)) throw error;
+      last = new VendorFault("transient", `${url.hostname} (${address}): ${error.message}`);
+    }
+  }
+  throw last;
+}
+
+function checkedUrl({ plain_http_hosts }: LiveSetting, text: string): URL {
+  const url = new URL(text);
+  const scheme = url.protocol === "https:" || (url.protocol === "http:" && plain_http_hosts.includes(url.hostname));
+  const by_name = /^(?=.*[a-z])[a-z0-9.-]+$/i.test(url.hostname) && /[a-z]$/i.test(url.hostname);
+  if (!scheme || !by_name || url.port !== "" || url.username !== "" || url.password !== "") {
+    throw new VendorFault("unsafe", `${text}: not an address this program asks`);
+  }
+  return url;
+}
+
+/** Nothing was sent yet, so another address of the same name may be tried. */
+class NotConnected extends Error {}
+
+type Attempt = { setting: LiveSetting; request: Request; url: URL; address: string; signal: AbortSignal };
+
+function connectAndAsk({ setting, request, url, address, signal }: Attempt): Promise<Answer> {
+  const { tls, host, port } = setting.dial(url, address);
+  const options = {
+    host,
+    port,
+    servername: url.hostname,
+    method: request.method,
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      host: url.host,
+      "user-agent": setting.user_agent,
+      accept: request.accept,
+      "accept-encoding": request.method === "HEAD" ? "identity" : "gzip",
+      connection: "close",
+    },
+    agent: false as const,
+    maxHeaderSize: HEADER_BYTES_MAX,
+  };
+  return new Promise((resolve, reject) => {
+    let connected = false;
+    const made = tls ? https.request(options) : http.request(options);
+    const fail = (error: unknown) => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", late);
+      made.destroy();
+      if (error instanceof VendorFault) reject(error);
+      else {reject(
+          connected
+            ? new VendorFault("transient", `${request.method} ${url}: ${messageOf(error)}`)
+            : new NotConnected(messageOf(error)),
+        );}
+    };
+    const late = () =>
+      fail(new VendorFault("transient", `${request.method} ${url}: no whole answer in ${setting.total_ms} ms`));
+    const timer = setTimeout(() => fail(new Error(`no connection in ${setting.connect_ms} ms`)), setting.connect_ms);
+    if (signal.aborted) return late();
+    signal.addEventListener("abort", late, { once: true });
+    made.once("socket", (socket) => {
+      socket.once(tls ? "secureConnect" : "connect", () => {
+        connected = true;
+        clearTimeout(timer);
+      });
+    });
+    made.on("error", fail);
+    made.once("response", (response) => {
+      connected = true;
+      clearTimeout(timer);
+      readBody(response, request).then((body) => {
+        signal.removeEventListener("abort", late);
+        resolve({ status: response.statusCode ?? 0, url: url.href, headers: headersOf(response), body });
+      }, fail);
+    });
+    made.end();
+  });
+}
+
+function headersOf(response: http.IncomingMessage): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(response.headers).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name.toLowerCase(), value]] : []
+    ),
+  );
+}
+
+/** The bytes counted are those after decompression, so a small answer cannot become a large one. */
+async function readBody(response: http.IncomingMessage, { method, url, bytes_max }: Request): Promise<Uint8Array> {
+  const encoding = response.headers["content-encoding"] ?? "identity";
+  if (method === "HEAD" || response.statusCode !== 200) {
+    response.resume();
+    response.destroy();
+    return new Uint8Array();
+  }
+  if (encoding !== "identity" && encoding !== "gzip") throw new VendorFault("unreadable", `${url}: in ${encoding}`);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const source = encoding === "gzip" ? response.pipe(createGunzip()) : response;
+  // pipe does not pass on that its source broke off.
+  response.once("error", (error) => source.destroy(error));
+  response.once("aborted", () => source.destroy(new Error("broke off")));
+  for await (const chunk of source) {
+    bytes += (chunk as Uint8Array).length;
+    if (bytes > bytes_max) throw new VendorFault("unsafe", `${url}: more than ${bytes_max} bytes`);
+    chunks.push(chunk as Uint8Array);
+  }
+  if (!response.complete) throw new Error("broke off");
+  const length = response.headers["content-length"];
+  if (encoding === "identity" && length !== undefined && Number(length) !== bytes) {
+    throw new Error("shorter than announced");
+  }
+  return concat(chunks, bytes);
+}
+
+function concat(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}

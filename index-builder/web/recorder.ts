@@ -1,0 +1,50 @@
+// Makes a recorded web out of what a build asks the internet.
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Answer, Exchange, Request } from "./exchange.ts";
+import { RecordedWeb, RESPONSES_FILE } from "./recorded.ts";
+
+/** What a recorded build needs of an answer; the rest (dates, cookies, cache ages) would change with every recording. */
+const KEPT_HEADERS = ["content-length", "last-modified", "etag"];
+
+/** @returns the exchange to use, and `save`, which adds what was heard to the folder's own */
+export function recorder(exchange: Exchange, folder: string): { exchange: Exchange; save(): Promise<void> } {
+  const heard: RecordedWeb = {};
+  return {
+    exchange: async (request) => {
+      const answer = await exchange(request);
+      heard[`${request.method} ${request.url}`] = await keep(folder, request, answer);
+      return answer;
+    },
+    save: async () => {
+      const before = await readFile(join(folder, RESPONSES_FILE), "utf8").then(
+        (text) => RecordedWeb.parse(JSON.parse(text)),
+        () => ({}),
+      );
+      const all = Object.entries({ ...before, ...heard }).sort(([a], [b]) => (a < b ? -1 : 1));
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, `${RESPONSES_FILE}.new`), `${JSON.stringify(Object.fromEntries(all), null, 1)}\n`);
+      await rename(join(folder, `${RESPONSES_FILE}.new`), join(folder, RESPONSES_FILE));
+    },
+  };
+}
+
+async function keep(folder: string, request: Request, answer: Answer): Promise<RecordedWeb[string]> {
+  const headers = Object.fromEntries(KEPT_HEADERS.flatMap((name) => {
+    const value = answer.headers.get(name);
+    return value === undefined ? [] : [[name, value]];
+  }));
+  const moved = answer.url === request.url ? {} : { final_url: answer.url };
+  if (request.method === "HEAD") return { status: answer.status, headers, ...moved };
+  const body = `bodies/${bodyName(request.url)}`;
+  await mkdir(join(folder, "bodies"), { recursive: true });
+  await writeFile(join(folder, body), answer.body);
+  return { status: answer.status, headers, body, ...moved };
+}
+
+/** A name that a person recognises, and a hash since two addresses may differ only in characters a name cannot hold. */
+function bodyName(url: string): string {
+  const plain = url.replace(/^https?:\/\//, "").replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(0, 120);
+  return `${plain}.${createHash("sha256").update(url).digest("hex").slice(0, 8)}`;
+}

@@ -1,0 +1,78 @@
+// What vendors' files see of the web: bodies and heads by address, statuses turned into faults, every address asked at most
+// once per run of a vendor (a large document is left to its reader to keep).
+import { VendorFault } from "../fault.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+
+export type Web = {
+  get(url: string, options?: GetOptions): Promise<Uint8Array>;
+  head(url: string): Promise<Head>;
+};
+export type GetOptions = { readonly accept?: string; readonly bytes_max?: number };
+export type Head = {
+  readonly size: number | null;
+  readonly last_modified: string | null;
+  readonly etag: string | null;
+  readonly redirects_off_host: boolean;
+};
+
+/** No checksum document, listing or key comes near it. Ubuntu's feed (18 MB) asks for more. */
+export const DOCUMENT_BYTES_MAX = 4 * 1024 * 1024;
+
+/** @param allowed whether the vendor's file names this address's host and scheme */
+export function openWeb(exchange: Exchange, allowed: (url: URL) => boolean): Web {
+  const bodies = new Map<string, Promise<Uint8Array>>();
+  const heads = new Map<string, Promise<Head>>();
+  return {
+    get: (url, options = {}) => {
+      const work = async () => (await ask("GET", url, options)).body;
+      return options.bytes_max === undefined ? once(bodies, url, work) : work();
+    },
+    head: (url) => once(heads, url, async () => headOf(url, await ask("HEAD", url, {}))),
+  };
+
+  async function ask(method: "GET" | "HEAD", url: string, options: GetOptions): Promise<Answer> {
+    if (!allowed(asUrl(url))) throw new VendorFault("unsafe", `${url}: not a host or scheme of this vendor`);
+    const answer = await exchange({
+      method,
+      url,
+      accept: options.accept ?? "*/*",
+      bytes_max: options.bytes_max ?? DOCUMENT_BYTES_MAX,
+    });
+    const kind = kindOfStatus(answer.status);
+    if (kind !== null) throw new VendorFault(kind, `${method} ${url}: status ${answer.status}`);
+    return answer;
+  }
+}
+
+/** Document: image-vendors.md 1.4. Null for an answer that can be used. */
+export function kindOfStatus(status: number): "gone" | "transient" | "refused" | null {
+  if (status === 200) return null;
+  if (status === 404 || status === 410) return "gone";
+  if (status === 429 || status >= 500) return "transient";
+  return "refused";
+}
+
+function headOf(url: string, answer: Answer): Head {
+  const length = answer.headers.get("content-length") ?? "";
+  const redirects_off_host = new URL(answer.url).host !== new URL(url).host;
+  return {
+    size: /^[0-9]{1,15}$/.test(length) ? Number(length) : null,
+    // A mirror's own values would differ from one run to the next.
+    last_modified: redirects_off_host ? null : answer.headers.get("last-modified") ?? null,
+    etag: redirects_off_host ? null : answer.headers.get("etag") ?? null,
+    redirects_off_host,
+  };
+}
+
+function asUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new VendorFault("unreadable", `${text}: not an address`);
+  return new URL(text);
+}
+
+function once<T>(asked: Map<string, Promise<T>>, key: string, work: () => Promise<T>): Promise<T> {
+  const before = asked.get(key);
+  if (before !== undefined) return before;
+  const made = work();
+  asked.set(key, made);
+  return made;
+}

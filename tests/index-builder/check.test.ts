@@ -1,0 +1,243 @@
+import { beforeAll, expect, test } from "vitest";
+import { EXPECTED, siteFiles } from "../../index-builder/publish/assemble.ts";
+import { checkFiles } from "../../index-builder/tree/check.ts";
+import { loadTree } from "../../index-builder/tree/load.ts";
+import type { Artifact, Build, Distro } from "../../index-builder/tree/model.ts";
+import { parsePath } from "../../index-builder/tree/paths.ts";
+import { type DistroTree, type Files, fileText } from "../../index-builder/tree/tree.ts";
+import { debian } from "../../index-builder/vendors/debian.ts";
+import { ubuntu } from "../../index-builder/vendors/ubuntu.ts";
+import { builtFrom } from "./recorded-vendor.ts";
+
+let trees: DistroTree[];
+let good: Files;
+beforeAll(async () => {
+  trees = await Promise.all([ubuntu, debian].map(async (vendor) => {
+    const { outcome } = await builtFrom(vendor);
+    return outcome.tree;
+  }));
+  good = siteFiles({ distros: trees });
+});
+
+function problemsOf(change: (files: Map<string, string>) => void): string {
+  const files = new Map(good);
+  change(files);
+  return checkFiles(files, EXPECTED).join("\n");
+}
+
+/** A site made from trees with one change, so that only the rule itself is broken and no copy disagrees. */
+function problemsAfter(
+  change: { distro?: (distro: Distro) => void; build?: (build: Build) => void; archive?: (builds: Build[]) => void },
+): string {
+  const [tree] = structuredClone(trees) as [DistroTree, DistroTree];
+  const distro = tree.distro;
+  const release = distro.releases[0]!;
+  change.distro?.(distro);
+  change.build?.(tree.current.get(release.id)![0]!);
+  const archived: Build[] = [];
+  change.archive?.(archived);
+  const made: DistroTree = {
+    ...tree,
+    archived: archived.length === 0 ? tree.archived : new Map([[release.id, archived]]),
+  };
+  return checkFiles(siteFiles({ distros: [made] }), EXPECTED).join("\n");
+}
+
+const artifact = (change: (artifact: Artifact) => void) => ({ build: (build: Build) => change(build.artifacts[0]!) });
+const RELEASE = "v1/distros/ubuntu/releases/noble/index.json";
+
+test("a built tree has no problem, and reads back as it was", () => {
+  expect(checkFiles(good, EXPECTED)).toEqual([]);
+  expect(loadTree(good).distros).toEqual(trees);
+});
+
+test.each<[string, (files: Map<string, string>) => void, string]>([
+  ["a file that is none of the API's", (files) => files.set("v1/extra.json", "{}"), "v1/extra.json: not a path"],
+  [
+    "an unknown alias file",
+    (files) => files.set("v1/distros/ubuntu/aliases/newest.json", "{}"),
+    "newest.json: not a path",
+  ],
+  ["a missing index.html", (files) => files.delete("index.html"), "index.html: missing"],
+  ["another index.html", (files) => files.set("index.html", "<html>"), "index.html: differs"],
+  ["another docs page", (files) => files.set("docs/index.html", ""), "docs/index.html: differs"],
+  ["another openapi.json", (files) => files.set("v1/openapi.json", "{}\n"), "v1/openapi.json: differs"],
+  ["no v1/index.json", (files) => files.delete("v1/index.json"), "v1/index.json: missing or unreadable"],
+  ["another order of images.json", (files) => {
+    const { images } = JSON.parse(files.get("v1/images.json")!);
+    files.set("v1/images.json", fileText({ images: images.reverse() }));
+  }, "v1/images.json: differs"],
+  [
+    "a field nobody knows",
+    (files) => files.set(RELEASE, files.get(RELEASE)!.replace('"distro"', '"more": 1,\n  "distro"')),
+    "not written as",
+  ],
+  [
+    "a missing null",
+    (files) => files.set(RELEASE, files.get(RELEASE)!.replace('      "point_release": null,\n', "")),
+    "not written as",
+  ],
+  ["broken JSON", (files) => files.set(RELEASE, "{"), `${RELEASE}: missing or unreadable`],
+  [
+    "a distro that is not listed",
+    (files) => files.set("v1/distros/extra/index.json", "{}"),
+    "its distro is not listed",
+  ],
+  ["a distro whose folder is missing", (files) => {
+    for (const path of good.keys()) if (path.startsWith("v1/distros/debian/")) files.delete(path);
+  }, "v1/distros/debian/index.json: missing"],
+  ["a distro that says it is another", (files) => {
+    const path = "v1/distros/debian/index.json";
+    files.set(path, files.get(path)!.replace('"id": "debian"', '"id": "other"'));
+  }, "is of distro other"],
+  ["a name that differs from index.json", (files) => {
+    const path = "v1/distros/debian/index.json";
+    files.set(path, files.get(path)!.replace('"name": "Debian"', '"name": "Other"'));
+  }, "differs from v1/index.json"],
+  ["a release without its file", (files) => files.delete(RELEASE), `${RELEASE}: missing`],
+  [
+    "a release that is not listed",
+    (files) => files.set("v1/distros/ubuntu/releases/extra/index.json", files.get(RELEASE)!),
+    "its release is not listed",
+  ],
+  [
+    "an archive of a release that is not listed",
+    (files) => files.set("v1/distros/ubuntu/releases/extra/archive.json", files.get(RELEASE)!),
+    "its release is not listed",
+  ],
+  [
+    "an alias file that is missing",
+    (files) => files.delete("v1/distros/ubuntu/aliases/lts.json"),
+    "aliases/lts.json: missing",
+  ],
+  [
+    "an alias file of another release",
+    (files) => files.set("v1/distros/ubuntu/aliases/lts.json", files.get(RELEASE)!),
+    "is no copy",
+  ],
+  [
+    "an alias file that nobody holds",
+    (files) => files.set("v1/distros/ubuntu/aliases/dev.json", files.get(RELEASE)!),
+    "no release holds it",
+  ],
+  [
+    "an alias file of an unknown distro",
+    (files) => files.set("v1/distros/extra/aliases/dev.json", files.get(RELEASE)!),
+    "its distro is not listed",
+  ],
+  [
+    "a list of another release",
+    (files) => files.set(RELEASE, files.get(RELEASE)!.replace('"release": "noble"', '"release": "jammy"')),
+    "is of ubuntu/jammy",
+  ],
+])("%s is a problem", (_, change, expected) => expect(problemsOf(change)).toContain(expected));
+
+test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
+  ["a release listed twice", { distro: (distro) => void distro.releases.push(distro.releases[0]!) }, "is listed twice"],
+  [
+    "an alias held twice",
+    { distro: (distro) => void (distro.releases[1]!.aliases = ["lts"]) },
+    "alias lts is held twice",
+  ],
+  ["aliases out of order", { distro: (distro) => void distro.releases[0]!.aliases.reverse() }, "not in their order"],
+  [
+    "an alias nobody knows",
+    { distro: (distro) => void distro.releases[1]!.aliases.push("newest") },
+    "newest is not known",
+  ],
+  ["a dev_channel without dev", { distro: (distro) => void (distro.dev_channel = "beta") }, "do not go together"],
+  [
+    "dev without a dev_channel",
+    { distro: (distro) => void (distro.releases[1]!.aliases = ["dev"]) },
+    "do not go together",
+  ],
+  ["latest on a pre-release", {
+    distro: (distro) => {
+      distro.dev_channel = "beta";
+      distro.releases[1]!.aliases = ["dev"];
+      distro.releases[0]!.title = "28.04 Beta";
+    },
+  }, "latest is on a pre-release"],
+  [
+    "an end date that is none",
+    { distro: (distro) => void (distro.releases[0]!.eol_date = "2031-02-30") },
+    "eol_date 2031-02-30",
+  ],
+  ["a build without artifacts", { build: (build) => void (build.artifacts = []) }, "has no artifact"],
+  ["a time far from ours", { build: (build) => void (build.first_seen = "1970-01-01T00:00:00Z") }, "no plausible time"],
+  [
+    "a publication time without a zone",
+    { build: (build) => void (build.published_at = "2026-01-01T00:00:00") },
+    "no plausible time",
+  ],
+  ["one artifact twice", { build: (build) => void build.artifacts.push(build.artifacts[0]!) }, "is there twice"],
+  ["no location", artifact((one) => void (one.locations = [])), "has no location"],
+  ["no primary location", artifact((one) => void (one.locations[0]!.kind = "mirror")), "has no primary location"],
+  [
+    "plain http",
+    artifact((one) => void (one.locations[0]!.url = one.locations[0]!.url.replace("https", "http"))),
+    "no address to offer",
+  ],
+  [
+    "a foreign host",
+    artifact((one) => void (one.locations[0]!.url = "https://evil.example/x.img")),
+    "not on a host of this vendor",
+  ],
+  ["a digest of another length", artifact((one) => void (one.integrity!.digests[0]!.value = "ab")), "ab is no sha256"],
+  [
+    "an upper-case digest",
+    artifact((one) => void (one.integrity!.digests[0]!.value = one.integrity!.digests[0]!.value.toUpperCase())),
+    "is no sha256",
+  ],
+  [
+    "a gnu source without a filename",
+    artifact((one) => void (one.integrity!.digests[0]!.source!.filename = null)),
+    "does not go with gnu",
+  ],
+  [
+    "a clear-signed document with another address",
+    artifact((one) => void (one.integrity!.signatures[0]!.kind = "pgp_clearsigned")),
+    "do not go with pgp_clearsigned",
+  ],
+  ["a mirror's ETag", artifact((one) => void (one.locations[0]!.redirects_off_host = true)), "metadata of a mirror"],
+  ["a format nobody knows", artifact((one) => void (one.format = "vhdx")), "format vhdx is not known"],
+  ["a compression nobody knows", artifact((one) => void (one.compression = "rar")), "compression rar is not known"],
+])("%s is a problem", (_, change, expected) => expect(problemsAfter(change)).toContain(expected));
+
+test("an archived build with a primary location, or one that is current too, is a problem", () => {
+  const current = trees[0]!.current.get("resolute")![0]!;
+  expect(problemsAfter({ archive: (builds) => void builds.push(structuredClone(current)) })).toContain(
+    "is current and archived",
+  );
+  const other = { ...structuredClone(current), build: "20200101" };
+  expect(problemsAfter({ archive: (builds) => void builds.push(other) })).toContain(
+    "is archived and has a primary location",
+  );
+  other.artifacts[0]!.locations[0]!.kind = "vault";
+  expect(problemsAfter({ archive: (builds) => void builds.push(other) })).toBe("");
+});
+
+test("every problem is reported, not the first", () => {
+  const problems = problemsOf((files) => {
+    files.delete("index.html");
+    files.delete(RELEASE);
+    files.set("v1/extra.json", "{}");
+  }).split("\n");
+  expect(problems.length).toBeGreaterThanOrEqual(3);
+});
+
+test.each([
+  "../etc/passwd",
+  "v1/distros/../index.json",
+  "v1/distros/a/releases/./index.json",
+  "v1//index.json",
+  "/v1/index.json",
+  "v1/distros/a/releases/b/index.json/",
+  "v1/distros/a%2f/index.json",
+  "v1/distros/index.json",
+  "__proto__",
+  "constructor",
+])(
+  "%s is no path of an index",
+  (path) => expect(parsePath(path)).toBeNull(),
+);

@@ -1,0 +1,125 @@
+// A browser for the page's tests: Chromium without a window, spoken to over its debugging socket on loopback.
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+
+const PATHS = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+export const CHROMIUM = PATHS.find((path) => path !== undefined && path !== "" && existsSync(path)) ?? null;
+const START_MS = 20_000;
+
+export type Browser = {
+  /** Opens an address at this size. @returns what the page said on its console, errors and policy violations included */
+  open(url: string, size: { width: number; height: number }): Promise<readonly string[]>;
+  /** The value of an expression in the page; promises are awaited. */
+  evaluate<T>(expression: string): Promise<T>;
+  close(): Promise<void>;
+};
+type Message = {
+  id?: number;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: Record<string, unknown>;
+  error?: { message: string };
+};
+
+export async function startBrowser(path: string): Promise<Browser> {
+  const profile = await mkdtemp(join(tmpdir(), "index-chromium-"));
+  const child = spawn(path, [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--remote-debugging-port=0",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    `--user-data-dir=${profile}`,
+    "about:blank",
+  ], { stdio: ["ignore", "ignore", "pipe"] });
+  const root = await debuggingAddress(child);
+  const target = await (await fetch(`http://${root}/json/new?about:blank`, { method: "PUT" })).json() as {
+    webSocketDebuggerUrl: string;
+  };
+  const socket = new WebSocket(target.webSocketDebuggerUrl);
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve;
+    socket.onerror = () => reject(new Error("the browser's socket did not open"));
+  });
+  const waiting = new Map<number, { resolve(value: Record<string, unknown>): void; reject(error: Error): void }>();
+  const listeners = new Set<(message: Message) => void>();
+  socket.onmessage = (event) => {
+    const message = JSON.parse(String(event.data)) as Message;
+    const waiter = waiting.get(message.id ?? -1);
+    if (waiter === undefined) { for (const listener of listeners) listener(message); }
+    else if (message.error === undefined) waiter.resolve(message.result ?? {});
+    else waiter.reject(new Error(message.error.message));
+  };
+  let last_id = 0;
+  const send = (method: string, params: object = {}) =>
+    new Promise<Record<string, unknown>>((resolve, reject) => {
+      waiting.set(++last_id, { resolve, reject });
+      socket.send(JSON.stringify({ id: last_id, method, params }));
+    });
+  const load = async (url: string) => {
+    const loaded = new Promise<void>((resolve) => {
+      const listener = ({ method }: Message) => {
+        if (method !== "Page.loadEventFired") return;
+        listeners.delete(listener);
+        resolve();
+      };
+      listeners.add(listener);
+    });
+    await send("Page.navigate", { url });
+    await loaded;
+  };
+  const said: string[] = [];
+  listeners.add(({ method, params }) => {
+    if (method === "Log.entryAdded" || method === "Runtime.exceptionThrown" || method === "Runtime.consoleAPICalled") {
+      said.push(JSON.stringify(params));
+    }
+  });
+  for (const domain of ["Page", "Runtime", "Log"]) await send(`${domain}.enable`);
+  return {
+    open: async (url, { width, height }) => {
+      said.length = 0;
+      await send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
+      // A change of the fragment alone would not load the page again.
+      for (const address of ["about:blank", url]) await load(address);
+      return said;
+    },
+    evaluate: async <T>(expression: string) => {
+      const { result, exceptionDetails } = await send("Runtime.evaluate", {
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
+        userGesture: true,
+      });
+      if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
+      return (result as { value: T }).value;
+    },
+    close: async () => {
+      socket.close();
+      const ended = new Promise((resolve) => child.once("close", resolve));
+      child.kill("SIGKILL");
+      await ended;
+      await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+function debuggingAddress(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const timer = setTimeout(() => reject(new Error(`the browser did not start: ${text}`)), START_MS);
+    child.once("error", reject);
+    child.stderr!.on("data", (chunk) => {
+      text += chunk;
+      const match = /DevTools listening on ws:\/\/([^/]+)\//.exec(text);
+      if (match === null) return;
+      clearTimeout(timer);
+      resolve(match[1]!);
+    });
+  });
+}

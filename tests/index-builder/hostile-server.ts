@@ -1,0 +1,203 @@
+// A vendor's server that misbehaves in one way for one of its documents, and a vendor that reads one document of every kind.
+// The server is a real one on loopback; names resolve to a public address that the dialling leads to it.
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { z } from "zod";
+import { newest } from "../../index-builder/natural-order.ts";
+import type { ChecksumDocument, Vendor } from "../../index-builder/vendor.ts";
+import { LIVE, liveExchange, type LiveSetting } from "../../index-builder/web/live.ts";
+import type { Exchange } from "../../index-builder/web/exchange.ts";
+
+export const HOST = "vendor.example";
+const ROOT = `https://${HOST}/`;
+const PUBLIC_ADDRESS = "93.184.216.34";
+export const DOCUMENTS = ["listing", "json", "sums", "signature", "key", "image"] as const;
+export type DocumentKind = (typeof DOCUMENTS)[number];
+const PATHS: Readonly<Record<string, DocumentKind>> = {
+  "/builds/": "listing",
+  "/release.json": "json",
+  "/builds/2/SHA256SUMS": "sums",
+  "/builds/2/SHA256SUMS.asc": "signature",
+  "/key.asc": "key",
+  "/builds/2/image.qcow2": "image",
+};
+/** 64 MiB of zeros in 64 KiB. */
+const BOMB = gzipSync(new Uint8Array(64 * 1024 * 1024));
+export type Bodies = Readonly<Record<DocumentKind, string>>;
+
+/** Answers one request its own way. */
+export type Behaviour = (response: ServerResponse, good: string, bodies: Bodies) => void;
+
+const send = (
+  response: ServerResponse,
+  status: number,
+  body: string | Uint8Array,
+  headers: Record<string, string> = {},
+) => {
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  response.writeHead(status, { "content-length": String(bytes.length), ...headers }).end(bytes);
+};
+const redirect = (target: string): Behaviour => (response) => send(response, 302, "", { location: target });
+
+export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
+  "breaks off in the middle": (response, good) => {
+    response.writeHead(200, { "content-length": String(good.length + 100) });
+    response.write(good.slice(0, Math.ceil(good.length / 2)), () => response.destroy());
+  },
+  "sends the first half as if it were all": (response, good) =>
+    send(response, 200, good.slice(0, Math.floor(good.length / 2))),
+  "sends nothing with status 200": (response) => send(response, 200, ""),
+  "sends an HTML page with status 200": (response) =>
+    send(response, 200, "<!DOCTYPE html><html><body>Maintenance</body></html>"),
+  "sends other bytes than text": (response) => send(response, 200, new Uint8Array([0xff, 0xfe, 0x00, 0x80])),
+  "changes one hex digit": (response, good) =>
+    send(response, 200, good.replace(/[0-9a-f]{64}/, (hash) => (hash[0] === "0" ? "1" : "0") + hash.slice(1))),
+  "swaps it for another document": (response, good, bodies) =>
+    send(response, 200, good === bodies.sums ? bodies.json : bodies.sums),
+  "never ends its body": (response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write("a".repeat(1_000_000)), 1);
+    response.once("close", () => clearInterval(timer));
+  },
+  "sends one byte at a time": (response, good) => {
+    response.writeHead(200);
+    let at = 0;
+    const timer = setInterval(() => response.write(good[at++ % Math.max(1, good.length)] ?? " "), 30);
+    response.once("close", () => clearInterval(timer));
+  },
+  "never answers": () => {},
+  "closes at once": (response) => void response.destroy(),
+  "sends 500": (response) => send(response, 500, "no"),
+  "sends 429": (response) => send(response, 429, "no"),
+  "sends 403": (response) => send(response, 403, "no"),
+  "sends 404": (response) => send(response, 404, "no"),
+  "sends 204": (response) => void response.writeHead(204).end(),
+  "sends a gzip bomb": (response) => void response.writeHead(200, { "content-encoding": "gzip" }).end(BOMB),
+  "sends broken gzip": (response) => send(response, 200, "not gzip at all", { "content-encoding": "gzip" }),
+  "sends a coding nobody asked for": (response, good) => send(response, 200, good, { "content-encoding": "br" }),
+  "sends endless headers": (response) => {
+    response.socket?.write("HTTP/1.1 200 OK\r\n");
+    const timer = setInterval(() => response.socket?.write(`x-more: ${"a".repeat(8_000)}\r\n`), 1);
+    response.socket?.once("close", () => clearInterval(timer));
+  },
+  "redirects to itself for ever": redirect(`${ROOT}loop`),
+  "redirects nowhere": (response) => void response.writeHead(302).end(),
+  "redirects to the metadata address": redirect("https://169.254.169.254/latest/meta-data/"),
+  "redirects to a private name": redirect("https://internal.example/"),
+  "redirects to loopback": redirect("https://[::1]/"),
+  "redirects to loopback spelt as a number": redirect("https://2130706433/"),
+  "redirects to a mapped address": redirect("https://[::ffff:10.0.0.1]/"),
+  "redirects to plain http": redirect(`http://${HOST}/release.json`),
+  "redirects to another port": redirect(`https://${HOST}:8443/`),
+  "redirects to a name with a password": redirect(`https://user:secret@${HOST}/`),
+  "redirects to a file": redirect("file:///etc/passwd"),
+};
+
+export type Hostile = {
+  readonly exchange: Exchange;
+  /** Every address that was dialled. */
+  readonly dialled: string[];
+  misbehave(document: DocumentKind | null, behaviour: Behaviour | null): void;
+  close(): Promise<void>;
+};
+
+export async function startHostile(bodies: Bodies, limits: Partial<LiveSetting> = {}): Promise<Hostile> {
+  let bad: DocumentKind | null = null;
+  let behaviour: Behaviour | null = null;
+  const server = createServer((request, response) => {
+    response.on("error", () => {});
+    const path = request.url ?? "";
+    const document = PATHS[path];
+    if (path.endsWith("loop")) return redirect(`${ROOT}loop`)(response, "", bodies);
+    if (document === undefined) return send(response, 404, "");
+    if (document === bad && behaviour !== null) return behaviour(response, bodies[document], bodies);
+    if (document === "image") return void response.writeHead(200, { "content-length": "1000" }).end();
+    send(response, 200, bodies[document]);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const dialled: string[] = [];
+  const exchange = liveExchange({
+    ...LIVE,
+    user_agent: "test",
+    connect_ms: 200,
+    total_ms: 250,
+    resolve: (host) => Promise.resolve([host === "internal.example" ? "10.1.2.3" : PUBLIC_ADDRESS]),
+    dial: (_, address) => {
+      dialled.push(address);
+      return { tls: false, host: "127.0.0.1", port };
+    },
+    ...limits,
+  });
+  return {
+    exchange,
+    dialled,
+    misbehave: (document, way) => {
+      bad = document;
+      behaviour = way;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** Reads one document of every kind. @param fingerprint of its key */
+export function everyKindVendor(fingerprint: string): Vendor {
+  return {
+    id: "hostile",
+    name: "Hostile",
+    homepage: ROOT,
+    os_family: "linux",
+    hosts: [HOST],
+    end_of_life_product: null,
+    list: async (visit) => {
+      const { version } = await visit.json(`${ROOT}release.json`, z.object({ version: z.string() }));
+      return [{
+        token: version,
+        version,
+        title: version,
+        supported: true,
+        eol_date: null,
+        lts: false,
+        dev: null,
+        channel: false,
+        resolve: async () => {
+          const names = await visit.listing(`${ROOT}builds/`);
+          const build = newest(names.filter((name) => /^\d+\/$/.test(name)), String)?.slice(0, -1) ?? "";
+          const document: ChecksumDocument = {
+            url: `${ROOT}builds/${build}/SHA256SUMS`,
+            format: "gnu",
+            algorithm: "sha256",
+            signature: {
+              kind: "pgp_detached",
+              url: `${ROOT}builds/${build}/SHA256SUMS.asc`,
+              key: { key_url: `${ROOT}key.asc`, fingerprints: [fingerprint] },
+            },
+            series: "sums",
+          };
+          return {
+            builds: [{
+              build,
+              point_release: null,
+              artifacts: [{
+                url: `${ROOT}builds/${build}/image.qcow2`,
+                variant: null,
+                default_variant: true,
+                arch: "x86_64",
+                format: "qcow2",
+                compression: "none",
+                checksum: { document, filename: "image.qcow2" },
+              }],
+            }],
+          };
+        },
+      }];
+    },
+  };
+}

@@ -1,0 +1,119 @@
+// Kills a publication, or fails it with a full disk, at every call that changes the disk, one after the other, with strace.
+// After each the site must be the tree before or the tree after, byte for byte, and the next run must finish the work.
+// `deno run -A tests/index-builder/kill-trial.ts [PROGRAM...]`: PROGRAM defaults to this checkout under Deno.
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { siteAt } from "../../index-builder/publish/site.ts";
+import { readFiles } from "../../index-builder/tree/load.ts";
+import { TrustState } from "../../index-builder/signatures/trust.ts";
+import { readTrust } from "../../index-builder/publish/site.ts";
+import { webFolder } from "./recorded-vendor.ts";
+
+const MAIN = fileURLToPath(new URL("../../index-builder/main.ts", import.meta.url));
+const PROGRAM = process.argv.length > 2 ? process.argv.slice(2) : [process.execPath, "run", "-A", MAIN];
+/** The counting of strace is per thread, so the same number can mean several moments; all lie inside the publication. */
+const CALLS = [
+  "rename",
+  "renameat",
+  "renameat2",
+  "symlink",
+  "symlinkat",
+  "link",
+  "linkat",
+  "fsync",
+  "fdatasync",
+  "mkdir",
+  "mkdirat",
+  "unlink",
+  "unlinkat",
+  "rmdir",
+  "pwrite64",
+  "write",
+];
+const FAULTS = ["signal=KILL", "error=ENOSPC"];
+/** No run makes so many calls of one kind; reaching it means that the fault never came to an end. */
+const WHEN_MAX = 400;
+
+const T0 = ["--recorded", webFolder("t0"), "--vendor", "debian", "--at", "2026-10-09T05:17:00Z"];
+/** The same vendor with more images: another tree. */
+const T1 = ["--recorded", webFolder("wide/debian"), ...T0];
+
+const folder = mkdtempSync(join(tmpdir(), "kill-trial-"));
+let tried = 0;
+let hit = 0;
+const broken: string[] = [];
+try {
+  const before = await publishedBy("before", T0);
+  const after = await publishedBy("after", T1);
+  if (before === after) throw new Error("both webs give the same tree, so nothing would be shown");
+  for (const fault of FAULTS) for (const call of CALLS) await everyMoment(call, fault, { before, after });
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(`${tried} faulted publications, ${hit} of them ended by the fault, ${broken.length} inconsistent`);
+for (const line of broken) console.log(line);
+process.exit(broken.length === 0 && hit > 0 ? 0 : 1);
+
+async function publishedBy(name: string, words: readonly string[]): Promise<string> {
+  const site = join(folder, name);
+  run(["all", "--site", site, ...words], []);
+  return await contentOf(site);
+}
+
+async function everyMoment(call: string, fault: string, trees: { before: string; after: string }): Promise<void> {
+  for (let when = 1; when <= WHEN_MAX; when++) {
+    const site = join(folder, `${tried++}`);
+    copySite(join(folder, "before"), site);
+    const ended = run(["all", "--site", site, ...T1], [
+      "strace",
+      "-f",
+      "-qq",
+      "-o",
+      "/dev/null",
+      "-e",
+      `trace=${call}`,
+      "-e",
+      `inject=${call}:${fault}:when=${when}`,
+    ]);
+    const found = await contentOf(site).catch((error) => String(error));
+    const at = `${call} ${fault} when=${when}`;
+    if (found !== trees.before && found !== trees.after) {
+      broken.push(`${at}: the site is neither tree: ${found.slice(0, 200)}`);
+    }
+    if (ended !== 0) hit++;
+    const next = run(["all", "--site", site, ...T1], []);
+    if (next !== 0 || await contentOf(site) !== trees.after) broken.push(`${at}: the next run ended with ${next}`);
+    const left = readdirSync(siteAt(site).generations).filter((name) => name.endsWith(".draft"));
+    if (left.length > 0) broken.push(`${at}: ${left.join(", ")} left behind`);
+    rmSync(site, { force: true });
+    rmSync(siteAt(site).generations, { recursive: true, force: true });
+    // Past the last call of its kind the run is undisturbed.
+    if (ended === 0) return;
+  }
+}
+
+function run(words: readonly string[], wrapper: readonly string[]): number {
+  const [program, ...rest] = [...wrapper, ...PROGRAM, ...words];
+  const ended = spawnSync(program!, rest, { stdio: "ignore" });
+  if (ended.error !== undefined) throw ended.error;
+  return ended.status ?? 128;
+}
+
+/** Every file of the tree and its trust state, as one text. */
+async function contentOf(site: string): Promise<string> {
+  const target = readlinkSync(site);
+  const real = join(site, "..", target);
+  const trust = TrustState.parse(await readTrust(join(real, "..")));
+  return JSON.stringify([[...await readFiles(real)], trust]);
+}
+
+function copySite(from: string, to: string): void {
+  const [old, made] = [siteAt(from), siteAt(to)];
+  if (!existsSync(old.generations)) throw new Error(`${from} was not published`);
+  cpSync(old.generations, made.generations, { recursive: true });
+  symlinkSync(readlinkSync(from).replace(".before.generations", `.${to.split("/").at(-1)}.generations`), to);
+}

@@ -1,0 +1,194 @@
+// What each failure of a vendor's server does: image-vendors' table of failures, row by row.
+import { expect, test } from "vitest";
+import { openDocuments } from "../../index-builder/build/documents.ts";
+import { newNotes } from "../../index-builder/build/report.ts";
+import { runVendor, type VendorOutcome, type VendorSetting } from "../../index-builder/build/vendor-run.ts";
+import { recordedExchange } from "../../index-builder/web/recorded.ts";
+import type { Exchange } from "../../index-builder/web/exchange.ts";
+import { openWeb } from "../../index-builder/web/web.ts";
+import { debian } from "../../index-builder/vendors/debian.ts";
+import { rocky } from "../../index-builder/vendors/rocky.ts";
+import type { Vendor } from "../../index-builder/vendor.ts";
+import { builtFrom, RECORDED_AT, webFolder } from "./recorded-vendor.ts";
+import { clearSignedOf, makeKey, NOW } from "./signed-web.ts";
+
+const NEXT_DAY = new Date(RECORDED_AT.getTime() + 86_400_000);
+type Status = {
+  readonly match: RegExp;
+  readonly method?: "GET" | "HEAD";
+  readonly status: number;
+  readonly times?: number;
+};
+
+/** The recorded web, with other statuses for some addresses. */
+async function withStatus(statuses: readonly Status[]): Promise<Exchange> {
+  const web = await recordedExchange([webFolder("t0")]);
+  const left = statuses.map(({ times = Infinity }) => times);
+  return (request) => {
+    const index = statuses.findIndex(({ match, method }, at) =>
+      left[at]! > 0 && match.test(request.url) && (method ?? request.method) === request.method
+    );
+    if (index < 0) return web(request);
+    left[index]!--;
+    return Promise.resolve({
+      status: statuses[index]!.status,
+      url: request.url,
+      headers: new Map(),
+      body: new Uint8Array(),
+    });
+  };
+}
+
+async function run(
+  vendor: Vendor,
+  statuses: readonly Status[],
+  more: Partial<VendorSetting> = {},
+): Promise<VendorOutcome> {
+  const wait = () => Promise.resolve();
+  const base = { signatures: "off", now: NEXT_DAY, previous: null, trust: null, wait } as const;
+  return runVendor(vendor, { exchange: await withStatus(statuses), ...base, ...more });
+}
+
+function releasesOf(outcome: VendorOutcome): string[] {
+  return outcome.ok ? outcome.tree.distro.releases.map(({ id, aliases }) => [id, ...aliases].join(" ")) : [];
+}
+function firstArtifact(outcome: VendorOutcome, release: string) {
+  if (!outcome.ok) throw new Error(outcome.error);
+  return outcome.tree.current.get(release)![0]!.artifacts[0]!;
+}
+const IMAGE_9 = /Rocky-9-.*\.qcow2$/;
+
+test.each([404, 410])("%i on the newest release's image leaves it out, and latest goes to the next", async (status) => {
+  const outcome = await run(rocky, [{ match: /Rocky-10-.*\.qcow2$/, status }]);
+  expect(releasesOf(outcome)).toEqual(["9 latest", "8"]);
+  expect(outcome.notes.map(({ text }) => text).join()).toContain("10: left out");
+});
+
+test("404 on what resolves a release leaves it out", async () => {
+  expect(releasesOf(await run(rocky, [{ match: /rocky\/9\/images\/x86_64\/$/, status: 404 }]))).toEqual([
+    "10 latest",
+    "8",
+  ]);
+});
+
+test.each([429, 500, 503])("%i is tried three times and then fails the vendor", async (status) => {
+  const outcome = await run(rocky, [{ match: IMAGE_9, status }]);
+  expect(outcome).toMatchObject({ ok: false, attempts: 3, error: expect.stringMatching(/^transient: /) });
+});
+
+test("a server that recovers at the third attempt gives a whole vendor", async () => {
+  const outcome = await run(rocky, [{ match: /pub\/rocky\/$/, status: 503, times: 2 }]);
+  expect([outcome.ok, outcome.attempts]).toEqual([true, 3]);
+});
+
+test("403 on a listing fails the vendor at once", async () => {
+  expect(await run(rocky, [{ match: /pub\/rocky\/$/, status: 403 }])).toMatchObject({
+    ok: false,
+    attempts: 1,
+    error: expect.stringMatching(/^refused: /),
+  });
+});
+
+test("403 on an image's head keeps its size and metadata of the tree before", async () => {
+  const { outcome: first } = await builtFrom(rocky);
+  const blocked = [{ match: IMAGE_9, method: "HEAD", status: 403 } as const];
+  const later = await run(rocky, blocked, { previous: first.tree });
+  expect(firstArtifact(later, "9")).toEqual(firstArtifact(first, "9"));
+  const without = firstArtifact(await run(rocky, blocked), "9");
+  expect([without.size, without.integrity!.http, without.locations[0]!.redirects_off_host]).toEqual([
+    645988352,
+    null,
+    null,
+  ]);
+});
+
+test("a checksum document that is refused keeps the digest of the same address, and is a warning", async () => {
+  const { outcome: first } = await builtFrom(rocky);
+  const later = await run(rocky, [{ match: /Rocky-9-.*CHECKSUM$/, status: 403 }], { previous: first.tree });
+  expect(firstArtifact(later, "9").integrity!.digests).toEqual(firstArtifact(first, "9").integrity!.digests);
+  expect(later.notes.map(({ text }) => text).join()).toContain("the digest known before stays");
+});
+
+test("a newer image whose checksums cannot be read does not replace one whose digest is known", async () => {
+  const { outcome: first } = await builtFrom(rocky);
+  const previous = structuredClone(first.tree);
+  const old = previous.current.get("9")![0]!;
+  Object.assign(old, { build: "9.7-20251123.2" });
+  old.artifacts[0]!.locations[0]!.url = "https://download.rockylinux.org/pub/rocky/9/images/x86_64/older.qcow2";
+  const later = await run(rocky, [{ match: /Rocky-9-.*CHECKSUM$/, status: 403 }], { previous });
+  if (!later.ok) throw new Error(later.error);
+  expect(later.tree.current.get("9")).toEqual(previous.current.get("9"));
+  expect(later.notes.some(({ level }) => level === "alarm")).toBe(true);
+});
+
+test("a signature that is not there is not published; one that is refused stays as it was", async () => {
+  const { outcome: first } = await builtFrom(rocky);
+  const gone = await run(rocky, [{ match: /Rocky-9-.*\.asc$/, status: 404 }], { previous: first.tree });
+  expect(firstArtifact(gone, "9").integrity!.signatures).toEqual([]);
+  const refused = await run(rocky, [{ match: /Rocky-9-.*\.asc$/, status: 403 }], { previous: first.tree });
+  expect(firstArtifact(refused, "9").integrity!.signatures).toEqual(firstArtifact(first, "9").integrity!.signatures);
+});
+
+test("without endoflife.date the vendor fails rather than offer an ended release again", async () => {
+  for (const status of [404, 500]) expect((await run(rocky, [{ match: /endoflife\.date/, status }])).ok).toBe(false);
+});
+
+test("a Debian suite that cannot be read fails the whole list, so that latest does not slide", async () => {
+  for (const status of [403, 404, 500]) {
+    expect((await run(debian, [{ match: /dists\/stable\/Release/, status }])).ok).toBe(false);
+  }
+});
+
+test("a vendor without any release fails", async () => {
+  expect(await run(rocky, [{ match: /\.qcow2$/, method: "HEAD", status: 404 }])).toMatchObject({
+    ok: false,
+    error: expect.stringContaining("no release"),
+  });
+});
+
+test("the same build keeps its first_seen, another gets this run's", async () => {
+  const { outcome: first } = await builtFrom(rocky);
+  const previous = structuredClone(first.tree);
+  previous.current.get("8")![0]!.build = "8.10-20200101.0";
+  const later = await run(rocky, [], { previous });
+  if (!later.ok) throw new Error(later.error);
+  expect(later.tree.current.get("9")![0]!.first_seen).toBe(RECORDED_AT.toISOString());
+  expect(later.tree.current.get("8")![0]!.first_seen).toBe(NEXT_DAY.toISOString());
+});
+
+test("no request leaves the hosts that the vendor's file names", async () => {
+  const foreign = { ...rocky, hosts: ["elsewhere.example"] };
+  expect(await run(foreign, [])).toMatchObject({ ok: false, attempts: 1, error: expect.stringMatching(/^unsafe: /) });
+});
+
+test("a clear-signed twin takes the document's place, and one that is not renewed raises the alarm frozen", async () => {
+  const key = await makeKey();
+  const twin = await clearSignedOf(`{"from":"twin"}`, key, { date: new Date("2026-08-01T00:00:00Z") });
+  const bodies: Record<string, string> = {
+    "/feed.json": `{"from":"plain"}`,
+    "/feed.sjson": twin,
+    "/key": key.publicKey.armor(),
+  };
+  const exchange: Exchange = ({ url }) => {
+    const body = new TextEncoder().encode(bodies[new URL(url).pathname]);
+    return Promise.resolve({ status: 200, url, headers: new Map(), body });
+  };
+  const notes = newNotes();
+  const documents = openDocuments({
+    web: openWeb(exchange, () => true),
+    signatures: "check",
+    before: { documents: {}, keys: {} },
+    notes,
+    now: NOW,
+  });
+  const text = await documents.text("https://feed.example/feed.json", {
+    signature: {
+      kind: "pgp_clearsigned",
+      twin: "https://feed.example/feed.sjson",
+      key: { key_url: "https://feed.example/key", fingerprints: [key.fingerprint] },
+    },
+    stale_after_days: 60,
+  });
+  expect(text).toBe(`{"from":"twin"}`);
+  expect(notes.all).toEqual([{ level: "alarm", text: expect.stringContaining("frozen") }]);
+});

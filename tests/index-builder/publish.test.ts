@@ -1,0 +1,276 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import * as openpgp from "openpgp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { takeLock } from "../../index-builder/publish/lock.ts";
+import { publish, readPublished, siteAt } from "../../index-builder/publish/site.ts";
+import { buildProgram } from "../../index-builder/program.ts";
+import { readFiles } from "../../index-builder/tree/load.ts";
+import { webFolder } from "./recorded-vendor.ts";
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "index-"))));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs the program in this process. @returns its exit code and what it said */
+async function index(...words: string[]) {
+  const lines: string[] = [];
+  const terminal = {
+    out: (text: string) => void lines.push(text),
+    line: (text: string) => void lines.push(text),
+    status: () => {},
+  };
+  return { code: await buildProgram(terminal).run(words), said: lines.join("\n") };
+}
+const T0 = ["--recorded", webFolder("t0"), "--vendor", "debian"];
+const day = (date: string) => ["--at", `${date}T05:17:00Z`];
+
+test("a second run over the same web changes no byte, keeps first_seen and makes no generation", async () => {
+  const site = join(folder, "same");
+  expect((await index("all", "--site", site, ...T0, ...day("2026-10-09"))).code).toBe(0);
+  const [before, generation] = [await readFiles(await realpath(site)), await readlink(site)];
+  const second = await index("all", "--site", site, ...T0, ...day("2026-10-10"));
+  expect(second).toMatchObject({ code: 0, said: expect.stringContaining("nothing changed") });
+  expect(await readFiles(await realpath(site))).toEqual(before);
+  expect(await readlink(site)).toBe(generation);
+  expect(before.get("v1/images.json")).toContain(`"first_seen": "2026-10-09T05:17:00.000Z"`);
+  expect((await index("verify", site)).code).toBe(0);
+});
+
+test("a vendor that fails keeps its files while others are published, and the exit code says so", async () => {
+  const site = join(folder, "partly");
+  await index("all", "--site", site, ...T0, ...day("2026-10-09"));
+  const before = (await readFiles(await realpath(site))).get("v1/distros/debian/index.json");
+  const empty = join(folder, "empty-web");
+  await mkdir(empty, { recursive: true });
+  await writeFile(
+    join(empty, "responses.json"),
+    JSON.stringify({ "GET https://ftp.debian.org/debian/dists/stable/Release": { status: 500 } }),
+  );
+  const run = await index(
+    "all",
+    "--site",
+    site,
+    "--recorded",
+    empty,
+    "--recorded",
+    webFolder("t0"),
+    "--vendor",
+    "debian",
+    "--vendor",
+    "ubuntu",
+  );
+  expect(run.code).toBe(1);
+  expect(run.said).toContain("debian: failed: transient");
+  const after = await readFiles(await realpath(site));
+  expect(after.get("v1/distros/debian/index.json")).toBe(before);
+  expect(after.has("v1/distros/ubuntu/index.json")).toBe(true);
+});
+
+test("a fragment replaces its distro and nothing else; a folder without v1/ is passed over", async () => {
+  const [site, fragment, nothing] = [join(folder, "assembled"), join(folder, "fragment"), join(folder, "nothing")];
+  await mkdir(nothing);
+  await index(
+    "all",
+    "--site",
+    site,
+    "--recorded",
+    webFolder("t0"),
+    "--vendor",
+    "debian",
+    "--vendor",
+    "ubuntu",
+    ...day("2026-10-09"),
+  );
+  const before = await readFiles(await realpath(site));
+  const made = await index(
+    "vendor",
+    "debian",
+    "--previous",
+    site,
+    "--out",
+    fragment,
+    "--recorded",
+    webFolder("t0"),
+    ...day("2026-10-12"),
+  );
+  expect(made.code).toBe(0);
+  expect((await index("assemble", "--site", site, fragment, nothing)).code).toBe(0);
+  expect(await readFiles(await realpath(site))).toEqual(before);
+  const failed = await index(
+    "vendor",
+    "debian",
+    "--previous",
+    site,
+    "--out",
+    fragment,
+    "--recorded",
+    webFolder("wide/debian"),
+  );
+  expect(failed.code).toBe(1);
+  await expect(readdir(fragment)).rejects.toThrow();
+  expect((await index("assemble", "--site", site, fragment)).code).toBe(3);
+});
+
+test("a tree that cannot be read stops every command before it writes", async () => {
+  const site = join(folder, "broken");
+  await index("all", "--site", site, ...T0, ...day("2026-10-09"));
+  const real = await realpath(site);
+  const path = join(real, "v1/distros/debian/releases/trixie/index.json");
+  for (const break_it of [() => writeFile(path, "{"), () => rm(path)]) {
+    await break_it();
+    const before = await readFiles(real);
+    expect((await index("all", "--site", site, ...T0)).code).toBe(3);
+    expect(
+      (await index("vendor", "debian", "--previous", site, "--out", join(folder, "x"), "--recorded", webFolder("t0")))
+        .code,
+    ).toBe(3);
+    expect(await readFiles(real)).toEqual(before);
+    expect((await index("verify", site)).code).toBe(1);
+  }
+});
+
+test("a folder that somebody made becomes a generation, with its first_seen", async () => {
+  const [made, site] = [join(folder, "made"), join(folder, "plain")];
+  await index("all", "--site", made, ...T0, ...day("2026-09-01"));
+  await cp(await realpath(made), site, { recursive: true });
+  expect((await index("all", "--site", site, ...T0, ...day("2026-10-09"))).code).toBe(0);
+  expect(await readlink(site)).toBe(".plain.generations/1/site");
+  expect(await readFile(join(site, "v1/images.json"), "utf8")).toContain("2026-09-01");
+});
+
+test("a builder that died between setting a folder aside and linking has its site back at the next run", async () => {
+  const site = join(folder, "died");
+  await index("all", "--site", site, ...T0, ...day("2026-09-01"));
+  const generations = siteAt(site).generations;
+  await mkdir(join(generations, "0"));
+  await cp(await realpath(site), join(generations, "0/site"), { recursive: true });
+  await rm(site);
+  expect((await index("all", "--site", site, ...T0, ...day("2026-10-09"))).code).toBe(0);
+  expect(await readFile(join(site, "v1/images.json"), "utf8")).toContain("2026-09-01");
+});
+
+test("a link that leads elsewhere is not followed", async () => {
+  const site = join(folder, "elsewhere");
+  await symlink("/etc", site);
+  expect((await index("all", "--site", site, ...T0)).code).toBe(3);
+});
+
+test("readers see one generation or the next while they are published, never a mixture", async () => {
+  const site = siteAt(join(folder, "read"));
+  await mkdir(site.generations);
+  const files = (mark: number) => new Map(Array.from({ length: 20 }, (_, i) => [`v1/${i}.json`, `${mark}`]));
+  const trust = { vendors: {} };
+  await publish(site, { files: files(0), trust });
+  let done = false;
+  let reads = 0;
+  const reader = async () => {
+    while (!done) {
+      const root = await realpath(site.link);
+      const seen = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => readFile(join(root, `v1/${i}.json`), "utf8")),
+      );
+      expect(new Set(seen).size).toBe(1);
+      reads++;
+    }
+  };
+  const readers = [reader(), reader()];
+  for (let mark = 1; mark <= 30; mark++) {
+    await publish(site, { files: files(mark), trust });
+    // A reader that opened a generation has until the one after the next is there.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  done = true;
+  await Promise.all(readers);
+  expect(reads).toBeGreaterThan(10);
+  expect((await readdir(site.generations)).sort()).toEqual(["30", "31"]);
+});
+
+test("of ten builders at once one holds the lock; after it the next one can", async () => {
+  const generations = join(folder, "locks");
+  await mkdir(generations);
+  for (let round = 0; round < 20; round++) {
+    const taken = (await Promise.all(Array.from({ length: 10 }, () => takeLock(generations)))).filter((lock) =>
+      lock !== null
+    );
+    expect(taken.length).toBe(1);
+    expect(await takeLock(generations)).toBeNull();
+    await taken[0]!.release();
+  }
+  expect((await readdir(generations)).length).toBeLessThan(4);
+});
+
+test("the lock of a process that died does not keep anybody out", async () => {
+  const generations = join(folder, "dead");
+  await mkdir(generations);
+  const { stdout } = await promisify(execFile)("sh", ["-c", "echo $$"]);
+  await writeFile(join(generations, "lock.7"), `${stdout.trim()} 12345`);
+  const lock = await takeLock(generations);
+  expect(lock).not.toBeNull();
+  expect((await index("all", "--site", join(folder, "dead-site"), ...T0)).code).toBe(0);
+});
+
+test("while another builder is at work the program leaves with its own exit code", async () => {
+  const site = siteAt(join(folder, "busy"));
+  await mkdir(site.generations);
+  const lock = await takeLock(site.generations);
+  expect((await index("all", "--site", site.link, ...T0)).code).toBe(75);
+  await lock!.release();
+  expect((await index("all", "--site", site.link, ...T0)).code).toBe(0);
+});
+
+test("a signed tree verifies with its key, keeps its signature while nothing changes, and shows every change", async () => {
+  const { privateKey, publicKey } = await openpgp.generateKey({
+    userIDs: [{ name: "Index" }],
+    type: "curve25519",
+    format: "armored",
+  });
+  const [secret, open] = [join(folder, "sign.asc"), join(folder, "sign.pub")];
+  await writeFile(secret, privateKey);
+  await writeFile(open, publicKey);
+  const site = join(folder, "signed");
+  await index("all", "--site", site, ...T0, "--sign-key", secret);
+  const before = await readFiles(await realpath(site));
+  expect((await index("verify", site, "--key", open)).said).toContain("no problem");
+  expect((await index("all", "--site", site, ...T0, "--sign-key", secret)).said).toContain("nothing changed");
+  expect(await readFiles(await realpath(site))).toEqual(before);
+  const page = join(await realpath(site), "docs/index.html");
+  await writeFile(page, `${await readFile(page, "utf8")} `);
+  expect((await index("verify", site, "--key", open)).said).toContain("v1/SHA256SUMS: does not match the files");
+  const other = await openpgp.generateKey({ userIDs: [{ name: "Other" }], type: "curve25519", format: "armored" });
+  await writeFile(open, other.publicKey);
+  expect((await index("verify", site, "--key", open)).said).toContain("v1/SHA256SUMS.asc: ");
+});
+
+test("an unknown vendor, option or time is a usage error that names what there is", async () => {
+  expect(await index("vendor", "windows", "--previous", folder, "--out", folder)).toMatchObject({
+    code: 2,
+    said: expect.stringContaining("ubuntu, debian"),
+  });
+  expect((await index("all", "--site", join(folder, "u"), "--signatures", "maybe")).code).toBe(2);
+  expect((await index("all", "--site", join(folder, "u"), "--at", "yesterday")).code).toBe(2);
+});
+
+test("the summary is JSON with every vendor's outcome", async () => {
+  const { said } = await index("all", "--site", join(folder, "json"), ...T0, "--json");
+  const summary = JSON.parse(said.slice(said.indexOf("{\n"), said.lastIndexOf("}") + 1));
+  expect(summary.site).toEqual({ kind: "published", generation: 1 });
+  expect(summary.vendors[0]).toMatchObject({ id: "debian", ok: true, error: null, attempts: 1 });
+});
+
+test("what is published can be read back with its state", async () => {
+  const published = await readPublished(siteAt(join(folder, "json")));
+  expect(published.number).toBe(1);
+  expect(published.trust).toEqual({ vendors: { debian: { documents: {}, keys: {} } } });
+});
+
+test("what --record heard builds the same site again", async () => {
+  const [site, again, record] = [join(folder, "heard"), join(folder, "again"), join(folder, "record")];
+  await index("all", "--site", site, ...T0, ...day("2026-10-09"), "--record", record);
+  expect((await index("all", "--site", again, "--recorded", record, "--vendor", "debian", ...day("2026-10-09"))).code)
+    .toBe(0);
+  expect(await readFiles(await realpath(again))).toEqual(await readFiles(await realpath(site)));
+});

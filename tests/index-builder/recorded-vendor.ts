@@ -1,0 +1,59 @@
+// Runs one vendor over a recorded web, for the tests of vendors.
+import { fileURLToPath } from "node:url";
+import { runVendor, type VendorOutcome, type VendorSetting } from "../../index-builder/build/vendor-run.ts";
+import type { Artifact, Build } from "../../index-builder/tree/model.ts";
+import type { Vendor } from "../../index-builder/vendor.ts";
+import { recordedExchange } from "../../index-builder/web/recorded.ts";
+
+/** The day the recorded web was made. */
+export const RECORDED_AT = new Date("2026-10-09T05:17:00.000Z");
+
+/** A folder of tests/fixtures/vendor-web. */
+export function webFolder(name: string): string {
+  return fileURLToPath(new URL(`../fixtures/vendor-web/${name}`, import.meta.url));
+}
+
+/** @param webs folders of tests/fixtures/vendor-web; the first that knows an address answers */
+export async function runRecorded(
+  vendor: Vendor,
+  webs: readonly string[] = ["t0"],
+  more: Partial<VendorSetting> = {},
+): Promise<VendorOutcome> {
+  const exchange = await recordedExchange(webs.map(webFolder));
+  const wait = () => Promise.resolve();
+  return runVendor(vendor, {
+    exchange,
+    signatures: "off",
+    now: RECORDED_AT,
+    previous: null,
+    trust: null,
+    wait,
+    ...more,
+  });
+}
+
+/** @throws Error with the vendor's own when it failed */
+export async function builtFrom(vendor: Vendor, webs?: readonly string[], more?: Partial<VendorSetting>) {
+  const outcome = await runRecorded(vendor, webs, more);
+  if (!outcome.ok) throw new Error(`${vendor.id} failed: ${outcome.error}`);
+  const { distro, current, archived } = outcome.tree;
+  return {
+    outcome,
+    distro,
+    current,
+    archived,
+    builds: (release: string): readonly Build[] => current.get(release) ?? [],
+  };
+}
+
+/** "server/x86_64/qcow2 sha256:012d81fa… size", one line for each artifact, for comparing at a glance. */
+export function artifactLines(build: Build | undefined): string[] {
+  return (build?.artifacts ?? []).map((artifact) =>
+    `${artifact.variant}/${artifact.arch}/${artifact.format} ${digestOf(artifact)}`
+  );
+}
+
+function digestOf({ integrity }: Artifact): string {
+  const digest = integrity?.digests[0];
+  return digest === undefined ? "no digest" : `${digest.algorithm}:${digest.value.slice(0, 8)}`;
+}

@@ -1,0 +1,258 @@
+import * as openpgp from "openpgp";
+import { beforeAll, expect, test } from "vitest";
+import {
+  type Bodies,
+  clearSignedOf,
+  detachedOf,
+  hashOf,
+  type KeyPair,
+  type Kind,
+  makeKey,
+  NOW,
+  run,
+  sha1Signature,
+  SIGNED_AT,
+  signedVendor,
+  sumsOf,
+  webOf,
+} from "./signed-web.ts";
+
+const GOOD = sumsOf(hashOf("the image"));
+const EVIL = sumsOf(hashOf("another image"));
+let vendor: KeyPair, stranger: KeyPair, expired: KeyPair, weak: KeyPair, old: KeyPair;
+let revoked: openpgp.PublicKey;
+
+beforeAll(async () => {
+  [vendor, stranger, expired, weak, old] = await Promise.all([
+    makeKey(),
+    makeKey(),
+    // Valid when it signed, over when it is read.
+    makeKey({ date: new Date("2026-10-01T00:00:00Z"), keyExpirationTime: 8 * 86_400 }),
+    makeKey({ type: "rsa", rsaBits: 1024, config: { minRSABits: 1023 } }),
+    // SHA-1 needs RSA: the curves ask for a longer hash.
+    makeKey({ type: "rsa", rsaBits: 2048 }),
+  ]);
+  revoked = (await openpgp.revokeKey({
+    key: vendor.publicKey,
+    revocationCertificate: vendor.revocationCertificate,
+    format: "object",
+  })).publicKey;
+});
+
+async function digestsFrom(
+  kind: Kind,
+  bodies: Bodies,
+  pinned = [vendor.fingerprint, old.fingerprint],
+  mode: "check" | "require" = "check",
+) {
+  const outcome = await run(
+    signedVendor(kind, pinned),
+    webOf({ key: `${vendor.publicKey.armor()}\n${old.publicKey.armor()}`, ...bodies }),
+    {
+      signatures: mode,
+    },
+  );
+  if (!outcome.ok) return outcome.error;
+  const artifact = outcome.tree.current.get("9")?.[0]?.artifacts[0];
+  return artifact?.integrity?.digests.map(({ value }) => value) ?? [];
+}
+
+test("a good detached signature is accepted, armored and binary", async () => {
+  const armored = await detachedOf(GOOD, vendor);
+  const binary = (await openpgp.unarmor(armored)).data as Uint8Array;
+  for (const signature of [armored, binary]) {
+    const found = await digestsFrom("pgp_detached", { SHA256SUMS: GOOD, "SHA256SUMS.asc": signature });
+    expect(found).toEqual([hashOf("the image")]);
+  }
+});
+
+test("a good clear-signed document is accepted, and its signed text is what is read", async () => {
+  expect(await digestsFrom("pgp_clearsigned", { SHA256SUMS: await clearSignedOf(GOOD, vendor) })).toEqual([
+    hashOf("the image"),
+  ]);
+});
+
+test("the SHA-1 key is pinned and good, so that the refusal below is about SHA-1", async () => {
+  const signature = await detachedOf(GOOD, old);
+  expect(await digestsFrom("pgp_detached", { SHA256SUMS: GOOD, "SHA256SUMS.asc": signature })).toEqual([
+    hashOf("the image"),
+  ]);
+});
+
+test("a signature over SHA-1 is refused for that", async () => {
+  const bodies = { SHA256SUMS: GOOD, "SHA256SUMS.asc": await sha1Signature(GOOD, old) };
+  expect(await digestsFrom("pgp_detached", bodies)).toMatch(/^untrusted: .*sha1/i);
+});
+
+test("a signature that was there before and is gone is refused", async () => {
+  const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
+  const key = vendor.publicKey.armor();
+  const first = await run(subject, webOf({ key, SHA256SUMS: GOOD, "SHA256SUMS.asc": await detachedOf(GOOD, vendor) }));
+  if (!first.ok) throw new Error(first.error);
+  const without = webOf({ key, SHA256SUMS: EVIL, "SHA256SUMS.asc": 404 });
+  const second = await run(subject, without, { trust: first.trust, previous: first.tree });
+  expect(second.ok ? "accepted" : second.error).toMatch(/^untrusted: .*was there before is gone/);
+});
+
+test("one good signature among strangers' is enough", async () => {
+  const signature = await detachedOf(GOOD, stranger, { signingKeys: [stranger.privateKey, vendor.privateKey] });
+  expect(await digestsFrom("pgp_detached", { SHA256SUMS: GOOD, "SHA256SUMS.asc": signature })).toEqual([
+    hashOf("the image"),
+  ]);
+});
+
+test("a key file with several keys counts only with the pinned one", async () => {
+  const ring = `${stranger.publicKey.armor()}\n${vendor.publicKey.armor()}`;
+  const bodies = { key: ring, SHA256SUMS: GOOD, "SHA256SUMS.asc": await detachedOf(GOOD, stranger) };
+  expect(await digestsFrom("pgp_detached", bodies)).toMatch(/^untrusted: .*signature refused/);
+});
+
+const REFUSED: readonly (readonly [string, Kind, () => Promise<Bodies>])[] = [
+  [
+    "by another key",
+    "pgp_detached",
+    async () => ({ SHA256SUMS: GOOD, "SHA256SUMS.asc": await detachedOf(GOOD, stranger) }),
+  ],
+  [
+    "over other data",
+    "pgp_detached",
+    async () => ({ SHA256SUMS: EVIL, "SHA256SUMS.asc": await detachedOf(GOOD, vendor) }),
+  ],
+  ["from the future", "pgp_detached", async () => ({
+    SHA256SUMS: GOOD,
+    "SHA256SUMS.asc": await detachedOf(GOOD, vendor, { date: new Date("2027-01-01T00:00:00Z") }),
+  })],
+  ["twice in one file", "pgp_detached", async () => {
+    const [first, second] = [await detachedOf(EVIL, stranger), await detachedOf(GOOD, vendor)];
+    return { SHA256SUMS: GOOD, "SHA256SUMS.asc": `${first}\n${second}` };
+  }],
+  [
+    "that is no signature",
+    "pgp_detached",
+    () => Promise.resolve({ SHA256SUMS: GOOD, "SHA256SUMS.asc": "<html>404</html>" }),
+  ],
+  ["that is empty", "pgp_detached", () => Promise.resolve({ SHA256SUMS: GOOD, "SHA256SUMS.asc": "" })],
+  [
+    "by another key, clear-signed",
+    "pgp_clearsigned",
+    async () => ({ SHA256SUMS: await clearSignedOf(GOOD, stranger) }),
+  ],
+  ["over text that was changed, clear-signed", "pgp_clearsigned", async () => ({
+    SHA256SUMS: (await clearSignedOf(GOOD, vendor)).replace(hashOf("the image"), hashOf("another image")),
+  })],
+  [
+    "with text before it",
+    "pgp_clearsigned",
+    async () => ({ SHA256SUMS: `${EVIL}${await clearSignedOf(GOOD, vendor)}` }),
+  ],
+  [
+    "with text after it",
+    "pgp_clearsigned",
+    async () => ({ SHA256SUMS: `${await clearSignedOf(GOOD, vendor)}${EVIL}` }),
+  ],
+  ["with a second block after it", "pgp_clearsigned", async () => ({
+    SHA256SUMS: `${await clearSignedOf(GOOD, vendor)}\n${await clearSignedOf(EVIL, stranger)}`,
+  })],
+  ["with a stranger's block before it", "pgp_clearsigned", async () => ({
+    SHA256SUMS: `${await clearSignedOf(EVIL, stranger)}\n${await clearSignedOf(GOOD, vendor)}`,
+  })],
+  ["with text hidden behind a form feed", "pgp_clearsigned", async () => ({
+    SHA256SUMS: (await clearSignedOf(GOOD, vendor)).replace("\n\n", `\n\f\n${EVIL}\n`),
+  })],
+  ["with text hidden among the headers", "pgp_clearsigned", async () => ({
+    SHA256SUMS: (await clearSignedOf(GOOD, vendor)).replace("\n\n", `\n${EVIL.trimEnd()}\n\n`),
+  })],
+  ["with a control character that splits a line", "pgp_clearsigned", async () => ({
+    SHA256SUMS: await clearSignedOf(`x\u2028${EVIL}`, vendor),
+  })],
+  ["missing where the document must be clear-signed", "pgp_clearsigned", () => Promise.resolve({ SHA256SUMS: GOOD })],
+];
+
+test.each(REFUSED)("a signature %s is refused", async (_, kind, bodies) => {
+  expect(await digestsFrom(kind, await bodies())).toMatch(/^untrusted: /);
+});
+
+test("an expired, a revoked and a weak key prove nothing, although they are pinned", async () => {
+  const cases = [
+    { by: expired, key: expired.publicKey },
+    { by: vendor, key: revoked },
+    { by: weak, key: weak.publicKey },
+  ];
+  for (const { by, key } of cases) {
+    const config = by === weak ? { config: { minRSABits: 1023 } } : {};
+    const date = new Date("2026-10-05T00:00:00Z");
+    const signature = await detachedOf(GOOD, by, { date, ...config });
+    const bodies = { key: key.armor(), SHA256SUMS: GOOD, "SHA256SUMS.asc": signature };
+    expect(await digestsFrom("pgp_detached", bodies, [by.fingerprint])).toMatch(/^untrusted: /);
+  }
+});
+
+test("another key at the key's address does not verify anything", async () => {
+  const bodies = {
+    key: stranger.publicKey.armor(),
+    SHA256SUMS: GOOD,
+    "SHA256SUMS.asc": await detachedOf(GOOD, stranger),
+  };
+  expect(await digestsFrom("pgp_detached", bodies)).toMatch(/^untrusted: .*none of the keys that are pinned/);
+});
+
+test("a key that cannot be had is a warning under check and a refusal under require", async () => {
+  const bodies = { key: 404, SHA256SUMS: GOOD, "SHA256SUMS.asc": await detachedOf(GOOD, stranger) };
+  expect(await digestsFrom("pgp_detached", bodies)).toEqual([hashOf("the image")]);
+  expect(await digestsFrom("pgp_detached", bodies, [vendor.fingerprint], "require")).toMatch(
+    /^untrusted: .*cannot be checked/,
+  );
+});
+
+test("a key that was had once is used where its address fails, so that a bad signature is still refused", async () => {
+  const first = await run(
+    signedVendor("pgp_detached", [vendor.fingerprint]),
+    webOf({ key: vendor.publicKey.armor(), SHA256SUMS: GOOD, "SHA256SUMS.asc": await detachedOf(GOOD, vendor) }),
+  );
+  if (!first.ok) throw new Error(first.error);
+  const later = await run(
+    signedVendor("pgp_detached", [vendor.fingerprint]),
+    webOf({ key: 503, SHA256SUMS: EVIL, "SHA256SUMS.asc": await detachedOf(EVIL, stranger) }),
+    { trust: first.trust, previous: first.tree },
+  );
+  expect(later.ok ? "accepted" : later.error).toMatch(/^untrusted: /);
+});
+
+test("an older signed document is a refused rollback, a newer one is taken, and the state keeps the newest date", async () => {
+  const key = vendor.publicKey.armor();
+  const signed = async (text: string, date: Date) =>
+    webOf({ key, SHA256SUMS: text, "SHA256SUMS.asc": await detachedOf(text, vendor, { date }) });
+  const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
+  const first = await run(subject, await signed(GOOD, SIGNED_AT));
+  if (!first.ok) throw new Error(first.error);
+  expect(Object.values(first.trust.documents).map(({ signed_at }) => signed_at)).toEqual([SIGNED_AT.toISOString()]);
+  const second_before = new Date(SIGNED_AT.getTime() - 1_000);
+  const older = await run(subject, await signed(GOOD, second_before), { trust: first.trust, previous: first.tree });
+  expect(older.ok ? "accepted" : older.error).toMatch(/^untrusted: .*older document came back/);
+  const same = await run(subject, await signed(GOOD, SIGNED_AT), { trust: first.trust, previous: first.tree });
+  expect(same.ok && same.trust).toEqual(first.trust);
+  const newer = await run(subject, await signed(GOOD, NOW), { trust: first.trust, previous: first.tree });
+  expect(newer.ok && Object.values(newer.trust.documents)[0]?.signed_at).toBe(NOW.toISOString());
+});
+
+test("other bytes under the same build id leave the release as it was and raise an alarm", async () => {
+  const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
+  const web = async (text: string) =>
+    webOf({ key: vendor.publicKey.armor(), SHA256SUMS: text, "SHA256SUMS.asc": await detachedOf(text, vendor) });
+  const first = await run(subject, await web(GOOD));
+  if (!first.ok) throw new Error(first.error);
+  const second = await run(subject, await web(EVIL), { previous: first.tree, trust: first.trust });
+  if (!second.ok) throw new Error(second.error);
+  expect(second.tree.current).toEqual(first.tree.current);
+  const accepted = await run(subject, await web(EVIL), {
+    previous: first.tree,
+    trust: first.trust,
+    accept_changes: true,
+  });
+  expect(accepted.ok && accepted.tree.current.get("9")![0]!.artifacts[0]!.integrity!.digests[0]!.value).toBe(
+    hashOf("another image"),
+  );
+  expect(second.notes.filter(({ level }) => level === "alarm").map(({ text }) => text).join()).toContain(
+    "another sha256",
+  );
+});

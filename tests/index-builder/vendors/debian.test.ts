@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { debian } from "../../../index-builder/vendors/debian.ts";
+import { artifactLines, builtFrom } from "../recorded-vendor.ts";
+
+test("stable and oldstable are published, stable holds latest", async () => {
+  const { distro } = await builtFrom(debian);
+  expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
+    ["trixie", "13.7", "Debian 13.7 (trixie) — stable", ["latest"]],
+    ["bookworm", "12.15", "Debian 12.15 (bookworm) — oldstable", []],
+  ]);
+});
+
+test("the newest dated build carries the point release, since it was made after the release's day", async () => {
+  const { builds } = await builtFrom(debian);
+  expect(builds("trixie").map(({ build, point_release }) => [build, point_release])).toEqual([[
+    "20261001-2618",
+    "13.7",
+  ]]);
+  expect(builds("bookworm").map(({ build, point_release }) => [build, point_release])).toEqual([[
+    "20261006-2623",
+    "12.15",
+  ]]);
+});
+
+test("a mirror answers for the image, so its ETag and date are not published", async () => {
+  const { builds } = await builtFrom(debian);
+  const artifact = builds("trixie")[0]!.artifacts[0]!;
+  expect(artifact.locations[0]!.redirects_off_host).toBe(true);
+  expect(artifact.integrity!.http).toBeNull();
+  expect(artifact.size).toBe(341508096);
+});
+
+test("arm64 and the generic variant are published where they are recorded", async () => {
+  const { builds } = await builtFrom(debian, ["wide/debian", "t0"]);
+  expect(artifactLines(builds("trixie")[0]).map((line) => line.split(" ")[0])).toEqual([
+    "genericcloud/x86_64/qcow2",
+    "genericcloud/aarch64/qcow2",
+    "generic/x86_64/qcow2",
+    "generic/aarch64/qcow2",
+  ]);
+});
