@@ -6,6 +6,8 @@ export type Noun = { readonly name: string; readonly summary: string; load(): Pr
 const SUMMARIES = {
   cn: "Compute nodes",
   pi: "Platform images",
+  system: "What stands on compute nodes",
+  image: "Images of an image index",
   operation: "Operations in progress and done",
   audit: "The audit chain",
   config: "Cluster settings",
@@ -25,6 +27,8 @@ function noun(name: keyof typeof SUMMARIES, load: (summary: string) => Promise<A
 export const NOUNS: readonly Noun[] = [
   noun("cn", async (summary) => group("cn", summary, (await import("./cn/verbs.ts")).cnVerbs())),
   noun("pi", async (summary) => group("pi", summary, (await import("./pi/verbs.ts")).piVerbs())),
+  noun("system", async (summary) => group("system", summary, (await import("./system/verbs.ts")).systemVerbs())),
+  noun("image", async (summary) => group("image", summary, (await import("../image/in-opsctl.ts")).opsctlImageVerbs())),
   noun(
     "operation",
     async (summary) => group("operation", summary, (await import("./operation/verbs.ts")).operationVerbs()),

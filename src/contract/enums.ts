@@ -91,3 +91,7 @@ export const COMPRESSIONS = [
   "gzip-8",
   "gzip-9",
 ] as const;
+
+/** Document 3, States and transitions. */
+export const INSTANCE_STATES = ["pending", "provisioning", "running", "stopping", "stopped", "failed"] as const;
+export type InstanceState = (typeof INSTANCE_STATES)[number];

@@ -5,6 +5,7 @@ import * as boot from "./boot.ts";
 import * as audit from "./audit.ts";
 import * as cn from "./cn.ts";
 import { ErrorBody, Health } from "./common.ts";
+import { PlacedInstance } from "./instance.ts";
 import * as operation from "./operation.ts";
 import * as setup from "./setup.ts";
 import * as setting from "./setting.ts";
@@ -47,6 +48,7 @@ export const namedSchemas = {
   RosterEntry: boot.RosterEntry,
   Convergence: boot.Convergence,
   StagedImage: boot.StagedImage,
+  PlacedInstance,
   ApiKeyBody: apiKey.ApiKeyBody,
   ApiKeyView: apiKey.ApiKeyView,
   ApiKeyCreated: apiKey.ApiKeyCreated,

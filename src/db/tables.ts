@@ -1,6 +1,6 @@
 // The tables as Kysely sees them, named as in the migrations that make them: what reads.ts of the actors query.
 import type { AdminNetwork, AllowlistEntry, Networking, Provenance, Roster } from "../contract/boot.ts";
-import type { BootRecordState, CnRole, CnState, KeyScope } from "../contract/enums.ts";
+import type { BootRecordState, CnRole, CnState, InstanceState, KeyScope } from "../contract/enums.ts";
 import type { Reference } from "../contract/operation.ts";
 import type { CnConflict, SetupProgress } from "../contract/cn.ts";
 import type { SetupApproval } from "../contract/setup.ts";
@@ -15,6 +15,7 @@ export interface Database {
   boot_record: BootRecordRow;
   boot_roster: { id: string; entries: Roster };
   staging: { staged_by: string; stamps: string[]; staged_at: Date };
+  instance: { id: string; host_cn_uuid: string | null; state: InstanceState };
   api_key: ApiKeyRow;
   api_key_use: { key_id: string; last_used_at: Date };
   setting: { key: string; value: { is: unknown } };

@@ -2,8 +2,10 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findCn, listCns } from "../../actors/cn/reads.ts";
+import { listInstancesOn } from "../../actors/instance/reads.ts";
 import { cnView } from "../../actors/cn/view.ts";
 import { CnParam, CnReservoirBody, CnReservoirView, CnRoleBody, CnView } from "../contract/cn.ts";
+import { PlacedInstance } from "../contract/instance.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { CN_FILTER_STATES } from "../contract/enums.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
@@ -53,6 +55,33 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
   app.openapi(showRoute, async (c) => {
     const row = await findCn(deps.kysely, c.req.valid("param").cn_id);
     return row === undefined ? faultResponse(c, NOT_FOUND) : c.json(cnView(row), 200);
+  });
+
+  const instancesRoute = createRoute({
+    method: "get",
+    path: "/v1/system/cns/{cn_id}/instances",
+    tags,
+    summary: "List the instances on a node",
+    ...rights(deps, "SystemRead"),
+    request: { params: z.object({ cn_id: Uuid }), query: z.object(PageQuery) },
+    responses: answers(page(PlacedInstance), "The instances, whatever their state"),
+  });
+  app.openapi(instancesRoute, async (c) => {
+    const { cn_id } = c.req.valid("param");
+    const { limit, page_token } = c.req.valid("query");
+    const cursor = page_token === undefined
+      ? undefined
+      : z.object({ id: z.guid() }).safeParse(decodePageToken(page_token));
+    if (cursor?.success === false) return faultResponse(c, badRequest("page_token: is not one of this list"));
+    if (await findCn(deps.kysely, cn_id) === undefined) return faultResponse(c, NOT_FOUND);
+    const rows = await listInstancesOn(deps.kysely, {
+      server_uuid: cn_id,
+      after: cursor?.data.id,
+      rows: rowsToFetch(limit),
+    });
+    const cursorOf = ({ id }: PlacedInstance) => ({ id });
+    const result = resultsPage({ rows, limit, view: (row) => row, cursorOf, narrow: "limit=" });
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
   });
 
   const disableRoute = createRoute({

@@ -215,3 +215,24 @@ describe("remove", () => {
     expect(await show(server_uuid)).toMatchObject({ state: "pending", role: "tenant" });
   });
 });
+
+test("the instances on a node are those that have it as their host, in pages that together are the list", async () => {
+  const { server_uuid } = await t.register();
+  const other = await t.register();
+  const insert = (host: string) =>
+    t.db.query(
+      "insert into instance (id, incarnation, version, state, host_cn_uuid) values ($1, $2, 1, 'running', $3) returning id",
+      [randomUUID(), randomUUID(), host],
+    );
+  const placed = await Promise.all([server_uuid, server_uuid, server_uuid].map(insert));
+  await insert(other.server_uuid);
+  const path = `/v1/system/cns/${server_uuid}/instances`;
+  const whole = (await t.call("GET", path)).body;
+  expect(whole.items.map(({ id }: { id: string }) => id)).toEqual(placed.map(({ rows }) => rows[0].id).sort());
+  expect(whole.items[0]).toMatchObject({ host_cn_uuid: server_uuid, lifecycle: { state: "running" } });
+  const first = (await t.call("GET", `${path}?limit=2`)).body;
+  const second = (await t.call("GET", `${path}?limit=2&page_token=${first.next_page}`)).body;
+  expect([...first.items, ...second.items]).toEqual(whole.items);
+  expect(second.next_page).toBeUndefined();
+  expect((await t.call("GET", `/v1/system/cns/${randomUUID()}/instances`)).status).toBe(404);
+});

@@ -26,6 +26,7 @@ POST /v1/agent/capacity               401   401   401     403     403     403   
 GET /v1/agent/config                  401   401   401     403     403     403   403    403    403     403     200     200
 GET /v1/system/cns                    401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/cns/{cn_id}            401   401   401 200/404 200/404     404   404    404    404     404     404     404
+GET /v1/system/cns/{cn_id}/instances  401   401   401 200/404 200/404     404   404    404    404     404     404     404
 POST /v1/cn-approvals                 401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/disable    401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/role       401   401   401 200/404     403     403   403    403    403     403     403     403
@@ -168,6 +169,9 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
     path: `/v1/agent/register/status?poll_token=${objects === "existing" ? nodeToken : "0".repeat(32)}`,
   }),
   "GET /v1/system/cns/{cn_id}": async (objects) => ({ path: `/v1/system/cns/${await node(objects)}` }),
+  "GET /v1/system/cns/{cn_id}/instances": async (objects) => ({
+    path: `/v1/system/cns/${await node(objects)}/instances`,
+  }),
   "POST /v1/cn-approvals": async (objects) => ({
     path: "/v1/cn-approvals",
     body: { code: objects === "existing" ? (await t.register()).claim_code : "000-000" },

@@ -1,0 +1,6 @@
+import type { AnyCommand } from "../../framework.ts";
+import { cnInstances } from "./cn-instances.ts";
+
+export function systemVerbs(): AnyCommand[] {
+  return [cnInstances()];
+}
