@@ -53,29 +53,36 @@ function registered(next: On<"pending">, m: Msg<"register">, ...parts: readonly 
   return go(next, audit("agent_register", resource(m), note), reply(registrationReply(next)), ...parts);
 }
 
-/** A node that is known keeps its state, its token and its key; only what it says about itself is new. */
-export function refresh(
-  s: On<"approved"> | On<"awaiting_setup"> | On<"setting_up">,
+/** An approved node keeps its state, its token and its key; what it says about itself is new. */
+export function refresh(s: On<"approved">, m: Msg<"register">, now: Date): Out<CnState> {
+  return refreshed({ ...s, ...announced(m), ...tokenOf(s, m), last_seen: now }, m, now);
+}
+
+/**
+ * A machine of the netboot path: only its inventory and that it was seen. Registration is anonymous; its name, its ports
+ * and which boot records a setup enrols are told over the boot bus.
+ */
+export function refreshInventory(
+  s: On<"awaiting_setup"> | On<"setting_up">,
   m: Msg<"register">,
   now: Date,
 ): Out<CnState> {
-  const token = s.poll_token_sha256 === null
-    ? { registration_id: m.registration_id, poll_token_sha256: m.poll_token_sha256 }
-    : {};
-  // Registration is anonymous: which boot records a setup enrols is told over the boot bus only.
-  const ports = s.state === "approved" ? {} : { macs: s.macs };
-  const next = { ...s, ...announced(m), ...ports, ...token, last_seen: now };
-  const note = { server_uuid: m.server_uuid, hostname: m.hostname };
+  return refreshed({ ...s, sysinfo: m.sysinfo, ...tokenOf(s, m), last_seen: now }, m, now);
+}
+
+function refreshed(next: CnState, m: Msg<"register">, now: Date): Out<CnState> {
   return go(
     next,
-    upsert("cn_signal", ["server_uuid"], {
-      server_uuid: s.server_uuid,
-      last_seen: now,
-      last_status: s.last_status ?? null,
-    }),
-    audit("agent_register", resource(m), note),
+    upsert("cn_signal", ["server_uuid"], { server_uuid: next.server_uuid, last_seen: now }),
+    audit("agent_register", resource(m), { server_uuid: m.server_uuid, hostname: m.hostname }),
     reply(registrationReply(next)),
   );
+}
+
+/** The token it has; a record that never had one gets this registration's. */
+function tokenOf(s: CnState, m: Msg<"register">) {
+  const { registration_id, poll_token_sha256 } = s.poll_token_sha256 === null ? m : s;
+  return { registration_id, poll_token_sha256 };
 }
 
 export function approve(s: On<"pending">, m: Msg<"approve">, now: Date): Out<CnState> {

@@ -181,7 +181,8 @@ export function fail(s: On<"setting_up">, m: Msg<"setup_failed">): Out<CnState> 
 }
 
 export function revertAbandoned(s: On<"setting_up">, m: Msg<"revert_setup">): Out<CnState> {
-  return m.epoch === s.setup_epoch ? revert(s, m.reason) : { out: "ignore" };
+  if (m.epoch !== s.setup_epoch) return { out: "ignore" };
+  return revert(s, m.reason, audit("cn_setup_abandoned", resource(s), { server_uuid: s.server_uuid, epoch: m.epoch }));
 }
 
 /** Later than 45 minutes after the approval: at exactly 45 nothing happens yet. */
@@ -235,9 +236,8 @@ function disjoint(s: CnState, m: Msg<"announce">): boolean {
   return s.macs.length > 0 && macs.length > 0 && !macs.some((mac) => s.macs.includes(mac));
 }
 
-function seenNow(s: CnState, now: Date) {
-  const { server_uuid, last_status } = s;
-  return upsert("cn_signal", ["server_uuid"], { server_uuid, last_seen: now, last_status: last_status ?? null });
+function seenNow({ server_uuid }: CnState, now: Date) {
+  return upsert("cn_signal", ["server_uuid"], { server_uuid, last_seen: now });
 }
 
 function announced(s: CnState) {

@@ -4,7 +4,7 @@ import { fault } from "../../src/contract/fault.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
 import type { CnMessage } from "./messages.ts";
-import { approve, eraseCredential, join, refresh, rejoin, renew } from "./registration.ts";
+import { approve, eraseCredential, join, refresh, refreshInventory, rejoin, renew } from "./registration.ts";
 import { disable, factoryReset, removeNode } from "./retirement.ts";
 import { setReservoir, setRole, setRootPassword, setTraits } from "./settings.ts";
 import {
@@ -34,8 +34,8 @@ export const cnTable: Table<CnState, CnMessage> = {
     pending: renew,
     approved: refresh,
     disabled: rejoin,
-    awaiting_setup: refresh,
-    setting_up: refresh,
+    awaiting_setup: refreshInventory,
+    setting_up: refreshInventory,
   },
   approve: {
     absent: "missing",

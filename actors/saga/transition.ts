@@ -1,12 +1,13 @@
 // How a saga moves: forward step by step, backward after a failure, and aside (stuck) when an undo fails for good.
 // Each tick is one unit: the step's writes commit with the saga's row or not at all.
 import { conflict } from "../../src/contract/fault.ts";
-import { go, refuse, withActor } from "../engine/decide.ts";
-import { type Plan, type SagaDefinition, type StepDefinition, stepId, type StepPart, waitId } from "../engine/saga.ts";
+import { go, refuse } from "../engine/decide.ts";
+import { type SagaDefinition, type StepDefinition, stepId, type StepPart, waitId } from "../engine/saga.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out, Part } from "../engine/types.ts";
 import { addMs } from "../../src/pure/instant.ts";
 import type { SagaMessage } from "./messages.ts";
+import { abandoned, cancelJob, contextOf, ended, enqueueJob, type Moving, recorded, type WaitPlan } from "./parts.ts";
 import type { Ending, SagaState, StepRecord } from "./state.ts";
 
 /** An undo is tried this often, at growing distance, before the saga is parked as stuck. */
@@ -15,7 +16,6 @@ const UNDO_RETRY_MS = 1_000;
 
 type On<S extends SagaState["state"]> = At<SagaState, S>;
 type Msg<T extends SagaMessage["type"]> = Of<SagaMessage, T>;
-type Moving = On<"running"> | On<"unwinding">;
 
 /** The behavior of sagas, over the definitions this build knows. */
 export function sagaBehavior(definitions: readonly SagaDefinition<never>[]): Behavior<SagaState, SagaMessage> {
@@ -135,15 +135,20 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
 
   function abandon(s: On<"running">, _m: Msg<"abandon">, now: Date): Out<SagaState> {
     if (!isKnown(s)) return refuse(conflict(OF_ANOTHER_BUILD));
-    return unwindFrom(s, "abandoned by an operator", now);
+    return unwindFrom(s, "abandoned by an operator", now, [abandoned(s)]);
   }
 
   /** Turns round at the current step. Its job, when there is one, is cancelled by its id in the same unit. */
-  function unwindFrom(s: On<"running">, reason: string, now: Date): Out<SagaState> {
+  function unwindFrom(
+    s: On<"running">,
+    reason: string,
+    now: Date,
+    more: readonly Part<SagaState>[] = [],
+  ): Out<SagaState> {
     const failed = recorded(s, s.step, { status: "failed", error: reason, ended_at: now.toISOString() });
     const waitsForJob = s.job_id !== null && stepsOf(s).find((step) => step.name === s.step)?.kind === "job";
     const parts: Part<SagaState>[] = waitsForJob && s.job_id !== null ? [cancelJob(s.job_id, reason)] : [];
-    return backFrom({ ...failed, error: reason }, now, parts);
+    return backFrom({ ...failed, error: reason }, now, [...parts, ...more]);
   }
 
   /** Goes to the nearest earlier step that has something to undo, or ends. */
@@ -202,7 +207,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
   /** An operator who mended the cause sends the saga back to the undo it is stuck in. */
   function unstick(s: On<"stuck">, _m: Msg<"abandon">, now: Date): Out<SagaState> {
     const { stuck_reason: _reason, ...rest } = s;
-    return go({ ...rest, state: "unwinding", job_id: null, attempts: 0, due_at: now });
+    return go({ ...rest, state: "unwinding", job_id: null, attempts: 0, due_at: now }, abandoned(s));
   }
 
   const over = "operation has ended already (<STATE>)";
@@ -257,37 +262,4 @@ function undoId(s: Moving): string {
   const before = s.steps[s.step];
   const failed = before?.status === "undo_failed" ? before.job_id : null;
   return stepId(s.id, s.step, failed === null ? "job:undo" : `job:undo after ${failed}`);
-}
-
-type JobPlan = Extract<Plan<unknown>, { plan: "job" }>;
-type WaitPlan = JobPlan | Extract<Plan<unknown>, { plan: "wait" }>;
-
-function enqueueJob(saga_id: string, id: string, plan: JobPlan): Part<SagaState> {
-  const { kind, target_cn, payload } = plan;
-  return withActor({ kind: "job", id }, { type: "enqueue", id, kind, target_cn, payload, saga_id });
-}
-
-function contextOf(s: Moving, step: string, now: Date) {
-  return {
-    ...s.outputs,
-    params: s.params,
-    saga_id: s.id,
-    now,
-    id: (label: string) => stepId(s.id, step, label),
-  };
-}
-
-function recorded<S extends SagaState>(s: S, step: string, change: Partial<StepRecord>): S {
-  const before = s.steps[step];
-  if (before === undefined) return s;
-  return { ...s, steps: { ...s.steps, [step]: { ...before, ...change } } };
-}
-
-function ended(s: Moving, state: "succeeded" | "unwound", now: Date): SagaState {
-  const { step: _step, job_id: _job, attempts: _attempts, due_at: _due, ...rest } = s;
-  return { ...rest, state, done_at: now };
-}
-
-function cancelJob(id: string, reason: string): Part<SagaState> {
-  return withActor({ kind: "job", id }, { type: "cancel", reason });
 }

@@ -4,9 +4,10 @@ import type { StagedImage } from "../../src/contract/boot.ts";
 import type { Database } from "../../src/db/tables.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 
-/** Every stamp that some booter has staged, by stamp and booter. */
+/** Every stamp that some booter has staged, by stamp and booter. What a deleted key once reported counts no more. */
 export async function listStaged(db: Kysely<Database>): Promise<StagedImage[]> {
-  const rows = await db.selectFrom("staging").selectAll().orderBy("staged_by").execute();
+  const rows = await db.selectFrom("staging").innerJoin("api_key", "api_key.id", "staging.staged_by")
+    .select(["staged_by", "stamps", "staged_at"]).orderBy("staged_by").execute();
   return rows.flatMap(({ stamps, staged_at, staged_by }) =>
     stamps.map((stamp) => ({ stamp, staged_at: toRfc3339(staged_at), staged_by }))
   ).sort((a, b) => (a.stamp < b.stamp ? -1 : a.stamp > b.stamp ? 1 : 0));

@@ -279,15 +279,15 @@ describe("register", () => {
     });
   });
 
-  test.each(["approved", "awaiting_setup", "setting_up"])(
-    "a node that is %s refreshes what it says and gets no code",
-    (state) => {
+  test.each([["approved", "new-name"], ["awaiting_setup", "old-name"], ["setting_up", "old-name"]])(
+    "a node that is %s refreshes what it says and gets no code; it is called %s",
+    (state, hostname) => {
       const before = IN[state];
       const { next } = going(before ?? null, MESSAGES.register);
       expect(next).toMatchObject({
         ...NO_CODE,
         state,
-        hostname: "new-name",
+        hostname,
         sysinfo: { fresh: true },
         last_seen: NOW,
         poll_token_sha256: BASE.poll_token_sha256,

@@ -1,5 +1,5 @@
 // The source files of the project, and what they import.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -20,7 +20,8 @@ export type Import = {
 
 /** Files below these folders whose names end so, by path. */
 export function filesBelow(folders: readonly string[], end: string): string[] {
-  return folders.flatMap((folder) =>
+  // A folder whose part is not written yet is not in a clone.
+  return folders.filter((folder) => existsSync(join(ROOT, folder))).flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith(end))
       .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))

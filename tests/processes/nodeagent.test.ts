@@ -82,7 +82,9 @@ test("a new machine shows its code, mirrors it, and reports once it is approved"
   const node = newNode();
   const running = agent(node);
   const code = await claimCode(running);
-  expect(await readFile(join(node.state_dir, "claim-code"), "utf8")).toBe(`${code}\n`);
+  // It shows the code first and mirrors it afterwards, as well as it can.
+  const mirror = () => readFile(join(node.state_dir, "claim-code"), "utf8").catch(() => null);
+  await expect.poll(mirror, { timeout: 5_000 }).toBe(`${code}\n`);
   expect(await show(node)).toMatchObject({ state: "pending", claim_code: code });
   const approved = await approve(code);
   await running.says(/reports to/);

@@ -16,6 +16,7 @@ import {
   putPolicy,
   rowOf,
   settingUp,
+  settle,
   setUp,
   showNode,
   sysinfoOf,
@@ -242,6 +243,7 @@ describe("an approval that is refused changes nothing at all:", () => {
     ],
   ])("%s", async (_how, body, text) => {
     const machine = await awaitingSetup(t);
+    await settle(t);
     const before = await dumpTables(t.db);
     const answer = await approveSetup(t, machine, body);
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(text)]);

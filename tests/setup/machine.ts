@@ -1,5 +1,6 @@
 // Bare machines for tests, and the way of one from its first packet to an approved node.
 import { randomUUID } from "node:crypto";
+import type { Db } from "../../src/db/pool.ts";
 import { type Answer, type CallOptions, okOf, type TestPlane } from "../harness/control-plane.ts";
 
 export type Machine = {
@@ -141,6 +142,20 @@ export async function rowOf(t: TestPlane, { server_uuid }: { server_uuid: string
     [server_uuid],
   );
   return rows[0]?.row ?? null;
+}
+
+/** Waits until nothing is left to do, so that two dumps differ only by what the test did. */
+export async function settle(t: TestPlane): Promise<void> {
+  do await t.plane.pass(); while (!await isAtRest(t.db));
+}
+
+/** Whether nothing is due and nothing waits for delivery. */
+export async function isAtRest(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ rests: boolean }>(
+    `select not exists (select from outbox) and not exists (select from saga where wake_at <= berth_now())
+        and not exists (select from cn where wake_at <= berth_now()) as rests`,
+  );
+  return rows[0]?.rests === true;
 }
 
 /** Tables that keep what happened and what was answered, as opposed to what is. */

@@ -11,7 +11,7 @@ import { productionPorts } from "../../src/workers/ports.ts";
 import { createPump, type Pump } from "../../src/workers/pump.ts";
 import { freshDatabase } from "../harness/database.ts";
 import type { Dump } from "../harness/dump.ts";
-import { HISTORY } from "./machine.ts";
+import { HISTORY, isAtRest } from "./machine.ts";
 
 /** What happens at the boundary of one commit: the process ends, or only its connection. */
 export type Cut = { readonly how: "crash" | "connection lost"; readonly at: FaultPoint; readonly commit: number };
@@ -92,8 +92,7 @@ export async function openRig(): Promise<Rig> {
     for (let passes = 0; passes < PASSES_MAX; passes += 1) {
       await running.pump.pass();
       const died = restartIfDead();
-      const due = await Promise.all(timedKinds.map((kind) => store.due(kind, 1)));
-      if (!died && due.flat().length === 0 && (await store.outbox(1)).length === 0) return;
+      if (!died && await isAtRest(db)) return;
     }
     throw new Error("no rest");
   }

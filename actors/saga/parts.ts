@@ -1,0 +1,45 @@
+// What the moves of a saga are made of: its record after a step, what a step is given, its job.
+import { audit, withActor } from "../engine/decide.ts";
+import { type Plan, stepId } from "../engine/saga.ts";
+import type { At } from "../engine/table.ts";
+import type { Part } from "../engine/types.ts";
+import type { SagaState, StepRecord } from "./state.ts";
+
+export type Moving = At<SagaState, "running"> | At<SagaState, "unwinding">;
+type JobPlan = Extract<Plan<unknown>, { plan: "job" }>;
+/** A step that ends by being told. */
+export type WaitPlan = JobPlan | Extract<Plan<unknown>, { plan: "wait" }>;
+
+export function enqueueJob(saga_id: string, id: string, plan: JobPlan): Part<SagaState> {
+  const { kind, target_cn, payload } = plan;
+  return withActor({ kind: "job", id }, { type: "enqueue", id, kind, target_cn, payload, saga_id });
+}
+
+export function contextOf(s: Moving, step: string, now: Date) {
+  return {
+    ...s.outputs,
+    params: s.params,
+    saga_id: s.id,
+    now,
+    id: (label: string) => stepId(s.id, step, label),
+  };
+}
+
+export function recorded<S extends SagaState>(s: S, step: string, change: Partial<StepRecord>): S {
+  const before = s.steps[step];
+  if (before === undefined) return s;
+  return { ...s, steps: { ...s.steps, [step]: { ...before, ...change } } };
+}
+
+export function ended(s: Moving, state: "succeeded" | "unwound", now: Date): SagaState {
+  const { step: _step, job_id: _job, attempts: _attempts, due_at: _due, ...rest } = s;
+  return { ...rest, state, done_at: now };
+}
+
+export function abandoned(s: SagaState): Part<SagaState> {
+  return audit("operations_abandon", `Operation::"${s.id}"`, { operation_id: s.id, kind: s.saga });
+}
+
+export function cancelJob(id: string, reason: string): Part<SagaState> {
+  return withActor({ kind: "job", id }, { type: "cancel", reason });
+}

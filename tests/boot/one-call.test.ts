@@ -1,0 +1,65 @@
+// Messages that meet in one commit call of one process. The conditions of a call are all checked before its first row is
+// written, so what excludes each other must not share one.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Outcome } from "../../actors/engine/types.ts";
+import { expectInvariants } from "../setup/invariants.ts";
+import { newMac } from "../setup/machine.ts";
+import { openRig, type Rig } from "../setup/rig.ts";
+
+let rig: Rig;
+let version = 0;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig.close());
+
+/** A policy with the network 10.<second>.0.0/24. */
+function put(second: number): Promise<Outcome> {
+  const network = `10.${second}.0.0`;
+  const admin_network = {
+    ipv4_block: `${network}/24`,
+    provision_start_ipv4: `10.${second}.0.10`,
+    provision_end_ipv4: `10.${second}.0.20`,
+    gateway: `10.${second}.0.1`,
+    resolvers: [],
+  };
+  const standard = { auto_enroll: true, allowlist: [], enrollment_pi: null, enrollment_kernel_args: [] };
+  const span = { network, low: 10, high: 20, except: [] };
+  const policy = { ...standard, admin_network };
+  return rig.send({ kind: "boot-policy", id: "site" }, { type: "put", policy, span, expected: null, current: version });
+}
+
+/** A machine, seen under the policy that holds now, which is of that network. */
+function seen(second: number): Promise<Outcome> {
+  const mac = newMac();
+  return rig.send({ kind: "boot-record", id: mac }, {
+    type: "seen",
+    mac,
+    by: "rig",
+    enroll: true,
+    policy_version: version,
+    segment: { prefix_len: 24, gateway: `10.${second}.0.1`, resolvers: [] },
+    declared: { hostname: null, nic_tags: [] },
+    address_token: `address:${randomUUID()}`,
+  });
+}
+
+test.each([["policy"], ["machine"]])("the %s first: the machine is of one policy, whole", async (first) => {
+  const base = first === "policy" ? 1 : 101;
+  expect((await put(base)).ok).toBe(true);
+  version += 1;
+  for (let round = 0; round < 5; round += 1) {
+    const now = base + round;
+    const early = first === "machine" ? seen(now) : null;
+    const policy = put(now + 1);
+    const outcome = await (early ?? seen(now));
+    expect((await policy).ok).toBe(true);
+    version += 1;
+    if (outcome.ok) {
+      const networking = { gateway: `10.${now}.0.1` };
+      expect(outcome.reply).toMatchObject({ address: expect.stringMatching(`^10[.]${now}[.]`), networking });
+    } else expect(outcome.fault.error_code).toBe("PolicyChanged");
+    await expectInvariants(rig.db);
+  }
+});
