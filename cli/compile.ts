@@ -5,7 +5,7 @@ import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import process from "node:process";
 
-const NAMES = ["opsctl", "nodeagent", "index-builder"] as const;
+const NAMES = ["opsctl", "tenantctl", "nodeagent", "index-builder"] as const;
 const BUN = "bun@1.4.5";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 

@@ -1,0 +1,44 @@
+// Hashes of files, in the algorithms the vendors use.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { EXIT } from "../kit/exit-code.ts";
+import { Failure } from "../kit/failure.ts";
+import type { World } from "../kit/world.ts";
+import type { Artifact, Digest } from "./model.ts";
+
+/** Document 1, DigestAlgorithm, with the length of each in hex. */
+export const ALGORITHMS = { sha256: 64, sha512: 128 } as const;
+export type Algorithm = keyof typeof ALGORITHMS;
+export const ALGORITHM_NAMES = ["sha256", "sha512"] as const satisfies readonly Algorithm[];
+export type Hashes = Readonly<Partial<Record<Algorithm, string>>>;
+export type KnownDigest = Digest & { readonly algorithm: Algorithm };
+
+const READ_BYTES = 1024 * 1024;
+
+/** Those this program can compute. */
+export function knownDigests({ integrity }: Artifact): readonly KnownDigest[] {
+  return (integrity?.digests ?? []).filter((digest): digest is KnownDigest =>
+    ALGORITHM_NAMES.some((name) => name === digest.algorithm && digest.value.length === ALGORITHMS[name])
+  );
+}
+
+/** What the file on the disk hashes to, read once. `tell` hears how many bytes are read. */
+export async function hashFile(
+  world: World,
+  path: string,
+  { algorithms, tell = () => {} }: { algorithms: readonly Algorithm[]; tell?: (bytes: number) => void },
+): Promise<Hashes> {
+  const hashes = [...new Set(algorithms)].map((name) => ({ name, hash: createHash(name) }));
+  let bytes = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
+    if (world.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
+    for (const { hash } of hashes) hash.update(chunk);
+    tell(bytes += chunk.length);
+  }
+  return Object.fromEntries(hashes.map(({ name, hash }) => [name, hash.digest("hex")]));
+}
+
+/** The first digest that the file does not have, or null when it has all. */
+export function mismatch(hashes: Hashes, digests: readonly KnownDigest[]): KnownDigest | null {
+  return digests.find(({ algorithm, value }) => hashes[algorithm] !== value) ?? null;
+}

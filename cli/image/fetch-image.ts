@@ -1,0 +1,182 @@
+// One image file, from wherever it can be had to its final name. The name appears only after the bytes on the disk were
+// read again and found to be what the vendor lists.
+import { createReadStream } from "node:fs";
+import { mkdir, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import { EXIT } from "../kit/exit-code.ts";
+import { Failure } from "../kit/failure.ts";
+import type { Io } from "../kit/io.ts";
+import { statusLine } from "../kit/status-line.ts";
+import { hashFile, knownDigests, mismatch } from "./digest.ts";
+import type { Artifact, Image } from "./model.ts";
+import { openPart, type Part, sizeOfFile } from "./part.ts";
+import { imageName } from "./pick.ts";
+import { sizeText } from "./size-text.ts";
+import type { Place, Source } from "./source.ts";
+import { transfer } from "./transfer.ts";
+import { type Proof, proveListing, type Wish } from "./trust.ts";
+import { checkImageSignatures } from "./vendor-check.ts";
+
+export type Fetch = {
+  readonly source: Source;
+  readonly image: Image;
+  readonly artifact: Artifact;
+  readonly target: string;
+  /** Null to take the bytes as they come. */
+  readonly wish: Wish | null;
+  /** What to do with another file of that name. */
+  readonly other: "refuse" | "replace";
+};
+export type Fetched = {
+  readonly from: string | null;
+  readonly bytes: number;
+  readonly already_there: boolean;
+  readonly proof: Proof;
+};
+
+/** Often enough for an eye. */
+const TELL_MS = 100;
+const NO_PROOF: Proof = { traced: "none", signed_by: [] };
+
+/** Throws a Failure; then nothing new stands under the final name. */
+export async function fetchImage(io: Io, job: Fetch): Promise<Fetched> {
+  const { source, artifact, wish, target } = job;
+  const vetted = knownDigests(artifact).length > 0;
+  if (wish !== null && !vetted) {
+    throw new Failure(
+      "the vendor publishes no hash of it, so it cannot be verified; --no-verify takes it as it comes",
+      EXIT.failure,
+    );
+  }
+  await mkdir(dirname(target), { recursive: true });
+  const proof = wish === null ? NO_PROOF : await proveListing(source, artifact, wish);
+  const there = await sizeOfFile(target);
+  if (there !== null) {
+    const same = vetted && await isWanted(io, target, job);
+    if (same) return { from: null, bytes: there, already_there: true, proof: await whole(job, target, proof) };
+    if (job.other === "refuse") {
+      throw new Failure(`${target} is there and is another file; remove it first`, EXIT.failure);
+    }
+  }
+  return await download(io, job, proof);
+}
+
+async function download(io: Io, job: Fetch, listed: Proof): Promise<Fetched> {
+  const { artifact, target, source, image } = job;
+  const digests = knownDigests(artifact);
+  const places = await source.places(image, artifact);
+  const identity = digests.length > 0
+    ? digests.map(({ algorithm, value }) => `${algorithm} ${value}`).join(", ")
+    : artifact.locations.map(({ url }) => url).join(" ");
+  const part = await openPart(target, { identity, vetted: digests.length > 0 });
+  try {
+    await requireSpace(target, (artifact.size ?? 0) - part.bytes());
+    const from = await bring(io, job, { part, places });
+    const proof = await whole(job, part.path, listed);
+    const bytes = part.bytes();
+    await part.finish();
+    return { from, bytes, already_there: false, proof };
+  } catch (error) {
+    // Signatures of an image are checked when its hash is right: another download would bring the same bytes.
+    await part.leave();
+    throw error;
+  }
+}
+
+/** The right bytes, from the first place that has them. */
+async function bring(io: Io, job: Fetch, { part, places }: { part: Part; places: readonly Place[] }): Promise<string> {
+  const failures: Failure[] = [];
+  for (const place of places) {
+    const name = place.kind === "file" ? place.path : place.url;
+    try {
+      await bringFrom(io, job, { part, place });
+      return name;
+    } catch (error) {
+      if (!(error instanceof Failure) || error.exit_code === EXIT.interrupted) throw error;
+      failures.push(error);
+    }
+  }
+  if (failures.length === 1) throw failures[0]!;
+  throw new Failure(failures.map(({ message }) => message).join("\n"), EXIT.failure);
+}
+
+async function bringFrom(io: Io, job: Fetch, { part, place }: { part: Part; place: Place }): Promise<void> {
+  for (;;) {
+    await fill(io, job, { part, place });
+    if (job.wish === null || await isWanted(io, part.path, job)) return;
+    const was_pieced = part.isPieced();
+    await part.restart(null);
+    // The file in one piece will tell whether two versions had met.
+    if (!was_pieced) throw new Failure(`${nameOf(place)} is not the file that the vendor lists`, EXIT.failure);
+  }
+}
+
+async function fill(io: Io, { artifact, image }: Fetch, { part, place }: { part: Part; place: Place }): Promise<void> {
+  const size = artifact.size ?? null;
+  if (place.kind === "file") return await copy(place.path, part, size);
+  const line = statusLine(io);
+  const started_ms = io.world.monotonicMs();
+  const started_bytes = part.bytes();
+  let told_ms = -Infinity;
+  const tell = (bytes: number, of: number | null) => {
+    const now_ms = io.world.monotonicMs();
+    if (now_ms - told_ms < TELL_MS && bytes !== of) return;
+    told_ms = now_ms;
+    const rate = (bytes - started_bytes) / Math.max(0.001, (now_ms - started_ms) / 1_000);
+    const share = of === null || of === 0 ? sizeText(bytes) : `${Math.floor(bytes * 100 / of)} % of ${sizeText(of)}`;
+    line.show(`downloading ${imageName(image)}`, `${share}, ${sizeText(Math.max(0, Math.round(rate)))}/s  `);
+  };
+  try {
+    await transfer(io.world, { url: place.url, part, size, tell });
+  } finally {
+    line.clear();
+  }
+}
+
+async function copy(path: string, part: Part, size: number | null): Promise<void> {
+  await part.restart(null);
+  for await (const chunk of createReadStream(path)) await part.write(chunk);
+  if (size !== null && part.bytes() !== size) {
+    throw new Failure(`${path} has ${part.bytes()} bytes, the index says ${size}`, EXIT.failure);
+  }
+}
+
+/** Signatures over the image itself need all of it. */
+async function whole({ source, artifact, wish }: Fetch, path: string, proof: Proof): Promise<Proof> {
+  const signature = wish?.signature ?? null;
+  if (signature === null) return proof;
+  const more = await checkImageSignatures(source, artifact, { wish: signature, path });
+  return { ...proof, signed_by: [...proof.signed_by, ...more] };
+}
+
+async function isWanted(io: Io, path: string, { image, artifact }: Fetch): Promise<boolean> {
+  const digests = knownDigests(artifact);
+  const line = statusLine(io);
+  const size = artifact.size ?? null;
+  try {
+    const hashes = await hashFile(io.world, path, {
+      algorithms: digests.map(({ algorithm }) => algorithm),
+      tell: (bytes) =>
+        line.show(
+          `checking ${imageName(image)}`,
+          size === null ? "" : `${Math.floor(bytes * 100 / Math.max(1, size))} %  `,
+        ),
+    });
+    return mismatch(hashes, digests) === null;
+  } finally {
+    line.clear();
+  }
+}
+
+/** A disk that fills up in the middle of the night fails everything else on it too. */
+async function requireSpace(target: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(dirname(target));
+  const free = bavail * bsize;
+  if (bytes > free) {
+    throw new Failure(`${dirname(target)} has room for ${sizeText(free)}, ${sizeText(bytes)} are needed`, EXIT.failure);
+  }
+}
+
+function nameOf(place: Place): string {
+  return place.kind === "file" ? place.path : place.url;
+}

@@ -1,0 +1,156 @@
+// An index and its files in one folder, for a site without the internet. Everything is written by its final name only
+// when whole, and a list only after what it lists: whoever reads while it is written, or after a crash, finds every file
+// that the list names. What no list names is removed last, and only when asked for.
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import process from "node:process";
+import { type AnyCommand, option } from "../framework.ts";
+import { EXIT } from "../kit/exit-code.ts";
+import { parseEndpoint } from "../kit/endpoint.ts";
+import { Failure, usageFailure } from "../kit/failure.ts";
+import type { Io } from "../kit/io.ts";
+import { plainText } from "../kit/plain-text.ts";
+import { type Fetched, fetchImage } from "./fetch-image.ts";
+import { filterImages } from "./filter.ts";
+import type { Host } from "./host.ts";
+import { mirrorDocuments, withMirrorFirst } from "./mirror-tree.ts";
+import { type Artifact, type Distro, distroOf, type Image } from "./model.ts";
+import { filtering, FINGERPRINT, KEY, SIGNATURE, TRUST_INDEX } from "./options.ts";
+import { imageName } from "./pick.ts";
+import { sizeText } from "./size-text.ts";
+import { documentPath, imagePath, openSource, type Source } from "./source.ts";
+import { wishOf } from "./trust.ts";
+import { documentsOf } from "./vendor-check.ts";
+
+export function mirror(host: Host): AnyCommand {
+  return filtering("mirror", "Copy some of an index and its image files into a folder that is an index itself")
+    .requiredOption("--to <folder>", "the folder; a second run brings it up to date")
+    .option("--base-url <url>", "where it will be served; the files are then listed there first")
+    .option("--prune", "remove image files and documents that the mirror lists no longer")
+    .addOption(TRUST_INDEX)
+    .addOption(SIGNATURE)
+    .addOption(KEY)
+    .addOption(FINGERPRINT)
+    .addOption(option("--no-verify", "take files without a hash, unchecked").conflicts("signature"))
+    .action(host.withIo(async (io, options) => {
+      const folder = resolve(options.to);
+      const base_url = options.baseUrl === undefined ? null : parseEndpoint(options.baseUrl, "--base-url");
+      const wish = await wishOf(options);
+      const source = await openSource(host, io, options.index);
+      if (source.name === folder) throw usageFailure("--to is the index itself");
+      const images = filterImages(await source.images(), options);
+      if (images.length === 0) throw new Failure("no image of the index matches", EXIT.not_found);
+      const distros = await distrosOf(source, images);
+      const listed = new Set<string>();
+      const files: Fetched[] = [];
+      for (const image of images) {
+        for (const artifact of image.build.artifacts) {
+          const target = join(folder, imagePath(image, artifact));
+          const unverifiable = !options.verify && (artifact.integrity?.digests ?? []).length === 0;
+          const job = { source, image, artifact, target, other: "replace", wish: unverifiable ? null : wish } as const;
+          files.push(await named(image, () => fetchImage(io, job)));
+          listed.add(imagePath(image, artifact));
+          for (const path of await keepDocuments(io, folder, { source, artifact })) listed.add(path);
+        }
+      }
+      const shown = base_url === null ? images : withMirrorFirst(images, base_url);
+      const documents = new Map(mirrorDocuments(shown, distros));
+      const openapi = await source.text("v1/openapi.json");
+      if (openapi !== null) documents.set("v1/openapi.json", openapi);
+      for (const [path, text] of documents) await writeWhole(join(folder, path), text);
+      const removed = [
+        ...await removeOthers(folder, "v1", documents),
+        ...(options.prune === true
+          ? [...await removeOthers(folder, "images", listed), ...await removeOthers(folder, "documents", listed)]
+          : []),
+      ];
+      report(io, { folder, images, files, removed });
+    }));
+}
+
+/** Of all the files, which one failed. */
+async function named<T>(image: Image, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new Failure(`${imageName(image)}: ${error.message}`, error.exit_code);
+  }
+}
+
+async function distrosOf(source: Source, images: readonly Image[]): Promise<Map<string, Distro>> {
+  const distros = new Map<string, Distro>();
+  for (const id of new Set(images.map(({ distro }) => distro.id))) {
+    const path = `v1/distros/${id}/index.json`;
+    const document = await source.json(path);
+    if (document === null) throw new Failure(`${source.name} lists ${id} and has no ${path}`, EXIT.failure);
+    distros.set(id, distroOf(document, `${source.name}: ${path}`));
+  }
+  return distros;
+}
+
+/** The vendor's checksums, signatures and keys, so that `verify` works without the vendor. */
+async function keepDocuments(
+  io: Io,
+  folder: string,
+  { source, artifact }: { source: Source; artifact: Artifact },
+): Promise<string[]> {
+  const kept: string[] = [];
+  for (const url of documentsOf(artifact)) {
+    try {
+      const bytes = await source.document(url, artifact);
+      await writeWhole(join(folder, documentPath(url)), bytes);
+      kept.push(documentPath(url));
+    } catch (error) {
+      if (!(error instanceof Failure) || error.exit_code === EXIT.interrupted) throw error;
+      io.note(`note: left out: ${error.message}`);
+    }
+  }
+  return kept;
+}
+
+async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  // Two mirrors of one folder at once do not write into each other's drafts.
+  const draft = `${path}.${process.pid}.draft`;
+  await writeFile(draft, content, { flush: true });
+  await rename(draft, path);
+}
+
+/** Removes files below `folder/top` that are not listed; a download under way is left alone. */
+async function removeOthers(
+  folder: string,
+  top: string,
+  listed: { has(path: string): boolean },
+): Promise<string[]> {
+  const entries = await readdir(join(folder, top), { recursive: true, withFileTypes: true }).catch(() => []);
+  const others = entries.filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .filter((path) => !listed.has(path) && !path.includes(".part/"));
+  for (const path of others) await rm(join(folder, path), { force: true });
+  return others;
+}
+
+type Done = {
+  readonly folder: string;
+  readonly images: readonly Image[];
+  readonly files: readonly Fetched[];
+  readonly removed: readonly string[];
+};
+
+function report(io: Io, { folder, images, files, removed }: Done): void {
+  const fetched = files.filter(({ already_there }) => !already_there);
+  const bytes = fetched.reduce((sum, file) => sum + file.bytes, 0);
+  io.print(
+    {
+      folder,
+      images: images.length,
+      files: files.length,
+      files_fetched: fetched.length,
+      bytes_fetched: bytes,
+      removed,
+    },
+    `${plainText(folder)}: ${images.length} images, ${files.length} files; ` +
+      `fetched ${fetched.length} (${sizeText(bytes)}), removed ${removed.length}`,
+  );
+}

@@ -1,0 +1,43 @@
+// The options that several image verbs share.
+import { command, option } from "../framework.ts";
+
+export type PickOptions = { readonly arch?: string; readonly variant?: string; readonly format?: string };
+export type FilterOptions = PickOptions & {
+  readonly distro?: string;
+  readonly release?: string;
+  readonly alias?: string;
+};
+
+const INDEX = ["--index <place>", "address or folder of the image index; left out, the control plane's"] as const;
+const VARIANT = ["--variant <variant>", "the vendor's flavour of the image"] as const;
+const FORMAT = ["--format <format>", "disk image format: qcow2, raw, vmdk"] as const;
+
+/** A verb about one image file. */
+export function picking(name: string, summary: string) {
+  return command(name, summary)
+    .option(...INDEX)
+    .option("--arch <arch>", "architecture; where one file is meant and none is said, x86_64")
+    .option(...VARIANT)
+    .option(...FORMAT);
+}
+
+/** A verb about many images. */
+export function filtering(name: string, summary: string) {
+  return command(name, summary)
+    .option(...INDEX)
+    .option("--distro <distro>", "only this distribution")
+    .option("--release <release>", "only this release, by id or version")
+    .option("--alias <alias>", "only the release that holds it: latest, lts, dev")
+    .option("--arch <arch>", "only this architecture")
+    .option(...VARIANT)
+    .option(...FORMAT);
+}
+
+/** How a file is proved to be the vendor's. Chained onto a verb's own options. */
+export const TRUST_INDEX = option(
+  "--trust-index",
+  "take the index's word, and do not ask the vendor's checksum document",
+);
+export const SIGNATURE = option("--signature", "also require the vendor's OpenPGP signature");
+export const KEY = option("--key <file>", "the vendor's key, in place of the one the index names");
+export const FINGERPRINT = option("--fingerprint <hex>", "the key it must be");

@@ -1,0 +1,39 @@
+import type { AnyCommand } from "../framework.ts";
+import type { Column } from "../kit/table.ts";
+import { filterImages } from "./filter.ts";
+import type { Host } from "./host.ts";
+import type { Artifact, Image } from "./model.ts";
+import { filtering } from "./options.ts";
+import { sizeText } from "./size-text.ts";
+import { openSource } from "./source.ts";
+import { traceable } from "./vendor-check.ts";
+
+type Row = { readonly image: Image; readonly artifact: Artifact };
+
+const COLUMNS: readonly Column<Row>[] = [
+  ["IMAGE", ({ image: { distro, release } }) => `${distro.id}/${release.id}`],
+  ["VERSION", ({ image }) => image.build.point_release ?? image.release.version],
+  ["ALIASES", ({ image }) => (image.release.aliases ?? []).join(",")],
+  ["BUILD", ({ image }) => image.build.build],
+  ["VARIANT", ({ artifact }) => artifact.variant],
+  ["ARCH", ({ artifact }) => artifact.arch],
+  ["FORMAT", ({ artifact }) => artifact.format],
+  ["SIZE", ({ artifact }) => artifact.size === null || artifact.size === undefined ? null : sizeText(artifact.size)],
+  ["CHECK", ({ artifact }) => checkText(artifact)],
+];
+
+export function search(host: Host): AnyCommand {
+  return filtering("search", "List the current images of an index")
+    .action(host.withIo(async (io, options) => {
+      const source = await openSource(host, io, options.index);
+      const images = filterImages(await source.images(), options);
+      const rows = images.flatMap((image) => image.build.artifacts.map((artifact) => ({ image, artifact })));
+      io.table({ images }, rows, COLUMNS, "(no images)");
+    }));
+}
+
+/** How far a download can be proved: to the vendor's document, to the index, or not at all; and whether one signs it. */
+export function checkText(artifact: Artifact): string {
+  const signed = (artifact.integrity?.signatures ?? []).length > 0;
+  return signed ? `${traceable(artifact)},signed` : traceable(artifact);
+}

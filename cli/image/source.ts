@@ -1,0 +1,170 @@
+// Where the index is: an address or a folder. A folder or address that `image mirror` made also holds image files and
+// the vendors' documents, so that nothing else is asked for.
+import { createHash } from "node:crypto";
+import { open, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { EXIT } from "../kit/exit-code.ts";
+import { Failure, usageFailure } from "../kit/failure.ts";
+import type { Io } from "../kit/io.ts";
+import type { World } from "../kit/world.ts";
+import { checkedUrl } from "./address.ts";
+import type { Host } from "./host.ts";
+import { DOCUMENT_BYTES_MAX, INDEX_BYTES_MAX } from "./limits.ts";
+import { type Artifact, type Image, imagesOf } from "./model.ts";
+import { getDocument } from "./web.ts";
+
+/** Where an image file can be had. */
+export type Place = { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
+
+export type Source = {
+  /** For messages. */
+  readonly name: string;
+  /** Every current build. */
+  images(): Promise<readonly Image[]>;
+  /** A document of the tree, or null when there is none. */
+  text(path: string): Promise<string | null>;
+  json(path: string): Promise<unknown>;
+  /**
+   * A vendor's document; from a mirror, its copy, which is as true as the mirror is unless a signature is checked.
+   * Throws a Failure when it cannot be had.
+   */
+  document(url: string, artifact: Artifact): Promise<Uint8Array>;
+  /** Best first, never empty. */
+  places(image: Image, artifact: Artifact): Promise<readonly Place[]>;
+};
+
+/** Throws a Failure when no index is named or it is not there. */
+export async function openSource(host: Host, io: Io, index: string | undefined): Promise<Source> {
+  const named = index ?? (io.world.env[host.index_variable] || undefined);
+  if (named === undefined) return urlSource(io.world, await endpointOf(host, io));
+  if (named.startsWith("file:")) return folderSource(io.world, fileURLToPath(named));
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(named) ? urlSource(io.world, named) : folderSource(io.world, resolve(named));
+}
+
+async function endpointOf(host: Host, io: Io): Promise<string> {
+  try {
+    return await host.endpoint(io);
+  } catch (error) {
+    if (!(error instanceof Failure) || !error.message.startsWith("no endpoint")) throw error;
+    throw usageFailure(`no image index: pass --index, set ${host.index_variable}, or name a control plane`);
+  }
+}
+
+/** A mirror's name of a vendor's document. Not its address: that may be longer than a file name can be. */
+export function documentPath(url: string): string {
+  return `documents/${createHash("sha256").update(url).digest("hex")}`;
+}
+
+/** A mirror's name of an image file. Variant, architecture and format name one file of a build. */
+export function imagePath({ distro, release, build }: Image, artifact: Artifact): string {
+  const { variant, arch, format } = artifact;
+  const key = [variant, arch, format].filter((part) => part !== null && part !== undefined).join("-");
+  return ["images", distro.id, release.id, build.build, key, fileName(artifact)].join("/");
+}
+
+/** The vendor's name of the file. */
+export function fileName({ locations, arch, format }: Artifact): string {
+  const url = locations[0]?.url ?? "";
+  const last = URL.canParse(url) ? new URL(url).pathname.split("/").at(-1)! : "";
+  return /^[A-Za-z0-9_][A-Za-z0-9._+~-]{0,199}$/.test(last) ? last : `image-${arch}.${format}`;
+}
+
+function urlSource(world: World, address: string): Source {
+  const base = checkedUrl(address, null).href.replace(/\/+$/, "");
+  return withDocuments({
+    world,
+    name: base,
+    read: (path) => getDocument(world, `${base}/${path}`, { bytes_max: INDEX_BYTES_MAX }),
+    kept: async (url, { locations }) => {
+      if (!locations.some((location) => location.url.startsWith(`${base}/images/`))) return null;
+      return await getDocument(world, `${base}/${documentPath(url)}`, { bytes_max: DOCUMENT_BYTES_MAX });
+    },
+    places: (_image, { locations }) => Promise.resolve(locations.map(({ url }) => ({ kind: "url", url }))),
+  });
+}
+
+function folderSource(world: World, folder: string): Source {
+  return withDocuments({
+    world,
+    name: folder,
+    read: (path) => readCapped(join(folder, path), INDEX_BYTES_MAX),
+    kept: (url) => readCapped(join(folder, documentPath(url)), DOCUMENT_BYTES_MAX),
+    places: async (image, artifact) => {
+      const path = join(folder, imagePath(image, artifact));
+      const here = await stat(path).then((found) => found.isFile(), () => false);
+      const elsewhere = artifact.locations.map(({ url }): Place => ({ kind: "url", url }));
+      return here ? [{ kind: "file", path }, ...elsewhere] : elsewhere;
+    },
+  });
+}
+
+type Access = {
+  readonly world: World;
+  readonly name: string;
+  read(path: string): Promise<Uint8Array | null>;
+  /** What a mirror kept of a vendor's document. */
+  kept(url: string, artifact: Artifact): Promise<Uint8Array | null>;
+  places: Source["places"];
+};
+
+function withDocuments({ world, name, read, kept, places }: Access): Source {
+  const documents = new Map<string, Promise<Uint8Array>>();
+  const text = async (path: string) => {
+    const bytes = await read(path);
+    return bytes === null ? null : new TextDecoder().decode(bytes);
+  };
+  const json = async (path: string) => {
+    const found = await text(path);
+    return found === null ? null : parseJson(found, `${name}: ${path}`);
+  };
+  const fetched = async (url: string, artifact: Artifact) => {
+    const bytes = await kept(url, artifact) ?? await getDocument(world, url, { bytes_max: DOCUMENT_BYTES_MAX });
+    if (bytes === null) throw new Failure(`${url}: the vendor has it no longer`, EXIT.not_found);
+    return bytes;
+  };
+  return {
+    name,
+    text,
+    json,
+    images: async () => {
+      const document = await json("v1/images.json");
+      if (document === null) throw new Failure(`${name} has no v1/images.json: no image index`, EXIT.not_found);
+      return imagesOf(document, `${name}: v1/images.json`);
+    },
+    document: (url, artifact) => {
+      const asked = documents.get(url) ?? fetched(url, artifact);
+      documents.set(url, asked);
+      return asked;
+    },
+    places: async (image, artifact) => {
+      const found = await places(image, artifact);
+      if (found.length === 0) throw new Failure("the index names no place to download it from", EXIT.failure);
+      return found;
+    },
+  };
+}
+
+function parseJson(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Failure(`${where} is not JSON; is this an image index?`, EXIT.failure);
+  }
+}
+
+async function readCapped(path: string, bytes_max: number): Promise<Uint8Array | null> {
+  const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
+    throw new Failure(`cannot read ${path}: ${error.message}`, EXIT.failure);
+  });
+  if (file === null) return null;
+  try {
+    const found = await file.stat();
+    if (!found.isFile()) throw new Failure(`${path} is not a file`, EXIT.failure);
+    if (found.size > bytes_max) throw new Failure(`${path}: more than ${bytes_max} bytes`, EXIT.failure);
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,136 @@
+// Brings the bytes of one address into a part. A transfer that breaks off goes on where it was (Range, If-Range), as long as
+// every try brings something. Nothing is said here about whether they are the right bytes.
+import { pause } from "../kit/api.ts";
+import { jitteredMs } from "../kit/backoff.ts";
+import { Unreachable } from "../kit/exchange.ts";
+import { EXIT, exitCodeOfStatus } from "../kit/exit-code.ts";
+import { Failure } from "../kit/failure.ts";
+import type { World } from "../kit/world.ts";
+import { FIRST_RETRY_MS, IMAGE_BYTES_MAX, PATIENCE, type Patience, RETRY_MS_MAX, TRIES_MAX } from "./limits.ts";
+import type { Part } from "./part.ts";
+import { get, isTransientStatus, type Reply } from "./web.ts";
+
+export type Transfer = {
+  readonly url: string;
+  readonly part: Part;
+  /** Bytes of the whole file, or null when nobody said. */
+  readonly size: number | null;
+  readonly patience?: Patience;
+  readonly bytes_max?: number;
+  /** Called as bytes come in. */
+  readonly tell: (bytes: number, of: number | null) => void;
+};
+
+/** Throws a Failure when the file cannot be had from there, or cannot be the one that is meant. */
+export async function transfer(world: World, job: Transfer): Promise<void> {
+  // Further than ever, not further than last time: a server without ranges begins anew each time.
+  let furthest = job.part.bytes();
+  for (let fruitless = 0;;) {
+    try {
+      if (await transferOnce(world, job)) return;
+      fruitless += 1;
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      fruitless = job.part.bytes() > furthest ? 1 : fruitless + 1;
+      furthest = Math.max(furthest, job.part.bytes());
+      if (fruitless >= TRIES_MAX) throw error;
+    }
+    if (fruitless >= TRIES_MAX) {
+      throw new Failure(`${job.url}: the server does not answer ranges rightly`, EXIT.failure);
+    }
+    await pause(world, jitteredMs(Math.min(RETRY_MS_MAX, FIRST_RETRY_MS * 2 ** fruitless), world.random()));
+  }
+}
+
+/** True when the file is whole, false when it has to be asked for again from the start. */
+async function transferOnce(world: World, job: Transfer): Promise<boolean> {
+  const { url, part, size, patience = PATIENCE } = job;
+  const from = part.bytes();
+  if (size !== null && from === size) return true;
+  if (size !== null && from > size) await part.restart(null);
+  const reply = await get(world, url, { headers: rangeHeaders(part), patience });
+  const end = await beginning(reply, job);
+  if (end === "again") {
+    await reply.drop();
+    await part.restart(null);
+    return false;
+  }
+  if (end === "whole") return true;
+  const bytes_max = end ?? job.bytes_max ?? IMAGE_BYTES_MAX;
+  for await (const chunk of reply.chunks()) {
+    if (part.bytes() + chunk.length > bytes_max) {
+      await part.restart(null);
+      throw new Failure(`${url} sends more than ${bytes_max} bytes`, EXIT.failure);
+    }
+    await part.write(chunk);
+    job.tell(part.bytes(), end);
+  }
+  if (end !== null && part.bytes() < end) {
+    throw new Unreachable(`${url} broke off after ${part.bytes()} of ${end} bytes`, EXIT.failure);
+  }
+  return true;
+}
+
+function rangeHeaders(part: Part): Record<string, string> {
+  if (part.bytes() === 0) return {};
+  const validator = part.validator();
+  return { range: `bytes=${part.bytes()}-`, ...(validator === null ? {} : { "if-range": validator }) };
+}
+
+/** Where the file ends (null: nobody said), after making the part ready for what comes. */
+async function beginning(reply: Reply, { url, part, size }: Transfer): Promise<number | null | "again" | "whole"> {
+  const { status, headers } = reply;
+  const encoding = headers.get("content-encoding");
+  if (encoding !== null && encoding !== "identity") {
+    await reply.drop();
+    throw new Failure(
+      `${url} sends the file in ${encoding}, so neither its size nor a part of it can be told`,
+      EXIT.failure,
+    );
+  }
+  switch (status) {
+    case 200: {
+      const length = numberOf(headers.get("content-length"));
+      await agree(reply, length, size);
+      await part.restart(validatorOf(headers));
+      return size ?? length;
+    }
+    case 206: {
+      const range = /^bytes ([0-9]{1,15})-[0-9]{1,15}\/([0-9]{1,15}|\*)$/.exec(headers.get("content-range") ?? "");
+      if (range === null || part.bytes() === 0 || Number(range[1]) !== part.bytes()) return "again";
+      const total = numberOf(range[2]!);
+      await agree(reply, total, size);
+      part.goOn();
+      return size ?? total;
+    }
+    case 416: {
+      await reply.drop();
+      const total = numberOf(/^bytes \*\/([0-9]{1,15})$/.exec(headers.get("content-range") ?? "")?.[1] ?? null);
+      // Nothing is missing; without a size of the index this is the only one who knows.
+      return total !== null && total === part.bytes() && size === null ? "whole" : "again";
+    }
+    default: {
+      await reply.drop();
+      const words = `${url}: status ${status}`;
+      if (isTransientStatus(status)) throw new Unreachable(words, EXIT.failure);
+      throw new Failure(words, exitCodeOfStatus(status), { status });
+    }
+  }
+}
+
+async function agree(reply: Reply, told: number | null, size: number | null): Promise<void> {
+  if (told === null || size === null || told === size) return;
+  await reply.drop();
+  throw new Failure(`${reply.url} has ${told} bytes, the index says ${size}`, EXIT.failure);
+}
+
+/** A weak ETag does not promise equal bytes, so it cannot join two halves (RFC 9110, 13.1.5). */
+function validatorOf(headers: Headers): string | null {
+  const etag = headers.get("etag");
+  if (etag !== null && /^"[^"]*"$/.test(etag)) return etag;
+  return etag === null ? headers.get("last-modified") : null;
+}
+
+function numberOf(text: string | null): number | null {
+  return text !== null && /^[0-9]{1,15}$/.test(text) ? Number(text) : null;
+}

@@ -1,0 +1,85 @@
+// How much proof a user asks for, and what was found.
+import { readFile } from "node:fs/promises";
+import { EXIT } from "../kit/exit-code.ts";
+import { Failure, usageFailure } from "../kit/failure.ts";
+import type { Io } from "../kit/io.ts";
+import type { Artifact } from "./model.ts";
+import type { Source } from "./source.ts";
+import {
+  askVendor,
+  checkDocumentSignatures,
+  requireSignature,
+  type SignatureWish,
+  type SignedBy,
+  traceable,
+  type Traced,
+} from "./vendor-check.ts";
+
+export type TrustOptions = {
+  readonly trustIndex?: true | undefined;
+  readonly signature?: true | undefined;
+  readonly key?: string | undefined;
+  readonly fingerprint?: string | undefined;
+};
+export type Wish = { readonly trust_index: boolean; readonly signature: SignatureWish | null };
+export type Proof = { readonly traced: Traced; readonly signed_by: readonly SignedBy[] };
+
+export async function wishOf(options: TrustOptions): Promise<Wish> {
+  const { trustIndex, signature, key, fingerprint } = options;
+  const trust_index = trustIndex === true;
+  if (signature !== true) {
+    if (key !== undefined || fingerprint !== undefined) {
+      throw usageFailure("--key and --fingerprint go with --signature");
+    }
+    return { trust_index, signature: null };
+  }
+  return {
+    trust_index,
+    signature: { key: key === undefined ? null : await readKeyFile(key), fingerprint: pinOf(fingerprint) },
+  };
+}
+
+async function readKeyFile(path: string): Promise<Uint8Array> {
+  return await readFile(path).catch((error: Error) => {
+    throw new Failure(`cannot read ${path}: ${error.message}`, EXIT.failure);
+  });
+}
+
+function pinOf(fingerprint: string | undefined): string | null {
+  if (fingerprint === undefined) return null;
+  const hex = fingerprint.replace(/\s/g, "").replace(/^0x/i, "").toUpperCase();
+  if (!/^(?:[0-9A-F]{40}|[0-9A-F]{64})$/.test(hex)) {
+    throw usageFailure("--fingerprint takes a whole fingerprint: 40 or 64 hex digits");
+  }
+  return hex;
+}
+
+/** All that can be proved before the image is here. Throws a Failure where the vendor says otherwise. */
+export async function proveListing(source: Source, artifact: Artifact, wish: Wish): Promise<Proof> {
+  const traced = wish.trust_index ? withoutVendor(traceable(artifact)) : await askVendor(source, artifact);
+  if (wish.signature === null) return { traced, signed_by: [] };
+  requireSignature(artifact);
+  return { traced, signed_by: await checkDocumentSignatures(source, artifact, wish.signature) };
+}
+
+function withoutVendor(traced: Traced): Traced {
+  return traced === "none" ? "none" : "index";
+}
+
+/** Says what a proof leaves open. */
+export function noteProof(io: Io, { signed_by }: Proof): void {
+  const unpinned = new Set(signed_by.filter(({ pinned }) => !pinned).map(({ fingerprint }) => fingerprint));
+  for (const fingerprint of unpinned) {
+    io.note(`note: only the index says that ${fingerprint} is the vendor's key; pass --fingerprint to insist on one`);
+  }
+}
+
+export function proofText({ traced, signed_by }: Proof): string {
+  const words = {
+    vendor: "as the vendor's own document lists it",
+    index: "as the index lists it",
+    none: "not verified",
+  }[traced];
+  const keys = [...new Set(signed_by.map(({ fingerprint }) => fingerprint))];
+  return keys.length === 0 ? words : `${words}; signed by ${keys.join(", ")}`;
+}

@@ -1,0 +1,148 @@
+// Downloads from anybody: safe addresses only, each redirect checked again, no credential sent, limits on time and bytes.
+// An Unreachable may be tried again, any other Failure not.
+import { jitteredMs } from "../kit/backoff.ts";
+import { pause } from "../kit/api.ts";
+import { Unreachable } from "../kit/exchange.ts";
+import { EXIT, exitCodeOfStatus } from "../kit/exit-code.ts";
+import { Failure } from "../kit/failure.ts";
+import type { World } from "../kit/world.ts";
+import { checkedUrl } from "./address.ts";
+import { FIRST_RETRY_MS, PATIENCE, type Patience, REDIRECTS_MAX } from "./limits.ts";
+
+export type Reply = {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body as it comes. Throws Unreachable when it breaks off or stalls. */
+  chunks(): AsyncGenerator<Uint8Array>;
+  drop(): Promise<void>;
+};
+export type Asking = { readonly headers?: Readonly<Record<string, string>>; readonly patience?: Patience };
+
+const REDIRECTS = [301, 302, 303, 307, 308];
+const DOCUMENT_TRIES_MAX = 3;
+
+/** Any status; redirects are followed. */
+export async function get(world: World, address: string, asking: Asking = {}): Promise<Reply> {
+  let url = checkedUrl(address, null);
+  for (let hops = 0;; hops++) {
+    const reply = await getOnce(world, url, asking);
+    if (!REDIRECTS.includes(reply.status)) return reply;
+    await reply.drop();
+    if (hops === REDIRECTS_MAX) throw new Failure(`${address}: more than ${REDIRECTS_MAX} redirects`, EXIT.failure);
+    const target = reply.headers.get("location") ?? "";
+    if (!URL.canParse(target, url)) throw new Failure(`${url} redirects to nowhere`, EXIT.failure);
+    url = checkedUrl(new URL(target, url).href, url);
+  }
+}
+
+async function getOnce(world: World, url: URL, { headers, patience = PATIENCE }: Asking): Promise<Reply> {
+  const late = new AbortController();
+  const within = async <T>(limit_ms: number, work: () => Promise<T>): Promise<T> => {
+    const timer = setTimeout(() => late.abort(new Error(`nothing came for ${limit_ms / 1_000} s`)), limit_ms);
+    try {
+      return await work();
+    } catch (error) {
+      throw lost(world, url, late.signal.aborted ? late.signal.reason : error);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const response = await within(patience.answer_ms, () =>
+    world.fetch(url.href, {
+      method: "GET",
+      // Compressed on the way, neither its size nor a range of it would be the file's.
+      headers: { accept: "*/*", "accept-encoding": "identity", ...headers },
+      redirect: "manual",
+      signal: AbortSignal.any([world.signal, late.signal]),
+    }));
+  return {
+    url: url.href,
+    status: response.status,
+    headers: response.headers,
+    chunks: async function* () {
+      const reader = response.body?.getReader();
+      if (reader === undefined) return;
+      try {
+        for (;;) {
+          const { done, value } = await within(patience.stall_ms, () => reader.read());
+          if (done) return;
+          yield value;
+        }
+      } finally {
+        await reader.cancel().catch(() => {});
+      }
+    },
+    drop: async () => void await response.body?.cancel().catch(() => {}),
+  };
+}
+
+function lost(world: World, url: URL, error: unknown): Failure {
+  if (world.signal.aborted) return new Failure("interrupted", EXIT.interrupted);
+  return new Unreachable(`cannot get ${url}: ${reason(error)}`, EXIT.failure);
+}
+
+/** The innermost cause says what happened. */
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? reason(error.cause) : error.message;
+}
+
+export function isTransientStatus(status: number): boolean {
+  return status === 429 || status >= 500;
+}
+
+/** A small document as a whole, or null when there is none (404, 410). */
+export async function getDocument(
+  world: World,
+  address: string,
+  { bytes_max, patience = PATIENCE }: { bytes_max: number; patience?: Patience },
+): Promise<Uint8Array | null> {
+  for (let tries = 1;; tries++) {
+    try {
+      return await getDocumentOnce(world, address, { bytes_max, patience });
+    } catch (error) {
+      if (!(error instanceof Unreachable) || tries === DOCUMENT_TRIES_MAX) throw error;
+      await pause(world, jitteredMs(FIRST_RETRY_MS * 2 ** tries, world.random()));
+    }
+  }
+}
+
+async function getDocumentOnce(
+  world: World,
+  address: string,
+  { bytes_max, patience }: { bytes_max: number; patience: Patience },
+): Promise<Uint8Array | null> {
+  const end_ms = world.monotonicMs() + patience.document_ms;
+  const reply = await get(world, address, { patience });
+  if (reply.status !== 200) {
+    await reply.drop();
+    if (reply.status === 404 || reply.status === 410) return null;
+    const words = `${address}: status ${reply.status}`;
+    if (isTransientStatus(reply.status)) throw new Unreachable(words, EXIT.failure);
+    throw new Failure(words, exitCodeOfStatus(reply.status), { status: reply.status });
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of reply.chunks()) {
+    bytes += chunk.length;
+    if (bytes > bytes_max) throw new Failure(`${address}: more than ${bytes_max} bytes`, EXIT.failure);
+    if (world.monotonicMs() > end_ms) throw new Unreachable(`${address}: too slow`, EXIT.failure);
+    chunks.push(chunk);
+  }
+  const length = reply.headers.get("content-length");
+  if (length !== null && Number(length) !== bytes && !reply.headers.has("content-encoding")) {
+    throw new Unreachable(`${address}: broke off`, EXIT.failure);
+  }
+  return concat(chunks, bytes);
+}
+
+function concat(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}

@@ -1,0 +1,22 @@
+// Document 3: the global flags, accepted before or after any subcommand.
+import type { Globals } from "../kit/connection.ts";
+
+export const FORMATS = ["table", "wide", "json", "yaml"] as const;
+export type Format = (typeof FORMATS)[number];
+
+export type Flags = Pick<Globals, "endpoint" | "apiKey" | "json"> & {
+  readonly project?: string;
+  readonly output?: Format;
+  /** False with --no-headers. */
+  readonly headers?: boolean;
+};
+
+/** Whether JSON or YAML was asked for on the command line, before it is parsed: then failures are JSON too. */
+export function asksForData(words: readonly string[]): boolean {
+  const end = words.indexOf("--");
+  const flags = end < 0 ? words : words.slice(0, end);
+  return flags.some((word, index) => {
+    const value = word === "-o" || word === "--output" ? flags[index + 1] : /^(?:-o|--output=)(.+)$/.exec(word)?.[1];
+    return value === "json" || value === "yaml";
+  });
+}

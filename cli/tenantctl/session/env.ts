@@ -1,0 +1,13 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { shellQuote } from "../../opsctl/session/env.ts";
+import { withWords } from "../open-io.ts";
+
+export function env(summary: string): AnyCommand {
+  return command("env", summary)
+    .action(withWords(async (io) => {
+      const { endpoint, token } = await io.connection();
+      const exports = { TENANTCTL_ENDPOINT: endpoint, TENANTCTL_ACCESS_TOKEN: token };
+      const lines = Object.entries(exports).map(([name, value]) => `export ${name}=${shellQuote(value)}`);
+      io.print(exports, lines.join("\n"));
+    }));
+}

@@ -1,0 +1,376 @@
+// Document 1 and the rules of a client: what stands under the final name is what the vendor lists, or nothing does.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Artifact } from "../../../cli/image/model.ts";
+import { cutting, etagOf, serve, telling } from "./file-server.ts";
+import { filesIn, newFolder } from "./folder.ts";
+import { type Options, tenantctl } from "./tenantctl.ts";
+import { CONTENT, hexOf, IMAGE_PATH, pattern, startVendor, SUMS_PATH, type Vendor } from "./vendor.ts";
+
+const NAME = "noble-amd64.qcow2";
+let vendor: Vendor;
+let to: string;
+
+beforeEach(async () => {
+  vendor = await startVendor();
+  to = newFolder();
+});
+afterEach(() => vendor.close());
+
+function download(words: readonly string[] = [], options: Options = {}) {
+  return tenantctl(["image", "download", "ubuntu/noble", "--index", vendor.base, "--to", to, ...words], options);
+}
+
+function imageRequests(): string[] {
+  return vendor.asked.filter((line) => line.startsWith(IMAGE_PATH)).map((line) => line.slice(IMAGE_PATH.length).trim());
+}
+
+function expectWhole(): void {
+  expect(filesIn(to)).toEqual([NAME]);
+  expect(readFileSync(join(to, NAME)).equals(CONTENT)).toBe(true);
+}
+
+/** Nothing under the final name; a part may be left. */
+function expectNone(): void {
+  expect(filesIn(to).filter((path) => !path.includes(".part/"))).toEqual([]);
+}
+
+function changeDigest(change: (artifact: Artifact) => Artifact): void {
+  vendor.artifact = change(vendor.artifact);
+}
+
+test("an image is downloaded, traced to the vendor's list and named as the vendor names it", async () => {
+  const ran = await download();
+  expect(ran.err()).toBe("");
+  expect(ran.code).toBe(0);
+  expectWhole();
+  expect(JSON.parse(ran.out())).toEqual({
+    file: join(to, NAME),
+    image: "ubuntu/noble/20261001",
+    variant: "server",
+    arch: "x86_64",
+    format: "qcow2",
+    from: vendor.base + IMAGE_PATH,
+    bytes: CONTENT.length,
+    already_there: false,
+    digest_from: "vendor",
+    signed_by: [],
+  });
+});
+
+test("on a terminal it says what was proved, and takes its progress away", async () => {
+  const ran = await download([], { isTTY: true });
+  expect(ran.out()).toBe(
+    `${join(to, NAME)}: ubuntu/noble/20261001, 293.0 KiB, as the vendor's own document lists it\n`,
+  );
+  expect(ran.err()).toMatch(/100 % of 293\.0 KiB, .*\/s {2}downloading ubuntu\/noble\/20261001/);
+  expect(ran.err().endsWith("\r\u001b[K")).toBe(true);
+});
+
+describe("a download that breaks off", () => {
+  test("goes on where it was, on condition that the file is the same", async () => {
+    vendor.wrong.set(IMAGE_PATH, cutting(100_000, 2));
+    const ran = await download();
+    expect(ran.code).toBe(0);
+    expectWhole();
+    const [first, second, third] = imageRequests();
+    expect(first).toBe("");
+    const froms = [second, third].map((line) => Number(/^bytes=([0-9]+)-/.exec(line!)![1]));
+    expect(froms[0]).toBeGreaterThan(0);
+    expect(froms[1]).toBeGreaterThan(froms[0]!);
+    expect([second, third].every((line) => line!.endsWith(` ${etagOf(CONTENT)}`))).toBe(true);
+  });
+
+  test("is kept when interrupted, and the next run asks for the rest only", async () => {
+    vendor.wrong.set(IMAGE_PATH, cutting(100_000, 1));
+    let images = 0;
+    const ran = await download([], {
+      onFetch: (fake, url) => {
+        if (url.endsWith(IMAGE_PATH) && ++images === 2) fake.abort();
+      },
+    });
+    expect(ran.code).toBe(130);
+    expectNone();
+    expect(filesIn(to).some((path) => path.endsWith(".part/content"))).toBe(true);
+    const again = await download();
+    expect(again.code).toBe(0);
+    expectWhole();
+    expect(imageRequests().at(-1)).toMatch(/^bytes=[1-9][0-9]*- /);
+  });
+
+  test("starts over when the file has changed meanwhile", async () => {
+    const next = pattern(CONTENT.length, 77);
+    vendor.wrong.set(IMAGE_PATH, (request, response) => {
+      vendor.wrong.delete(IMAGE_PATH);
+      return cutting(100_000)(request, response, next);
+    });
+    const ran = await download();
+    expect(ran.code).toBe(0);
+    expectWhole();
+    expect(imageRequests().at(-1)).toContain(etagOf(next));
+  });
+
+  test("is refused after five tries in a row that bring nothing", async () => {
+    vendor.wrong.set(IMAGE_PATH, cutting(0));
+    const ran = await download();
+    expect(ran.code).toBe(1);
+    expect(imageRequests()).toHaveLength(5);
+    expectNone();
+  });
+
+  test("gets its bytes one piece at a time as long as each try brings some", async () => {
+    vendor.wrong.set(IMAGE_PATH, cutting(20_000));
+    const ran = await download();
+    expect(ran.code).toBe(0);
+    expect(imageRequests().length).toBeGreaterThan(5);
+    expectWhole();
+  });
+
+  test("waits longer each time", async () => {
+    vendor.wrong.set(IMAGE_PATH, telling(503, {}));
+    const ran = await download();
+    expect(ran.code).toBe(1);
+    expect(ran.err()).toContain("status 503");
+    expect(ran.slept_ms).toHaveLength(4);
+    expect(ran.slept_ms.every((ms, i) => i === 0 || ms > ran.slept_ms[i - 1]!)).toBe(true);
+  });
+});
+
+describe("a server that is wrong about ranges", () => {
+  test.each<[string, Record<string, string>]>([
+    ["another offset", { "content-range": `bytes 5-${CONTENT.length - 1}/${CONTENT.length}` }],
+    ["no offset", {}],
+    ["another unit", { "content-range": `lines 1-2/3` }],
+  ])("(%s) is asked for the whole file instead", async (_name, headers) => {
+    let cut = false;
+    vendor.wrong.set(IMAGE_PATH, (request, response, body) => {
+      if (request.headers.range !== undefined) return telling(206, headers, body)(request, response, body);
+      if (cut) return false;
+      cut = true;
+      return cutting(100_000)(request, response, body);
+    });
+    const ran = await download();
+    expect(ran.err()).toBe("");
+    expect(ran.code).toBe(0);
+    expectWhole();
+  });
+
+  test("and never gets it right is given up", async () => {
+    vendor.wrong.set(IMAGE_PATH, telling(206, {}, CONTENT));
+    const ran = await download();
+    expect(ran.code).toBe(1);
+    expect(ran.err()).toContain("does not answer ranges rightly");
+    expectNone();
+  });
+
+  test("and joins two versions of the file: the whole is fetched once more in one piece", async () => {
+    vendor.wrong.set(IMAGE_PATH, (request, response, body) => {
+      if (request.headers.range === undefined && imageRequests().length > 1) return false;
+      if (request.headers.range === undefined) return cutting(100_000)(request, response, body);
+      // As if it were the same file: what a server does that knows no If-Range.
+      delete request.headers["if-range"];
+      serve(request, response, pattern(body.length, 5));
+      return true;
+    });
+    const ran = await download();
+    expect(ran.code).toBe(0);
+    expectWhole();
+    expect(imageRequests().map((line) => line.slice(0, 6))).toEqual(["", "bytes=", ""]);
+  });
+});
+
+describe("bytes that are not what the vendor lists", () => {
+  test("never get the final name", async () => {
+    vendor.files.set(IMAGE_PATH, pattern(CONTENT.length, 66));
+    const ran = await download();
+    expect(ran.code).toBe(1);
+    expect(ran.err()).toContain("is not the file that the vendor lists");
+    expect(filesIn(to)).toEqual([]);
+  });
+
+  test("send the client to the next place", async () => {
+    vendor.files.set(IMAGE_PATH, pattern(CONTENT.length, 66));
+    const mirror = vendor.put("/mirror/noble.qcow2", CONTENT);
+    changeDigest((artifact) => ({ ...artifact, locations: [...artifact.locations, { url: mirror }] }));
+    const ran = await download();
+    expect(ran.code).toBe(0);
+    expect(JSON.parse(ran.out()).from).toBe(mirror);
+    expectWhole();
+  });
+
+  test.each([
+    ["another length", (body: Uint8Array) => body.subarray(0, 1_000)],
+    ["more than there is", (body: Uint8Array) => new Uint8Array([...body, 1])],
+  ])("(%s) are not even asked for", async (_name, change) => {
+    vendor.files.set(IMAGE_PATH, change(CONTENT));
+    const ran = await download();
+    expect(ran.code).toBe(1);
+    expect(ran.err()).toContain(`the index says ${CONTENT.length}`);
+    expect(imageRequests()).toHaveLength(1);
+    expect(filesIn(to)).toEqual([]);
+  });
+
+  test("without a length, end with the first byte too many", async () => {
+    vendor.wrong.set(IMAGE_PATH, (_request, response, body) => {
+      response.writeHead(200);
+      response.write(body);
+      response.end(body);
+      return true;
+    });
+    const ran = await download();
+    expect(ran.code).toBe(1);
+    expect(ran.err()).toContain(`more than ${CONTENT.length} bytes`);
+    expect(filesIn(to)).toEqual([]);
+  });
+
+  test("compressed on the way are refused", async () => {
+    vendor.wrong.set(IMAGE_PATH, telling(200, { "content-encoding": "gzip" }, gzipSync(pattern(CONTENT.length, 66))));
+    const ran = await download();
+    expect(ran.code).toBe(1);
+    expectNone();
+  });
+});
+
+describe("the vendor's own document", () => {
+  test("that lists another hash stops everything before the image is asked for", async () => {
+    vendor.put(SUMS_PATH, `${"0".repeat(64)} *${NAME}\n`);
+    const ran = await download();
+    expect(ran.code).toBe(1);
+    expect(ran.err()).toContain("the vendor and the index disagree");
+    expect(imageRequests()).toEqual([]);
+    expect(filesIn(to)).toEqual([]);
+  });
+
+  test.each([
+    ["is gone", null],
+    ["is an error page", "<html>not here</html>"],
+    ["lists other files only", `${"0".repeat(64)} *other.qcow2\n`],
+    ["lists two hashes of one name", `${"0".repeat(64)} *${NAME}\n${"1".repeat(64)} *${NAME}\n`],
+  ])("that %s stops it too, unless the index is to be trusted", async (_name, text) => {
+    if (text === null) vendor.files.delete(SUMS_PATH);
+    else vendor.put(SUMS_PATH, text);
+    expect((await download()).code).not.toBe(0);
+    expect(imageRequests()).toEqual([]);
+    const ran = await download(["--trust-index"]);
+    expect(ran.code).toBe(0);
+    expect(JSON.parse(ran.out()).digest_from).toBe("index");
+    expectWhole();
+  });
+
+  test("that nothing here can read leaves the index's word, and says so", async () => {
+    changeDigest((artifact) => ({
+      ...artifact,
+      integrity: {
+        digests: [{
+          algorithm: "sha256",
+          value: hexOf("sha256", CONTENT),
+          source: { url: `${vendor.base}/feed.json`, format: "vendor_document", filename: null },
+        }],
+      },
+    }));
+    const ran = await download();
+    expect(JSON.parse(ran.out()).digest_from).toBe("index");
+    expectWhole();
+  });
+
+  test("in bare form is read for a vendor's sha512", async () => {
+    const ran = await tenantctl(["image", "download", "alpine/latest", "--index", vendor.base, "--to", `${to}/a.img`]);
+    expect(ran.code).toBe(0);
+    expect(JSON.parse(ran.out())).toMatchObject({ digest_from: "vendor", bytes: 9_000, file: `${to}/a.img` });
+  });
+});
+
+describe("an image without a hash", () => {
+  const withoutHash = (artifact: Artifact): Artifact => ({ ...artifact, integrity: null });
+
+  test("is refused, and taken as it comes with --no-verify", async () => {
+    changeDigest(withoutHash);
+    const refused = await download();
+    expect(refused.code).toBe(1);
+    expect(refused.err()).toContain("--no-verify");
+    expect(imageRequests()).toEqual([]);
+    const taken = await download(["--no-verify"]);
+    expect(taken.code).toBe(0);
+    expect(JSON.parse(taken.out()).digest_from).toBe("none");
+    expectWhole();
+  });
+
+  test("of an algorithm that is not known here counts as without", async () => {
+    changeDigest((artifact) => ({
+      ...artifact,
+      integrity: { digests: [{ algorithm: "blake3", value: "0".repeat(64) }] },
+    }));
+    expect((await download()).code).toBe(1);
+    expectNone();
+  });
+
+  test("still has the size the index says", async () => {
+    changeDigest((artifact) => ({ ...withoutHash(artifact), size: 5 }));
+    expect((await download(["--no-verify"])).code).toBe(1);
+    expectNone();
+  });
+});
+
+describe("a file that is there already", () => {
+  test("and is the image is not downloaded again", async () => {
+    writeFileSync(join(to, NAME), CONTENT);
+    const ran = await download();
+    expect(ran.code).toBe(0);
+    expect(JSON.parse(ran.out())).toMatchObject({ already_there: true, from: null });
+    expect(imageRequests()).toEqual([]);
+  });
+
+  test("and is another file is left as it is", async () => {
+    writeFileSync(join(to, NAME), "mine");
+    const ran = await download();
+    expect(ran.code).toBe(1);
+    expect(ran.err()).toContain("is another file");
+    expect(readFileSync(join(to, NAME), "utf8")).toBe("mine");
+  });
+});
+
+describe("addresses", () => {
+  const at = (url: string) => changeDigest((artifact) => ({ ...artifact, locations: [{ url }] }));
+
+  test.each([
+    "http://vendor.example/a.qcow2",
+    "ftp://127.0.0.1/a",
+    "file:///etc/passwd",
+    "https://user:pw@vendor.example/a",
+    "nonsense",
+  ])("%s is never asked", async (url) => {
+    at(url);
+    const asked: string[] = [];
+    const ran = await download([], { onFetch: (_fake, each) => asked.push(each) });
+    expect(ran.code).toBe(1);
+    expect(asked.every((each) => each.startsWith(vendor.base))).toBe(true);
+    expect(ran.err()).not.toContain("pw@");
+    expectNone();
+  });
+
+  test("five redirects are followed and a sixth is not", async () => {
+    for (let i = 1; i <= 6; i++) vendor.wrong.set(`/hop${i}`, telling(302, { location: `/hop${i - 1}` }));
+    vendor.files.set("/hop0", CONTENT);
+    at(`${vendor.base}/hop5`);
+    expect((await download(["--to", join(to, NAME)])).code).toBe(0);
+    expectWhole();
+    at(`${vendor.base}/hop6`);
+    const ran = await download(["--to", join(to, "second")]);
+    expect(ran.code).toBe(1);
+    expect(ran.err()).toContain("more than 5 redirects");
+  });
+
+  test.each(["http://vendor.example/x", "file:///etc/passwd", "//", ""])(
+    "a redirect to %j is refused before anything is asked there",
+    async (location) => {
+      vendor.wrong.set(IMAGE_PATH, telling(302, { location }));
+      const asked: string[] = [];
+      const ran = await download([], { onFetch: (_fake, each) => asked.push(each) });
+      expect(ran.code).toBe(1);
+      expect(asked.every((each) => each.startsWith(vendor.base))).toBe(true);
+      expectNone();
+    },
+  );
+});

@@ -1,0 +1,148 @@
+// A vendor with an index over it, both on one server: two distros, a few images, a signed list of hashes.
+import { createHash } from "node:crypto";
+import type { Artifact, Distro, Image, Location } from "../../../cli/image/model.ts";
+import { type FileServer, startFileServer } from "./file-server.ts";
+
+export type Vendor = FileServer & {
+  /** Writes the index's documents once more, after a test changed an image. */
+  publish(): void;
+  readonly images: Image[];
+  /** Of the first image's first file. */
+  artifact: Artifact;
+};
+
+export const IMAGE_PATH = "/noble/20261001/noble-amd64.qcow2";
+export const SUMS_PATH = "/noble/20261001/SHA256SUMS";
+export const CONTENT = pattern(300_000, 7);
+
+/** Bytes that differ everywhere, so that a wrong offset shows. */
+export function pattern(length: number, seed: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let state = seed;
+  for (let i = 0; i < length; i++) bytes[i] = (state = (state * 1_103_515_245 + 12_345) & 0x7fffffff) >> 16;
+  return bytes;
+}
+
+export function hexOf(algorithm: "sha256" | "sha512", body: Uint8Array): string {
+  return createHash(algorithm).update(body).digest("hex");
+}
+
+export async function startVendor(): Promise<Vendor> {
+  const server = await startFileServer();
+  const url = server.put(IMAGE_PATH, CONTENT);
+  const arm = pattern(5_000, 8);
+  const arm_url = server.put("/noble/20261001/noble-arm64.qcow2", arm);
+  const sums = [`${hexOf("sha256", CONTENT)} *noble-amd64.qcow2`, `${hexOf("sha256", arm)} *noble-arm64.qcow2`];
+  const sums_url = server.put(SUMS_PATH, `${sums.join("\n")}\n`);
+  const listed = (body: Uint8Array, filename: string) => ({
+    algorithm: "sha256",
+    value: hexOf("sha256", body),
+    source: { url: sums_url, format: "gnu", filename },
+  });
+  const alpine = pattern(9_000, 9);
+  const alpine_url = server.put("/alpine/alpine.qcow2", alpine);
+  const alpine_sum = server.put("/alpine/alpine.qcow2.sha512", `${hexOf("sha512", alpine)}\n`);
+  const noble = distroRelease("ubuntu", "noble", ["latest", "lts"], "24.04");
+  const images: Image[] = [
+    {
+      ...noble,
+      build: buildOf("20261001", [
+        artifactOf({ arch: "x86_64", size: CONTENT.length, locations: [primary(url)] }, [
+          listed(CONTENT, "noble-amd64.qcow2"),
+        ]),
+        artifactOf({ arch: "aarch64", size: arm.length, locations: [primary(arm_url)] }, [
+          listed(arm, "noble-arm64.qcow2"),
+        ]),
+      ]),
+    },
+    {
+      ...distroRelease("alpine", "v3.24", ["latest"], "3.24.2"),
+      build: buildOf("3.24.2-r0", [
+        artifactOf({ arch: "x86_64", size: null, locations: [primary(alpine_url)] }, [{
+          algorithm: "sha512",
+          value: hexOf("sha512", alpine),
+          source: { url: alpine_sum, format: "bare", filename: null },
+        }]),
+      ]),
+    },
+  ];
+  const vendor: Vendor = {
+    ...server,
+    images,
+    publish: () => publish(server, images),
+    get artifact() {
+      return images[0]!.build.artifacts[0]!;
+    },
+    set artifact(next) {
+      const [image] = images;
+      images[0] = { ...image!, build: { ...image!.build, artifacts: [next, ...image!.build.artifacts.slice(1)] } };
+      publish(server, images);
+    },
+  };
+  vendor.publish();
+  return vendor;
+}
+
+function primary(url: string): Location {
+  return { url, kind: "primary", redirects_off_host: false } as Location;
+}
+
+export function artifactOf(
+  change: Partial<Artifact>,
+  digests: NonNullable<NonNullable<Artifact["integrity"]>["digests"]>,
+): Artifact {
+  return {
+    variant: "server",
+    default_variant: true,
+    arch: "x86_64",
+    format: "qcow2",
+    compression: "none",
+    firmware: [],
+    datasources: [],
+    ssh_key_injection: null,
+    size: null,
+    locations: [],
+    ...change,
+    integrity: { digests, signatures: [], http: null } as Artifact["integrity"],
+  } as Artifact;
+}
+
+function buildOf(build: string, artifacts: Artifact[]): Image["build"] {
+  return {
+    build,
+    point_release: null,
+    published_at: null,
+    first_seen: "2026-10-01T00:00:00Z",
+    osinfo: null,
+    artifacts,
+  } as Image["build"];
+}
+
+function distroRelease(id: string, release: string, aliases: string[], version: string): Omit<Image, "build"> {
+  return {
+    distro: { id, name: id, os_family: "linux", homepage: null } as Image["distro"],
+    release: {
+      id: release,
+      version,
+      title: `${id} ${version}`,
+      aliases,
+      eol_date: null,
+      osinfo: null,
+    } as Image["release"],
+  };
+}
+
+function publish(server: FileServer, images: readonly Image[]): void {
+  const put = (path: string, value: unknown) => server.put(`/v1/${path}`, `${JSON.stringify(value, null, 2)}\n`);
+  put("images.json", { images });
+  put("index.json", { distros: [...new Map(images.map(({ distro }) => [distro.id, distro])).values()] });
+  for (const { distro } of images) {
+    const mine = images.filter((image) => image.distro.id === distro.id);
+    const releases = [...new Map(mine.map(({ release }) => [release.id, release])).values()];
+    put(`distros/${distro.id}/index.json`, { ...distro, dev_channel: null, releases } as Distro);
+    for (const release of releases) {
+      const builds = mine.filter((image) => image.release.id === release.id).map(({ build }) => build);
+      put(`distros/${distro.id}/releases/${release.id}/index.json`, { distro: distro.id, release: release.id, builds });
+    }
+  }
+}
