@@ -8,7 +8,7 @@ header,main,footer{max-width:75rem;margin:0 auto;padding:1rem}
 h1{font-size:1.5rem;margin:.5rem 0 0}h2{font-size:1.15rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1.25rem 0 .25rem}
 p{margin:.25rem 0 .75rem}a{color:var(--accent)}code{font:.875em ui-monospace,monospace;overflow-wrap:anywhere}
 .soft{color:var(--soft)}
-.filters{display:grid;gap:.5rem;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));background:var(--paper);padding:.75rem 1rem;border-bottom:1px solid var(--line)}
+.filters{display:grid;gap:.5rem;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));background:var(--paper);padding:.75rem max(1rem,calc((100% - 75rem)/2 + 1rem));border-bottom:1px solid var(--line)}
 @media (min-width:48rem){.filters{position:sticky;top:0;z-index:1}}
 .filters .wide{grid-column:1/-1}
 .filters label{display:block;font-size:.8rem;color:var(--soft)}
