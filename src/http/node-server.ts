@@ -204,10 +204,12 @@ function toRequest(req: IncomingMessage, body: Uint8Array<ArrayBuffer>, signal: 
 async function write({ req, res }: Exchange, response: Response, site: Site): Promise<void> {
   const body = response.body === null ? null : new Uint8Array(await response.arrayBuffer());
   const headers: string[] = [];
-  for (const [name, value] of response.headers) headers.push(name, value);
-  if (body !== null) headers.push("content-length", String(body.length));
-  else if (req.method !== "HEAD" && response.status !== 204 && response.status !== 304) {
-    headers.push("content-length", "0");
+  for (const [name, value] of response.headers) {
+    // One length, counted here; only an answer to HEAD may tell that of a body it does not have.
+    if (name !== "content-length" || req.method === "HEAD") headers.push(name, value);
+  }
+  if (req.method !== "HEAD" && response.status !== 204 && response.status !== 304) {
+    headers.push("content-length", String(body?.length ?? 0));
   }
   if (site.draining) headers.push("connection", "close");
   res.writeHead(response.status, headers);

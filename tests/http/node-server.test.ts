@@ -325,3 +325,12 @@ test("a taken port is an error of the start", async () => {
   const { port } = await serve(echo);
   await expect(serveNode({ fetch: echo, hostname: "127.0.0.1", port })).rejects.toThrow(/EADDRINUSE|in use/i);
 });
+
+test("an answer has one length, counted by the server, whatever the handler says; HEAD tells the handler's", async () => {
+  const { port } = await serve((request) =>
+    new Response(request.method === "HEAD" ? null : "hello", { headers: { "content-length": "5" } })
+  );
+  const lengths = (answer: string) => answer.match(/^content-length: .*$/gim);
+  expect(lengths(await ask(port, `GET / HTTP/1.1\r\n${HOST}\r\n`))).toEqual(["content-length: 5"]);
+  expect(lengths(await ask(port, `HEAD / HTTP/1.1\r\n${HOST}\r\n`))).toEqual(["content-length: 5"]);
+});
