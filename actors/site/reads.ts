@@ -8,5 +8,6 @@ import { SITE, type SiteState, windowView } from "./transition.ts";
 export async function findWindow(db: Kysely<Database>): Promise<AutoApproveWindow | null> {
   const row = await db.selectFrom("site_loaded").selectAll().select(sql<Date>`berth_now()`.as("now"))
     .where("id", "=", SITE.id).executeTakeFirst();
+  // The table says by a check constraint which columns go with which state; the row type cannot.
   return row === undefined ? null : windowView(row as unknown as SiteState, row.now);
 }

@@ -51,6 +51,7 @@ function grouped(document: OpenApiDocument): Map<string, Entry[]> {
   const groups = new Map<string, Entry[]>();
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, object] of Object.entries(methods)) {
+      // The document is untyped JSON of our own making; a validator in the tests holds its form.
       const operation = object as unknown as Operation;
       const anchor = `${method}-${path}`.replace(/[^a-zA-Z0-9]+/g, "-");
       const tag = operation.tags?.[0] ?? UNTAGGED;

@@ -82,7 +82,7 @@ const schemas = {
 };
 
 // The document is looked into by path; its own form is what the validator is for.
-// deno-lint-ignore no-explicit-any
+// deno-lint-ignore no-explicit-any -- the document is looked into at every depth
 let document: any;
 beforeAll(() => {
   const app = newApp();
