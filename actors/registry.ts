@@ -10,13 +10,17 @@ import type { CnMessage } from "./cn/messages.ts";
 import type { AnyBehavior } from "./engine/types.ts";
 import { job } from "./job/transition.ts";
 import type { JobMessage } from "./job/messages.ts";
+import { project, type ProjectMessage } from "./project/transition.ts";
+import { quota, type QuotaMessage } from "./quota/transition.ts";
 import { sagaBehavior } from "./saga/transition.ts";
 import type { SagaMessage } from "./saga/messages.ts";
 import { cnSetup } from "./sagas/cn-setup.ts";
 import { nodeJoin } from "./sagas/node-join.ts";
 import { setting, type SettingMessage } from "./setting/transition.ts";
+import { silo, type SiloMessage } from "./silo/transition.ts";
 import { site, type SiteMessage } from "./site/transition.ts";
 import { staging, type StagingMessage } from "./staging/transition.ts";
+import { tenant, type TenantMessage } from "./tenant/transition.ts";
 
 /** Which messages each kind takes. */
 export type Messages = {
@@ -30,6 +34,10 @@ export type Messages = {
   readonly "boot-record": BootRecordMessage;
   readonly "boot-roster": BootRosterMessage;
   readonly staging: StagingMessage;
+  readonly silo: SiloMessage;
+  readonly tenant: TenantMessage;
+  readonly project: ProjectMessage;
+  readonly quota: QuotaMessage;
 };
 
 export const sagas = [nodeJoin, cnSetup];
@@ -43,6 +51,10 @@ export const behaviors: readonly AnyBehavior[] = [
   site,
   apiKey,
   setting,
+  silo,
+  tenant,
+  project,
+  quota,
   job,
   sagaBehavior(sagas),
 ];

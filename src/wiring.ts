@@ -10,6 +10,7 @@ import { findEnded } from "../actors/saga/reads.ts";
 import { createCredentials } from "./auth/credential.ts";
 import { auditActor, createGate } from "./auth/gate.ts";
 import { createMint } from "./auth/mint.ts";
+import type { Principal } from "./auth/principal.ts";
 import { ensureRootOperator } from "./auth/root-operator.ts";
 import { serverSecret } from "./auth/secret.ts";
 import type { Config } from "./config.ts";
@@ -48,8 +49,11 @@ import { type Ctx, isFault, type RouteDeps, type To, type Turn } from "./routes/
 import { indexSiteRoutes } from "./routes/index-site.ts";
 import { labRoutes } from "./routes/lab.ts";
 import { operationRoutes } from "./routes/operations.ts";
+import { projectRoutes } from "./routes/projects.ts";
 import { createSettings } from "./routes/settings.ts";
+import { siloRoutes } from "./routes/silos.ts";
 import { systemRoutes } from "./routes/system.ts";
+import { tenantRoutes } from "./routes/tenants.ts";
 import { VERSION } from "./version.ts";
 import { productionPorts } from "./workers/ports.ts";
 import { createPump } from "./workers/pump.ts";
@@ -178,6 +182,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   });
   const gate = createGate({
     credentials: createCredentials(db),
+    db,
     firstUse: (cn, key_id) => engine.send({ kind: "cn", id: cn }, { type: "key_used", key_id }),
     used: signals.keyUsed,
     denied: (denial) => recordDenial(db, { msg_id: ports.newId(), ...denial }),
@@ -189,9 +194,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     if (header === undefined) return { id: new_msg_id, repeated: false };
     const key = parseIdempotencyKey(header);
     if (!key.ok) return key.fault;
-    const principal = c.get("principal");
     const claimed = await claimKey(db, {
-      principal: principal.kind === "user" ? principal.user_id : "anonymous",
+      principal: principalOf(c.get("principal")),
       method: c.req.method,
       path: c.req.path,
       key: key.value,
@@ -259,6 +263,9 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   configRoutes(app, deps);
   auditRoutes(app, deps);
   operationRoutes(app, deps);
+  siloRoutes(app, deps);
+  tenantRoutes(app, deps);
+  projectRoutes(app, deps);
   if (config.indexSite !== null) indexSiteRoutes(app, deps, config.indexSite);
   if (config.lab) labRoutes(app, deps, advanceClock);
   systemRoutes(app, { ...deps, version: VERSION, metrics, ready, schemas: namedSchemas });
@@ -307,6 +314,13 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
 }
 
 const IDLE_POLL_MS = 5;
+
+/** Keys of one owner that are bound to different tenants are different callers. */
+function principalOf(principal: Principal): string {
+  if (principal.kind === "anonymous") return "anonymous";
+  const { user_id, key_tenant_id } = principal;
+  return key_tenant_id === null ? user_id : `${user_id}@${key_tenant_id}`;
+}
 
 function bucket(what: string, address: string, per_minute: number) {
   return { bucket: `${what}:${addressBucket(address)}`, burst: per_minute, per_minute };

@@ -7,6 +7,7 @@ import type {
   Condition,
   Json,
   Message,
+  Offsets,
   Otherwise,
   Out,
   Part,
@@ -55,9 +56,13 @@ export function withActor(to: ActorRef, message: Message): With {
   return { part: "with", to, message };
 }
 
-/** Refuses with `text` (409) unless the SQL function `guard_<name>(args)` answers true inside the commit. */
-export function guard(name: string, args: Json, text: string): Condition {
-  return { part: "guard", name, args, fault: conflict(text) };
+/**
+ * Refuses unless the SQL function `guard_<name>(args)` answers true inside the commit. When it answers with a text instead,
+ * that takes the place of <WHAT> in the message: the name of what stands in the way.
+ * @param refusal the fault, or the text of a 409
+ */
+export function guard(name: string, args: Json, refusal: string | Fault): Condition {
+  return { part: "guard", name, args, fault: typeof refusal === "string" ? conflict(refusal) : refusal };
 }
 
 /** Takes from a budget row (a window's count, a quota, room on a node), or refuses. */
@@ -73,9 +78,10 @@ export function give(budget: string, amount: number): Condition {
 /**
  * Allocates the lowest free value of a pool, or refuses. `token` stands for the value in this unit's rows and reply;
  * make it unguessable (derive it from the message id), because it is replaced wherever it occurs as a whole string.
+ * `within` narrows what is taken to a range of the pool's offsets.
  */
-export function allocate(pool: string, token: string, fault: Fault): Condition {
-  return { part: "allocate", pool, token, fault };
+export function allocate(pool: string, token: string, fault: Fault, within?: Offsets): Condition {
+  return { part: "allocate", pool, token, fault, ...(within && { within }) };
 }
 
 /** Returns a value to its pool. */

@@ -152,7 +152,13 @@ function takePart(draft: Draft, part: Part<ActorState>, by: Envelope, context: D
       draft.choice.conditions.push({ do: "give", budget: part.budget, amount: part.amount });
       return;
     case "allocate":
-      draft.choice.conditions.push({ do: "allocate", pool: part.pool, token: part.token, fault: part.fault });
+      draft.choice.conditions.push({
+        do: "allocate",
+        pool: part.pool,
+        token: part.token,
+        fault: part.fault,
+        ...part.within,
+      });
       return;
     case "release":
       draft.choice.conditions.push({ do: "release", pool: part.pool, value: part.value });

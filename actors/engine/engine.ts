@@ -1,7 +1,7 @@
 // The engine: what is queued for an actor is stepped on its loaded state and made durable by one commit call; no reply
 // leaves before that call returned. A lost race loads and steps again; a broken connection repeats with the same
 // message ids, which the commit call answers from what it stored; three lost races take the actor's lock.
-import { fault } from "../../src/contract/fault.ts";
+import { type Fault, fault } from "../../src/contract/fault.ts";
 import { splitByLocks } from "./apart.ts";
 import { fold } from "./fold.ts";
 import { createMailboxes, type Mailbox, type MailboxLimits, type Waiting } from "./mailbox.ts";
@@ -263,7 +263,7 @@ export function createEngine(options: EngineOptions) {
 
   /** A constraint has its 409 text; the refusal is stored like any other. */
   async function refuseBroken(item: Item, error: CommitError): Promise<void> {
-    const refusal = constraintFault(error.constraint);
+    const refusal = constraintFault(error.constraint, item.unit);
     const [waiting] = item.box.queue;
     if (waiting === undefined) return;
     if (refusal === null) {
@@ -287,11 +287,17 @@ export function createEngine(options: EngineOptions) {
     return /_pkey$/.test(error.constraint ?? "");
   }
 
-  function constraintFault(constraint: string | null) {
+  function constraintFault(constraint: string | null, { choices }: Unit): Fault | null {
     if (constraint === null) return null;
     for (const each of behaviors.values()) {
       const found = each.constraints?.[constraint];
-      if (found !== undefined) return found;
+      if (found === undefined) continue;
+      const rows = choices.flatMap((choice) => choice.rows.map(({ row }) => row));
+      const message = found.message.replace(
+        /<(\w+)>/g,
+        (whole, column) => String(rows.find((row) => column in row)?.[column] ?? whole),
+      );
+      return { ...found, message };
     }
     return null;
   }

@@ -30,7 +30,7 @@ export type MemoryStoreOptions = {
   readonly now: () => Date;
   readonly kinds: readonly { readonly kind: string; readonly table: string; readonly key: string }[];
   readonly unique?: readonly UniqueRule[];
-  readonly guards?: Readonly<Record<string, (args: Json, tables: MemoryTables) => boolean>>;
+  readonly guards?: Readonly<Record<string, (args: Json, tables: MemoryTables) => boolean | string>>;
   /** An effect returns how to take it back. */
   readonly effects?: Readonly<Record<string, (args: Json, tables: MemoryTables) => () => void>>;
   /** Columns that a kind's loads join from elsewhere; writes to them have no effect. See Behavior.from. */
@@ -189,20 +189,26 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       if (each.do === "guard") {
         const check = options.guards?.[each.name];
         if (check === undefined) throw new Error(`no guard ${each.name}`);
-        if (!check(each.args, tables)) return { fault: each.fault };
+        const verdict = check(each.args, tables);
+        if (typeof verdict === "string" && verdict !== "true") {
+          return { fault: { ...each.fault, message: each.fault.message.replaceAll("<WHAT>", verdict) } };
+        }
+        if (verdict === false) return { fault: each.fault };
       }
       if (each.do === "take") {
         const budget = tables.budgets.get(each.budget);
         const enough = budget !== undefined && (budget.remaining === null || budget.remaining >= each.amount);
         if (!enough || (budget.expires_at !== null && budget.expires_at <= options.now())) return { fault: each.fault };
       }
-      if (each.do === "allocate" && (tables.pools.get(each.pool)?.length ?? 0) === 0) return { fault: each.fault };
+      if (each.do === "allocate" && !tables.pools.get(each.pool)?.some((spot) => isWithin(spot, each))) {
+        return { fault: each.fault };
+      }
     }
     const values = new Map<string, string>();
     for (const each of conditions) {
       if (each.do === "take") spend(each.budget, -each.amount, undo);
       if (each.do === "give") spend(each.budget, each.amount, undo);
-      if (each.do === "allocate") values.set(each.token, allocate(each.pool, undo));
+      if (each.do === "allocate") values.set(each.token, allocate(each, undo));
       if (each.do === "effect") {
         const run = options.effects?.[each.name];
         if (run === undefined) throw new Error(`no effect ${each.name}`);
@@ -222,11 +228,12 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     });
   }
 
-  function allocate(pool: string, undo: (() => void)[]): string {
-    const free = tables.pools.get(pool);
-    const value = free?.shift();
-    if (free === undefined || value === undefined) throw new CommitError("constraint", "pool_exhausted");
-    undo.push(() => free.unshift(value));
+  function allocate(from: Extract<CallCondition, { do: "allocate" }>, undo: (() => void)[]): string {
+    const free = tables.pools.get(from.pool) ?? [];
+    const at = free.findIndex((spot) => isWithin(spot, from));
+    if (at === -1) throw new CommitError("constraint", "pool_exhausted");
+    const [value] = free.splice(at, 1);
+    undo.push(() => free.splice(at, 0, value!));
     return String(value);
   }
 
@@ -418,6 +425,10 @@ const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 function equal(a: Json, b: Json): boolean {
   if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime();
   return a === b;
+}
+
+function isWithin(spot: number, { low, high }: { readonly low?: number; readonly high?: number }): boolean {
+  return (low === undefined || spot >= low) && (high === undefined || spot <= high);
 }
 
 /** Puts allocated values where their tokens stand. */

@@ -34,7 +34,14 @@ export type CallCondition =
   | { readonly do: "guard"; readonly name: string; readonly args: Json; readonly fault: Fault }
   | { readonly do: "take"; readonly budget: string; readonly amount: number; readonly fault: Fault }
   | { readonly do: "give"; readonly budget: string; readonly amount: number }
-  | { readonly do: "allocate"; readonly pool: string; readonly token: string; readonly fault: Fault }
+  | {
+    readonly do: "allocate";
+    readonly pool: string;
+    readonly token: string;
+    readonly fault: Fault;
+    readonly low?: number;
+    readonly high?: number;
+  }
   | { readonly do: "release"; readonly pool: string; readonly value: string }
   | { readonly do: "effect"; readonly name: string; readonly args: Json }
   | { readonly do: "lock"; readonly key: string; readonly shared: boolean };

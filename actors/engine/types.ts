@@ -61,12 +61,21 @@ export type Tell = { readonly part: "tell"; readonly to: ActorRef; readonly mess
 /** Another actor steps in the same commit; its refusal refuses the whole. */
 export type With = { readonly part: "with"; readonly to: ActorRef; readonly message: Message };
 
+/** The offsets of a pool that an allocation accepts, ends included. */
+export type Offsets = { readonly low: number; readonly high: number };
+
 /** Conditions are facts only inside the commit call, which checks them again and refuses with their fault. */
 export type Condition =
   | { readonly part: "guard"; readonly name: string; readonly args: Json; readonly fault: Fault }
   | { readonly part: "take"; readonly budget: string; readonly amount: number; readonly fault: Fault }
   | { readonly part: "give"; readonly budget: string; readonly amount: number }
-  | { readonly part: "allocate"; readonly pool: string; readonly token: string; readonly fault: Fault }
+  | {
+    readonly part: "allocate";
+    readonly pool: string;
+    readonly token: string;
+    readonly fault: Fault;
+    readonly within?: Offsets;
+  }
   | { readonly part: "release"; readonly pool: string; readonly value: string }
   | { readonly part: "effect"; readonly name: string; readonly args: Json }
   | { readonly part: "lock"; readonly key: string; readonly shared: boolean };
@@ -99,7 +108,10 @@ export type Behavior<S extends ActorState = ActorState, M extends Message = Mess
   readonly deadline: (state: S) => Date | null;
   /** What the sender of a message hears. */
   readonly view: (state: S) => Json;
-  /** The 409 that a broken constraint of this kind's tables means, by constraint name. */
+  /**
+   * The 409 that a broken constraint of this kind's tables means, by constraint name. <column> in its text stands for what
+   * the refused row holds there.
+   */
   readonly constraints?: Readonly<Record<string, Fault>>;
 };
 

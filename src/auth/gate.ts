@@ -1,15 +1,21 @@
-// The gate before every route: the credential, then the right. Order of refusals: 401 for a bad credential (also on
-// anonymous routes), then 403 or 404. A refused caller who is known leaves an audit entry.
+// The gate before every route. Order of refusals: 401 for a bad credential (also on anonymous routes), 400 for a missing
+// selector, then 403 or 404: first what the credential may do at all, then whether the object is its own. A refused
+// caller who is known leaves an audit entry.
 import { createMiddleware } from "hono/factory";
 import type { AuditActor } from "../contract/audit.ts";
+import { type Fault, NOT_FOUND } from "../contract/fault.ts";
+import type { DbClient } from "../db/pool.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import type { HttpEnv } from "../http/env.ts";
-import { type Action, actionId, refusalOf, UNAUTHENTICATED } from "./policy.ts";
+import { type Action, actionId, refusalAt, refusalOf, UNAUTHENTICATED } from "./policy.ts";
 import type { Credentials } from "./credential.ts";
+import { type Locate, type Place, selectorFault } from "./place.ts";
 import type { KnownPrincipal, Principal } from "./principal.ts";
 
 export type GateOptions = {
   readonly credentials: Credentials;
+  /** For the place of an object. */
+  readonly db: DbClient;
   /** A node used its key for the first time: what was kept for its delivery is erased before the request goes on. */
   readonly firstUse: (cn: string, key_id: string) => Promise<unknown>;
   /** The key was used; nobody waits for the note. */
@@ -26,24 +32,41 @@ export type Denied = {
 
 export type Gate = ReturnType<typeof createGate>;
 
-/** Makes `allow(action)`, the middleware that every route names in its definition. */
+/** Makes `allow(action, locate)`, the middleware that every route names in its definition. */
 export function createGate(options: GateOptions) {
-  return (action: Action) =>
+  return (action: Action, locate?: Locate) =>
     createMiddleware<HttpEnv>(async (c, next) => {
       const credential = await options.credentials(c.req.header("authorization"));
       if (credential === null) return faultResponse(c, UNAUTHENTICATED);
       const { principal, pending } = credential;
+      const known = principal.kind === "user" ? principal : null;
       const refusal = refusalOf(action, principal);
-      if (refusal !== null) {
-        if (principal.kind === "user") await recordDenied(c.get("requestId"), principal, action);
-        return faultResponse(c, refusal);
+      if (refusal === UNAUTHENTICATED) return faultResponse(c, refusal);
+      const missing = locate === undefined ? null : selectorFault(c, locate);
+      if (missing !== null) return faultResponse(c, missing);
+      if (refusal !== null) return await refuse(refusal);
+      if (locate !== undefined && known !== null) {
+        const place = await locate.find(c, options.db);
+        if (place !== null && "kind" in place) return faultResponse(c, place);
+        // A root operator asks for nothing foreign: what it does not find is no denial.
+        if (place === null) return known.is_root ? faultResponse(c, NOT_FOUND) : await refuse(NOT_FOUND);
+        const foreign = refusalAt(action, known, place);
+        if (foreign !== null) return await refuse(foreign);
+        c.set("place", place);
       }
-      if (principal.kind === "user") {
-        options.used(principal.key_id);
-        if (pending && principal.bound_cn !== null) await options.firstUse(principal.bound_cn, principal.key_id);
+      if (known !== null) {
+        if (known.key_id !== null) options.used(known.key_id);
+        if (pending && known.bound_cn !== null && known.key_id !== null) {
+          await options.firstUse(known.bound_cn, known.key_id);
+        }
       }
       c.set("principal", principal);
       await next();
+
+      async function refuse(why: Fault) {
+        if (known !== null) await recordDenied(c.get("requestId"), known, action);
+        return faultResponse(c, why);
+      }
     });
 
   async function recordDenied(request_id: string, principal: KnownPrincipal, action: Action): Promise<void> {
@@ -54,5 +77,13 @@ export function createGate(options: GateOptions) {
 /** The caller as the audit chain names it. Document 4, section 6. */
 export function auditActor(principal: Principal): AuditActor {
   if (principal.kind === "anonymous") return { kind: "anonymous" };
-  return { kind: "api_key", key_id: principal.key_id, user_id: principal.user_id };
+  const { user_id, key_id, is_root } = principal;
+  return key_id === null ? { kind: "operator", user_id, is_root } : { kind: "api_key", key_id, user_id };
+}
+
+/** The place that the gate found. Throws where a route has no `locate`, which is a bug of the route. */
+export function placeOf(c: { get(key: "place"): Place | undefined }): Place {
+  const place = c.get("place");
+  if (place === undefined) throw new Error("a route asks for a place that its gate does not find");
+  return place;
 }

@@ -1,12 +1,21 @@
 // New secrets, in the form in which they are stored, delivered and shown.
 import { Buffer } from "node:buffer";
 import { createHash, randomBytes } from "node:crypto";
-import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS, POLL_TOKEN_BYTES, TICKET_KEY_BYTES } from "../contract/limits.ts";
+import {
+  KEY_LOOKUP_CHARS,
+  KEY_SECRET_CHARS,
+  POLL_TOKEN_BYTES,
+  TICKET_KEY_BYTES,
+  VNI_MAX,
+  VNI_MIN,
+  VNI_TRIES_MAX,
+} from "../contract/limits.ts";
 import { formatApiKey } from "../pure/api-key.ts";
 import { derive, open, seal } from "./seal.ts";
 
 /** Three quarters of its characters: base64url holds six bits each. */
 const LOOKUP_BYTES = KEY_LOOKUP_CHARS * 3 / 4;
+const UUID_BYTES = 16;
 const SECRET_BYTES = KEY_SECRET_CHARS * 3 / 4;
 
 /** The three keys that a node gets beside its API key, in hex. Document 4, 1.3. */
@@ -59,7 +68,24 @@ export function createMint(secret: Uint8Array) {
     return derive(secret, { purpose: "poll-token", id: registration_id }, POLL_TOKEN_BYTES).toString("hex");
   }
 
-  return { apiKey, nodeKey, openNodeKey, openTickets, pollToken };
+  /** A UUID (version 8) that the message id and the label determine: for what a request makes beside its main record. */
+  function idFrom(msg_id: string, label: string): string {
+    const hex = derive(secret, { purpose: `id:${label}`, id: msg_id }, UUID_BYTES).toString("hex");
+    return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)].join(
+      "-",
+    );
+  }
+
+  /** Numbers to try for a VPC's VNI, in [VNI_MIN, VNI_MAX], that the message id determines. */
+  function vnis(msg_id: string): readonly number[] {
+    const bytes = derive(secret, { purpose: "vni", id: msg_id }, VNI_TRIES_MAX * 4);
+    return Array.from(
+      { length: VNI_TRIES_MAX },
+      (_, n) => VNI_MIN + bytes.readUInt32BE(n * 4) % (VNI_MAX - VNI_MIN + 1),
+    );
+  }
+
+  return { apiKey, nodeKey, openNodeKey, openTickets, pollToken, idFrom, vnis };
 }
 
 function keyOf(bytes: Uint8Array) {

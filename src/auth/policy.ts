@@ -1,12 +1,16 @@
 // Who may do what: one table from action to rule. The scope of a key is checked before the rights of its owner, so a
 // scoped key of root is still scoped. Documents 2 and 4 (2.5 to 2.8) name the actions.
 import { type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
-import type { KeyScope } from "../contract/enums.ts";
-import type { Principal } from "./principal.ts";
+import type { Capability, KeyScope } from "../contract/enums.ts";
+import type { Place } from "./place.ts";
+import type { KnownPrincipal, Principal } from "./principal.ts";
 
 type Rule = {
-  /** anyone: no credential needed. user: any user. root: the root operator. node: the key bound to a node. */
-  readonly who: "anyone" | "user" | "root" | "node";
+  /**
+   * anyone: no credential needed. user: every user. root: the root operator. node: the key bound to a node. silo, tenant: a
+   * member of the silo or tenant that the object stands in. A capability: who holds it. Root passes all but node.
+   */
+  readonly who: "anyone" | "user" | "root" | "node" | "silo" | "tenant" | Capability;
   /** The key scopes that reach the rule. */
   readonly scopes: readonly KeyScope[];
   /** What a known caller without the right hears: 403 naming the action, or 404 as if there were nothing. */
@@ -23,6 +27,11 @@ const BOOTER: readonly KeyScope[] = ["full", "booter"];
 const ANNOUNCE: readonly KeyScope[] = ["full", "booter", "ur_enroll"];
 const BOOT_READ: readonly KeyScope[] = ["full", "read_only", "booter"];
 
+const OF_SILO_READ = { who: "silo", scopes: READ, denied: "hide" } as const;
+const OF_SILO = { who: "silo", scopes: FULL, denied: "hide" } as const;
+const OF_TENANT_READ = { who: "tenant", scopes: READ, denied: "hide" } as const;
+const OF_TENANT = { who: "tenant", scopes: FULL, denied: "hide" } as const;
+
 export const POLICY = {
   Health: { who: "anyone", scopes: ALL, denied: "forbid" },
   ApiDescription: { who: "anyone", scopes: ALL, denied: "forbid" },
@@ -36,8 +45,18 @@ export const POLICY = {
   CreateApiKey: { who: "user", scopes: FULL, denied: "forbid" },
   DeleteApiKey: { who: "user", scopes: FULL, denied: "forbid" },
 
-  // A capability: whoever lacks it does not learn that there is anything (document 4, 2.6).
-  SystemRead: { who: "root", scopes: READ, denied: "hide" },
+  Login: { who: "anyone", scopes: ALL, denied: "forbid" },
+  Refresh: { who: "anyone", scopes: ALL, denied: "forbid" },
+  Logout: { who: "user", scopes: ALL, denied: "forbid" },
+  ChangePassword: { who: "user", scopes: FULL, denied: "forbid" },
+
+  // Capabilities: whoever lacks one does not learn that there is anything (document 4, 2.6).
+  SystemRead: { who: "system-read", scopes: READ, denied: "hide" },
+  SystemConfigWrite: { who: "system-config-write", scopes: FULL, denied: "hide" },
+  UserCreate: { who: "system-operate", scopes: FULL, denied: "hide" },
+  UserDelete: { who: "system-operate", scopes: FULL, denied: "hide" },
+  UserPassword: { who: "system-operate", scopes: FULL, denied: "hide" },
+  UserCapability: { who: "system-operate", scopes: FULL, denied: "hide" },
   MetricsRead: { who: "root", scopes: READ, denied: "forbid" },
 
   CnApprove: { who: "root", scopes: FULL, denied: "forbid" },
@@ -79,6 +98,67 @@ export const POLICY = {
   OperationsList: { who: "root", scopes: READ, denied: "forbid" },
   OperationsAbandon: { who: "root", scopes: FULL, denied: "forbid" },
 
+  SiloList: { who: "root", scopes: READ, denied: "forbid" },
+  GetSilo: { who: "root", scopes: READ, denied: "forbid" },
+  CreateSilo: { who: "root", scopes: FULL, denied: "forbid" },
+  SiloUpdate: { who: "root", scopes: FULL, denied: "forbid" },
+  TenantList: OF_SILO_READ,
+  TenantGet: OF_SILO_READ,
+  TenantCreate: OF_SILO,
+  TenantUpdate: OF_SILO,
+  TenantDelete: OF_SILO,
+  TenantIdpGet: { who: "root", scopes: READ, denied: "forbid" },
+  TenantIdpSet: { who: "root", scopes: FULL, denied: "forbid" },
+  TenantIdpDelete: { who: "root", scopes: FULL, denied: "forbid" },
+  TenantKeyList: OF_TENANT_READ,
+  TenantKeyCreate: OF_TENANT,
+  TenantKeyDelete: OF_TENANT,
+  ProjectList: OF_TENANT_READ,
+  ProjectGet: OF_TENANT_READ,
+  ProjectCreate: OF_TENANT,
+  ProjectUpdate: OF_TENANT,
+  ProjectDelete: OF_TENANT,
+  QuotaGet: OF_TENANT_READ,
+  // A limit that its subject may lift is none (document 4, 2.2).
+  QuotaSet: { who: "root", scopes: FULL, denied: "hide" },
+  QuotaDelete: { who: "root", scopes: FULL, denied: "hide" },
+
+  VpcList: OF_TENANT_READ,
+  VpcGet: OF_TENANT_READ,
+  VpcCreate: OF_TENANT,
+  VpcUpdate: OF_TENANT,
+  VpcDelete: OF_TENANT,
+  SubnetList: OF_TENANT_READ,
+  SubnetGet: OF_TENANT_READ,
+  SubnetCreate: OF_TENANT,
+  SubnetUpdate: OF_TENANT,
+  SubnetDelete: OF_TENANT,
+  NatGatewayList: OF_TENANT_READ,
+  NatGatewayGet: OF_TENANT_READ,
+  NatGatewayCreate: OF_TENANT,
+  NatGatewayUpdate: OF_TENANT,
+  NatGatewayDelete: OF_TENANT,
+  FloatingIpList: OF_TENANT_READ,
+  FloatingIpGet: OF_TENANT_READ,
+  FloatingIpCreate: OF_TENANT,
+  FloatingIpUpdate: OF_TENANT,
+  FloatingIpDelete: OF_TENANT,
+  RouteTableList: OF_TENANT_READ,
+  RouteTableGet: OF_TENANT_READ,
+  RouteTableCreate: OF_TENANT,
+  RouteTableUpdate: OF_TENANT,
+  RouteTableDelete: OF_TENANT,
+  RouteList: OF_TENANT_READ,
+  RouteGet: OF_TENANT_READ,
+  RouteCreate: OF_TENANT,
+  RouteUpdate: OF_TENANT,
+  RouteDelete: OF_TENANT,
+  FirewallRuleList: OF_TENANT_READ,
+  FirewallRuleGet: OF_TENANT_READ,
+  FirewallRuleCreate: OF_TENANT,
+  FirewallRuleUpdate: OF_TENANT,
+  FirewallRuleDelete: OF_TENANT,
+
   AgentHeartbeat: { who: "node", scopes: AGENT, denied: "forbid" },
   AgentStatus: { who: "node", scopes: AGENT, denied: "forbid" },
   CnCapacityReport: { who: "node", scopes: AGENT, denied: "forbid" },
@@ -92,19 +172,31 @@ export const UNAUTHENTICATED: Fault = fault("unauthenticated", "a valid credenti
   error_code: "Unauthenticated",
 });
 
-/** Null when the principal may do the action, otherwise what it hears. */
+/** Null when the principal may do the action somewhere, otherwise what it hears. Says nothing about any object. */
 export function refusalOf(action: Action, principal: Principal): Fault | null {
   const rule: Rule = POLICY[action];
   if (rule.who === "anyone") return null;
   if (principal.kind === "anonymous") return UNAUTHENTICATED;
-  if (rule.scopes.includes(principal.scope) && hasRight(rule.who, principal)) return null;
-  if (rule.denied === "hide") return NOT_FOUND;
+  return rule.scopes.includes(principal.scope) && hasRight(rule.who, principal) ? null : denial(action);
+}
+
+/** The same for an object whose place is known. */
+export function refusalAt(action: Action, principal: KnownPrincipal, place: Place): Fault | null {
+  const { who }: Rule = POLICY[action];
+  if (principal.is_root) return null;
+  if (who === "tenant") return place.tenant_id === principal.tenant_id ? null : denial(action);
+  if (who === "silo") return place.silo_id === principal.silo_id ? null : denial(action);
+  return null;
+}
+
+function denial(action: Action): Fault {
+  if (POLICY[action].denied === "hide") return NOT_FOUND;
   return fault("forbidden", `the action ${actionId(action)} is not permitted with this credential`, {
     error_code: "Forbidden",
   });
 }
 
-function hasRight(who: Exclude<Rule["who"], "anyone">, principal: Exclude<Principal, { kind: "anonymous" }>): boolean {
+function hasRight(who: Exclude<Rule["who"], "anyone">, principal: KnownPrincipal): boolean {
   switch (who) {
     case "user":
       return true;
@@ -112,6 +204,12 @@ function hasRight(who: Exclude<Rule["who"], "anyone">, principal: Exclude<Princi
       return principal.is_root;
     case "node":
       return principal.bound_cn !== null;
+    case "silo":
+      return principal.is_root || principal.silo_id !== null;
+    case "tenant":
+      return principal.is_root || principal.tenant_id !== null;
+    default:
+      return principal.is_root || principal.capabilities.includes(who satisfies Capability);
   }
 }
 
@@ -123,14 +221,21 @@ export function actionId(action: Action): string {
 /** The rights of an action in words, for the API's own description. */
 export function rightsOf(action: Action): string {
   const rule: Rule = POLICY[action];
+  const rest = `key scopes: ${rule.scopes.join(", ")}${rule.denied === "hide" ? "; others read 404" : ""}`;
   switch (rule.who) {
     case "anyone":
       return "anyone, also without a credential";
     case "user":
-      return `any user; key scopes: ${rule.scopes.join(", ")}`;
+      return `any user; ${rest}`;
     case "root":
-      return `root operator; key scopes: ${rule.scopes.join(", ")}${rule.denied === "hide" ? "; others read 404" : ""}`;
+      return `root operator; ${rest}`;
     case "node":
       return "the key of a node, for that node only";
+    case "silo":
+      return `members of the silo and root operators; ${rest}`;
+    case "tenant":
+      return `members of the tenant and root operators; ${rest}`;
+    default:
+      return `users with the capability ${rule.who} and root operators; ${rest}`;
   }
 }

@@ -1,5 +1,6 @@
-// Who is calling. A credential resolves to exactly one principal; nothing else of a request says who the caller is.
-import type { KeyScope } from "../contract/enums.ts";
+// Who is calling. A credential resolves to exactly one principal; nothing else of a request says who the caller is, or
+// which tenant it belongs to.
+import type { Capability, KeyScope } from "../contract/enums.ts";
 
 export type Principal =
   | { readonly kind: "anonymous" }
@@ -7,9 +8,20 @@ export type Principal =
     readonly kind: "user";
     readonly user_id: string;
     readonly username: string;
+    /** False for a root operator's key that is bound to a tenant: such a key acts inside that tenant. */
     readonly is_root: boolean;
-    /** The API key that was presented. */
-    readonly key_id: string;
+    readonly capabilities: readonly Capability[];
+    /** The tenant of the key, else of the user; null for operators. */
+    readonly tenant_id: string | null;
+    /** The silo whose tenants it may manage: that of the user's tenant. Null for a key that is bound to a tenant. */
+    readonly silo_id: string | null;
+    /** The API key that was presented; null for a token. */
+    readonly key_id: string | null;
+    /** The tenant the key is bound to, whoever owns it; null for a token and for the user's own keys. */
+    readonly key_tenant_id: string | null;
+    /** The login session that the token belongs to; null for keys and for tokens of other issuers. */
+    readonly session_id: string | null;
+    /** A token of a user has the scope full. */
     readonly scope: KeyScope;
     /** The compute node a per-node key belongs to. */
     readonly bound_cn: string | null;

@@ -95,3 +95,27 @@ export const COMPRESSIONS = [
 /** Document 3, States and transitions. */
 export const INSTANCE_STATES = ["pending", "provisioning", "running", "stopping", "stopped", "failed"] as const;
 export type InstanceState = (typeof INSTANCE_STATES)[number];
+
+/** Document 4, 2.6. What a user may do beyond its tenant. */
+export const CAPABILITIES = ["system-read", "system-operate", "system-config-write", "storage-admin"] as const;
+export type Capability = (typeof CAPABILITIES)[number];
+
+/** What a key that is bound to a tenant may be used for. */
+export const TENANT_KEY_SCOPES = ["full", "read_only"] as const;
+export type TenantKeyScope = (typeof TENANT_KEY_SCOPES)[number];
+
+/** Document 3, Networking resources. */
+export const ADDRESS_FAMILIES = ["v4", "v6"] as const;
+export type AddressFamily = (typeof ADDRESS_FAMILIES)[number];
+export const FIREWALL_DIRECTIONS = ["inbound", "outbound"] as const;
+export type FirewallDirection = (typeof FIREWALL_DIRECTIONS)[number];
+export const FIREWALL_ACTIONS = ["allow", "deny"] as const;
+export type FirewallAction = (typeof FIREWALL_ACTIONS)[number];
+export const FIREWALL_PROTOCOLS = ["any", "tcp", "udp", "icmp4", "icmp6"] as const;
+export type FirewallProtocol = (typeof FIREWALL_PROTOCOLS)[number];
+
+/** Document 4, 1.15. */
+export const SUBNET_KINDS = ["internal", "external", "fabric", "unknown"] as const;
+export type SubnetKind = (typeof SUBNET_KINDS)[number];
+export const ROUTE_TARGET_KINDS = ["blackhole", "reject", "virtual_gateway", "nat_gateway", "floating_ip"] as const;
+export type RouteTargetKind = (typeof ROUTE_TARGET_KINDS)[number];

@@ -108,3 +108,35 @@ export const RSA_BITS_MIN = 2_048;
 export const RSA_BITS_MAX = 16_384;
 /** Our decision: room for the longest RSA key and a comment. */
 export const OPENSSH_KEY_CHARS_MAX = 8_192;
+
+/** Document 3, Limits: resource name. */
+export const RESOURCE_NAME_BYTES_MAX = 63;
+/** Our decision: a description is a sentence or two. */
+export const DESCRIPTION_CHARS_MAX = 4_096;
+/** Document 3, Limits: firewall priority. */
+export const FIREWALL_PRIORITY_MAX = 65_535;
+export const PORT_MAX = 65_535;
+export const ICMP_NUMBER_MAX = 255;
+/** Document 4, Fixed here, VNI: 24 bits, those below are reserved; section 5: tries before the create fails. */
+export const VNI_MIN = 4_096;
+export const VNI_MAX = 16_777_215;
+export const VNI_TRIES_MAX = 8;
+/** Document 4, section 5: a subnet keeps its network address, its gateway and, in IPv4, its broadcast address. */
+export const SUBNET_ADDRESSES_KEPT = 2;
+/** Document 4, 2.3: life of the tokens of a session. */
+export const ACCESS_TOKEN_TTL_S = 900;
+export const REFRESH_TOKEN_TTL_S = 86_400;
+/** Our decision: how long the refresh token before the last one is answered once more, for a client that lost the answer. */
+export const REFRESH_REPEAT_S = 60;
+/** Document 4, section 8: logins from one address; burst 10. */
+export const LOGIN_PER_MINUTE = 10;
+/** Document 4, 2.3: an issuer's key set is read again after this. */
+export const JWKS_CACHE_S = 300;
+/** Our decision, after NIST SP 800-63B, 5.1.1.2 asks for at least 8 characters and room for long ones. */
+export const PASSWORD_CHARS_MIN = 8;
+export const PASSWORD_CHARS_MAX = 1_024;
+export const USERNAME_CHARS_MAX = 63;
+/** IEEE 802.3 and what IPv6 needs at least (RFC 8200, 5): MTU of a NIC tag. */
+export const MTU_MIN = 1_280;
+export const MTU_MAX = 9_216;
+export const VLAN_ID_MAX = 4_094;

@@ -6,9 +6,13 @@ import * as audit from "./audit.ts";
 import * as cn from "./cn.ts";
 import { ErrorBody, Health } from "./common.ts";
 import { PlacedInstance } from "./instance.ts";
+import * as externalNetwork from "./external-network.ts";
+import * as identity from "./identity.ts";
+import * as network from "./network.ts";
 import * as operation from "./operation.ts";
 import * as setup from "./setup.ts";
 import * as setting from "./setting.ts";
+import * as tenancy from "./tenancy.ts";
 
 export const namedSchemas = {
   ErrorBody,
@@ -63,4 +67,41 @@ export const namedSchemas = {
   OperationSummary: operation.OperationSummary,
   OperationStep: operation.OperationStep,
   OperationView: operation.OperationView,
+  Silo: tenancy.Silo,
+  Tenant: tenancy.Tenant,
+  Project: tenancy.Project,
+  NamedBody: tenancy.NamedBody,
+  NamedPatch: tenancy.NamedPatch,
+  QuotaBody: tenancy.QuotaBody,
+  Quota: tenancy.Quota,
+  Usage: tenancy.Usage,
+  User: identity.User,
+  UserBody: identity.UserBody,
+  Tokens: identity.Tokens,
+  LoginBody: identity.LoginBody,
+  RefreshBody: identity.RefreshBody,
+  IdpBody: identity.IdpBody,
+  Idp: identity.Idp,
+  TenantKeyBody: identity.TenantKeyBody,
+  Vpc: network.Vpc,
+  VpcBody: network.VpcBody,
+  Subnet: network.Subnet,
+  SubnetBody: network.SubnetBody,
+  NatGateway: network.NatGateway,
+  NatGatewayBody: network.NatGatewayBody,
+  FloatingIp: network.FloatingIp,
+  FloatingIpBody: network.FloatingIpBody,
+  RouteTable: network.RouteTable,
+  RouteTableBody: network.RouteTableBody,
+  RouteTarget: network.RouteTarget,
+  Route: network.Route,
+  RouteBody: network.RouteBody,
+  FirewallRule: network.FirewallRule,
+  FirewallRuleBody: network.FirewallRuleBody,
+  NicTag: externalNetwork.NicTag,
+  NicTagBody: externalNetwork.NicTagBody,
+  ExternalSubnet: externalNetwork.ExternalSubnet,
+  ExternalSubnetBody: externalNetwork.ExternalSubnetBody,
+  NetworkPool: externalNetwork.NetworkPool,
+  NetworkPoolBody: externalNetwork.NetworkPoolBody,
 };

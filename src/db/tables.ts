@@ -1,6 +1,19 @@
 // The tables as Kysely sees them, named as in the migrations that make them: what reads.ts of the actors query.
 import type { AdminNetwork, AllowlistEntry, Networking, Provenance, Roster } from "../contract/boot.ts";
-import type { BootRecordState, CnRole, CnState, InstanceState, KeyScope } from "../contract/enums.ts";
+import type {
+  AddressFamily,
+  BootRecordState,
+  Capability,
+  CnRole,
+  CnState,
+  FirewallAction,
+  FirewallDirection,
+  FirewallProtocol,
+  InstanceState,
+  KeyScope,
+  RouteTargetKind,
+} from "../contract/enums.ts";
+import type { IcmpTypeCode, PortRange } from "../contract/network.ts";
 import type { Reference } from "../contract/operation.ts";
 import type { CnConflict, SetupProgress } from "../contract/cn.ts";
 import type { SetupApproval } from "../contract/setup.ts";
@@ -18,6 +31,19 @@ export interface Database {
   instance: { id: string; host_cn_uuid: string | null; state: InstanceState };
   api_key: ApiKeyRow;
   api_key_use: { key_id: string; last_used_at: Date };
+  user_account: UserRow;
+  silo: NamedRow & { default_tenant_id: string };
+  tenant: NamedRow & { silo_id: string };
+  project: NamedRow & { tenant_id: string };
+  project_usage: { project_id: string; cpu: number; memory_bytes: number; disk_bytes: number; instances: number };
+  quota: QuotaRow;
+  vpc: VpcRow;
+  subnet: SubnetRow;
+  route_table: RouteTableRow;
+  route: RouteRow;
+  firewall_rule: FirewallRuleRow;
+  nat_gateway: NatGatewayRow;
+  floating_ip: FloatingIpRow;
   setting: { key: string; value: { is: unknown } };
   saga: SagaRow;
   transition: { msg_id: string; actor_kind: string; actor_id: string; event: string };
@@ -66,12 +92,97 @@ export type SiteLoaded = {
   window_remaining: number | null;
 };
 
+/** What every record that people name has. */
+type NamedRow = { id: string; name: string; description: string; created_at: Date };
+
+export type UserRow = {
+  id: string;
+  username: string;
+  is_root: boolean;
+  tenant_id: string | null;
+  password_hash: string | null;
+  capabilities: Capability[];
+  issuer: string | null;
+  subject: string | null;
+  created_at: Date;
+};
+
+export type QuotaRow = {
+  project_id: string;
+  tenant_id: string;
+  cpu_limit: number;
+  memory_bytes: number;
+  disk_bytes: number;
+  instance_limit: number;
+  updated_at: Date;
+};
+
+/** What belongs to a project. */
+type OwnedRow = NamedRow & { tenant_id: string; project_id: string };
+
+export type VpcRow = OwnedRow & {
+  main_route_table_id: string;
+  vni: number;
+  ipv4_block: string | null;
+  ipv6_block: string | null;
+};
+
+export type SubnetRow = OwnedRow & {
+  vpc_id: string;
+  route_table_id: string;
+  ipv4_block: string | null;
+  ipv6_block: string | null;
+};
+
+export type RouteTableRow = OwnedRow & { vpc_id: string; is_main: boolean };
+
+export type RouteRow = OwnedRow & {
+  vpc_id: string;
+  route_table_id: string;
+  destination: string;
+  target_kind: RouteTargetKind;
+  nat_gateway_id: string | null;
+};
+
+export type FirewallRuleRow = OwnedRow & {
+  vpc_id: string;
+  priority: number;
+  direction: FirewallDirection;
+  action: FirewallAction;
+  protocol: FirewallProtocol;
+  source_cidr: string | null;
+  destination_cidr: string | null;
+  source_ports: PortRange | null;
+  destination_ports: PortRange | null;
+  icmp_type_code: IcmpTypeCode | null;
+};
+
+export type NatGatewayRow = OwnedRow & {
+  vpc_id: string;
+  family: AddressFamily;
+  public_address: string;
+  desired_generation: number;
+  updated_at: Date;
+};
+
+export type FloatingIpRow = OwnedRow & {
+  address: string;
+  family: AddressFamily;
+  network_id: string | null;
+  external_nic_tag: string | null;
+  attached_to: string | null;
+  attached_instance_id: string | null;
+  hosted_cn: string | null;
+  updated_at: Date;
+};
+
 export type ApiKeyRow = {
   id: string;
   user_id: string;
   description: string;
   scope: KeyScope;
   bound_to_cn: string | null;
+  tenant_id: string | null;
   created_at: Date;
   expires_at: Date | null;
 };

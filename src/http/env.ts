@@ -1,4 +1,5 @@
 // What every request carries through the routes.
+import type { Place } from "../auth/place.ts";
 import type { Principal } from "../auth/principal.ts";
 
 export type HttpEnv = {
@@ -11,5 +12,7 @@ export type HttpEnv = {
     clientAddress: string;
     /** Anonymous until the credential was checked. */
     principal: Principal;
+    /** Where the object stands, on routes whose gate finds it. */
+    place: Place | undefined;
   };
 };

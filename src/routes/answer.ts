@@ -1,5 +1,6 @@
 // The shapes that every route definition shares.
 import type { z } from "zod";
+import type { Locate } from "../auth/place.ts";
 import type { Action } from "../auth/policy.ts";
 import { rightsOf } from "../auth/policy.ts";
 import { ERROR_RESPONSES } from "../http/openapi.ts";
@@ -25,9 +26,9 @@ export function jsonBody<T extends z.ZodType>(schema: T) {
   return { required: true, content: { "application/json": { schema } } };
 }
 
-/** The gate of a route and the rights it shows in the description. */
-export function rights(deps: RouteDeps, action: Action) {
-  const gate = deps.allow(action);
+/** The gate of a route and the rights it shows in the description; `locate` finds where its object stands. */
+export function rights(deps: RouteDeps, action: Action, locate?: Locate) {
+  const gate = deps.allow(action, locate);
   return { middleware: [gate] as [typeof gate], "x-rights": rightsOf(action) };
 }
 

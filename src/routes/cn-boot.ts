@@ -161,7 +161,7 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
 /** The key that acts, for a record's provenance. */
 export function callerOf(c: Ctx): string {
   const principal = c.get("principal");
-  return principal.kind === "user" ? principal.key_id : "anonymous";
+  return principal.kind === "user" ? principal.key_id ?? principal.user_id : "anonymous";
 }
 
 /**

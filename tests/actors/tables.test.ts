@@ -8,10 +8,14 @@ import { cnTable } from "../../actors/cn/transition.ts";
 import { printTable } from "../../actors/engine/table.ts";
 import { jobTable } from "../../actors/job/transition.ts";
 import { behaviors, sagas } from "../../actors/registry.ts";
+import { projectTable } from "../../actors/project/transition.ts";
+import { quotaTable } from "../../actors/quota/transition.ts";
 import { sagaTable } from "../../actors/saga/transition.ts";
 import { settingTable } from "../../actors/setting/transition.ts";
+import { siloTable } from "../../actors/silo/transition.ts";
 import { siteTable } from "../../actors/site/transition.ts";
 import { stagingTable } from "../../actors/staging/transition.ts";
+import { tenantTable } from "../../actors/tenant/transition.ts";
 
 const TABLES = {
   cn: cnTable,
@@ -24,6 +28,10 @@ const TABLES = {
   "boot-record": bootRecordTable,
   "boot-roster": bootRosterTable,
   staging: stagingTable,
+  silo: siloTable,
+  tenant: tenantTable,
+  project: projectTable,
+  quota: quotaTable,
 };
 
 test.each(Object.entries(TABLES))("the table of %s", (_kind, table) => {

@@ -7,11 +7,12 @@ import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } fr
 import { changedRows, type Dump, dumpTables } from "../harness/dump.ts";
 import { badBodies, type BadCase, badParameters } from "./bad-cases.ts";
 import { acceptedBodies } from "./bodies.ts";
+import { makeObjects, type Objects, selectorsOf } from "./objects.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
 
 let t: TestPlane;
 let nodeKey: string;
-let existing: Readonly<Record<string, string>>;
+let existing: Objects;
 let routes: readonly RouteDescription[];
 
 beforeAll(async () => {
@@ -24,6 +25,7 @@ beforeAll(async () => {
   const mac = "02:be:57:00:00:01";
   okOf(await t.call("POST", "/v2/booter/seen", { body: { mac } }));
   existing = {
+    ...await makeObjects(t),
     mac,
     cn_id: node.server_uuid,
     server_uuid: node.server_uuid,
@@ -41,6 +43,8 @@ const SIGNALS = ["rate_bucket", "api_key_use", "audit_event", "audit_head"];
 const keyOf = (route: RouteDescription) => (route.path.startsWith("/v1/agent/") ? nodeKey : undefined);
 const pathOf = (route: RouteDescription, given: Readonly<Record<string, string>> = {}) =>
   route.path.replace(/\{(\w+)\}/g, (_all, name) => given[name] ?? existing[name] ?? randomUUID());
+const targetOf = (route: RouteDescription, given?: Readonly<Record<string, string>>, query?: string) =>
+  pathOf(route, given) + selectorsOf(route, existing, query);
 
 /** What is wrong with a refusal, or null. */
 function flaw(answer: Answer, expected: BadCase["expected"]): string | null {
@@ -82,7 +86,7 @@ test("no body that is wrong in any way is accepted by any route that takes one",
     const cases = badBodies({ ...route, accepted: accepted() });
     tried += cases.length;
     const given = (each: BadCase): CallOptions => ({ key: keyOf(route), ...each.options });
-    const found = await flaws(cases, (each) => t.call(route.method, pathOf(route), given(each)));
+    const found = await flaws(cases, (each) => t.call(route.method, targetOf(route), given(each)));
     expect([route.name, found]).toEqual([route.name, []]);
   }
   expect(tried).toBeGreaterThan(250);
@@ -97,8 +101,7 @@ test("no path or query parameter that is wrong is accepted by any route", async 
     const cases = badParameters(route);
     tried += cases.length;
     const found = await flaws(cases, (each) => {
-      const path = each.at === undefined ? pathOf(route) : pathOf(route, each.at);
-      return t.call(route.method, path + (each.query ?? ""), { key: keyOf(route), body });
+      return t.call(route.method, targetOf(route, each.at, each.query), { key: keyOf(route), body });
     });
     expect([route.name, found]).toEqual([route.name, []]);
   }
@@ -118,7 +121,7 @@ test("null is the same as absent in every optional field: the description says s
 test("a body to a route that takes none is not looked at for fields, but must be JSON within bounds", async () => {
   const before = await dumpTables(t.db);
   for (const route of routes.filter(({ body, method }) => body === null && method !== "GET")) {
-    const answer = await t.call(route.method, pathOf(route), { key: keyOf(route), text: "{" });
+    const answer = await t.call(route.method, targetOf(route), { key: keyOf(route), text: "{" });
     expect([route.name, answer.status]).toEqual([route.name, 400]);
   }
   await unchanged(before);

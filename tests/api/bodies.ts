@@ -15,6 +15,11 @@ export function capacity(): Record<string, unknown> {
   };
 }
 
+/** A record that people name. The name is another one each time, since most must be unique. */
+function named(): Record<string, unknown> {
+  return { name: crypto.randomUUID(), description: "made by a test" };
+}
+
 /** A platform image that tests stage. */
 export const STAMP = "20260901T000000Z";
 
@@ -53,6 +58,18 @@ export const acceptedBodies: Readonly<Record<string, () => Record<string, unknow
       gateway: "10.20.0.1",
       resolvers: ["10.20.0.2"],
     },
+  }),
+  "POST /v1/silos": named,
+  "PATCH /v1/silos/{silo_id}": named,
+  "POST /v1/silos/{silo_id}/tenants": named,
+  "PATCH /v1/silos/{silo_id}/tenants/{tenant_id}": named,
+  "POST /v1/tenants/{tenant_id}/projects": named,
+  "PATCH /v1/tenants/{tenant_id}/projects/{project_id}": named,
+  "PUT /v1/tenants/{tenant_id}/projects/{project_id}/quota": () => ({
+    cpu_limit: 8,
+    memory_bytes: 64 * 2 ** 30,
+    disk_bytes: 2 ** 40,
+    instance_limit: 4,
   }),
   "PUT /v2/cn-boot-roster": () => ({ hostname: "node-1", macs: ["02:be:57:00:00:01"], nic_tags: ["admin"] }),
   "PUT /v2/platform-images": () => ({ stamps: [STAMP] }),

@@ -81,6 +81,34 @@ POST /v2/booter/cns/{server_uuid}/setup-complete
                                       401   401   401 409/404     403     403   403 409/404   403     403     403     403
 POST /v2/booter/cns/{server_uuid}/setup-failed
                                       401   401   401 409/404     403     403   403 409/404   403     403     403     403
+GET /v1/silos                         401   401   401     200     200     403   403    403    403     403     403     403
+POST /v1/silos                        401   401   401     201     403     403   403    403    403     403     403     403
+GET /v1/silos/{silo_id}               401   401   401 200/404 200/404     403   403    403    403     403     403     403
+PATCH /v1/silos/{silo_id}             401   401   401 200/404     403     403   403    403    403     403     403     403
+GET /v1/silos/{silo_id}/tenants       401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/silos/{silo_id}/tenants      401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/silos/{silo_id}/tenants/{tenant_id}
+                                      401   401   401 200/404 200/404     404   404    404    404     404     404     404
+PATCH /v1/silos/{silo_id}/tenants/{tenant_id}
+                                      401   401   401 200/404     404     404   404    404    404     404     404     404
+DELETE /v1/silos/{silo_id}/tenants/{tenant_id}
+                                      401   401   401 204/404     404     404   404    404    404     404     404     404
+GET /v1/tenants/{tenant_id}/projects  401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/tenants/{tenant_id}/projects 401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/tenants/{tenant_id}/projects/{project_id}
+                                      401   401   401 200/404 200/404     404   404    404    404     404     404     404
+PATCH /v1/tenants/{tenant_id}/projects/{project_id}
+                                      401   401   401 200/404     404     404   404    404    404     404     404     404
+DELETE /v1/tenants/{tenant_id}/projects/{project_id}
+                                      401   401   401 204/404     404     404   404    404    404     404     404     404
+GET /v1/tenants/{tenant_id}/projects/{project_id}/usage
+                                      401   401   401 200/404 200/404     404   404    404    404     404     404     404
+GET /v1/tenants/{tenant_id}/projects/{project_id}/quota
+                                      401   401   401 200/404 200/404     404   404    404    404     404     404     404
+PUT /v1/tenants/{tenant_id}/projects/{project_id}/quota
+                                      401   401   401 200/404     404     404   404    404    404     404     404     404
+DELETE /v1/tenants/{tenant_id}/projects/{project_id}/quota
+                                      401   401   401 204/404     404     404   404    404    404     404     404     404
 GET /metrics                          401   401   401     200     200     403   403    403    403     403     403     403
 `;
 const [HEAD = "", ...ROWS] = TABLE.trim().replace(/\n(?=\s)/g, "").split("\n");
@@ -198,8 +226,26 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
 async function usual(route: string, objects: Objects): Promise<Target> {
   const [, pattern = ""] = route.split(" ");
   const withNode = pattern.includes("{server_uuid}") ? pattern.replace("{server_uuid}", await node(objects)) : pattern;
-  const path = withNode.includes("{mac}") ? withNode.replace("{mac}", await mac(objects)) : withNode;
+  const withMac = withNode.includes("{mac}") ? withNode.replace("{mac}", await mac(objects)) : withNode;
+  const path = /\{(silo|tenant|project)_id\}/.test(withMac) ? await tenancyPath(withMac, objects) : withMac;
   return { path, body: acceptedBodies[route]?.() };
+}
+
+/** A path below a silo or tenant of its own for each cell, with a quota where there is a project. */
+async function tenancyPath(pattern: string, objects: Objects): Promise<string> {
+  const ids: Record<string, string> = { silo_id: randomUUID(), tenant_id: randomUUID(), project_id: randomUUID() };
+  if (objects === "existing") {
+    const body = { name: randomUUID() };
+    ids.silo_id = okOf(await t.call("POST", "/v1/silos", { body })).id;
+    ids.tenant_id = okOf(await t.call("POST", `/v1/silos/${ids.silo_id}/tenants`, { body })).id;
+    if (pattern.includes("{project_id}")) {
+      ids.project_id = okOf(await t.call("POST", `/v1/tenants/${ids.tenant_id}/projects`, { body })).id;
+      const quota = `/v1/tenants/${ids.tenant_id}/projects/${ids.project_id}/quota`;
+      const limits = acceptedBodies["PUT /v1/tenants/{tenant_id}/projects/{project_id}/quota"]?.();
+      if (!pattern.endsWith("{project_id}")) okOf(await t.call("PUT", quota, { body: limits }));
+    }
+  }
+  return pattern.replace(/\{(\w+)\}/g, (whole, name) => ids[name] ?? whole);
 }
 
 /** A boot record that is enrolling and bound to nobody. */

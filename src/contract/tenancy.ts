@@ -1,0 +1,74 @@
+// The hierarchy: a silo holds tenants, a tenant holds projects, a project has a quota. Document 4, 2.1 and 2.2.
+import { z } from "zod";
+import { Timestamp, withDefault } from "./common.ts";
+import { DESCRIPTION_CHARS_MAX } from "./limits.ts";
+
+/** The rule of names is held where they are stored: a breach is a 409 (document 3, Networking resources). */
+export const ResourceName = z.string().describe("1 to 63 bytes, no / or \\, no control characters, no outer spaces");
+export const Description = z.string().max(DESCRIPTION_CHARS_MAX);
+
+export const Silo = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  default_tenant_id: z.string(),
+  created_at: Timestamp,
+});
+export type Silo = z.infer<typeof Silo>;
+
+export const Tenant = z.object({
+  id: z.string(),
+  silo_id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  created_at: Timestamp,
+});
+export type Tenant = z.infer<typeof Tenant>;
+
+export const Project = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  created_at: Timestamp,
+});
+export type Project = z.infer<typeof Project>;
+
+/** What makes a silo, a tenant or a project. */
+export const NamedBody = z.strictObject({ name: ResourceName, description: withDefault(Description, "") });
+
+/** Renames or describes a record; what is left out stays. */
+export const NamedPatch = z.strictObject({ name: ResourceName.nullish(), description: Description.nullish() });
+export type NamedPatch = z.infer<typeof NamedPatch>;
+
+const amount = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+/** The limits of a project, all four required. */
+export const QuotaBody = z.strictObject({
+  cpu_limit: amount.describe("vCPUs"),
+  memory_bytes: amount,
+  disk_bytes: amount,
+  instance_limit: amount,
+});
+export type QuotaBody = z.infer<typeof QuotaBody>;
+
+/** What the project's instances take now. */
+export const Usage = z.object({
+  cpu: z.number().int(),
+  memory_bytes: z.number().int(),
+  disk_bytes: z.number().int(),
+  instances: z.number().int(),
+});
+export type Usage = z.infer<typeof Usage>;
+
+export const Quota = z.object({
+  tenant_id: z.string(),
+  project_id: z.string(),
+  cpu_limit: z.number().int(),
+  memory_bytes: z.number().int(),
+  disk_bytes: z.number().int(),
+  instance_limit: z.number().int(),
+  used: Usage,
+  updated_at: Timestamp,
+});
+export type Quota = z.infer<typeof Quota>;

@@ -1,0 +1,9 @@
+/**
+ * The OpenPGP armored blocks of a file, or null for a binary one. Other text may stand between them.
+ * @param label as in the block's first line: "PGP SIGNATURE"
+ */
+export function armoredBlocks(file: Uint8Array, label: string): string[] | null {
+  const mark = `-----BEGIN ${label}-----`;
+  const parts = new TextDecoder().decode(file).split(mark).slice(1);
+  return parts.length === 0 ? null : parts.map((part) => mark + part);
+}

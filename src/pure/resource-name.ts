@@ -1,0 +1,25 @@
+// The rule of names. Document 3, Networking resources.
+import { conflict, type Fault } from "../contract/fault.ts";
+import { RESOURCE_NAME_BYTES_MAX } from "../contract/limits.ts";
+
+// deno-lint-ignore no-control-regex -- control characters are what it looks for
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/**
+ * The 409 for a name that breaks the rule, or null.
+ * @param name any string; its length counts in bytes of UTF-8
+ */
+export function nameFault(name: string): Fault | null {
+  const broken = brokenRule(name);
+  return broken === null ? null : conflict(`name ${broken}`);
+}
+
+function brokenRule(name: string): string | null {
+  const bytes = new TextEncoder().encode(name).length;
+  if (bytes < 1 || bytes > RESOURCE_NAME_BYTES_MAX) return `must be 1 to ${RESOURCE_NAME_BYTES_MAX} bytes long`;
+  if (/[/\\]/.test(name)) return "must not contain / or \\";
+  if (CONTROL.test(name)) return "must not contain control characters";
+  if (name !== name.trim()) return "must not begin or end with white space";
+  if (!name.isWellFormed()) return "must be well-formed Unicode";
+  return null;
+}

@@ -1,0 +1,83 @@
+// Silos, for root operators. Document 4, 2.1 and 2.2.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findSilo, listSilos } from "../../actors/silo/reads.ts";
+import { Uuid } from "../contract/common.ts";
+import { NOT_FOUND } from "../contract/fault.ts";
+import { SCAN_ROWS_MAX } from "../contract/limits.ts";
+import { NamedBody, NamedPatch, Silo } from "../contract/tenancy.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { scanLimitExceeded } from "../http/page.ts";
+import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Tenancy"];
+const path = "/v1/silos/{silo_id}";
+const params = z.object({ silo_id: Uuid });
+
+export function siloRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/silos",
+    tags,
+    summary: "List silos, oldest first",
+    ...rights(deps, "SiloList"),
+    responses: answers(z.array(Silo), "The silos"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const silos = await listSilos(deps.kysely, SCAN_ROWS_MAX + 1);
+    if (silos.length > SCAN_ROWS_MAX) return faultResponse(c, scanLimitExceeded("GET /v1/silos/{silo_id}"));
+    return c.json(silos, 200);
+  });
+
+  const createSiloRoute = createRoute({
+    method: "post",
+    path: "/v1/silos",
+    tags,
+    summary: "Make a silo, and in it a tenant named default",
+    ...rights(deps, "CreateSilo"),
+    request: { body: jsonBody(NamedBody) },
+    responses: answersCreated(Silo, "The silo"),
+  });
+  app.openapi(createSiloRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const outcome = await deps.send(c, { kind: "silo", id: turn.id }, {
+      type: "create",
+      id: turn.id,
+      ...c.req.valid("json"),
+      default_tenant_id: deps.mint.idFrom(turn.id, "tenant"),
+    }, turn);
+    return outcome.ok ? c.json(outcome.reply as Silo, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show a silo",
+    ...rights(deps, "GetSilo"),
+    request: { params },
+    responses: answers(Silo, "The silo"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findSilo(deps.kysely, c.req.valid("param").silo_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const updateRoute = createRoute({
+    method: "patch",
+    path,
+    tags,
+    summary: "Rename or describe a silo",
+    ...rights(deps, "SiloUpdate"),
+    request: { params, body: jsonBody(NamedPatch) },
+    responses: answers(Silo, "The silo"),
+  });
+  app.openapi(updateRoute, async (c) => {
+    const { name, description } = c.req.valid("json");
+    const to = { kind: "silo" as const, id: c.req.valid("param").silo_id };
+    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    return outcome.ok ? c.json(outcome.reply as Silo, 200) : faultResponse(c, outcome.fault);
+  });
+}

@@ -1,0 +1,98 @@
+// Tenants of a silo, for its members and for root operators. Document 4, 2.1 and 2.2.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findTenant, listTenants } from "../../actors/tenant/reads.ts";
+import { atSilo, atTenantOfSilo } from "../auth/place.ts";
+import { Uuid } from "../contract/common.ts";
+import { NOT_FOUND } from "../contract/fault.ts";
+import { SCAN_ROWS_MAX } from "../contract/limits.ts";
+import { NamedBody, NamedPatch, Tenant } from "../contract/tenancy.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { scanLimitExceeded } from "../http/page.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Tenancy"];
+const path = "/v1/silos/{silo_id}/tenants/{tenant_id}";
+const ofSilo = z.object({ silo_id: Uuid });
+const params = ofSilo.extend({ tenant_id: Uuid });
+
+export function tenantRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/silos/{silo_id}/tenants",
+    tags,
+    summary: "List the tenants of a silo, oldest first",
+    ...rights(deps, "TenantList", atSilo),
+    request: { params: ofSilo },
+    responses: answers(z.array(Tenant), "The tenants"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const tenants = await listTenants(deps.kysely, c.req.valid("param").silo_id, SCAN_ROWS_MAX + 1);
+    if (tenants.length > SCAN_ROWS_MAX) return faultResponse(c, scanLimitExceeded("GET by id"));
+    return c.json(tenants, 200);
+  });
+
+  const createTenantRoute = createRoute({
+    method: "post",
+    path: "/v1/silos/{silo_id}/tenants",
+    tags,
+    summary: "Make a tenant",
+    ...rights(deps, "TenantCreate", atSilo),
+    request: { params: ofSilo, body: jsonBody(NamedBody) },
+    responses: answersCreated(Tenant, "The tenant"),
+  });
+  app.openapi(createTenantRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { silo_id } = c.req.valid("param");
+    const message = { type: "create", id: turn.id, silo_id, ...c.req.valid("json") } as const;
+    const outcome = await deps.send(c, { kind: "tenant", id: turn.id }, message, turn);
+    return outcome.ok ? c.json(outcome.reply as Tenant, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show a tenant",
+    ...rights(deps, "TenantGet", atTenantOfSilo),
+    request: { params },
+    responses: answers(Tenant, "The tenant"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findTenant(deps.kysely, c.req.valid("param").tenant_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const updateRoute = createRoute({
+    method: "patch",
+    path,
+    tags,
+    summary: "Rename or describe a tenant",
+    ...rights(deps, "TenantUpdate", atTenantOfSilo),
+    request: { params, body: jsonBody(NamedPatch) },
+    responses: answers(Tenant, "The tenant"),
+  });
+  app.openapi(updateRoute, async (c) => {
+    const { name, description } = c.req.valid("json");
+    const to = { kind: "tenant" as const, id: c.req.valid("param").tenant_id };
+    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    return outcome.ok ? c.json(outcome.reply as Tenant, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Delete a tenant that holds nothing",
+    description: "Refused (409) while it holds a project, a user or an API key, and for the default tenant of a silo.",
+    ...rights(deps, "TenantDelete", atTenantOfSilo),
+    request: { params },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const outcome = await deps.act(c, { kind: "tenant", id: c.req.valid("param").tenant_id }, { type: "delete" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+}

@@ -1,0 +1,196 @@
+// Silos, tenants, projects and quotas. Document 4, 2.1 and 2.2; delete guards of 1.15.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+
+let t: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane();
+});
+afterAll(() => t.close());
+
+const NOBODY = randomUUID();
+
+async function make(path: string, name: string = randomUUID()) {
+  return okOf(await t.call("POST", path, { body: { name, description: "d" } }));
+}
+
+async function makeProject() {
+  const silo = await make("/v1/silos");
+  const tenant = await make(`/v1/silos/${silo.id}/tenants`);
+  const project = await make(`/v1/tenants/${tenant.id}/projects`);
+  return {
+    silo,
+    tenant,
+    project,
+    tenantPath: `/v1/silos/${silo.id}/tenants/${tenant.id}`,
+    path: `/v1/tenants/${tenant.id}/projects/${project.id}`,
+  };
+}
+
+test("a silo comes with a tenant named default, which cannot be deleted", async () => {
+  const silo = await make("/v1/silos", "silo-a");
+  expect(silo).toMatchObject({ name: "silo-a", description: "d" });
+  const tenants = okOf(await t.call("GET", `/v1/silos/${silo.id}/tenants`));
+  expect(tenants).toMatchObject([{ id: silo.default_tenant_id, silo_id: silo.id, name: "default" }]);
+  const refused = await t.call("DELETE", `/v1/silos/${silo.id}/tenants/${silo.default_tenant_id}`);
+  expect(refused).toMatchObject({
+    status: 409,
+    body: { message: "this is the default tenant of its silo and cannot be deleted", error_code: "Conflict" },
+  });
+});
+
+test("a tenant of one silo is not found below another", async () => {
+  const [a, b] = [await make("/v1/silos"), await make("/v1/silos")];
+  for (const method of ["GET", "DELETE"]) {
+    expect((await t.call(method, `/v1/silos/${a.id}/tenants/${b.default_tenant_id}`)).status).toBe(404);
+  }
+});
+
+test("names are unique in their parent, and free again after a delete", async () => {
+  const { silo, tenant } = await makeProject();
+  const places = [
+    ["/v1/silos", "silo", ""],
+    [`/v1/silos/${silo.id}/tenants`, "tenant", " in this silo"],
+    [`/v1/tenants/${tenant.id}/projects`, "project", " in this tenant"],
+  ] as const;
+  for (const [path, noun, where] of places) {
+    const first = await make(path, "taken");
+    const again = await t.call("POST", path, { body: { name: "taken" } });
+    expect(again).toMatchObject({ status: 409, body: { message: `a ${noun} named taken already exists${where}` } });
+    if (noun === "silo") continue;
+    expect((await t.call("DELETE", `${path}/${first.id}`)).status).toBe(204);
+    await make(path, "taken");
+  }
+});
+
+describe("the rule of names", () => {
+  const RULES = [
+    ["", "name must be 1 to 63 bytes long"],
+    ["n".repeat(64), "name must be 1 to 63 bytes long"],
+    ["ü".repeat(32), "name must be 1 to 63 bytes long"],
+    ["a/b", "name must not contain / or \\"],
+    ["a\\b", "name must not contain / or \\"],
+    ["a\u0007b", "name must not contain control characters"],
+    [" a", "name must not begin or end with white space"],
+    ["a\t", "name must not contain control characters"],
+  ] as const;
+
+  test.each(RULES)("%j is refused with 409", async (name, message) => {
+    const { silo, path } = await makeProject();
+    const answers = [
+      await t.call("POST", "/v1/silos", { body: { name } }),
+      await t.call("POST", `/v1/silos/${silo.id}/tenants`, { body: { name } }),
+      await t.call("PATCH", path, { body: { name } }),
+    ];
+    for (const answer of answers) expect(answer).toMatchObject({ status: 409, body: { message } });
+  });
+
+  test("63 bytes of anything else are accepted", async () => {
+    for (const name of ["n".repeat(63), "ü".repeat(31), "a b", "名前", "-", "."]) await make("/v1/silos", name);
+  });
+});
+
+test("a change keeps what it leaves out", async () => {
+  const { silo, tenantPath, path } = await makeProject();
+  for (const at of [`/v1/silos/${silo.id}`, tenantPath, path]) {
+    const name = randomUUID();
+    expect(okOf(await t.call("PATCH", at, { body: { name } }))).toMatchObject({ name, description: "d" });
+    expect(okOf(await t.call("PATCH", at, { body: { description: "" } }))).toMatchObject({ name, description: "" });
+    expect(okOf(await t.call("GET", at))).toMatchObject({ name, description: "" });
+  }
+});
+
+test("a tenant that holds a project is kept, and the refusal names the project", async () => {
+  const { tenant, project, tenantPath, path } = await makeProject();
+  const refused = await t.call("DELETE", tenantPath);
+  const held = `project ${project.name} (${project.id})`;
+  expect(refused).toMatchObject({
+    status: 409,
+    body: { message: `tenant ${tenant.id} still holds ${held}; delete that first` },
+  });
+  expect((await t.call("DELETE", path)).status).toBe(204);
+  expect((await t.call("DELETE", tenantPath)).status).toBe(204);
+  expect((await t.call("GET", tenantPath)).status).toBe(404);
+});
+
+test("a project made while its tenant goes: one of the two is refused", async () => {
+  for (let round = 0; round < 20; round++) {
+    const silo = await make("/v1/silos");
+    const tenant = await make(`/v1/silos/${silo.id}/tenants`);
+    const [gone, made] = await Promise.all([
+      t.call("DELETE", `/v1/silos/${silo.id}/tenants/${tenant.id}`),
+      t.call("POST", `/v1/tenants/${tenant.id}/projects`, { body: { name: "p" } }),
+    ]);
+    expect([gone.status, made.status]).toBeOneOf([[204, 409], [204, 404], [409, 201]]);
+  }
+});
+
+test("an Idempotency-Key makes one record, however often it is sent", async () => {
+  const headers = { "idempotency-key": randomUUID() };
+  const body = { name: randomUUID() };
+  const [first, second] = [
+    await t.call("POST", "/v1/silos", { body, headers }),
+    await t.call("POST", "/v1/silos", { body, headers }),
+  ];
+  expect(second.body).toEqual(first.body);
+  expect((await t.call("POST", "/v1/silos", { body: { name: "other" }, headers })).status).toBe(422);
+});
+
+describe("quota", () => {
+  const LIMITS = { cpu_limit: 4, memory_bytes: 8_000, disk_bytes: 9_000, instance_limit: 2 };
+
+  test("is 404 until it is set, shows what is used, and 404 again when it is lifted", async () => {
+    const { tenant, project, path } = await makeProject();
+    const used = { cpu: 0, memory_bytes: 0, disk_bytes: 0, instances: 0 };
+    expect((await t.call("GET", `${path}/quota`)).status).toBe(404);
+    const set = okOf(await t.call("PUT", `${path}/quota`, { body: LIMITS }));
+    expect(set).toMatchObject({ tenant_id: tenant.id, project_id: project.id, ...LIMITS, used });
+    expect(okOf(await t.call("GET", `${path}/quota`))).toEqual(set);
+    expect((await t.call("DELETE", `${path}/quota`)).status).toBe(204);
+    expect((await t.call("DELETE", `${path}/quota`)).status).toBe(404);
+    expect(okOf(await t.call("GET", `${path}/usage`))).toEqual(used);
+  });
+
+  test("needs all four limits", async () => {
+    const { path } = await makeProject();
+    for (const missing of Object.keys(LIMITS)) {
+      const body = Object.fromEntries(Object.entries(LIMITS).filter(([key]) => key !== missing));
+      const answer = await t.call("PUT", `${path}/quota`, { body });
+      expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining(missing) } });
+    }
+  });
+
+  test("the counters of a create unit stop exactly at the limit, and name it", async () => {
+    const { project, path } = await makeProject();
+    okOf(await t.call("PUT", `${path}/quota`, { body: LIMITS }));
+    const room = async (asked: object) => {
+      const { rows } = await t.db.query<{ verdict: string }>("select guard_quota_has_room($1) as verdict", [
+        { project_id: project.id, cpu: 0, memory_bytes: 0, disk_bytes: 0, instances: 0, ...asked },
+      ]);
+      return rows[0]?.verdict;
+    };
+    const use = (amounts: object) =>
+      t.db.query("select effect_quota_use($1)", [{ project_id: project.id, ...amounts }]);
+    expect(await room({ cpu: 4, instances: 2 })).toBe("true");
+    await use({ cpu: 3, instances: 1 });
+    expect(await room({ cpu: 1 })).toBe("true");
+    expect(await room({ cpu: 2 })).toBe("cpu: limit 4, used 3, asked for 2");
+    expect(await room({ memory_bytes: 8_001 })).toBe("memory_bytes: limit 8000, used 0, asked for 8001");
+    expect(await room({ disk_bytes: 9_001 })).toBe("disk_bytes: limit 9000, used 0, asked for 9001");
+    expect(await room({ instances: 2 })).toBe("instances: limit 2, used 1, asked for 2");
+    expect(okOf(await t.call("GET", `${path}/quota`)).used).toMatchObject({ cpu: 3, instances: 1 });
+    okOf(await t.call("PUT", `${path}/quota`, { body: { ...LIMITS, cpu_limit: 1 } }));
+    expect(await room({ instances: 1 })).toBe("true");
+    await use({ cpu: -3, instances: -1 });
+    expect(okOf(await t.call("GET", `${path}/usage`))).toMatchObject({ cpu: 0, instances: 0 });
+  });
+});
+
+test("what is below a tenant or silo that is not there is 404", async () => {
+  const body = { name: "n" };
+  expect((await t.call("GET", `/v1/silos/${NOBODY}/tenants`)).status).toBe(404);
+  expect((await t.call("POST", `/v1/silos/${NOBODY}/tenants`, { body })).status).toBe(404);
+  expect((await t.call("GET", `/v1/tenants/${NOBODY}/projects`)).status).toBe(404);
+  expect((await t.call("POST", `/v1/tenants/${NOBODY}/projects`, { body })).status).toBe(404);
+});
