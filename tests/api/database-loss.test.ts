@@ -42,7 +42,7 @@ test("while it is gone every route that needs it is 503 with Retry-After, health
     expect(Number(retry)).toBeGreaterThanOrEqual(1);
     expect(text).not.toMatch(/postgres|ECONN|127\.0\.0\.1|\.ts|select|insert/i);
   }
-  await expect.poll(async () => (await t.call("GET", "/readyz", { key: null })).status, { timeout: 5_000 }).toBe(200);
+  await expect.poll(async () => (await t.call("GET", "/readyz", { key: null })).status, { timeout: 20_000 }).toBe(200);
   const role = await t.call("POST", `/v1/cns/${node.server_uuid}/role`, { body: { role: "both" } });
   expect(role).toMatchObject({ status: 200, body: { role: "both" } });
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key })).status).toBe(200);

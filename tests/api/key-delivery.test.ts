@@ -1,6 +1,7 @@
 // How a node's key reaches its agent, and nobody else: document 4, 1.3 (register/status) and Fixed here, Lost key answer.
 import { Buffer } from "node:buffer";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { REGISTER_STATUS_HOLD_MS } from "../../src/contract/limits.ts";
 import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
 import { dumpTables, tablesWith } from "../harness/dump.ts";
 
@@ -20,7 +21,19 @@ const NOTHING = {
   imds_token_key_hex: null,
   migrate_ticket_key_hex: null,
 };
+/** Far below the 30 s for which a request is held, and enough on a slow machine. */
+const AT_ONCE_MS = 10_000;
+const PATIENT = { timeout: 20_000 };
 const HEX_32 = expect.stringMatching(/^[0-9a-f]{64}$/);
+
+/** Watches for the server's timer of a held request. The answer waits for it, and is what the timer calls. */
+function holds(): () => Promise<() => void> {
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  return async () => {
+    const found = await vi.waitUntil(() => timers.mock.calls.find(([, ms]) => ms === REGISTER_STATUS_HOLD_MS), PATIENT);
+    return found[0] as () => void; // Nobody gives a timer text to evaluate.
+  };
+}
 
 test("an unknown token is 404, a missing one 400", async () => {
   expect(await status("0".repeat(32))).toMatchObject({ status: 404, body: { error_code: "NotFound" } });
@@ -70,13 +83,14 @@ test("a waiting agent is answered as soon as its node is approved", async () => 
   await t.approve(claim_code);
   const { body } = await waiting;
   expect(body).toMatchObject({ state: "approved", api_key: expect.any(String) });
-  expect(performance.now() - approved_at).toBeLessThan(1_000);
+  expect(performance.now() - approved_at).toBeLessThan(AT_ONCE_MS);
 });
 
 test("a waiting agent is answered when its node is disabled", async () => {
   const { server_uuid, poll_token } = await t.register();
+  const begun = holds();
   const waiting = status(poll_token);
-  await new Promise((wake) => setTimeout(wake, 50));
+  await begun();
   await t.call("POST", `/v1/cns/${server_uuid}/disable`);
   expect((await waiting).body).toEqual({ state: "disabled", ...NOTHING });
 });
@@ -84,8 +98,9 @@ test("a waiting agent is answered when its node is disabled", async () => {
 test("a token that a later registration replaced never delivers the key, though its agent still waits", async () => {
   const other = await openTestPlane({ databaseUrl: t.databaseUrl });
   const { server_uuid, poll_token } = await other.register();
+  const begun = holds();
   const waiting = other.call("GET", `/v1/agent/register/status?poll_token=${poll_token}`, { key: null });
-  await new Promise((wake) => setTimeout(wake, 50));
+  await begun();
   const fresh = await other.register({ server_uuid });
   await other.approve(fresh.claim_code);
   expect((await status(fresh.poll_token)).body.api_key).toEqual(expect.any(String));
@@ -99,11 +114,12 @@ test("an agent that goes away frees its place", async () => {
   const other = await openTestPlane({ databaseUrl: t.databaseUrl });
   const { poll_token } = await other.register();
   const abort = new AbortController();
+  const begun = holds();
   const waiting = other.call("GET", `/v1/agent/register/status?poll_token=${poll_token}`, {
     key: null,
     signal: abort.signal,
   });
-  await new Promise((wake) => setTimeout(wake, 50));
+  await begun();
   abort.abort();
   expect((await waiting).body.state).toBe("pending");
   await other.close();
@@ -112,14 +128,14 @@ test("an agent that goes away frees its place", async () => {
 test("a hold lasts exactly 30 s when nothing happens", async () => {
   const other = await openTestPlane({ databaseUrl: t.databaseUrl });
   const { poll_token } = await other.register();
-  const timers = vi.spyOn(globalThis, "setTimeout");
+  const begun = holds();
   let answered = false;
   const path = `/v1/agent/register/status?poll_token=${poll_token}`;
   const waiting = other.call("GET", path, { key: null }).finally(() => answered = true);
-  const hold = await vi.waitUntil(() => timers.mock.calls.find(([, ms]) => ms === 30_000));
+  const over = await begun();
   expect(answered).toBe(false);
   // The thirty seconds are over.
-  (hold[0] as () => void)();
+  over();
   expect((await waiting).body).toEqual({ state: "pending", ...NOTHING });
   await other.close();
 });

@@ -95,7 +95,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     of: /^src\/(?:auth|http)\//,
     files: [/^src\/(?:auth|http)\//, CONTRACT, PURE, /^src\/db\//],
-    packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|prom-client|@logtape\/logtape|node:.*)$/,
+    packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|prom-client|@logtape\/logtape|jose|hash-wasm|node:.*)$/,
     rule: "src/auth and src/http know nothing of actors",
     mend: "pass what they need as a function from src/wiring.ts",
   },

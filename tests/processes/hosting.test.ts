@@ -9,6 +9,8 @@ import { ROOT_KEY } from "../harness/server-process.ts";
 import { must, request } from "./client.ts";
 import { registration } from "./load.ts";
 
+/** For a slow machine. The host itself would wait for ever. */
+const PATIENCE_MS = 30_000;
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 let database: FreshDatabase;
@@ -73,9 +75,9 @@ test("deno serve src/main.ts answers, writes, and ends on SIGTERM without leavin
   const start = performance.now();
   const how = await hosted.terminate();
   expect([0, 143, "SIGTERM"], hosted.said()).toContain(how);
-  expect(performance.now() - start).toBeLessThan(10_000);
-  await expect.poll(connections).toBe(0);
-}, 40_000);
+  expect(performance.now() - start).toBeLessThan(PATIENCE_MS);
+  await expect.poll(connections, { timeout: PATIENCE_MS }).toBe(0);
+}, 90_000);
 
 test("while the control plane cannot open, requests read 503 as JSON, and the reason is in the log alone", async () => {
   const hosted = await denoServe({});
@@ -84,6 +86,6 @@ test("while the control plane cannot open, requests read 503 as JSON, and the re
     expect(status).toBe(503);
     expect(body).toEqual({ message: "Service Unavailable", request_id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
   }
-  await expect.poll(hosted.said).toContain("DATABASE_URL must be set");
+  await expect.poll(hosted.said, { timeout: PATIENCE_MS }).toContain("DATABASE_URL must be set");
   await hosted.terminate();
-}, 40_000);
+}, 90_000);

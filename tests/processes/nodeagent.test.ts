@@ -9,6 +9,9 @@ import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-fold
 import { must, request } from "./client.ts";
 import { buildExecutables, type Running, start } from "./executables.ts";
 
+/** For a slow machine; the agent reports ten times a second. */
+const PATIENCE_MS = 20_000;
+
 let database: FreshDatabase;
 let server: ServerProcess;
 let folder: TemporaryFolder;
@@ -84,15 +87,15 @@ test("a new machine shows its code, mirrors it, and reports once it is approved"
   const code = await claimCode(running);
   // It shows the code first and mirrors it afterwards, as well as it can.
   const mirror = () => readFile(join(node.state_dir, "claim-code"), "utf8").catch(() => null);
-  await expect.poll(mirror, { timeout: 5_000 }).toBe(`${code}\n`);
+  await expect.poll(mirror, { timeout: PATIENCE_MS }).toBe(`${code}\n`);
   expect(await show(node)).toMatchObject({ state: "pending", claim_code: code });
   const approved = await approve(code);
   await running.says(/reports to/);
   expect((await stat(join(node.state_dir, "credentials.json"))).mode & 0o777).toBe(0o600);
   await expect(stat(join(node.state_dir, "claim-code"))).rejects.toThrow("ENOENT");
   const before = await lastSeen(node);
-  await expect.poll(() => lastSeen(node), { timeout: 5_000 }).toBeGreaterThan(before);
-  await expect.poll(async () => (await show(node)).last_status, { timeout: 5_000 }).not.toBeNull();
+  await expect.poll(() => lastSeen(node), { timeout: PATIENCE_MS }).toBeGreaterThan(before);
+  await expect.poll(async () => (await show(node)).last_status, { timeout: PATIENCE_MS }).not.toBeNull();
   expect(await show(node)).toMatchObject({ state: "approved", bound_api_key_id: approved.bound_api_key_id });
 });
 
@@ -108,7 +111,7 @@ test("SIGTERM ends the agent with 0, and the next start reports without register
   const before = await lastSeen(node);
   const second = agent(node);
   await second.says(/reports to/);
-  await expect.poll(() => lastSeen(node), { timeout: 5_000 }).toBeGreaterThan(before);
+  await expect.poll(() => lastSeen(node), { timeout: PATIENCE_MS }).toBeGreaterThan(before);
   expect(second.said()).not.toContain("Claim code");
   expect(await registrations(node)).toBe(told);
   expect(await savedKey(node)).toBe(key);
@@ -144,7 +147,7 @@ test("once the key was used nobody is given it again", async () => {
   const first = agent(node);
   await approve(await claimCode(first));
   await first.says(/reports to/);
-  await expect.poll(async () => (await show(node)).last_status, { timeout: 5_000 }).not.toBeNull();
+  await expect.poll(async () => (await show(node)).last_status, { timeout: PATIENCE_MS }).not.toBeNull();
   first.signal("SIGKILL");
   await first.ended;
   const thief = agent({ ...node, state_dir: `${node.state_dir}-stolen` });
@@ -175,5 +178,5 @@ test("the agent outlives the server: it reports again when the server is back", 
   server = await startServer({ env: { DATABASE_URL: database.url, PORT: String(server.port) } });
   await running.says(/working again/);
   const before = await lastSeen(node);
-  await expect.poll(() => lastSeen(node), { timeout: 5_000 }).toBeGreaterThan(before);
+  await expect.poll(() => lastSeen(node), { timeout: PATIENCE_MS }).toBeGreaterThan(before);
 }, 40_000);

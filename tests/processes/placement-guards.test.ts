@@ -10,11 +10,14 @@ import { type ServerProcess, startServer } from "../harness/server-process.ts";
 import { type Answer, must, request } from "./client.ts";
 import { invariantViolations } from "./history.ts";
 import { approval, registration } from "./load.ts";
+import { steering } from "./steering.ts";
 
 const INSTANCES = "instances are still placed on this node; delete or migrate them first";
 const RESERVATION = "a placement reservation is in flight for this node";
 const MIGRATION = "a migration involving this node is in flight; wait for it to finish or abort it";
 const ROUNDS = 50;
+/** For a slow machine; nothing here is expected to take so long. */
+const PATIENCE_MS = 20_000;
 
 let database: FreshDatabase;
 let server: ServerProcess;
@@ -75,7 +78,7 @@ async function untilServerWaits(): Promise<void> {
           and wait_event_type = 'Lock'`,
     );
     return waiting.rowCount;
-  }, { interval: 5 }).toBeGreaterThan(0);
+  }, { interval: 5, timeout: PATIENCE_MS }).toBeGreaterThan(0);
 }
 
 /** Places in an open transaction, and leaves it open. False when the node is gone. */
@@ -151,39 +154,43 @@ test("a disabled node takes no placement, an approved one does", async () => {
 
 test("50 rounds of placing and removing at one instant: never both", async () => {
   const outcomes = { placed: 0, removed: 0 };
+  const race = steering();
   for (let round = 0; round < ROUNDS; round++) {
     const node = await disabledNode();
     const [removal, was_placed] = await Promise.all([
-      settle(Math.random() * 6).then(() => remove(node)),
-      settle(Math.random() * 6).then(() => placeOpenly(node)).finally(() => placing.query("commit")),
+      race.hold("first").then(() => remove(node)),
+      race.hold("second").then(() => placeOpenly(node)).finally(() => placing.query("commit")),
     ]);
     expect(await isThere(node)).toBe(was_placed);
     expect(await placed(node)).toBe(was_placed ? 1 : 0);
     if (was_placed) expectConflict(removal, INSTANCES);
     else expect(removal.status).toBe(204);
     outcomes[was_placed ? "placed" : "removed"] += 1;
+    race.won(was_placed ? "second" : "first");
   }
   expect(outcomes.placed, "one side always won: the race was none").toBeGreaterThan(0);
   expect(outcomes.removed, "one side always won: the race was none").toBeGreaterThan(0);
-}, 30_000);
+}, 120_000);
 
 test("50 rounds of commit calls that place while a node is disabled and removed: never both", async () => {
   const outcomes = { placed: 0, refused: 0 };
+  const race = steering();
   for (let round = 0; round < ROUNDS; round++) {
     const node = await approvedNode();
     const [removal, outcome] = await Promise.all([
-      disable(node).then(() => remove(node)),
-      settle(Math.random() * 15).then(() => placement.place(node)),
+      race.hold("first").then(() => disable(node)).then(() => remove(node)),
+      race.hold("second").then(() => placement.place(node)),
     ]);
     expect(await isThere(node)).toBe(outcome === "placed");
     expect(await placed(node)).toBe(outcome === "placed" ? 1 : 0);
     if (outcome === "placed") expectConflict(removal, INSTANCES);
     else expect(removal.status).toBe(204);
     outcomes[outcome] += 1;
+    race.won(outcome === "placed" ? "second" : "first");
   }
   expect(outcomes.placed, "one side always won: the race was none").toBeGreaterThan(0);
   expect(outcomes.refused, "one side always won: the race was none").toBeGreaterThan(0);
-}, 30_000);
+}, 120_000);
 
 test("a reservation in flight refuses the removal, an expired one does not", async () => {
   const node = await disabledNode();

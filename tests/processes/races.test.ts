@@ -14,6 +14,8 @@ const APPROVERS = 10;
 const WINDOW_ROUNDS = 5;
 const WINDOW_COUNT = 10;
 const REGISTRATIONS = 100;
+const KILL_AFTER_MS = [20, 10, 5, 2, 0];
+const PATIENCE_MS = 20_000;
 
 let database: FreshDatabase;
 let pair: Pair;
@@ -65,7 +67,7 @@ test("ten clients approve one claim code at two servers: one wins, nine read the
     "select actor_id from transition where event = 'approve' group by 1 having count(*) > 1",
   );
   expect(rows).toEqual([]);
-}, 30_000);
+}, 120_000);
 
 async function openWindow(): Promise<void> {
   const body = { duration_secs: 600, count: WINDOW_COUNT };
@@ -104,24 +106,31 @@ test("a window of 10 approves exactly 10 of 100 registrations that arrive at two
     expect(await approvedOf(nodes)).toBe(WINDOW_COUNT);
     expect(await budgetLeft()).toBe(0);
   }
-}, 30_000);
+}, 120_000);
 
 test("a server killed amid the registrations: approvals and what is left of the window still make 10", async () => {
-  await openWindow();
-  const registered = registerAll();
-  await new Promise((wake) => setTimeout(wake, 20));
-  await pair.kill(1);
-  const { nodes, answered } = await registered;
-  expect(answered.length, "the kill came too late to matter").toBeLessThan(REGISTRATIONS);
-  expect(answered.filter(({ state }) => state === "approved").length).toBeLessThanOrEqual(WINDOW_COUNT);
-  // A statement that the killed server had sent may still be running.
-  await expect.poll(async () => await approvedOf(nodes) + await budgetLeft()).toBe(WINDOW_COUNT);
-  await pair.restart(1);
-}, 30_000);
+  let missed = 0;
+  // A kill that came too late to matter is tried again earlier; one at once meets requests on any machine.
+  for (const pause_ms of KILL_AFTER_MS) {
+    await openWindow();
+    const registered = registerAll();
+    await new Promise((wake) => setTimeout(wake, pause_ms));
+    await pair.kill(1);
+    const { nodes, answered } = await registered;
+    expect(answered.filter(({ state }) => state === "approved").length).toBeLessThanOrEqual(WINDOW_COUNT);
+    // A statement that the killed server had sent may still be running.
+    await expect.poll(async () => await approvedOf(nodes) + await budgetLeft(), { timeout: PATIENCE_MS })
+      .toBe(WINDOW_COUNT);
+    await pair.restart(1);
+    missed = REGISTRATIONS - answered.length;
+    if (missed > 0) break;
+  }
+  expect(missed, "no kill came early enough to matter").toBeGreaterThan(0);
+}, 120_000);
 
 test("after all races every rule holds and the audit chain verifies", async () => {
   expect(await invariantViolations(db)).toEqual([]);
   const { outcome } = await must<{ outcome: object }>(urlFor(0), { method: "GET", path: "/v1/audit/verify" });
   expect(outcome).toHaveProperty("Ok");
-  await expect.poll(() => auditViolations(db), { timeout: 5_000 }).toEqual([]);
+  await expect.poll(() => auditViolations(db), { timeout: PATIENCE_MS }).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import type { CnView } from "../../src/contract/cn.ts";
+import { REGISTER_STATUS_HOLD_MS } from "../../src/contract/limits.ts";
 import { isAlive } from "../../src/db/data-folder.ts";
 import { openClient, openPool } from "../../src/db/pool.ts";
 import { emptyDatabase, freshDatabase } from "../harness/database.ts";
@@ -12,6 +13,9 @@ import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-fold
 import { type Answer, must, request } from "./client.ts";
 import { historyViolations } from "./history.ts";
 import { registration, startLoad } from "./load.ts";
+
+const ROUND_TRIPS = 20;
+const PATIENCE_MS = 60_000;
 
 const servers: ServerProcess[] = [];
 const leftovers: (() => Promise<void>)[] = [];
@@ -53,7 +57,8 @@ test("SIGTERM answers the held requests and exits with 0; a second SIGTERM chang
   const server = await serverOf({ env: { DATABASE_URL: await databaseUrl(freshDatabase) } });
   const node = await register(server);
   const held = Array.from({ length: 5 }, () => holdPoll(server, node));
-  await new Promise((wake) => setTimeout(wake, 300));
+  // Round trips begun later: once they are through, the five are in the server's hands, however slow the machine.
+  for (let trip = 0; trip < ROUND_TRIPS; trip++) await must(server.url, { method: "GET", path: "/v1/auth/whoami" });
   const start = performance.now();
   server.signal("SIGTERM");
   server.signal("SIGTERM");
@@ -63,19 +68,19 @@ test("SIGTERM answers the held requests and exits with 0; a second SIGTERM chang
     expect(answer).toMatchObject({ status: 200, body: { state: "pending", api_key: null } });
   }
   expect(await server.ended, server.log()).toBe(0);
-  expect(performance.now() - start).toBeLessThan(5_000);
-});
+  expect(performance.now() - start, "the requests were held to their end").toBeLessThan(REGISTER_STATUS_HOLD_MS / 2);
+}, 90_000);
 
 test("SIGTERM under load: what was acknowledged is there, and the exit code is 0", async () => {
   const url = await databaseUrl(freshDatabase);
   const server = await serverOf({ env: { DATABASE_URL: url } });
   const load = startLoad({ urls: () => [server.url] });
-  await expect.poll(() => load.acknowledged(), { timeout: 10_000 }).toBeGreaterThan(50);
+  await expect.poll(() => load.acknowledged(), { timeout: PATIENCE_MS }).toBeGreaterThan(50);
   expect(await server.stop().finally(load.stop), server.log()).toBe(0);
   const db = openPool({ url });
   leftovers.unshift(db.close);
   expect(await historyViolations(db, load.operations)).toEqual([]);
-});
+}, 120_000);
 
 test("three servers started together on an empty database share it, and show one root key once", async () => {
   const env = { DATABASE_URL: await databaseUrl(emptyDatabase), BERTH_ROOT_KEY: undefined };
@@ -129,7 +134,7 @@ test(
     const orphan = await postgresPid(path);
     expect(isAlive(orphan)).toBe(true);
     await first.kill();
-    await expect.poll(() => isAlive(orphan), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isAlive(orphan), { timeout: PATIENCE_MS }).toBe(false);
 
     const second = await serverOf({ env });
     expect(await nodesAt(second)).toEqual([server_uuid]);
@@ -141,5 +146,5 @@ test(
     expect(await third.stop(), third.log()).toBe(0);
     expect(isAlive(postgres)).toBe(false);
   },
-  60_000,
+  180_000,
 );
