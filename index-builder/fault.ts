@@ -17,10 +17,13 @@ export type FaultKind =
   /** One build is in doubt: its release stays as it was, or without that image where it is not the default one. */
   | "held"
   /** A signature, a rollback or two documents that contradict each other. */
-  | "untrusted";
+  | "untrusted"
+  /** Signatures are required, and which key must have made this one is not known: treated like `held`. */
+  | "unverifiable";
 
 export class VendorFault extends Error {
-  constructor(readonly kind: FaultKind, message: string) {
+  /** @param status of the answer, where one came */
+  constructor(readonly kind: FaultKind, message: string, readonly status: number | null = null) {
     super(message);
     this.name = "VendorFault";
   }

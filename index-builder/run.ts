@@ -83,7 +83,12 @@ function tell(outcome: VendorOutcome, terminal: Terminal): void {
   if (!outcome.ok) return terminal.line(`${id}: failed: ${outcome.error}`);
   const builds = [...outcome.tree.current.values()].flat();
   const artifacts = builds.reduce((sum, build) => sum + build.artifacts.length, 0);
-  terminal.line(`${id}: ${outcome.tree.distro.releases.length} releases, ${artifacts} images`);
+  const { releases } = outcome.tree.distro;
+  terminal.line(`${id}: ${count(releases.length, "release")}, ${count(artifacts, "image")}`);
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 export type Writing =

@@ -42,8 +42,11 @@ export type Resolved = {
   readonly release?: { readonly id: string; readonly version: string | null; readonly title: string };
   /** Current builds, newest first; at least one. Most vendors have one: the newest. */
   readonly builds: readonly BuildDraft[];
-  /** Final builds of ended point releases, in a vault. Not resolved again once they are in the tree. */
-  readonly archive?: readonly ArchiveCandidate[];
+  /**
+   * Final builds of ended point releases, in a vault. Not resolved again once they are in the tree, so the visit it is
+   * given leaves no gaps: an archived build is whole or comes another day. No fault of a vault is the vendor's.
+   */
+  readonly archive?: (visit: Visit) => Promise<readonly ArchiveCandidate[]>;
 };
 export type ArchiveCandidate = {
   /** The point release that ended; one archived build is kept for each. */
@@ -99,8 +102,9 @@ export type ChecksumDocument = {
   readonly algorithm: DigestAlgorithm;
   readonly signature: DocumentSignature | null;
   /**
-   * What this document is the next issue of, where every issue has its own address ("noble SHA256SUMS"). An issue signed
-   * before the last one that was accepted is a rollback. The address where absent.
+   * What this document is the next issue of, where every issue has its own address ("noble amd64 SHA256SUMS"). An issue
+   * signed before the last one that was accepted is a rollback, so no two documents of one run share a series: an
+   * architecture that lags has its own. The address where absent.
    */
   readonly series?: string;
 };
@@ -138,8 +142,9 @@ export type Visit = {
    */
   sizes(document: ChecksumDocument): Promise<ReadonlyMap<string, number>>;
   /**
-   * Runs `work` for something a release can do without (another architecture, an archive). Null where the vendor has it
-   * not (404), and with a warning where a recorded web lacks it.
+   * Runs `work` for something a release can do without (another architecture). Null where the vendor has it not (404),
+   * and with a warning where a recorded web lacks it or no attempt brought an answer; the core then keeps what the tree
+   * before lists.
    */
   optional<T>(what: string, work: () => Promise<T>): Promise<T | null>;
   /** Whether the vendor has a file: for a sidecar that only some have. */

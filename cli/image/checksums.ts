@@ -1,25 +1,21 @@
-// Vendors' checksum documents: gnu ("hex  name", "hex *name"), bsd ("SHA256 (name) = hex") and bare (the hash alone). Every
-// line must be what it should be, so that a cut document or an error page is refused as a whole.
+// What a vendor's checksum document says of one file. Every line must be what it should be, so that a cut document or an
+// error page is refused as a whole.
+import { type ChecksumLine, checksumLine, isSilentLine, type ListFormat } from "../../src/pure/checksum-line.ts";
+import { CLEAR_SIGNED_BEGIN, clearSignedText } from "../../src/pure/clear-signed.ts";
+import { asDigest, type DigestAlgorithm } from "../../src/pure/digest-hex.ts";
 import { EXIT } from "../kit/exit-code.ts";
 import { Failure } from "../kit/failure.ts";
-import { type Algorithm, ALGORITHMS } from "./digest.ts";
-
-export type ListFormat = "gnu" | "bsd" | "bare";
 
 export function isListFormat(format: string): format is ListFormat {
   return format === "gnu" || format === "bsd" || format === "bare";
 }
 
-/** Some vendors write one space. */
-const GNU_LINE = /^([0-9a-fA-F]+) [ *]?(\S(?:.*\S)?)$/;
-const BSD_LINE = /^([A-Z0-9-]+) \(([^()]+)\) = ([0-9a-fA-F]+)$/;
 /** Some vendors' file of one hash names the file behind it. */
 const BARE_LINE = /^([0-9a-fA-F]+)(?:\s+\S+)?$/;
-const SIGNED = "-----BEGIN PGP SIGNED MESSAGE-----";
 
 export type Wanted = {
   readonly format: ListFormat;
-  readonly algorithm: Algorithm;
+  readonly algorithm: DigestAlgorithm;
   /** As the document spells it; null when it lists one file only. */
   readonly filename: string | null;
 };
@@ -27,7 +23,7 @@ export type Wanted = {
 /** The hash a document lists, in lower case. Throws a Failure when it lists none, several or is something else. */
 export function listedHash(where: string, document: string, wanted: Wanted): string {
   const found = new Set<string>();
-  for (const line of linesOf(document)) {
+  for (const line of linesOf(where, document)) {
     const entry = entryOf(line, wanted);
     if (entry === "malformed") throw new Failure(`${where} is not a ${wanted.format} checksum document`, EXIT.failure);
     if (entry === "other") continue;
@@ -40,37 +36,22 @@ export function listedHash(where: string, document: string, wanted: Wanted): str
   return hash;
 }
 
-/** Lines that say something. A clear-signed document's frame is left out: who reads it here does not rely on it. */
-function linesOf(document: string): string[] {
-  const lines = document.split("\n").map((line) => line.trimEnd());
-  const framed = lines[0] === SIGNED
-    ? lines.slice(lines.indexOf(""), lines.indexOf("-----BEGIN PGP SIGNATURE-----")).map((line) =>
-      line.replace(/^- /, "")
-    )
-    : lines;
-  return framed.filter((line) => line !== "" && !line.startsWith("#"));
+/** Lines that say something. Of a clear-signed document those inside its frame, whoever signed it. */
+function linesOf(where: string, document: string): string[] {
+  const text = document.startsWith(CLEAR_SIGNED_BEGIN) ? unframed(where, document) : document;
+  return text.split("\n").map((line) => line.trimEnd()).filter((line) => !isSilentLine(line));
 }
 
-type Entry = { name: string; hash: string } | "malformed" | "other";
-
-function entryOf(line: string, { format, algorithm }: Wanted): Entry {
-  switch (format) {
-    case "gnu": {
-      const [, hash = "", name = ""] = GNU_LINE.exec(line) ?? [];
-      return entry(name, hash, algorithm);
-    }
-    case "bsd": {
-      const [, label = "", name = "", hash = ""] = BSD_LINE.exec(line) ?? [];
-      if (label !== "" && label.toLowerCase().replace("-", "") !== algorithm) return "other";
-      return entry(name, hash, algorithm);
-    }
-    case "bare": {
-      const [, hash = ""] = BARE_LINE.exec(line) ?? [];
-      return entry("", hash, algorithm);
-    }
+function unframed(where: string, document: string): string {
+  try {
+    return clearSignedText(document);
+  } catch (error) {
+    throw new Failure(`${where}: ${(error as Error).message}`, EXIT.failure);
   }
 }
 
-function entry(name: string, hash: string, algorithm: Algorithm): Entry {
-  return hash.length === ALGORITHMS[algorithm] ? { name, hash: hash.toLowerCase() } : "malformed";
+function entryOf(line: string, { format, algorithm }: Wanted): ChecksumLine {
+  if (format !== "bare") return checksumLine(line, format, algorithm);
+  const hash = asDigest(BARE_LINE.exec(line)?.[1] ?? "", algorithm);
+  return hash === null ? "malformed" : { name: "", hash };
 }

@@ -1,24 +1,22 @@
 // Hashes of files, in the algorithms the vendors use.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { DIGEST_HEX_CHARS, type DigestAlgorithm } from "../../src/pure/digest-hex.ts";
 import { EXIT } from "../kit/exit-code.ts";
 import { Failure } from "../kit/failure.ts";
 import type { World } from "../kit/world.ts";
 import type { Artifact, Digest } from "./model.ts";
 
-/** Document 1, DigestAlgorithm, with the length of each in hex. */
-export const ALGORITHMS = { sha256: 64, sha512: 128 } as const;
-export type Algorithm = keyof typeof ALGORITHMS;
-export const ALGORITHM_NAMES = ["sha256", "sha512"] as const satisfies readonly Algorithm[];
-export type Hashes = Readonly<Partial<Record<Algorithm, string>>>;
-export type KnownDigest = Digest & { readonly algorithm: Algorithm };
+export const ALGORITHM_NAMES = ["sha256", "sha512"] as const satisfies readonly DigestAlgorithm[];
+export type Hashes = Readonly<Partial<Record<DigestAlgorithm, string>>>;
+export type KnownDigest = Digest & { readonly algorithm: DigestAlgorithm };
 
 const READ_BYTES = 1024 * 1024;
 
 /** Those this program can compute. */
 export function knownDigests({ integrity }: Artifact): readonly KnownDigest[] {
   return (integrity?.digests ?? []).filter((digest): digest is KnownDigest =>
-    ALGORITHM_NAMES.some((name) => name === digest.algorithm && digest.value.length === ALGORITHMS[name])
+    ALGORITHM_NAMES.some((name) => name === digest.algorithm && digest.value.length === DIGEST_HEX_CHARS[name])
   );
 }
 
@@ -26,7 +24,7 @@ export function knownDigests({ integrity }: Artifact): readonly KnownDigest[] {
 export async function hashFile(
   world: World,
   path: string,
-  { algorithms, tell = () => {} }: { algorithms: readonly Algorithm[]; tell?: (bytes: number) => void },
+  { algorithms, tell = () => {} }: { algorithms: readonly DigestAlgorithm[]; tell?: (bytes: number) => void },
 ): Promise<Hashes> {
   const hashes = [...new Set(algorithms)].map((name) => ({ name, hash: createHash(name) }));
   let bytes = 0;

@@ -9,7 +9,7 @@ import { FINGERPRINT, KEY, picking, SIGNATURE, TRUST_INDEX } from "./options.ts"
 import { findImage, imageName, pickArtifact } from "./pick.ts";
 import { sizeText } from "./size-text.ts";
 import { fileName, openSource } from "./source.ts";
-import { noteProof, proofText, wishOf } from "./trust.ts";
+import { proofText, wishOf } from "./trust.ts";
 
 export function download(host: Host): AnyCommand {
   return picking("download", "Download an image and verify it; an interrupted download goes on where it was")
@@ -27,7 +27,6 @@ export function download(host: Host): AnyCommand {
       const target = await targetOf(options.to, artifact);
       const wish = options.verify ? await wishOf(options) : null;
       const fetched = await fetchImage(io, { source, image, artifact, target, wish, other: "refuse" });
-      noteProof(io, fetched.proof);
       const { variant = null, arch, format } = artifact;
       io.print(
         { file: target, image: imageName(image), variant, arch, format, ...flat(fetched) },

@@ -1,5 +1,5 @@
 // The options that several image verbs share.
-import { command, option } from "../framework.ts";
+import { command, each, option } from "../framework.ts";
 
 export type PickOptions = { readonly arch?: string; readonly variant?: string; readonly format?: string };
 export type FilterOptions = PickOptions & {
@@ -38,6 +38,6 @@ export const TRUST_INDEX = option(
   "--trust-index",
   "take the index's word, and do not ask the vendor's checksum document",
 );
-export const SIGNATURE = option("--signature", "also require the vendor's OpenPGP signature");
+export const SIGNATURE = option("--signature", "also require the vendor's OpenPGP signature, by a key you name");
 export const KEY = option("--key <file>", "the vendor's key, in place of the one the index names");
-export const FINGERPRINT = option("--fingerprint <hex>", "the key it must be");
+export const FINGERPRINT = option("--fingerprint <hex>", "the key it must be; may be repeated").argParser(each);

@@ -5,6 +5,8 @@ import { Buffer } from "node:buffer";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import type { Key, PublicKey, VerifyMessageResult } from "openpgp";
+import { armoredBlocks } from "../../src/pure/armor.ts";
+import { goodSignature } from "../../src/pure/good-signature.ts";
 import { EXIT } from "../kit/exit-code.ts";
 import { Failure } from "../kit/failure.ts";
 
@@ -21,7 +23,7 @@ export async function readKeys(
 ): Promise<Keys> {
   const { readKeys } = await import("openpgp");
   const keys: Key[] = await refusing(`${where} holds no OpenPGP key`, async () => {
-    const blocks = armored(document, "PGP PUBLIC KEY BLOCK");
+    const blocks = armoredBlocks(document, "PGP PUBLIC KEY BLOCK");
     if (blocks === null) return await readKeys({ binaryKeys: document });
     return (await Promise.all(blocks.map((armoredKeys) => readKeys({ armoredKeys })))).flat();
   });
@@ -41,7 +43,7 @@ export async function verifyDetached(
 ): Promise<Good> {
   const openpgp = await import("openpgp");
   return await refusing(`${what}: signature refused`, async () => {
-    const blocks = armored(signature, "PGP SIGNATURE");
+    const blocks = armoredBlocks(signature, "PGP SIGNATURE");
     if (blocks !== null && blocks.length !== 1) throw new Error("more than one signature block");
     const made = blocks === null
       ? await openpgp.readSignature({ binarySignature: signature })
@@ -73,23 +75,8 @@ export async function verifyClearSigned(what: string, document: Uint8Array, keys
 }
 
 async function goodOf(signatures: VerifyMessageResult["signatures"], keys: Keys): Promise<Good> {
-  let why = "there is none";
-  for (const { keyID, verified, signature } of signatures) {
-    try {
-      await verified;
-      const key = keys.find((candidate) => candidate.getKeys(keyID).length > 0);
-      if (key === undefined) throw new Error("made by another key");
-      // Infinity for a key without an end, null for one that is revoked or not validly bound.
-      const expires = await key.getExpirationTime();
-      if (expires === null || Number(expires) <= Date.now()) throw new Error("its key has expired or is revoked");
-      const created = (await signature).packets[0]?.created;
-      if (created === undefined || created === null) throw new Error("it has no date");
-      return { fingerprint: fingerprintOf(key), signed_at: created.toISOString() };
-    } catch (error) {
-      why = error instanceof Error ? error.message : String(error);
-    }
-  }
-  throw new Error(why);
+  const { key, signed_at } = await goodSignature({ signatures, keys, now: new Date() });
+  return { fingerprint: fingerprintOf(key), signed_at: signed_at.toISOString() };
 }
 
 async function refusing<T>(words: string, work: () => Promise<T>): Promise<T> {
@@ -100,13 +87,6 @@ async function refusing<T>(words: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-function fingerprintOf(key: Key): string {
+export function fingerprintOf(key: Key): string {
   return key.getFingerprint().toUpperCase();
-}
-
-/** The armored blocks of a document, or null for a binary one. */
-function armored(document: Uint8Array, label: string): string[] | null {
-  const mark = `-----BEGIN ${label}-----`;
-  const parts = Buffer.from(document).toString("latin1").split(mark).slice(1);
-  return parts.length === 0 ? null : parts.map((part) => mark + part);
 }

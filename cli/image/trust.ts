@@ -2,7 +2,6 @@
 import { readFile } from "node:fs/promises";
 import { EXIT } from "../kit/exit-code.ts";
 import { Failure, usageFailure } from "../kit/failure.ts";
-import type { Io } from "../kit/io.ts";
 import type { Artifact } from "./model.ts";
 import type { Source } from "./source.ts";
 import {
@@ -19,7 +18,7 @@ export type TrustOptions = {
   readonly trustIndex?: true | undefined;
   readonly signature?: true | undefined;
   readonly key?: string | undefined;
-  readonly fingerprint?: string | undefined;
+  readonly fingerprint?: readonly string[] | undefined;
 };
 export type Wish = { readonly trust_index: boolean; readonly signature: SignatureWish | null };
 export type Proof = { readonly traced: Traced; readonly signed_by: readonly SignedBy[] };
@@ -35,7 +34,7 @@ export async function wishOf(options: TrustOptions): Promise<Wish> {
   }
   return {
     trust_index,
-    signature: { key: key === undefined ? null : await readKeyFile(key), fingerprint: pinOf(fingerprint) },
+    signature: { key: key === undefined ? null : await readKeyFile(key), fingerprints: (fingerprint ?? []).map(pinOf) },
   };
 }
 
@@ -45,8 +44,7 @@ async function readKeyFile(path: string): Promise<Uint8Array> {
   });
 }
 
-function pinOf(fingerprint: string | undefined): string | null {
-  if (fingerprint === undefined) return null;
+function pinOf(fingerprint: string): string {
   const hex = fingerprint.replace(/\s/g, "").replace(/^0x/i, "").toUpperCase();
   if (!/^(?:[0-9A-F]{40}|[0-9A-F]{64})$/.test(hex)) {
     throw usageFailure("--fingerprint takes a whole fingerprint: 40 or 64 hex digits");
@@ -58,20 +56,12 @@ function pinOf(fingerprint: string | undefined): string | null {
 export async function proveListing(source: Source, artifact: Artifact, wish: Wish): Promise<Proof> {
   const traced = wish.trust_index ? withoutVendor(traceable(artifact)) : await askVendor(source, artifact);
   if (wish.signature === null) return { traced, signed_by: [] };
-  requireSignature(artifact);
+  await requireSignature(source, artifact, wish.signature);
   return { traced, signed_by: await checkDocumentSignatures(source, artifact, wish.signature) };
 }
 
 function withoutVendor(traced: Traced): Traced {
   return traced === "none" ? "none" : "index";
-}
-
-/** Says what a proof leaves open. */
-export function noteProof(io: Io, { signed_by }: Proof): void {
-  const unpinned = new Set(signed_by.filter(({ pinned }) => !pinned).map(({ fingerprint }) => fingerprint));
-  for (const fingerprint of unpinned) {
-    io.note(`note: only the index says that ${fingerprint} is the vendor's key; pass --fingerprint to insist on one`);
-  }
 }
 
 export function proofText({ traced, signed_by }: Proof): string {

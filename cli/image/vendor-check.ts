@@ -5,7 +5,7 @@ import { Failure } from "../kit/failure.ts";
 import { isListFormat, listedHash } from "./checksums.ts";
 import { type KnownDigest, knownDigests } from "./digest.ts";
 import type { Artifact, Signature } from "./model.ts";
-import { type Good, type Keys, readKeys, verifyClearSigned, verifyDetached } from "./signature.ts";
+import { fingerprintOf, type Good, type Keys, readKeys, verifyClearSigned, verifyDetached } from "./signature.ts";
 import type { Source } from "./source.ts";
 
 /** How far a digest was traced: to the vendor's own document, to the index only, or there is none. */
@@ -14,14 +14,10 @@ export type Traced = "vendor" | "index" | "none";
 export type SignatureWish = {
   /** A key file of the user's, in place of the one the index names. */
   readonly key: Uint8Array | null;
-  /** Upper case, or null. */
-  readonly fingerprint: string | null;
+  /** Upper case; those the key may have. Empty where the user did not say. */
+  readonly fingerprints: readonly string[];
 };
-export type SignedBy = Good & {
-  readonly signature_url: string;
-  /** Whether the user or the key's address said which key it must be. */
-  readonly pinned: boolean;
-};
+export type SignedBy = Good & { readonly signature_url: string };
 
 /** How far its digests can be traced. */
 export function traceable(artifact: Artifact): Traced {
@@ -72,11 +68,35 @@ function digestFrom(artifact: Artifact, url: string): KnownDigest | undefined {
   return knownDigests(artifact).find(({ source }) => source?.url === url && isListFormat(source.format));
 }
 
-/** Throws a Failure when the index names no signature that says anything about the file. */
-export function requireSignature(artifact: Artifact): void {
-  if (signaturesOfDocuments(artifact).length + signaturesOfImage(artifact).length > 0) return;
-  throw new Failure(
-    "the vendor signs neither this image nor a list with its hash, as far as the index knows",
+/**
+ * Throws a Failure when the index names no signature that says anything about the file, or one over the image by a key
+ * that nobody vouches for: to learn that after the download would be late.
+ */
+export async function requireSignature(source: Source, artifact: Artifact, wish: SignatureWish): Promise<void> {
+  if (signaturesOfDocuments(artifact).length + signaturesOfImage(artifact).length === 0) {
+    throw new Failure(
+      "the vendor signs neither this image nor a list with its hash, as far as the index knows",
+      EXIT.failure,
+    );
+  }
+  for (const signature of signaturesOfImage(artifact)) {
+    const { keys, pinned } = await keysFor(source, artifact, { signature, wish });
+    if (!pinned) throw unpinned(keys.map(fingerprintOf));
+  }
+}
+
+/**
+ * Who could put another image into the index could put another key beside it, so its word for a key is none: the user, a
+ * key file or the address of a key server has to name it.
+ */
+function unpinned(fingerprints: readonly string[]): Failure {
+  const [first, ...more] = fingerprints;
+  const which = more.length === 0
+    ? `${first} is the vendor's key`
+    : `one of ${fingerprints.join(", ")} is the vendor's key`;
+  return new Failure(
+    `only the index says that ${which}; compare it with what the vendor publishes and pass --fingerprint ` +
+      `${more.length === 0 ? first : "<hex>"}, or the vendor's key as --key`,
     EXIT.failure,
   );
 }
@@ -95,7 +115,8 @@ export async function checkDocumentSignatures(
       ? await verifyClearSigned(signature.signs, document, keys)
       : { ...await detached(source, artifact, { signature, keys, content: document }), text: utf8(document) };
     agree(digestFrom(artifact, signature.signs)!, signature.signs, text);
-    found.push({ ...good, signature_url: signature.url, pinned });
+    if (!pinned) throw unpinned([good.fingerprint]);
+    found.push({ ...good, signature_url: signature.url });
   }
   return found;
 }
@@ -109,7 +130,8 @@ export async function checkImageSignatures(
   for (const signature of signaturesOfImage(artifact)) {
     const { keys, pinned } = await keysFor(source, artifact, { signature, wish });
     const good = await detached(source, artifact, { signature, keys, content: { path } });
-    found.push({ ...good, signature_url: signature.url, pinned });
+    if (!pinned) throw unpinned([good.fingerprint]);
+    found.push({ ...good, signature_url: signature.url });
   }
   return found;
 }
@@ -131,8 +153,8 @@ async function keysFor(
   artifact: Artifact,
   { signature: { key_url }, wish }: { signature: Signature; wish: SignatureWish },
 ): Promise<{ keys: Keys; pinned: boolean }> {
-  const pin = wish.fingerprint ?? (wish.key === null ? pinIn(key_url ?? "") : null);
-  const pins = pin === null ? null : [pin];
+  const in_address = wish.key === null ? pinIn(key_url ?? "") : null;
+  const pins = wish.fingerprints.length > 0 ? wish.fingerprints : in_address === null ? null : [in_address];
   if (wish.key !== null) return { keys: await readKeys("the key file", wish.key, pins), pinned: true };
   if (key_url === null || key_url === undefined) {
     throw new Failure("the index does not say where the vendor's key is; pass --key", EXIT.failure);

@@ -13,7 +13,7 @@ import { FINGERPRINT, KEY, picking, SIGNATURE, TRUST_INDEX } from "./options.ts"
 import { sizeOfFile } from "./part.ts";
 import { artifactName, findImage, imageName } from "./pick.ts";
 import { openSource } from "./source.ts";
-import { noteProof, proofText, proveListing, wishOf } from "./trust.ts";
+import { proofText, proveListing, wishOf } from "./trust.ts";
 import { checkImageSignatures } from "./vendor-check.ts";
 
 type Match = { readonly image: Image; readonly artifact: Artifact };
@@ -44,7 +44,6 @@ export function verify(host: Host): AnyCommand {
           : await checkImageSignatures(source, artifact, { wish: wish.signature, path })),
       ];
       const whole = { ...proof, signed_by };
-      noteProof(io, whole);
       const { variant = null, arch, format } = artifact;
       io.print(
         { file: path, image: imageName(image), variant, arch, format, digest_from: proof.traced, signed_by },

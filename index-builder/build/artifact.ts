@@ -1,7 +1,7 @@
 // One image: its head, its hash from the vendor's document, the signatures that exist. What a server says now comes first;
 // where it gives no usable answer, what the tree before says about the same address stays.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
-import { asDigest } from "../parse/digest.ts";
+import { asDigest } from "../../src/pure/digest-hex.ts";
 import type { LocationKind } from "../tree/enums.ts";
 import type { Artifact, Digest, Signature } from "../tree/model.ts";
 import type { ArtifactDraft, Checksum, DetachedSignature, Visit } from "../vendor.ts";
@@ -14,7 +14,7 @@ export type ArtifactSetting = {
   readonly kind: LocationKind;
   /** The artifact that the tree before has at an address. */
   readonly previous: (url: string) => Artifact | undefined;
-  /** Whether the tree before holds this release, so that there is something to keep. */
+  /** Whether the tree before holds current builds of this release, so that there is something to keep. */
   readonly release_known: boolean;
 };
 
@@ -44,6 +44,11 @@ export async function resolveArtifact(draft: ArtifactDraft, setting: ArtifactSet
   };
 }
 
+/** What is archived is not read again, so it is not recorded without what it has. */
+function canBeKept(error: unknown, { kind }: ArtifactSetting): boolean {
+  return kind !== "vault" && isUnusable(error);
+}
+
 type KnownHead = Omit<Head, "redirects_off_host"> & { readonly redirects_off_host: boolean | null };
 
 async function headOf(
@@ -54,7 +59,7 @@ async function headOf(
   try {
     return await setting.web.head(draft.url);
   } catch (error) {
-    if (!isUnusable(error)) throw error;
+    if (!canBeKept(error, setting)) throw error;
     setting.visit.warn(messageOf(error));
     return {
       size: before?.size ?? null,
@@ -74,7 +79,7 @@ async function digestsOf(
   try {
     return [await digestOf(draft.url, draft.checksum, setting.visit)];
   } catch (error) {
-    if (!isUnusable(error) && !isFault(error, "gone")) throw error;
+    if (!canBeKept(error, setting) && !isFault(error, "gone")) throw error;
     const kept = before?.integrity?.digests ?? [];
     // A newer image whose hash cannot be read is no reason to give up one whose hash is known.
     if (kept.length === 0 && setting.release_known) throw new VendorFault("held", messageOf(error));
@@ -128,13 +133,13 @@ function detached({ url, key }: DetachedSignature, signs: string): Signature {
 async function existing(
   signature: Signature,
   before: Artifact | undefined,
-  { visit }: ArtifactSetting,
+  setting: ArtifactSetting,
 ): Promise<Signature | null> {
   try {
-    return await visit.exists(signature.url) ? signature : null;
+    return await setting.visit.exists(signature.url) ? signature : null;
   } catch (error) {
-    if (!isUnusable(error)) throw error;
-    visit.warn(messageOf(error));
+    if (!canBeKept(error, setting)) throw error;
+    setting.visit.warn(messageOf(error));
     return before?.integrity?.signatures.find(({ url }) => url === signature.url) ?? null;
   }
 }

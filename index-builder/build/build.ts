@@ -6,10 +6,12 @@ import type { Artifact, Build } from "../tree/model.ts";
 import type { BuildDraft, Visit } from "../vendor.ts";
 import type { Web } from "../web/web.ts";
 import { resolveArtifact } from "./artifact.ts";
+import type { Gaps } from "./gaps.ts";
 import { isAbsent, isToken } from "./policy.ts";
 
 export type BuildSetting = {
   readonly visit: Visit;
+  readonly gaps: Gaps;
   readonly web: Web;
   readonly kind: LocationKind;
   readonly distro: string;
@@ -54,12 +56,16 @@ async function artifactAt(draft: BuildDraft, index: number, setting: BuildSettin
       web,
       kind,
       previous: (url) => images.find(({ locations }) => locations.some((location) => location.url === url)),
-      release_known: previous.length > 0,
+      release_known: kind === "primary" && previous.length > 0,
     });
   } catch (error) {
-    const can_go = isFault(error, "not_recorded") || (index > 0 && (isAbsent(error) || isFault(error, "held")));
-    if (!can_go) throw error;
-    visit.warn(`${setting.release} ${artifact.variant ?? "-"} ${artifact.arch}: left out: ${messageOf(error)}`);
+    const what = `${setting.release} ${artifact.variant ?? "-"} ${artifact.arch}`;
+    const in_doubt = kind === "primary" && isFault(error, "held", "unverifiable");
+    if (isFault(error, "not_recorded") || (index > 0 && (isAbsent(error) || in_doubt))) {
+      visit.warn(`${what}: left out: ${messageOf(error)}`);
+    } else if (index === 0 || !setting.gaps.allows(what, error)) {
+      throw error;
+    }
     return null;
   }
 }

@@ -23,35 +23,41 @@ type Setting = {
   readonly now: Date;
 };
 
+/** A text, and of a verified one what its issue is. */
+type Reading = { readonly text: string; readonly issue: Omit<Issue, "series"> | null };
+
 export function openDocuments(setting: Setting): Documents {
   const { web, signatures, notes, now } = setting;
-  const read = new Map<string, Promise<string>>();
+  const read = new Map<string, Promise<Reading>>();
   let trust = setting.before;
   return {
-    text: (url, options = {}) => {
-      // A large document is parsed once by who asks for it; keeping its text too would double the memory of a run.
-      if (options.bytes_max !== undefined) return readText(url, options);
-      const before = read.get(url);
-      if (before !== undefined) return before;
-      const made = readText(url, options);
-      read.set(url, made);
-      return made;
+    text: async (url, options = {}) => {
+      const { text, issue } = await reading(url, options);
+      if (issue !== null) accept({ ...issue, series: options.series ?? url }, options.stale_after_days);
+      return text;
     },
     trust: () => trust,
   };
 
-  async function readText(url: string, options: DocumentOptions): Promise<string> {
+  function reading(url: string, options: DocumentOptions): Promise<Reading> {
+    // A large document is parsed once by who asks for it; keeping its text too would double the memory of a run.
+    if (options.bytes_max !== undefined) return readOnce(url, options);
+    const key = readingKey(url, options.signature);
+    const before = read.get(key);
+    if (before !== undefined) return before;
+    const made = readOnce(url, options);
+    read.set(key, made);
+    return made;
+  }
+
+  async function readOnce(url: string, options: DocumentOptions): Promise<Reading> {
     const { signature } = options;
-    if (signature === undefined) return decode(url, await web.get(url, options));
-    if (signatures === "off") return unverified(url, options, signature);
-    const verified = await verify(url, options, signature);
-    if (verified === null) return unverified(url, options, signature);
-    accept({
-      series: options.series ?? url,
-      signed_at: verified.signed_at,
-      sha256: createHash("sha256").update(verified.bytes).digest("hex"),
-    }, options.stale_after_days);
-    return decode(url, verified.bytes);
+    if (signature === undefined) return { text: decode(url, await web.get(url, options)), issue: null };
+    const verified = signatures === "off" ? null : await verify(url, options, signature);
+    if (verified === null) return { text: await unverified(url, options, signature), issue: null };
+    const { bytes, signed_at } = verified;
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    return { text: decode(url, bytes), issue: { signed_at, sha256 } };
   }
 
   async function unverified(url: string, options: DocumentOptions, signature: DocumentSignature): Promise<string> {
@@ -91,7 +97,10 @@ export function openDocuments(setting: Setting): Documents {
   }
 
   function unchecked(what: string, error: unknown): null {
-    if (signatures === "require") throw new VendorFault("untrusted", `${what}: cannot be checked: ${messageOf(error)}`);
+    if (signatures === "require") {
+      const kind = isFault(error, "unverifiable") ? "unverifiable" : "untrusted";
+      throw new VendorFault(kind, `${what}: cannot be checked: ${messageOf(error)}`);
+    }
     notes.warn(`${what}: signature not checked: ${messageOf(error)}`);
     return null;
   }
@@ -106,7 +115,7 @@ export function openDocuments(setting: Setting): Documents {
   }
 
   async function keysOf(key: SigningKey | null) {
-    if (key === null || key.fingerprints.length === 0) throw new VendorFault("unreadable", "no key is pinned");
+    if (key === null || key.fingerprints.length === 0) throw new VendorFault("unverifiable", "no key is pinned");
     try {
       const bytes = await web.get(key.key_url);
       const keys = await pinnedKeys(key.key_url, bytes, key.fingerprints);
@@ -129,6 +138,11 @@ export function openDocuments(setting: Setting): Documents {
     }
     trust = withIssue(trust, issue);
   }
+}
+
+/** What was read without a signature is not what somebody gets who asks for one. */
+export function readingKey(url: string, signature: DocumentSignature | null | undefined): string {
+  return JSON.stringify([url, signature ?? null]);
 }
 
 function decode(url: string, bytes: Uint8Array): string {

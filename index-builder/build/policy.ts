@@ -1,5 +1,5 @@
 // How long and how often: image-vendors.md 1.4.
-import { isFault, messageOf, type VendorFault } from "../fault.ts";
+import { isFault, type VendorFault } from "../fault.ts";
 
 export const ATTEMPTS = 3;
 export const ATTEMPT_WAIT_MS = 20_000;
@@ -18,5 +18,3 @@ export function isAbsent(error: unknown): error is VendorFault {
 export function isUnusable(error: unknown): error is VendorFault {
   return isFault(error, "refused", "unreadable");
 }
-
-export { messageOf };

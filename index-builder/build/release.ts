@@ -1,21 +1,27 @@
 // One candidate, resolved: its release, current builds and archive, or the reason it is left out.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
-import { compareNatural } from "../natural-order.ts";
 import { osinfoRef, releaseEntry } from "../osinfo/lookup.ts";
 import type { Build, Release } from "../tree/model.ts";
+import { compareArchived } from "../tree/order.ts";
 import type { DistroTree } from "../tree/tree.ts";
-import type { ArchiveCandidate, Candidate, Resolved, Visit } from "../vendor.ts";
+import type { Candidate, Resolved, Visit } from "../vendor.ts";
 import type { Web } from "../web/web.ts";
 import { resolveBuild } from "./build.ts";
+import { type Departed, departedOf } from "./departed.ts";
+import type { Gaps } from "./gaps.ts";
 import { isAbsent, isToken } from "./policy.ts";
 import type { Notes } from "./report.ts";
 
 export type ReleaseSetting = {
   readonly visit: Visit;
+  readonly gaps: Gaps;
+  /** For vaults, which leave no gaps. */
+  readonly vault: { readonly visit: Visit; readonly gaps: Gaps };
   readonly web: Web;
   readonly notes: Notes;
   readonly distro: string;
   readonly previous: DistroTree | null;
+  readonly departed: Departed;
   readonly first_seen: string;
   readonly accept_changes: boolean;
 };
@@ -24,6 +30,7 @@ export type ResolvedRelease = {
   readonly release: Release;
   readonly current: readonly Build[];
   readonly archived: readonly Build[];
+  readonly departed: Departed;
 };
 
 export async function resolveRelease(candidate: Candidate, setting: ReleaseSetting): Promise<ResolvedRelease | null> {
@@ -36,10 +43,16 @@ export async function resolveRelease(candidate: Candidate, setting: ReleaseSetti
     id = release.id;
     const current = await currentBuilds(resolved, release, setting);
     if (current.length === 0) throw new VendorFault("not_recorded", `${id}: no image of it could be had`);
-    const archived = await archivedBuilds(resolved.archive ?? [], { ...setting, release, current });
-    return { release, current, archived };
+    const archived = await archivedBuilds(resolved, { ...setting, release, current });
+    const before = resolved.archive === undefined ? [] : setting.previous?.current.get(id) ?? [];
+    return {
+      release,
+      current,
+      archived,
+      departed: departedOf(setting.departed, { release: id, before, current, archived }),
+    };
   } catch (error) {
-    if (isFault(error, "held")) return kept(id, messageOf(error), setting);
+    if (isFault(error, "held", "unverifiable")) return kept(id, messageOf(error), setting);
     if (!isAbsent(error)) throw error;
     notes.warn(`${id}: left out: ${messageOf(error)}`);
     return null;
@@ -74,8 +87,10 @@ async function currentBuilds(resolved: Resolved, release: Release, setting: Rele
       if (build !== null) builds.push(build);
     } catch (error) {
       // Of several current builds only the newest decides about the release.
-      if (index === 0 || !isAbsent(error)) throw error;
-      setting.notes.warn(`${release.id} ${draft.build}: left out: ${messageOf(error)}`);
+      if (index === 0) throw error;
+      const what = `${release.id} ${draft.build}`;
+      if (isAbsent(error)) setting.notes.warn(`${what}: left out: ${messageOf(error)}`);
+      else if (!setting.gaps.allows(what, error)) throw error;
     }
   }
   return builds;
@@ -83,34 +98,59 @@ async function currentBuilds(resolved: Resolved, release: Release, setting: Rele
 
 type ArchiveSetting = ReleaseSetting & { readonly release: Release; readonly current: readonly Build[] };
 
-/** What was archived stays; a vault is asked only for point releases that are not there yet. */
-async function archivedBuilds(candidates: readonly ArchiveCandidate[], setting: ArchiveSetting): Promise<Build[]> {
-  const { release, current, previous, visit } = setting;
+/**
+ * What was archived stays; a vault is asked only for point releases that are not there yet. Each is asked for again at the
+ * next run until it could be had whole, so none of its faults takes anything else along.
+ */
+async function archivedBuilds(resolved: Resolved, setting: ArchiveSetting): Promise<Build[]> {
+  const { release, current, previous, notes, departed, first_seen, vault } = setting;
   const is_current = (build: string) => current.some((candidate) => candidate.build === build);
   const kept = (previous?.archived.get(release.id) ?? []).filter(({ build }) => !is_current(build));
+  const before = [...previous?.current.get(release.id) ?? [], ...kept];
   const builds = [...kept];
+  const candidates = await orNull(notes, "vault", () => resolved.archive?.(vault.visit) ?? Promise.resolve([])) ?? [];
   for (const candidate of candidates) {
     if (kept.some(({ point_release }) => point_release === candidate.point_release)) continue;
-    const made = await visit.optional(`${release.id} archive of ${candidate.point_release}`, async () => {
+    const made = await orNull(notes, `${release.id} archive of ${candidate.point_release}`, async () => {
       const draft = await candidate.resolve();
       if (draft === null || is_current(draft.build)) return null;
-      return resolveBuild(draft, { ...setting, kind: "vault", release: release.id, previous: [] });
+      return resolveBuild(draft, {
+        ...setting,
+        ...vault,
+        kind: "vault",
+        release: release.id,
+        previous: before,
+        first_seen: departed[`${release.id}/${draft.build}`] ?? first_seen,
+      });
     });
     if (made !== null) builds.push(made);
   }
-  return byPointRelease(builds);
+  return builds.sort(compareArchived);
 }
 
-function byPointRelease(builds: Build[]): Build[] {
-  return builds.sort((a, b) =>
-    compareNatural(b.point_release ?? "", a.point_release ?? "") || compareNatural(b.build, a.build)
-  );
+/** Null where the vendor has it not, and with a note on every fault: an alarm where an attacker could be behind it. */
+async function orNull<T>(notes: Notes, what: string, work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isFault(error, "gone")) return null;
+    const text = `${what}: left out: ${messageOf(error)}`;
+    if (isFault(error, "untrusted", "unsafe", "held")) notes.alarm(text);
+    else notes.warn(text);
+    return null;
+  }
 }
 
-function kept(id: string, why: string, { notes, previous }: ReleaseSetting): ResolvedRelease | null {
+function kept(id: string, why: string, { notes, previous, departed }: ReleaseSetting): ResolvedRelease | null {
   const release = previous?.distro.releases.find((candidate) => candidate.id === id);
   const current = previous?.current.get(id);
   notes.alarm(`${id}: ${release === undefined ? "left out" : "kept as it was"}: ${why}`);
   if (release === undefined || current === undefined) return null;
-  return { release: { ...release, aliases: [] }, current, archived: previous?.archived.get(id) ?? [] };
+  const archived = previous?.archived.get(id) ?? [];
+  return {
+    release: { ...release, aliases: [] },
+    current,
+    archived,
+    departed: departedOf(departed, { release: id, before: [], current, archived }),
+  };
 }

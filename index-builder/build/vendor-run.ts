@@ -7,8 +7,11 @@ import type { Candidate, Vendor, Visit } from "../vendor.ts";
 import type { Exchange } from "../web/exchange.ts";
 import { openWeb } from "../web/web.ts";
 import { giveAliases, mergeChannels } from "./aliases.ts";
+import type { Departed } from "./departed.ts";
 import { openDocuments } from "./documents.ts";
 import { cycleEnded, END_OF_LIFE_HOST, readCycles } from "./end-of-life.ts";
+import { type Gaps, openGaps } from "./gaps.ts";
+import { withImagesBefore } from "./kept-images.ts";
 import { ATTEMPTS } from "./policy.ts";
 import { resolveRelease } from "./release.ts";
 import { newNotes, type Note, type Notes, type SignatureMode } from "./report.ts";
@@ -36,7 +39,8 @@ export async function runVendor(vendor: Vendor, setting: VendorSetting): Promise
   for (let attempts = 1;; attempts++) {
     const notes = newNotes();
     try {
-      return { id: vendor.id, ok: true, attempts, ...(await attempt(vendor, setting, notes)), notes: notes.all };
+      const made = await attempt(vendor, setting, { notes, is_last: attempts === ATTEMPTS });
+      return { id: vendor.id, ok: true, attempts, ...made, notes: notes.all };
     } catch (error) {
       // Whatever a document made a vendor's file throw, the others must still be built.
       if (!isFault(error, "transient") || attempts === ATTEMPTS) {
@@ -47,19 +51,27 @@ export async function runVendor(vendor: Vendor, setting: VendorSetting): Promise
   }
 }
 
-async function attempt(vendor: Vendor, setting: VendorSetting, notes: Notes) {
+async function attempt(vendor: Vendor, setting: VendorSetting, { notes, is_last }: { notes: Notes; is_last: boolean }) {
   const { now, previous, signatures } = setting;
+  const before = trustOf(setting);
   const web = openWeb(setting.exchange, allowedBy(vendor));
-  const documents = openDocuments({ web, signatures, notes, now, before: trustOf(setting) });
+  const documents = openDocuments({ web, signatures, notes, now, before });
   const { end_of_life_product } = vendor;
-  const visit = openVisit({ web, documents, notes, now, end_of_life_product });
+  const visiting = (gaps: Gaps) => ({
+    gaps,
+    visit: openVisit({ web, documents, notes, gaps, now, end_of_life_product }),
+  });
+  const { visit, gaps } = visiting(openGaps(notes, is_last));
   const candidates = await wanted(vendor, visit, notes);
   const release_setting = {
     visit,
+    gaps,
+    vault: visiting(openGaps(notes, false)),
     web,
     notes,
     distro: vendor.id,
     previous,
+    departed: before.departed,
     first_seen: now.toISOString(),
     accept_changes: setting.accept_changes === true,
   };
@@ -67,7 +79,11 @@ async function attempt(vendor: Vendor, setting: VendorSetting, notes: Notes) {
     const resolved = await resolveRelease(candidate, release_setting);
     return resolved === null ? [] : [{ candidate, resolved }];
   }));
-  const { releases, dev_channel } = giveAliases(mergeChannels(found.flat()));
+  const whole = found.flat().map(({ candidate, resolved }) => {
+    const listed = gaps.any() ? previous?.current.get(resolved.release.id) ?? [] : [];
+    return { candidate, resolved: withImagesBefore(resolved, listed) };
+  });
+  const { releases, dev_channel } = giveAliases(mergeChannels(whole));
   if (releases.length === 0) throw new VendorFault("unreadable", `${vendor.id}: no release could be published`);
   const { id, name, os_family, homepage } = vendor;
   const tree: DistroTree = {
@@ -77,7 +93,8 @@ async function attempt(vendor: Vendor, setting: VendorSetting, notes: Notes) {
       releases.flatMap(({ release, archived }) => archived.length === 0 ? [] : [[release.id, archived]]),
     ),
   };
-  return { tree, trust: documents.trust() };
+  const departed = Object.assign({}, ...releases.map((release) => release.departed)) as Departed;
+  return { tree, trust: { ...documents.trust(), departed } };
 }
 
 /** Keys that were had once stay in use; only what is known of documents is set aside. */

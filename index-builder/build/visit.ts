@@ -5,19 +5,21 @@ import { parseListing } from "../parse/listing.ts";
 import { parseSizes } from "../parse/sizes.ts";
 import type { ChecksumDocument, DocumentOptions, Visit } from "../vendor.ts";
 import type { Web } from "../web/web.ts";
-import type { Documents } from "./documents.ts";
+import { type Documents, readingKey } from "./documents.ts";
 import { type Cycles, readCycles } from "./end-of-life.ts";
+import type { Gaps } from "./gaps.ts";
 import type { Notes } from "./report.ts";
 
 type Setting = {
   readonly web: Web;
   readonly documents: Documents;
   readonly notes: Notes;
+  readonly gaps: Gaps;
   readonly now: Date;
   readonly end_of_life_product: string | null;
 };
 
-export function openVisit({ web, documents, notes, now, end_of_life_product }: Setting): Visit {
+export function openVisit({ web, documents, notes, gaps, now, end_of_life_product }: Setting): Visit {
   const parsed = new Map<string, Promise<unknown>>();
   const today = now.toISOString().slice(0, 10);
   let cycles: Promise<Cycles> | null = null;
@@ -26,7 +28,7 @@ export function openVisit({ web, documents, notes, now, end_of_life_product }: S
     today,
     text: documents.text,
     json: (url, shape, options) =>
-      once(url, async () => {
+      once(readingKey(url, options?.signature), async () => {
         const result = shape.safeParse(asJson(url, await documents.text(url, options)));
         if (!result.success) throw unreadable(url, firstProblem(result.error.issues));
         return result.data;
@@ -34,7 +36,7 @@ export function openVisit({ web, documents, notes, now, end_of_life_product }: S
     listing: async (url) => parseListing(url, await documents.text(url)),
     checksums: (document) =>
       once(
-        `${document.format} ${document.algorithm} ${document.url}`,
+        `${document.format} ${document.algorithm} ${readingKey(document.url, document.signature)}`,
         async (): Promise<Checksums> =>
           parseChecksums(document.url, await documents.text(document.url, optionsOf(document)), document),
       ),
@@ -51,8 +53,7 @@ export function openVisit({ web, documents, notes, now, end_of_life_product }: S
       try {
         return await work();
       } catch (error) {
-        if (isFault(error, "not_recorded")) notes.warn(`${what}: ${messageOf(error)}`);
-        else if (!isFault(error, "gone")) throw error;
+        if (!gaps.allows(what, error)) throw error;
         return null;
       }
     },

@@ -1,41 +1,12 @@
-// The frame of an OpenPGP clear-signed document (RFC 9580, 7). What a reader takes from such a document must be what the
-// signature covers, so anything that could make the two differ is refused: text before or after the frame, a second
-// frame, an armor header other than Hash, an empty line that holds a space or a form feed.
-import { unreadable } from "../fault.ts";
+// The signed text of a clear-signed document, or the fault of one whose frame could hide something (src/pure/clear-signed.ts).
+import * as frame from "../../src/pure/clear-signed.ts";
+import { messageOf, unreadable } from "../fault.ts";
 
-const BEGIN = "-----BEGIN PGP SIGNED MESSAGE-----";
-const SIGNATURE = "-----BEGIN PGP SIGNATURE-----";
-const END = "-----END PGP SIGNATURE-----";
-
-/**
- * The signed text with its dash escapes undone, lines joined by \n. This reads the frame only: whether the signature is
- * good is for signatures/verify.ts.
- * @throws VendorFault unreadable
- */
+/** @throws VendorFault unreadable */
 export function clearSignedText(what: string, document: string): string {
-  const lines = document.split("\n").map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
-  while (lines.at(-1) === "") lines.pop();
-  const signature_at = lines.indexOf(SIGNATURE);
-  if (lines[0] !== BEGIN || lines.at(-1) !== END || signature_at < 0) {
-    throw unreadable(what, "not one clear-signed text");
+  try {
+    return frame.clearSignedText(document);
+  } catch (error) {
+    throw unreadable(what, messageOf(error));
   }
-  for (const line of lines) {
-    // A control character other than a tab is how a line end can be smuggled past one of two readers.
-    // deno-lint-ignore no-control-regex
-    if (/[\u0000-\u0008\u000b-\u001f\u007f\u0085\u2028\u2029]/.test(line)) throw unreadable(what, "control characters");
-  }
-  const frames = lines.filter((line) => /^-----/.test(line));
-  if (frames.length !== 3) throw unreadable(what, "more than one frame");
-  const blank_at = lines.indexOf("");
-  const headers = lines.slice(1, blank_at);
-  if (blank_at < 1 || blank_at > signature_at || headers.some((line) => !/^Hash: [A-Za-z0-9, -]{1,64}$/.test(line))) {
-    throw unreadable(what, "headers other than Hash");
-  }
-  return lines.slice(blank_at + 1, signature_at).map((line) => undash(what, line)).join("\n");
-}
-
-function undash(what: string, line: string): string {
-  if (line.startsWith("- ")) return line.slice(2);
-  if (line.startsWith("-")) throw unreadable(what, "a line that begins with a dash is not escaped");
-  return line;
 }

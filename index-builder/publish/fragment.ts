@@ -2,7 +2,7 @@
 // jobs makes them, one job puts them together.
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import type { TrustState } from "../signatures/trust.ts";
+import { NO_TRUST, type TrustState } from "../signatures/trust.ts";
 import { loadTree, readFiles, TreeProblem } from "../tree/load.ts";
 import { type Part, siteFiles } from "./assemble.ts";
 import { readTrust, TRUST_FILE, writeFolder } from "./site.ts";
@@ -34,6 +34,6 @@ export async function readFragment(folder: string): Promise<ReadonlyMap<string, 
   const trust = await readTrust(folder);
   return new Map(distros.map((tree) => [
     tree.distro.id,
-    { tree, trust: trust.vendors[tree.distro.id] ?? { documents: {}, keys: {} } },
+    { tree, trust: trust.vendors[tree.distro.id] ?? NO_TRUST },
   ]));
 }

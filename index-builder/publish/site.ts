@@ -49,7 +49,7 @@ async function currentNumber(site: Site): Promise<number> {
     throw new TreeProblem(`${site.link}: ${error.message}`);
   });
   if (target === null) return 0;
-  const match = /^\.\/?(?:[^/]+)\/(\d{1,15})\/site$/.exec(target) ?? /\/(\d{1,15})\/site$/.exec(target);
+  const match = /\/(\d{1,15})\/site$/.exec(target);
   if (match === null || resolve(dirname(site.link), target) !== join(site.generations, match[1]!, TREE_FOLDER)) {
     throw new TreeProblem(`${site.link}: a link that this program did not make`);
   }

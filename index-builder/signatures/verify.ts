@@ -2,6 +2,8 @@
 // the vendor's file pins; other signatures beside it are ignored. What a caller gets is what the verifier read, never the
 // document it was handed. openpgp refuses MD5, RIPEMD and SHA-1, RSA below 2047 bits and signatures of the future.
 import * as openpgp from "openpgp";
+import { armoredBlocks } from "../../src/pure/armor.ts";
+import { goodSignature } from "../../src/pure/good-signature.ts";
 import { messageOf, VendorFault } from "../fault.ts";
 import { clearSignedText } from "../parse/clear-signed.ts";
 
@@ -34,7 +36,8 @@ export async function verifyDetached(
       format: "binary",
       date: now,
     });
-    return { bytes: new Uint8Array(data as Uint8Array), signed_at: await goodSignature(signatures, input.keys, now) };
+    const { signed_at } = await goodSignature({ signatures, keys: input.keys, now });
+    return { bytes: new Uint8Array(data as Uint8Array), signed_at };
   });
 }
 
@@ -48,37 +51,11 @@ export async function verifyClearSigned(
     const framed = clearSignedText(what, document);
     const message = await openpgp.readCleartextMessage({ cleartextMessage: document });
     const { data, signatures } = await openpgp.verify({ message, verificationKeys: [...input.keys], date: now });
-    const signed_at = await goodSignature(signatures, input.keys, now);
+    const { signed_at } = await goodSignature({ signatures, keys: input.keys, now });
     // Two readers of one frame: where they disagree, one of them can be fooled.
     if (plain(data) !== plain(framed)) throw new Error("text outside what the signature covers");
     return { bytes: new TextEncoder().encode(data), signed_at };
   });
-}
-
-async function goodSignature(
-  signatures: openpgp.VerifyMessageResult["signatures"],
-  keys: Keys,
-  now: Date,
-): Promise<Date> {
-  let reason = "no signature";
-  for (const { keyID, verified, signature } of signatures) {
-    try {
-      await verified;
-      const key = keys.find((candidate) => candidate.getKeys(keyID).length > 0);
-      if (key === undefined) throw new Error("by a key that is not pinned");
-      // Infinity for a key without an end, null for one that is revoked or has no valid self-signature.
-      const expires = await key.getExpirationTime();
-      if (expires === null || Number(expires) <= now.getTime()) {
-        throw new Error("by a key that has expired or is revoked");
-      }
-      const created = (await signature).packets[0]?.created;
-      if (created === undefined || created === null) throw new Error("no date in it");
-      return created;
-    } catch (error) {
-      reason = messageOf(error);
-    }
-  }
-  throw new Error(reason);
 }
 
 async function refusing<T>(what: string, work: () => Promise<T>): Promise<T> {
@@ -90,25 +67,17 @@ async function refusing<T>(what: string, work: () => Promise<T>): Promise<T> {
 }
 
 function readKeys(document: Uint8Array): Promise<openpgp.Key[]> {
-  const armored = asArmor(document, "PGP PUBLIC KEY BLOCK");
+  const armored = armoredBlocks(document, "PGP PUBLIC KEY BLOCK");
   return armored === null
     ? openpgp.readKeys({ binaryKeys: document })
     : Promise.all(armored.map((armoredKey) => openpgp.readKeys({ armoredKeys: armoredKey }))).then((all) => all.flat());
 }
 
 function readSignature(signature: Uint8Array): Promise<openpgp.Signature> {
-  const blocks = asArmor(signature, "PGP SIGNATURE");
+  const blocks = armoredBlocks(signature, "PGP SIGNATURE");
   if (blocks === null) return openpgp.readSignature({ binarySignature: signature });
   if (blocks.length !== 1) throw new Error("more than one signature block");
   return openpgp.readSignature({ armoredSignature: blocks[0]! });
-}
-
-/** The armored blocks of a file, or null for a binary one. */
-function asArmor(document: Uint8Array, label: string): string[] | null {
-  const text = new TextDecoder().decode(document);
-  const parts = text.split(`-----BEGIN ${label}-----`).slice(1);
-  if (parts.length === 0) return null;
-  return parts.map((part) => `-----BEGIN ${label}-----${part}`);
 }
 
 function plain(text: string): string {

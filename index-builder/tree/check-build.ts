@@ -1,6 +1,7 @@
 // The rules inside one release or one build. No open value that this version does not know is ever published, addresses are
 // https (http only where a vendor has nothing else), dates can be.
-import { ALIASES, CHECKSUM_FORMATS, COMPRESSIONS, DIGEST_HEX_CHARS, IMAGE_FORMATS, SIGNATURE_KINDS } from "./enums.ts";
+import { asDigest } from "../../src/pure/digest-hex.ts";
+import { ALIASES, CHECKSUM_FORMATS, COMPRESSIONS, IMAGE_FORMATS, SIGNATURE_KINDS } from "./enums.ts";
 import type { Artifact, Build, Digest, Release, Signature } from "./model.ts";
 
 export type Complain = (path: string, text: string) => void;
@@ -44,13 +45,17 @@ export function buildRules(
   if (build.artifacts.length === 0) say("has no artifact");
   const keys = build.artifacts.map(({ variant, arch, format }) => `${variant ?? "-"}/${arch}/${format}`);
   for (const key of new Set(keys.filter((key, index) => keys.indexOf(key) !== index))) say(`${key} is there twice`);
-  const urls = build.artifacts.flatMap(({ locations }) => locations.map(({ url }) => url));
+  const urls = locationsOf(build);
   for (const url of new Set(urls.filter((url, index) => urls.indexOf(url) !== index))) say(`${url} is there twice`);
   for (const artifact of build.artifacts) {
     const tell: Say = (text) => say(`${artifact.variant ?? "-"}/${artifact.arch}: ${text}`);
     artifactRules(artifact, kind, tell);
     for (const url of addressesOf(artifact)) urlRule(url, hosts, tell);
   }
+}
+
+export function locationsOf({ artifacts }: Build): string[] {
+  return artifacts.flatMap(({ locations }) => locations.map(({ url }) => url));
 }
 
 function addressesOf({ locations, integrity }: Artifact): string[] {
@@ -76,7 +81,7 @@ function artifactRules(artifact: Artifact, kind: Kind, say: Say): void {
 }
 
 function digestRule({ algorithm, value, source }: Digest, say: Say): void {
-  if (!/^[0-9a-f]+$/.test(value) || value.length !== DIGEST_HEX_CHARS[algorithm]) say(`${value} is no ${algorithm}`);
+  if (asDigest(value, algorithm) !== value) say(`${value} is no ${algorithm}`);
   if (source === null) return;
   unknown(CHECKSUM_FORMATS, source.format, (text) => say(`checksum format ${text}`));
   const lists = source.format === "gnu" || source.format === "bsd";

@@ -1,9 +1,10 @@
 // Every rule a published tree keeps. All problems are reported, not the first. The rules of single documents are in
 // check-build.ts; here is what holds between files.
 import { compareNatural } from "../natural-order.ts";
-import { buildRules, type Complain, type Hosts, releaseRules } from "./check-build.ts";
+import { buildRules, type Complain, type Hosts, locationsOf, releaseRules } from "./check-build.ts";
 import { type Build, BuildList, Distro, DistroList, ImageList } from "./model.ts";
 import { openapiText } from "./openapi.ts";
+import { compareArchived, compareReleases } from "./order.ts";
 import { type ApiPath, DOCS_PATH, PAGE_PATH, parsePath } from "./paths.ts";
 import {
   aliasPath,
@@ -105,6 +106,7 @@ function distroRules(files: Files, { id, hosts }: One, complain: Complain): Dist
   if (distro.id !== id) complain(path, `is of distro ${distro.id}`);
   const ids = distro.releases.map((release) => release.id);
   for (const release of repeated(ids)) complain(path, `release ${release} is listed twice`);
+  if (!isOrdered(distro.releases, compareReleases)) complain(path, "its releases are not newest first");
   const current = new Map<string, readonly Build[]>();
   const archived = new Map<string, readonly Build[]>();
   for (const release of distro.releases) {
@@ -141,10 +143,10 @@ function buildsAt(files: Files, at: At, complain: Complain): Build[] | null {
   if (list.distro !== at.distro || list.release !== at.release) complain(path, `is of ${list.distro}/${list.release}`);
   if (list.builds.length === 0) complain(path, "has no build");
   for (const build of repeated(list.builds.map(({ build }) => build))) complain(path, `build ${build} is listed twice`);
-  const newest_first = list.builds.every(({ build }, index) =>
-    index === 0 || compareNatural(list.builds[index - 1]!.build, build) > 0
-  );
-  if (at.kind === "release" && !newest_first) complain(path, "its builds are not newest first");
+  const order = at.kind === "release" ? byBuild : compareArchived;
+  if (!isOrdered(list.builds, order)) complain(path, "its builds are not newest first");
+  const urls = list.builds.map((build) => new Set(locationsOf(build)));
+  for (const url of repeated(urls.flatMap((of_build) => [...of_build]))) complain(path, `${url} is in two builds`);
   for (const build of list.builds) buildRules(build, { path, kind: at.kind, hosts: at.hosts }, complain);
   return list.builds;
 }
@@ -187,6 +189,15 @@ function parsed<T>(
   } catch {
     return null;
   }
+}
+
+function byBuild(a: Build, b: Build): number {
+  return compareNatural(b.build, a.build);
+}
+
+/** Equal ones are for the rule about repeated names. */
+function isOrdered<T>(items: readonly T[], compare: (a: T, b: T) => number): boolean {
+  return items.every((item, index) => index === 0 || compare(items[index - 1]!, item) <= 0);
 }
 
 function distroOf(at: ApiPath | null): string | null {

@@ -20,6 +20,3 @@ export const IMAGE_FORMATS = ["qcow2", "raw", "vmdk"] as const;
 export type ImageFormat = (typeof IMAGE_FORMATS)[number];
 export const SIGNATURE_KINDS = ["pgp_detached", "pgp_clearsigned"] as const;
 export type SignatureKind = (typeof SIGNATURE_KINDS)[number];
-
-/** Hex characters of each digest. */
-export const DIGEST_HEX_CHARS = { sha256: 64, sha512: 128 } as const satisfies Record<DigestAlgorithm, number>;

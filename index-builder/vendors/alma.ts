@@ -79,7 +79,7 @@ async function resolve(visit: Visit, major: string): Promise<Resolved> {
   const current = found.filter(({ point_release }) => point_release === lead.point_release);
   return {
     builds: groupByBuild(visit, current, lead.build).map(draftOf),
-    archive: await archiveOf(visit, major, lead.point_release),
+    archive: (vault) => archiveOf(vault, major, lead.point_release),
   };
 }
 
@@ -132,8 +132,8 @@ function isDefault({ variant, arch }: Found): boolean {
 
 /** The final build of every point release that the vault has. */
 async function archiveOf(visit: Visit, major: string, current: string): Promise<ArchiveCandidate[]> {
-  const names = await visit.optional("AlmaLinux vault", () => visit.listing(VAULT));
-  const points = (names ?? []).flatMap((name) => /^(\d+\.\d+)\/$/.exec(name)?.[1] ?? [])
+  const names = await visit.listing(VAULT);
+  const points = names.flatMap((name) => /^(\d+\.\d+)\/$/.exec(name)?.[1] ?? [])
     .filter((point) => point.startsWith(`${major}.`) && compareNatural(point, current) < 0);
   const key = major === REKEYED_MAJOR ? null : KEYS[major] ?? null;
   return newestFirst(points, (point) => point).map((point_release) => ({

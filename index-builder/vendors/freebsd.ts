@@ -1,7 +1,7 @@
 // FreeBSD: a release is a major, and each of its point releases has a folder of images with one list of hashes for each
 // architecture. Point releases that have not ended are the current builds; the ended ones are in a vault of the same layout.
 import { osinfoArch } from "../arch.ts";
-import { unreadable, VendorFault } from "../fault.ts";
+import { isFault, unreadable, VendorFault } from "../fault.ts";
 import { compareNatural, newestFirst } from "../natural-order.ts";
 import type {
   ArchiveCandidate,
@@ -70,23 +70,25 @@ function majorOf(point: string): string {
 async function resolve(visit: Visit, major: string, points: readonly string[]): Promise<Resolved> {
   const builds = (await Promise.all(points.map((point) => currentBuild(visit, point)))).flatMap((build) => build ?? []);
   if (builds.length === 0) throw new VendorFault("gone", `${ROOT}: no image of FreeBSD ${major}`);
-  return { builds, archive: await archiveOf(visit, major, points) };
+  return { builds, archive: (vault) => archiveOf(vault, major, points) };
 }
 
 /** Null for a folder that was made before its images. */
 async function currentBuild(visit: Visit, point: string): Promise<BuildDraft | null> {
-  const found = await visit.optional(`FreeBSD ${point}`, () => imagesOf(visit, ROOT, point));
-  if (found === null) {
+  try {
+    const found = await imagesOf(visit, ROOT, point);
+    if (!hasDefault(found)) throw unreadable(`${ROOT}${point}-RELEASE/`, "no cloud-init image on ZFS");
+    return draftOf(point, found);
+  } catch (error) {
+    if (!isFault(error, "gone", "not_recorded")) throw error;
     visit.warn(`FreeBSD ${point}: left out: no list of images yet`);
     return null;
   }
-  if (!hasDefault(found)) throw unreadable(`${ROOT}${point}-RELEASE/`, "no cloud-init image on ZFS");
-  return draftOf(point, found);
 }
 
 async function archiveOf(visit: Visit, major: string, current: readonly string[]): Promise<ArchiveCandidate[]> {
-  const names = await visit.optional("FreeBSD vault", () => visit.listing(VAULT));
-  return pointsIn(names ?? [])
+  const names = await visit.listing(VAULT);
+  return pointsIn(names)
     .filter((point) => majorOf(point) === major && !current.includes(point) && compareNatural(point, current[0]!) < 0)
     .map((point_release) => ({
       point_release,

@@ -8,10 +8,11 @@ import type { ArtifactDraft, Candidate, Resolved, Vendor, Visit } from "../vendo
 const ROOT = "https://downloads.omnios.org/media/";
 type Channel = { token: string; name: RegExp; supported: boolean; lts: boolean; dev: string | null };
 const RELEASED = /^omnios-(r\d+[a-z]*)\.cloud\.(.+)$/;
+/** Newest first: bloody becomes the release after stable. */
 const CHANNELS: readonly Channel[] = [
+  { token: "bloody", name: /^omnios-bloody-(\d{8})\.cloud\.(.+)$/, supported: false, lts: false, dev: "bloody" },
   { token: "stable", name: RELEASED, supported: true, lts: false, dev: null },
   { token: "lts", name: RELEASED, supported: true, lts: true, dev: null },
-  { token: "bloody", name: /^omnios-bloody-(\d{8})\.cloud\.(.+)$/, supported: false, lts: false, dev: "bloody" },
 ];
 
 type Kind = { suffix: string; format: ImageFormat; compression: Compression };

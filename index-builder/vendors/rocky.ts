@@ -75,7 +75,7 @@ async function resolve(visit: Visit, major: string): Promise<Resolved> {
       visit,
     )
   );
-  return { builds: await Promise.all(builds), archive: await archiveOf(visit, major, lead.point_release) };
+  return { builds: await Promise.all(builds), archive: (vault) => archiveOf(vault, major, lead.point_release) };
 }
 
 async function imagesIn(visit: Visit, folder: string, major: string): Promise<Image[]> {
@@ -110,8 +110,8 @@ function isDefault({ variant, arch }: Found): boolean {
 
 /** The final build of every point release that the vault has. */
 async function archiveOf(visit: Visit, major: string, current: string): Promise<ArchiveCandidate[]> {
-  const names = await visit.optional("Rocky Linux vault", () => visit.listing(VAULT));
-  const points = (names ?? []).flatMap((name) => /^(\d+\.\d+)\/$/.exec(name)?.[1] ?? [])
+  const names = await visit.listing(VAULT);
+  const points = names.flatMap((name) => /^(\d+\.\d+)\/$/.exec(name)?.[1] ?? [])
     .filter((point) => point.startsWith(`${major}.`) && compareNatural(point, current) < 0);
   return newestFirst(points, (point) => point).map((point_release) => ({
     point_release,

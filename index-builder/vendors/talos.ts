@@ -9,6 +9,8 @@ const LATEST = "https://api.github.com/repos/siderolabs/talos/releases/latest";
 /** The number is the factory's name for an image to which nothing was added. */
 const IMAGES = "https://factory.talos.dev/image/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba/";
 
+const PAYMENT_REQUIRED = 402;
+
 export const talos: Vendor = {
   id: "talos",
   name: "Talos Linux",
@@ -76,8 +78,7 @@ async function isForCustomers(visit: Visit, url: string): Promise<boolean> {
     await visit.text(url);
     return false;
   } catch (error) {
-    // No other status of the web layer ends so; a fault does not carry its status.
-    if (isFault(error, "refused") && error.message.endsWith("status 402")) return true;
+    if (isFault(error) && error.status === PAYMENT_REQUIRED) return true;
     throw error;
   }
 }

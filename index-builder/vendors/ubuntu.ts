@@ -130,7 +130,7 @@ function artifactOf(codename: string, { offer: { variant, product }, disk }: Dat
         format: "gnu",
         algorithm: "sha256",
         signature: { kind: "pgp_detached", url: `${folder}SHA256SUMS.gpg`, key: KEY },
-        series: `${variant} ${codename} SHA256SUMS`,
+        series: `${variant} ${codename} ${arch} SHA256SUMS`,
       },
       filename: url.slice(folder.length),
       expect: disk.sha256 ?? null,

@@ -16,6 +16,8 @@ export type LiveSetting = {
   readonly redirects_max: number;
   readonly connect_ms: number;
   readonly total_ms: number;
+  /** Aborts when that much time is over. */
+  readonly deadline: (total_ms: number) => AbortSignal;
   /** Every address of a name. */
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly isAllowed: (address: string) => boolean;
@@ -30,6 +32,7 @@ export const LIVE: LiveSetting = {
   redirects_max: 5,
   connect_ms: 10_000,
   total_ms: 120_000,
+  deadline: (total_ms) => AbortSignal.timeout(total_ms),
   resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
   isAllowed: isPublicAddress,
   dial: (url, address) => ({
@@ -46,7 +49,7 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 
 export function liveExchange(setting: LiveSetting): Exchange {
   return async (request) => {
-    const signal = AbortSignal.timeout(setting.total_ms);
+    const signal = setting.deadline(setting.total_ms);
     let url = new URL(request.url);
     for (let hops = 0; hops <= setting.redirects_max; hops++) {
       const answer = await askOnce(setting, { ...request, url: url.href }, signal);

@@ -39,7 +39,7 @@ export function openWeb(exchange: Exchange, allowed: (url: URL) => boolean): Web
       bytes_max: options.bytes_max ?? DOCUMENT_BYTES_MAX,
     });
     const kind = kindOfStatus(answer.status);
-    if (kind !== null) throw new VendorFault(kind, `${method} ${url}: status ${answer.status}`);
+    if (kind !== null) throw new VendorFault(kind, `${method} ${url}: status ${answer.status}`, answer.status);
     return answer;
   }
 }

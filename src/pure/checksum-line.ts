@@ -14,7 +14,10 @@ export type ChecksumLine =
 const GNU_LINE = /^([0-9a-fA-F]{32,128}) [ *]?(\S(?:.*\S)?)$/;
 const BSD_LINE = /^([A-Z0-9-]{2,16}) \(([^()]{1,255})\) = ([0-9a-fA-F]{32,128})$/;
 
-/** @param line without white space at its end */
+/**
+ * One line of a gnu or bsd list, its hash in lower case (document 1, ChecksumFormat).
+ * @param line without white space at its end
+ */
 export function checksumLine(line: string, format: "gnu" | "bsd", algorithm: DigestAlgorithm): ChecksumLine {
   if (format === "gnu") {
     const [, hash = "", name = ""] = GNU_LINE.exec(line) ?? [];

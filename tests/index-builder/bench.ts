@@ -1,7 +1,7 @@
 // Time and memory of a build of the whole recorded web, with Ubuntu's feed grown to its real 18 MB.
-// `deno run -A tests/index-builder/bench.ts [PROGRAM...]`: PROGRAM defaults to dist/index-builder.
+// `deno run -A tests/index-builder/bench.ts [PROGRAM...]`: PROGRAM defaults to dist/index-builder. GNU time measures memory.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -12,12 +12,18 @@ import { webFolder } from "./recorded-vendor.ts";
 const PROGRAM = process.argv.length > 2
   ? process.argv.slice(2)
   : [fileURLToPath(new URL("../../dist/index-builder", import.meta.url))];
+const GNU_TIME = "/usr/bin/time";
 const FEED_URL = "https://cloud-images.ubuntu.com/releases/streams/v1/com.ubuntu.cloud:released:download.json";
 const FEED_BYTES = 18_000_000;
 const RUNS = 7;
 /** The aim for a build of all vendors on the author's two cores. */
 const AIM = { ms: 2_000, megabytes: 200 };
 
+for (const needed of [PROGRAM[0]!, GNU_TIME]) {
+  if (existsSync(needed)) continue;
+  console.error(`${needed} was not found: \`deno task compile\` makes the program, Debian has the other in "time"`);
+  process.exit(2);
+}
 const folder = mkdtempSync(join(tmpdir(), "index-bench-"));
 try {
   writeFileSync(join(folder, "feed.json"), grownFeed());
@@ -75,7 +81,7 @@ function oneBuild(site: string): { ms: number; megabytes: number } {
     "2026-10-09T05:17:00Z",
   ];
   const started_at = performance.now();
-  const ended = spawnSync("/usr/bin/time", ["-f", "%M", ...PROGRAM, ...words], { encoding: "utf8" });
+  const ended = spawnSync(GNU_TIME, ["-f", "%M", ...PROGRAM, ...words], { encoding: "utf8" });
   const ms = performance.now() - started_at;
   if (ended.status !== 0) throw new Error(`the build ended with ${ended.status}: ${ended.stderr.slice(-500)}`);
   return { ms, megabytes: Number(ended.stderr.trim().split("\n").at(-1)) / 1_024 };

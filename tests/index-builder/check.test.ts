@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
-import { EXPECTED, siteFiles } from "../../index-builder/publish/assemble.ts";
+import { EXPECTED, partProblems, siteFiles } from "../../index-builder/publish/assemble.ts";
 import { checkFiles } from "../../index-builder/tree/check.ts";
 import { loadTree } from "../../index-builder/tree/load.ts";
 import type { Artifact, Build, Distro } from "../../index-builder/tree/model.ts";
+import { compareReleases } from "../../index-builder/tree/order.ts";
 import { parsePath } from "../../index-builder/tree/paths.ts";
 import { type DistroTree, type Files, fileText } from "../../index-builder/tree/tree.ts";
 import { debian } from "../../index-builder/vendors/debian.ts";
@@ -133,6 +134,7 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
 ])("%s is a problem", (_, change, expected) => expect(problemsOf(change)).toContain(expected));
 
 test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
+  ["releases that are not newest first", { distro: (distro) => void distro.releases.reverse() }, "not newest first"],
   ["a release listed twice", { distro: (distro) => void distro.releases.push(distro.releases[0]!) }, "is listed twice"],
   [
     "an alias held twice",
@@ -204,6 +206,41 @@ test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
   ["a compression nobody knows", artifact((one) => void (one.compression = "rar")), "compression rar is not known"],
 ])("%s is a problem", (_, change, expected) => expect(problemsAfter(change)).toContain(expected));
 
+const release = (id: string, ...aliases: string[]) => ({ id, version: id.replace("_", " "), aliases });
+
+test.each([
+  ["by number", [release("24.04", "latest"), release("9.10"), release("9.9")]],
+  ["a pre-release by its own number", [release("46_Beta", "dev"), release("45", "latest"), release("44")]],
+  ["a pre-release of an older line after what is newer", [release("16.0", "latest"), release("15.7", "dev")]],
+  ["a channel that counts days before releases", [release("20260907", "dev"), release("r151058", "latest")]],
+  ["a refresh after its release", [release("r151054r"), release("r151054")]],
+])("newest first is %s", (_, releases) => {
+  expect(releases.toSorted(compareReleases)).toEqual(releases);
+  expect(releases.toReversed().sort(compareReleases)).toEqual(releases);
+});
+
+test("releases out of order keep a vendor's part from being published", async () => {
+  const { outcome } = await builtFrom(ubuntu);
+  expect(partProblems(outcome)).toEqual([]);
+  outcome.tree.distro.releases.reverse();
+  expect(partProblems(outcome)).toEqual(["v1/distros/ubuntu/index.json: its releases are not newest first"]);
+});
+
+test("archived builds are newest first by their point release", () => {
+  const old = (build: string, point_release: string): Build => {
+    const made = { ...structuredClone(trees[0]!.current.get("resolute")![0]!), build, point_release };
+    for (const { locations: [place] } of made.artifacts) {
+      Object.assign(place!, { kind: "vault", url: place!.url.replace("/release-", `/release-${point_release}-`) });
+    }
+    return made;
+  };
+  const [newer, older] = [old("20200101", "9.10"), old("20200202", "9.9")];
+  expect(problemsAfter({ archive: (builds) => void builds.push(newer, older) })).toBe("");
+  expect(problemsAfter({ archive: (builds) => void builds.push(older, newer) })).toContain(
+    "archive.json: its builds are not newest first",
+  );
+});
+
 test("an archived build with a primary location, or one that is current too, is a problem", () => {
   const current = trees[0]!.current.get("resolute")![0]!;
   expect(problemsAfter({ archive: (builds) => void builds.push(structuredClone(current)) })).toContain(
@@ -215,6 +252,14 @@ test("an archived build with a primary location, or one that is current too, is 
   );
   other.artifacts[0]!.locations[0]!.kind = "vault";
   expect(problemsAfter({ archive: (builds) => void builds.push(other) })).toBe("");
+});
+
+test("one file in two builds is a problem: a build is its bytes", () => {
+  const [first] = structuredClone(trees) as [DistroTree, DistroTree];
+  const builds = first.current.get("resolute")!;
+  const older = { ...structuredClone(builds[0]!), build: "20200101" };
+  const made = { ...first, current: new Map([...first.current, ["resolute", [...builds, older]]]) };
+  expect(checkFiles(siteFiles({ distros: [made] }), EXPECTED).join("\n")).toContain("is in two builds");
 });
 
 test("every problem is reported, not the first", () => {

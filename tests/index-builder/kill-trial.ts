@@ -7,10 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { siteAt } from "../../index-builder/publish/site.ts";
+import { readTrust, siteAt } from "../../index-builder/publish/site.ts";
 import { readFiles } from "../../index-builder/tree/load.ts";
 import { TrustState } from "../../index-builder/signatures/trust.ts";
-import { readTrust } from "../../index-builder/publish/site.ts";
 import { webFolder } from "./recorded-vendor.ts";
 
 const MAIN = fileURLToPath(new URL("../../index-builder/main.ts", import.meta.url));
@@ -99,7 +98,7 @@ async function everyMoment(call: string, fault: string, trees: { before: string;
 function run(words: readonly string[], wrapper: readonly string[]): number {
   const [program, ...rest] = [...wrapper, ...PROGRAM, ...words];
   const ended = spawnSync(program!, rest, { stdio: "ignore" });
-  if (ended.error !== undefined) throw ended.error;
+  if (ended.error !== undefined) throw new Error(`${program} cannot be run: ${ended.error.message}`);
   return ended.status ?? 128;
 }
 

@@ -3,10 +3,12 @@ import { expect, test } from "vitest";
 import { openDocuments } from "../../index-builder/build/documents.ts";
 import { newNotes } from "../../index-builder/build/report.ts";
 import { runVendor, type VendorOutcome, type VendorSetting } from "../../index-builder/build/vendor-run.ts";
+import { NO_TRUST } from "../../index-builder/signatures/trust.ts";
 import { recordedExchange } from "../../index-builder/web/recorded.ts";
 import type { Exchange } from "../../index-builder/web/exchange.ts";
 import { openWeb } from "../../index-builder/web/web.ts";
 import { debian } from "../../index-builder/vendors/debian.ts";
+import { freebsd } from "../../index-builder/vendors/freebsd.ts";
 import { rocky } from "../../index-builder/vendors/rocky.ts";
 import type { Vendor } from "../../index-builder/vendor.ts";
 import { builtFrom, RECORDED_AT, webFolder } from "./recorded-vendor.ts";
@@ -21,8 +23,8 @@ type Status = {
 };
 
 /** The recorded web, with other statuses for some addresses. */
-async function withStatus(statuses: readonly Status[]): Promise<Exchange> {
-  const web = await recordedExchange([webFolder("t0")]);
+async function withStatus(statuses: readonly Status[], folders = [webFolder("t0")]): Promise<Exchange> {
+  const web = await recordedExchange(folders);
   const left = statuses.map(({ times = Infinity }) => times);
   return (request) => {
     const index = statuses.findIndex(({ match, method }, at) =>
@@ -133,6 +135,30 @@ test("without endoflife.date the vendor fails rather than offer an ended release
   for (const status of [404, 500]) expect((await run(rocky, [{ match: /endoflife\.date/, status }])).ok).toBe(false);
 });
 
+// More than its default images on one architecture.
+const WIDE_ROCKY = ["wide/rocky", "t0"].map(webFolder);
+
+test("what an architecture's list does not answer for stays in the builds it was in", async () => {
+  const { outcome: first } = await builtFrom(rocky, ["wide/rocky", "t0"]);
+  const exchange = await withStatus([{ match: /9\/images\/(?:ppc64le|aarch64)\/$/, status: 503 }], WIDE_ROCKY);
+  const later = await run(rocky, [], { exchange, previous: first.tree });
+  if (!later.ok) throw new Error(later.error);
+  expect(later.tree).toEqual(first.tree);
+  expect(later.notes.map(({ text }) => text).join("\n")).toContain("Rocky Linux 9 ppc64le: passed over");
+});
+
+test("an image beside the default one whose head does not answer stays as it was", async () => {
+  const { outcome: first } = await builtFrom(rocky, ["wide/rocky", "t0"]);
+  const exchange = await withStatus([{ match: /Base-9.*aarch64\.qcow2$/, status: 500 }], WIDE_ROCKY);
+  const later = await run(rocky, [], { exchange, previous: first.tree });
+  expect(later.ok && later.tree).toEqual(first.tree);
+});
+
+test("a point release of FreeBSD that does not answer is no release that is gone", async () => {
+  const match = /14\.\d-RELEASE\/amd64\/Latest\/CHECKSUM/;
+  expect(await run(freebsd, [{ match, status: 503 }])).toMatchObject({ ok: false, attempts: 3 });
+});
+
 test("a Debian suite that cannot be read fails the whole list, so that latest does not slide", async () => {
   for (const status of [403, 404, 500]) {
     expect((await run(debian, [{ match: /dists\/stable\/Release/, status }])).ok).toBe(false);
@@ -177,7 +203,7 @@ test("a clear-signed twin takes the document's place, and one that is not renewe
   const documents = openDocuments({
     web: openWeb(exchange, () => true),
     signatures: "check",
-    before: { documents: {}, keys: {} },
+    before: NO_TRUST,
     notes,
     now: NOW,
   });

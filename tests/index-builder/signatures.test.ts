@@ -1,14 +1,24 @@
+import { existsSync } from "node:fs";
 import * as openpgp from "openpgp";
+import { openDocuments } from "../../index-builder/build/documents.ts";
+import { newNotes } from "../../index-builder/build/report.ts";
+import { NO_TRUST, type VendorTrust } from "../../index-builder/signatures/trust.ts";
+import type { ChecksumDocument, Vendor } from "../../index-builder/vendor.ts";
+import { VENDORS } from "../../index-builder/vendors/all.ts";
+import { openWeb } from "../../index-builder/web/web.ts";
+import { builtFrom, webFolder } from "./recorded-vendor.ts";
 import { beforeAll, expect, test } from "vitest";
 import {
   type Bodies,
   clearSignedOf,
   detachedOf,
   hashOf,
+  KEY_URL,
   type KeyPair,
   type Kind,
   makeKey,
   NOW,
+  ROOT,
   run,
   sha1Signature,
   SIGNED_AT,
@@ -204,6 +214,66 @@ test("a key that cannot be had is a warning under check and a refusal under requ
   );
 });
 
+test("a signature whose key nobody pinned is a warning under check; under require its release stays as it was", async () => {
+  const web = async (text: string) =>
+    webOf({ key: vendor.publicKey.armor(), SHA256SUMS: text, "SHA256SUMS.asc": await detachedOf(text, vendor) });
+  const subject = signedVendor("pgp_detached", []);
+  const checked = await run(subject, await web(GOOD));
+  if (!checked.ok) throw new Error(checked.error);
+  expect(checked.notes).toMatchObject([{ level: "warning", text: expect.stringContaining("no key is pinned") }]);
+  const required = await run(subject, await web(EVIL), { signatures: "require", previous: checked.tree });
+  if (!required.ok) throw new Error(required.error);
+  expect(required.tree).toEqual(checked.tree);
+  expect(required.notes).toMatchObject([{ level: "alarm", text: expect.stringContaining("9: kept as it was") }]);
+});
+
+test("under require a release without a pinned key is left out and the others are published", async () => {
+  const [pinned, unpinned] = [signedVendor("pgp_detached", [vendor.fingerprint]), signedVendor("pgp_detached", [])];
+  const both: Vendor = {
+    ...pinned,
+    list: async (visit) => {
+      const [newer] = await unpinned.list(visit);
+      return [{ ...newer!, token: "10", version: "10", title: "Signed 10" }, ...await pinned.list(visit)];
+    },
+  };
+  const web = webOf({
+    key: vendor.publicKey.armor(),
+    SHA256SUMS: GOOD,
+    "SHA256SUMS.asc": await detachedOf(GOOD, vendor),
+  });
+  const outcome = await run(both, web, { signatures: "require" });
+  if (!outcome.ok) throw new Error(outcome.error);
+  expect(outcome.tree.distro.releases.map(({ id, aliases }) => [id, aliases])).toEqual([["9", ["latest"]]]);
+  expect(outcome.notes).toMatchObject([{ level: "alarm", text: expect.stringContaining("10: left out") }]);
+});
+
+test("under require an archived build without a pinned key is left out with a warning, and nothing else is", async () => {
+  const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
+  const unpinned = signedVendor("pgp_detached", []);
+  const withVault: Vendor = {
+    ...subject,
+    list: async (visit) => {
+      const [candidate] = await subject.list(visit);
+      const archive = async () => {
+        const { builds: [build] } = await (await unpinned.list(visit))[0]!.resolve();
+        return [{ point_release: "8.9", resolve: () => Promise.resolve({ ...build!, build: "8.9-1" }) }];
+      };
+      return [{ ...candidate!, resolve: async () => ({ ...await candidate!.resolve(), archive }) }];
+    },
+  };
+  const web = webOf({
+    key: vendor.publicKey.armor(),
+    SHA256SUMS: GOOD,
+    "SHA256SUMS.asc": await detachedOf(GOOD, vendor),
+  });
+  const required = await run(withVault, web, { signatures: "require" });
+  if (!required.ok) throw new Error(required.error);
+  expect([required.tree.current.get("9")?.length, required.tree.archived.size]).toEqual([1, 0]);
+  expect(required.notes).toMatchObject([{ level: "warning", text: expect.stringContaining("no key is pinned") }]);
+  const checked = await run(withVault, web);
+  expect(checked.ok && checked.tree.archived.get("9")?.map(({ build }) => build)).toEqual(["8.9-1"]);
+});
+
 test("a key that was had once is used where its address fails, so that a bad signature is still refused", async () => {
   const first = await run(
     signedVendor("pgp_detached", [vendor.fingerprint]),
@@ -233,6 +303,65 @@ test("an older signed document is a refused rollback, a newer one is taken, and 
   expect(same.ok && same.trust).toEqual(first.trust);
   const newer = await run(subject, await signed(GOOD, NOW), { trust: first.trust, previous: first.tree });
   expect(newer.ok && Object.values(newer.trust.documents)[0]?.signed_at).toBe(NOW.toISOString());
+});
+
+test("an architecture that lags has an older document every day, and that is no rollback", async () => {
+  const web = openWeb(
+    webOf({
+      key: vendor.publicKey.armor(),
+      NEW: GOOD,
+      "NEW.asc": await detachedOf(GOOD, vendor),
+      OLD: EVIL,
+      "OLD.asc": await detachedOf(EVIL, vendor, { date: new Date(SIGNED_AT.getTime() - 86_400_000) }),
+    }),
+    () => true,
+  );
+  const key = { key_url: KEY_URL, fingerprints: [vendor.fingerprint] };
+  const reading = (name: string, series: string) => ({
+    url: `${ROOT}${name}`,
+    options: { signature: { kind: "pgp_detached" as const, url: `${ROOT}${name}.asc`, key }, series },
+  });
+  const readAll = async (before: VendorTrust, names: readonly (readonly [string, string])[]) => {
+    const documents = openDocuments({ web, signatures: "check", before, notes: newNotes(), now: NOW });
+    for (const [name, series] of names) {
+      const { url, options } = reading(name, series);
+      await documents.text(url, options);
+    }
+    return documents.trust();
+  };
+  const first = await readAll(NO_TRUST, [["NEW", "amd64"], ["NEW", "arm64"], ["OLD", "riscv64"]]);
+  expect(Object.keys(first.documents)).toEqual(["amd64", "arm64", "riscv64"]);
+  expect(await readAll(first, [["OLD", "riscv64"], ["NEW", "arm64"], ["NEW", "amd64"]])).toEqual(first);
+  // An address that was read already is held against every series it is read for.
+  await expect(readAll(first, [["OLD", "riscv64"], ["OLD", "arm64"]])).rejects.toThrow("older document came back");
+});
+
+test.each(VENDORS.map(({ id }) => id))("%s: no two documents of one run are issues of the same series", async (id) => {
+  const addresses = new Map<string, Set<string>>();
+  const note = ({ url, series }: ChecksumDocument) => {
+    const name = series ?? url;
+    addresses.set(name, (addresses.get(name) ?? new Set()).add(url));
+  };
+  const found = VENDORS.find((known) => known.id === id)!;
+  const watched: Vendor = {
+    ...found,
+    list: async (visit) => {
+      const candidates = await found.list(visit);
+      return candidates.map((candidate) => ({
+        ...candidate,
+        resolve: async () => {
+          const resolved = await candidate.resolve();
+          for (const { checksum } of resolved.builds.flatMap(({ artifacts }) => artifacts)) {
+            if (checksum !== null && "document" in checksum) note(checksum.document);
+          }
+          return resolved;
+        },
+      }));
+    },
+  };
+  const wide = existsSync(webFolder(`wide/${id}`)) ? [`wide/${id}`] : [];
+  await builtFrom(watched, [...wide, "t0"]);
+  for (const [series, urls] of addresses) expect([series, ...urls]).toHaveLength(2);
 });
 
 test("other bytes under the same build id leave the release as it was and raise an alarm", async () => {

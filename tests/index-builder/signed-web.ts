@@ -10,7 +10,7 @@ import type { Answer, Exchange } from "../../index-builder/web/exchange.ts";
 export const NOW = new Date("2026-10-09T12:00:00Z");
 export const SIGNED_AT = new Date("2026-10-09T06:00:00Z");
 export const ROOT = "https://images.example/9/";
-const KEY_URL = "https://images.example/key.asc";
+export const KEY_URL = "https://images.example/key.asc";
 
 export type KeyPair = {
   readonly publicKey: openpgp.PublicKey;

@@ -82,10 +82,10 @@ test("a filtered mirror keeps every rule of an index that the index builder know
 
 test("without the vendor, the folder searches, downloads and verifies signatures", async () => {
   const fingerprint = await signList();
-  expect((await mirror("--distro", "ubuntu", "--arch", "x86_64", "--signature")).code).toBe(0);
+  const pin = ["--signature", "--fingerprint", fingerprint];
+  expect((await mirror("--distro", "ubuntu", "--arch", "x86_64", ...pin)).code).toBe(0);
   await vendor.close();
   const target = newFolder();
-  const pin = ["--signature", "--fingerprint", fingerprint];
   const got = await tenantctl(["image", "download", "ubuntu/lts", "--index", to, "--to", target, ...pin]);
   expect(got.err()).toBe("");
   expect(JSON.parse(got.out())).toMatchObject({ from: join(to, NOBLE), digest_from: "vendor" });
@@ -98,13 +98,22 @@ test("without the vendor, the folder searches, downloads and verifies signatures
 });
 
 test("served over the network, it is asked and the vendor is not", async () => {
-  await signList();
+  const fingerprint = await signList();
   const server = await startFileServer();
   try {
     expect((await mirror("--distro", "ubuntu", "--base-url", `${server.base}/sub/`)).code).toBe(0);
     await vendor.close();
     for (const path of filesIn(to)) server.put(`/sub/${path}`, readFileSync(join(to, path)));
-    const words = ["image", "download", "ubuntu/lts", "--index", `${server.base}/sub`, "--signature"];
+    const words = [
+      "image",
+      "download",
+      "ubuntu/lts",
+      "--index",
+      `${server.base}/sub`,
+      "--signature",
+      "--fingerprint",
+      fingerprint,
+    ];
     const got = await tenantctl([...words, "--to", newFolder()]);
     expect(got.code).toBe(0);
     expect(JSON.parse(got.out())).toMatchObject({ from: `${server.base}/sub/${NOBLE}`, digest_from: "vendor" });

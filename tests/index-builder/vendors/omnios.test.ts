@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { omnios } from "../../../index-builder/vendors/omnios.ts";
 import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
-test("every channel's release is named after what it resolved to", async () => {
+test("every channel's release is named after what it resolved to, and bloody is ahead of what was released", async () => {
   const { distro } = await builtFrom(omnios);
   expect(distro.releases.map(({ id, version, title, aliases }) => [id, version, title, aliases])).toEqual([
+    ["20260907", "20260907", "OmniOS 20260907", ["dev"]],
     ["r151058", "r151058", "OmniOS r151058", ["latest"]],
     ["r151054r", "r151054r", "OmniOS r151054r", ["lts"]],
-    ["20260907", "20260907", "OmniOS 20260907", ["dev"]],
   ]);
   expect(distro.dev_channel).toBe("bloody");
 });
@@ -41,16 +41,16 @@ test("the other formats of the same release are published where they are recorde
 test("two channels at one release are one release with both aliases; names are ordered by number", async () => {
   const { distro } = await builtFrom(omnios, ["wide/omnios-next", "t0"]);
   expect(distro.releases.map(({ id, aliases }) => [id, aliases])).toEqual([
-    ["r151066", ["latest", "lts"]],
     ["20280110", ["dev"]],
+    ["r151066", ["latest", "lts"]],
   ]);
 });
 
 test("a channel that is gone is left out, and its alias goes to no other release", async () => {
   const { distro } = await builtFrom(omnios, ["wide/omnios-without-lts", "t0"]);
   expect(distro.releases.map(({ id, aliases }) => [id, aliases])).toEqual([
-    ["r151058", ["latest"]],
     ["20260907", ["dev"]],
+    ["r151058", ["latest"]],
   ]);
 });
 
