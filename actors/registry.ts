@@ -8,19 +8,39 @@ import { bootRoster, type BootRosterMessage } from "./boot-roster/transition.ts"
 import { cn } from "./cn/transition.ts";
 import type { CnMessage } from "./cn/messages.ts";
 import type { AnyBehavior } from "./engine/types.ts";
+import { externalSubnet, type ExternalSubnetMessage } from "./external-subnet/transition.ts";
+import { firewallRule, type FirewallRuleMessage } from "./firewall-rule/transition.ts";
+import type { FloatingIpMessage } from "./floating-ip/messages.ts";
+import { floatingIp } from "./floating-ip/transition.ts";
+import { idp, type IdpMessage } from "./idp/transition.ts";
+import { image, type ImageMessage } from "./image/transition.ts";
 import { job } from "./job/transition.ts";
 import type { JobMessage } from "./job/messages.ts";
+import { natGateway, type NatGatewayMessage } from "./nat-gateway/transition.ts";
+import { networkPool, type NetworkPoolMessage } from "./network-pool/transition.ts";
+import { nicTag, type NicTagMessage } from "./nic-tag/transition.ts";
 import { project, type ProjectMessage } from "./project/transition.ts";
 import { quota, type QuotaMessage } from "./quota/transition.ts";
+import { route, type RouteMessage } from "./route/transition.ts";
+import { routeTable, type RouteTableMessage } from "./route-table/transition.ts";
 import { sagaBehavior } from "./saga/transition.ts";
 import type { SagaMessage } from "./saga/messages.ts";
 import { cnSetup } from "./sagas/cn-setup.ts";
+import { floatingIpAllocate } from "./sagas/floating-ip-allocate.ts";
+import { natGatewayCreate } from "./sagas/nat-gateway-create.ts";
+import { natGatewayDelete } from "./sagas/nat-gateway-delete.ts";
 import { nodeJoin } from "./sagas/node-join.ts";
+import { session, type SessionMessage } from "./session/transition.ts";
 import { setting, type SettingMessage } from "./setting/transition.ts";
 import { silo, type SiloMessage } from "./silo/transition.ts";
 import { site, type SiteMessage } from "./site/transition.ts";
+import { sshKey, type SshKeyMessage } from "./ssh-key/transition.ts";
 import { staging, type StagingMessage } from "./staging/transition.ts";
+import { subnet, type SubnetMessage } from "./subnet/transition.ts";
 import { tenant, type TenantMessage } from "./tenant/transition.ts";
+import type { UserMessage } from "./user/messages.ts";
+import { user } from "./user/transition.ts";
+import { vpc, type VpcMessage } from "./vpc/transition.ts";
 
 /** Which messages each kind takes. */
 export type Messages = {
@@ -38,9 +58,24 @@ export type Messages = {
   readonly tenant: TenantMessage;
   readonly project: ProjectMessage;
   readonly quota: QuotaMessage;
+  readonly user: UserMessage;
+  readonly session: SessionMessage;
+  readonly idp: IdpMessage;
+  readonly vpc: VpcMessage;
+  readonly subnet: SubnetMessage;
+  readonly "route-table": RouteTableMessage;
+  readonly route: RouteMessage;
+  readonly "firewall-rule": FirewallRuleMessage;
+  readonly "nat-gateway": NatGatewayMessage;
+  readonly "floating-ip": FloatingIpMessage;
+  readonly "nic-tag": NicTagMessage;
+  readonly "external-subnet": ExternalSubnetMessage;
+  readonly "network-pool": NetworkPoolMessage;
+  readonly image: ImageMessage;
+  readonly "ssh-key": SshKeyMessage;
 };
 
-export const sagas = [nodeJoin, cnSetup];
+export const sagas = [nodeJoin, cnSetup, natGatewayCreate, natGatewayDelete, floatingIpAllocate];
 
 export const behaviors: readonly AnyBehavior[] = [
   cn,
@@ -55,9 +90,24 @@ export const behaviors: readonly AnyBehavior[] = [
   tenant,
   project,
   quota,
+  user,
+  session,
+  idp,
+  vpc,
+  subnet,
+  routeTable,
+  route,
+  firewallRule,
+  natGateway,
+  floatingIp,
+  nicTag,
+  externalSubnet,
+  networkPool,
+  image,
+  sshKey,
   job,
   sagaBehavior(sagas),
 ];
 
 /** Kinds whose rows carry deadlines: the pump looks for due ones. */
-export const timedKinds: readonly string[] = ["cn", "site", "job", "saga"];
+export const timedKinds: readonly string[] = ["cn", "site", "job", "saga", "session"];

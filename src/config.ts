@@ -2,7 +2,9 @@
 import type { Cidr } from "./pure/ip-address.ts";
 import { parseCidr } from "./pure/ip-address.ts";
 import { API_KEY_FORM, parseApiKey } from "./pure/api-key.ts";
-import { APPROVE_PER_MINUTE_DEFAULT, REGISTER_PER_MINUTE_DEFAULT } from "./contract/limits.ts";
+import type { IdentityService } from "./auth/issuer-credential.ts";
+import { isIssuerUrl, ISSUER_URL_RULE } from "./auth/issuer-url.ts";
+import { APPROVE_PER_MINUTE_DEFAULT, LOGIN_PER_MINUTE, REGISTER_PER_MINUTE_DEFAULT } from "./contract/limits.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -21,6 +23,9 @@ export type Config = {
   readonly labNodes: number;
   readonly approvePerMinute: number;
   readonly registerPerMinute: number;
+  readonly loginPerMinute: number;
+  /** The identity service whose tokens are accepted beside our own, or null. */
+  readonly identity: IdentityService | null;
   readonly trustedProxies: readonly Cidr[];
   /** A proxy in front cuts slow senders, so the plain server will do. */
   readonly behindProxy: boolean;
@@ -58,6 +63,8 @@ export function readConfig(env: Environment): Config {
       low: 1,
       high: 1e6,
     }),
+    loginPerMinute: whole(env, "BERTH_LOGIN_PER_MINUTE", { standard: LOGIN_PER_MINUTE, low: 1, high: 1e6 }),
+    identity: identityService(env),
     trustedProxies: proxies(env["BERTH_TRUSTED_PROXIES"] ?? ""),
     behindProxy: flag(env, "BERTH_BEHIND_PROXY"),
     logLevel: level(env["BERTH_LOG_LEVEL"] ?? "info"),
@@ -77,6 +84,22 @@ function whole(env: Environment, name: string, rule: { standard: number; low: nu
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= rule.low && value <= rule.high) return value;
   throw new Error(`${name} must be a whole number from ${rule.low} to ${rule.high}`);
+}
+
+/** Without an audience, tokens that the service made for others would be accepted here. */
+function identityService(env: Environment): IdentityService | null {
+  const issuer = issuerUrl(env, "BERTH_IDENTITY_ISSUER");
+  const jwks_url = issuerUrl(env, "BERTH_IDENTITY_JWKS_URL");
+  const audience = env["BERTH_IDENTITY_AUDIENCE"] || null;
+  if (issuer !== null && audience !== null) return { issuer, audience, jwks_url };
+  if (issuer === null && audience === null && jwks_url === null) return null;
+  throw new Error("BERTH_IDENTITY_ISSUER and BERTH_IDENTITY_AUDIENCE must be set together");
+}
+
+function issuerUrl(env: Environment, name: string): string | null {
+  const text = env[name] || null;
+  if (text === null || isIssuerUrl(text)) return text;
+  throw new Error(`${name} ${ISSUER_URL_RULE}`);
 }
 
 function proxies(text: string): Cidr[] {

@@ -1,5 +1,4 @@
 // The only place that constructs ports: one control plane from its configuration and a database URL.
-import { createHash } from "node:crypto";
 import { getLogger } from "@logtape/logtape";
 import { findRegistered, type Registered } from "../actors/cn/reads.ts";
 import { createEngine } from "../actors/engine/engine.ts";
@@ -9,10 +8,14 @@ import { behaviors, type Messages, sagas, timedKinds } from "../actors/registry.
 import { findEnded } from "../actors/saga/reads.ts";
 import { createCredentials } from "./auth/credential.ts";
 import { auditActor, createGate } from "./auth/gate.ts";
+import { IssuerUnavailable } from "./auth/issuer.ts";
+import type { Federated } from "./auth/issuer-credential.ts";
 import { createMint } from "./auth/mint.ts";
+import { createPasswords } from "./auth/password.ts";
 import type { Principal } from "./auth/principal.ts";
 import { ensureRootOperator } from "./auth/root-operator.ts";
 import { serverSecret } from "./auth/secret.ts";
+import { createSessionTokens } from "./auth/token.ts";
 import type { Config } from "./config.ts";
 import { type Fault, fault } from "./contract/fault.ts";
 import { REGISTER_STATUS_HOLD_MS, REGISTER_STATUS_HOLD_SHORT_MS } from "./contract/limits.ts";
@@ -46,14 +49,30 @@ import { cnSetupRoutes } from "./routes/cn-setup.ts";
 import { cnRoutes } from "./routes/cns.ts";
 import { configRoutes } from "./routes/config.ts";
 import { type Ctx, isFault, type RouteDeps, type To, type Turn } from "./routes/deps.ts";
+import { firewallRuleRoutes } from "./routes/firewall-rules.ts";
+import { idpRoutes } from "./routes/idps.ts";
+import { externalSubnetRoutes } from "./routes/external-subnets.ts";
+import { floatingIpRoutes } from "./routes/floating-ips.ts";
+import { imageRoutes } from "./routes/images.ts";
 import { indexSiteRoutes } from "./routes/index-site.ts";
 import { labRoutes } from "./routes/lab.ts";
+import { natGatewayRoutes } from "./routes/nat-gateways.ts";
+import { networkPoolRoutes } from "./routes/network-pools.ts";
+import { nicTagRoutes } from "./routes/nic-tags.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { projectRoutes } from "./routes/projects.ts";
+import { routeTableRoutes } from "./routes/route-tables.ts";
+import { routeRoutes } from "./routes/routes.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
 import { createSettings } from "./routes/settings.ts";
 import { siloRoutes } from "./routes/silos.ts";
+import { sshKeyRoutes } from "./routes/ssh-keys.ts";
+import { subnetRoutes } from "./routes/subnets.ts";
 import { systemRoutes } from "./routes/system.ts";
+import { tenantKeyRoutes } from "./routes/tenant-keys.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
+import { vpcRoutes } from "./routes/vpcs.ts";
+import { userRoutes } from "./routes/users.ts";
 import { VERSION } from "./version.ts";
 import { productionPorts } from "./workers/ports.ts";
 import { createPump } from "./workers/pump.ts";
@@ -101,6 +120,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   const secret = await serverSecret({ env: config.env, dataDir: config.dataDir, db });
   if (secret.warning !== null) logger.warning(secret.warning);
   const mint = createMint(secret.secret);
+  const tokens = createSessionTokens(secret.secret);
+  const passwords = createPasswords();
 
   const hints = createHints({ db, report });
   const store = createStore(db, behaviors);
@@ -156,6 +177,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     db,
     newId: ports.newId,
     given: config.rootKey,
+    make: (id, username) => engine.send({ kind: "user", id }, { type: "create_root", id, username }),
     store: async (user_id, key) => {
       const id = ports.newId();
       const outcome = await engine.send({ kind: "api-key", id }, {
@@ -178,15 +200,26 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     trustedProxies: config.trustedProxies,
     observe: metrics.observe,
     // A broken rule that no fault is named for is a bug, and no repetition mends it.
-    unavailable: (error) => error instanceof CommitError ? error.reason !== "constraint" : isConnectionError(error),
+    unavailable: (error) =>
+      error instanceof CommitError
+        ? error.reason !== "constraint"
+        : error instanceof IssuerUnavailable || isConnectionError(error),
   });
   const gate = createGate({
-    credentials: createCredentials(db),
+    credentials: createCredentials({ db, tokens, identity: config.identity, federate }),
     db,
     firstUse: (cn, key_id) => engine.send({ kind: "cn", id: cn }, { type: "key_used", key_id }),
     used: signals.keyUsed,
     denied: (denial) => recordDenial(db, { msg_id: ports.newId(), ...denial }),
   });
+
+  /** The id follows from who it is, so that first tokens that arrive together make one user. */
+  async function federate(user: Federated): Promise<string | null> {
+    const id = mint.idFrom(JSON.stringify([user.issuer, user.tenant_id, user.subject]), "federated-user");
+    const outcome = await engine.send({ kind: "user", id }, { type: "federate", id, ...user });
+    if (!outcome.ok && outcome.fault.kind === "unavailable") throw new IssuerUnavailable(outcome.fault.message);
+    return outcome.ok ? id : null;
+  }
 
   async function turn(c: Ctx): Promise<Turn | Fault> {
     const header = c.req.header("idempotency-key");
@@ -197,9 +230,10 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     const claimed = await claimKey(db, {
       principal: principalOf(c.get("principal")),
       method: c.req.method,
-      path: c.req.path,
+      // A selector says where the record is made as much as a path does.
+      path: c.req.path + new URL(c.req.url).search,
       key: key.value,
-      body_sha256: createHash("sha256").update(await c.req.text()).digest("hex"),
+      body_sha256: mint.bodyDigest(await c.req.text()),
       new_msg_id,
     });
     return claimed.ok ? { id: claimed.msg_id, repeated: claimed.repeated } : claimed.fault;
@@ -223,6 +257,9 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     send,
     newId: ports.newId,
     mint,
+    passwords,
+    tokens,
+    identity_issuer: config.identity?.issuer ?? null,
     root_user_id,
     settings,
     signals,
@@ -243,10 +280,20 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
           outcome: { kind: "client_error", code: "NotFound", message: "Not Found" },
           payload: { code_prefix: prefix },
         }),
+      refusedLogin: (c, user_id) =>
+        recordDenial(db, {
+          msg_id: ports.newId(),
+          request_id: c.get("requestId"),
+          actor: auditActor(c.get("principal")),
+          action: "login",
+          resource: user_id === null ? null : `User::"${user_id}"`,
+          outcome: { kind: "unauthenticated", reason: "unknown user or wrong password" },
+        }),
     },
     limits: {
       approve: (address) => limited(takeToken(db, bucket("approve", address, config.approvePerMinute))),
       register: (address) => limited(takeToken(db, bucket("register", address, config.registerPerMinute))),
+      login: (address) => limited(takeToken(db, bucket("login", address, config.loginPerMinute))),
       approveFailures: () => limited(failuresExhausted(db, "cn-approval")),
       noteApproveFailure: () => noteFailure(db, "cn-approval"),
     },
@@ -260,12 +307,28 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   booterRoutes(app, deps);
   agentRoutes(app, deps);
   apiKeyRoutes(app, deps);
+  sessionRoutes(app, deps);
+  userRoutes(app, deps);
   configRoutes(app, deps);
   auditRoutes(app, deps);
   operationRoutes(app, deps);
   siloRoutes(app, deps);
   tenantRoutes(app, deps);
+  tenantKeyRoutes(app, deps);
+  idpRoutes(app, deps);
   projectRoutes(app, deps);
+  natGatewayRoutes(app, deps);
+  floatingIpRoutes(app, deps);
+  nicTagRoutes(app, deps);
+  externalSubnetRoutes(app, deps);
+  networkPoolRoutes(app, deps);
+  vpcRoutes(app, deps);
+  subnetRoutes(app, deps);
+  routeTableRoutes(app, deps);
+  routeRoutes(app, deps);
+  firewallRuleRoutes(app, deps);
+  imageRoutes(app, deps);
+  sshKeyRoutes(app, deps);
   if (config.indexSite !== null) indexSiteRoutes(app, deps, config.indexSite);
   if (config.lab) labRoutes(app, deps, advanceClock);
   systemRoutes(app, { ...deps, version: VERSION, metrics, ready, schemas: namedSchemas });
@@ -299,6 +362,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     release();
     await pump.stop();
     while (!engine.idle()) await ports.sleep(IDLE_POLL_MS);
+    await passwords.close();
     await signals.close();
     await hints.close();
     await listener?.close();

@@ -5,11 +5,18 @@ import type { Database } from "../../src/db/tables.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { apiKeyView } from "./transition.ts";
 
-/** A user's own keys, oldest first. Never the secret. */
-export async function listApiKeys(db: Kysely<Database>, user_id: string, rows: number): Promise<ApiKeyView[]> {
+/** Whose keys: those of a user, those that are bound to a tenant, or those to which both applies. */
+export type KeyFilter = { readonly user_id?: string; readonly tenant_id?: string };
+
+/** Oldest first. Never the secret. */
+export async function listApiKeys(db: Kysely<Database>, filter: KeyFilter, rows: number): Promise<ApiKeyView[]> {
+  const { user_id, tenant_id } = filter;
   const found = await db.selectFrom("api_key").leftJoin("api_key_use", "api_key_use.key_id", "api_key.id")
-    .select(["id", "user_id", "description", "scope", "bound_to_cn", "created_at", "expires_at", "last_used_at"])
-    .where("user_id", "=", user_id).orderBy("created_at").orderBy("id").limit(rows).execute();
+    .select(["id", "user_id", "description", "scope", "bound_to_cn", "tenant_id", "created_at", "expires_at"])
+    .select("last_used_at")
+    .$if(user_id !== undefined, (query) => query.where("user_id", "=", user_id!))
+    .$if(tenant_id !== undefined, (query) => query.where("tenant_id", "=", tenant_id!))
+    .orderBy("created_at").orderBy("id").limit(rows).execute();
   return found.map(({ last_used_at, ...row }) => ({
     ...apiKeyView({ ...row, state: "live", lookup: "", secret_sha256: "" }),
     last_used_at: last_used_at === null ? null : toRfc3339(last_used_at),

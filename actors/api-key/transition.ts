@@ -1,8 +1,8 @@
 // A key is made once and deleted once. Deleting it is revocation: every process reads the row on every request.
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
-import { NOT_FOUND } from "../../src/contract/fault.ts";
+import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
-import { audit, go, refuse, remove } from "../engine/decide.ts";
+import { audit, go, lock, refuse, remove } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 import type { ApiKeyMessage } from "./messages.ts";
@@ -14,25 +14,40 @@ type Msg<T extends ApiKeyMessage["type"]> = Of<ApiKeyMessage, T>;
 export const apiKeyTable: Table<ApiKeyState, ApiKeyMessage> = {
   create: { absent: create, live: "api key exists already" },
   delete: { absent: "missing", live: deleteOwn },
+  delete_of_tenant: { absent: "missing", live: deleteOfTenant },
   revoke: { absent: "ignore", live: revoke },
 };
 
 function create(_s: null, m: Msg<"create">, now: Date): Out<ApiKeyState> {
   const { type: _type, ...row } = m;
-  const note = { key_id: m.id, scope: m.scope, bound_to_cn: m.bound_to_cn, user_id: m.user_id };
-  return go({ ...row, state: "live", created_at: now }, audit("create_api_key", resource(m.id), note));
+  const tenant_id = m.tenant_id ?? null;
+  return go(
+    { ...row, state: "live", tenant_id, created_at: now },
+    ...(tenant_id === null ? [] : [lock(`tenant:${tenant_id}`, true)]),
+    audit("create_api_key", resource(m.id), note({ ...m, tenant_id })),
+  );
 }
 
+/** Through a key that is bound to a tenant, the owner's other keys are not there. */
 function deleteOwn(s: Live, m: Msg<"delete">): Out<ApiKeyState> {
-  return s.user_id === m.user_id ? revoke(s) : refuse(NOT_FOUND);
+  const own = s.user_id === m.user_id && (m.through_tenant_id === null || s.tenant_id === m.through_tenant_id);
+  return own ? revoke(s) : refuse(NOT_FOUND);
+}
+
+function deleteOfTenant(s: Live, m: Msg<"delete_of_tenant">): Out<ApiKeyState> {
+  return s.tenant_id === m.tenant_id ? revoke(s) : refuse(NOT_FOUND);
 }
 
 function revoke(s: Live): Out<ApiKeyState> {
   return go<ApiKeyState>(
     null,
     remove("api_key_use", { key_id: s.id }),
-    audit("delete_api_key", resource(s.id), { key_id: s.id, scope: s.scope, bound_to_cn: s.bound_to_cn }),
+    audit("delete_api_key", resource(s.id), note(s)),
   );
+}
+
+function note({ id, scope, bound_to_cn, user_id, tenant_id }: Omit<ApiKeyState, "state" | "created_at">) {
+  return { key_id: id, scope, bound_to_cn, user_id, ...(tenant_id !== null && { tenant_id }) };
 }
 
 function resource(id: string): string {
@@ -47,6 +62,7 @@ export function apiKeyView(s: ApiKeyState): ApiKeyView {
     description: s.description,
     scope: s.scope,
     bound_to_cn: s.bound_to_cn,
+    tenant_id: s.tenant_id,
     created_at: toRfc3339(s.created_at),
     expires_at: s.expires_at === null ? null : toRfc3339(s.expires_at),
     last_used_at: null,
@@ -60,4 +76,8 @@ export const apiKey: Behavior<ApiKeyState, ApiKeyMessage> = {
   step: (s, m, now) => runTable(apiKeyTable, s, m, now),
   deadline: () => null,
   view: apiKeyView,
+  constraints: {
+    api_key_user_id_fkey: conflict("the user is gone, or owns an API key since now"),
+    api_key_tenant_id_fkey: conflict("the tenant is gone, or has an API key since now"),
+  },
 };

@@ -45,14 +45,14 @@ export function createGate(options: GateOptions) {
       const missing = locate === undefined ? null : selectorFault(c, locate);
       if (missing !== null) return faultResponse(c, missing);
       if (refusal !== null) return await refuse(refusal);
-      if (locate !== undefined && known !== null) {
+      if (locate !== undefined) {
         const place = await locate.find(c, options.db);
         if (place !== null && "kind" in place) return faultResponse(c, place);
         // A root operator asks for nothing foreign: what it does not find is no denial.
-        if (place === null) return known.is_root ? faultResponse(c, NOT_FOUND) : await refuse(NOT_FOUND);
-        const foreign = refusalAt(action, known, place);
+        if (place === null) return known?.is_root ? faultResponse(c, NOT_FOUND) : await refuse(NOT_FOUND);
+        const foreign = refusalAt(action, principal, place);
         if (foreign !== null) return await refuse(foreign);
-        c.set("place", place);
+        if (!("scope_kind" in place)) c.set("place", place);
       }
       if (known !== null) {
         if (known.key_id !== null) options.used(known.key_id);
@@ -79,6 +79,13 @@ export function auditActor(principal: Principal): AuditActor {
   if (principal.kind === "anonymous") return { kind: "anonymous" };
   const { user_id, key_id, is_root } = principal;
   return key_id === null ? { kind: "operator", user_id, is_root } : { kind: "api_key", key_id, user_id };
+}
+
+/** The caller of a route that anonymous ones do not reach. Throws where the policy lets them in, a bug of the route. */
+export function callerOf(c: { get(key: "principal"): Principal }): KnownPrincipal {
+  const principal = c.get("principal");
+  if (principal.kind === "anonymous") throw new Error("a route for known callers met an anonymous one");
+  return principal;
 }
 
 /** The place that the gate found. Throws where a route has no `locate`, which is a bug of the route. */

@@ -1,6 +1,6 @@
 // New secrets, in the form in which they are stored, delivered and shown.
 import { Buffer } from "node:buffer";
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import {
   KEY_LOOKUP_CHARS,
   KEY_SECRET_CHARS,
@@ -16,6 +16,7 @@ import { derive, open, seal } from "./seal.ts";
 /** Three quarters of its characters: base64url holds six bits each. */
 const LOOKUP_BYTES = KEY_LOOKUP_CHARS * 3 / 4;
 const UUID_BYTES = 16;
+const DIGEST_KEY_BYTES = 32;
 const SECRET_BYTES = KEY_SECRET_CHARS * 3 / 4;
 
 /** The three keys that a node gets beside its API key, in hex. Document 4, 1.3. */
@@ -23,6 +24,12 @@ export type TicketKeys = {
   readonly console_ticket_key_hex: string;
   readonly imds_token_key_hex: string;
   readonly migrate_ticket_key_hex: string;
+};
+
+export type InstanceIdentity = {
+  readonly instance_id: string;
+  readonly tenant_id: string;
+  readonly project_id: string;
 };
 
 export type Mint = ReturnType<typeof createMint>;
@@ -85,7 +92,44 @@ export function createMint(secret: Uint8Array) {
     );
   }
 
-  return { apiKey, nodeKey, openNodeKey, openTickets, pollToken, idFrom, vnis };
+  /** The secret of a tenant's issuer, for the tenant's record alone. */
+  function sealIdpSecret(tenant_id: string, text: string): string {
+    return seal(secret, text, { purpose: "idp-secret", id: tenant_id });
+  }
+
+  /**
+   * What a node writes into an instance's VM and reports, so that the control plane knows its own VMs again: hex, by the
+   * deployment's secret. Document 4, 1.9.
+   */
+  function identityHmac({ instance_id, tenant_id, project_id }: InstanceIdentity): string {
+    const key = derive(secret, { purpose: "instance-identity", id: "" }, DIGEST_KEY_BYTES);
+    return createHmac("sha256", key).update([instance_id, tenant_id, project_id].join("\0")).digest("hex");
+  }
+
+  /** The password of root inside an instance: the same each time, so that it is stored nowhere. */
+  function instanceRootPassword(instance_id: string): string {
+    return derive(secret, { purpose: "instance-root-password", id: instance_id }, SECRET_BYTES).toString("base64url");
+  }
+
+  /** What a request's body is compared by. Keyed, since a body may hold a password and a plain hash of it could be tried. */
+  function bodyDigest(body: string): string {
+    return createHmac("sha256", derive(secret, { purpose: "idempotency", id: "" }, DIGEST_KEY_BYTES)).update(body)
+      .digest("hex");
+  }
+
+  return {
+    sealIdpSecret,
+    identityHmac,
+    instanceRootPassword,
+    bodyDigest,
+    apiKey,
+    nodeKey,
+    openNodeKey,
+    openTickets,
+    pollToken,
+    idFrom,
+    vnis,
+  };
 }
 
 function keyOf(bytes: Uint8Array) {

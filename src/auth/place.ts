@@ -3,6 +3,7 @@
 // missing one says nothing about any object. Document 3, Authentication; document 4, 0.4, 2.8 and 2.9.
 import type { Context } from "hono";
 import { Uuid } from "../contract/common.ts";
+import type { ScopeColumns } from "../contract/scope.ts";
 import { type Fault, fault } from "../contract/fault.ts";
 import type { DbClient } from "../db/pool.ts";
 import type { HttpEnv } from "../http/env.ts";
@@ -17,12 +18,15 @@ export type Place = {
   readonly project_id: string | null;
 };
 
+/** Where something with a scope of its own stands: beside a level of the hierarchy, with a user, or open to everybody. */
+export type ScopedPlace = ScopeColumns;
+
 /** How a route finds the place of its object. */
 export type Locate = {
   /** The query keys that must be there, and what is said when one is not. */
   readonly selectors?: readonly string[];
   /** Null: there is no such object. A Fault: what names it has not the form of a UUID. */
-  readonly find: (c: Ctx, db: DbClient) => Promise<Place | null | Fault>;
+  readonly find: (c: Ctx, db: DbClient) => Promise<Place | ScopedPlace | null | Fault>;
 };
 
 /** Tables whose rows name their tenant and project. */
@@ -83,6 +87,13 @@ export function atRow(table: PlacedTable, param: string): Locate {
   return { find: (c, db) => withIds(c, { [param]: "path" }, ([id = ""]) => findRow(db, table, id)) };
 }
 
+/** An image or an SSH key by its id in the path. */
+export function atScoped(table: "image" | "ssh_key", param: string): Locate {
+  const user = table === "image" ? "null as user_id" : "user_id";
+  const sql = `select scope_kind, silo_id, tenant_id, project_id, ${user} from ${table} where id = $1`;
+  return { find: (c, db) => withIds(c, { [param]: "path" }, ([id = ""]) => findPlace<ScopedPlace>(db, sql, id)) };
+}
+
 export const atSilo: Locate = {
   find: (c, db) =>
     withIds(c, { silo_id: "path" }, async ([id = ""]) => {
@@ -127,11 +138,11 @@ export const atFloatingIpOfProject: Locate = {
 };
 
 /** Reads ids from the request and goes on with them, or says which is none. */
-async function withIds(
+async function withIds<P>(
   c: Ctx,
   names: Readonly<Record<string, "path" | "query">>,
-  find: (ids: readonly string[]) => Promise<Place | null>,
-): Promise<Place | null | Fault> {
+  find: (ids: readonly string[]) => Promise<P | null>,
+): Promise<P | null | Fault> {
   const ids: string[] = [];
   for (const [name, where] of Object.entries(names)) {
     const parsed = Uuid.safeParse(where === "path" ? c.req.param(name) : c.req.query(name));
@@ -164,6 +175,6 @@ async function findProject(db: DbClient, id: string, of: { readonly tenant_id: s
   return place?.tenant_id === of.tenant_id ? place : null;
 }
 
-async function findPlace(db: DbClient, sql: string, id: string): Promise<Place | null> {
-  return (await db.query<Place>(sql, [id])).rows[0] ?? null;
+async function findPlace<P extends object = Place>(db: DbClient, sql: string, id: string): Promise<P | null> {
+  return (await db.query<P>(sql, [id])).rows[0] ?? null;
 }

@@ -2,15 +2,18 @@
 // scoped key of root is still scoped. Documents 2 and 4 (2.5 to 2.8) name the actions.
 import { type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
 import type { Capability, KeyScope } from "../contract/enums.ts";
-import type { Place } from "./place.ts";
+import type { Place, ScopedPlace } from "./place.ts";
 import type { KnownPrincipal, Principal } from "./principal.ts";
+import { owns, sees } from "./visibility.ts";
 
 type Rule = {
   /**
    * anyone: no credential needed. user: every user. root: the root operator. node: the key bound to a node. silo, tenant: a
-   * member of the silo or tenant that the object stands in. A capability: who holds it. Root passes all but node.
+   * member of the silo or tenant that the object stands in. viewer: whoever the scope of an image or an SSH key is for;
+   * visitor: the same, and everybody where the scope is public; owner: who may also change it. A capability: who holds it.
+   * Root passes all but node.
    */
-  readonly who: "anyone" | "user" | "root" | "node" | "silo" | "tenant" | Capability;
+  readonly who: "anyone" | "user" | "root" | "node" | "silo" | "tenant" | "visitor" | "viewer" | "owner" | Capability;
   /** The key scopes that reach the rule. */
   readonly scopes: readonly KeyScope[];
   /** What a known caller without the right hears: 403 naming the action, or 404 as if there were nothing. */
@@ -31,6 +34,11 @@ const OF_SILO_READ = { who: "silo", scopes: READ, denied: "hide" } as const;
 const OF_SILO = { who: "silo", scopes: FULL, denied: "hide" } as const;
 const OF_TENANT_READ = { who: "tenant", scopes: READ, denied: "hide" } as const;
 const OF_TENANT = { who: "tenant", scopes: FULL, denied: "hide" } as const;
+
+/** What belongs to a scope: whoever does not see it reads 404, whoever sees it and may not touch it reads 403. */
+const OF_SCOPE_READ = { who: "viewer", scopes: READ, denied: "hide" } as const;
+const OF_SCOPE = { who: "owner", scopes: FULL, denied: "forbid" } as const;
+const IN_SCOPE = { who: "owner", scopes: FULL, denied: "hide" } as const;
 
 export const POLICY = {
   Health: { who: "anyone", scopes: ALL, denied: "forbid" },
@@ -159,10 +167,31 @@ export const POLICY = {
   FirewallRuleUpdate: OF_TENANT,
   FirewallRuleDelete: OF_TENANT,
 
+  ImageListPublic: { who: "anyone", scopes: ALL, denied: "forbid" },
+  ImageGet: { who: "visitor", scopes: READ, denied: "hide" },
+  ImageCreatePublic: { who: "root", scopes: FULL, denied: "forbid" },
+  ImageList: OF_SCOPE_READ,
+  ImageCreate: IN_SCOPE,
+  ImageUpdate: OF_SCOPE,
+  ImageDelete: OF_SCOPE,
+  SshKeyListPublic: { who: "anyone", scopes: ALL, denied: "forbid" },
+  SshKeyGet: { who: "visitor", scopes: READ, denied: "hide" },
+  SshKeyCreatePublic: { who: "root", scopes: FULL, denied: "forbid" },
+  SshKeyListOwn: { who: "user", scopes: READ, denied: "forbid" },
+  SshKeyCreateOwn: { who: "user", scopes: FULL, denied: "forbid" },
+  SshKeyList: OF_SCOPE_READ,
+  SshKeyCreate: IN_SCOPE,
+  SshKeyDelete: OF_SCOPE,
+
   AgentHeartbeat: { who: "node", scopes: AGENT, denied: "forbid" },
   AgentStatus: { who: "node", scopes: AGENT, denied: "forbid" },
   CnCapacityReport: { who: "node", scopes: AGENT, denied: "forbid" },
   AgentConfig: { who: "node", scopes: AGENT, denied: "forbid" },
+  AgentClaim: { who: "node", scopes: AGENT, denied: "forbid" },
+  AgentBlueprint: { who: "node", scopes: AGENT, denied: "forbid" },
+  AgentProgress: { who: "node", scopes: AGENT, denied: "forbid" },
+  AgentComplete: { who: "node", scopes: AGENT, denied: "forbid" },
+  AgentBury: { who: "node", scopes: AGENT, denied: "forbid" },
 } as const satisfies Readonly<Record<string, Rule>>;
 
 export type Action = keyof typeof POLICY;
@@ -175,18 +204,22 @@ export const UNAUTHENTICATED: Fault = fault("unauthenticated", "a valid credenti
 /** Null when the principal may do the action somewhere, otherwise what it hears. Says nothing about any object. */
 export function refusalOf(action: Action, principal: Principal): Fault | null {
   const rule: Rule = POLICY[action];
-  if (rule.who === "anyone") return null;
+  if (rule.who === "anyone" || rule.who === "visitor") return null;
   if (principal.kind === "anonymous") return UNAUTHENTICATED;
   return rule.scopes.includes(principal.scope) && hasRight(rule.who, principal) ? null : denial(action);
 }
 
 /** The same for an object whose place is known. */
-export function refusalAt(action: Action, principal: KnownPrincipal, place: Place): Fault | null {
-  const { who }: Rule = POLICY[action];
-  if (principal.is_root) return null;
-  if (who === "tenant") return place.tenant_id === principal.tenant_id ? null : denial(action);
-  if (who === "silo") return place.silo_id === principal.silo_id ? null : denial(action);
-  return null;
+export function refusalAt(action: Action, principal: Principal, place: Place | ScopedPlace): Fault | null {
+  const { who, scopes }: Rule = POLICY[action];
+  // What a key's scope does not reach, it sees as if it had no credential: that is all a visitor's rule lets through here.
+  const caller = principal.kind === "user" && scopes.includes(principal.scope) ? principal : null;
+  if (caller?.is_root) return null;
+  if (who === "tenant") return caller?.tenant_id === place.tenant_id ? null : denial(action);
+  if (who === "silo") return caller?.silo_id === place.silo_id ? null : denial(action);
+  if (who !== "visitor" && who !== "viewer" && who !== "owner") return null;
+  if (!sees(caller, place)) return NOT_FOUND;
+  return who !== "owner" || (caller !== null && owns(caller, place)) ? null : denial(action);
 }
 
 function denial(action: Action): Fault {
@@ -196,7 +229,7 @@ function denial(action: Action): Fault {
   });
 }
 
-function hasRight(who: Exclude<Rule["who"], "anyone">, principal: KnownPrincipal): boolean {
+function hasRight(who: Exclude<Rule["who"], "anyone" | "visitor">, principal: KnownPrincipal): boolean {
   switch (who) {
     case "user":
       return true;
@@ -208,6 +241,10 @@ function hasRight(who: Exclude<Rule["who"], "anyone">, principal: KnownPrincipal
       return principal.is_root || principal.silo_id !== null;
     case "tenant":
       return principal.is_root || principal.tenant_id !== null;
+    case "viewer":
+    case "owner":
+      // What stands where they ask decides.
+      return true;
     default:
       return principal.is_root || principal.capabilities.includes(who satisfies Capability);
   }
@@ -235,6 +272,12 @@ export function rightsOf(action: Action): string {
       return `members of the silo and root operators; ${rest}`;
     case "tenant":
       return `members of the tenant and root operators; ${rest}`;
+    case "visitor":
+      return `anyone where the scope is public; otherwise those it is for and root operators; ${rest}`;
+    case "viewer":
+      return `those the scope is for and root operators; ${rest}`;
+    case "owner":
+      return `members of the scope and root operators; ${rest}`;
     default:
       return `users with the capability ${rule.who} and root operators; ${rest}`;
   }

@@ -15,6 +15,8 @@ export type Principal =
     readonly tenant_id: string | null;
     /** The silo whose tenants it may manage: that of the user's tenant. Null for a key that is bound to a tenant. */
     readonly silo_id: string | null;
+    /** The silo of its tenant, also for a key that is bound to a tenant: what is for the whole silo it sees. */
+    readonly home_silo_id: string | null;
     /** The API key that was presented; null for a token. */
     readonly key_id: string | null;
     /** The tenant the key is bound to, whoever owns it; null for a token and for the user's own keys. */

@@ -14,6 +14,8 @@ export type RootOptions = {
   readonly newId: () => string;
   /** BERTH_ROOT_KEY, checked, or null. */
   readonly given: string | null;
+  /** Makes the root user with this id, unless another process has made one meanwhile. */
+  readonly make: (user_id: string, username: string) => Promise<unknown>;
   /** Stores a full key for this user. */
   readonly store: (user_id: string, key: RootKey) => Promise<unknown>;
   /** Shows a minted key to whoever starts the server, once. */
@@ -24,13 +26,12 @@ const USERNAME = "root";
 
 /** Returns the id of the root user. Processes that start together agree on one. */
 export async function ensureRootOperator(options: RootOptions): Promise<string> {
-  const { db, newId } = options;
-  await db.query("insert into user_account (id, username, is_root) values ($1, $2, true) on conflict do nothing", [
-    newId(),
-    USERNAME,
-  ]);
-  const { rows } = await db.query<{ id: string }>("select id from user_account where username = $1", [USERNAME]);
-  const user_id = rows[0]!.id;
+  const { db, newId, make } = options;
+  const find = async () =>
+    (await db.query<{ id: string }>("select id from user_account where username = $1 and is_root", [USERNAME])).rows[0];
+  if (await find() === undefined) await make(newId(), USERNAME);
+  const user_id = (await find())?.id;
+  if (user_id === undefined) throw new Error(`a user named ${USERNAME} is there and is no root operator`);
   const { given } = options;
   await oneAtATime(db, given === null ? () => mintOnce(options, user_id) : () => storeGiven(options, user_id, given));
   return user_id;

@@ -1,7 +1,7 @@
 // Credentials. Document 4, 2.4 and 2.5.
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
-import { KEY_SCOPES } from "./enums.ts";
+import { CAPABILITIES, KEY_SCOPES } from "./enums.ts";
 
 export const ApiKeyView = z.object({
   id: z.string(),
@@ -9,6 +9,7 @@ export const ApiKeyView = z.object({
   description: z.string(),
   scope: z.enum(KEY_SCOPES),
   bound_to_cn: z.string().nullable(),
+  tenant_id: z.string().nullable().describe("The tenant that the key acts inside; null: it acts as its owner"),
   created_at: Timestamp,
   expires_at: Timestamp.nullable(),
   last_used_at: Timestamp.nullable(),
@@ -31,8 +32,11 @@ export const Whoami = z.object({
   user_id: z.string(),
   username: z.string(),
   is_root: z.boolean(),
+  capabilities: z.array(z.enum(CAPABILITIES)),
+  tenant_id: z.string().nullable().describe("The tenant it acts inside; null for operators"),
+  silo_id: z.string().nullable().describe("The silo whose tenants it manages"),
   key_id: z.string().nullable(),
-  scope: z.enum(KEY_SCOPES).nullable(),
+  scope: z.enum(KEY_SCOPES).nullable().describe("Null for a login session"),
   bound_to_cn: z.string().nullable(),
   expires_at: Timestamp.nullable(),
 });

@@ -119,3 +119,92 @@ export const SUBNET_KINDS = ["internal", "external", "fabric", "unknown"] as con
 export type SubnetKind = (typeof SUBNET_KINDS)[number];
 export const ROUTE_TARGET_KINDS = ["blackhole", "reject", "virtual_gateway", "nat_gateway", "floating_ip"] as const;
 export type RouteTargetKind = (typeof ROUTE_TARGET_KINDS)[number];
+
+/** Document 4, 1.13 and 1.14. Whom an image or an SSH key is for. */
+export const IMAGE_SCOPE_KINDS = ["public", "silo", "tenant", "project"] as const;
+export type ImageScopeKind = (typeof IMAGE_SCOPE_KINDS)[number];
+export const SCOPE_KINDS = [...IMAGE_SCOPE_KINDS, "user"] as const;
+export type ScopeKind = (typeof SCOPE_KINDS)[number];
+
+/** Document 4, 1.11. How an instance is run; copied from its image. */
+export const INSTANCE_BRANDS = ["kvm", "bhyve", "lx", "native-minimal", "not-applicable"] as const;
+export type InstanceBrand = (typeof INSTANCE_BRANDS)[number];
+
+/** Document 3, Disk. */
+export const DISK_KINDS = ["boot", "data"] as const;
+export type DiskKind = (typeof DISK_KINDS)[number];
+
+/** Document 4, 1.8, those that this version sends. */
+export const JOB_KINDS = [
+  "provision",
+  "start",
+  "stop",
+  "restart",
+  "delete",
+  "resize_disk",
+  "fip_claim",
+  "fip_release",
+] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+export const JOB_STATUSES = ["pending", "in_progress", "completed", "failed", "cancelled"] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+/** Document 4, 4.2: what a filter says of a node. */
+export const FILTER_VERDICTS = ["accept", "reject", "skip"] as const;
+export type FilterVerdict = (typeof FILTER_VERDICTS)[number];
+
+/** Document 4, 4.2: the filters, in the order in which they run. */
+export const PLACEMENT_FILTERS = [
+  "cn-approved-and-live",
+  "cn-not-in-avoid-list",
+  "cn-capacity-present",
+  "cn-role-matches",
+  "cn-not-reserved",
+  "cn-not-cordoned",
+  "cn-not-evacuating",
+  "cn-scope-match",
+  "cn-platform-min",
+  "cn-traits-required",
+  "cn-nic-tags",
+  "cn-underlay",
+  "cn-zpool-has-space",
+  "cn-ram-available",
+  "cn-cpu-available",
+  "cn-numa-fits",
+  "cn-device-available",
+  "cn-hvm-supported",
+  "cn-affinity-required",
+  "cn-bhyve-compatible",
+  "cn-cpu-feature-superset",
+  "cn-time-synced",
+  "cn-zfs-compatible",
+] as const;
+export type PlacementFilter = (typeof PLACEMENT_FILTERS)[number];
+
+/** Document 4, 4.3. */
+export const PLACEMENT_SCORERS = [
+  "score-ram-headroom",
+  "score-disk-headroom",
+  "score-spread-by-fault-domain",
+  "score-pack-by-fault-domain",
+  "score-affinity-preferred",
+  "score-platform-current",
+  "score-fewer-cotenant-zones",
+  "score-uniform-random",
+  "score-avoid-hot-now",
+  "score-prefer-low-baseline",
+  "score-diurnal-fit",
+] as const;
+export type PlacementScorer = (typeof PLACEMENT_SCORERS)[number];
+
+/** Document 4, 4.5: what of a node's placement can go back to what it is without an operator's word. */
+export const CN_PLACEMENT_CLEARABLE = [
+  "overprovision_cpu",
+  "overprovision_ram",
+  "overprovision_disk",
+  "fault_domain",
+  "pinned_silo_uuid",
+  "pinned_tenant_uuid",
+  "note",
+] as const;
+export type CnPlacementClearable = (typeof CN_PLACEMENT_CLEARABLE)[number];

@@ -1,11 +1,19 @@
 // What operators offer to tenants as public addresses: NIC tags, external subnets, pools of them. Document 4, 1.16.
 import { z } from "zod";
-import { Timestamp, withDefault } from "./common.ts";
-import { MTU_MAX, MTU_MIN, VLAN_ID_MAX } from "./limits.ts";
+import { Timestamp, Uuid, withDefault } from "./common.ts";
+import {
+  MTU_MAX,
+  MTU_MIN,
+  OWNER_SILOS_MAX,
+  POOL_NETWORKS_MAX,
+  RESOURCE_NAME_BYTES_MAX,
+  VLAN_ID_MAX,
+} from "./limits.ts";
 import { Description, ResourceName } from "./tenancy.ts";
 
 const described = { name: ResourceName, description: withDefault(Description, "") };
 const address = z.union([z.ipv4(), z.ipv6()]).nullish();
+const silos = z.array(Uuid).max(OWNER_SILOS_MAX);
 
 export const NicTag = z.object({
   id: z.string(),
@@ -37,17 +45,25 @@ export const ExternalSubnet = z.object({
 export type ExternalSubnet = z.infer<typeof ExternalSubnet>;
 export const ExternalSubnetBody = z.strictObject({
   ...described,
-  nic_tag: z.string().max(63),
+  nic_tag: z.string().max(RESOURCE_NAME_BYTES_MAX).describe("The name of a NIC tag"),
   vlan_id: z.number().int().min(0).max(VLAN_ID_MAX).nullish(),
-  ipv4_block: z.cidrv4().nullish(),
-  ipv6_block: z.cidrv6().nullish(),
-  provision_start_ipv4: address,
-  provision_end_ipv4: address,
+  ipv4_block: z.cidrv4().nullish().describe("Host bits are dropped"),
+  ipv6_block: z.cidrv6().nullish().describe("Host bits are dropped"),
+  provision_start_ipv4: address.describe("Default: the first address behind the gateway"),
+  provision_end_ipv4: address.describe("Default: the last address of the block that a host can have"),
   provision_start_ipv6: address,
   provision_end_ipv6: address,
-  owner_silos: withDefault(z.array(z.guid()).max(1_000), []),
+  owner_silos: withDefault(silos, []),
 });
 export type ExternalSubnetBody = z.infer<typeof ExternalSubnetBody>;
+
+/** What is left out stays. The blocks never change: addresses may be in use. */
+export const ExternalSubnetPatch = z.strictObject({
+  name: ResourceName.nullish(),
+  description: Description.nullish(),
+  owner_silos: silos.nullish(),
+});
+export type ExternalSubnetPatch = z.infer<typeof ExternalSubnetPatch>;
 
 export const NetworkPool = z.object({
   id: z.string(),
@@ -60,8 +76,9 @@ export const NetworkPool = z.object({
 export type NetworkPool = z.infer<typeof NetworkPool>;
 export const NetworkPoolBody = z.strictObject({
   ...described,
-  networks: z.array(z.guid()).min(1).max(64),
-  owner_silos: withDefault(z.array(z.guid()).max(1_000), []),
+  networks: z.array(Uuid).min(1).max(POOL_NETWORKS_MAX)
+    .refine((ids) => new Set(ids).size === ids.length, "a network stands in it twice"),
+  owner_silos: withDefault(silos, []),
 });
 export type NetworkPoolBody = z.infer<typeof NetworkPoolBody>;
 

@@ -123,6 +123,13 @@ export const VNI_MAX = 16_777_215;
 export const VNI_TRIES_MAX = 8;
 /** Document 4, section 5: a subnet keeps its network address, its gateway and, in IPv4, its broadcast address. */
 export const SUBNET_ADDRESSES_KEPT = 2;
+/** Our decision: the numbers of a pool end where JavaScript and JSON are exact, which no subnet of IPv6 will ever reach. */
+export const POOL_OFFSET_MAX = 2 ** 53 - 1;
+/** Document 3, Limits: the blocks of the fixed public pools. */
+export const PUBLIC_BLOCKS = { v4: "203.0.113.0/24", v6: "2001:db8::/48" } as const;
+/** Our decision: silos that an external network is kept for, and networks that one pool lists. */
+export const OWNER_SILOS_MAX = 1_000;
+export const POOL_NETWORKS_MAX = 64;
 /** Document 4, 2.3: life of the tokens of a session. */
 export const ACCESS_TOKEN_TTL_S = 900;
 export const REFRESH_TOKEN_TTL_S = 86_400;
@@ -140,3 +147,60 @@ export const USERNAME_CHARS_MAX = 63;
 export const MTU_MIN = 1_280;
 export const MTU_MAX = 9_216;
 export const VLAN_ID_MAX = 4_094;
+/** Our decision: a token of an issuer, in characters; request headers end at 32 KiB (reliability.md S-36). */
+export const TOKEN_CHARS_MAX = 8_192;
+/** RFC 7519, 4.1.5: how far an issuer's clock may be ahead of ours before its new tokens are refused. */
+export const TOKEN_LEEWAY_S = 30;
+/** OpenID Connect Core, 2, the definition of sub: at most 255 ASCII characters. */
+export const SUBJECT_CHARS_MAX = 255;
+/** Our decision: a token that names an unknown key makes us read an issuer's keys again at most this often. */
+export const JWKS_COOLDOWN_S = 30;
+/** Our decision: how long an issuer may take, how much it may say, and how long it is left alone when it fails. */
+export const ISSUER_ANSWER_MS = 5_000;
+export const ISSUER_BYTES_MAX = 262_144;
+export const ISSUER_PAUSE_S = 5;
+/** Our decision: os and version of an image, the architecture it fits, and the address it comes from. */
+export const IMAGE_TEXT_CHARS_MAX = 255;
+export const IMAGE_ARCH_CHARS_MAX = 63;
+export const IMAGE_URL_CHARS_MAX = 2_048;
+/** Document 3, Limits: boot disk size and resize target; boot disk floor of bhyve images. */
+export const DISK_BYTES_MAX = 16 * 2 ** 40;
+export const BHYVE_BOOT_DISK_BYTES_MIN = 20 * 2 ** 30;
+/** Document 4, 1.10: user data of an instance. */
+export const USER_DATA_BYTES_MAX = 64 * 1_024;
+/** Document 3, Limits: how long a create waits. */
+export const INSTANCE_CREATE_WAIT_S = 600;
+/** Document 4, section 4.1: a vCPU is this many units. */
+export const CPU_UNITS_PER_VCPU = 100;
+/** Document 4, section 4.2: overprovision defaults, as factors of what a node has. */
+export const OVERPROVISION_CPU = 4;
+export const OVERPROVISION_RAM = 1;
+export const OVERPROVISION_DISK = 1;
+/** Document 4, 1.8: a job whose lease was not renewed for this long has failed. */
+export const JOB_LEASE_S = 600;
+/** Our decision: what one instance can have. */
+export const EXTRA_NICS_MAX = 31;
+export const SSH_KEYS_OF_INSTANCE_MAX = 100;
+/** Our decision: a job's reason is a line or two. */
+export const JOB_REASON_CHARS_MAX = 2_048;
+/** Our decision: nodes that one create tries in one commit, best first. */
+export const PLACEMENT_CANDIDATES_MAX = 8;
+/** Our decision: the largest overprovision factor; document 4, 4.2, has 4.0 as the default for CPU. */
+export const OVERPROVISION_MAX = 64;
+/** Document 4, section 4.2, cn-time-synced. */
+export const TSC_OFFSET_NS_MAX = 100_000_000;
+/** Document 4, section 4.1: disks of instances stand in this pool. Our decision: what one explain request can list. */
+export const INSTANCE_POOL = "zones";
+export const EXPLAIN_LIST_MAX = 1_000;
+/** Document 4, 1.6: how often an agent looks for work, and our decision how long a claim is held meanwhile. */
+export const AGENT_JOB_POLL_MS = 5_000;
+export const CLAIM_WAIT_S_MAX = 30;
+/** Our decision: jobs that one agent can have in hand, and tombstones that one answer brings. */
+export const RUNNING_JOBS_MAX = 1_000;
+export const TOMBSTONES_PER_CLAIM = 100;
+/** Our decision: the name of a step of a job. */
+export const JOB_STEP_CHARS_MAX = 255;
+/** Our decision: how long an operation waits for a node before it is stuck, where nobody holds a request for it. */
+export const NODE_WAIT_MS = 24 * 60 * 60 * 1_000;
+/** Our decision: what an answer takes longer than the node's own limit, to undo and to commit. */
+export const OPERATION_GRACE_MS = 10_000;

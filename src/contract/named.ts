@@ -5,11 +5,13 @@ import * as boot from "./boot.ts";
 import * as audit from "./audit.ts";
 import * as cn from "./cn.ts";
 import { ErrorBody, Health } from "./common.ts";
+import * as image from "./image.ts";
 import { PlacedInstance } from "./instance.ts";
 import * as externalNetwork from "./external-network.ts";
 import * as identity from "./identity.ts";
 import * as network from "./network.ts";
 import * as operation from "./operation.ts";
+import * as sshKey from "./ssh-key.ts";
 import * as setup from "./setup.ts";
 import * as setting from "./setting.ts";
 import * as tenancy from "./tenancy.ts";
@@ -87,6 +89,7 @@ export const namedSchemas = {
   VpcBody: network.VpcBody,
   Subnet: network.Subnet,
   SubnetBody: network.SubnetBody,
+  SubnetRouteTableBody: network.SubnetRouteTableBody,
   NatGateway: network.NatGateway,
   NatGatewayBody: network.NatGatewayBody,
   FloatingIp: network.FloatingIp,
@@ -98,10 +101,19 @@ export const namedSchemas = {
   RouteBody: network.RouteBody,
   FirewallRule: network.FirewallRule,
   FirewallRuleBody: network.FirewallRuleBody,
+  PortRange: network.PortRange,
+  IcmpTypeCode: network.IcmpTypeCode,
   NicTag: externalNetwork.NicTag,
   NicTagBody: externalNetwork.NicTagBody,
   ExternalSubnet: externalNetwork.ExternalSubnet,
   ExternalSubnetBody: externalNetwork.ExternalSubnetBody,
+  ExternalSubnetPatch: externalNetwork.ExternalSubnetPatch,
+  CnNicTags: externalNetwork.CnNicTags,
   NetworkPool: externalNetwork.NetworkPool,
   NetworkPoolBody: externalNetwork.NetworkPoolBody,
+  Image: image.Image,
+  ImageBody: image.ImageBody,
+  Compatibility: image.Compatibility,
+  SshKey: sshKey.SshKey,
+  SshKeyBody: sshKey.SshKeyBody,
 };

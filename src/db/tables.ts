@@ -9,12 +9,15 @@ import type {
   FirewallAction,
   FirewallDirection,
   FirewallProtocol,
+  ImageScopeKind,
   InstanceState,
   KeyScope,
   RouteTargetKind,
 } from "../contract/enums.ts";
+import type { Compatibility } from "../contract/image.ts";
 import type { IcmpTypeCode, PortRange } from "../contract/network.ts";
 import type { Reference } from "../contract/operation.ts";
+import type { ScopeColumns } from "../contract/scope.ts";
 import type { CnConflict, SetupProgress } from "../contract/cn.ts";
 import type { SetupApproval } from "../contract/setup.ts";
 import type { StepRecord } from "../../actors/saga/state.ts";
@@ -32,6 +35,9 @@ export interface Database {
   api_key: ApiKeyRow;
   api_key_use: { key_id: string; last_used_at: Date };
   user_account: UserRow;
+  user_loaded: UserRow & { silo_id: string | null };
+  session: SessionRow;
+  tenant_idp: IdpRow;
   silo: NamedRow & { default_tenant_id: string };
   tenant: NamedRow & { silo_id: string };
   project: NamedRow & { tenant_id: string };
@@ -44,6 +50,12 @@ export interface Database {
   firewall_rule: FirewallRuleRow;
   nat_gateway: NatGatewayRow;
   floating_ip: FloatingIpRow;
+  nic_tag: NamedRow & { mtu: number };
+  external_subnet: ExternalSubnetRow;
+  network_pool: NamedRow & { networks: string[]; owner_silos: string[] };
+  image: ImageRow;
+  ssh_key: SshKeyRow;
+  cn_capacity: { server_uuid: string; report: unknown };
   setting: { key: string; value: { is: unknown } };
   saga: SagaRow;
   transition: { msg_id: string; actor_kind: string; actor_id: string; event: string };
@@ -104,6 +116,25 @@ export type UserRow = {
   capabilities: Capability[];
   issuer: string | null;
   subject: string | null;
+  session_epoch: number;
+  created_at: Date;
+};
+
+export type SessionRow = {
+  id: string;
+  user_id: string;
+  user_epoch: number;
+  generation: number;
+  created_at: Date;
+  refreshed_at: Date;
+  expires_at: Date;
+};
+
+export type IdpRow = {
+  tenant_id: string;
+  issuer_url: string;
+  client_id: string;
+  audience: string;
   created_at: Date;
 };
 
@@ -132,6 +163,8 @@ export type SubnetRow = OwnedRow & {
   route_table_id: string;
   ipv4_block: string | null;
   ipv6_block: string | null;
+  vpc_ipv4_block: string | null;
+  vpc_ipv6_block: string | null;
 };
 
 export type RouteTableRow = OwnedRow & { vpc_id: string; is_main: boolean };
@@ -140,7 +173,7 @@ export type RouteRow = OwnedRow & {
   vpc_id: string;
   route_table_id: string;
   destination: string;
-  target_kind: RouteTargetKind;
+  target_kind: Exclude<RouteTargetKind, "floating_ip">;
   nat_gateway_id: string | null;
 };
 
@@ -165,9 +198,22 @@ export type NatGatewayRow = OwnedRow & {
   updated_at: Date;
 };
 
+export type ExternalSubnetRow = NamedRow & {
+  nic_tag: string;
+  vlan_id: number | null;
+  ipv4_block: string | null;
+  ipv6_block: string | null;
+  provision_start_ipv4: string | null;
+  provision_end_ipv4: string | null;
+  provision_start_ipv6: string | null;
+  provision_end_ipv6: string | null;
+  owner_silos: string[];
+};
+
 export type FloatingIpRow = OwnedRow & {
   address: string;
   family: AddressFamily;
+  pool_id: string;
   network_id: string | null;
   external_nic_tag: string | null;
   attached_to: string | null;
@@ -175,6 +221,17 @@ export type FloatingIpRow = OwnedRow & {
   hosted_cn: string | null;
   updated_at: Date;
 };
+
+export type ImageRow = NamedRow & Omit<ScopeColumns<ImageScopeKind>, "user_id"> & {
+  os: string;
+  os_version: string;
+  size_bytes: number;
+  sha256: string;
+  source_url: string | null;
+  compatibility: Compatibility | null;
+};
+
+export type SshKeyRow = NamedRow & ScopeColumns & { public_key: string; fingerprint: string };
 
 export type ApiKeyRow = {
   id: string;

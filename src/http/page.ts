@@ -1,9 +1,9 @@
 // Lists. Without `limit` a list is whole or refused: silently ending at a cap has hidden rows from people before.
 // With `limit` it is paged. Document 4, Fixed here, Lists; 0.2 ScanLimitExceeded.
 import type { Page } from "../contract/common.ts";
-import { type Fault, fault } from "../contract/fault.ts";
+import { badRequest, type Fault, fault } from "../contract/fault.ts";
 import { SCAN_ROWS_MAX } from "../contract/limits.ts";
-import { encodePageToken, type PageCursor } from "../pure/page-token.ts";
+import { decodePageToken, encodePageToken, type PageCursor } from "../pure/page-token.ts";
 
 export type PageOutcome<T> = { readonly ok: true; readonly page: Page<T> } | {
   readonly ok: false;
@@ -19,14 +19,14 @@ export function rowsToFetch(limit: number | undefined): number {
  * @param rows in list order, fetched with `rowsToFetch(limit)`
  * @param limit the caller's, or undefined for the whole list
  * @param cursorOf where a page that ends at this row ends
- * @param narrow how to ask for less, for the refusal: "state="
+ * @param narrow how to ask for less, for the refusal: "state="; null when there is no way
  */
 export function resultsPage<R, T>(list: {
   rows: readonly R[];
   limit: number | undefined;
   view: (row: R) => T;
   cursorOf: (row: R) => PageCursor;
-  narrow: string;
+  narrow: string | null;
 }): PageOutcome<T> {
   const { rows, limit, view, cursorOf, narrow } = list;
   if (limit === undefined) {
@@ -40,8 +40,30 @@ export function resultsPage<R, T>(list: {
   return { ok: true, page: { items: shown.map(view), ...(more && { next_page: encodePageToken(cursorOf(last)) }) } };
 }
 
-export function scanLimitExceeded(narrow: string): Fault {
-  const message =
-    `the list holds more than ${SCAN_ROWS_MAX} rows; narrow it with ${narrow} or read it in pages with limit=`;
+/** Where a list that is in the order of ids goes on, and how many rows it takes. */
+export type IdPage = { readonly after: string | undefined; readonly rows: number };
+
+/** A page of records in the order of their ids: `read` fetches what the query asks for. */
+export async function pageById<R extends { readonly id: string }>(
+  query: { readonly limit?: number; readonly page_token?: string },
+  read: (at: IdPage) => Promise<readonly R[]>,
+): Promise<PageOutcome<R>> {
+  const { limit, page_token } = query;
+  const after = page_token === undefined ? undefined : idOf(page_token);
+  if (after === null) return { ok: false, fault: badRequest("page_token: is not one of this list") };
+  const rows = await read({ after, rows: rowsToFetch(limit) });
+  return resultsPage({ rows, limit, view: (row) => row, cursorOf: ({ id }) => ({ id }), narrow: null });
+}
+
+function idOf(page_token: string): string | null {
+  const id = decodePageToken(page_token)?.id;
+  return typeof id === "string" && UUID.test(id) ? id : null;
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export function scanLimitExceeded(narrow: string | null): Fault {
+  const less = narrow === null ? "" : `narrow it with ${narrow} or `;
+  const message = `the list holds more than ${SCAN_ROWS_MAX} rows; ${less}read it in pages with limit=`;
   return fault("bad_request", message, { error_code: "ScanLimitExceeded" });
 }

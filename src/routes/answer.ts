@@ -33,6 +33,6 @@ export function rights(deps: RouteDeps, action: Action, locate?: Locate) {
 }
 
 /** The same for a route that takes no credential. */
-export function openRights(deps: RouteDeps, action: Action) {
-  return { ...rights(deps, action), security: [] };
+export function openRights(deps: RouteDeps, action: Action, locate?: Locate) {
+  return { ...rights(deps, action, locate), security: [] };
 }

@@ -9,6 +9,8 @@ import type { Registered } from "../../actors/cn/reads.ts";
 import type { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";
 import type { Gate } from "../auth/gate.ts";
 import type { Mint } from "../auth/mint.ts";
+import type { Passwords } from "../auth/password.ts";
+import type { SessionTokens } from "../auth/token.ts";
 import type { Fault } from "../contract/fault.ts";
 import type { HttpEnv } from "../http/env.ts";
 import type { Database } from "../db/tables.ts";
@@ -32,6 +34,10 @@ export type RouteDeps = {
   readonly send: <K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K], turn?: Turn) => Promise<Outcome>;
   readonly newId: () => string;
   readonly mint: Mint;
+  readonly passwords: Passwords;
+  readonly tokens: SessionTokens;
+  /** The issuer of the identity service, which no tenant can claim. */
+  readonly identity_issuer: string | null;
   readonly root_user_id: string;
   readonly settings: Settings;
   readonly signals: {
@@ -50,11 +56,14 @@ export type RouteDeps = {
     verify(range: { from?: number; to?: number }): Promise<AuditVerification>;
     /** A claim code that was refused: at most its first three characters are kept. */
     refusedCode(c: Ctx, prefix: string): Promise<void>;
+    /** A login that was refused, by the id of the user whose name was given; null for a name that nobody has. */
+    refusedLogin(c: Ctx, user_id: string | null): Promise<void>;
   };
   readonly limits: {
     /** Takes a token of the caller's address, or says how long to wait. */
     approve(address: string): Promise<Fault | null>;
     register(address: string): Promise<Fault | null>;
+    login(address: string): Promise<Fault | null>;
     /** Failed approvals over the whole site. */
     approveFailures(): Promise<Fault | null>;
     noteApproveFailure(): Promise<void>;

@@ -6,16 +6,31 @@ import { bootRecordTable } from "../../actors/boot-record/transition.ts";
 import { bootRosterTable } from "../../actors/boot-roster/transition.ts";
 import { cnTable } from "../../actors/cn/transition.ts";
 import { printTable } from "../../actors/engine/table.ts";
+import { externalSubnetTable } from "../../actors/external-subnet/transition.ts";
+import { firewallRuleTable } from "../../actors/firewall-rule/transition.ts";
+import { floatingIpTable } from "../../actors/floating-ip/transition.ts";
+import { idpTable } from "../../actors/idp/transition.ts";
+import { imageTable } from "../../actors/image/transition.ts";
 import { jobTable } from "../../actors/job/transition.ts";
 import { behaviors, sagas } from "../../actors/registry.ts";
+import { natGatewayTable } from "../../actors/nat-gateway/transition.ts";
+import { networkPoolTable } from "../../actors/network-pool/transition.ts";
+import { nicTagTable } from "../../actors/nic-tag/transition.ts";
 import { projectTable } from "../../actors/project/transition.ts";
 import { quotaTable } from "../../actors/quota/transition.ts";
+import { routeTransitions } from "../../actors/route/transition.ts";
+import { routeTableTable } from "../../actors/route-table/transition.ts";
 import { sagaTable } from "../../actors/saga/transition.ts";
+import { sessionTable } from "../../actors/session/transition.ts";
 import { settingTable } from "../../actors/setting/transition.ts";
 import { siloTable } from "../../actors/silo/transition.ts";
 import { siteTable } from "../../actors/site/transition.ts";
+import { sshKeyTable } from "../../actors/ssh-key/transition.ts";
 import { stagingTable } from "../../actors/staging/transition.ts";
+import { subnetTable } from "../../actors/subnet/transition.ts";
 import { tenantTable } from "../../actors/tenant/transition.ts";
+import { userTable } from "../../actors/user/transition.ts";
+import { vpcTable } from "../../actors/vpc/transition.ts";
 
 const TABLES = {
   cn: cnTable,
@@ -29,9 +44,24 @@ const TABLES = {
   "boot-roster": bootRosterTable,
   staging: stagingTable,
   silo: siloTable,
+  user: userTable,
+  session: sessionTable,
+  idp: idpTable,
   tenant: tenantTable,
   project: projectTable,
   quota: quotaTable,
+  vpc: vpcTable,
+  subnet: subnetTable,
+  "route-table": routeTableTable,
+  route: routeTransitions,
+  "firewall-rule": firewallRuleTable,
+  "nat-gateway": natGatewayTable,
+  "floating-ip": floatingIpTable,
+  "nic-tag": nicTagTable,
+  "external-subnet": externalSubnetTable,
+  "network-pool": networkPoolTable,
+  image: imageTable,
+  "ssh-key": sshKeyTable,
 };
 
 test.each(Object.entries(TABLES))("the table of %s", (_kind, table) => {

@@ -31,6 +31,7 @@ test.each([...KEY_SCOPES])("a key of scope %s is made, shows its secret once, an
     description: "d",
     scope,
     bound_to_cn: null,
+    tenant_id: null,
     created_at: expect.any(String),
     expires_at: null,
     last_used_at: null,

@@ -1,4 +1,6 @@
 // Bodies that are accepted, for tests that change one thing about them.
+import { randomBytes } from "node:crypto";
+import { newPublicKey } from "../compute/public-key.ts";
 
 /** Document 4, 1.7: every required field of a capacity report. */
 export function capacity(): Record<string, unknown> {
@@ -20,11 +22,49 @@ function named(): Record<string, unknown> {
   return { name: crypto.randomUUID(), description: "made by a test" };
 }
 
+function imageBody(): Record<string, unknown> {
+  return {
+    ...named(),
+    id: crypto.randomUUID(),
+    os: "debian",
+    version: "13",
+    size_bytes: 3_221_225_472,
+    sha256: randomBytes(32).toString("hex"),
+    source_url: "https://images.example/debian-13.qcow2",
+    compatibility: { brand: "bhyve", arch: "x86_64", min_platform: STAMP },
+  };
+}
+
+function sshKeyBody(): Record<string, unknown> {
+  return { ...named(), public_key: newPublicKey() };
+}
+
 /** A platform image that tests stage. */
 export const STAMP = "20260901T000000Z";
 
-/** Route to a body that it accepts; where it takes an array, to one item. What these would change is never changed: each test breaks them first. */
-export const acceptedBodies: Readonly<Record<string, () => Record<string, unknown>>> = {
+/** The NIC tag that external subnets of tests stand on, for whoever makes it. */
+export const NIC_TAG = "external";
+let blocks = 0;
+
+/** A block that no other call gives, out of 198.18.0.0/15. */
+function freshBlock(): string {
+  blocks += 1;
+  return `198.${18 + (blocks >> 13)}.${(blocks >> 5) & 255}.${(blocks & 31) << 3}/29`;
+}
+
+let networks = 0;
+
+/** A network in 10.0.0.0/8 that no other call gives. */
+function freshNetwork(): string {
+  networks += 1;
+  return `10.${networks >> 8}.${networks & 255}.0/24`;
+}
+
+/** Route to a body that it accepts; where it takes an array, to one item. What these would change is never changed: each test breaks them
+ * first. A body that names an object takes it from `of`. */
+export const acceptedBodies: Readonly<
+  Record<string, (of?: Readonly<Record<string, string>>) => Record<string, unknown>>
+> = {
   "POST /lab/clock": () => ({ seconds: 1 }),
   "POST /v1/agent/register": () => ({
     server_uuid: "3d4c0e2a-7b1f-4c55-9e0a-6b2f8d1c4e77",
@@ -71,6 +111,67 @@ export const acceptedBodies: Readonly<Record<string, () => Record<string, unknow
     disk_bytes: 2 ** 40,
     instance_limit: 4,
   }),
+  "POST /v1/vpcs": () => ({ ...named(), ipv4_block: "10.0.0.0/8", ipv6_block: "fd00:10::/32" }),
+  "PATCH /v1/vpcs/{vpc_id}": named,
+  "POST /v1/subnets": () => ({ ...named(), ipv4_block: freshNetwork() }),
+  "PATCH /v1/subnets/{subnet_id}": named,
+  "PUT /v1/subnets/{subnet_id}/route-table": (of) => ({ route_table_id: of?.route_table ?? crypto.randomUUID() }),
+  "POST /v1/route-tables": named,
+  "PATCH /v1/route-tables/{route_table_id}": named,
+  "POST /v1/routes": () => ({ ...named(), destination: freshNetwork(), target: { kind: "blackhole" } }),
+  "PATCH /v1/routes/{route_id}": named,
+  "POST /v1/firewall-rules": () => ({
+    ...named(),
+    priority: 100,
+    direction: "inbound",
+    action: "allow",
+    protocol: "tcp",
+    source_cidr: "192.0.2.0/24",
+    destination_cidr: "10.0.0.0/8",
+    source_ports: { low: 1_024, high: 65_535 },
+    destination_ports: { low: 22, high: 22 },
+  }),
+  "PATCH /v1/firewall-rules/{firewall_rule_id}": named,
+  "POST /v1/nat-gateways": () => ({ ...named(), family: "v6" }),
+  "PATCH /v1/nat-gateways/{nat_gateway_id}": named,
+  "POST /v1/floating-ips": () => ({ ...named(), family: "v6" }),
+  "PATCH /v1/floating-ips/{floating_ip_id}": named,
+  "POST /v1/system/nic-tags": () => ({ ...named(), mtu: 1_500 }),
+  "POST /v1/system/external-subnets": () => ({ ...named(), nic_tag: NIC_TAG, vlan_id: 7, ipv4_block: freshBlock() }),
+  "PATCH /v1/system/external-subnets/{external_subnet_id}": named,
+  // Of networks that the caller has made.
+  "POST /v1/system/network-pools": () => ({ ...named(), networks: [crypto.randomUUID()] }),
+  "PUT /v1/system/network-pools/{network_pool_id}": () => ({ ...named(), networks: [crypto.randomUUID()] }),
+  "POST /v1/auth/login": () => ({ username: "nobody", password: "a long enough password" }),
+  "POST /v1/auth/refresh": () => ({ refresh_token: "x" }),
+  "POST /v1/auth/password": () => ({ current_password: "the one before", password: "a long enough password" }),
+  "POST /v1/system/users": () => ({
+    username: `user-${crypto.randomUUID()}`,
+    password: "a long enough password",
+    capabilities: ["system-read"],
+  }),
+  "PUT /v1/system/users/{user_id}/password": () => ({ password: "a long enough password" }),
+  "POST /v1/tenants/{tenant_id}/api-keys": () => ({
+    description: "d",
+    scope: "full",
+    expires_at: "2100-01-01T00:00:00Z",
+  }),
+  "POST /v1/tenants/{tenant_id}/idp": () => ({
+    issuer_url: `https://${crypto.randomUUID()}.example`,
+    client_id: "client",
+    client_secret: "secret",
+    audience: "audience",
+  }),
+  "POST /v1/images": imageBody,
+  "PATCH /v1/images/{image_id}": named,
+  "POST /v1/ssh-keys": sshKeyBody,
+  "POST /v1/auth/ssh-keys": sshKeyBody,
+  "POST /v1/silos/{silo_id}/images": imageBody,
+  "POST /v1/tenants/{tenant_id}/images": imageBody,
+  "POST /v1/tenants/{tenant_id}/projects/{project_id}/images": imageBody,
+  "POST /v1/silos/{silo_id}/ssh-keys": sshKeyBody,
+  "POST /v1/tenants/{tenant_id}/ssh-keys": sshKeyBody,
+  "POST /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys": sshKeyBody,
   "PUT /v2/cn-boot-roster": () => ({ hostname: "node-1", macs: ["02:be:57:00:00:01"], nic_tags: ["admin"] }),
   "PUT /v2/platform-images": () => ({ stamps: [STAMP] }),
   "POST /v2/booter/seen": () => ({ mac: "02:be:57:00:00:01", client: { arch: "x86_64" } }),

@@ -11,15 +11,37 @@ const MADE: readonly (readonly [name: string, path: string, body: string])[] = [
   ["silo", "/v1/silos", "POST /v1/silos"],
   ["tenant", "/v1/silos/{silo_id}/tenants", "POST /v1/silos/{silo_id}/tenants"],
   ["project", "/v1/tenants/{tenant_id}/projects", "POST /v1/tenants/{tenant_id}/projects"],
+  ["image", "/v1/images", "POST /v1/images"],
+  ["key", "/v1/ssh-keys", "POST /v1/ssh-keys"],
+  ["vpc", "/v1/vpcs?tenant={tenant}&project={project}", "POST /v1/vpcs"],
+  ["subnet", "/v1/subnets?vpc={vpc}", "POST /v1/subnets"],
+  ["route_table", "/v1/route-tables?vpc={vpc}", "POST /v1/route-tables"],
+  ["route", "/v1/routes?route_table={route_table}", "POST /v1/routes"],
+  ["firewall_rule", "/v1/firewall-rules?vpc={vpc}", "POST /v1/firewall-rules"],
+  ["nat_gateway", "/v1/nat-gateways?vpc={vpc}", "POST /v1/nat-gateways"],
+  ["floating_ip", "/v1/floating-ips?tenant={tenant}&project={project}", "POST /v1/floating-ips"],
 ];
 
-export async function makeObjects(t: TestPlane): Promise<Objects> {
-  const made: Record<string, string> = {};
+/** Those of `within` are taken as they are; the others are made below them. */
+export async function makeObjects(t: TestPlane, within: Objects = {}): Promise<Objects> {
+  const made: Record<string, string> = { ...within };
   for (const [name, path, body] of MADE) {
+    if (name in within) continue;
     const { id } = okOf(await t.call("POST", fill(path, made), { body: acceptedBodies[body]?.() }));
     made[name] = made[`${name}_id`] = id;
   }
+  await operationsEnded(t);
   return made;
+}
+
+/** Until no operation that the objects began is under way, so that nothing changes by itself any more. */
+async function operationsEnded(t: TestPlane): Promise<void> {
+  for (;;) {
+    const operations: readonly { id: string; state: string }[] = okOf(await t.call("GET", "/v1/operations"));
+    const running = operations.find(({ state }) => state === "running");
+    if (running === undefined) return;
+    await t.call("GET", `/v1/operations/${running.id}?wait=10`);
+  }
 }
 
 /** Puts objects where a path names them; a name that is not among them stays. */

@@ -5,6 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
 import { addUser } from "./user.ts";
 import { acceptedBodies } from "./bodies.ts";
+import { identityTargets } from "../tenancy/identity-targets.ts";
+import { scopedTargets } from "../compute/scoped-targets.ts";
+import { networkTargets } from "../network/network-targets.ts";
+import { publicAddressTargets } from "./public-address-targets.ts";
 
 // 200/404: the answer for an object that exists, then for one that does not. One number: it is the same for both.
 // anon   no credential             read, audit, agent, booter, enroll   root's key of that scope, bound to no node
@@ -109,6 +113,127 @@ PUT /v1/tenants/{tenant_id}/projects/{project_id}/quota
                                       401   401   401 200/404     404     404   404    404    404     404     404     404
 DELETE /v1/tenants/{tenant_id}/projects/{project_id}/quota
                                       401   401   401 204/404     404     404   404    404    404     404     404     404
+GET /v1/vpcs                          401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/vpcs                         401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/vpcs/{vpc_id}                 401   401   401 200/404 200/404     404   404    404    404     404     404     404
+PATCH /v1/vpcs/{vpc_id}               401   401   401 200/404     404     404   404    404    404     404     404     404
+DELETE /v1/vpcs/{vpc_id}              401   401   401 204/404     404     404   404    404    404     404     404     404
+GET /v1/subnets                       401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/subnets                      401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/subnets/{subnet_id}           401   401   401 200/404 200/404     404   404    404    404     404     404     404
+PATCH /v1/subnets/{subnet_id}         401   401   401 200/404     404     404   404    404    404     404     404     404
+PUT /v1/subnets/{subnet_id}/route-table
+                                      401   401   401 200/404     404     404   404    404    404     404     404     404
+DELETE /v1/subnets/{subnet_id}        401   401   401 204/404     404     404   404    404    404     404     404     404
+GET /v1/route-tables                  401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/route-tables                 401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/route-tables/{route_table_id}
+                                      401   401   401 200/404 200/404     404   404    404    404     404     404     404
+PATCH /v1/route-tables/{route_table_id}
+                                      401   401   401 200/404     404     404   404    404    404     404     404     404
+DELETE /v1/route-tables/{route_table_id}
+                                      401   401   401 204/404     404     404   404    404    404     404     404     404
+GET /v1/routes                        401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/routes                       401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/routes/{route_id}             401   401   401 200/404 200/404     404   404    404    404     404     404     404
+PATCH /v1/routes/{route_id}           401   401   401 200/404     404     404   404    404    404     404     404     404
+DELETE /v1/routes/{route_id}          401   401   401 204/404     404     404   404    404    404     404     404     404
+GET /v1/firewall-rules                401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/firewall-rules               401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/firewall-rules/{firewall_rule_id}
+                                      401   401   401 200/404 200/404     404   404    404    404     404     404     404
+PATCH /v1/firewall-rules/{firewall_rule_id}
+                                      401   401   401 200/404     404     404   404    404    404     404     404     404
+DELETE /v1/firewall-rules/{firewall_rule_id}
+                                      401   401   401 204/404     404     404   404    404    404     404     404     404
+GET /v1/nat-gateways                  401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
+POST /v1/nat-gateways                 401   401   401 201/404     404     404   404   404    404    404     404     404     404
+GET /v1/nat-gateways/{nat_gateway_id}
+                                      401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
+PATCH /v1/nat-gateways/{nat_gateway_id}
+                                      401   401   401 200/404     404     404   404   404    404    404     404     404     404
+DELETE /v1/nat-gateways/{nat_gateway_id}
+                                      401   401   401 204/404     404     404   404   404    404    404     404     404     404
+GET /v1/floating-ips                  401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
+POST /v1/floating-ips                 401   401   401 201/404     404     404   404   404    404    404     404     404     404
+GET /v1/floating-ips/{floating_ip_id}
+                                      401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
+PATCH /v1/floating-ips/{floating_ip_id}
+                                      401   401   401 200/404     404     404   404   404    404    404     404     404     404
+DELETE /v1/floating-ips/{floating_ip_id}
+                                      401   401   401 204/404     404     404   404   404    404    404     404     404     404
+GET /v1/system/nic-tags               401   401   401     200     200     404   404   404    404    404     404     404     404
+POST /v1/system/nic-tags              401   401   401     201     404     404   404   404    404    404     404     404     404
+GET /v1/system/nic-tags/{nic_tag_id}  401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
+DELETE /v1/system/nic-tags/{nic_tag_id}
+                                      401   401   401 204/404     404     404   404   404    404    404     404     404     404
+GET /v1/system/external-subnets       401   401   401     200     200     404   404   404    404    404     404     404     404
+POST /v1/system/external-subnets      401   401   401     201     404     404   404   404    404    404     404     404     404
+GET /v1/system/external-subnets/{external_subnet_id}
+                                      401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
+PATCH /v1/system/external-subnets/{external_subnet_id}
+                                      401   401   401 200/404     404     404   404   404    404    404     404     404     404
+DELETE /v1/system/external-subnets/{external_subnet_id}
+                                      401   401   401 204/404     404     404   404   404    404    404     404     404     404
+GET /v1/system/network-pools          401   401   401     200     200     404   404   404    404    404     404     404     404
+POST /v1/system/network-pools         401   401   401     201     404     404   404   404    404    404     404     404     404
+GET /v1/system/network-pools/{network_pool_id}
+                                      401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
+PUT /v1/system/network-pools/{network_pool_id}
+                                      401   401   401 200/404     404     404   404   404    404    404     404     404     404
+DELETE /v1/system/network-pools/{network_pool_id}
+                                      401   401   401 204/404     404     404   404   404    404    404     404     404     404
+GET /v1/system/cn-nic-tags            401   401   401     200     200     404   404   404    404    404     404     404     404
+GET /v1/images                         200   200   401     200     200     200   200    200    200     200     200     200
+POST /v1/images                        401   401   401     201     403     403   403    403    403     403     403     403
+GET /v1/images/{image_id}
+                                  200/404 200/404 401 200/404 200/404 200/404 200/404 200/404 200/404 200/404 200/404 200/404
+PATCH /v1/images/{image_id}            401   401   401 200/404     403     403   403    403    403 403/404     403     403
+DELETE /v1/images/{image_id}           401   401   401 204/404     403     403   403    403    403 403/404     403     403
+GET /v1/silos/{silo_id}/images         401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/silos/{silo_id}/images        401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/tenants/{tenant_id}/images     401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/tenants/{tenant_id}/images    401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/tenants/{tenant_id}/projects/{project_id}/images
+                                       401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/tenants/{tenant_id}/projects/{project_id}/images
+                                       401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/ssh-keys                       200   200   401     200     200     200   200    200    200     200     200     200
+POST /v1/ssh-keys                      401   401   401     201     403     403   403    403    403     403     403     403
+GET /v1/ssh-keys/{key_id}
+                                  200/404 200/404 401 200/404 200/404 200/404 200/404 200/404 200/404 200/404 200/404 200/404
+DELETE /v1/ssh-keys/{key_id}           401   401   401 204/404     403     403   403    403    403 403/404     403     403
+GET /v1/silos/{silo_id}/ssh-keys       401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/silos/{silo_id}/ssh-keys      401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/tenants/{tenant_id}/ssh-keys   401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/tenants/{tenant_id}/ssh-keys  401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys
+                                       401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys
+                                       401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/auth/ssh-keys                  401   401   401     200     200     403   403    403    403     200     403     403
+POST /v1/auth/ssh-keys                 401   401   401     201     403     403   403    403    403     201     403     403
+POST /v1/auth/login               200/401 200/401 401 200/401 200/401 200/401 200/401 200/401 200/401 200/401 200/401 200/401
+POST /v1/auth/refresh             200/401 200/401 401 200/401 200/401 200/401 200/401 200/401 200/401 200/401 200/401 200/401
+POST /v1/auth/logout                  401   401   401     400     400     400   400    400    400     400     400     400
+POST /v1/auth/password                401   401   401     409     403     403   403    403    403     409     403     403
+GET /v1/system/users                  401   401   401     200     200     404   404    404    404     404     404     404
+POST /v1/system/users                 401   401   401     201     404     404   404    404    404     404     404     404
+GET /v1/system/users/{user_id}        401   401   401 200/404 200/404     404   404    404    404     404     404     404
+DELETE /v1/system/users/{user_id}     401   401   401 204/404     404     404   404    404    404     404     404     404
+PUT /v1/system/users/{user_id}/password
+                                      401   401   401 200/404     404     404   404    404    404     404     404     404
+PUT /v1/system/users/{user_id}/capabilities/{capability}
+                                      401   401   401 200/404     404     404   404    404    404     404     404     404
+DELETE /v1/system/users/{user_id}/capabilities/{capability}
+                                      401   401   401 200/404     404     404   404    404    404     404     404     404
+GET /v1/tenants/{tenant_id}/api-keys  401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/tenants/{tenant_id}/api-keys 401   401   401 201/404     404     404   404    404    404     404     404     404
+DELETE /v1/tenants/{tenant_id}/api-keys/{id}
+                                      401   401   401 204/404     404     404   404    404    404     404     404     404
+GET /v1/tenants/{tenant_id}/idp       401   401   401 200/404 200/404     403   403    403    403     403     403     403
+POST /v1/tenants/{tenant_id}/idp      401   401   401 201/404     403     403   403    403    403     403     403     403
+DELETE /v1/tenants/{tenant_id}/idp    401   401   401 204/404     403     403   403    403    403     403     403     403
 GET /metrics                          401   401   401     200     200     403   403    403    403     403     403     403
 `;
 const [HEAD = "", ...ROWS] = TABLE.trim().replace(/\n(?=\s)/g, "").split("\n");
@@ -137,7 +262,7 @@ function bearer(key: string): Headers {
 }
 
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestPlane({ env: { BERTH_LOGIN_PER_MINUTE: "1000000" } });
   const expired = await t.mintKey("full", { expires_at: new Date(Date.now() + 60_000).toISOString() });
   await t.advance(61);
   const revoked = await t.mintKey("full");
@@ -214,6 +339,10 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
     path: "/v2/booter/announce",
     body: { server_uuid: await node(objects), hostname: "n", sysinfo: {} },
   }),
+  ...networkTargets(() => t),
+  ...publicAddressTargets(() => t),
+  ...identityTargets(() => t),
+  ...scopedTargets(() => t),
   "GET /v1/config/{key}": setting,
   "PUT /v1/config/{key}": (objects) => ({ ...setting(objects), body: { value: 0.5 } }),
   "DELETE /v1/config/{key}": setting,

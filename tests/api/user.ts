@@ -1,4 +1,4 @@
-// A user who is not root. No endpoint makes users yet, so they are put into the database.
+// A user who is not root, with a key and no password: put into the database, since the API makes users with a password.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Db } from "../../src/db/pool.ts";
 import { formatApiKey } from "../../src/pure/api-key.ts";

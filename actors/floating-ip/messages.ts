@@ -1,0 +1,35 @@
+// What a floating IP can be told.
+import type { AddressFamily } from "../../src/contract/enums.ts";
+import type { Fault, Offsets } from "../engine/types.ts";
+
+/** One place to take an address from. */
+export type AddressSource = {
+  readonly pool_id: string;
+  readonly family: AddressFamily;
+  /** The external subnet and the part of its pool that is its own; null for a fixed pool. */
+  readonly network: { readonly id: string; readonly nic_tag: string; readonly within: Offsets } | null;
+};
+
+export type FloatingIpMessage =
+  | {
+    readonly type: "create";
+    readonly id: string;
+    readonly silo_id: string;
+    readonly tenant_id: string;
+    readonly project_id: string;
+    readonly name: string;
+    readonly description: string;
+    /** Asked in this order; the first with room gives the address. */
+    readonly sources: readonly AddressSource[];
+    /** The network pool that lists the sources, when one was asked for. */
+    readonly network_pool_id: string | null;
+    /** What is heard when none has room, or when there is none. */
+    readonly refusal: Fault;
+    /** Stands for the address that the commit takes. */
+    readonly token: string;
+    readonly operation_id: string;
+  }
+  | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
+  | { readonly type: "delete" }
+  /** The operation that made it is taken back. */
+  | { readonly type: "withdraw"; readonly operation_id: string };

@@ -1,0 +1,57 @@
+// What is read of images without going through their mailboxes.
+import type { Kysely } from "kysely";
+import type { ImageScopeKind } from "../../src/contract/enums.ts";
+import type { Image } from "../../src/contract/image.ts";
+import type { ScopeColumns } from "../../src/contract/scope.ts";
+import type { Database } from "../../src/db/tables.ts";
+import { imageView } from "./transition.ts";
+
+type Db = Kysely<Database>;
+
+const COLUMNS = [
+  "id",
+  "scope_kind",
+  "silo_id",
+  "tenant_id",
+  "project_id",
+  "name",
+  "description",
+  "os",
+  "os_version",
+  "size_bytes",
+  "sha256",
+  "source_url",
+  "compatibility",
+  "created_at",
+] as const;
+
+/** The public ones, in the order of their ids. */
+export async function listPublicImages(
+  db: Db,
+  { after, rows }: { readonly after: string | undefined; readonly rows: number },
+): Promise<Image[]> {
+  const found = await db.selectFrom("image").select(COLUMNS).where("scope_kind", "=", "public")
+    .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
+  return found.map((row) => imageView({ ...row, state: "live" }));
+}
+
+/** Those of one scope, oldest first. */
+export async function listImages(db: Db, scope: ScopeColumns<ImageScopeKind>, rows: number): Promise<Image[]> {
+  const { scope_kind, silo_id, tenant_id, project_id } = scope;
+  const found = await db.selectFrom("image").select(COLUMNS)
+    .where((eb) =>
+      eb.and([
+        eb("scope_kind", "=", scope_kind),
+        ...(silo_id === null ? [] : [eb("silo_id", "=", silo_id)]),
+        ...(tenant_id === null ? [] : [eb("tenant_id", "=", tenant_id)]),
+        ...(project_id === null ? [] : [eb("project_id", "=", project_id)]),
+      ])
+    )
+    .orderBy("created_at").orderBy("id").limit(rows).execute();
+  return found.map((row) => imageView({ ...row, state: "live" }));
+}
+
+export async function findImage(db: Db, id: string): Promise<Image | undefined> {
+  const row = await db.selectFrom("image").select(COLUMNS).where("id", "=", id).executeTakeFirst();
+  return row && imageView({ ...row, state: "live" });
+}

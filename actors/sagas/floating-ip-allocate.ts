@@ -1,0 +1,27 @@
+// The allocation of a floating IP among the operations. The record and its address are there from the first commit on;
+// who abandons the operation before it ends gets both taken back. Document 4, 3.2.
+import { withActor } from "../engine/decide.ts";
+import { saga, write } from "../engine/saga.ts";
+
+export type FloatingIpParams = {
+  readonly floating_ip_id: string;
+  readonly address: string;
+  readonly name: string;
+  readonly family: string;
+  readonly network_id: string | null;
+};
+
+/** The first step commits with the record (floating-ip/transition.ts); what is written of it here is how it is undone. */
+export const floatingIpAllocate = saga<FloatingIpParams>("floating-ip-allocate")
+  .step("allocate", {
+    do: ({ params: { floating_ip_id, address } }) => write({ floating_ip_id, address }),
+    undo: (c) =>
+      write(
+        null,
+        withActor({ kind: "floating-ip", id: c.params.floating_ip_id }, {
+          type: "withdraw",
+          operation_id: c.saga_id,
+        }),
+      ),
+  })
+  .step("finish", { do: (c) => write(c.allocate) });

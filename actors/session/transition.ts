@@ -1,0 +1,93 @@
+// A login session: good until it ends or its last refresh token expires, and only for the password that opened it. Each
+// refresh token is good for one refresh. The one before the last is answered once more for a short while, since an answer
+// can be lost; any older one was copied, and ends the session.
+import { REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
+import { conflict } from "../../src/contract/fault.ts";
+import { audit, go } from "../engine/decide.ts";
+import { type At, type Of, runTable, type Table } from "../engine/table.ts";
+import type { Behavior, Out } from "../engine/types.ts";
+
+export type SessionMessage =
+  | { readonly type: "create"; readonly id: string; readonly user_id: string; readonly user_epoch: number }
+  /** With the generation of the refresh token that was presented. */
+  | { readonly type: "refresh"; readonly generation: number }
+  | { readonly type: "end" }
+  | { readonly type: "tick" };
+
+export type SessionState = {
+  readonly state: "live";
+  readonly id: string;
+  readonly user_id: string;
+  readonly user_epoch: number;
+  readonly generation: number;
+  readonly created_at: Date;
+  readonly refreshed_at: Date;
+  readonly expires_at: Date;
+};
+
+/** What the tokens of a session are made of. Holds no secret. */
+export type SessionView = {
+  readonly id: string;
+  readonly user_id: string;
+  readonly generation: number;
+  readonly refreshed_at: string;
+};
+
+type Live = At<SessionState, "live">;
+
+export const sessionTable: Table<SessionState, SessionMessage> = {
+  create: { absent: create, live: "session exists already" },
+  refresh: { absent: "missing", live: refresh },
+  end: { absent: "ignore", live: end },
+  tick: { absent: "ignore", live: expire },
+};
+
+function create(_s: null, { id, user_id, user_epoch }: Of<SessionMessage, "create">, now: Date): Out<SessionState> {
+  const times = { created_at: now, refreshed_at: now, expires_at: expiry(now) };
+  return go(
+    { state: "live", id, user_id, user_epoch, generation: 1, ...times },
+    audit("login", resource(id), { user_id }),
+  );
+}
+
+function refresh(s: Live, { generation }: Of<SessionMessage, "refresh">, now: Date): Out<SessionState> {
+  if (now >= s.expires_at) return go<SessionState>(null);
+  if (generation === s.generation) {
+    const next = { ...s, generation: generation + 1, refreshed_at: now, expires_at: expiry(now) };
+    return go(next, audit("refresh", resource(s.id), { user_id: s.user_id, generation: next.generation }));
+  }
+  const repeat_ends_ms = s.refreshed_at.getTime() + REFRESH_REPEAT_S * 1_000;
+  if (generation === s.generation - 1 && now.getTime() < repeat_ends_ms) return { out: "ignore" };
+  return go<SessionState>(null, audit("session_reuse", resource(s.id), { user_id: s.user_id, generation }));
+}
+
+function end(s: Live): Out<SessionState> {
+  return go<SessionState>(null, audit("logout", resource(s.id), { user_id: s.user_id }));
+}
+
+function expire(s: Live, _m: Of<SessionMessage, "tick">, now: Date): Out<SessionState> {
+  return now < s.expires_at ? { out: "ignore" } : go<SessionState>(null);
+}
+
+function expiry(now: Date): Date {
+  return new Date(now.getTime() + REFRESH_TOKEN_TTL_S * 1_000);
+}
+
+function resource(id: string): string {
+  return `Session::"${id}"`;
+}
+
+export const session: Behavior<SessionState, SessionMessage> = {
+  kind: "session",
+  table: "session",
+  key: "id",
+  step: (s, m, now) => runTable(sessionTable, s, m, now),
+  deadline: (s) => s.expires_at,
+  view: ({ id, user_id, generation, refreshed_at }): SessionView => ({
+    id,
+    user_id,
+    generation,
+    refreshed_at: refreshed_at.toISOString(),
+  }),
+  constraints: { session_user_id_fkey: conflict("the user is gone") },
+};

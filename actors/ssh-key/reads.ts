@@ -1,0 +1,54 @@
+// What is read of SSH keys without going through their mailboxes.
+import type { Kysely } from "kysely";
+import type { ScopeColumns } from "../../src/contract/scope.ts";
+import type { SshKey } from "../../src/contract/ssh-key.ts";
+import type { Database } from "../../src/db/tables.ts";
+import { sshKeyView } from "./transition.ts";
+
+type Db = Kysely<Database>;
+
+const COLUMNS = [
+  "id",
+  "scope_kind",
+  "silo_id",
+  "tenant_id",
+  "project_id",
+  "user_id",
+  "name",
+  "description",
+  "public_key",
+  "fingerprint",
+  "created_at",
+] as const;
+
+/** The public ones, in the order of their ids. */
+export async function listPublicSshKeys(
+  db: Db,
+  { after, rows }: { readonly after: string | undefined; readonly rows: number },
+): Promise<SshKey[]> {
+  const found = await db.selectFrom("ssh_key").select(COLUMNS).where("scope_kind", "=", "public")
+    .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
+  return found.map((row) => sshKeyView({ ...row, state: "live" }));
+}
+
+/** Those of one scope, oldest first. Without a tenant, a user's are all that the user has, whatever made them. */
+export async function listSshKeys(db: Db, scope: ScopeColumns, rows: number): Promise<SshKey[]> {
+  const { scope_kind, silo_id, tenant_id, project_id, user_id } = scope;
+  const found = await db.selectFrom("ssh_key").select(COLUMNS)
+    .where((eb) =>
+      eb.and([
+        eb("scope_kind", "=", scope_kind),
+        ...(silo_id === null ? [] : [eb("silo_id", "=", silo_id)]),
+        ...(tenant_id === null ? [] : [eb("tenant_id", "=", tenant_id)]),
+        ...(project_id === null ? [] : [eb("project_id", "=", project_id)]),
+        ...(user_id === null ? [] : [eb("user_id", "=", user_id)]),
+      ])
+    )
+    .orderBy("created_at").orderBy("id").limit(rows).execute();
+  return found.map((row) => sshKeyView({ ...row, state: "live" }));
+}
+
+export async function findSshKey(db: Db, id: string): Promise<SshKey | undefined> {
+  const row = await db.selectFrom("ssh_key").select(COLUMNS).where("id", "=", id).executeTakeFirst();
+  return row && sshKeyView({ ...row, state: "live" });
+}

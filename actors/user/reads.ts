@@ -1,0 +1,47 @@
+// What is read of users without going through their mailboxes.
+import { type Kysely, sql } from "kysely";
+import type { User } from "../../src/contract/identity.ts";
+import type { Database } from "../../src/db/tables.ts";
+import { userView } from "./transition.ts";
+
+type Db = Kysely<Database>;
+
+const COLUMNS = [
+  "id",
+  "username",
+  "is_root",
+  "tenant_id",
+  "silo_id",
+  "capabilities",
+  "issuer",
+  "created_at",
+] as const;
+
+export type UserQuery = {
+  /** Where the page before ended. */
+  readonly after: { readonly created_at: string; readonly id: string } | undefined;
+  readonly rows: number;
+};
+
+/** Oldest first. */
+export async function listUsers(db: Db, { after, rows }: UserQuery): Promise<User[]> {
+  const found = await db.selectFrom("user_loaded").select(COLUMNS)
+    .$if(
+      after !== undefined,
+      (q) => q.where(sql<boolean>`(created_at, id) > (${after!.created_at}::timestamptz, ${after!.id}::uuid)`),
+    )
+    .orderBy("created_at").orderBy("id").limit(rows).execute();
+  return found.map(userView);
+}
+
+export async function findUser(db: Db, id: string): Promise<User | undefined> {
+  const row = await db.selectFrom("user_loaded").select(COLUMNS).where("id", "=", id).executeTakeFirst();
+  return row && userView(row);
+}
+
+/** A local user and what its password is compared with. */
+export async function findLocalUser(db: Db, by: "username" | "id", value: string) {
+  return await db.selectFrom("user_loaded").select([...COLUMNS, "password_hash", "session_epoch"])
+    .where("issuer", "is", null).where(by, "=", value).executeTakeFirst();
+}
+export type LocalUser = NonNullable<Awaited<ReturnType<typeof findLocalUser>>>;

@@ -1,0 +1,19 @@
+import type { Capability } from "../../src/contract/enums.ts";
+
+/** A local user has a password or gets one; a user of an issuer has none here. */
+export type UserState = {
+  readonly state: "live";
+  readonly id: string;
+  readonly username: string;
+  readonly is_root: boolean;
+  readonly tenant_id: string | null;
+  /** Joined from the tenant. */
+  readonly silo_id: string | null;
+  readonly password_hash: string | null;
+  readonly capabilities: readonly Capability[];
+  readonly issuer: string | null;
+  readonly subject: string | null;
+  /** Sessions of an earlier epoch are dead. */
+  readonly session_epoch: number;
+  readonly created_at: Date;
+};

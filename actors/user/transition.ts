@@ -1,0 +1,151 @@
+// A user. Nobody who is not root gives rights that it does not have itself: not by a capability, not by a tenant, and not
+// by the password of somebody who has them. A new password ends every session of the user in the same commit.
+import type { Capability } from "../../src/contract/enums.ts";
+import { conflict, fault } from "../../src/contract/fault.ts";
+import type { User } from "../../src/contract/identity.ts";
+import { toRfc3339 } from "../../src/pure/instant.ts";
+import { audit, go, guard, lock, refuse } from "../engine/decide.ts";
+import { type At, type Of, runTable, type Table } from "../engine/table.ts";
+import type { Behavior, Out } from "../engine/types.ts";
+import type { Giver, UserMessage } from "./messages.ts";
+import type { UserState } from "./state.ts";
+
+type Live = At<UserState, "live">;
+type Msg<T extends UserMessage["type"]> = Of<UserMessage, T>;
+
+export const userTable: Table<UserState, UserMessage> = {
+  create_root: { absent: createRoot, live: "user exists already" },
+  create: { absent: create, live: "user exists already" },
+  federate: { absent: federate, live: "ignore" },
+  set_password: { absent: "missing", live: setPassword },
+  change_password: { absent: "missing", live: changePassword },
+  grant: { absent: "missing", live: grant },
+  revoke_capability: { absent: "missing", live: revokeCapability },
+  delete: { absent: "missing", live: remove },
+};
+
+export const BEYOND_CALLER = fault(
+  "forbidden",
+  "only a root operator may give, by a capability, a tenant or a password, what the caller does not have itself",
+  { error_code: "Forbidden" },
+);
+const ROOT_IS_ROOT = fault("bad_request", "the root operator has every capability; none is granted or revoked", {
+  error_code: "RootIsRoot",
+});
+const NO_PASSWORD_HERE = conflict("the user signs in at its issuer and has no password here");
+const PASSWORD_MOVED = conflict("the password was changed meanwhile; try again");
+
+const LOCAL = { state: "live", is_root: false, issuer: null, subject: null, session_epoch: 0 } as const;
+
+function createRoot(_s: null, { id, username }: Msg<"create_root">, now: Date): Out<UserState> {
+  const nowhere = { tenant_id: null, silo_id: null, password_hash: null, capabilities: [] };
+  return made({ ...LOCAL, ...nowhere, id, username, is_root: true, created_at: now });
+}
+
+function create(_s: null, m: Msg<"create">, now: Date): Out<UserState> {
+  const { type: _type, by, ...given } = m;
+  if (exceeds(given, by)) return refuse(BEYOND_CALLER);
+  return made({ ...LOCAL, ...given, capabilities: sorted(given.capabilities), created_at: now });
+}
+
+function federate(_s: null, m: Msg<"federate">, now: Date): Out<UserState> {
+  const { type: _type, ...given } = m;
+  return made({ ...LOCAL, ...given, password_hash: null, capabilities: [], created_at: now });
+}
+
+function made(user: UserState): Out<UserState> {
+  const { id, username, is_root, tenant_id, capabilities, issuer } = user;
+  return go(
+    user,
+    ...(tenant_id === null ? [] : [lock(`tenant:${tenant_id}`, true)]),
+    audit("user_create", resource(id), { username, is_root, tenant_id, capabilities, issuer }),
+  );
+}
+
+function setPassword(s: Live, { password_hash, by }: Msg<"set_password">): Out<UserState> {
+  if (s.issuer !== null) return refuse(NO_PASSWORD_HERE);
+  if (!by.is_root && (s.is_root || exceeds(s, by))) return refuse(BEYOND_CALLER);
+  return withPassword(s, password_hash, "user_password");
+}
+
+function changePassword(s: Live, m: Msg<"change_password">): Out<UserState> {
+  if (s.session_epoch !== m.session_epoch) return refuse(PASSWORD_MOVED);
+  return withPassword(s, m.password_hash, "change_password");
+}
+
+function withPassword(s: Live, password_hash: string, action: string): Out<UserState> {
+  const session_epoch = s.session_epoch + 1;
+  return go({ ...s, password_hash, session_epoch }, audit(action, resource(s.id), { username: s.username }));
+}
+
+function grant(s: Live, { capability, by }: Msg<"grant">): Out<UserState> {
+  if (s.is_root) return refuse(ROOT_IS_ROOT);
+  if (!by.is_root && !by.capabilities.includes(capability)) return refuse(BEYOND_CALLER);
+  return changed(s, [...s.capabilities.filter((each) => each !== capability), capability], { granted: capability });
+}
+
+function revokeCapability(s: Live, { capability }: Msg<"revoke_capability">): Out<UserState> {
+  if (s.is_root) return refuse(ROOT_IS_ROOT);
+  return changed(s, s.capabilities.filter((each) => each !== capability), { revoked: capability });
+}
+
+function changed(s: Live, capabilities: readonly Capability[], note: Record<string, string>): Out<UserState> {
+  const next = sorted(capabilities);
+  return go({ ...s, capabilities: next }, audit("user_capability", resource(s.id), { ...note, capabilities: next }));
+}
+
+/** Its sessions go with its row. */
+function remove(s: Live): Out<UserState> {
+  if (s.is_root) return refuse(conflict("the root operator cannot be deleted"));
+  return go<UserState>(
+    null,
+    guard("user_owns_no_key", { user_id: s.id }, `user ${s.username} still owns <WHAT>; delete that first`),
+    audit("user_delete", resource(s.id), { username: s.username }),
+  );
+}
+
+/** Whether somebody with these rights would have more than the giver. */
+function exceeds(
+  { capabilities, tenant_id }: Pick<UserState, "capabilities" | "tenant_id">,
+  by: Giver,
+): boolean {
+  if (by.is_root) return false;
+  return (tenant_id !== null && tenant_id !== by.tenant_id) ||
+    capabilities.some((capability) => !by.capabilities.includes(capability));
+}
+
+function sorted(capabilities: readonly Capability[]): readonly Capability[] {
+  return [...new Set(capabilities)].sort();
+}
+
+function resource(id: string): string {
+  return `User::"${id}"`;
+}
+
+/** The password's hash is in no view. */
+export function userView(s: Omit<UserState, "state" | "password_hash" | "subject" | "session_epoch">): User {
+  return {
+    id: s.id,
+    username: s.username,
+    is_root: s.is_root,
+    capabilities: [...s.capabilities],
+    tenant_id: s.tenant_id,
+    silo_id: s.silo_id,
+    issuer: s.issuer,
+    created_at: toRfc3339(s.created_at),
+  };
+}
+
+export const user: Behavior<UserState, UserMessage> = {
+  kind: "user",
+  table: "user_account",
+  key: "id",
+  from: "user_loaded",
+  step: (s, m, now) => runTable(userTable, s, m, now),
+  deadline: () => null,
+  view: userView,
+  constraints: {
+    user_local_name: conflict("a user named <username> exists already"),
+    user_account_tenant_id_fkey: conflict("the tenant is gone, or has a user since now"),
+  },
+};

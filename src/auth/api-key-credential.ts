@@ -1,0 +1,59 @@
+// From an API key to its owner, or to the tenant that it is bound to.
+import { Buffer } from "node:buffer";
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Capability, KeyScope } from "../contract/enums.ts";
+import type { Db } from "../db/pool.ts";
+import type { parseApiKey } from "../pure/api-key.ts";
+import type { Credential } from "./credential.ts";
+import { createLookup } from "./lookup.ts";
+
+type KeyRow = {
+  readonly id: string;
+  readonly lookup: string;
+  readonly secret_sha256: string;
+  readonly user_id: string;
+  readonly username: string;
+  readonly is_root: boolean;
+  readonly capabilities: readonly Capability[];
+  readonly tenant_id: string | null;
+  readonly silo_id: string | null;
+  readonly home_silo_id: string | null;
+  readonly key_tenant_id: string | null;
+  readonly scope: KeyScope;
+  readonly bound_to_cn: string | null;
+  readonly expires_at: Date | null;
+  readonly pending: boolean;
+};
+
+/** A key that is bound to a tenant has the rights of that tenant and none of its owner's. */
+const LOOKUP = `
+  select k.id, k.lookup, k.secret_sha256, k.user_id, u.username, u.is_root and k.tenant_id is null as is_root,
+         case when k.tenant_id is null then u.capabilities else '{}' end as capabilities,
+         coalesce(k.tenant_id, u.tenant_id) as tenant_id, case when k.tenant_id is null then t.silo_id end as silo_id,
+         t.silo_id as home_silo_id,
+         k.tenant_id as key_tenant_id, k.scope, k.bound_to_cn, k.expires_at,
+         coalesce(c.pending_credential is not null and c.bound_api_key_id = k.id, false) as pending
+    from api_key k join user_account u on u.id = k.user_id left join tenant t on t.id = coalesce(k.tenant_id, u.tenant_id)
+    left join cn c on c.server_uuid = k.bound_to_cn
+   where k.lookup = any($1) and (k.expires_at is null or k.expires_at > berth_now())`;
+
+/** Compared against when no key has the lookup id, so that the answer takes as long. */
+const NOBODY = "0".repeat(64);
+
+export type ApiKeyText = NonNullable<ReturnType<typeof parseApiKey>>;
+
+export function createApiKeyCredential(db: Db) {
+  const find = createLookup<KeyRow>(async (lookups) => {
+    const { rows } = await db.query<KeyRow>(LOOKUP, [lookups]);
+    return new Map(rows.map((row) => [row.lookup, row]));
+  });
+
+  return async function apiKeyCredential(key: ApiKeyText): Promise<Credential | null> {
+    const row = await find(key.lookup);
+    const hash = Buffer.from(row?.secret_sha256 ?? NOBODY, "hex");
+    const same = timingSafeEqual(createHash("sha256").update(key.secret).digest(), hash);
+    if (row === null || !same) return null;
+    const { id: key_id, lookup: _, secret_sha256: __, bound_to_cn: bound_cn, pending, ...rest } = row;
+    return { principal: { kind: "user", key_id, session_id: null, bound_cn, ...rest }, pending };
+  };
+}

@@ -1,0 +1,28 @@
+// Where tokens may come from: https, or http on a loopback address.
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** What the URL of an issuer must be, for a refusal. */
+export const ISSUER_URL_RULE = "must be https, or http on a loopback address, without user, query or fragment";
+
+/** Whether tokens of this issuer can be trusted to come from it: OpenID Connect Discovery, 3. */
+export function isIssuerUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || /[?#\s]/.test(text) || url.username !== "" || url.password !== "") return false;
+  return url.protocol === "https:" || isLoopback(url);
+}
+
+/** Whether the address that an issuer names for its keys may be asked: an issuer out there names none within. */
+export function mayFollow(issuer: string, text: string): boolean {
+  const [from, to] = [URL.parse(issuer), URL.parse(text)];
+  if (from === null || to === null || to.username !== "" || to.password !== "") return false;
+  return isLoopback(from) ? isLoopback(to) || to.protocol === "https:" : to.protocol === "https:" && !isLocal(to);
+}
+
+function isLoopback(url: URL): boolean {
+  return url.protocol === "http:" && isLocal(url);
+}
+
+function isLocal({ hostname }: URL): boolean {
+  return LOOPBACK.test(hostname);
+}

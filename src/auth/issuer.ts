@@ -1,0 +1,120 @@
+// The keys of other issuers: found by OpenID discovery or named outright, kept for JWKS_CACHE_S, read again when a token
+// names one that is not among them. An issuer that fails is an error and never an anonymous caller.
+import { Buffer } from "node:buffer";
+import { compactVerify, createLocalJWKSet, errors } from "jose";
+import { z } from "zod";
+import {
+  ISSUER_ANSWER_MS,
+  ISSUER_BYTES_MAX,
+  ISSUER_PAUSE_S,
+  JWKS_CACHE_S,
+  JWKS_COOLDOWN_S,
+} from "../contract/limits.ts";
+import { mayFollow } from "./issuer-url.ts";
+
+/** The issuer does not answer, or not what it should. The text is for the log. */
+export class IssuerUnavailable extends Error {
+  override readonly name = "IssuerUnavailable";
+}
+
+export type Issuer = {
+  readonly issuer: string;
+  /** Null: found by discovery. */
+  readonly jwks_url: string | null;
+};
+
+type Keys = { readonly read_at_ms: number; readonly find: ReturnType<typeof createLocalJWKSet> };
+type Entry = { keys: Keys | null; reading: Promise<Keys> | null; failed_at_ms: number | null };
+
+const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() });
+const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+
+export type IssuerKeys = ReturnType<typeof createIssuerKeys>;
+
+/** `clock_ms` is monotonic and only measures how long keys are kept. */
+export function createIssuerKeys(clock_ms: () => number = () => performance.now()) {
+  const entries = new Map<string, Entry>();
+  const age_s = (at_ms: number) => (clock_ms() - at_ms) / 1_000;
+
+  /** The payload of a token that the issuer signed, as JSON; null when it did not. Checks no claim. */
+  async function verify(token: string, issuer: Issuer, algorithms: readonly string[]): Promise<unknown> {
+    const keys = await keysOf(issuer, JWKS_CACHE_S);
+    const first = await check(token, keys, algorithms);
+    if (first !== "unknown_key") return first;
+    if (age_s(keys.read_at_ms) < JWKS_COOLDOWN_S) return null;
+    const again = await check(token, await keysOf(issuer, JWKS_COOLDOWN_S), algorithms);
+    return again === "unknown_key" ? null : again;
+  }
+
+  async function check(token: string, keys: Keys, algorithms: readonly string[]): Promise<unknown> {
+    try {
+      const { payload, protectedHeader } = await compactVerify(token, keys.find, { algorithms: [...algorithms] });
+      return protectedHeader.b64 === false ? null : JSON.parse(Buffer.from(payload).toString("utf8"));
+    } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey) return "unknown_key";
+      if (error instanceof errors.JOSEError || error instanceof SyntaxError) return null;
+      throw new IssuerUnavailable("a key of the issuer cannot be used", { cause: error });
+    }
+  }
+
+  async function keysOf(issuer: Issuer, age_max_s: number): Promise<Keys> {
+    const name = JSON.stringify(issuer);
+    const entry = entries.get(name) ?? { keys: null, reading: null, failed_at_ms: null };
+    entries.set(name, entry);
+    if (entry.keys !== null && age_s(entry.keys.read_at_ms) < age_max_s) return entry.keys;
+    if (entry.failed_at_ms !== null && age_s(entry.failed_at_ms) < ISSUER_PAUSE_S) {
+      throw new IssuerUnavailable(`${issuer.issuer} failed a moment ago`);
+    }
+    forgetOld();
+    entry.reading ??= readKeys(issuer).then(
+      (find) => {
+        entry.failed_at_ms = null;
+        return entry.keys = { read_at_ms: clock_ms(), find };
+      },
+      (cause) => {
+        entry.failed_at_ms = clock_ms();
+        throw new IssuerUnavailable(`${issuer.issuer} does not serve its keys`, { cause });
+      },
+    ).finally(() => entry.reading = null);
+    return await entry.reading;
+  }
+
+  /** Issuers that were replaced leave nothing behind. */
+  function forgetOld(): void {
+    for (const [name, { keys, reading, failed_at_ms }] of entries) {
+      const at_ms = keys?.read_at_ms ?? failed_at_ms;
+      if (reading === null && at_ms !== null && age_s(at_ms) > 2 * JWKS_CACHE_S) entries.delete(name);
+    }
+  }
+
+  return { verify };
+}
+
+async function readKeys({ issuer, jwks_url }: Issuer): Promise<Keys["find"]> {
+  const url = jwks_url ?? await discover(issuer);
+  return createLocalJWKSet(KeySet.parse(await fetchJson(url)));
+}
+
+async function discover(issuer: string): Promise<string> {
+  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const found = Discovery.parse(await fetchJson(url));
+  if (found.issuer !== issuer) throw new Error(`the document at ${url} is of another issuer`);
+  if (!mayFollow(issuer, found.jwks_uri)) {
+    throw new Error(`the document at ${url} names keys at an address not allowed`);
+  }
+  return found.jwks_uri;
+}
+
+async function fetchJson(url: string): Promise<unknown> {
+  const signal = AbortSignal.timeout(ISSUER_ANSWER_MS);
+  const response = await fetch(url, { headers: { accept: "application/json" }, redirect: "error", signal });
+  const bytes: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of response.body ?? []) {
+    length += part.length;
+    if (length > ISSUER_BYTES_MAX) throw new Error(`${url} answered more than ${ISSUER_BYTES_MAX} bytes`);
+    bytes.push(part);
+  }
+  if (response.status !== 200) throw new Error(`${url} answered ${response.status}`);
+  return JSON.parse(Buffer.concat(bytes).toString("utf8"));
+}

@@ -1,0 +1,87 @@
+// Passwords at rest are argon2id (document 4, Fixed here, Credentials at rest). A hash takes a tenth of a second and 19
+// MiB, so a worker makes it and the event loop goes on; more than a few that wait are refused. A name that nobody has
+// costs what a wrong password does.
+import { Worker } from "node:worker_threads";
+import { type Fault, fault } from "../contract/fault.ts";
+import type { PasswordAnswer, PasswordTask } from "./password-worker.ts";
+
+/** About six seconds of work. */
+const WAITING_MAX = 64;
+
+/** A hash of no password, with the cost of a real one. */
+const NOBODY = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
+
+export const PASSWORDS_BUSY: Fault = fault("unavailable", "too many passwords are being checked; try again", {
+  retry_after_s: 1,
+});
+
+export type Passwords = {
+  /** The hash to store, or the refusal when too many wait. */
+  hash(password: string): Promise<string | Fault>;
+  /** Null stands for a user who is not there or has no password: the same work, and false. */
+  verify(password: string, hash: string | null): Promise<boolean | Fault>;
+  close(): Promise<void>;
+};
+
+type Wanted = { readonly settle: (value: string | boolean) => void; readonly fail: (error: Error) => void };
+type Task = PasswordTask extends infer T ? T extends PasswordTask ? Omit<T, "id"> : never : never;
+
+/** Starts the worker with the first password. */
+export function createPasswords(): Passwords {
+  const waiting = new Map<number, Wanted>();
+  let worker: Worker | null = null;
+  let last = 0;
+
+  function start(): Worker {
+    const started = new Worker(new URL("./password-worker.ts", import.meta.url));
+    started.unref();
+    started.on("message", ({ id, value, error }: PasswordAnswer) => {
+      const wanted = waiting.get(id);
+      waiting.delete(id);
+      if (value !== undefined) wanted?.settle(value);
+      else wanted?.fail(new Error(error));
+      if (waiting.size === 0) started.unref();
+    });
+    started.on("error", (error) => lose(error instanceof Error ? error : new Error(String(error))));
+    started.on("exit", () => lose(new Error("the password worker ended")));
+    return started;
+
+    function lose(error: Error): void {
+      if (worker === started) abandon(error);
+    }
+  }
+
+  /** What waits is lost; the next password starts another worker. */
+  function abandon(error: Error): void {
+    worker = null;
+    for (const { fail } of waiting.values()) fail(error);
+    waiting.clear();
+  }
+
+  async function ask(task: Task): Promise<string | boolean | Fault> {
+    if (waiting.size >= WAITING_MAX) return PASSWORDS_BUSY;
+    worker ??= start();
+    worker.ref();
+    last += 1;
+    const id = last;
+    const { promise, resolve: settle, reject: fail } = Promise.withResolvers<string | boolean>();
+    waiting.set(id, { settle, fail });
+    worker.postMessage({ ...task, id } satisfies PasswordTask);
+    return await promise;
+  }
+
+  return {
+    hash: async (password) => await ask({ do: "hash", password }) as string | Fault,
+    verify: async (password, hash) => {
+      // An empty password is nobody's, and the library refuses to hash it.
+      const none = hash === null || password === "";
+      const same = await ask({ do: "verify", password: password === "" ? " " : password, hash: none ? NOBODY : hash });
+      return typeof same === "boolean" ? same && !none : same as Fault;
+    },
+    close: async () => {
+      const ending = worker;
+      abandon(new Error("the server is closing"));
+      await ending?.terminate();
+    },
+  };
+}

@@ -1,0 +1,45 @@
+// From an access token of ours to its user. Its session is looked up on every request, so that a logout, a new password or
+// the end of the user is felt by every process at once.
+import type { Capability } from "../contract/enums.ts";
+import type { Db } from "../db/pool.ts";
+import type { Credential } from "./credential.ts";
+import { createLookup } from "./lookup.ts";
+import type { SessionTokens } from "./token.ts";
+
+type SessionRow = {
+  readonly session_id: string;
+  readonly user_id: string;
+  readonly username: string;
+  readonly is_root: boolean;
+  readonly capabilities: readonly Capability[];
+  readonly tenant_id: string | null;
+  readonly silo_id: string | null;
+  readonly home_silo_id: string | null;
+  readonly now: Date;
+};
+
+const LOOKUP = `
+  select s.id as session_id, s.user_id, u.username, u.is_root, u.capabilities, u.tenant_id, t.silo_id,
+         t.silo_id as home_silo_id,
+         berth_now() as now
+    from session s join user_account u on u.id = s.user_id and u.session_epoch = s.user_epoch
+    left join tenant t on t.id = u.tenant_id
+   where s.id = any($1) and s.expires_at > berth_now()`;
+
+export function createSessionCredential(db: Db, tokens: SessionTokens) {
+  const find = createLookup<SessionRow>(async (ids) => {
+    const { rows } = await db.query<SessionRow>(LOOKUP, [ids]);
+    return new Map(rows.map((row) => [row.session_id, row]));
+  });
+
+  return async function sessionCredential(token: string): Promise<Credential | null> {
+    const claims = await tokens.readAccess(token);
+    if (claims === null) return null;
+    const row = await find(claims.sid);
+    const expires_at = new Date(claims.exp * 1_000);
+    if (row === null || row.user_id !== claims.sub || row.now >= expires_at) return null;
+    const { now: _now, ...rest } = row;
+    const none = { key_id: null, key_tenant_id: null, bound_cn: null };
+    return { principal: { kind: "user", ...rest, ...none, scope: "full", expires_at }, pending: false };
+  };
+}

@@ -1,0 +1,87 @@
+// The tokens of a login session. Document 4, 2.3. They are made of what the session's row holds, so that the answer to a
+// repeated login or refresh can be made again and no stored reply holds one. A signature proves that we made the token;
+// whether its session still lives, the row says on every request.
+import { Buffer } from "node:buffer";
+import { compactVerify, errors, type JWTPayload, SignJWT } from "jose";
+import { z } from "zod";
+import type { Tokens } from "../contract/identity.ts";
+import { ACCESS_TOKEN_TTL_S, REFRESH_TOKEN_TTL_S } from "../contract/limits.ts";
+import { toRfc3339 } from "../pure/instant.ts";
+import { derive } from "./seal.ts";
+
+const ALG = "HS256";
+const KEY_BYTES = 32;
+
+/** What the tokens of one generation of a session are made of. */
+export type TokenSource = {
+  readonly id: string;
+  readonly user_id: string;
+  readonly tenant_id: string | null;
+  readonly generation: number;
+  readonly refreshed_at: Date;
+};
+
+const seconds = z.number().int();
+const AccessClaims = z.strictObject({
+  sub: z.guid(),
+  sid: z.guid(),
+  iat: seconds,
+  exp: seconds,
+  typ: z.literal("access"),
+  tenant_id: z.guid().optional(),
+});
+const RefreshClaims = z.strictObject({
+  sub: z.guid(),
+  sid: z.guid(),
+  jti: z.string().regex(/^[0-9a-f-]{36}\.[1-9]\d{0,8}$/),
+  iat: seconds,
+  exp: seconds,
+  typ: z.literal("refresh"),
+});
+export type AccessClaims = z.infer<typeof AccessClaims>;
+
+export type SessionTokens = ReturnType<typeof createSessionTokens>;
+
+/** Signs and reads with a key of the server's secret. */
+export function createSessionTokens(secret: Uint8Array) {
+  const key = derive(secret, { purpose: "session-token", id: "" }, KEY_BYTES);
+
+  const sign = (claims: JWTPayload) => new SignJWT(claims).setProtectedHeader({ alg: ALG, typ: "JWT" }).sign(key);
+
+  /** Always the same tokens for the same source. */
+  async function issue({ id, user_id, tenant_id, generation, refreshed_at }: TokenSource): Promise<Tokens> {
+    const iat = Math.floor(refreshed_at.getTime() / 1_000);
+    const [access_exp, refresh_exp] = [iat + ACCESS_TOKEN_TTL_S, iat + REFRESH_TOKEN_TTL_S];
+    const whose = { sub: user_id, sid: id, iat };
+    const tenant = tenant_id === null ? {} : { tenant_id };
+    return {
+      access_token: await sign({ ...whose, exp: access_exp, typ: "access", ...tenant }),
+      refresh_token: await sign({ ...whose, exp: refresh_exp, typ: "refresh", jti: `${id}.${generation}` }),
+      access_expires_at: toRfc3339(new Date(access_exp * 1_000)),
+      refresh_expires_at: toRfc3339(new Date(refresh_exp * 1_000)),
+    };
+  }
+
+  async function read<T>(token: string, schema: z.ZodType<T>): Promise<T | null> {
+    try {
+      const { payload } = await compactVerify(token, key, { algorithms: [ALG] });
+      return schema.safeParse(JSON.parse(Buffer.from(payload).toString("utf8"))).data ?? null;
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof SyntaxError || error instanceof TypeError) return null;
+      throw error;
+    }
+  }
+
+  /** The claims of an access token that we signed. Not whether it expired. */
+  const readAccess = (token: string) => read(token, AccessClaims);
+
+  /** The session and generation of a refresh token that we signed. Not whether it expired. */
+  async function readRefresh(token: string): Promise<{ readonly sid: string; readonly generation: number } | null> {
+    const claims = await read(token, RefreshClaims);
+    if (claims === null) return null;
+    const [sid = "", generation = ""] = claims.jti.split(".");
+    return sid === claims.sid ? { sid, generation: Number(generation) } : null;
+  }
+
+  return { issue, readAccess, readRefresh };
+}

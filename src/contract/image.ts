@@ -1,0 +1,66 @@
+// Images that instances are made from. Document 3, Image; document 4, 1.14, and Fixed here, Image minimum platform.
+import { z } from "zod";
+import { Timestamp, withDefault } from "./common.ts";
+import { INSTANCE_BRANDS, type InstanceBrand } from "./enums.ts";
+import { IMAGE_ARCH_CHARS_MAX, IMAGE_TEXT_CHARS_MAX, IMAGE_URL_CHARS_MAX, STAMP_CHARS_MAX } from "./limits.ts";
+import { ImageScope } from "./scope.ts";
+import { Description, ResourceName } from "./tenancy.ts";
+
+const arch = z.string().regex(
+  new RegExp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,${IMAGE_ARCH_CHARS_MAX - 1}}$`),
+  `must be 1 to ${IMAGE_ARCH_CHARS_MAX} letters, digits, dots, underscores or hyphens, the first a letter or digit`,
+);
+const stamp = z.string().regex(
+  new RegExp(`^(?!.*\\.\\.)[A-Za-z0-9._-]{1,${STAMP_CHARS_MAX}}$`),
+  `must be a platform stamp: 1 to ${STAMP_CHARS_MAX} letters, digits, dots, underscores or hyphens, without ..`,
+);
+
+/** What the image runs on; the brand is that of its instances. */
+export const Compatibility = z.strictObject({
+  brand: z.enum(INSTANCE_BRANDS),
+  arch: arch.describe("x86_64, aarch64, ..."),
+  min_platform: stamp.nullish().describe("The oldest platform image that can run it"),
+});
+export type CompatibilityBody = z.infer<typeof Compatibility>;
+/** As it is stored and shown: an absent minimum has no key. */
+export type Compatibility = { readonly brand: InstanceBrand; readonly arch: string; readonly min_platform?: string };
+
+export const Image = z.object({
+  id: z.string(),
+  scope: ImageScope,
+  name: z.string(),
+  description: z.string(),
+  os: z.string(),
+  version: z.string(),
+  size: z.number().int().describe("Of the content, in bytes; the same as size_bytes"),
+  size_bytes: z.number().int(),
+  sha256: z.string(),
+  source_url: z.string().nullable(),
+  compatibility: z.object({ brand: z.enum(INSTANCE_BRANDS), arch: z.string(), min_platform: z.string().optional() })
+    .nullable(),
+  created_at: Timestamp,
+});
+export type Image = z.infer<typeof Image>;
+
+/** What makes an image. Its bytes stay where they are: `source_url` says where nodes fetch them. */
+export const ImageBody = z.strictObject({
+  id: z.guid().nullish().describe("Default: derived from the scope and the sha256"),
+  name: ResourceName,
+  description: withDefault(Description, ""),
+  os: z.string().min(1).max(IMAGE_TEXT_CHARS_MAX),
+  version: z.string().min(1).max(IMAGE_TEXT_CHARS_MAX),
+  size_bytes: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits"),
+  source_url: z.string().max(IMAGE_URL_CHARS_MAX).refine(isPlainUrl, {
+    message: "must be an http or https URL without a user name, a password or a fragment",
+  }).nullish(),
+  compatibility: Compatibility.nullish(),
+});
+export type ImageBody = z.infer<typeof ImageBody>;
+
+/** Everybody who sees the image sees its address, so there must be no secret in it that is known to be one. */
+function isPlainUrl(text: string): boolean {
+  if (!/^https?:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return false;
+  const { username, password, hash } = new URL(text);
+  return username === "" && password === "" && hash === "";
+}

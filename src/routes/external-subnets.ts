@@ -1,0 +1,147 @@
+// External subnets for operators: the blocks that floating IPs come from. Document 4, 1.16.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findExternalSubnets, listExternalSubnets } from "../../actors/external-subnet/reads.ts";
+import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { ADDRESS_FAMILIES, type AddressFamily } from "../contract/enums.ts";
+import { ExternalSubnet, ExternalSubnetBody, ExternalSubnetPatch } from "../contract/external-network.ts";
+import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { pageById } from "../http/page.ts";
+import { parseProvisionRange, type ProvisionRange } from "../pure/provision-range.ts";
+import { isShared } from "../pure/public-pool.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["External networks"];
+const path = "/v1/system/external-subnets/{external_subnet_id}";
+const params = z.object({ external_subnet_id: Uuid });
+
+export function externalSubnetRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/system/external-subnets",
+    tags,
+    summary: "List external subnets",
+    ...rights(deps, "SystemRead"),
+    request: { query: z.object(PageQuery) },
+    responses: answers(page(ExternalSubnet), "The subnets"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const result = await pageById(c.req.valid("query"), (at) => listExternalSubnets(deps.kysely, at));
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const createSubnetRoute = createRoute({
+    method: "post",
+    path: "/v1/system/external-subnets",
+    tags,
+    summary: "Make an external subnet",
+    description: "The network address, the gateway behind it and the IPv4 broadcast address are never handed out. A " +
+      "block that overlaps another is 409 SubnetCidrOverlap; on the very block of a fixed public pool the subnet " +
+      "shares the addresses of that pool.",
+    ...rights(deps, "SystemConfigWrite"),
+    request: { body: jsonBody(ExternalSubnetBody) },
+    responses: answersCreated(ExternalSubnet, "The subnet"),
+  });
+  app.openapi(createSubnetRoute, async (c) => {
+    const body = c.req.valid("json");
+    const ranges = rangesOf(body);
+    if (isFault(ranges)) return faultResponse(c, ranges);
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { name, description, nic_tag, vlan_id, owner_silos } = body;
+    const outcome = await deps.send(c, { kind: "external-subnet", id: turn.id }, {
+      type: "create",
+      id: turn.id,
+      name,
+      description,
+      nic_tag,
+      vlan_id: vlan_id ?? null,
+      ranges,
+      owner_silos,
+    }, turn);
+    return outcome.ok ? c.json(outcome.reply as ExternalSubnet, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show an external subnet",
+    ...rights(deps, "SystemRead"),
+    request: { params },
+    responses: answers(ExternalSubnet, "The subnet"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const [found] = await findExternalSubnets(deps.kysely, [c.req.valid("param").external_subnet_id]);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const updateRoute = createRoute({
+    method: "patch",
+    path,
+    tags,
+    summary: "Rename or describe an external subnet, or offer it to other silos",
+    description: "Floating IPs that were taken from it before stay.",
+    ...rights(deps, "SystemConfigWrite"),
+    request: { params, body: jsonBody(ExternalSubnetPatch) },
+    responses: answers(ExternalSubnet, "The subnet"),
+  });
+  app.openapi(updateRoute, async (c) => {
+    const { name, description, owner_silos } = c.req.valid("json");
+    const to = { kind: "external-subnet" as const, id: c.req.valid("param").external_subnet_id };
+    const outcome = await deps.act(c, to, {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+      owner_silos: owner_silos ?? null,
+    });
+    return outcome.ok ? c.json(outcome.reply as ExternalSubnet, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Delete an external subnet",
+    description: "Refused (409) while a floating IP holds an address of it or a network pool lists it.",
+    ...rights(deps, "SystemConfigWrite"),
+    request: { params },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const to = { kind: "external-subnet" as const, id: c.req.valid("param").external_subnet_id };
+    const outcome = await deps.act(c, to, { type: "delete" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+}
+
+const NO_BLOCK = badRequest("external subnet must specify ipv4_block, ipv6_block, or both");
+
+function rangesOf(body: ExternalSubnetBody): Record<AddressFamily, ProvisionRange | null> | Fault {
+  if (!body.ipv4_block && !body.ipv6_block) return NO_BLOCK;
+  const ranges: Record<AddressFamily, ProvisionRange | null> = { v4: null, v6: null };
+  for (const family of ADDRESS_FAMILIES) {
+    const range = rangeOf(family, body);
+    if (range !== null && "kind" in range) return range;
+    ranges[family] = range;
+  }
+  return ranges;
+}
+
+function rangeOf(family: AddressFamily, body: ExternalSubnetBody): ProvisionRange | null | Fault {
+  const name = `ip${family}` as const;
+  const [block, start, end] = [body[`${name}_block`], body[`provision_start_${name}`], body[`provision_end_${name}`]];
+  if (!block) {
+    if (!start && !end) return null;
+    return badRequest(`${start ? "provision_start" : "provision_end"}_${name} needs ${name}_block`);
+  }
+  const parsed = parseProvisionRange(family, { block, start: start ?? null, end: end ?? null });
+  if ("error" in parsed) return badRequest(parsed.error);
+  // A shared pool counts from its network address, and not further than this.
+  if (isShared(family, parsed.range.block) && parsed.range.offset === Number.MAX_SAFE_INTEGER) {
+    return badRequest(`provision_start_${name} is behind the addresses of the public pool`);
+  }
+  return parsed.range;
+}

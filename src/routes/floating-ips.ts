@@ -1,0 +1,132 @@
+// Floating IPs of a project, for members of its tenant. Document 3, Networking.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findFloatingIp, listFloatingIps } from "../../actors/floating-ip/reads.ts";
+import { placeOf } from "../auth/gate.ts";
+import { atRow, inProject } from "../auth/place.ts";
+import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { FloatingIp, FloatingIpBody } from "../contract/network.ts";
+import { NamedPatch } from "../contract/tenancy.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { pageById } from "../http/page.ts";
+import { sourcesOf, type Wanted } from "./address-sources.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Networking"];
+const path = "/v1/floating-ips/{floating_ip_id}";
+const params = z.object({ floating_ip_id: Uuid });
+const ofProject = z.object({ tenant: Uuid, project: Uuid });
+const atFloatingIp = atRow("floating_ip", "floating_ip_id");
+
+const ONE_SOURCE = badRequest("exactly one of family, network_id and pool_id must be set");
+
+export function floatingIpRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/floating-ips",
+    tags,
+    summary: "List the floating IPs of a project",
+    ...rights(deps, "FloatingIpList", inProject),
+    request: { query: ofProject.extend(PageQuery) },
+    responses: answers(page(FloatingIp), "The floating IPs"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const { project: project_id, ...query } = c.req.valid("query");
+    const result = await pageById(query, (at) => listFloatingIps(deps.kysely, { project_id, ...at }));
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const createFloatingIpRoute = createRoute({
+    method: "post",
+    path: "/v1/floating-ips",
+    tags,
+    summary: "Allocate a floating IP",
+    description: "Exactly one of family, network_id and pool_id says where the address comes from: always the lowest " +
+      "free one, of a pool the first network with room, of a network with both families IPv4 before IPv6. 409 " +
+      "PoolExhausted when there is none. The operation floating-ip-allocate tells of it.",
+    ...rights(deps, "FloatingIpCreate", inProject),
+    request: { query: ofProject, body: jsonBody(FloatingIpBody) },
+    responses: answersCreated(FloatingIp, "The floating IP"),
+  });
+  app.openapi(createFloatingIpRoute, async (c) => {
+    const { name, description, ...source } = c.req.valid("json");
+    const wanted = wantedOf(source);
+    if (wanted === null) return faultResponse(c, ONE_SOURCE);
+    const { silo_id, tenant_id, project_id } = placeOf(c);
+    if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const principal = c.get("principal");
+    const seesTenant = (of: string) => of === tenant_id || (principal.kind === "user" && principal.is_root);
+    const outcome = await deps.send(c, { kind: "floating-ip", id: turn.id }, {
+      type: "create",
+      id: turn.id,
+      silo_id,
+      tenant_id,
+      project_id,
+      name,
+      description,
+      ...await sourcesOf(deps.kysely, wanted, { silo_id, seesTenant }),
+      token: deps.mint.idFrom(turn.id, "address"),
+      operation_id: deps.mint.idFrom(turn.id, "operation"),
+    }, turn);
+    return outcome.ok ? c.json(outcome.reply as FloatingIp, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show a floating IP",
+    ...rights(deps, "FloatingIpGet", atFloatingIp),
+    request: { params },
+    responses: answers(FloatingIp, "The floating IP"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findFloatingIp(deps.kysely, c.req.valid("param").floating_ip_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const updateRoute = createRoute({
+    method: "patch",
+    path,
+    tags,
+    summary: "Rename or describe a floating IP",
+    ...rights(deps, "FloatingIpUpdate", atFloatingIp),
+    request: { params, body: jsonBody(NamedPatch) },
+    responses: answers(FloatingIp, "The floating IP"),
+  });
+  app.openapi(updateRoute, async (c) => {
+    const { name, description } = c.req.valid("json");
+    const to = { kind: "floating-ip" as const, id: c.req.valid("param").floating_ip_id };
+    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    return outcome.ok ? c.json(outcome.reply as FloatingIp, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Give a floating IP back",
+    description: "Refused (409) while it is attached. Its address is free at once.",
+    ...rights(deps, "FloatingIpDelete", atFloatingIp),
+    request: { params },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const to = { kind: "floating-ip" as const, id: c.req.valid("param").floating_ip_id };
+    const outcome = await deps.act(c, to, { type: "delete" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+}
+
+/** Null when none or several are set. */
+function wantedOf({ family, network_id, pool_id }: Omit<FloatingIpBody, "name" | "description">): Wanted | null {
+  const set: Wanted[] = [];
+  if (family) set.push({ by: "family", family });
+  if (network_id) set.push({ by: "network", id: network_id.toLowerCase() });
+  if (pool_id) set.push({ by: "pool", id: pool_id.toLowerCase() });
+  return set.length === 1 ? set[0] ?? null : null;
+}

@@ -1,0 +1,79 @@
+// The issuer that vouches for the users of a tenant, for root operators. Document 4, 2.1 and 2.2.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findIdp } from "../../actors/idp/reads.ts";
+import { isIssuerUrl, ISSUER_URL_RULE } from "../auth/issuer-url.ts";
+import { atTenant } from "../auth/place.ts";
+import { Uuid } from "../contract/common.ts";
+import { badRequest, conflict, NOT_FOUND } from "../contract/fault.ts";
+import { Idp, IdpBody } from "../contract/identity.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Tenancy"];
+const path = "/v1/tenants/{tenant_id}/idp";
+const params = z.object({ tenant_id: Uuid });
+
+export function idpRoutes(app: App, deps: RouteDeps): void {
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show the identity provider of a tenant",
+    ...rights(deps, "TenantIdpGet", atTenant),
+    request: { params },
+    responses: answers(Idp, "The identity provider, without its secret"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findIdp(deps.kysely, c.req.valid("param").tenant_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const setRoute = createRoute({
+    method: "post",
+    path,
+    tags,
+    summary: "Set or replace the identity provider of a tenant",
+    description:
+      "Its tokens (RS256, ES256 or EdDSA, for the audience or the client) are accepted from now on; whoever " +
+      "they name is a member of the tenant. The issuer is not asked now: its OpenID discovery is read with the first token.",
+    ...rights(deps, "TenantIdpSet", atTenant),
+    request: { params, body: jsonBody(IdpBody) },
+    responses: answersCreated(Idp, "The identity provider, without its secret"),
+  });
+  app.openapi(setRoute, async (c) => {
+    const { tenant_id } = c.req.valid("param");
+    const { issuer_url, client_id, client_secret, audience } = c.req.valid("json");
+    if (!isIssuerUrl(issuer_url)) return faultResponse(c, badRequest(`issuer_url: ${ISSUER_URL_RULE}`));
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    if (issuer_url === deps.identity_issuer) return faultResponse(c, TAKEN);
+    const outcome = await deps.send(c, { kind: "idp", id: tenant_id }, {
+      type: "set",
+      tenant_id,
+      issuer_url,
+      client_id,
+      client_secret: deps.mint.sealIdpSecret(tenant_id, client_secret),
+      audience: audience ?? client_id,
+    }, turn);
+    return outcome.ok ? c.json(outcome.reply as Idp, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const unsetRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Remove the identity provider of a tenant: its tokens are refused from now on",
+    description: "Its users stay, and so do the API keys that they made.",
+    ...rights(deps, "TenantIdpDelete", atTenant),
+    request: { params },
+    responses: answersNothing("Removed"),
+  });
+  app.openapi(unsetRoute, async (c) => {
+    const outcome = await deps.act(c, { kind: "idp", id: c.req.valid("param").tenant_id }, { type: "unset" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+}
+
+const TAKEN = conflict("this issuer is the identity service of the site");

@@ -1,0 +1,175 @@
+// Images. Document 3, SSH keys and images; document 4, 1.14.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findImage, listImages, listPublicImages } from "../../actors/image/reads.ts";
+import { atScoped } from "../auth/place.ts";
+import { page, Uuid } from "../contract/common.ts";
+import type { ImageScopeKind } from "../contract/enums.ts";
+import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
+import { Image, ImageBody } from "../contract/image.ts";
+import { SCAN_ROWS_MAX } from "../contract/limits.ts";
+import type { ScopeColumns } from "../contract/scope.ts";
+import { NamedPatch } from "../contract/tenancy.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { pageById, scanLimitExceeded } from "../http/page.ts";
+import { scopedId } from "../pure/scope.ts";
+import { isUuid5 } from "../pure/uuid5.ts";
+import { answers, answersCreated, answersNothing, jsonBody, openRights, rights } from "./answer.ts";
+import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+import { LEVELS, PUBLIC, PublicQuery, publicScopeFault, scopeAt } from "./scopes.ts";
+
+const tags = ["Images"];
+const path = "/v1/images/{image_id}";
+const params = z.object({ image_id: Uuid });
+const atImage = atScoped("image", "image_id");
+const ABOUT =
+  "The bytes stay at `source_url`; the control plane never fetches them. 409 when the scope has an image of " +
+  "that name, or the id is there.";
+
+export function imageRoutes(app: App, deps: RouteDeps): void {
+  const listPublicRoute = createRoute({
+    method: "get",
+    path: "/v1/images",
+    tags,
+    summary: "List the public images",
+    ...openRights(deps, "ImageListPublic"),
+    request: { query: PublicQuery },
+    responses: answers(page(Image), "The images"),
+  });
+  app.openapi(listPublicRoute, async (c) => {
+    const refused = publicScopeFault(c);
+    if (refused !== null) return faultResponse(c, refused);
+    const result = await pageById(c.req.valid("query"), (at) => listPublicImages(deps.kysely, at));
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const createPublicRoute = createRoute({
+    method: "post",
+    path: "/v1/images",
+    tags,
+    summary: "Make an image that everybody sees",
+    description: ABOUT,
+    ...rights(deps, "ImageCreatePublic"),
+    request: { body: jsonBody(ImageBody) },
+    responses: answersCreated(Image, "The image"),
+  });
+  app.openapi(createPublicRoute, async (c) => {
+    const outcome = await make(c, { deps, scope: PUBLIC, body: c.req.valid("json") });
+    return outcome.ok ? c.json(outcome.reply as Image, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show an image",
+    ...openRights(deps, "ImageGet", atImage),
+    request: { params },
+    responses: answers(Image, "The image"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findImage(deps.kysely, c.req.valid("param").image_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const updateRoute = createRoute({
+    method: "patch",
+    path,
+    tags,
+    summary: "Rename or describe an image",
+    ...rights(deps, "ImageUpdate", atImage),
+    request: { params, body: jsonBody(NamedPatch) },
+    responses: answers(Image, "The image"),
+  });
+  app.openapi(updateRoute, async (c) => {
+    const { name, description } = c.req.valid("json");
+    const to = { kind: "image" as const, id: c.req.valid("param").image_id };
+    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    return outcome.ok ? c.json(outcome.reply as Image, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Delete an image that no instance uses",
+    description: "403 for an image that the caller sees and may not change.",
+    ...rights(deps, "ImageDelete", atImage),
+    request: { params },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const outcome = await deps.act(c, { kind: "image", id: c.req.valid("param").image_id }, { type: "delete" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+
+  for (const level of LEVELS) levelRoutes(app, deps, level);
+}
+
+function levelRoutes(app: App, deps: RouteDeps, { of, path, params, locate }: (typeof LEVELS)[number]): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: `${path}/images`,
+    tags,
+    summary: `List the images of ${of}, oldest first`,
+    ...rights(deps, "ImageList", locate),
+    request: { params },
+    responses: answers(z.array(Image), "The images"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const images = await listImages(deps.kysely, scopeAt(c), SCAN_ROWS_MAX + 1);
+    return images.length > SCAN_ROWS_MAX ? faultResponse(c, scanLimitExceeded(null)) : c.json(images, 200);
+  });
+
+  const createImageRoute = createRoute({
+    method: "post",
+    path: `${path}/images`,
+    tags,
+    summary: `Make an image of ${of}`,
+    description: ABOUT,
+    ...rights(deps, "ImageCreate", locate),
+    request: { params, body: jsonBody(ImageBody) },
+    responses: answersCreated(Image, "The image"),
+  });
+  app.openapi(createImageRoute, async (c) => {
+    const outcome = await make(c, { deps, scope: scopeAt(c), body: c.req.valid("json") });
+    return outcome.ok ? c.json(outcome.reply as Image, 201) : faultResponse(c, outcome.fault);
+  });
+}
+
+type Wanted = {
+  readonly deps: RouteDeps;
+  readonly scope: ScopeColumns<ImageScopeKind>;
+  readonly body: z.infer<typeof ImageBody>;
+};
+
+async function make(c: Ctx, { deps, scope, body }: Wanted) {
+  const { id: given, version: os_version, compatibility, source_url, ...rest } = body;
+  const id = idOf(given, scopedId(scope, body.sha256), scope.scope_kind);
+  if (typeof id !== "string") return { ok: false, fault: id } as const;
+  const turn = await deps.turn(c);
+  if (isFault(turn)) return { ok: false, fault: turn } as const;
+  const { user_id: _nobody, ...columns } = scope;
+  return await deps.send(c, { kind: "image", id }, {
+    type: "create",
+    id,
+    ...columns,
+    ...rest,
+    os_version,
+    source_url: source_url ?? null,
+    compatibility: compatibility ? withoutNull(compatibility) : null,
+  }, turn);
+}
+
+/** Nobody takes the id that follows from the bytes and the scope of somebody else. */
+function idOf(given: string | null | undefined, derived: string, kind: ImageScopeKind): string | Fault {
+  const id = given?.toLowerCase() ?? derived;
+  if (kind === "public" || id === derived || !isUuid5(id)) return id;
+  return badRequest(
+    "body.id: a UUID of version 5 must be the one that follows from the scope and the sha256; leave it out",
+  );
+}
+
+function withoutNull({ min_platform, ...rest }: NonNullable<Wanted["body"]["compatibility"]>) {
+  return min_platform ? { ...rest, min_platform } : rest;
+}

@@ -1,0 +1,116 @@
+// NAT gateways of a VPC, for members of its tenant. Document 3, Networking.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findNatGateway, listNatGateways } from "../../actors/nat-gateway/reads.ts";
+import { placeOf } from "../auth/gate.ts";
+import { atRow, inVpc } from "../auth/place.ts";
+import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { NOT_FOUND } from "../contract/fault.ts";
+import { NatGateway, NatGatewayBody } from "../contract/network.ts";
+import { NamedPatch } from "../contract/tenancy.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { pageById } from "../http/page.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Networking"];
+const path = "/v1/nat-gateways/{nat_gateway_id}";
+const params = z.object({ nat_gateway_id: Uuid });
+const ofVpc = z.object({ vpc: Uuid, project: Uuid.optional().describe("Must be the project of the VPC") });
+const atGateway = atRow("nat_gateway", "nat_gateway_id");
+
+export function natGatewayRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/nat-gateways",
+    tags,
+    summary: "List the NAT gateways of a VPC",
+    ...rights(deps, "NatGatewayList", inVpc),
+    request: { query: ofVpc.extend(PageQuery) },
+    responses: answers(page(NatGateway), "The gateways"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const { vpc: vpc_id, ...query } = c.req.valid("query");
+    const result = await pageById(query, (at) => listNatGateways(deps.kysely, { vpc_id, ...at }));
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const createGatewayRoute = createRoute({
+    method: "post",
+    path: "/v1/nat-gateways",
+    tags,
+    summary: "Make a NAT gateway",
+    description: "It takes the lowest free address of the public pool of its family: 409 PoolExhausted when there is " +
+      "none. The operation nat-gateway-create tells of it.",
+    ...rights(deps, "NatGatewayCreate", inVpc),
+    request: { query: ofVpc, body: jsonBody(NatGatewayBody) },
+    responses: answersCreated(NatGateway, "The gateway"),
+  });
+  app.openapi(createGatewayRoute, async (c) => {
+    const { tenant_id, project_id } = placeOf(c);
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
+    const outcome = await deps.send(c, { kind: "nat-gateway", id: turn.id }, {
+      type: "create",
+      id: turn.id,
+      tenant_id,
+      project_id,
+      vpc_id: c.req.valid("query").vpc,
+      ...c.req.valid("json"),
+      token: deps.mint.idFrom(turn.id, "address"),
+      operation_id: deps.mint.idFrom(turn.id, "operation"),
+    }, turn);
+    return outcome.ok ? c.json(outcome.reply as NatGateway, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show a NAT gateway",
+    ...rights(deps, "NatGatewayGet", atGateway),
+    request: { params },
+    responses: answers(NatGateway, "The gateway"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findNatGateway(deps.kysely, c.req.valid("param").nat_gateway_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const updateRoute = createRoute({
+    method: "patch",
+    path,
+    tags,
+    summary: "Rename or describe a NAT gateway",
+    ...rights(deps, "NatGatewayUpdate", atGateway),
+    request: { params, body: jsonBody(NamedPatch) },
+    responses: answers(NatGateway, "The gateway"),
+  });
+  app.openapi(updateRoute, async (c) => {
+    const { name, description } = c.req.valid("json");
+    const to = { kind: "nat-gateway" as const, id: c.req.valid("param").nat_gateway_id };
+    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    return outcome.ok ? c.json(outcome.reply as NatGateway, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Delete a NAT gateway",
+    description: "Refused (409) while a route targets it. Its address is free at once. The operation " +
+      "nat-gateway-delete tells of it.",
+    ...rights(deps, "NatGatewayDelete", atGateway),
+    request: { params },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const to = { kind: "nat-gateway" as const, id: c.req.valid("param").nat_gateway_id };
+    const message = { type: "delete", operation_id: deps.mint.idFrom(turn.id, "operation") } as const;
+    const outcome = await deps.send(c, to, message, turn);
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+}

@@ -1,0 +1,94 @@
+// Network pools for operators: external subnets that tenants ask as one. Document 4, 1.16.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findNetworkPool, listNetworkPools } from "../../actors/network-pool/reads.ts";
+import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { NetworkPool, NetworkPoolBody } from "../contract/external-network.ts";
+import { NOT_FOUND } from "../contract/fault.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { pageById } from "../http/page.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["External networks"];
+const path = "/v1/system/network-pools/{network_pool_id}";
+const params = z.object({ network_pool_id: Uuid });
+
+export function networkPoolRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/system/network-pools",
+    tags,
+    summary: "List network pools",
+    ...rights(deps, "SystemRead"),
+    request: { query: z.object(PageQuery) },
+    responses: answers(page(NetworkPool), "The pools"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const result = await pageById(c.req.valid("query"), (at) => listNetworkPools(deps.kysely, at));
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const createPoolRoute = createRoute({
+    method: "post",
+    path: "/v1/system/network-pools",
+    tags,
+    summary: "Make a network pool",
+    ...rights(deps, "SystemConfigWrite"),
+    request: { body: jsonBody(NetworkPoolBody) },
+    responses: answersCreated(NetworkPool, "The pool"),
+  });
+  app.openapi(createPoolRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const message = { type: "create", id: turn.id, ...c.req.valid("json") } as const;
+    const outcome = await deps.send(c, { kind: "network-pool", id: turn.id }, message, turn);
+    return outcome.ok ? c.json(outcome.reply as NetworkPool, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show a network pool",
+    ...rights(deps, "SystemRead"),
+    request: { params },
+    responses: answers(NetworkPool, "The pool"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findNetworkPool(deps.kysely, c.req.valid("param").network_pool_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const replaceRoute = createRoute({
+    method: "put",
+    path,
+    tags,
+    summary: "Replace what a network pool says",
+    description: "The body replaces all of it. Floating IPs that were taken through the pool before stay.",
+    ...rights(deps, "SystemConfigWrite"),
+    request: { params, body: jsonBody(NetworkPoolBody) },
+    responses: answers(NetworkPool, "The pool"),
+  });
+  app.openapi(replaceRoute, async (c) => {
+    const to = { kind: "network-pool" as const, id: c.req.valid("param").network_pool_id };
+    const outcome = await deps.act(c, to, { type: "replace", ...c.req.valid("json") });
+    return outcome.ok ? c.json(outcome.reply as NetworkPool, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Delete a network pool",
+    description: "Its external subnets stay, and so do the floating IPs that were taken through it.",
+    ...rights(deps, "SystemConfigWrite"),
+    request: { params },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const to = { kind: "network-pool" as const, id: c.req.valid("param").network_pool_id };
+    const outcome = await deps.act(c, to, { type: "delete" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+}

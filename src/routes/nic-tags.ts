@@ -1,0 +1,97 @@
+// NIC tags for operators: the names of physical networks, and which node offers which. Document 4, 1.16.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findNicTag, listCnNicTags, listNicTags } from "../../actors/nic-tag/reads.ts";
+import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { CnNicTags, NicTag, NicTagBody } from "../contract/external-network.ts";
+import { NOT_FOUND } from "../contract/fault.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { pageById } from "../http/page.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["External networks"];
+const path = "/v1/system/nic-tags/{nic_tag_id}";
+const params = z.object({ nic_tag_id: Uuid });
+
+export function nicTagRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/system/nic-tags",
+    tags,
+    summary: "List NIC tags",
+    ...rights(deps, "SystemRead"),
+    request: { query: z.object(PageQuery) },
+    responses: answers(page(NicTag), "The tags"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const result = await pageById(c.req.valid("query"), (at) => listNicTags(deps.kysely, at));
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const createTagRoute = createRoute({
+    method: "post",
+    path: "/v1/system/nic-tags",
+    tags,
+    summary: "Make a NIC tag",
+    ...rights(deps, "SystemConfigWrite"),
+    request: { body: jsonBody(NicTagBody) },
+    responses: answersCreated(NicTag, "The tag"),
+  });
+  app.openapi(createTagRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const message = { type: "create", id: turn.id, ...c.req.valid("json") } as const;
+    const outcome = await deps.send(c, { kind: "nic-tag", id: turn.id }, message, turn);
+    return outcome.ok ? c.json(outcome.reply as NicTag, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show a NIC tag",
+    ...rights(deps, "SystemRead"),
+    request: { params },
+    responses: answers(NicTag, "The tag"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findNicTag(deps.kysely, c.req.valid("param").nic_tag_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Delete a NIC tag",
+    description: "Refused (409 NicTagInUse) while an external subnet uses it.",
+    ...rights(deps, "SystemConfigWrite"),
+    request: { params },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const outcome = await deps.act(c, { kind: "nic-tag", id: c.req.valid("param").nic_tag_id }, { type: "delete" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+
+  const offersRoute = createRoute({
+    method: "get",
+    path: "/v1/system/cn-nic-tags",
+    tags,
+    summary: "List which NIC tags each node offers",
+    description: "As the nodes last reported their capacity; a node that has not reported is not in the list.",
+    ...rights(deps, "SystemRead"),
+    request: { query: z.object(PageQuery) },
+    responses: answers(page(CnNicTags), "The nodes that have reported, in the order of their UUIDs"),
+  });
+  app.openapi(offersRoute, async (c) => {
+    const result = await pageById(c.req.valid("query"), async (at) => {
+      const nodes = await listCnNicTags(deps.kysely, at);
+      return nodes.map((node) => ({ id: node.server_uuid, ...node }));
+    });
+    if (!result.ok) return faultResponse(c, result.fault);
+    const items = result.page.items.map(({ id: _id, ...node }) => node);
+    return c.json({ ...result.page, items }, 200);
+  });
+}

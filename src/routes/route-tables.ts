@@ -1,0 +1,112 @@
+// Route tables of a VPC. Document 3, Networking.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findRouteTable, listRouteTables } from "../../actors/route-table/reads.ts";
+import { placeOf } from "../auth/gate.ts";
+import { atRow, inVpc } from "../auth/place.ts";
+import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { NOT_FOUND } from "../contract/fault.ts";
+import { RouteTable, RouteTableBody } from "../contract/network.ts";
+import { NamedPatch } from "../contract/tenancy.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { pageById } from "../http/page.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Networking"];
+const path = "/v1/route-tables/{route_table_id}";
+const params = z.object({ route_table_id: Uuid });
+const ofVpc = z.object({ vpc: Uuid, project: Uuid.optional() });
+const atRouteTable = atRow("route_table", "route_table_id");
+
+export function routeTableRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/route-tables",
+    tags,
+    summary: "List the route tables of a VPC",
+    description: "In the order of their ids. A `project` that is not the VPC's is a 404.",
+    ...rights(deps, "RouteTableList", inVpc),
+    request: { query: ofVpc.extend(PageQuery) },
+    responses: answers(page(RouteTable), "The route tables, the main one among them"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const { vpc: vpc_id, ...query } = c.req.valid("query");
+    const result = await pageById(query, (at) => listRouteTables(deps.kysely, { vpc_id, ...at }));
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const createTableRoute = createRoute({
+    method: "post",
+    path: "/v1/route-tables",
+    tags,
+    summary: "Make a route table",
+    description: "It is never the main one. A subnet uses it once it is associated with it.",
+    ...rights(deps, "RouteTableCreate", inVpc),
+    request: { query: ofVpc, body: jsonBody(RouteTableBody) },
+    responses: answersCreated(RouteTable, "The route table"),
+  });
+  app.openapi(createTableRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { tenant_id, project_id } = placeOf(c);
+    if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
+    const outcome = await deps.send(c, { kind: "route-table", id: turn.id }, {
+      type: "create",
+      id: turn.id,
+      tenant_id,
+      project_id,
+      vpc_id: c.req.valid("query").vpc,
+      ...c.req.valid("json"),
+      is_main: false,
+    }, turn);
+    return outcome.ok ? c.json(outcome.reply as RouteTable, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show a route table",
+    ...rights(deps, "RouteTableGet", atRouteTable),
+    request: { params },
+    responses: answers(RouteTable, "The route table"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findRouteTable(deps.kysely, c.req.valid("param").route_table_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const updateRoute = createRoute({
+    method: "patch",
+    path,
+    tags,
+    summary: "Rename or describe a route table",
+    description: "The main one keeps its name.",
+    ...rights(deps, "RouteTableUpdate", atRouteTable),
+    request: { params, body: jsonBody(NamedPatch) },
+    responses: answers(RouteTable, "The route table"),
+  });
+  app.openapi(updateRoute, async (c) => {
+    const { name, description } = c.req.valid("json");
+    const to = { kind: "route-table" as const, id: c.req.valid("param").route_table_id };
+    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    return outcome.ok ? c.json(outcome.reply as RouteTable, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Delete a route table that nothing uses",
+    description: "Refused (409) for the main one, while it holds a route, and while a subnet is associated with it.",
+    ...rights(deps, "RouteTableDelete", atRouteTable),
+    request: { params },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const to = { kind: "route-table" as const, id: c.req.valid("param").route_table_id };
+    const outcome = await deps.act(c, to, { type: "delete" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+}

@@ -1,0 +1,146 @@
+// Login sessions of local users. Document 4, 2.3. Whatever is wrong with a name, a password or a token is the same 401.
+import { createRoute } from "@hono/zod-openapi";
+import { createMiddleware } from "hono/factory";
+import { z } from "zod";
+import { findSessionUser } from "../../actors/session/reads.ts";
+import type { SessionView } from "../../actors/session/transition.ts";
+import { findLocalUser, type LocalUser } from "../../actors/user/reads.ts";
+import { callerOf } from "../auth/gate.ts";
+import { UNAUTHENTICATED } from "../auth/policy.ts";
+import type { KnownPrincipal } from "../auth/principal.ts";
+import { badRequest, conflict, type Fault } from "../contract/fault.ts";
+import { LoginBody, PasswordChangeBody, RefreshBody, Tokens } from "../contract/identity.ts";
+import type { HttpEnv } from "../http/env.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { answers, answersNothing, jsonBody, openRights, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Credentials"];
+const LIMITED = "Per source address, 10 attempts a minute (BERTH_LOGIN_PER_MINUTE), counted before anything else.";
+
+export function sessionRoutes(app: App, deps: RouteDeps): void {
+  const limited = createMiddleware<HttpEnv>(async (c, next) => {
+    const refusal = await deps.limits.login(c.get("clientAddress"));
+    if (refusal !== null) return faultResponse(c, refusal);
+    await next();
+  });
+
+  const login = openRights(deps, "Login");
+  const loginRoute = createRoute({
+    method: "post",
+    path: "/v1/auth/login",
+    tags,
+    summary: "Open a session with a username and a password",
+    description: LIMITED,
+    ...login,
+    middleware: [limited, ...login.middleware],
+    request: { body: jsonBody(LoginBody) },
+    responses: answers(Tokens, "The tokens: one for requests, one to get the next pair with"),
+  });
+  app.openapi(loginRoute, async (c) => {
+    const { username, password } = c.req.valid("json");
+    const user = await findLocalUser(deps.kysely, "username", username);
+    const right = await deps.passwords.verify(password, user?.password_hash ?? null);
+    if (typeof right !== "boolean") return faultResponse(c, right);
+    if (user === undefined || !right) {
+      await deps.audit.refusedLogin(c, user?.id ?? null);
+      return faultResponse(c, UNAUTHENTICATED);
+    }
+    c.set("principal", principalOf(user));
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const message = { type: "create", id: turn.id, user_id: user.id, user_epoch: user.session_epoch } as const;
+    const outcome = await deps.send(c, { kind: "session", id: turn.id }, message, turn);
+    if (!outcome.ok) return faultResponse(c, refusalOf(outcome.fault));
+    return c.json(await tokensOf(deps, user, outcome.reply as SessionView), 200);
+  });
+
+  const refreshRoute = createRoute({
+    method: "post",
+    path: "/v1/auth/refresh",
+    tags,
+    summary: "Change a refresh token for the next pair of tokens",
+    description: "Each refresh token is good once. The one before the last is answered the same pair again for a " +
+      "minute, for a client that lost the answer; an older one ends the session.",
+    ...openRights(deps, "Refresh"),
+    request: { body: jsonBody(RefreshBody) },
+    responses: answers(Tokens, "The next tokens"),
+  });
+  app.openapi(refreshRoute, async (c) => {
+    const claims = await deps.tokens.readRefresh(c.req.valid("json").refresh_token);
+    const user = claims === null ? undefined : await findSessionUser(deps.kysely, claims.sid);
+    if (claims === null || user === undefined) return faultResponse(c, UNAUTHENTICATED);
+    c.set("principal", principalOf(user));
+    const { sid: id, generation } = claims;
+    const outcome = await deps.act(c, { kind: "session", id }, { type: "refresh", generation });
+    if (!outcome.ok) return faultResponse(c, refusalOf(outcome.fault));
+    // No row is left of a session that this token ended.
+    if (outcome.reply === null) return faultResponse(c, UNAUTHENTICATED);
+    return c.json(await tokensOf(deps, user, outcome.reply as SessionView), 200);
+  });
+
+  const logoutRoute = createRoute({
+    method: "post",
+    path: "/v1/auth/logout",
+    tags,
+    summary: "End the session of this access token",
+    ...rights(deps, "Logout"),
+    request: { query: z.object({}) },
+    responses: answersNothing("Ended: its tokens are refused from now on"),
+  });
+  app.openapi(logoutRoute, async (c) => {
+    const { session_id } = callerOf(c);
+    if (session_id === null) return faultResponse(c, badRequest("this credential belongs to no session"));
+    const outcome = await deps.act(c, { kind: "session", id: session_id }, { type: "end" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+
+  const password = rights(deps, "ChangePassword");
+  const passwordRoute = createRoute({
+    method: "post",
+    path: "/v1/auth/password",
+    tags,
+    summary: "Change one's own password; all one's sessions end, this one too",
+    description: `A wrong current password is 400. ${LIMITED}`,
+    ...password,
+    middleware: [limited, ...password.middleware],
+    request: { body: jsonBody(PasswordChangeBody) },
+    responses: answersNothing("Changed"),
+  });
+  app.openapi(passwordRoute, async (c) => {
+    const { user_id, key_tenant_id } = callerOf(c);
+    const wanted = c.req.valid("json");
+    // A key that is bound to a tenant is not its owner.
+    const user = key_tenant_id === null ? await findLocalUser(deps.kysely, "id", user_id) : undefined;
+    if (user === undefined || user.password_hash === null) return faultResponse(c, NO_PASSWORD);
+    const right = await deps.passwords.verify(wanted.current_password, user.password_hash);
+    if (typeof right !== "boolean") return faultResponse(c, right);
+    if (!right) return faultResponse(c, WRONG_PASSWORD);
+    const password_hash = await deps.passwords.hash(wanted.password);
+    if (typeof password_hash !== "string") return faultResponse(c, password_hash);
+    const message = { type: "change_password", password_hash, session_epoch: user.session_epoch } as const;
+    const outcome = await deps.act(c, { kind: "user", id: user.id }, message);
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+}
+
+const NO_PASSWORD = conflict("this credential belongs to no user with a password here");
+const WRONG_PASSWORD = badRequest("current_password: is wrong");
+
+type WhoseSession = Omit<LocalUser, "password_hash" | "session_epoch" | "issuer" | "created_at">;
+
+/** The caller as it is once the password or the token has proved who it is: what the audit names. */
+function principalOf({ id, username, is_root, capabilities, tenant_id, silo_id }: WhoseSession): KnownPrincipal {
+  const whose = { user_id: id, username, is_root, capabilities, tenant_id, silo_id, home_silo_id: silo_id };
+  const none = { key_id: null, key_tenant_id: null, session_id: null, bound_cn: null, expires_at: null };
+  return { kind: "user", ...whose, ...none, scope: "full" };
+}
+
+async function tokensOf({ tokens }: RouteDeps, { tenant_id }: WhoseSession, session: SessionView): Promise<Tokens> {
+  return await tokens.issue({ ...session, tenant_id, refreshed_at: new Date(session.refreshed_at) });
+}
+
+/** That the user or the session is gone is no news for whoever has no credential. */
+function refusalOf(fault: Fault): Fault {
+  return fault.kind === "not_found" || fault.kind === "conflict" ? UNAUTHENTICATED : fault;
+}

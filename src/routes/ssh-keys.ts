@@ -1,0 +1,178 @@
+// SSH keys. Document 3, SSH keys and images; document 4, 1.13.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findSshKey, listPublicSshKeys, listSshKeys } from "../../actors/ssh-key/reads.ts";
+import { callerOf } from "../auth/gate.ts";
+import { atScoped } from "../auth/place.ts";
+import { page, Uuid } from "../contract/common.ts";
+import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { SCAN_ROWS_MAX } from "../contract/limits.ts";
+import type { ScopeColumns } from "../contract/scope.ts";
+import { SshKey, SshKeyBody } from "../contract/ssh-key.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { pageById, scanLimitExceeded } from "../http/page.ts";
+import { parseOpensshKey } from "../pure/openssh-key.ts";
+import { scopedId } from "../pure/scope.ts";
+import { answers, answersCreated, answersNothing, jsonBody, openRights, rights } from "./answer.ts";
+import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+import { LEVELS, PUBLIC, PublicQuery, publicScopeFault, scopeAt, scopeOfUser } from "./scopes.ts";
+
+const tags = ["SSH keys"];
+const path = "/v1/ssh-keys/{key_id}";
+const params = z.object({ key_id: Uuid });
+const atKey = atScoped("ssh_key", "key_id");
+const ABOUT = "One line as OpenSSH writes it: Ed25519, ECDSA on the NIST curves, RSA of at least 2,048 bits, or a " +
+  "security key's. Its comment is kept; options before the type are refused.";
+
+export function sshKeyRoutes(app: App, deps: RouteDeps): void {
+  ownRoutes(app, deps);
+
+  const listPublicRoute = createRoute({
+    method: "get",
+    path: "/v1/ssh-keys",
+    tags,
+    summary: "List the public SSH keys",
+    ...openRights(deps, "SshKeyListPublic"),
+    request: { query: PublicQuery },
+    responses: answers(page(SshKey), "The keys"),
+  });
+  app.openapi(listPublicRoute, async (c) => {
+    const refused = publicScopeFault(c);
+    if (refused !== null) return faultResponse(c, refused);
+    const result = await pageById(c.req.valid("query"), (at) => listPublicSshKeys(deps.kysely, at));
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const createPublicRoute = createRoute({
+    method: "post",
+    path: "/v1/ssh-keys",
+    tags,
+    summary: "Make an SSH key that everybody sees",
+    description: ABOUT,
+    ...rights(deps, "SshKeyCreatePublic"),
+    request: { body: jsonBody(SshKeyBody) },
+    responses: answersCreated(SshKey, "The key"),
+  });
+  app.openapi(createPublicRoute, async (c) => {
+    const outcome = await make(c, { deps, scope: PUBLIC, body: c.req.valid("json") });
+    return outcome.ok ? c.json(outcome.reply as SshKey, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show an SSH key",
+    ...openRights(deps, "SshKeyGet", atKey),
+    request: { params },
+    responses: answers(SshKey, "The key"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findSshKey(deps.kysely, c.req.valid("param").key_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Delete an SSH key",
+    description: "Instances that have it keep it. 403 for a key that the caller sees and may not delete.",
+    ...rights(deps, "SshKeyDelete", atKey),
+    request: { params },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const outcome = await deps.act(c, { kind: "ssh-key", id: c.req.valid("param").key_id }, { type: "delete" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+
+  for (const level of LEVELS) levelRoutes(app, deps, level);
+}
+
+/** Keys of the calling user. What is bound to a tenant neither sees nor makes what its owner has elsewhere. */
+function ownRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/auth/ssh-keys",
+    tags,
+    summary: "List one's own SSH keys, oldest first",
+    ...rights(deps, "SshKeyListOwn"),
+    responses: answers(z.array(SshKey), "The keys"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const keys = await listSshKeys(deps.kysely, scopeOfCaller(c), SCAN_ROWS_MAX + 1);
+    return keys.length > SCAN_ROWS_MAX ? faultResponse(c, scanLimitExceeded("deleting keys")) : c.json(keys, 200);
+  });
+
+  const createKeyRoute = createRoute({
+    method: "post",
+    path: "/v1/auth/ssh-keys",
+    tags,
+    summary: "Make an SSH key of one's own",
+    description: ABOUT,
+    ...rights(deps, "SshKeyCreateOwn"),
+    request: { body: jsonBody(SshKeyBody) },
+    responses: answersCreated(SshKey, "The key"),
+  });
+  app.openapi(createKeyRoute, async (c) => {
+    const outcome = await make(c, { deps, scope: scopeOfCaller(c), body: c.req.valid("json") });
+    return outcome.ok ? c.json(outcome.reply as SshKey, 201) : faultResponse(c, outcome.fault);
+  });
+}
+
+function levelRoutes(app: App, deps: RouteDeps, { of, path, params, locate }: (typeof LEVELS)[number]): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: `${path}/ssh-keys`,
+    tags,
+    summary: `List the SSH keys of ${of}, oldest first`,
+    ...rights(deps, "SshKeyList", locate),
+    request: { params },
+    responses: answers(z.array(SshKey), "The keys"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const keys = await listSshKeys(deps.kysely, scopeAt(c), SCAN_ROWS_MAX + 1);
+    return keys.length > SCAN_ROWS_MAX ? faultResponse(c, scanLimitExceeded("deleting keys")) : c.json(keys, 200);
+  });
+
+  const createKeyRoute = createRoute({
+    method: "post",
+    path: `${path}/ssh-keys`,
+    tags,
+    summary: `Make an SSH key of ${of}`,
+    description: ABOUT,
+    ...rights(deps, "SshKeyCreate", locate),
+    request: { params, body: jsonBody(SshKeyBody) },
+    responses: answersCreated(SshKey, "The key"),
+  });
+  app.openapi(createKeyRoute, async (c) => {
+    const outcome = await make(c, { deps, scope: scopeAt(c), body: c.req.valid("json") });
+    return outcome.ok ? c.json(outcome.reply as SshKey, 201) : faultResponse(c, outcome.fault);
+  });
+}
+
+type Wanted = {
+  readonly deps: RouteDeps;
+  readonly scope: ScopeColumns;
+  readonly body: z.infer<typeof SshKeyBody>;
+};
+
+async function make(c: Ctx, { deps, scope, body }: Wanted) {
+  const { name, description, public_key } = body;
+  const parsed = parseOpensshKey(public_key);
+  if ("error" in parsed) {
+    return { ok: false, fault: badRequest(`invalid openssh public key: ${parsed.error}`) } as const;
+  }
+  const turn = await deps.turn(c);
+  if (isFault(turn)) return { ok: false, fault: turn } as const;
+  const { fingerprint, line } = parsed;
+  const id = scopedId(scope, fingerprint);
+  const message = { type: "create", ...scope, id, name, description, public_key: line, fingerprint } as const;
+  return await deps.send(c, { kind: "ssh-key", id }, message, turn);
+}
+
+function scopeOfCaller(c: Ctx): ScopeColumns<"user"> {
+  const { user_id, key_tenant_id } = callerOf(c);
+  return scopeOfUser(user_id, key_tenant_id);
+}

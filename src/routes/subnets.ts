@@ -1,0 +1,131 @@
+// Subnets of a VPC. Document 3, Networking; document 4, section 10, Route table per subnet.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findRouteTable } from "../../actors/route-table/reads.ts";
+import { findSubnet, listSubnets } from "../../actors/subnet/reads.ts";
+import { findVpc } from "../../actors/vpc/reads.ts";
+import { atRow, inVpc } from "../auth/place.ts";
+import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { NOT_FOUND } from "../contract/fault.ts";
+import { Subnet, SubnetBody, SubnetRouteTableBody } from "../contract/network.ts";
+import { NamedPatch } from "../contract/tenancy.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { pageById } from "../http/page.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Networking"];
+const path = "/v1/subnets/{subnet_id}";
+const params = z.object({ subnet_id: Uuid });
+const ofVpc = z.object({ vpc: Uuid, project: Uuid.optional() });
+const atSubnet = atRow("subnet", "subnet_id");
+
+export function subnetRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/subnets",
+    tags,
+    summary: "List the subnets of a VPC, oldest first",
+    ...rights(deps, "SubnetList", inVpc),
+    request: { query: ofVpc.extend(PageQuery) },
+    responses: answers(page(Subnet), "The subnets"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const { vpc: vpc_id, ...query } = c.req.valid("query");
+    const result = await pageById(query, (at) => listSubnets(deps.kysely, { vpc_id, ...at }));
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const createSubnetRoute = createRoute({
+    method: "post",
+    path: "/v1/subnets",
+    tags,
+    summary: "Make a subnet",
+    description: "At least one block, each inside the VPC's block of its family and apart from every other subnet's. " +
+      "It starts with the VPC's main route table.",
+    ...rights(deps, "SubnetCreate", inVpc),
+    request: { query: ofVpc, body: jsonBody(SubnetBody) },
+    responses: answersCreated(Subnet, "The subnet"),
+  });
+  app.openapi(createSubnetRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const vpc = await findVpc(deps.kysely, c.req.valid("query").vpc);
+    if (vpc === undefined) return faultResponse(c, NOT_FOUND);
+    const { id: vpc_id, tenant_id, project_id, main_route_table_id, ipv4_block, ipv6_block } = vpc;
+    const outcome = await deps.send(c, { kind: "subnet", id: turn.id }, {
+      type: "create",
+      id: turn.id,
+      tenant_id,
+      project_id,
+      vpc_id,
+      route_table_id: main_route_table_id,
+      ...c.req.valid("json"),
+      plan: { ipv4_block, ipv6_block },
+    }, turn);
+    return outcome.ok ? c.json(outcome.reply as Subnet, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show a subnet",
+    ...rights(deps, "SubnetGet", atSubnet),
+    request: { params },
+    responses: answers(Subnet, "The subnet"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findSubnet(deps.kysely, c.req.valid("param").subnet_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const updateRoute = createRoute({
+    method: "patch",
+    path,
+    tags,
+    summary: "Rename or describe a subnet",
+    ...rights(deps, "SubnetUpdate", atSubnet),
+    request: { params, body: jsonBody(NamedPatch) },
+    responses: answers(Subnet, "The subnet"),
+  });
+  app.openapi(updateRoute, async (c) => {
+    const { name, description } = c.req.valid("json");
+    const to = { kind: "subnet" as const, id: c.req.valid("param").subnet_id };
+    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    return outcome.ok ? c.json(outcome.reply as Subnet, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const tableRoute = createRoute({
+    method: "put",
+    path: `${path}/route-table`,
+    tags,
+    summary: "Associate a subnet with another route table of its VPC",
+    ...rights(deps, "SubnetUpdate", atSubnet),
+    request: { params, body: jsonBody(SubnetRouteTableBody) },
+    responses: answers(Subnet, "The subnet"),
+  });
+  app.openapi(tableRoute, async (c) => {
+    const to = { kind: "subnet" as const, id: c.req.valid("param").subnet_id };
+    const found = await findRouteTable(deps.kysely, c.req.valid("json").route_table_id);
+    const table = found === undefined
+      ? null
+      : { id: found.id, tenant_id: found.tenant_id, project_id: found.project_id, vpc_id: found.vpc_id };
+    const outcome = await deps.act(c, to, { type: "use_route_table", table });
+    return outcome.ok ? c.json(outcome.reply as Subnet, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Delete a subnet that holds nothing",
+    ...rights(deps, "SubnetDelete", atSubnet),
+    request: { params },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const outcome = await deps.act(c, { kind: "subnet", id: c.req.valid("param").subnet_id }, { type: "delete" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+}

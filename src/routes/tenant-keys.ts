@@ -1,0 +1,69 @@
+// API keys that act inside one tenant, for its members and for root operators. Document 4, Fixed here, Tenant API keys.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { listApiKeys } from "../../actors/api-key/reads.ts";
+import { callerOf } from "../auth/gate.ts";
+import { atTenant } from "../auth/place.ts";
+import { ApiKeyCreated, ApiKeyView } from "../contract/api-key.ts";
+import { Uuid } from "../contract/common.ts";
+import { TenantKeyBody } from "../contract/identity.ts";
+import { SCAN_ROWS_MAX } from "../contract/limits.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { scanLimitExceeded } from "../http/page.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import type { App, RouteDeps } from "./deps.ts";
+import { answerNewKey, OWN_KEY } from "./new-key.ts";
+
+const tags = ["Credentials"];
+const path = "/v1/tenants/{tenant_id}/api-keys";
+const params = z.object({ tenant_id: Uuid });
+
+export function tenantKeyRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "List the API keys that are bound to a tenant, oldest first",
+    ...rights(deps, "TenantKeyList", atTenant),
+    request: { params },
+    responses: answers(z.array(ApiKeyView), "The keys, without secrets"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const { tenant_id } = c.req.valid("param");
+    const keys = await listApiKeys(deps.kysely, { tenant_id }, SCAN_ROWS_MAX + 1);
+    return keys.length > SCAN_ROWS_MAX ? faultResponse(c, scanLimitExceeded("deleting keys")) : c.json(keys, 200);
+  });
+
+  const createKeyRoute = createRoute({
+    method: "post",
+    path,
+    tags,
+    summary: "Make an API key that acts inside a tenant, whoever owns it",
+    description: "The secret is in this answer and nowhere else. The same Idempotency-Key answers it again for 24 " +
+      "hours. A key makes none that outlives it.",
+    ...rights(deps, "TenantKeyCreate", atTenant),
+    request: { params, body: jsonBody(TenantKeyBody) },
+    responses: answersCreated(ApiKeyCreated, "The key, with its secret"),
+  });
+  app.openapi(createKeyRoute, async (c) => {
+    const { scope, ...wanted } = c.req.valid("json");
+    const { tenant_id } = c.req.valid("param");
+    return await answerNewKey(c, deps, { ...wanted, tenant_id, scope: scope ?? "full" });
+  });
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path: `${path}/{id}`,
+    tags,
+    summary: "Delete an API key of a tenant: it is refused from now on",
+    ...rights(deps, "TenantKeyDelete", atTenant),
+    request: { params: params.extend({ id: Uuid }) },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const { tenant_id, id } = c.req.valid("param");
+    if (id === callerOf(c).key_id) return faultResponse(c, OWN_KEY);
+    const outcome = await deps.act(c, { kind: "api-key", id }, { type: "delete_of_tenant", tenant_id });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+}

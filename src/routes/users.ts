@@ -1,0 +1,166 @@
+// Users, for whoever operates the site. Document 4, 2.2 and 2.6.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findTenant } from "../../actors/tenant/reads.ts";
+import type { Giver } from "../../actors/user/messages.ts";
+import { findUser, listUsers } from "../../actors/user/reads.ts";
+import { callerOf } from "../auth/gate.ts";
+import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { CAPABILITIES } from "../contract/enums.ts";
+import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { PasswordBody, User, UserBody } from "../contract/identity.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { resultsPage, rowsToFetch } from "../http/page.ts";
+import { decodePageToken } from "../pure/page-token.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Users"];
+const path = "/v1/system/users/{user_id}";
+const params = z.object({ user_id: Uuid });
+const ofCapability = params.extend({ capability: z.enum(CAPABILITIES) });
+const NO_MORE_THAN_ITSELF =
+  "A caller who is not root gives nothing (capability, tenant, password) that it lacks (403).";
+
+export function userRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/system/users",
+    tags,
+    summary: "List users, oldest first",
+    ...rights(deps, "SystemRead"),
+    request: { query: z.object(PageQuery) },
+    responses: answers(page(User), "The users"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const { limit, page_token } = c.req.valid("query");
+    const after = page_token === undefined ? undefined : Cursor.safeParse(decodePageToken(page_token));
+    if (after?.success === false) return faultResponse(c, badRequest("page_token: is not one of this list"));
+    const rows = await listUsers(deps.kysely, { after: after?.data, rows: rowsToFetch(limit) });
+    const cursorOf = ({ created_at, id }: User) => ({ created_at, id });
+    const result = resultsPage({ rows, limit, view: (row) => row, cursorOf, narrow: "limit=" });
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const createUserRoute = createRoute({
+    method: "post",
+    path: "/v1/system/users",
+    tags,
+    summary: "Make a user with a password",
+    description: `With a tenant, it is a member of the tenant and its silo. ${NO_MORE_THAN_ITSELF}`,
+    ...rights(deps, "UserCreate"),
+    request: { body: jsonBody(UserBody) },
+    responses: answersCreated(User, "The user"),
+  });
+  app.openapi(createUserRoute, async (c) => {
+    const { username, password, tenant_id, capabilities } = c.req.valid("json");
+    const by = giver(c);
+    // A tenant that the caller is no member of is as good as absent.
+    const foreign = tenant_id && !by.is_root && tenant_id.toLowerCase() !== by.tenant_id;
+    const tenant = tenant_id && !foreign ? await findTenant(deps.kysely, tenant_id) : undefined;
+    if (tenant_id && tenant === undefined) return faultResponse(c, NOT_FOUND);
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const password_hash = await deps.passwords.hash(password);
+    if (typeof password_hash !== "string") return faultResponse(c, password_hash);
+    const outcome = await deps.send(c, { kind: "user", id: turn.id }, {
+      type: "create",
+      id: turn.id,
+      username,
+      password_hash,
+      tenant_id: tenant?.id ?? null,
+      silo_id: tenant?.silo_id ?? null,
+      capabilities: capabilities ?? [],
+      by,
+    }, turn);
+    return outcome.ok ? c.json(outcome.reply as User, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show a user",
+    ...rights(deps, "SystemRead"),
+    request: { params },
+    responses: answers(User, "The user"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findUser(deps.kysely, c.req.valid("param").user_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Delete a user who owns no API key; its sessions end",
+    description: "A user of an issuer is made again with its next token. The root operator stays (409).",
+    ...rights(deps, "UserDelete"),
+    request: { params },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const outcome = await deps.act(c, { kind: "user", id: c.req.valid("param").user_id }, { type: "delete" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+
+  const passwordRoute = createRoute({
+    method: "put",
+    path: `${path}/password`,
+    tags,
+    summary: "Set a user's password; all its sessions end",
+    description: NO_MORE_THAN_ITSELF,
+    ...rights(deps, "UserPassword"),
+    request: { params, body: jsonBody(PasswordBody) },
+    responses: answers(User, "The user"),
+  });
+  app.openapi(passwordRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const password_hash = await deps.passwords.hash(c.req.valid("json").password);
+    if (typeof password_hash !== "string") return faultResponse(c, password_hash);
+    const to = { kind: "user" as const, id: c.req.valid("param").user_id };
+    const outcome = await deps.send(c, to, { type: "set_password", password_hash, by: giver(c) }, turn);
+    return outcome.ok ? c.json(outcome.reply as User, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const grantRoute = createRoute({
+    method: "put",
+    path: `${path}/capabilities/{capability}`,
+    tags,
+    summary: "Grant a user a capability",
+    description: NO_MORE_THAN_ITSELF,
+    ...rights(deps, "UserCapability"),
+    request: { params: ofCapability },
+    responses: answers(User, "The user"),
+  });
+  app.openapi(grantRoute, async (c) => {
+    const { user_id, capability } = c.req.valid("param");
+    const message = { type: "grant", capability, by: giver(c) } as const;
+    const outcome = await deps.act(c, { kind: "user", id: user_id }, message);
+    return outcome.ok ? c.json(outcome.reply as User, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const revokeRoute = createRoute({
+    method: "delete",
+    path: `${path}/capabilities/{capability}`,
+    tags,
+    summary: "Take a capability from a user",
+    ...rights(deps, "UserCapability"),
+    request: { params: ofCapability },
+    responses: answers(User, "The user"),
+  });
+  app.openapi(revokeRoute, async (c) => {
+    const { user_id, capability } = c.req.valid("param");
+    const outcome = await deps.act(c, { kind: "user", id: user_id }, { type: "revoke_capability", capability });
+    return outcome.ok ? c.json(outcome.reply as User, 200) : faultResponse(c, outcome.fault);
+  });
+}
+
+const Cursor = z.object({ created_at: z.iso.datetime(), id: z.guid() });
+
+function giver(c: Ctx): Giver {
+  const { is_root, capabilities, tenant_id } = callerOf(c);
+  return { is_root, capabilities, tenant_id };
+}

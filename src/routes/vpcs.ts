@@ -1,0 +1,109 @@
+// VPCs of a project. Document 3, Networking.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findVpc, listVpcs } from "../../actors/vpc/reads.ts";
+import { placeOf } from "../auth/gate.ts";
+import { atRow, inProject } from "../auth/place.ts";
+import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { NOT_FOUND } from "../contract/fault.ts";
+import { Vpc, VpcBody } from "../contract/network.ts";
+import { NamedPatch } from "../contract/tenancy.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { pageById } from "../http/page.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Networking"];
+const path = "/v1/vpcs/{vpc_id}";
+const params = z.object({ vpc_id: Uuid });
+const ofProject = z.object({ tenant: Uuid, project: Uuid });
+const atVpc = atRow("vpc", "vpc_id");
+
+export function vpcRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/vpcs",
+    tags,
+    summary: "List the VPCs of a project, oldest first",
+    ...rights(deps, "VpcList", inProject),
+    request: { query: ofProject.extend(PageQuery) },
+    responses: answers(page(Vpc), "The VPCs"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const { project: project_id, ...query } = c.req.valid("query");
+    const result = await pageById(query, (at) => listVpcs(deps.kysely, { project_id, ...at }));
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const createVpcRoute = createRoute({
+    method: "post",
+    path: "/v1/vpcs",
+    tags,
+    summary: "Make a VPC, and in it the route table named main",
+    description: "At least one block. Its VNI is chosen by the server. Blocks of different VPCs may overlap.",
+    ...rights(deps, "VpcCreate", inProject),
+    request: { query: ofProject, body: jsonBody(VpcBody) },
+    responses: answersCreated(Vpc, "The VPC"),
+  });
+  app.openapi(createVpcRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { tenant_id, project_id } = placeOf(c);
+    if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
+    const outcome = await deps.send(c, { kind: "vpc", id: turn.id }, {
+      type: "create",
+      id: turn.id,
+      tenant_id,
+      project_id,
+      ...c.req.valid("json"),
+      main_route_table_id: deps.mint.idFrom(turn.id, "main-route-table"),
+      vnis: deps.mint.vnis(turn.id),
+    }, turn);
+    return outcome.ok ? c.json(outcome.reply as Vpc, 201) : faultResponse(c, outcome.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show a VPC",
+    ...rights(deps, "VpcGet", atVpc),
+    request: { params },
+    responses: answers(Vpc, "The VPC"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findVpc(deps.kysely, c.req.valid("param").vpc_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const updateRoute = createRoute({
+    method: "patch",
+    path,
+    tags,
+    summary: "Rename or describe a VPC",
+    ...rights(deps, "VpcUpdate", atVpc),
+    request: { params, body: jsonBody(NamedPatch) },
+    responses: answers(Vpc, "The VPC"),
+  });
+  app.openapi(updateRoute, async (c) => {
+    const { name, description } = c.req.valid("json");
+    const to = { kind: "vpc" as const, id: c.req.valid("param").vpc_id };
+    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    return outcome.ok ? c.json(outcome.reply as Vpc, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Delete a VPC that holds nothing, and its main route table",
+    description: "Refused (409) while it holds anything else; the message names one thing that it holds.",
+    ...rights(deps, "VpcDelete", atVpc),
+    request: { params },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const outcome = await deps.act(c, { kind: "vpc", id: c.req.valid("param").vpc_id }, { type: "delete" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+}

@@ -1,0 +1,75 @@
+// What the rights matrix asks of the routes of public addresses: an object of its own for each cell, all of one VPC and of
+// IPv6, whose pool does not end.
+import { randomUUID } from "node:crypto";
+import { okOf, type TestPlane } from "../harness/control-plane.ts";
+import { acceptedBodies, NIC_TAG } from "./bodies.ts";
+import { makeObjects } from "./objects.ts";
+
+type Objects = "existing" | "absent";
+type Target = { readonly path: string; readonly body?: unknown };
+/** Ids of what the routes ask for. */
+type Ground = { readonly tenant: string; readonly project: string; readonly vpc: string; readonly network: string };
+
+const NOWHERE: Ground = { tenant: randomUUID(), project: randomUUID(), vpc: randomUUID(), network: randomUUID() };
+
+type Family = {
+  readonly base: string;
+  readonly param: string;
+  readonly change?: "PATCH" | "PUT";
+  readonly selectors?: (ground: Ground) => string;
+  /** What an accepted body has to name. */
+  readonly fields?: (ground: Ground) => object;
+};
+
+const FAMILIES: readonly Family[] = [
+  {
+    base: "/v1/nat-gateways",
+    param: "nat_gateway_id",
+    change: "PATCH",
+    selectors: ({ vpc }) => `?vpc=${vpc}`,
+  },
+  {
+    base: "/v1/floating-ips",
+    param: "floating_ip_id",
+    change: "PATCH",
+    selectors: ({ tenant, project }) => `?tenant=${tenant}&project=${project}`,
+  },
+  { base: "/v1/system/nic-tags", param: "nic_tag_id" },
+  { base: "/v1/system/external-subnets", param: "external_subnet_id", change: "PATCH" },
+  {
+    base: "/v1/system/network-pools",
+    param: "network_pool_id",
+    change: "PUT",
+    fields: ({ network }) => ({ networks: [network] }),
+  },
+];
+
+export function publicAddressTargets(plane: () => TestPlane): Record<string, (objects: Objects) => Promise<Target>> {
+  let made: Promise<Ground> | undefined;
+  const ground = () => made ??= makeGround(plane());
+  return Object.fromEntries(FAMILIES.flatMap(({ base, param, change, selectors = () => "", fields = () => ({}) }) => {
+    const bodyOf = async (route: string) => ({ ...acceptedBodies[route]?.(), ...fields(await ground()) });
+    const all = async (objects: Objects) => base + selectors(objects === "existing" ? await ground() : NOWHERE);
+    const one = async (objects: Objects) => {
+      if (objects === "absent") return `${base}/${randomUUID()}`;
+      const body = await bodyOf(`POST ${base}`);
+      return `${base}/${okOf(await plane().call("POST", await all("existing"), { body })).id}`;
+    };
+    const changed = `${change} ${base}/{${param}}`;
+    return [
+      [`GET ${base}`, async (objects: Objects) => ({ path: await all(objects) })],
+      [`POST ${base}`, async (objects: Objects) => ({ path: await all(objects), body: await bodyOf(`POST ${base}`) })],
+      [`GET ${base}/{${param}}`, async (objects: Objects) => ({ path: await one(objects) })],
+      [`DELETE ${base}/{${param}}`, async (objects: Objects) => ({ path: await one(objects) })],
+      [changed, async (objects: Objects) => ({ path: await one(objects), body: await bodyOf(changed) })],
+    ];
+  }));
+}
+
+async function makeGround(t: TestPlane): Promise<Ground> {
+  const { tenant = "", project = "", vpc = "" } = await makeObjects(t);
+  okOf(await t.call("POST", "/v1/system/nic-tags", { body: { name: NIC_TAG, mtu: 1_500 } }));
+  const body = acceptedBodies["POST /v1/system/external-subnets"]?.();
+  const network = okOf(await t.call("POST", "/v1/system/external-subnets", { body }));
+  return { tenant, project, vpc, network: network.id };
+}

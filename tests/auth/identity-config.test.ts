@@ -1,0 +1,31 @@
+// What the environment may say about the identity service, and what stops the start.
+import { expect, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
+
+const ISSUER = "https://id.example";
+
+test("without a word there is none", () => {
+  expect(readConfig({}).identity).toBeNull();
+  expect(readConfig({ BERTH_IDENTITY_ISSUER: "", BERTH_IDENTITY_AUDIENCE: "" }).identity).toBeNull();
+});
+
+test("an issuer and an audience make one, with its keys found by discovery or at the address that is given", () => {
+  const env = { BERTH_IDENTITY_ISSUER: ISSUER, BERTH_IDENTITY_AUDIENCE: "site" };
+  expect(readConfig(env).identity).toEqual({ issuer: ISSUER, audience: "site", jwks_url: null });
+  const jwks_url = "https://keys.example/jwks";
+  expect(readConfig({ ...env, BERTH_IDENTITY_JWKS_URL: jwks_url }).identity?.jwks_url).toBe(jwks_url);
+});
+
+test.each([
+  [{ BERTH_IDENTITY_ISSUER: ISSUER }, "BERTH_IDENTITY_AUDIENCE"],
+  [{ BERTH_IDENTITY_AUDIENCE: "site" }, "BERTH_IDENTITY_ISSUER"],
+  [{ BERTH_IDENTITY_JWKS_URL: "https://keys.example" }, "BERTH_IDENTITY_ISSUER"],
+  [{ BERTH_IDENTITY_ISSUER: "http://id.example", BERTH_IDENTITY_AUDIENCE: "site" }, "BERTH_IDENTITY_ISSUER"],
+  [
+    { BERTH_IDENTITY_ISSUER: ISSUER, BERTH_IDENTITY_AUDIENCE: "site", BERTH_IDENTITY_JWKS_URL: "ftp://a" },
+    "BERTH_IDENTITY_JWKS_URL",
+  ],
+  [{ BERTH_LOGIN_PER_MINUTE: "0" }, "BERTH_LOGIN_PER_MINUTE"],
+])("%j stops the start and names %s", (env, name) => {
+  expect(() => readConfig(env)).toThrow(name);
+});

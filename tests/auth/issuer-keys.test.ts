@@ -1,0 +1,84 @@
+// How the keys of an issuer are found, kept and read again: document 4, 2.3 (cached 300 s; a failure is an error).
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createIssuerKeys, IssuerUnavailable } from "../../src/auth/issuer.ts";
+import { ISSUER_BYTES_MAX, ISSUER_PAUSE_S, JWKS_CACHE_S, JWKS_COOLDOWN_S } from "../../src/contract/limits.ts";
+import { type LocalIssuer, openLocalIssuer } from "./local-issuer.ts";
+
+let issuer: LocalIssuer;
+let clock_s = 0;
+let keys: ReturnType<typeof createIssuerKeys>;
+
+beforeEach(async () => {
+  clock_s = 0;
+  keys = createIssuerKeys(() => clock_s * 1_000);
+  issuer = await openLocalIssuer(() => Promise.resolve(0));
+});
+afterEach(() => issuer.close());
+
+const verify = (token: string) => keys.verify(token, { issuer: issuer.issuer, jwks_url: null }, ["RS256"]);
+
+test("keys are read once for many tokens, also for those that arrive together, and again when they are old", async () => {
+  const token = await issuer.sign({ sub: "s" });
+  expect(await Promise.all([verify(token), verify(token), verify(token)])).toEqual(
+    Array(3).fill(expect.objectContaining({ sub: "s" })),
+  );
+  clock_s = JWKS_CACHE_S - 1;
+  await verify(token);
+  expect(issuer.keyReads()).toBe(1);
+  clock_s = JWKS_CACHE_S;
+  await verify(token);
+  expect(issuer.keyReads()).toBe(2);
+});
+
+test("a token of a new key makes the keys be read again, but not more often than allowed", async () => {
+  await verify(await issuer.sign({ sub: "s" }));
+  await issuer.rotate();
+  const token = await issuer.sign({ sub: "s" });
+  clock_s = JWKS_COOLDOWN_S - 1;
+  expect(await verify(token)).toBeNull();
+  expect(issuer.keyReads()).toBe(1);
+  clock_s = JWKS_COOLDOWN_S;
+  expect(await verify(token)).toMatchObject({ sub: "s" });
+  expect(await verify(await issuer.sign({ sub: "s" }, { kid: "unknown" }))).toBeNull();
+  expect(issuer.keyReads()).toBe(2);
+});
+
+test("keys may be named outright, and discovery is then not asked", async () => {
+  issuer.behave({ discovery: "nothing" });
+  const token = await issuer.sign({ sub: "s" });
+  const named = { issuer: issuer.issuer, jwks_url: issuer.jwks_url };
+  expect(await keys.verify(token, named, ["RS256"])).toMatchObject({ sub: "s" });
+});
+
+test.each([
+  ["a status that is no success", () => ({ status: 500 })],
+  ["a redirect", () => ({ status: 302 })],
+  ["a document of another issuer", () => ({ discovery: { issuer: "https://a.invalid", jwks_uri: issuer.jwks_url } })],
+  ["no address of keys", () => ({ discovery: { issuer: issuer.issuer } })],
+  ["an address of keys in clear text", () => ({
+    discovery: { issuer: issuer.issuer, jwks_uri: "http://192.0.2.1/keys" },
+  })],
+  ["something else than keys", () => ({ keys: { keys: "none" } })],
+  ["more than anybody has keys for", () => ({ keys: { keys: [], filler: "x".repeat(ISSUER_BYTES_MAX) } })],
+])("an issuer that answers %s is unavailable, and is left alone for a while", async (_name, how) => {
+  const token = await issuer.sign({ sub: "s" });
+  issuer.behave(how());
+  await expect(verify(token)).rejects.toThrow(IssuerUnavailable);
+  issuer.behave({});
+  await expect(verify(token)).rejects.toThrow(IssuerUnavailable);
+  clock_s = ISSUER_PAUSE_S;
+  expect(await verify(token)).toMatchObject({ sub: "s" });
+});
+
+test("an issuer that nobody answers for is unavailable", async () => {
+  const token = await issuer.sign({ sub: "s" });
+  await issuer.close();
+  await expect(verify(token)).rejects.toThrow(IssuerUnavailable);
+  issuer = await openLocalIssuer(() => Promise.resolve(0));
+});
+
+test("a key that is too short to be one is the issuer's failure", async () => {
+  issuer.behave({ keys: { keys: [{ ...issuer.jwk("RS256"), n: "AQAB" }] } });
+  const token = await issuer.sign({ sub: "s" });
+  await expect(verify(token)).rejects.toThrow(IssuerUnavailable);
+});

@@ -1,0 +1,38 @@
+// At which addresses an issuer and its keys may be: reliability rule S-25, and OpenID Connect Discovery, 3.
+import { expect, test } from "vitest";
+import { isIssuerUrl, mayFollow } from "../../src/auth/issuer-url.ts";
+
+test.each([
+  ["https://id.example", true],
+  ["https://id.example/tenant/1", true],
+  ["http://localhost:8080", true],
+  ["http://127.0.0.1", true],
+  ["http://[::1]:80", true],
+  ["http://id.example", false],
+  ["http://127.0.0.1.example", false],
+  ["http://localhost.example", false],
+  ["https://user@id.example", false],
+  ["https://user:secret@id.example", false],
+  ["https://id.example?x=1", false],
+  ["https://id.example#x", false],
+  ["https://id.example ", false],
+  ["ftp://id.example", false],
+  ["file:///etc/passwd", false],
+  ["id.example", false],
+  ["", false],
+])("%j as the URL of an issuer: %j", (url, good) => {
+  expect(isIssuerUrl(url)).toBe(good);
+});
+
+test.each([
+  ["https://id.example", "https://keys.example/jwks", true],
+  ["http://127.0.0.1:1", "http://127.0.0.1:1/jwks", true],
+  ["https://id.example", "http://id.example/jwks", false],
+  ["https://id.example", "http://127.0.0.1/jwks", false],
+  ["https://id.example", "https://localhost/jwks", false],
+  ["https://id.example", "https://u:p@keys.example/jwks", false],
+  ["https://id.example", "file:///etc/passwd", false],
+  ["http://127.0.0.1:1", "http://192.0.2.1/jwks", false],
+])("keys of %s at %s: %j", (from, to, good) => {
+  expect(mayFollow(from, to)).toBe(good);
+});

@@ -1,0 +1,53 @@
+// Callers with every relation to a scope: two tenants of one silo, one of another, members and keys of each.
+import { randomUUID } from "node:crypto";
+import { okOf, type TestPlane } from "../harness/control-plane.ts";
+
+export type Callers = Awaited<ReturnType<typeof makeCallers>>;
+
+/** A tenant below a silo, with its own project and the key that is bound to it. */
+async function tenantOf(t: TestPlane, silo_id: string) {
+  const body = { name: randomUUID() };
+  const tenant_id: string = okOf(await t.call("POST", `/v1/silos/${silo_id}/tenants`, { body })).id;
+  const project_id: string = okOf(await t.call("POST", `/v1/tenants/${tenant_id}/projects`, { body })).id;
+  const bound = okOf(await t.call("POST", `/v1/tenants/${tenant_id}/api-keys`, { body: { description: "bound" } }));
+  return { silo_id, tenant_id, project_id, key: bound.secret as string };
+}
+
+/** A user of a tenant, or of none, by a full key of its own. */
+async function memberOf(t: TestPlane, tenant_id: string | null) {
+  const user_id = randomUUID();
+  await t.db.query("insert into user_account (id, username, is_root, tenant_id) values ($1, $2, false, $3)", [
+    user_id,
+    `member ${user_id}`,
+    tenant_id,
+  ]);
+  const made = okOf(await t.call("POST", "/v1/auth/api-keys", { body: { description: "of a member" } }));
+  await t.db.query("update api_key set user_id = $1 where id = $2", [user_id, made.id]);
+  return { user_id, key: made.secret as string };
+}
+
+export async function makeCallers(t: TestPlane) {
+  const silo = async () => okOf(await t.call("POST", "/v1/silos", { body: { name: randomUUID() } })).id as string;
+  const here = await silo();
+  const acme = await tenantOf(t, here);
+  const sibling = await tenantOf(t, here);
+  const foreign = await tenantOf(t, await silo());
+  return {
+    acme,
+    sibling,
+    foreign,
+    member: await memberOf(t, acme.tenant_id),
+    colleague: await memberOf(t, acme.tenant_id),
+    neighbour: await memberOf(t, sibling.tenant_id),
+    nobody: await memberOf(t, null),
+  };
+}
+
+/** Where each scope is listed and made, for one tenant. */
+export function levelsOf({ silo_id, tenant_id, project_id }: Callers["acme"]) {
+  return {
+    silo: `/v1/silos/${silo_id}`,
+    tenant: `/v1/tenants/${tenant_id}`,
+    project: `/v1/tenants/${tenant_id}/projects/${project_id}`,
+  } as const;
+}

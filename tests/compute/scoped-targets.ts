@@ -1,0 +1,25 @@
+// What the rights matrix asks of the routes of images and SSH keys: a public one of its own for each cell. Who sees those
+// of other scopes is in visibility.test.ts.
+import { randomUUID } from "node:crypto";
+import { acceptedBodies } from "../api/bodies.ts";
+import { okOf, type TestPlane } from "../harness/control-plane.ts";
+
+type Objects = "existing" | "absent";
+type Target = { readonly path: string; readonly body?: unknown };
+
+const FAMILIES = [["/v1/images", "image_id"], ["/v1/ssh-keys", "key_id"]] as const;
+
+export function scopedTargets(plane: () => TestPlane): Record<string, (objects: Objects) => Promise<Target> | Target> {
+  return Object.fromEntries(FAMILIES.flatMap(([base, param]) => {
+    const one = (route: string) => async (objects: Objects) => {
+      const made = async () => okOf(await plane().call("POST", base, { body: acceptedBodies[`POST ${base}`]?.() })).id;
+      return {
+        path: `${base}/${objects === "existing" ? await made() : randomUUID()}`,
+        body: acceptedBodies[route]?.(),
+      };
+    };
+    const all = () => ({ path: `${base}?scope=public` });
+    const ofOne = ["GET", "PATCH", "DELETE"].map((method) => `${method} ${base}/{${param}}`);
+    return [[`GET ${base}`, all], ...ofOne.map((route) => [route, one(route)] as const)];
+  }));
+}

@@ -1,0 +1,75 @@
+// Which addresses of a block are handed out. Document 4, section 5.
+import { describe, expect, test } from "vitest";
+import { parseProvisionRange, type ProvisionFields } from "../../src/pure/provision-range.ts";
+
+const v4 = (fields: Partial<ProvisionFields>) =>
+  parseProvisionRange("v4", { block: "198.51.100.0/24", start: null, end: null, ...fields });
+const v6 = (fields: Partial<ProvisionFields>) =>
+  parseProvisionRange("v6", { block: "2001:db8:1::/64", start: null, end: null, ...fields });
+
+describe("IPv4", () => {
+  test("without a range: all but network, gateway and broadcast address", () => {
+    expect(v4({})).toEqual({
+      range: { block: "198.51.100.0/24", start: "198.51.100.2", end: "198.51.100.254", offset: 2, count: 253 },
+    });
+  });
+
+  test("host bits of the block are dropped", () => {
+    expect(v4({ block: "198.51.100.9/29" })).toMatchObject({ range: { block: "198.51.100.8/29", count: 5 } });
+  });
+
+  test("a range that begins at the gateway begins behind it", () => {
+    expect(v4({ start: "198.51.100.1", end: "198.51.100.2" })).toMatchObject({
+      range: { start: "198.51.100.2", end: "198.51.100.2", offset: 2, count: 1 },
+    });
+  });
+
+  test("the longest prefix with room for a host is /30", () => {
+    expect(v4({ block: "198.51.100.4/30" })).toMatchObject({ range: { start: "198.51.100.6", count: 1 } });
+    expect(v4({ block: "198.51.100.4/31" })).toEqual({
+      error: "ipv4_block must be an IPv4 network with a prefix of at most 30, like 198.51.100.0/24",
+    });
+  });
+
+  test.each([
+    [{ start: "198.51.101.2" }, "provision_start_ipv4 is not inside 198.51.100.0/24"],
+    [{ start: "2001:db8::2" }, "provision_start_ipv4 must be an IPv4 address"],
+    [{ start: "198.51.100.0" }, "provision_start_ipv4 is the network address of 198.51.100.0/24"],
+    [{ end: "198.51.100.255" }, "provision_end_ipv4 is the broadcast address of 198.51.100.0/24"],
+    [{ end: "198.51.99.255" }, "provision_end_ipv4 is not inside 198.51.100.0/24"],
+    [{ start: "198.51.100.9", end: "198.51.100.8" }, "provision_start_ipv4 is above provision_end_ipv4"],
+    [
+      { start: "198.51.100.1", end: "198.51.100.1" },
+      "provision_start_ipv4 to provision_end_ipv4 holds only the gateway",
+    ],
+  ])("%j is refused with the reason", (fields, error) => {
+    expect(v4(fields)).toEqual({ error });
+  });
+});
+
+describe("IPv6", () => {
+  test("without a range: all but the network address and the gateway; the last address is a host", () => {
+    expect(v6({ block: "2001:db8:1::/124" })).toEqual({
+      range: { block: "2001:db8:1::/124", start: "2001:db8:1::2", end: "2001:db8:1::f", offset: 2, count: 14 },
+    });
+  });
+
+  test("what no number holds counts as the greatest that one holds", () => {
+    expect(v6({})).toMatchObject({
+      range: { end: "2001:db8:1:0:ffff:ffff:ffff:ffff", count: Number.MAX_SAFE_INTEGER },
+    });
+    expect(v6({ start: "2001:db8:1:0:ffff::" })).toMatchObject({ range: { offset: Number.MAX_SAFE_INTEGER } });
+    expect(v6({ start: "2001:db8:1:0:ffff::", end: "2001:db8:1:0:ffff::7" })).toMatchObject({ range: { count: 8 } });
+  });
+
+  test.each([
+    [{ block: "198.51.100.0/24" }, "ipv6_block must be an IPv6 network with a prefix of at most 126"],
+    [{ block: "::ffff:198.51.100.0/120" }, "ipv6_block must be an IPv6 network with a prefix of at most 126"],
+    [{ block: "2001:db8:1::/127" }, "ipv6_block must be an IPv6 network with a prefix of at most 126"],
+    [{ start: "2001:db8:1::" }, "provision_start_ipv6 is the network address of 2001:db8:1::/64"],
+    [{ end: "2001:db8:2::5" }, "provision_end_ipv6 is not inside 2001:db8:1::/64"],
+    [{ end: "198.51.100.4" }, "provision_end_ipv6 must be an IPv6 address"],
+  ])("%j is refused with the reason", (fields, error) => {
+    expect(v6(fields)).toEqual({ error: expect.stringContaining(error) });
+  });
+});

@@ -1,0 +1,54 @@
+// What the rights matrix asks of the routes of VPCs and of what is in them: an object of its own for each cell.
+import { randomUUID } from "node:crypto";
+import { acceptedBodies } from "../api/bodies.ts";
+import { makeObjects } from "../api/objects.ts";
+import { okOf, type TestPlane } from "../harness/control-plane.ts";
+
+type Objects = "existing" | "absent";
+type Target = { readonly path: string; readonly body?: unknown };
+
+/** The selectors of each list by the name of its path parameter. */
+const FAMILIES: readonly (readonly [base: string, param: string, selectors: readonly string[]])[] = [
+  ["/v1/vpcs", "vpc_id", ["tenant", "project"]],
+  ["/v1/subnets", "subnet_id", ["vpc"]],
+  ["/v1/route-tables", "route_table_id", ["vpc"]],
+  ["/v1/routes", "route_id", ["route_table"]],
+  ["/v1/firewall-rules", "firewall_rule_id", ["vpc"]],
+];
+
+export function networkTargets(plane: () => TestPlane): Record<string, (objects: Objects) => Promise<Target>> {
+  let made: ReturnType<typeof makeObjects> | undefined;
+  const ground = () => made ??= makeObjects(plane());
+  const bodyOf = async (route: string) => acceptedBodies[route]?.(await ground());
+
+  function targetsOf([base, param, selectors]: (typeof FAMILIES)[number]) {
+    const all = async (objects: Objects) => {
+      const ids = objects === "existing" ? await ground() : {};
+      return `${base}?${selectors.map((name) => `${name}=${ids[name] ?? randomUUID()}`).join("&")}`;
+    };
+    const one = async (objects: Objects) => {
+      if (objects === "absent") return `${base}/${randomUUID()}`;
+      const body = await bodyOf(`POST ${base}`);
+      return `${base}/${okOf(await plane().call("POST", await all(objects), { body })).id}`;
+    };
+    return {
+      [`GET ${base}`]: async (objects: Objects) => ({ path: await all(objects) }),
+      [`POST ${base}`]: async (objects: Objects) => ({ path: await all(objects), body: await bodyOf(`POST ${base}`) }),
+      [`GET ${base}/{${param}}`]: async (objects: Objects) => ({ path: await one(objects) }),
+      [`PATCH ${base}/{${param}}`]: async (objects: Objects) => ({
+        path: await one(objects),
+        body: await bodyOf(`PATCH ${base}/{${param}}`),
+      }),
+      [`DELETE ${base}/{${param}}`]: async (objects: Objects) => ({ path: await one(objects) }),
+    };
+  }
+
+  const association = "PUT /v1/subnets/{subnet_id}/route-table";
+  return {
+    ...Object.assign({}, ...FAMILIES.map(targetsOf)),
+    [association]: async (objects: Objects) => ({
+      path: `/v1/subnets/${objects === "existing" ? (await ground()).subnet : randomUUID()}/route-table`,
+      body: await bodyOf(association),
+    }),
+  };
+}

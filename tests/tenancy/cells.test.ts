@@ -1,0 +1,103 @@
+// Cells of sessions and users at the values where they turn: document 4, 2.3 and 2.6.
+import { expect, test } from "vitest";
+import { session, type SessionMessage, type SessionState } from "../../actors/session/transition.ts";
+import { BEYOND_CALLER, user } from "../../actors/user/transition.ts";
+import type { UserState } from "../../actors/user/state.ts";
+import { REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
+
+const START = new Date("2026-01-01T00:00:00.000Z");
+const after_ms = (ms: number) => new Date(START.getTime() + ms);
+
+const SESSION: SessionState = {
+  state: "live",
+  id: "s",
+  user_id: "u",
+  user_epoch: 0,
+  generation: 5,
+  created_at: START,
+  refreshed_at: START,
+  expires_at: after_ms(REFRESH_TOKEN_TTL_S * 1_000),
+};
+
+/** What becomes of the session: its generation, "same" when nothing happens, "ended" when it goes. */
+function outcome(message: SessionMessage, at_ms: number): number | string {
+  const out = session.step(SESSION, message, after_ms(at_ms));
+  if (out.out === "ignore") return "same";
+  if (out.out === "refuse") return out.fault.kind;
+  return out.next === null ? "ended" : out.next.generation;
+}
+
+const repeat_ms = REFRESH_REPEAT_S * 1_000;
+const life_ms = REFRESH_TOKEN_TTL_S * 1_000;
+
+test.each([
+  [5, 0, 6],
+  [5, life_ms - 1, 6],
+  [5, life_ms, "ended"],
+  [4, 0, "same"],
+  [4, repeat_ms - 1, "same"],
+  [4, repeat_ms, "ended"],
+  [3, 0, "ended"],
+  [1, 0, "ended"],
+  // As after a restore from a backup: a token that this database has not issued.
+  [6, 0, "ended"],
+])("a refresh with generation %i of 5 after %i ms: %j", (generation, at_ms, expected) => {
+  expect(outcome({ type: "refresh", generation }, at_ms)).toBe(expected);
+});
+
+test("a refresh moves the expiry on, and the deadline with it", () => {
+  const out = session.step(SESSION, { type: "refresh", generation: 5 }, after_ms(1_000));
+  if (out.out !== "go" || out.next === null) throw new Error("the session was not refreshed");
+  expect(out.next.expires_at).toEqual(after_ms(1_000 + life_ms));
+  expect(session.deadline(out.next)).toEqual(out.next.expires_at);
+});
+
+test("a tick removes a session at its expiry and not before", () => {
+  expect([outcome({ type: "tick" }, life_ms - 1), outcome({ type: "tick" }, life_ms)]).toEqual(["same", "ended"]);
+});
+
+const USER: UserState = {
+  state: "live",
+  id: "u",
+  username: "u",
+  is_root: false,
+  tenant_id: null,
+  silo_id: null,
+  password_hash: "h",
+  capabilities: [],
+  issuer: null,
+  subject: null,
+  session_epoch: 3,
+  created_at: START,
+};
+
+test("every new password moves the epoch of sessions on, a capability does not", () => {
+  const by = { is_root: true, capabilities: [], tenant_id: null };
+  const epochs = [
+    { type: "set_password", password_hash: "n", by },
+    { type: "change_password", password_hash: "n", session_epoch: 3 },
+    { type: "grant", capability: "system-read", by },
+  ] as const;
+  const found = epochs.map((message) => {
+    const out = user.step(USER, message, START);
+    return out.out === "go" ? out.next?.session_epoch : out.out;
+  });
+  expect(found).toEqual([4, 4, 3]);
+});
+
+test("a password that was compared with an older one is not set", () => {
+  const stale = { type: "change_password", password_hash: "n", session_epoch: 2 } as const;
+  expect(user.step(USER, stale, START)).toMatchObject({ out: "refuse", fault: { kind: "conflict" } });
+});
+
+test("no view of a user holds anything of its password", () => {
+  expect(JSON.stringify(user.view({ ...USER, password_hash: "canary" }))).not.toContain("canary");
+});
+
+test("a giver of another tenant sets no password of a tenant's user", () => {
+  const by = { is_root: false, capabilities: ["system-operate" as const], tenant_id: "b" };
+  const of = (tenant_id: string) =>
+    user.step({ ...USER, tenant_id }, { type: "set_password", password_hash: "n", by }, START);
+  expect(of("a")).toEqual({ out: "refuse", fault: BEYOND_CALLER });
+  expect(of("b")).toMatchObject({ out: "go" });
+});

@@ -1,0 +1,252 @@
+// Who may do what inside a tenant: every route that names something of the hierarchy, against every kind of caller. What
+// is foreign and what is absent must not be told apart: same status, same headers, same body. Document 3,
+// Authentication; document 4, 2.7 to 2.9; reliability rules S-01 and S-04.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { acceptedBodies } from "../api/bodies.ts";
+import { readRoutes, type RouteDescription } from "../api/description.ts";
+import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";
+
+// On objects of the tenant A. key: A's full key. read: A's read_only key. user: a signed-in user of A, and so a member of
+// A's silo. sibling: the full key of another tenant of the silo. mate: a signed-in user of that one. root, rootread: the
+// root operator's keys of these scopes. A number is the status; every cell that is not in the table is 404.
+const TABLE = `
+route                                                                    key  read  user sibling  mate  root rootread
+GET /v1/silos/{silo_id}                                                  403   403   403   403   403   200   200
+PATCH /v1/silos/{silo_id}                                                403   403   403   403   403   200   403
+GET /v1/silos/{silo_id}/tenants                                          404   404   200   404   200   200   200
+POST /v1/silos/{silo_id}/tenants                                         404   404   201   404   201   201   404
+GET /v1/silos/{silo_id}/tenants/{tenant_id}                              404   404   200   404   200   200   200
+PATCH /v1/silos/{silo_id}/tenants/{tenant_id}                            404   404   200   404   200   200   404
+DELETE /v1/silos/{silo_id}/tenants/{tenant_id}                           404   404   409   404   409   409   404
+GET /v1/tenants/{tenant_id}/api-keys                                     200   200   200   404   404   200   200
+POST /v1/tenants/{tenant_id}/api-keys                                    201   404   201   404   404   201   404
+DELETE /v1/tenants/{tenant_id}/api-keys/{id}                             204   404   204   404   404   204   404
+GET /v1/tenants/{tenant_id}/idp                                          403   403   403   403   403   200   200
+POST /v1/tenants/{tenant_id}/idp                                         403   403   403   403   403   201   403
+DELETE /v1/tenants/{tenant_id}/idp                                       403   403   403   403   403   204   403
+GET /v1/tenants/{tenant_id}/projects                                     200   200   200   404   404   200   200
+POST /v1/tenants/{tenant_id}/projects                                    201   404   201   404   404   201   404
+GET /v1/tenants/{tenant_id}/projects/{project_id}                        200   200   200   404   404   200   200
+PATCH /v1/tenants/{tenant_id}/projects/{project_id}                      200   404   200   404   404   200   404
+DELETE /v1/tenants/{tenant_id}/projects/{project_id}                     409   404   409   404   404   409   404
+GET /v1/tenants/{tenant_id}/projects/{project_id}/usage                  200   200   200   404   404   200   200
+GET /v1/tenants/{tenant_id}/projects/{project_id}/quota                  200   200   200   404   404   200   200
+PUT /v1/tenants/{tenant_id}/projects/{project_id}/quota                  404   404   404   404   404   200   404
+DELETE /v1/tenants/{tenant_id}/projects/{project_id}/quota               404   404   404   404   404   204   404
+GET /v1/nat-gateways                                                     200   200   200   404   404   200   200
+POST /v1/nat-gateways                                                    201   404   201   404   404   201   404
+GET /v1/nat-gateways/{nat_gateway_id}                                    200   200   200   404   404   200   200
+PATCH /v1/nat-gateways/{nat_gateway_id}                                  200   404   200   404   404   200   404
+DELETE /v1/nat-gateways/{nat_gateway_id}                                 204   404   204   404   404   204   404
+GET /v1/floating-ips                                                     200   200   200   404   404   200   200
+POST /v1/floating-ips                                                    201   404   201   404   404   201   404
+GET /v1/floating-ips/{floating_ip_id}                                    200   200   200   404   404   200   200
+PATCH /v1/floating-ips/{floating_ip_id}                                  200   404   200   404   404   200   404
+DELETE /v1/floating-ips/{floating_ip_id}                                 204   404   204   404   404   204   404
+GET /v1/vpcs                                                             200   200   200   404   404   200   200
+POST /v1/vpcs                                                            201   404   201   404   404   201   404
+GET /v1/vpcs/{vpc_id}                                                    200   200   200   404   404   200   200
+PATCH /v1/vpcs/{vpc_id}                                                  200   404   200   404   404   200   404
+DELETE /v1/vpcs/{vpc_id}                                                 409   404   409   404   404   409   404
+GET /v1/subnets                                                          200   200   200   404   404   200   200
+POST /v1/subnets                                                         201   404   201   404   404   201   404
+GET /v1/subnets/{subnet_id}                                              200   200   200   404   404   200   200
+PATCH /v1/subnets/{subnet_id}                                            200   404   200   404   404   200   404
+DELETE /v1/subnets/{subnet_id}                                           204   404   204   404   404   204   404
+PUT /v1/subnets/{subnet_id}/route-table                                  200   404   200   404   404   200   404
+GET /v1/route-tables                                                     200   200   200   404   404   200   200
+POST /v1/route-tables                                                    201   404   201   404   404   201   404
+GET /v1/route-tables/{route_table_id}                                    200   200   200   404   404   200   200
+PATCH /v1/route-tables/{route_table_id}                                  200   404   200   404   404   200   404
+DELETE /v1/route-tables/{route_table_id}                                 409   404   409   404   404   409   404
+GET /v1/routes                                                           200   200   200   404   404   200   200
+POST /v1/routes                                                          201   404   201   404   404   201   404
+GET /v1/routes/{route_id}                                                200   200   200   404   404   200   200
+PATCH /v1/routes/{route_id}                                              200   404   200   404   404   200   404
+DELETE /v1/routes/{route_id}                                             204   404   204   404   404   204   404
+GET /v1/firewall-rules                                                   200   200   200   404   404   200   200
+POST /v1/firewall-rules                                                  201   404   201   404   404   201   404
+GET /v1/firewall-rules/{firewall_rule_id}                                200   200   200   404   404   200   200
+PATCH /v1/firewall-rules/{firewall_rule_id}                              200   404   200   404   404   200   404
+DELETE /v1/firewall-rules/{firewall_rule_id}                             204   404   204   404   404   204   404
+GET /v1/images/{image_id}                                                200   200   200   200   200   200   200
+PATCH /v1/images/{image_id}                                              403   403   403   403   403   200   403
+DELETE /v1/images/{image_id}                                             403   403   403   403   403   204   403
+GET /v1/silos/{silo_id}/images                                           200   200   200   200   200   200   200
+POST /v1/silos/{silo_id}/images                                          404   404   201   404   201   201   404
+GET /v1/tenants/{tenant_id}/images                                       200   200   200   404   404   200   200
+POST /v1/tenants/{tenant_id}/images                                      201   404   201   404   404   201   404
+GET /v1/tenants/{tenant_id}/projects/{project_id}/images                 200   200   200   404   404   200   200
+POST /v1/tenants/{tenant_id}/projects/{project_id}/images                201   404   201   404   404   201   404
+GET /v1/ssh-keys/{key_id}                                                200   200   200   200   200   200   200
+DELETE /v1/ssh-keys/{key_id}                                             403   403   403   403   403   204   403
+GET /v1/silos/{silo_id}/ssh-keys                                         200   200   200   200   200   200   200
+POST /v1/silos/{silo_id}/ssh-keys                                        404   404   201   404   201   201   404
+GET /v1/tenants/{tenant_id}/ssh-keys                                     200   200   200   404   404   200   200
+POST /v1/tenants/{tenant_id}/ssh-keys                                    201   404   201   404   404   201   404
+GET /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys               200   200   200   404   404   200   200
+POST /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys              201   404   201   404   404   201   404
+`;
+const [HEAD = "", ...ROWS] = TABLE.trim().replace(/\n(?=\s)/g, "").split("\n");
+const COLUMNS = HEAD.split(/\s+/).slice(1);
+const EXPECTED = new Map(ROWS.map((row) => {
+  const [method, path, ...cells] = row.split(/\s+/);
+  return [`${method} ${path}`, cells];
+}));
+
+const REQUEST_ID = randomUUID();
+const PASSWORD = "correct horse battery";
+
+let t: TestPlane;
+let routes: readonly RouteDescription[];
+let silo: Objects;
+let own: Objects;
+const tokens = new Map<string, string | undefined>();
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  routes = readRoutes((await t.call("GET", "/openapi.json")).body).filter(isTenancy);
+  own = await complete(await makeObjects(t));
+  silo = { silo: own.silo!, silo_id: own.silo! };
+  const sibling = okOf(await t.call("POST", `/v1/silos/${own.silo}/tenants`, { body: { name: "sibling" } }));
+  for (const [column, tenant_id] of [["user", own.tenant], ["mate", sibling.id]] as const) {
+    const body = { username: column, password: PASSWORD, tenant_id };
+    okOf(await t.call("POST", "/v1/system/users", { body }));
+    const login = await t.call("POST", "/v1/auth/login", { key: null, body: { username: column, password: PASSWORD } });
+    tokens.set(column, okOf(login).access_token);
+  }
+  tokens.set("key", await tenantKey(own.tenant!, "full"));
+  tokens.set("read", await tenantKey(own.tenant!, "read_only"));
+  tokens.set("sibling", await tenantKey(sibling.id, "full"));
+  tokens.set("root", undefined);
+  tokens.set("rootread", (await t.mintKey("read_only")).secret);
+}, 30_000);
+afterAll(() => t.close());
+
+async function tenantKey(tenant_id: string, scope: string): Promise<string> {
+  const body = { description: "rights", scope };
+  return okOf(await t.call("POST", `/v1/tenants/${tenant_id}/api-keys`, { body })).secret;
+}
+
+/** What names a silo, a tenant or something below one. Routes for operators have a table of their own. */
+function isTenancy({ path, parameters }: RouteDescription): boolean {
+  if (path.startsWith("/v1/system/")) return false;
+  return /\{(?!(?:server_uuid|cn_id|mac|id|key|seq|job_id)\})\w+\}/.test(path) ||
+    parameters.some(({ name }) => ["tenant", "vpc", "route_table", "instance", "subnet"].includes(name));
+}
+
+/** Objects that the request may change without spoiling another cell. */
+async function fresh({ method, path }: RouteDescription): Promise<Objects> {
+  if (path.endsWith("/idp")) await setIdp();
+  if (method === "GET") return own;
+  const isTenantItself = path.endsWith("/tenants/{tenant_id}");
+  return await complete(
+    await makeObjects(t, isTenantItself ? silo : { ...silo, tenant: own.tenant!, tenant_id: own.tenant! }),
+  );
+}
+
+async function setIdp(): Promise<void> {
+  const body = acceptedBodies["POST /v1/tenants/{tenant_id}/idp"]?.();
+  okOf(await t.call("POST", `/v1/tenants/${own.tenant}/idp`, { body }));
+}
+
+/** What a path can name that is no record of its own: the quota of the project, and a key (`id`) of the tenant. */
+async function complete(objects: Objects): Promise<Objects> {
+  const body = acceptedBodies["PUT /v1/tenants/{tenant_id}/projects/{project_id}/quota"]?.();
+  okOf(await t.call("PUT", `/v1/tenants/${objects.tenant}/projects/${objects.project}/quota`, { body }));
+  const path = `/v1/tenants/${objects.tenant}/api-keys`;
+  const { id } = okOf(await t.call("POST", path, { body: { description: "to be deleted" } }));
+  return { ...objects, id };
+}
+
+/** Bodies that name another object. */
+function bodyOf({ name, body }: RouteDescription, objects: Objects): unknown {
+  if (name === "PUT /v1/subnets/{subnet_id}/route-table") return { route_table_id: objects.route_table };
+  return body === null ? undefined : acceptedBodies[name]?.();
+}
+
+async function ask(route: RouteDescription, column: string, objects: Objects): Promise<Answer> {
+  const path = fill(route.path, objects).replace(/\{\w+\}/g, () => randomUUID());
+  const body = bodyOf(route, objects);
+  const headers = { "x-request-id": REQUEST_ID };
+  return await t.call(route.method, path + selectorsOf(route, objects), { key: tokens.get(column), headers, body });
+}
+
+test("every route below the hierarchy has a row, and every row a route", () => {
+  expect([...EXPECTED.keys()].sort()).toEqual(routes.map(({ name }) => name).sort());
+});
+
+describe("each caller is answered as the table says", () => {
+  test.each([...EXPECTED.keys()])("%s", async (name) => {
+    const route = routes.find((each) => each.name === name)!;
+    const found: Record<string, string> = {};
+    for (const [index, column] of COLUMNS.entries()) {
+      // What is refused changes nothing.
+      const objects = /^40[34]$/.test(EXPECTED.get(name)?.[index] ?? "") ? own : await fresh(route);
+      found[column] = String((await ask(route, column, objects)).status);
+    }
+    expect(found).toEqual(Object.fromEntries(COLUMNS.map((column, index) => [column, EXPECTED.get(name)?.[index]])));
+  });
+});
+
+describe("what is foreign cannot be told from what is absent", () => {
+  const strip = ({ status, text, headers }: Answer) => ({
+    status,
+    text,
+    headers: [...headers].filter(([header]) => header !== "date"),
+  });
+
+  test.each([...EXPECTED.keys()])("%s", async (name) => {
+    const route = routes.find((each) => each.name === name)!;
+    const absent = Object.fromEntries(Object.keys(own).map((key) => [key, randomUUID()]));
+    for (const column of ["sibling", "mate"]) {
+      const expected = EXPECTED.get(name)?.[COLUMNS.indexOf(column)];
+      if (expected !== "404") continue;
+      expect(strip(await ask(route, column, own))).toEqual(strip(await ask(route, column, absent)));
+    }
+  });
+});
+
+describe("the tenant comes only from the credential", () => {
+  const theirs = () => `?tenant=${own.tenant}&project=${own.project}`;
+
+  test("another tenant's selectors are 404, in any header, body or query form", async () => {
+    for (const column of ["sibling", "mate"]) {
+      const key = tokens.get(column)!;
+      const headers = { "x-tenant-id": own.tenant!, "x-request-id": REQUEST_ID };
+      for (const path of [`/v1/vpcs${theirs()}`, `/v1/floating-ips${theirs()}`]) {
+        expect((await t.call("GET", path, { key, headers })).status).toBe(404);
+        expect((await t.call("POST", path, { key, headers, body: acceptedBodies["POST /v1/vpcs"]?.() })).status)
+          .toBe(404);
+      }
+    }
+  });
+
+  test("a body cannot name whose the record is", async () => {
+    for (const field of ["tenant_id", "project_id", "id", "state", "project", "vni", "__proto__x"]) {
+      const body = { ...acceptedBodies["POST /v1/vpcs"]?.(), [field]: randomUUID() };
+      const answer = await t.call("POST", `/v1/vpcs${theirs()}`, { key: tokens.get("key"), body });
+      expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining(field) } });
+    }
+  });
+
+  test("a selector that is given twice is 400", async () => {
+    const path = `/v1/vpcs${theirs()}&tenant=${own.tenant}`;
+    expect((await t.call("GET", path, { key: tokens.get("key") })).status).toBe(400);
+  });
+
+  test("a missing selector is said before any right, to whoever is known", async () => {
+    for (const column of COLUMNS) {
+      const answer = await t.call("GET", `/v1/vpcs?project=${own.project}`, { key: tokens.get(column) });
+      expect([column, answer.status, answer.body.error_code]).toEqual([column, 400, "MissingScope"]);
+    }
+    expect((await t.call("GET", "/v1/vpcs", { key: null })).status).toBe(401);
+  });
+
+  test("the silo selector is not accepted", async () => {
+    const answer = await t.call("GET", `/v1/vpcs${theirs()}&silo=${own.silo}`, { key: tokens.get("key") });
+    expect(answer).toMatchObject({ status: 400, body: { error_code: "ScopeNotAccepted" } });
+  });
+});
