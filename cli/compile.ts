@@ -9,14 +9,8 @@ const NAMES = ["opsctl", "tenantctl", "nodeagent", "index-builder"] as const;
 const BUN = "bun@1.4.5";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-const names = process.argv.length > 2 ? process.argv.slice(2) : NAMES;
-for (const name of names) {
-  if (!NAMES.some((known) => known === name)) throw new Error(`no executable is called ${name}: ${NAMES.join(", ")}`);
-}
-await mkdir(`${ROOT}/dist`, { recursive: true });
-for (const name of names) await compile(name);
-
-function compile(name: string): Promise<void> {
+/** Compiles the program that starts at `entry`; both paths are relative to the project or absolute. */
+export function compile(entry: string, executable: string): Promise<void> {
   const args = [
     "-y",
     BUN,
@@ -25,20 +19,35 @@ function compile(name: string): Promise<void> {
     "--minify",
     // Halves the start time: the parser does not run.
     "--bytecode",
+    // What import() loads stays out of the start, which only modules of this format can.
+    "--splitting",
+    "--format=esm",
     // Otherwise the executable reads .env and bunfig.toml of whatever folder it is started in (trap 7).
     "--no-compile-autoload-dotenv",
     "--no-compile-autoload-bunfig",
     // The file name is part of the executable: the same one every time makes the build reproducible.
     "--outfile",
-    `dist/${name}`,
-    name === "index-builder" ? `${name}/main.ts` : `cli/${name}/main.ts`,
+    executable,
+    entry,
   ];
   return new Promise((resolve, reject) => {
-    const child = spawn("npx", args, { cwd: ROOT, stdio: "inherit" });
+    // What the compiler tells is no answer of ours.
+    const child = spawn("npx", args, { cwd: ROOT, stdio: ["ignore", 2, 2] });
     child.once("error", reject);
     child.once("exit", (code, signal) => {
       if (code === 0) resolve();
-      else reject(new Error(`building ${name} ended with ${signal ?? code}`));
+      else reject(new Error(`building ${executable} ended with ${signal ?? code}`));
     });
   });
+}
+
+if (import.meta.main) {
+  const names = process.argv.length > 2 ? process.argv.slice(2) : NAMES;
+  for (const name of names) {
+    if (!NAMES.some((known) => known === name)) throw new Error(`no executable is called ${name}: ${NAMES.join(", ")}`);
+  }
+  await mkdir(`${ROOT}/dist`, { recursive: true });
+  for (const name of names) {
+    await compile(name === "index-builder" ? `${name}/main.ts` : `cli/${name}/main.ts`, `dist/${name}`);
+  }
 }

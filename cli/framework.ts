@@ -7,6 +7,7 @@ import {
   InvalidArgumentError,
   Option,
 } from "@commander-js/extra-typings";
+import { type Front, HELP_NOUN, HELP_OPTION, VERSION_OPTION } from "./front-page.ts";
 
 export type AnyCommand = CommandUnknownOpts;
 
@@ -19,6 +20,19 @@ export function group(name: string, summary: string, members: readonly AnyComman
   const made = command(name, summary);
   for (const member of members) made.addCommand(member);
   return made;
+}
+
+/** The root of a program, which shows what its front page shows. The nouns are added by the caller. */
+export function rootCommand({ name, summary, version, options }: Front): AnyCommand {
+  const root: AnyCommand = command(name, summary)
+    .version(version, VERSION_OPTION.flags, VERSION_OPTION.summary)
+    .helpOption(HELP_OPTION.flags, HELP_OPTION.summary)
+    .helpCommand(HELP_NOUN.name, HELP_NOUN.summary);
+  for (const { flags, summary, choices, hidden } of options) {
+    const made = new Option(flags, summary).hideHelp(hidden === true);
+    root.addOption(choices === undefined ? made : made.choices(choices));
+  }
+  return root;
 }
 
 /** A command that works but is not listed in help, for machines only. */
@@ -92,9 +106,12 @@ function seal(member: AnyCommand, root: AnyCommand, output: HelpOutput): void {
     getErrHelpWidth: output.columns,
     getOutHasColors: () => false,
     getErrHasColors: () => false,
+    // No text of ours has colours, and the first search for them takes as long as laying out the page.
+    stripColor: (text) => text,
   });
   member.configureHelp({
     showGlobalOptions: true,
+    displayWidth: (text) => text.length,
     // The root lists groups that are not loaded yet (nouns.ts), so it can show names only.
     subcommandTerm: (child) => [child.name(), ...(child.parent === root ? [] : argumentTerms(child))].join(" "),
   });

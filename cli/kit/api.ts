@@ -1,5 +1,5 @@
-// Calls that retry what may be repeated. Every request is safe to repeat: reads by nature, POST and PUT because they carry
-// an Idempotency-Key that stays the same over the attempts, DELETE because an absent thing is deleted.
+// Calls that retry what may be repeated. Every request is safe to repeat: reads by nature, POST, PUT and PATCH because they
+// carry an Idempotency-Key that stays the same over the attempts, DELETE because an absent thing is deleted.
 import { PAGE_ROWS_MAX } from "../../src/contract/limits.ts";
 import { atLeastMs, jitteredMs } from "./backoff.ts";
 import { EXIT } from "./exit-code.ts";
@@ -12,6 +12,7 @@ const REQUEST_LIMIT_MS = 30_000;
 const FIRST_RETRY_MS = 400;
 /** A user would rather read "try again in 60 s" than watch nothing happen. */
 const RETRY_AFTER_S_MAX = 10;
+const UNAUTHENTICATED = 401;
 
 export type Request = Omit<Call, "limit_ms"> & { readonly limit_ms?: number; readonly tries_max?: number };
 
@@ -27,9 +28,15 @@ export async function sendForAnswer(world: World, link: Link, request: Request):
     limit_ms: request.limit_ms ?? REQUEST_LIMIT_MS,
     headers: { ...request.headers, ...(carriesKey(request) ? { "idempotency-key": world.newId() } : {}) },
   };
+  let at = link;
   for (let tries = 1;; tries++) {
     const last = tries >= (request.tries_max ?? TRIES_MAX);
-    const answer = await attempt(world, link, call, last);
+    const answer = await attempt(world, at, call, last);
+    if (answer?.status === UNAUTHENTICATED && at.renew !== undefined) {
+      const token = await at.renew();
+      at = { endpoint: at.endpoint, token, user_agent: at.user_agent };
+      if (token !== null) continue;
+    }
     if (answer !== null && (last || !mayRepeat(answer, call, tries))) {
       // Our own earlier attempt deleted it before its answer was lost.
       const already_gone = call.method === "DELETE" && answer.status === 404 && tries > 1;
@@ -62,7 +69,7 @@ function mayRepeat({ status, retry_after_s }: Answer, call: Call, tries: number)
 
 /** PUT too: with If-Match, the repetition of one that was carried out would be refused. */
 function carriesKey({ method }: Pick<Call, "method">): boolean {
-  return method === "POST" || method === "PUT";
+  return method === "POST" || method === "PUT" || method === "PATCH";
 }
 
 export async function pause(world: World, duration_ms: number): Promise<void> {

@@ -2,7 +2,15 @@
 import { EXIT } from "./exit-code.ts";
 import { parseEndpoint } from "./endpoint.ts";
 import { Failure, usageFailure } from "./failure.ts";
-import { checkProfileName, DEFAULT_PROFILE, readCredentials, readProfiles } from "./profile.ts";
+import {
+  checkProfileName,
+  DEFAULT_PROFILE,
+  readCredentials,
+  readProfiles,
+  type Session,
+  writeCredentials,
+} from "./profile.ts";
+import { isDue, renewSession } from "./session.ts";
 import type { World } from "./world.ts";
 
 export type Globals = {
@@ -11,11 +19,38 @@ export type Globals = {
   readonly profile?: string;
   readonly json?: boolean;
 };
-export type Connection = { readonly endpoint: string; readonly token: string };
+export type Connection = {
+  readonly endpoint: string;
+  readonly token: string;
+  /** Where the token comes from when it is a session's, which has an end. */
+  readonly session?: SavedSession;
+};
+export type SavedSession = { readonly profile: string; readonly saved: Session };
 
 export async function resolveConnection(world: World, flags: Globals): Promise<Connection> {
   const endpoint = await resolveEndpoint(world, flags);
-  return { endpoint, token: await resolveToken(world, flags, endpoint) };
+  return { endpoint, ...await resolveToken(world, flags, endpoint) };
+}
+
+/** The connection with a new token, which is saved in place of the old one. Of an API key there is no other. */
+export async function renewConnection(world: World, refused: Connection, user_agent: string): Promise<Connection> {
+  const { endpoint, session } = refused;
+  if (session === undefined) return refused;
+  const { profile } = session;
+  // Another command may have renewed it since, or somebody logged out.
+  const credentials = await readCredentials(world);
+  const saved = credentials.get(profile);
+  const over = `the session of profile ${profile} has ended; run: opsctl login --username ${session.saved.username}`;
+  if (saved === undefined || "api_key" in saved || saved.endpoint !== endpoint) throw new Failure(over, EXIT.auth);
+  if (saved.access_token !== refused.token && !isDue(saved, world.wallMs())) return ofSession(profile, saved);
+  const tokens = await renewSession(world, { endpoint, user_agent }, { tokens: saved, over });
+  const renewed = { endpoint, username: saved.username, ...tokens };
+  await writeCredentials(world, credentials.set(profile, renewed));
+  return ofSession(profile, renewed);
+}
+
+function ofSession(profile: string, saved: Session): Connection {
+  return { endpoint: saved.endpoint, token: saved.access_token, session: { profile, saved } };
 }
 
 /** Throws a usage Failure when nothing names an endpoint. */
@@ -35,11 +70,11 @@ export async function resolveEndpoint(world: World, flags: Globals): Promise<str
   throw usageFailure("no endpoint: pass --endpoint, set OPSCTL_ENDPOINT, or run opsctl login");
 }
 
-async function resolveToken(world: World, flags: Globals, endpoint: string): Promise<string> {
-  if (flags.apiKey !== undefined) return checkToken(flags.apiKey, "--api-key");
+async function resolveToken(world: World, flags: Globals, endpoint: string): Promise<Omit<Connection, "endpoint">> {
+  if (flags.apiKey !== undefined) return { token: checkToken(flags.apiKey, "--api-key") };
   for (const name of ["OPSCTL_API_KEY", "OPSCTL_ACCESS_TOKEN"]) {
     const value = envText(world, name);
-    if (flags.profile === undefined && value !== undefined) return checkToken(value, name);
+    if (flags.profile === undefined && value !== undefined) return { token: checkToken(value, name) };
   }
   const name = await profileName(world, flags);
   const saved = (await readCredentials(world)).get(name);
@@ -50,7 +85,7 @@ async function resolveToken(world: World, flags: Globals, endpoint: string): Pro
   if (saved.endpoint !== endpoint) {
     throw usageFailure(`the credential of profile ${name} is for ${saved.endpoint}, not ${endpoint}; pass --api-key`);
   }
-  return saved.api_key;
+  return "api_key" in saved ? { token: saved.api_key } : ofSession(name, saved);
 }
 
 export async function profileName(world: World, flags: Globals): Promise<string> {

@@ -4,10 +4,16 @@ import { EXIT } from "./exit-code.ts";
 import { Failure } from "./failure.ts";
 import type { World } from "./world.ts";
 
-export type Link = { readonly endpoint: string; readonly token: string | null; readonly user_agent: string };
+export type Link = {
+  readonly endpoint: string;
+  readonly token: string | null;
+  readonly user_agent: string;
+  /** A token in place of one that the server no longer takes; null when there is no other. */
+  readonly renew?: () => Promise<string | null>;
+};
 export type Query = Readonly<Record<string, string | number | undefined>>;
 export type Call = {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query?: Query;
   readonly body?: unknown;

@@ -1,7 +1,8 @@
 // What a verb has at hand: calls to the control plane and the two ways of answering, words or JSON.
 import { type Request, send, sendForAll, sendForAnswer } from "./api.ts";
 import type { Connection, Globals } from "./connection.ts";
-import type { Answer, Link, Query } from "./exchange.ts";
+import type { Answer, Query } from "./exchange.ts";
+import { openLink } from "./open-link.ts";
 import { plainJson, plainText } from "./plain-text.ts";
 import { type Column, tableText } from "./table.ts";
 import { hasColour, type World } from "./world.ts";
@@ -26,10 +27,10 @@ export type Io = {
 };
 
 export function openIo(world: World, flags: Globals, user_agent: string): Io {
-  let opened: Promise<Connection> | null = null;
-  const resolve = async () => (await import("./connection.ts")).resolveConnection(world, flags);
-  const connection = () => opened ??= resolve();
-  const link = async (): Promise<Link> => ({ ...await connection(), user_agent });
+  const { connection, link } = openLink(world, user_agent, {
+    resolve: async () => (await import("./connection.ts")).resolveConnection(world, flags),
+    renew: async (old) => (await import("./connection.ts")).renewConnection(world, old, user_agent),
+  });
   const json = flags.json === true;
   const print = (answer: unknown, words: string) => world.stdout.write(`${json ? plainJson(answer) : words}\n`);
   const request = async <T>(what: Request): Promise<T> => await send<T>(world, await link(), what);

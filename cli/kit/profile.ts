@@ -1,16 +1,20 @@
 // Profiles: named endpoints in config.toml, their credentials apart in credentials.toml (mode 0600). A credential is
 // stored with the endpoint it was made for, and is sent nowhere else, whatever config.toml says.
 import { isAbsolute, join } from "node:path";
+import type { Tokens } from "../../src/contract/identity.ts";
 import { EXIT } from "./exit-code.ts";
 import { parseEndpoint } from "./endpoint.ts";
 import { Failure, usageFailure } from "./failure.ts";
 import { readPlainFile, readPrivateFile, writeFileDurably } from "./private-file.ts";
+import { tokensIn } from "./session.ts";
 import type { World } from "./world.ts";
 
 export const DEFAULT_PROFILE = "default";
 
 export type Profiles = { default_profile: string | null; endpoints: Map<string, string> };
 export type Credential = { readonly endpoint: string; readonly api_key: string };
+export type Session = Tokens & { readonly endpoint: string; readonly username: string };
+export type SavedCredential = Credential | Session;
 
 export function configFolder(world: World): string {
   const xdg = world.env.XDG_CONFIG_HOME ?? "";
@@ -44,17 +48,21 @@ export async function writeProfiles(world: World, profiles: Profiles): Promise<v
   await writeFileDurably(join(configFolder(world), "config.toml"), stringify({ ...chosen, profile }), 0o644);
 }
 
-export async function readCredentials(world: World): Promise<Map<string, Credential>> {
+export async function readCredentials(world: World): Promise<Map<string, SavedCredential>> {
   const path = join(configFolder(world), "credentials.toml");
   const table = await parseToml(path, await readPrivateFile(path));
-  const credentials = new Map<string, Credential>();
-  for (const [name, { endpoint, api_key }] of entriesOf(table.profile)) {
-    if (typeof endpoint === "string" && typeof api_key === "string") credentials.set(name, { endpoint, api_key });
+  const credentials = new Map<string, SavedCredential>();
+  for (const [name, entry] of entriesOf(table.profile)) {
+    const { endpoint, api_key, username } = entry;
+    const tokens = tokensIn(entry);
+    if (typeof endpoint !== "string") continue;
+    if (typeof api_key === "string") credentials.set(name, { endpoint, api_key });
+    else if (tokens !== null) credentials.set(name, { endpoint, username: String(username ?? ""), ...tokens });
   }
   return credentials;
 }
 
-export async function writeCredentials(world: World, credentials: Map<string, Credential>): Promise<void> {
+export async function writeCredentials(world: World, credentials: Map<string, SavedCredential>): Promise<void> {
   const { stringify } = await import("smol-toml");
   const path = join(configFolder(world), "credentials.toml");
   await writeFileDurably(path, stringify({ profile: Object.fromEntries(credentials) }));

@@ -21,6 +21,8 @@ export type World = {
   sleepMs(duration_ms: number, signal: AbortSignal): Promise<void>;
   /** Never jumps, unlike the wall clock. */
   monotonicMs(): number;
+  /** Since 1970, as far as this machine knows. */
+  wallMs(): number;
   random(): number;
   newId(): string;
 };
@@ -42,6 +44,7 @@ export function processWorld(signal: AbortSignal): World {
     fetch: (url, init) => fetch(url, init),
     sleepMs,
     monotonicMs: () => performance.now(),
+    wallMs: () => Date.now(),
     random: Math.random,
     newId: () => crypto.randomUUID(),
   };

@@ -5,12 +5,7 @@ import { runCommand } from "../kit/run.ts";
 import { processWorld, watchSignals } from "../kit/world.ts";
 import { buildAgent } from "./program.ts";
 
-// A function, since the bytecode of an executable cannot await at the top level.
-async function main(words: readonly string[]): Promise<void> {
-  const watch = watchSignals(["SIGINT", "SIGTERM"]);
-  const code = await runCommand(buildAgent(), words, processWorld(watch.signal));
-  // SIGTERM is how a supervisor asks the agent to stop: that is a success.
-  process.exitCode = watch.caught() === "SIGTERM" && code === EXIT.interrupted ? EXIT.ok : code;
-}
-
-void main(process.argv.slice(2));
+const watch = watchSignals(["SIGINT", "SIGTERM"]);
+const code = await runCommand(buildAgent(), process.argv.slice(2), processWorld(watch.signal));
+// SIGTERM is how a supervisor asks the agent to stop: that is a success.
+process.exitCode = watch.caught() === "SIGTERM" && code === EXIT.interrupted ? EXIT.ok : code;

@@ -1,19 +1,32 @@
 // Every word that may follow `opsctl`, in the order of the help, and where its verbs are.
-import { type AnyCommand, group } from "../framework.ts";
+import type { AnyCommand } from "../framework.ts";
 
 export type Noun = { readonly name: string; readonly summary: string; load(): Promise<AnyCommand> };
+
+/** The front page reads this list, and the parser must not be loaded with it. */
+async function group(name: string, summary: string, members: readonly AnyCommand[]): Promise<AnyCommand> {
+  return (await import("../framework.ts")).group(name, summary, members);
+}
 
 const SUMMARIES = {
   cn: "Compute nodes",
   pi: "Platform images",
   system: "What stands on compute nodes",
-  image: "Images of an image index",
+  silo: "Silos, the top of the hierarchy",
+  tenant: "Tenants of a silo",
+  project: "Projects of a tenant",
+  quota: "What a project may take and what it takes",
+  user: "Users, their passwords and capabilities",
+  "nic-tag": "Networks that nodes are wired to",
+  "external-subnet": "Subnets of public addresses",
+  "network-pool": "External subnets that addresses are taken from in turn",
+  image: "Images for instances, and of an image index",
   operation: "Operations in progress and done",
   audit: "The audit chain",
   config: "Cluster settings",
-  "api-key": "Your API keys",
-  login: "Save an endpoint and an API key in a profile",
-  logout: "Erase the saved API key of a profile",
+  "api-key": "Your API keys and those of tenants",
+  login: "Save an endpoint and an API key or a session in a profile",
+  logout: "Erase the saved API key of a profile, or end its session",
   whoami: "Show who the credential belongs to",
   env: "Print shell exports of the endpoint and the credential",
   completion: "Print a shell completion script",
@@ -28,6 +41,21 @@ export const NOUNS: readonly Noun[] = [
   noun("cn", async (summary) => group("cn", summary, (await import("./cn/verbs.ts")).cnVerbs())),
   noun("pi", async (summary) => group("pi", summary, (await import("./pi/verbs.ts")).piVerbs())),
   noun("system", async (summary) => group("system", summary, (await import("./system/verbs.ts")).systemVerbs())),
+  noun("silo", async (summary) => group("silo", summary, (await import("./silo/verbs.ts")).siloVerbs())),
+  noun("tenant", async (summary) => group("tenant", summary, (await import("./tenant/verbs.ts")).tenantVerbs())),
+  noun("project", async (summary) => group("project", summary, (await import("./project/verbs.ts")).projectVerbs())),
+  noun("quota", async (summary) => group("quota", summary, (await import("./quota/verbs.ts")).quotaVerbs())),
+  noun("user", async (summary) => group("user", summary, (await import("./user/verbs.ts")).userVerbs())),
+  noun("nic-tag", async (summary) => group("nic-tag", summary, (await import("./nic-tag/verbs.ts")).nicTagVerbs())),
+  noun(
+    "external-subnet",
+    async (summary) =>
+      group("external-subnet", summary, (await import("./external-subnet/verbs.ts")).externalSubnetVerbs()),
+  ),
+  noun(
+    "network-pool",
+    async (summary) => group("network-pool", summary, (await import("./network-pool/verbs.ts")).networkPoolVerbs()),
+  ),
   noun("image", async (summary) => group("image", summary, (await import("../image/in-opsctl.ts")).opsctlImageVerbs())),
   noun(
     "operation",

@@ -4,15 +4,18 @@ import { checkToken, type Connection } from "../kit/connection.ts";
 import { parseEndpoint } from "../kit/endpoint.ts";
 import { EXIT } from "../kit/exit-code.ts";
 import { Failure, usageFailure } from "../kit/failure.ts";
+import { DEFAULT_PROFILE, type Session } from "../kit/profile.ts";
+import { isDue, renewSession } from "../kit/session.ts";
 import type { World } from "../kit/world.ts";
 import type { Flags } from "./flags.ts";
-import { readLogin } from "./session/saved-login.ts";
+import { readLogin, writeLogin } from "./session/saved-login.ts";
+import { USER_AGENT } from "./user-agent.ts";
 
 const TOKEN_VARIABLES = ["TENANTCTL_API_KEY", "TENANTCTL_ACCESS_TOKEN"] as const;
 
 export async function resolveConnection(world: World, flags: Flags): Promise<Connection> {
   const endpoint = await resolveEndpoint(world, flags);
-  return { endpoint, token: await resolveToken(world, flags, endpoint) };
+  return { endpoint, ...await resolveToken(world, flags, endpoint) };
 }
 
 /** Throws a usage Failure when nothing names an endpoint. */
@@ -25,11 +28,11 @@ export async function resolveEndpoint(world: World, flags: Flags): Promise<strin
   throw usageFailure("no endpoint: pass --endpoint, set TENANTCTL_ENDPOINT, or run tenantctl login");
 }
 
-async function resolveToken(world: World, flags: Flags, endpoint: string): Promise<string> {
-  if (flags.apiKey !== undefined) return checkToken(flags.apiKey, "--api-key");
+async function resolveToken(world: World, flags: Flags, endpoint: string): Promise<Omit<Connection, "endpoint">> {
+  if (flags.apiKey !== undefined) return { token: checkToken(flags.apiKey, "--api-key") };
   for (const name of TOKEN_VARIABLES) {
     const value = world.env[name];
-    if (value) return checkToken(value, name);
+    if (value) return { token: checkToken(value, name) };
   }
   const saved = await readLogin(world);
   if (saved === null) {
@@ -39,5 +42,24 @@ async function resolveToken(world: World, flags: Flags, endpoint: string): Promi
   if (saved.endpoint !== endpoint) {
     throw usageFailure(`the saved credential is for ${saved.endpoint}, not ${endpoint}; pass --api-key`);
   }
-  return saved.api_key;
+  return "api_key" in saved ? { token: saved.api_key } : ofSession(saved);
+}
+
+function ofSession(saved: Session): Omit<Connection, "endpoint"> {
+  return { token: saved.access_token, session: { profile: DEFAULT_PROFILE, saved } };
+}
+
+/** The connection with a new token, which is saved in place of the old one. Of an API key there is no other. */
+export async function renewConnection(world: World, refused: Connection): Promise<Connection> {
+  const { endpoint, session } = refused;
+  if (session === undefined) return refused;
+  // Another command may have renewed it since, or somebody logged out.
+  const saved = await readLogin(world);
+  const over = `the session has ended; run: tenantctl login --username ${session.saved.username}`;
+  if (saved === null || "api_key" in saved || saved.endpoint !== endpoint) throw new Failure(over, EXIT.auth);
+  if (saved.access_token !== refused.token && !isDue(saved, world.wallMs())) return { endpoint, ...ofSession(saved) };
+  const tokens = await renewSession(world, { endpoint, user_agent: USER_AGENT }, { tokens: saved, over });
+  const renewed = { endpoint, username: saved.username, ...tokens };
+  await writeLogin(world, renewed);
+  return { endpoint, ...ofSession(renewed) };
 }

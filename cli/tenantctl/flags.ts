@@ -1,10 +1,11 @@
-// Document 3: the global flags, accepted before or after any subcommand.
+// Document 3: the global flags, accepted before or after any subcommand; --tenant is ours.
 import type { Globals } from "../kit/connection.ts";
 
 export const FORMATS = ["table", "wide", "json", "yaml"] as const;
 export type Format = (typeof FORMATS)[number];
 
 export type Flags = Pick<Globals, "endpoint" | "apiKey" | "json"> & {
+  readonly tenant?: string;
   readonly project?: string;
   readonly output?: Format;
   /** False with --no-headers. */

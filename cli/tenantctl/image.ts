@@ -1,12 +1,15 @@
 import type { AnyCommand } from "../framework.ts";
 import { imageVerbs } from "../image/verbs.ts";
 import { resolveEndpoint } from "./connection.ts";
+import { list } from "./image/list.ts";
+import { show } from "./image/show.ts";
 import { withIo } from "./open-io.ts";
 
 export function tenantImageVerbs(): AnyCommand[] {
-  return imageVerbs({
+  const ofIndex = imageVerbs({
     withIo,
     index_variable: "TENANTCTL_INDEX",
     endpoint: (io) => resolveEndpoint(io.world, io.flags),
   });
+  return [list(), show(), ...ofIndex];
 }

@@ -1,31 +1,39 @@
-// The kit's Io with tenantctl's own connection and output (document 3: a table on a terminal, JSON otherwise; wide has the
-// same columns).
-import { type AnyCommand, rootOf } from "../framework.ts";
+// The kit's Io with tenantctl's own connection, selectors and output (document 3: a table on a terminal, JSON otherwise;
+// wide has the same columns).
+import type { AnyCommand } from "../framework.ts";
 import { send, sendForAll, sendForAnswer } from "../kit/api.ts";
-import type { Connection } from "../kit/connection.ts";
-import type { Link } from "../kit/exchange.ts";
 import type { Io } from "../kit/io.ts";
+import { openLink } from "../kit/open-link.ts";
 import { plainJson, plainText } from "../kit/plain-text.ts";
 import { worldOf } from "../kit/run.ts";
 import { tableText } from "../kit/table.ts";
 import { hasColour, type World } from "../kit/world.ts";
-import { VERSION } from "../version.ts";
 import type { Flags, Format } from "./flags.ts";
+import { USER_AGENT } from "./user-agent.ts";
 
-export type Setting = { readonly flags: Flags; readonly format: Format; readonly user_agent: string };
+export type TenantIo = Io & {
+  readonly flags: Flags;
+  /** The UUID of the tenant to name in a request; undefined when nothing says which. */
+  tenant(): Promise<string | undefined>;
+  /** The UUID of the project, from --project or TENANTCTL_PROJECT. */
+  project(): Promise<string | undefined>;
+  /** One line, whatever the output format. */
+  say(line: string): void;
+};
+export type Setting = { readonly flags: Flags; readonly format: Format };
 
 /** An action that starts with an Io. */
-export function withIo<R extends unknown[]>(body: (io: Io, ...rest: R) => Promise<void>) {
+export function withIo<R extends unknown[]>(body: (io: TenantIo, ...rest: R) => Promise<void>) {
   return starting(body, (world) => world.stdout.isTTY ? "table" : "json");
 }
 
 /** The same for words that a shell reads: not JSON in a pipe, unless that is asked for. */
-export function withWords<R extends unknown[]>(body: (io: Io, ...rest: R) => Promise<void>) {
+export function withWords<R extends unknown[]>(body: (io: TenantIo, ...rest: R) => Promise<void>) {
   return starting(body, () => "table");
 }
 
 function starting<R extends unknown[]>(
-  body: (io: Io, ...rest: R) => Promise<void>,
+  body: (io: TenantIo, ...rest: R) => Promise<void>,
   usual: (world: World) => Format,
 ) {
   return async (...rest: R): Promise<void> => {
@@ -33,24 +41,34 @@ function starting<R extends unknown[]>(
     const world = worldOf(member);
     const flags = member.optsWithGlobals() as Flags;
     const format = flags.output ?? (flags.json === true ? "json" : usual(world));
-    await body(await openIo(world, { flags, format, user_agent: `${rootOf(member).name()}/${VERSION}` }), ...rest);
+    const io = await openIo(world, { flags, format });
+    try {
+      await body(io, ...rest);
+    } catch (error) {
+      throw await (await import("./hint.ts")).withHint(io, error);
+    }
   };
 }
 
-export async function openIo(world: World, { flags, format, user_agent }: Setting): Promise<Io> {
+export async function openIo(world: World, { flags, format }: Setting): Promise<TenantIo> {
   const written = await writerOf(format);
-  let opened: Promise<Connection> | null = null;
-  const resolve = async () => (await import("./connection.ts")).resolveConnection(world, flags);
-  const connection = () => opened ??= resolve();
-  const link = async (): Promise<Link> => ({ ...await connection(), user_agent });
+  const { connection, link } = openLink(world, USER_AGENT, {
+    resolve: async () => await (await import("./connection.ts")).resolveConnection(world, flags),
+    renew: async (old) => await (await import("./connection.ts")).renewConnection(world, old),
+  });
+  let tenant: Promise<string | undefined> | null = null;
+  let project: Promise<string | undefined> | null = null;
   const print = (answer: unknown, words: string) =>
     world.stdout.write(`${written === null ? words : written(answer)}\n`);
-  return {
+  const io: TenantIo = {
     world,
     flags,
     json: written !== null,
     connection,
+    tenant: () => tenant ??= import("./scope.ts").then(({ tenantOf }) => tenantOf(io)),
+    project: () => project ??= import("./scope.ts").then(({ projectOf }) => projectOf(io)),
     print,
+    say: (line) => world.stdout.write(`${plainText(line)}\n`),
     send: async (request) => await send(world, await link(), request),
     exchange: async (request) => await sendForAnswer(world, await link(), request),
     get: async (path, query) => await send(world, await link(), { method: "GET", path, ...(query && { query }) }),
@@ -63,6 +81,7 @@ export async function openIo(world: World, { flags, format, user_agent }: Settin
     },
     note: (line) => world.stderr.write(`${plainText(line)}\n`),
   };
+  return io;
 }
 
 /** Null for words. */

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const SOURCES = ["cli", "src/contract", "src/pure", "package.json"];
-export const EXECUTABLES = ["opsctl", "nodeagent"];
+export const EXECUTABLES = ["opsctl", "tenantctl", "nodeagent"];
 
 /** Milliseconds since 1970 of the newest source; the clock of the file system. */
 export function newestSource(root: string): number {

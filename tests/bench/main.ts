@@ -13,6 +13,7 @@ import { cpuTime_ms } from "./cpu-time.ts";
 import { runHttpTrial } from "./http.ts";
 import { preparePgbench, type Yardstick } from "./pgbench.ts";
 import { type Line, printTable, summarise } from "./report.ts";
+import { measureStarts, printStarts } from "./start-time.ts";
 import { cnSubject, lampSubject, type Subject } from "./subjects.ts";
 import { runTrial } from "./trial.ts";
 
@@ -47,8 +48,14 @@ try {
     }
   }
   const summary = summarise(lines);
-  if (values.json) console.log(JSON.stringify({ measured_at: new Date().toISOString(), lines: summary }, null, 2));
-  else printTable(summary);
+  note("starts of the executables");
+  const starts = await measureStarts();
+  if (values.json) {
+    console.log(JSON.stringify({ measured_at: new Date().toISOString(), lines: summary, starts }, null, 2));
+  } else {
+    printTable(summary);
+    printStarts(starts);
+  }
 } finally {
   await cluster.remove();
 }

@@ -53,7 +53,7 @@ function cpu_us({ engine_cores, server_cores, messages_per_s }: Line): number | 
     : (engine_cores + server_cores) / messages_per_s * 1_000_000;
 }
 
-function median(values: readonly (number | null)[]): number | null {
+export function median(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null).sort((a, b) => a - b);
   const [low, high] = [known[(known.length - 1) >> 1], known[known.length >> 1]];
   return low === undefined || high === undefined ? null : (low + high) / 2;

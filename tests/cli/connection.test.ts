@@ -116,7 +116,7 @@ test("two spellings of an endpoint are one", () => {
 });
 
 const ROOT = { user_id: "u1", username: "root", is_root: true, key_id: "k1", scope: "full", bound_to_cn: null };
-const WHOAMI = { ...ROOT, expires_at: null };
+const WHOAMI = { ...ROOT, capabilities: [], tenant_id: null, silo_id: null, expires_at: null };
 
 test("login verifies the key, saves it and makes the first profile the default; logout erases it", async () => {
   const server = () => ({ body: WHOAMI });

@@ -32,6 +32,10 @@ export type FakeOptions = {
   readonly typed?: string | readonly string[];
   readonly isTTY?: boolean;
   readonly home_dir?: string;
+  /** The wall clock, standing still; the machine's own when left out. */
+  readonly wall_ms?: number;
+  /** Default: 1, 2, 3 in the form of a UUID. */
+  readonly newId?: () => string;
 };
 
 export const ENDPOINT = "http://127.0.0.1:8080";
@@ -78,8 +82,9 @@ export function fakeWorld(options: FakeOptions = {}): FakeWorld {
       return clock.sleep(duration_ms, signal);
     },
     monotonicMs: clock.now,
+    wallMs: () => options.wall_ms ?? Date.now(),
     random: () => 0.5,
-    newId: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, "0")}`,
+    newId: options.newId ?? (() => `00000000-0000-4000-8000-${String(++ids).padStart(12, "0")}`),
   };
   return {
     world,

@@ -2,8 +2,7 @@ import type { ApiKeyView } from "../../../src/contract/api-key.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { withIo } from "../../kit/run.ts";
 import type { Column } from "../../kit/table.ts";
-
-export const API_KEYS_PATH = "/v1/auth/api-keys";
+import { keysPath, OF_TENANT_OPTION } from "./keys.ts";
 
 const COLUMNS: readonly Column<ApiKeyView>[] = [
   ["ID", (key) => key.id],
@@ -15,9 +14,10 @@ const COLUMNS: readonly Column<ApiKeyView>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List your API keys")
-    .action(withIo(async (io) => {
-      const keys = await io.get<ApiKeyView[]>(API_KEYS_PATH);
+  return command("list", "List your API keys or those of a tenant")
+    .option(...OF_TENANT_OPTION)
+    .action(withIo(async (io, { tenant }) => {
+      const keys = await io.get<ApiKeyView[]>(await keysPath(io, tenant));
       io.table(keys, keys, COLUMNS, "(no API keys)");
     }));
 }

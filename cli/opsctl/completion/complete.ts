@@ -10,11 +10,12 @@ import { type Candidate, candidates, type LookUp } from "../../kit/completion.ts
 import type { Io } from "../../kit/io.ts";
 import { plainText } from "../../kit/plain-text.ts";
 import { withIo } from "../../kit/run.ts";
-import { API_KEYS_PATH } from "../api-key/list.ts";
+import { API_KEYS_PATH } from "../api-key/keys.ts";
 import { RECORDS_PATH } from "../cn/boot/record.ts";
 import { SETTINGS_PATH } from "../config/setting.ts";
 import { OPERATIONS_PATH } from "../operation/list.ts";
 import { STAGED_PATH } from "../pi/list.ts";
+import { recordCandidates } from "./records.ts";
 
 /** Nobody waits longer for a completion. */
 const LOOK_UP_LIMIT_MS = 1_500;
@@ -58,8 +59,17 @@ function lookUp(io: Io, argument: string): ReturnType<LookUp> {
     case "key-id":
       return ask<ApiKeyView[]>(io, API_KEYS_PATH).then(named(({ id, description }) => [id, description]));
     default:
-      return Promise.resolve([]);
+      return recordCandidates(hasty(io), argument)?.then((found) => found.filter(isOneWord)) ?? Promise.resolve([]);
   }
+}
+
+/** Asks once, for the first page only. */
+function hasty(io: Io): Io {
+  return {
+    ...io,
+    get: (path) => ask(io, path),
+    all: async <T>(path: string) => (await ask<{ items: T[] }>(io, path)).items,
+  };
 }
 
 async function nodes(io: Io): Promise<Candidate[]> {
@@ -75,9 +85,9 @@ function ask<T>(io: Io, path: string): Promise<T> {
 
 /** Values that a shell would read as more than one word are left out. */
 function named<T>(pair: (item: T) => readonly [value: string, summary: string]): (items: readonly T[]) => Candidate[] {
-  return (items) =>
-    items.map(pair).filter(([value]) => /^[A-Za-z0-9._:-]+$/.test(value)).map(([value, summary]) => ({
-      value,
-      summary,
-    }));
+  return (items) => items.map(pair).map(([value, summary]) => ({ value, summary })).filter(isOneWord);
+}
+
+function isOneWord({ value }: Candidate): boolean {
+  return /^[A-Za-z0-9._:/-]+$/.test(value);
 }

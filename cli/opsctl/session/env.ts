@@ -4,12 +4,13 @@ import { withIo } from "../../kit/run.ts";
 export function env(summary: string): AnyCommand {
   return command("env", summary)
     .action(withIo(async (io) => {
-      const { endpoint, token } = await io.connection();
+      const { endpoint, token, session } = await io.connection();
       const exports = { OPSCTL_ENDPOINT: endpoint, OPSCTL_ACCESS_TOKEN: token };
       const lines = Object.entries(exports).map(([name, value]) => `export ${name}=${shellQuote(value)}`);
       // The two together are an error, and this profile is what the exports stand for.
       const unset = io.world.env.OPSCTL_PROFILE ? ["unset OPSCTL_PROFILE"] : [];
       io.print(exports, [...unset, ...lines].join("\n"));
+      if (session !== undefined) io.note(`note: this access token ends at ${session.saved.access_expires_at}`);
     }));
 }
 

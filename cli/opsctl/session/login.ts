@@ -1,23 +1,45 @@
 import type { Whoami } from "../../../src/contract/api-key.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, command, option } from "../../framework.ts";
 import { checkToken, profileName, resolveEndpoint } from "../../kit/connection.ts";
 import { isExposed, parseEndpoint } from "../../kit/endpoint.ts";
 import { usageFailure } from "../../kit/failure.ts";
 import { type Io, openIo } from "../../kit/io.ts";
+import { readPassword } from "../../kit/password.ts";
 import { plainText } from "../../kit/plain-text.ts";
-import { readCredentials, readProfiles, writeCredentials, writeProfiles } from "../../kit/profile.ts";
+import {
+  readCredentials,
+  readProfiles,
+  type SavedCredential,
+  writeCredentials,
+  writeProfiles,
+} from "../../kit/profile.ts";
 import { withIo } from "../../kit/run.ts";
+import { startSession } from "../../kit/session.ts";
 
 export function login(summary: string): AnyCommand {
   return command("login", summary)
-    .option("--api-key-stdin", "read the API key from standard input instead of asking for it")
-    .action(withIo(async (io, { apiKeyStdin }) => {
+    .option("--username <name>", "log in with this user's password instead of an API key")
+    .addOption(
+      option("--password-stdin", "read the password from standard input instead of asking for it")
+        .conflicts("apiKeyStdin"),
+    )
+    .addOption(
+      option("--api-key-stdin", "read the API key from standard input instead of asking for it").conflicts("username"),
+    )
+    .action(withIo(async (io, { username, passwordStdin, apiKeyStdin }) => {
+      if (username === undefined && passwordStdin === true) throw usageFailure("--password-stdin needs --username");
+      if (username !== undefined && io.flags.apiKey !== undefined) {
+        throw usageFailure("--username and --api-key are two ways to log in; choose one");
+      }
       const name = await profileName(io.world, io.flags);
       const endpoint = await loginEndpoint(io);
-      if (isExposed(endpoint)) io.note(`warning: ${endpoint} is not encrypted; the key can be read on the way`);
-      const api_key = await readKey(io, apiKeyStdin === true);
-      const who = await verify(io, endpoint, api_key);
-      await save(io, name, { endpoint, api_key });
+      const secret = username === undefined ? "key" : "password";
+      if (isExposed(endpoint)) io.note(`warning: ${endpoint} is not encrypted; the ${secret} can be read on the way`);
+      const credential = username === undefined
+        ? { endpoint, api_key: await readKey(io, apiKeyStdin === true) }
+        : await sessionOf(io, { endpoint, username, from_stdin: passwordStdin === true });
+      const who = await verify(io, credential);
+      await save(io, name, credential);
       io.print(
         { profile: name, endpoint, username: who.username },
         `Logged in to ${endpoint} as ${plainText(who.username)} (profile ${name})`,
@@ -44,13 +66,22 @@ async function readKey(io: Io, from_stdin: boolean): Promise<string> {
   return checkToken(await keyboard.readSecret("API key: "), "the answer");
 }
 
-/** Nothing is saved before the server has accepted the key. */
-async function verify(io: Io, endpoint: string, apiKey: string): Promise<Whoami> {
-  const trial = openIo(io.world, { endpoint, apiKey }, "opsctl");
+type Login = { readonly endpoint: string; readonly username: string; readonly from_stdin: boolean };
+
+async function sessionOf(io: Io, { endpoint, username, from_stdin }: Login): Promise<SavedCredential> {
+  const password = await readPassword(io, { prompt: `Password of ${plainText(username)}: `, from_stdin });
+  const tokens = await startSession(io.world, { endpoint, user_agent: "opsctl" }, { username, password });
+  return { endpoint, username, ...tokens };
+}
+
+/** Nothing is saved before the server has accepted the credential. */
+async function verify(io: Io, credential: SavedCredential): Promise<Whoami> {
+  const apiKey = "api_key" in credential ? credential.api_key : credential.access_token;
+  const trial = openIo(io.world, { endpoint: credential.endpoint, apiKey }, "opsctl");
   return await trial.get<Whoami>("/v1/auth/whoami");
 }
 
-async function save(io: Io, name: string, credential: { endpoint: string; api_key: string }): Promise<void> {
+async function save(io: Io, name: string, credential: SavedCredential): Promise<void> {
   const profiles = await readProfiles(io.world);
   const credentials = await readCredentials(io.world);
   await writeCredentials(io.world, credentials.set(name, credential));

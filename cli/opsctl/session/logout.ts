@@ -1,18 +1,43 @@
 import { type AnyCommand, command } from "../../framework.ts";
 import { profileName } from "../../kit/connection.ts";
-import { readCredentials, writeCredentials } from "../../kit/profile.ts";
+import { EXIT } from "../../kit/exit-code.ts";
+import { Failure } from "../../kit/failure.ts";
+import { type Io, openIo } from "../../kit/io.ts";
+import { readCredentials, type SavedCredential, type Session, writeCredentials } from "../../kit/profile.ts";
 import { withIo } from "../../kit/run.ts";
 
 export function logout(summary: string): AnyCommand {
   return command("logout", summary)
     .action(withIo(async (io) => {
       const name = await profileName(io.world, io.flags);
+      const saved = (await readCredentials(io.world)).get(name);
+      const failed = saved === undefined || "api_key" in saved ? null : await endSession(io, name, saved);
+      // Read again: ending a session may have renewed it first.
       const credentials = await readCredentials(io.world);
       const erased = credentials.delete(name);
       if (erased) await writeCredentials(io.world, credentials);
-      io.print(
-        { profile: name, erased },
-        erased ? `Logged out of profile ${name}; the key stays valid on the server` : `Profile ${name} holds no key`,
-      );
+      if (failed !== null) {
+        throw new Failure(`profile ${name} is erased, but its session could not be ended: ${failed}`, EXIT.failure);
+      }
+      io.print({ profile: name, erased }, saved === undefined ? `Profile ${name} holds no key` : done(name, saved));
     }));
+}
+
+function done(name: string, saved: SavedCredential): string {
+  const after = "api_key" in saved ? "the key stays valid on the server" : "the session has ended";
+  return `Logged out of profile ${name}; ${after}`;
+}
+
+/** Why the server could not be told, or null. */
+async function endSession(io: Io, profile: string, { endpoint, refresh_expires_at }: Session): Promise<string | null> {
+  try {
+    // The saved session, whatever credential the environment holds: flags outrank it.
+    await openIo(io.world, { endpoint, profile }, "opsctl").post("/v1/auth/logout");
+    return null;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.exit_code === EXIT.interrupted) throw error;
+    // It had ended before.
+    if (error.exit_code === EXIT.auth) return null;
+    return `${error.message}; it ends by itself at ${refresh_expires_at}`;
+  }
 }

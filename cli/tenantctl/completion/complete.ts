@@ -1,14 +1,25 @@
-// The hidden verb that completion scripts call: one candidate per line, its summary after a tab.
+// The hidden verb that completion scripts call: one candidate per line, its summary after a tab. It prints no error: a
+// completion that complains would spoil the line that is being written.
 import { type AnyCommand, command, describe, rootOf } from "../../framework.ts";
 import { candidates } from "../../kit/completion.ts";
 import { plainText } from "../../kit/plain-text.ts";
-import { withWords } from "../open-io.ts";
+import { openIo, withWords } from "../open-io.ts";
+import { lookUp } from "./look-up.ts";
+import { valuesIn } from "./values-in.ts";
 
 export function complete(): AnyCommand {
   return command("__complete", "Print what may stand at the cursor")
     .argument("[words...]", "the words after `tenantctl`; put -- before them")
     .action(withWords(async (io, words, _options, member) => {
-      const found = await candidates(describe(rootOf(member as AnyCommand)), words, () => Promise.resolve([]));
+      // The line that is written names its own server and scope.
+      const { endpoint, apiKey, tenant, project, vpc, routeTable } = valuesIn(words.slice(0, -1));
+      const line = await openIo(io.world, { flags: { endpoint, apiKey, tenant, project }, format: "table" });
+      const tree = describe(rootOf(member as AnyCommand));
+      const found = await candidates(
+        tree,
+        words,
+        (argument) => lookUp(line, argument, { vpc, routeTable }).catch(() => []),
+      );
       for (const { value, summary } of found) {
         io.world.stdout.write(summary === "" ? `${value}\n` : `${value}\t${plainText(summary)}\n`);
       }

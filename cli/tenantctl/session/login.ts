@@ -1,25 +1,51 @@
 import type { Whoami } from "../../../src/contract/api-key.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, command, option } from "../../framework.ts";
 import { checkToken } from "../../kit/connection.ts";
 import { isExposed } from "../../kit/endpoint.ts";
 import { usageFailure } from "../../kit/failure.ts";
 import type { Io } from "../../kit/io.ts";
+import { readPassword } from "../../kit/password.ts";
 import { plainText } from "../../kit/plain-text.ts";
+import { startSession } from "../../kit/session.ts";
 import { resolveEndpoint } from "../connection.ts";
 import { openIo, withIo } from "../open-io.ts";
-import { writeLogin } from "./saved-login.ts";
+import { USER_AGENT } from "../user-agent.ts";
+import { type SavedLogin, writeLogin } from "./saved-login.ts";
 
 export function login(summary: string): AnyCommand {
   return command("login", summary)
-    .option("--api-key-stdin", "read the API key from standard input instead of asking for it")
-    .action(withIo(async (io, { apiKeyStdin }) => {
+    .option("--username <name>", "log in as a user; the password is asked for")
+    .option("--password-stdin", "read the password from standard input instead of asking for it")
+    .addOption(
+      option("--api-key-stdin", "read the API key from standard input instead of asking for it")
+        .conflicts(["username", "passwordStdin"]),
+    )
+    .action(withIo(async (io, { username, passwordStdin, apiKeyStdin }) => {
+      if (passwordStdin === true && username === undefined) throw usageFailure("--password-stdin needs --username");
+      if (username !== undefined && io.flags.apiKey !== undefined) {
+        throw usageFailure("pass --username or --api-key, not both");
+      }
       const endpoint = await resolveEndpoint(io.world, io.flags);
-      if (isExposed(endpoint)) io.note(`warning: ${endpoint} is not encrypted; the key can be read on the way`);
-      const api_key = await readKey(io, apiKeyStdin === true);
-      const { username } = await verify(io, endpoint, api_key);
-      await writeLogin(io.world, { endpoint, api_key });
-      io.print({ endpoint, username }, `Logged in to ${endpoint} as ${plainText(username)}`);
+      if (isExposed(endpoint)) {
+        const secret = username === undefined ? "key" : "password";
+        io.note(`warning: ${endpoint} is not encrypted; the ${secret} can be read on the way`);
+      }
+      const login = username === undefined
+        ? await withKey(io, endpoint, apiKeyStdin === true)
+        : await withPassword(io, endpoint, { username, from_stdin: passwordStdin === true });
+      await writeLogin(io.world, login.saved);
+      io.print({ endpoint, username: login.username }, `Logged in to ${endpoint} as ${plainText(login.username)}`);
     }));
+}
+
+type Login = { readonly username: string; readonly saved: SavedLogin };
+
+async function withKey(io: Io, endpoint: string, from_stdin: boolean): Promise<Login> {
+  const api_key = await readKey(io, from_stdin);
+  // Nothing is saved before the server has accepted the key.
+  const trial = await openIo(io.world, { flags: { endpoint, apiKey: api_key }, format: "json" });
+  const { username, tenant_id } = await trial.get<Whoami>("/v1/auth/whoami");
+  return { username, saved: { endpoint, api_key, tenant_id } };
 }
 
 async function readKey(io: Io, from_stdin: boolean): Promise<string> {
@@ -30,8 +56,10 @@ async function readKey(io: Io, from_stdin: boolean): Promise<string> {
   return checkToken(await keyboard.readSecret("API key: "), "the answer");
 }
 
-/** Nothing is saved before the server has accepted the key. */
-async function verify(io: Io, endpoint: string, apiKey: string): Promise<Whoami> {
-  const trial = await openIo(io.world, { flags: { endpoint, apiKey }, format: "json", user_agent: "tenantctl" });
-  return await trial.get<Whoami>("/v1/auth/whoami");
+type Asked = { readonly username: string; readonly from_stdin: boolean };
+
+async function withPassword(io: Io, endpoint: string, { username, from_stdin }: Asked): Promise<Login> {
+  const password = await readPassword(io, { prompt: "Password: ", from_stdin });
+  const tokens = await startSession(io.world, { endpoint, user_agent: USER_AGENT }, { username, password });
+  return { username, saved: { endpoint, username, ...tokens } };
 }

@@ -1,11 +1,16 @@
-// What `tenantctl login` keeps: one key and the endpoint it was made for, in a file of mode 0600.
+// What `tenantctl login` keeps: one key or session and the endpoint it was made for, in a file of mode 0600.
 import { rm } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { EXIT } from "../../kit/exit-code.ts";
 import { Failure } from "../../kit/failure.ts";
 import { readPrivateFile, writeFileDurably } from "../../kit/private-file.ts";
-import type { Credential } from "../../kit/profile.ts";
+import type { Credential, Session } from "../../kit/profile.ts";
+import { tokensIn } from "../../kit/session.ts";
 import type { World } from "../../kit/world.ts";
+
+/** The tenant is what the server told of the key; a session's tokens carry it themselves. */
+export type SavedKey = Credential & { readonly tenant_id: string | null };
+export type SavedLogin = SavedKey | Session;
 
 function loginFile(world: World): string {
   const xdg = world.env.XDG_CONFIG_HOME ?? "";
@@ -14,26 +19,35 @@ function loginFile(world: World): string {
 }
 
 /** Null when nobody is logged in. */
-export async function readLogin(world: World): Promise<Credential | null> {
+export async function readLogin(world: World): Promise<SavedLogin | null> {
   const path = loginFile(world);
   const text = await readPrivateFile(path);
   if (text === null) return null;
+  const login = loginIn(text);
+  if (login === null) throw new Failure(`${path} is damaged; run tenantctl login again`, EXIT.auth);
+  return login;
+}
+
+/** The parser's own words quote the text, which may be the key, so they are kept from the reader. */
+function loginIn(text: string): SavedLogin | null {
   try {
-    const { endpoint, api_key } = JSON.parse(text);
-    if (typeof endpoint === "string" && typeof api_key === "string") return { endpoint, api_key };
+    const saved = JSON.parse(text);
+    const { endpoint, api_key, tenant_id, username } = saved;
+    const tokens = tokensIn(saved);
+    if (typeof endpoint !== "string") return null;
+    if (typeof api_key === "string") {
+      return { endpoint, api_key, tenant_id: typeof tenant_id === "string" ? tenant_id : null };
+    }
+    return tokens === null ? null : { endpoint, username: String(username ?? ""), ...tokens };
   } catch {
-    // The parser's own words quote the text, which may be the key.
+    return null;
   }
-  throw new Failure(`${path} is damaged; run tenantctl login again`, EXIT.auth);
 }
 
-export async function writeLogin(world: World, { endpoint, api_key }: Credential): Promise<void> {
-  await writeFileDurably(loginFile(world), `${JSON.stringify({ endpoint, api_key }, null, 2)}\n`);
+export async function writeLogin(world: World, login: SavedLogin): Promise<void> {
+  await writeFileDurably(loginFile(world), `${JSON.stringify(login, null, 2)}\n`);
 }
 
-/** Works on a damaged file too. */
-export async function eraseLogin(world: World): Promise<boolean> {
-  const erased = await readLogin(world).then((login) => login !== null, () => true);
+export async function eraseLogin(world: World): Promise<void> {
   await rm(loginFile(world), { force: true });
-  return erased;
 }

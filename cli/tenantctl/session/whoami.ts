@@ -1,9 +1,8 @@
-// Document 3: the claims of the token, as it carries them. They are read, not verified: only a server can do that. An API
-// key carries none.
-import { Buffer } from "node:buffer";
+// Document 3: the claims of an identity-service token. An API key carries none.
 import { type AnyCommand, command } from "../../framework.ts";
 import { blockText } from "../../kit/table.ts";
 import { withIo } from "../open-io.ts";
+import { claimsOf } from "./claims.ts";
 
 /** Document 4, 2.10. */
 const SHOWN = ["sub", "tenant_id", "realm_scope", "scope", "exp"] as const;
@@ -19,16 +18,4 @@ export function whoami(summary: string): AnyCommand {
         shown.length === 0 ? "(the token carries no claims)" : blockText(shown.map((name) => [name, claims[name]])),
       );
     }));
-}
-
-/** Null for a token that is not a JWT. */
-function claimsOf(token: string): Readonly<Record<string, unknown>> | null {
-  const parts = token.split(".");
-  if (parts.length !== 3) return null;
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(parts[1]!, "base64url").toString("utf8"));
-    return typeof claims === "object" && claims !== null ? claims as Record<string, unknown> : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,0 +1,80 @@
+// What a program answers without its argument parser: its version and the help of the whole. Loading the parser takes
+// longer than all the rest of such a start, which must stay within three times that of an empty executable. The parser
+// is made from the same values (framework.ts, rootCommand), and a test compares both pages at many widths.
+
+export type FrontOption = {
+  readonly flags: string;
+  readonly summary: string;
+  readonly choices?: readonly string[];
+  /** Works but is not listed. */
+  readonly hidden?: boolean;
+};
+
+export type Front = {
+  readonly name: string;
+  readonly summary: string;
+  readonly version: string;
+  /** Those that every program has, VERSION_OPTION and HELP_OPTION, are not among them. */
+  readonly options: readonly FrontOption[];
+  readonly nouns: readonly { readonly name: string; readonly summary: string }[];
+};
+
+export const VERSION_OPTION = { flags: "-V, --version", summary: "print the version" } as const;
+export const HELP_OPTION = { flags: "-h, --help", summary: "display help for command" } as const;
+export const HELP_NOUN = { name: "help [command]", summary: "display help for command" } as const;
+
+/** Text is not broken into columns narrower than this; the parser's rule. */
+const WRAP_COLUMNS_MIN = 40;
+const INDENT = "  ";
+
+/** What is printed for `words`, or null when the parser has to read them. `columns` is asked only when it matters. */
+export function frontText(front: Front, words: readonly string[], columns: () => number): string | null {
+  const only = words.length === 1 ? words[0]! : "";
+  if (VERSION_OPTION.flags.split(", ").includes(only)) return `${front.version}\n`;
+  if (HELP_OPTION.flags.split(", ").includes(only)) return helpText(front, columns());
+  return null;
+}
+
+function helpText({ name, summary, options, nouns }: Front, columns: number): string {
+  const shown = [VERSION_OPTION, ...options.filter(({ hidden }) => hidden !== true), HELP_OPTION];
+  const flags = shown.map((option): Item => [option.flags, explained(option)]);
+  const names = [...nouns, HELP_NOUN].map((noun): Item => [noun.name, noun.summary]);
+  const term_columns = [...flags, ...names].reduce((widest, [term]) => Math.max(widest, term.length), 0);
+  const list = (items: readonly Item[]) => items.map((item) => itemText(item, term_columns, columns));
+  const lines = [
+    `Usage: ${name} [options] [command]`,
+    "",
+    wrapped(summary, columns).join("\n"),
+    "",
+    "Options:",
+    ...list(flags),
+    "",
+    "Commands:",
+    ...list(names),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+type Item = readonly [term: string, text: string];
+
+function explained({ summary, choices }: FrontOption): string {
+  if (choices === undefined) return summary;
+  return `${summary} (choices: ${choices.map((choice) => JSON.stringify(choice)).join(", ")})`;
+}
+
+function itemText([term, text]: Item, term_columns: number, columns: number): string {
+  const margin = INDENT + " ".repeat(term_columns) + INDENT;
+  const lines = wrapped(text, columns - margin.length).join(`\n${margin}`);
+  return INDENT + term.padEnd(term_columns) + INDENT + lines;
+}
+
+function wrapped(text: string, columns: number): string[] {
+  if (columns < WRAP_COLUMNS_MIN) return [text];
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + 1 + word.length <= columns) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

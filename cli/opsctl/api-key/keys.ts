@@ -1,0 +1,13 @@
+// Where keys are: one's own, or those that act inside one tenant.
+import type { Io } from "../../kit/io.ts";
+import { resolveTenant } from "../tenant/tenant.ts";
+
+export const API_KEYS_PATH = "/v1/auth/api-keys";
+export const OF_TENANT_OPTION = [
+  "--tenant <tenant>",
+  "keys of this tenant instead of your own, by name, SILO/NAME or UUID",
+] as const;
+
+export async function keysPath(io: Io, tenant: string | undefined): Promise<string> {
+  return tenant === undefined ? API_KEYS_PATH : `/v1/tenants/${await resolveTenant(io, tenant)}/api-keys`;
+}

@@ -1,0 +1,14 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { titleOf } from "../record-name.ts";
+import { EXTERNAL_SUBNET_ARGUMENT, EXTERNAL_SUBNETS_PATH, findExternalSubnet } from "./subnet.ts";
+
+export function remove(): AnyCommand {
+  return command("delete", "Delete an external subnet of which nothing is used")
+    .argument(...EXTERNAL_SUBNET_ARGUMENT)
+    .action(withIo(async (io, name) => {
+      const subnet = await findExternalSubnet(io, name);
+      await io.send({ method: "DELETE", path: `${EXTERNAL_SUBNETS_PATH}/${subnet.id}` });
+      io.print(null, `Deleted external subnet ${titleOf(subnet)}`);
+    }));
+}

@@ -1,0 +1,12 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { EXTERNAL_SUBNET_ARGUMENT, externalSubnetText, findExternalSubnet } from "./subnet.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Show one external subnet")
+    .argument(...EXTERNAL_SUBNET_ARGUMENT)
+    .action(withIo(async (io, name) => {
+      const subnet = await findExternalSubnet(io, name);
+      io.print(subnet, externalSubnetText(subnet));
+    }));
+}

@@ -1,0 +1,14 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { titleOf } from "../record-name.ts";
+import { findImageRecord, IMAGES_PATH, RECORD_ARGUMENT } from "./record.ts";
+
+export function remove(): AnyCommand {
+  return command("delete", "Delete an image of the control plane that no instance uses")
+    .argument(...RECORD_ARGUMENT)
+    .action(withIo(async (io, name) => {
+      const image = await findImageRecord(io, name);
+      await io.send({ method: "DELETE", path: `${IMAGES_PATH}/${image.id}` });
+      io.print(null, `Deleted image ${titleOf(image)}`);
+    }));
+}

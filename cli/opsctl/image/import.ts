@@ -1,0 +1,96 @@
+import type { Image as ImageRecord } from "../../../src/contract/image.ts";
+import { INSTANCE_BRANDS, type InstanceBrand } from "../../../src/contract/enums.ts";
+import { type AnyCommand, oneOf } from "../../framework.ts";
+import type { Host } from "../../image/host.ts";
+import type { Artifact, Image } from "../../image/model.ts";
+import { FINGERPRINT, KEY, picking, SIGNATURE, TRUST_INDEX } from "../../image/options.ts";
+import { findImage, imageName, pickArtifact } from "../../image/pick.ts";
+import { openSource } from "../../image/source.ts";
+import { type Proof, proofText, wishOf } from "../../image/trust.ts";
+import { Failure } from "../../kit/failure.ts";
+import type { Io } from "../../kit/io.ts";
+import { DESCRIPTION_OPTION } from "../named-patch.ts";
+import { titleOf } from "../record-name.ts";
+import { contentOf, listedSha256 } from "./content.ts";
+import { IMAGES_PATH, publicImages } from "./record.ts";
+
+/** Disk images of vendors start a machine of their own. */
+const BRAND: InstanceBrand = "bhyve";
+const CONFLICT = 409;
+
+export function importImage(host: Host): AnyCommand {
+  return picking("import", "Let tenants make instances from an image of an index, once it is verified")
+    .argument("<image>", "DISTRO/RELEASE or DISTRO/RELEASE/BUILD; a release's alias or version will do")
+    .option("--name <name>", "what tenants will call it; left out, DISTRO-RELEASE-BUILD-VARIANT-ARCH")
+    .option(...DESCRIPTION_OPTION)
+    .addOption(oneOf("--brand <brand>", "what its instances run in", INSTANCE_BRANDS).default(BRAND))
+    .option("--min-platform <stamp>", "the oldest platform image that can run it")
+    .option("--download", "fetch the image too, to verify it and to find out what the index does not say")
+    .addOption(TRUST_INDEX)
+    .addOption(SIGNATURE)
+    .addOption(KEY)
+    .addOption(FINGERPRINT)
+    .action(host.withIo(async (io, reference, options) => {
+      const wish = await wishOf(options);
+      const source = await openSource(host, io, options.index);
+      const image = await findImage(source, reference);
+      const artifact = pickArtifact(image, options);
+      const listed = listedSha256(artifact);
+      const there = listed === null ? undefined : await recordOf(io, listed);
+      if (there !== undefined) return printThere(io, image, there);
+      const { proof, ...content } = await contentOf(io, {
+        source,
+        image,
+        artifact,
+        wish,
+        download: options.download === true,
+      });
+      const { name, description, brand, minPlatform: min_platform } = options;
+      const body = {
+        ...content,
+        name: name ?? usualName(image, artifact),
+        description,
+        os: image.distro.id,
+        version: image.build.point_release ?? image.release.version ?? image.release.id,
+        compatibility: { brand, arch: artifact.arch, min_platform },
+      };
+      const made = await makeOrFind(io, body);
+      if (made.already_there) return printThere(io, image, made.record);
+      printMade(io, { image, proof, record: made.record });
+    }));
+}
+
+type Made = { readonly record: ImageRecord; readonly already_there: boolean };
+
+/** Somebody else may have imported it meanwhile. */
+async function makeOrFind(io: Io, body: { readonly sha256: string }): Promise<Made> {
+  try {
+    return { record: await io.post<ImageRecord>(IMAGES_PATH, body), already_there: false };
+  } catch (error) {
+    if (!(error instanceof Failure) || error.status !== CONFLICT) throw error;
+    const record = await recordOf(io, body.sha256);
+    if (record === undefined) throw error;
+    return { record, already_there: true };
+  }
+}
+
+async function recordOf(io: Io, sha256: string): Promise<ImageRecord | undefined> {
+  return (await publicImages(io)).find((record) => record.sha256 === sha256);
+}
+
+function usualName({ distro, release, build }: Image, { variant, default_variant, arch }: Artifact): string {
+  const flavour = default_variant === true ? null : variant ?? null;
+  return [distro.id, release.id, build.build, flavour, arch].filter((part) => part !== null).join("-");
+}
+
+function printMade(io: Io, { image, proof, record }: { image: Image; proof: Proof; record: ImageRecord }): void {
+  const { traced, signed_by } = proof;
+  io.print(
+    { ...record, already_there: false, digest_from: traced, signed_by },
+    `Imported ${imageName(image)} as ${titleOf(record)}, ${proofText(proof)}`,
+  );
+}
+
+function printThere(io: Io, image: Image, record: ImageRecord): void {
+  io.print({ ...record, already_there: true }, `${imageName(image)} is there already as ${titleOf(record)}`);
+}

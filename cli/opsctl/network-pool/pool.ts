@@ -1,0 +1,36 @@
+// What the network pool verbs share: how a pool is named, and its networks by their names.
+import type { ExternalSubnet, NetworkPool } from "../../../src/contract/external-network.ts";
+import type { Io } from "../../kit/io.ts";
+import { blockText } from "../../kit/table.ts";
+import { EXTERNAL_SUBNETS_PATH } from "../external-subnet/subnet.ts";
+import { findRecord, named } from "../record-name.ts";
+
+export const POOLS_PATH = "/v1/system/network-pools";
+export const POOL_ARGUMENT = ["<network-pool>", "UUID, unique UUID prefix or name"] as const;
+
+export type NameOf = (network_id: string) => string;
+
+export async function findPool(io: Io, name: string): Promise<NetworkPool> {
+  return await findRecord(io, name, {
+    path: POOLS_PATH,
+    kind: named<NetworkPool>("network pool", "opsctl network-pool list"),
+  });
+}
+
+/** The names of external subnets; one that is gone keeps its id. */
+export async function networkNames(io: Io): Promise<NameOf> {
+  const subnets = await io.all<ExternalSubnet>(EXTERNAL_SUBNETS_PATH);
+  const names = new Map(subnets.map(({ id, name }) => [id, name]));
+  return (id) => names.get(id) ?? id;
+}
+
+export function poolText(pool: NetworkPool, nameOf: NameOf): string {
+  return blockText([
+    ["id", pool.id],
+    ["name", pool.name],
+    ["description", pool.description],
+    ["networks", pool.networks.map(nameOf).join(",")],
+    ["owner_silos", pool.owner_silos.length === 0 ? "(all)" : pool.owner_silos.join(",")],
+    ["created_at", pool.created_at],
+  ]);
+}

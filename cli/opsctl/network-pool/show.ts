@@ -1,0 +1,12 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { findPool, networkNames, POOL_ARGUMENT, poolText } from "./pool.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Show one network pool")
+    .argument(...POOL_ARGUMENT)
+    .action(withIo(async (io, name) => {
+      const [pool, nameOf] = await Promise.all([findPool(io, name), networkNames(io)]);
+      io.print(pool, poolText(pool, nameOf));
+    }));
+}

@@ -1,0 +1,17 @@
+import type { NicTag } from "../../../src/contract/external-network.ts";
+import { type AnyCommand, command, wholeNumber } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { DESCRIPTION_OPTION } from "../named-patch.ts";
+import { titleOf } from "../record-name.ts";
+import { TAGS_PATH } from "./tag.ts";
+
+export function create(): AnyCommand {
+  return command("create", "Make a NIC tag: a network that nodes are wired to")
+    .argument("<name>", "as the nodes report it")
+    .requiredOption("--mtu <bytes>", "largest packet of the network, 1280 to 9216", wholeNumber(0))
+    .option(...DESCRIPTION_OPTION)
+    .action(withIo(async (io, name, { mtu, description }) => {
+      const tag = await io.post<NicTag>(TAGS_PATH, { name, mtu, description });
+      io.print(tag, `Created NIC tag ${titleOf(tag)}`);
+    }));
+}

@@ -1,0 +1,12 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { findTag, TAG_ARGUMENT, tagText } from "./tag.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Show one NIC tag")
+    .argument(...TAG_ARGUMENT)
+    .action(withIo(async (io, name) => {
+      const tag = await findTag(io, name);
+      io.print(tag, tagText(tag));
+    }));
+}

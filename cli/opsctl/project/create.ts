@@ -1,0 +1,17 @@
+import type { Project } from "../../../src/contract/tenancy.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { DESCRIPTION_OPTION } from "../named-patch.ts";
+import { projectsPath, projectTitle, tenantRef } from "./project.ts";
+
+export function create(): AnyCommand {
+  return command("create", "Make a project")
+    .argument("<name>", "1 to 63 bytes, without / or \\; unique in its tenant")
+    .requiredOption("--tenant <tenant>", "tenant that it belongs to, by name, SILO/NAME or UUID")
+    .option(...DESCRIPTION_OPTION)
+    .action(withIo(async (io, name, { tenant: tenant_name, description }) => {
+      const tenant = await tenantRef(io, tenant_name);
+      const project = await io.post<Project>(projectsPath(tenant.id), { name, description });
+      io.print(project, `Created project ${projectTitle({ tenant, project })}`);
+    }));
+}

@@ -1,0 +1,14 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { findProject, IN_TENANT_OPTION, PROJECT_ARGUMENT, projectPath, projectTitle } from "./project.ts";
+
+export function remove(): AnyCommand {
+  return command("delete", "Delete a project that holds nothing")
+    .argument(...PROJECT_ARGUMENT)
+    .option(...IN_TENANT_OPTION)
+    .action(withIo(async (io, name, { tenant }) => {
+      const placed = await findProject(io, name, tenant);
+      await io.send({ method: "DELETE", path: projectPath(placed) });
+      io.print(null, `Deleted project ${projectTitle(placed)}`);
+    }));
+}

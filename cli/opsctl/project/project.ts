@@ -1,0 +1,100 @@
+// What the project and quota verbs share: how a project is named and shown. Without a tenant it is searched in all of
+// them.
+import type { Project } from "../../../src/contract/tenancy.ts";
+import { usageFailure } from "../../kit/failure.ts";
+import { inParallel } from "../../kit/in-parallel.ts";
+import type { Io } from "../../kit/io.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { blockText } from "../../kit/table.ts";
+import { isUuid, pickRecord, type RecordKind } from "../record-name.ts";
+import { findTenant, placedTenants, tenantPathName } from "../tenant/tenant.ts";
+
+export const PROJECT_ARGUMENT = [
+  "<project>",
+  "UUID, unique UUID prefix, name, TENANT/NAME or SILO/TENANT/NAME",
+] as const;
+export const IN_TENANT_OPTION = ["--tenant <tenant>", "look in this tenant only, by name, SILO/NAME or UUID"] as const;
+
+/** Requests for the projects of several tenants that run at a time. */
+const WIDTH = 8;
+
+/** `name` is `acme/default`, or the UUID of a tenant that was named by it. */
+type TenantRef = { readonly id: string; readonly name: string };
+export type PlacedProject = { readonly tenant: TenantRef; readonly project: Project };
+
+const PROJECT: RecordKind<PlacedProject> = {
+  one: "project",
+  many: "projects",
+  list: "opsctl project list",
+  id: ({ project }) => project.id,
+  title: pathName,
+  isCalled: ({ project }, name) => project.name === name,
+};
+
+/** The projects of one tenant, or of all. */
+export async function placedProjects(io: Io, tenant: string | undefined): Promise<PlacedProject[]> {
+  const tenants = tenant === undefined ? await allTenants(io) : [await tenantRef(io, tenant)];
+  const found = await inParallel(WIDTH, tenants, ({ id }) => io.get<Project[]>(projectsPath(id)));
+  return found.flatMap((projects, at) => projects.map((project) => ({ tenant: tenants[at]!, project })));
+}
+
+export async function findProject(io: Io, name: string, tenant?: string): Promise<PlacedProject> {
+  const wanted = projectWanted(name, tenant);
+  if (wanted.tenant !== undefined && isUuid(wanted.project)) {
+    const ref = await tenantRef(io, wanted.tenant);
+    return { tenant: ref, project: await io.get<Project>(`${projectsPath(ref.id)}/${wanted.project.toLowerCase()}`) };
+  }
+  return pickRecord(await placedProjects(io, wanted.tenant), wanted.project, PROJECT);
+}
+
+export async function tenantRef(io: Io, name: string): Promise<TenantRef> {
+  if (isUuid(name)) return { id: name.toLowerCase(), name: name.toLowerCase() };
+  const placed = await findTenant(io, name);
+  return { id: placed.tenant.id, name: tenantPathName(placed) };
+}
+
+async function allTenants(io: Io): Promise<TenantRef[]> {
+  return (await placedTenants(io, undefined)).map((placed) => ({
+    id: placed.tenant.id,
+    name: tenantPathName(placed),
+  }));
+}
+
+function projectWanted(name: string, tenant: string | undefined): { project: string; tenant: string | undefined } {
+  const parts = name.split("/");
+  if (parts.length === 1) return { project: name, tenant };
+  // Names hold no slash, so it can only part a project from what it is in.
+  if (parts.length > 3 || parts.includes("")) {
+    throw usageFailure(`${name} is no project; write NAME, TENANT/NAME or SILO/TENANT/NAME`);
+  }
+  if (tenant !== undefined) throw usageFailure(`${name} names the tenant already; leave out --tenant`);
+  return { project: parts.at(-1)!, tenant: parts.slice(0, -1).join("/") };
+}
+
+export function projectsPath(tenant_id: string): string {
+  return `/v1/tenants/${tenant_id}/projects`;
+}
+
+export function projectPath({ tenant, project }: PlacedProject): string {
+  return `${projectsPath(tenant.id)}/${project.id}`;
+}
+
+function pathName({ tenant, project }: PlacedProject): string {
+  return `${tenant.name}/${project.name}`;
+}
+
+/** `acme/default/web (019f...)`, safe to print. */
+export function projectTitle(placed: PlacedProject): string {
+  return `${plainText(pathName(placed))} (${plainText(placed.project.id)})`;
+}
+
+export function projectText({ tenant, project }: PlacedProject): string {
+  return blockText([
+    ["id", project.id],
+    ["name", project.name],
+    ["description", project.description],
+    ...(tenant.name === tenant.id ? [] : [["tenant", tenant.name] as const]),
+    ["tenant_id", project.tenant_id],
+    ["created_at", project.created_at],
+  ]);
+}

@@ -1,0 +1,13 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { findProject, IN_TENANT_OPTION, PROJECT_ARGUMENT, projectText } from "./project.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Show one project")
+    .argument(...PROJECT_ARGUMENT)
+    .option(...IN_TENANT_OPTION)
+    .action(withIo(async (io, name, { tenant }) => {
+      const placed = await findProject(io, name, tenant);
+      io.print(placed.project, projectText(placed));
+    }));
+}

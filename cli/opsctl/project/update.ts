@@ -1,0 +1,19 @@
+import type { Project } from "../../../src/contract/tenancy.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../named-patch.ts";
+import { findProject, IN_TENANT_OPTION, PROJECT_ARGUMENT, projectPath, projectTitle } from "./project.ts";
+
+export function update(): AnyCommand {
+  return command("update", "Rename or describe a project")
+    .argument(...PROJECT_ARGUMENT)
+    .option(...IN_TENANT_OPTION)
+    .option(...NAME_OPTION)
+    .option(...DESCRIPTION_OPTION)
+    .action(withIo(async (io, name, { tenant, ...options }) => {
+      const body = patchOf(options);
+      const placed = await findProject(io, name, tenant);
+      const project = await io.send<Project>({ method: "PATCH", path: projectPath(placed), body });
+      io.print(project, `Updated project ${projectTitle({ ...placed, project })}`);
+    }));
+}

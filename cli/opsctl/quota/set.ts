@@ -1,0 +1,61 @@
+import type { Quota, QuotaBody } from "../../../src/contract/tenancy.ts";
+import { type AnyCommand, command, wholeNumber } from "../../framework.ts";
+import { parseByteSize } from "../../kit/byte-size.ts";
+import { usageFailure } from "../../kit/failure.ts";
+import { withIo } from "../../kit/run.ts";
+import { findProject, IN_TENANT_OPTION, PROJECT_ARGUMENT, projectTitle } from "../project/project.ts";
+import { findQuota, quotaPath, quotaText } from "./quota.ts";
+
+export function set(): AnyCommand {
+  return command("set", "Limit what a project may take; what is left out stays as it is set")
+    .argument(...PROJECT_ARGUMENT)
+    .option(...IN_TENANT_OPTION)
+    .option("--cpu <count>", "vCPUs of all instances", wholeNumber(0))
+    .option("--memory <size>", "memory of all instances: bytes, or a size such as 64GiB")
+    .option("--disk <size>", "disk of all instances: bytes, or a size such as 2TiB")
+    .option("--instances <count>", "number of instances", wholeNumber(0))
+    .action(withIo(async (io, name, { tenant, ...options }) => {
+      const asked = limitsAsked(options);
+      const placed = await findProject(io, name, tenant);
+      // The server takes all four or nothing.
+      const body = isWhole(asked) ? asked : whole(asked, await findQuota(io, placed));
+      const quota = await io.send<Quota>({ method: "PUT", path: quotaPath(placed), body });
+      io.print(quota, `Set the quota of project ${projectTitle(placed)}\n${quotaText(quota)}`);
+    }));
+}
+
+type Options = { cpu?: number; memory?: string; disk?: string; instances?: number };
+
+const OPTION_OF: Readonly<Record<keyof QuotaBody, string>> = {
+  cpu_limit: "--cpu",
+  memory_bytes: "--memory",
+  disk_bytes: "--disk",
+  instance_limit: "--instances",
+};
+const LIMITS = Object.keys(OPTION_OF) as (keyof QuotaBody)[];
+
+function limitsAsked({ cpu, memory, disk, instances }: Options): Partial<QuotaBody> {
+  const asked = {
+    ...(cpu !== undefined && { cpu_limit: cpu }),
+    ...(memory !== undefined && { memory_bytes: parseByteSize(memory, "--memory") }),
+    ...(disk !== undefined && { disk_bytes: parseByteSize(disk, "--disk") }),
+    ...(instances !== undefined && { instance_limit: instances }),
+  };
+  if (Object.keys(asked).length === 0) {
+    throw usageFailure(`there is nothing to set; pass ${Object.values(OPTION_OF).join(", ")} or some of them`);
+  }
+  return asked;
+}
+
+function isWhole(asked: Partial<QuotaBody>): asked is QuotaBody {
+  return LIMITS.every((limit) => asked[limit] !== undefined);
+}
+
+function whole(asked: Partial<QuotaBody>, before: Quota | null): QuotaBody {
+  if (before === null) {
+    const missing = LIMITS.filter((limit) => asked[limit] === undefined).map((limit) => OPTION_OF[limit]);
+    throw usageFailure(`the project has no quota yet, so the first one needs all four; pass ${missing.join(", ")} too`);
+  }
+  const { cpu_limit, memory_bytes, disk_bytes, instance_limit } = before;
+  return { cpu_limit, memory_bytes, disk_bytes, instance_limit, ...asked };
+}

@@ -1,0 +1,12 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { findSilo, SILO_ARGUMENT, siloText } from "./silo.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Show one silo")
+    .argument(...SILO_ARGUMENT)
+    .action(withIo(async (io, name) => {
+      const silo = await findSilo(io, name);
+      io.print(silo, siloText(silo));
+    }));
+}

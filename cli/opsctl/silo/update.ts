@@ -1,0 +1,18 @@
+import type { Silo } from "../../../src/contract/tenancy.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../named-patch.ts";
+import { titleOf } from "../record-name.ts";
+import { resolveSilo, SILO_ARGUMENT, siloPath } from "./silo.ts";
+
+export function update(): AnyCommand {
+  return command("update", "Rename or describe a silo")
+    .argument(...SILO_ARGUMENT)
+    .option(...NAME_OPTION)
+    .option(...DESCRIPTION_OPTION)
+    .action(withIo(async (io, name, options) => {
+      const body = patchOf(options);
+      const silo = await io.send<Silo>({ method: "PATCH", path: siloPath(await resolveSilo(io, name)), body });
+      io.print(silo, `Updated silo ${titleOf(silo)}`);
+    }));
+}

@@ -1,0 +1,14 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { findTenant, IN_SILO_OPTION, TENANT_ARGUMENT, tenantPath, tenantTitle } from "./tenant.ts";
+
+export function remove(): AnyCommand {
+  return command("delete", "Delete a tenant that holds nothing")
+    .argument(...TENANT_ARGUMENT)
+    .option(...IN_SILO_OPTION)
+    .action(withIo(async (io, name, { silo }) => {
+      const placed = await findTenant(io, name, silo);
+      await io.send({ method: "DELETE", path: tenantPath(placed) });
+      io.print(null, `Deleted tenant ${tenantTitle(placed)}`);
+    }));
+}

@@ -1,0 +1,13 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { findTenant, IN_SILO_OPTION, TENANT_ARGUMENT, tenantText } from "./tenant.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Show one tenant")
+    .argument(...TENANT_ARGUMENT)
+    .option(...IN_SILO_OPTION)
+    .action(withIo(async (io, name, { silo }) => {
+      const placed = await findTenant(io, name, silo);
+      io.print(placed.tenant, tenantText(placed));
+    }));
+}

@@ -1,0 +1,25 @@
+import type { User, UserBody } from "../../../src/contract/identity.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { readNewPassword } from "../../kit/password.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { withIo } from "../../kit/run.ts";
+import { resolveTenant } from "../tenant/tenant.ts";
+import { CAPABILITY_OPTION } from "./capability.ts";
+import { PASSWORD_STDIN_OPTION, USERS_PATH, userTitle } from "./user.ts";
+
+export function create(): AnyCommand {
+  return command("create", "Make a user, who logs in with a password")
+    .argument("<username>", "1 to 63 letters, digits, dots, hyphens, underscores or @")
+    .option("--tenant <tenant>", "tenant that it belongs to, by name, SILO/NAME or UUID; none when left out")
+    .option(...CAPABILITY_OPTION)
+    .option(...PASSWORD_STDIN_OPTION)
+    .action(withIo(async (io, username, { tenant, capability, passwordStdin }) => {
+      // Before the password is asked for: a tenant that is not there is told at once.
+      const tenant_id = tenant === undefined ? undefined : await resolveTenant(io, tenant);
+      const source = { prompt: `Password of ${plainText(username)}: `, from_stdin: passwordStdin === true };
+      const password = await readNewPassword(io, source);
+      const body: UserBody = { username, password, tenant_id, capabilities: capability };
+      const user = await io.post<User>(USERS_PATH, body);
+      io.print(user, `Created user ${userTitle(user)}`);
+    }));
+}

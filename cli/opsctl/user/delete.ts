@@ -1,0 +1,13 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { findUser, USER_ARGUMENT, userPath, userTitle } from "./user.ts";
+
+export function remove(): AnyCommand {
+  return command("delete", "Delete a user who owns no API keys; its sessions end at once")
+    .argument(...USER_ARGUMENT)
+    .action(withIo(async (io, name) => {
+      const user = await findUser(io, name);
+      await io.send({ method: "DELETE", path: userPath(user.id) });
+      io.print(null, `Deleted user ${userTitle(user)}`);
+    }));
+}

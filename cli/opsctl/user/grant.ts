@@ -1,0 +1,16 @@
+import type { User } from "../../../src/contract/identity.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { CAPABILITY_ARGUMENT, capabilityPath, capabilityText } from "./capability.ts";
+import { resolveUser, USER_ARGUMENT } from "./user.ts";
+
+export function grant(): AnyCommand {
+  return command("grant", "Give a user a capability")
+    .argument(...USER_ARGUMENT)
+    .argument(...CAPABILITY_ARGUMENT)
+    .action(withIo(async (io, name, capability) => {
+      const path = capabilityPath(await resolveUser(io, name), capability);
+      const user = await io.send<User>({ method: "PUT", path });
+      io.print(user, capabilityText(user));
+    }));
+}

@@ -1,0 +1,19 @@
+import type { User } from "../../../src/contract/identity.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { readNewPassword } from "../../kit/password.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { withIo } from "../../kit/run.ts";
+import { findUser, PASSWORD_STDIN_OPTION, USER_ARGUMENT, userPath, userTitle } from "./user.ts";
+
+export function setPassword(): AnyCommand {
+  return command("set-password", "Set the password of a user; its sessions end at once")
+    .argument(...USER_ARGUMENT)
+    .option(...PASSWORD_STDIN_OPTION)
+    .action(withIo(async (io, name, { passwordStdin }) => {
+      const { id, username } = await findUser(io, name);
+      const source = { prompt: `New password of ${plainText(username)}: `, from_stdin: passwordStdin === true };
+      const body = { password: await readNewPassword(io, source) };
+      const user = await io.send<User>({ method: "PUT", path: `${userPath(id)}/password`, body });
+      io.print(user, `Set the password of user ${userTitle(user)}`);
+    }));
+}

@@ -1,0 +1,12 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { findUser, USER_ARGUMENT, userText } from "./user.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Show one user")
+    .argument(...USER_ARGUMENT)
+    .action(withIo(async (io, name) => {
+      const user = await findUser(io, name);
+      io.print(user, userText(user));
+    }));
+}

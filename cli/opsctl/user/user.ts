@@ -1,0 +1,53 @@
+// What the user verbs share: how a user is named and shown.
+import type { User } from "../../../src/contract/identity.ts";
+import type { Io } from "../../kit/io.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { blockText } from "../../kit/table.ts";
+import { findRecord, isUuid, type RecordKind } from "../record-name.ts";
+
+export const USERS_PATH = "/v1/system/users";
+export const USER_ARGUMENT = ["<user>", "UUID, unique UUID prefix or username"] as const;
+export const PASSWORD_STDIN_OPTION = [
+  "--password-stdin",
+  "read the password from standard input instead of asking for it",
+] as const;
+
+const USER: RecordKind<User> = {
+  one: "user",
+  many: "users",
+  list: "opsctl user list",
+  id: ({ id }) => id,
+  title: ({ username }) => username,
+  isCalled: (user, name) => user.username === name,
+};
+
+/** A whole UUID is taken as it is; anything else is looked up in the list of users. */
+export async function resolveUser(io: Io, name: string): Promise<string> {
+  return isUuid(name) ? name.toLowerCase() : (await findUser(io, name)).id;
+}
+
+export async function findUser(io: Io, name: string): Promise<User> {
+  return await findRecord(io, name, { path: USERS_PATH, kind: USER });
+}
+
+export function userPath(id: string): string {
+  return `${USERS_PATH}/${id}`;
+}
+
+/** `ada (019f...)`, safe to print. */
+export function userTitle({ username, id }: User): string {
+  return `${plainText(username)} (${plainText(id)})`;
+}
+
+export function userText(user: User): string {
+  return blockText([
+    ["id", user.id],
+    ["username", user.username],
+    ["is_root", user.is_root],
+    ["capabilities", user.capabilities.join(",")],
+    ["tenant_id", user.tenant_id],
+    ["silo_id", user.silo_id],
+    ["issuer", user.issuer],
+    ["created_at", user.created_at],
+  ]);
+}

@@ -1,0 +1,50 @@
+// The records that may be named at the cursor, by name and by UUID. A list whose scope is not on the line yet has none.
+import type { Page } from "../../../src/contract/common.ts";
+import { PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
+import type { Project } from "../../../src/contract/tenancy.ts";
+import type { Candidate } from "../../kit/completion.ts";
+import { FIREWALL_RULE } from "../firewall-rule/firewall-rule.ts";
+import { FLOATING_IP } from "../floating-ip/floating-ip.ts";
+import { NAT_GATEWAY } from "../nat-gateway/nat-gateway.ts";
+import type { TenantIo } from "../open-io.ts";
+import type { KindPlace } from "../record/kind.ts";
+import type { Named } from "../record/pick.ts";
+import { listQuery, type PlaceWords } from "../record/place.ts";
+import { ROUTE } from "../route/route.ts";
+import { ROUTE_TABLE } from "../route-table/route-table.ts";
+import { OWN_PATH } from "../ssh-key/ssh-key.ts";
+import { SUBNET } from "../subnet/subnet.ts";
+import { VPC } from "../vpc/vpc.ts";
+
+/** Nobody waits longer for a completion. */
+const LIMITS = { limit_ms: 1_500, tries_max: 1 } as const;
+const KINDS: readonly KindPlace[] = [VPC, SUBNET, NAT_GATEWAY, FLOATING_IP, ROUTE_TABLE, ROUTE, FIREWALL_RULE];
+
+/** Without it a list is refused. */
+const SELECTORS = { project: "project", vpc: "vpc", "route-table": "route_table" } as const;
+
+/** `argument` is what the help calls the value at the cursor. */
+export async function lookUp(io: TenantIo, argument: string, place: PlaceWords): Promise<Candidate[]> {
+  if (argument === "project") return candidatesOf(await projects(io));
+  if (argument === "ssh-key") return candidatesOf(await io.send<Named[]>({ method: "GET", path: OWN_PATH, ...LIMITS }));
+  const kind = KINDS.find(({ noun }) => noun === argument);
+  if (kind === undefined) return [];
+  const query = await listQuery(io, kind, place);
+  if (query[SELECTORS[kind.parent]] === undefined) return [];
+  const page = { ...query, limit: PAGE_ROWS_MAX };
+  return candidatesOf((await io.send<Page<Named>>({ method: "GET", path: kind.path, query: page, ...LIMITS })).items);
+}
+
+async function projects(io: TenantIo): Promise<Project[]> {
+  const path = `/v1/tenants/${await io.tenant()}/projects`;
+  return await io.send<Project[]>({ method: "GET", path, ...LIMITS });
+}
+
+/** Names that a shell would read as more than one word are left out. */
+function candidatesOf(records: readonly Named[]): Candidate[] {
+  const by_name = records.filter(({ name }) => /^[A-Za-z0-9._-]+$/.test(name)).map(({ name }) => ({
+    value: name,
+    summary: "",
+  }));
+  return [...by_name, ...records.map(({ id, name }) => ({ value: id, summary: name }))];
+}

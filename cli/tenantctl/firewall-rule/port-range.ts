@@ -1,0 +1,18 @@
+import { PORT_MAX } from "../../../src/contract/limits.ts";
+import type { PortRange } from "../../../src/contract/network.ts";
+import { usageFailure } from "../../kit/failure.ts";
+
+/** `80` or `80-443`. Throws a usage Failure for anything else. */
+export function portRange(text: string): PortRange {
+  const bounds = text.split("-").map(portNumber);
+  const [low, high = low] = bounds;
+  if (low === undefined || high === undefined || bounds.length > 2 || bounds.includes(undefined)) {
+    throw usageFailure(`${text} is neither a port, 0 to ${PORT_MAX}, nor LOW-HIGH`);
+  }
+  if (low > high) throw usageFailure(`${text}: the low port is above the high one`);
+  return { low, high };
+}
+
+function portNumber(text: string): number | undefined {
+  return /^[0-9]{1,5}$/.test(text) && Number(text) <= PORT_MAX ? Number(text) : undefined;
+}

@@ -1,0 +1,14 @@
+import type { FloatingIp } from "../../../src/contract/network.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { withIo } from "../open-io.ts";
+import { pathOf } from "./floating-ip.ts";
+
+export function detach(): AnyCommand {
+  return command("detach", "Release a floating IP from its NIC")
+    .argument("<floating-ip>", "UUID, unique UUID prefix or name")
+    .action(withIo(async (io, name) => {
+      const ip = await io.post<FloatingIp>(`${await pathOf(io, name)}/detach`);
+      io.print(ip, plainText(`Floating IP ${ip.id} detached (address ${ip.address})`));
+    }));
+}

@@ -1,0 +1,37 @@
+import type { FloatingIp } from "../../../src/contract/network.ts";
+import type { TenantIo } from "../open-io.ts";
+import type { Kind } from "../record/kind.ts";
+import { resolveRecord } from "../record/place.ts";
+
+export const FLOATING_IP: Kind<FloatingIp> = {
+  noun: "floating-ip",
+  words: "floating IP",
+  plural: "floating IPs",
+  title: "Floating IP",
+  path: "/v1/floating-ips",
+  parent: "project",
+  columns: [
+    ["ID", (ip) => ip.id],
+    ["NAME", (ip) => ip.name],
+    ["ADDRESS", (ip) => ip.address],
+    ["ATTACHED_TO", holder],
+  ],
+  lines: (ip) => [
+    ["id", ip.id],
+    ["name", ip.name],
+    ["address", ip.address],
+    ["attached_to", holder(ip)],
+  ],
+};
+
+/** Null is shown as a dash. */
+function holder({ attached_to }: FloatingIp): string | null {
+  return attached_to === null ? null : `nic=${attached_to}`;
+}
+
+/** Document 3: attach and detach first read the floating IP to learn its tenant and project. */
+export async function pathOf(io: TenantIo, name: string): Promise<string> {
+  const id = await resolveRecord(io, FLOATING_IP, { name });
+  const { tenant_id, project_id } = await io.get<FloatingIp>(`${FLOATING_IP.path}/${id}`);
+  return `/v1/tenants/${tenant_id}/projects/${project_id}/floating-ips/${id}`;
+}

@@ -1,0 +1,30 @@
+import type { Front } from "../front-page.ts";
+import { VERSION } from "../version.ts";
+import { FORMATS } from "./flags.ts";
+import { NOUNS } from "./nouns.ts";
+
+export const FRONT: Front = {
+  name: "tenantctl",
+  summary: "Use a Berth control plane as a tenant",
+  version: VERSION,
+  options: [
+    { flags: "--endpoint <url>", summary: "address of the control plane (TENANTCTL_ENDPOINT)" },
+    {
+      flags: "--api-key <key>",
+      summary: "API key or access token (TENANTCTL_API_KEY, TENANTCTL_ACCESS_TOKEN)",
+    },
+    {
+      flags: "--tenant <tenant>",
+      summary: "UUID or name of the tenant (TENANTCTL_TENANT); left out, that of the credential",
+    },
+    { flags: "--project <project>", summary: "UUID or name of the project to work in (TENANTCTL_PROJECT)" },
+    {
+      flags: "-o, --output <format>",
+      summary: "how to print; left out, table on a terminal and json otherwise",
+      choices: FORMATS,
+    },
+    { flags: "--json", summary: "the same as -o json", hidden: true },
+    { flags: "--no-headers", summary: "tables without their first line" },
+  ],
+  nouns: NOUNS,
+};

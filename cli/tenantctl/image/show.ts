@@ -1,0 +1,23 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { blockText } from "../../kit/table.ts";
+import { withIo } from "../open-io.ts";
+import { findImage } from "./image.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Show one image that instances can be made from")
+    .argument("<image>", "UUID, unique UUID prefix or name")
+    .action(withIo(async (io, name) => {
+      const image = await findImage(io, name);
+      io.print(
+        image,
+        blockText([
+          ["id", image.id],
+          ["name", image.name],
+          ["os", image.os],
+          ["version", image.version],
+          ["size", image.size],
+          ["sha256", image.sha256],
+        ]),
+      );
+    }));
+}

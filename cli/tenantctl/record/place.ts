@@ -1,0 +1,97 @@
+// Where a record is: the selectors of its list, from --vpc and --route-table and, for what a project holds, the global
+// flags. A UUID is taken as it is; a name is looked up in the list that holds it.
+import type { RouteTable, Vpc } from "../../../src/contract/network.ts";
+import type { AnyCommand } from "../../framework.ts";
+import { usageFailure } from "../../kit/failure.ts";
+import type { Query } from "../../kit/exchange.ts";
+import type { TenantIo } from "../open-io.ts";
+import { projectScope } from "../scope.ts";
+import { isUuid } from "../../opsctl/record-name.ts";
+import type { KindPlace } from "./kind.ts";
+import { type Named, pick } from "./pick.ts";
+
+export type PlaceWords = { readonly vpc?: string; readonly routeTable?: string };
+
+export const VPC_FLAGS = "--vpc <vpc>";
+export const ROUTE_TABLE_FLAGS = "--route-table <route-table>";
+export const VPC_OPTION = [VPC_FLAGS, "the VPC: UUID, unique UUID prefix or name"] as const;
+const NAMED_BY = "UUID, unique UUID prefix or name";
+const VPCS = { path: "/v1/vpcs", words: "VPC", plural: "VPCs" };
+const ROUTE_TABLES = { path: "/v1/route-tables", words: "route table", plural: "route tables" };
+
+/** The options that say in what a record is listed or made. */
+export function addParentOptions(made: AnyCommand, { parent, needs_vpc }: KindPlace): AnyCommand {
+  switch (parent) {
+    case "project":
+      return made;
+    case "vpc":
+      return needs_vpc === true ? made.requiredOption(...VPC_OPTION) : made.option(...VPC_OPTION);
+    case "route-table":
+      return made
+        .option(ROUTE_TABLE_FLAGS, "the route table: UUID; with --vpc also a unique UUID prefix or name")
+        .option(VPC_FLAGS, "the VPC in which a route table is looked up by name");
+  }
+}
+
+/** The argument that names a record, and the options that say where it is looked up by name. */
+export function addNameArgument(made: AnyCommand, { noun, parent }: KindPlace): AnyCommand {
+  switch (parent) {
+    case "project":
+      return made.argument(`<${noun}>`, NAMED_BY);
+    case "vpc":
+      return made
+        .argument(`<${noun}>`, "UUID; with --vpc also a unique UUID prefix or name")
+        .option(VPC_FLAGS, "the VPC in which a name is looked up");
+    case "route-table":
+      return made
+        .argument(`<${noun}>`, "UUID; with --route-table also a unique UUID prefix or name")
+        .option(ROUTE_TABLE_FLAGS, "the route table in which a name is looked up")
+        .option(VPC_FLAGS, "the VPC in which a route table is looked up by name");
+  }
+}
+
+/** The selectors of the list that holds records of this kind. What nobody gave is left out, for the server to ask for. */
+export async function listQuery(io: TenantIo, { parent, sends_project }: KindPlace, words: PlaceWords): Promise<Query> {
+  switch (parent) {
+    case "project":
+      return await projectScope(io);
+    case "vpc": {
+      const vpc = words.vpc === undefined ? undefined : await resolveVpc(io, words.vpc);
+      return sends_project === true ? { vpc, project: await io.project() } : { vpc };
+    }
+    case "route-table":
+      return { route_table: words.routeTable === undefined ? undefined : await resolveRouteTable(io, words) };
+  }
+}
+
+export async function resolveVpc(io: TenantIo, name: string): Promise<string> {
+  if (isUuid(name)) return name.toLowerCase();
+  return pick(await io.all<Vpc>(VPCS.path, await projectScope(io)), { name, ...VPCS }).id;
+}
+
+export async function resolveRouteTable(io: TenantIo, { routeTable: name = "", vpc }: PlaceWords): Promise<string> {
+  if (isUuid(name)) return name.toLowerCase();
+  if (vpc === undefined) throw notUuid(name, "route table", "--vpc");
+  return pick(await io.all<RouteTable>(ROUTE_TABLES.path, { vpc: await resolveVpc(io, vpc) }), {
+    name,
+    ...ROUTE_TABLES,
+  })
+    .id;
+}
+
+/** The UUID of the record that a command line names. */
+export async function resolveRecord(
+  io: TenantIo,
+  kind: KindPlace,
+  { name, ...place }: PlaceWords & { readonly name: string },
+): Promise<string> {
+  if (isUuid(name)) return name.toLowerCase();
+  if (kind.parent === "vpc" && place.vpc === undefined) throw notUuid(name, kind.words, "--vpc");
+  if (kind.parent === "route-table" && place.routeTable === undefined) throw notUuid(name, kind.words, "--route-table");
+  const { words, plural } = kind;
+  return pick(await io.all<Named>(kind.path, await listQuery(io, kind, place)), { name, words, plural }).id;
+}
+
+function notUuid(name: string, words: string, flag: string) {
+  return usageFailure(`${name} is not the UUID of a ${words}; to find it by name, pass ${flag} too`);
+}

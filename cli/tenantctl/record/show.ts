@@ -1,0 +1,16 @@
+import { type AnyCommand, command } from "../../framework.ts";
+import { blockText } from "../../kit/table.ts";
+import { withIo } from "../open-io.ts";
+import type { Kind } from "./kind.ts";
+import { lineOf } from "./line.ts";
+import type { Named } from "./pick.ts";
+import { addNameArgument, resolveRecord } from "./place.ts";
+
+export function show<T extends Named>(kind: Kind<T>): AnyCommand {
+  return addNameArgument(command("show", `Show one ${kind.words}`), kind)
+    .action(withIo(async (io, ...given) => {
+      const { argument, options } = lineOf(given);
+      const record = await io.get<T>(`${kind.path}/${await resolveRecord(io, kind, { ...options, name: argument })}`);
+      io.print(record, blockText(kind.lines(record)));
+    }));
+}

@@ -1,0 +1,19 @@
+import type { RouteTable } from "../../../src/contract/network.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { blockText } from "../../kit/table.ts";
+import { withIo } from "../open-io.ts";
+import { resolveVpc, VPC_OPTION } from "../record/place.ts";
+import { ROUTE_TABLE } from "./route-table.ts";
+
+export function create(): AnyCommand {
+  return command("create", "Make a route table in a VPC")
+    .option(...VPC_OPTION)
+    .requiredOption("--name <name>", "1 to 63 bytes; no other route table of the VPC has it")
+    .option("--description <text>", "what it is for")
+    .action(withIo(async (io, { vpc, name, description }) => {
+      const body = { name, description };
+      const query = { vpc: vpc === undefined ? undefined : await resolveVpc(io, vpc) };
+      const table = await io.send<RouteTable>({ method: "POST", path: ROUTE_TABLE.path, query, body });
+      io.print(table, blockText(ROUTE_TABLE.lines(table)));
+    }));
+}

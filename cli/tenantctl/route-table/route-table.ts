@@ -1,0 +1,24 @@
+import type { RouteTable } from "../../../src/contract/network.ts";
+import type { Kind } from "../record/kind.ts";
+
+export const ROUTE_TABLE: Kind<RouteTable> = {
+  noun: "route-table",
+  words: "route table",
+  plural: "route tables",
+  title: "Route table",
+  path: "/v1/route-tables",
+  parent: "vpc",
+  sends_project: true,
+  columns: [
+    ["ID", (table) => table.id],
+    ["NAME", (table) => table.name],
+    ["MAIN", (table) => table.is_main ? "yes" : "no"],
+  ],
+  lines: (table) => [
+    ["id", table.id],
+    ["name", table.name],
+    ["vpc", table.vpc],
+    ["project", table.project],
+    ["is_main", table.is_main],
+  ],
+};

@@ -1,0 +1,86 @@
+// Which tenant and which project a request names. A UUID is taken as it is; only a name costs a request.
+import type { Whoami } from "../../src/contract/api-key.ts";
+import type { Project, Silo, Tenant } from "../../src/contract/tenancy.ts";
+import { usageFailure } from "../kit/failure.ts";
+import type { Query } from "../kit/exchange.ts";
+import type { TenantIo } from "./open-io.ts";
+import { isUuid } from "../opsctl/record-name.ts";
+import { pick } from "./record/pick.ts";
+import { claimsOf } from "./session/claims.ts";
+import { readLogin } from "./session/saved-login.ts";
+
+/** --tenant, else TENANTCTL_TENANT, else what the credential says of itself. */
+export async function tenantOf(io: TenantIo): Promise<string | undefined> {
+  const named = wordOf(io.flags.tenant, io.world.env.TENANTCTL_TENANT);
+  if (named === undefined) return await tenantOfCredential(io);
+  if (isUuid(named)) return named.toLowerCase();
+  return pick(await visibleTenants(io, named), { name: named, words: "tenant", plural: "tenants" }).id;
+}
+
+/** What lists and creates inside a project name. Selectors that nobody gave are left out, for the server to ask for. */
+export async function projectScope(io: TenantIo): Promise<Query> {
+  return { tenant: await io.tenant(), project: await io.project() };
+}
+
+/** --project, else TENANTCTL_PROJECT. */
+export async function projectOf(io: TenantIo): Promise<string | undefined> {
+  const named = projectWord(io);
+  return named === undefined ? undefined : await resolveProject(io, named);
+}
+
+/** Whether a project was named, before anything is asked. */
+export function projectWord(io: TenantIo): string | undefined {
+  return wordOf(io.flags.project, io.world.env.TENANTCTL_PROJECT);
+}
+
+/** Throws a usage Failure when no project is named: document 3 has this checked before any request. */
+export function needProject(io: TenantIo, what: string): void {
+  if (projectWord(io) === undefined) throw usageFailure(`--project is required to create ${what}`);
+}
+
+export async function resolveProject(io: TenantIo, named: string): Promise<string> {
+  if (isUuid(named)) return named.toLowerCase();
+  const tenant = await io.tenant();
+  if (tenant === undefined) {
+    throw usageFailure(`${named} is not the UUID of a project; to find it by name, pass --tenant too`);
+  }
+  return pick(await projectsOf(io, tenant), { name: named, words: "project", plural: "projects" }).id;
+}
+
+export async function projectsOf(io: TenantIo, tenant: string): Promise<Project[]> {
+  return await io.get<Project[]>(`/v1/tenants/${tenant}/projects`);
+}
+
+/** The tenant, where it stands in the path of a request. */
+export async function needTenant(io: TenantIo): Promise<string> {
+  const tenant = await io.tenant();
+  if (tenant !== undefined) return tenant;
+  throw usageFailure("no tenant: pass --tenant, set TENANTCTL_TENANT, or run tenantctl login");
+}
+
+/** The claim of a token, or what the server told of the saved key when it was saved. */
+async function tenantOfCredential(io: TenantIo): Promise<string | undefined> {
+  const { endpoint, token } = await io.connection();
+  const claimed = claimsOf(token)?.tenant_id;
+  if (typeof claimed === "string") return claimed;
+  // A saved login that cannot be read says nothing, and may not be what is used.
+  const saved = await readLogin(io.world).catch(() => null);
+  const is_same = saved !== null && "api_key" in saved && saved.api_key === token && saved.endpoint === endpoint;
+  return is_same ? saved.tenant_id ?? undefined : undefined;
+}
+
+/** Those of the caller's silo; those of all silos for an operator. */
+async function visibleTenants(io: TenantIo, named: string): Promise<Tenant[]> {
+  const { silo_id, tenant_id } = await io.get<Whoami>("/v1/auth/whoami");
+  if (silo_id === null && tenant_id !== null) {
+    throw usageFailure(`${named} is not the UUID of a tenant, and this credential sees no other tenant than its own`);
+  }
+  const silos = silo_id === null ? (await io.get<Silo[]>("/v1/silos")).map(({ id }) => id) : [silo_id];
+  const found: Tenant[] = [];
+  for (const silo of silos) found.push(...await io.get<Tenant[]>(`/v1/silos/${silo}/tenants`));
+  return found;
+}
+
+function wordOf(flag: string | undefined, variable: string | undefined): string | undefined {
+  return flag ?? (variable === "" ? undefined : variable);
+}

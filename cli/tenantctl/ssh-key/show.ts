@@ -1,0 +1,13 @@
+import type { SshKey } from "../../../src/contract/ssh-key.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../open-io.ts";
+import { KEY_ARGUMENT, KEYS_PATH, keyText, resolveKey } from "./ssh-key.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Show one SSH key")
+    .argument(...KEY_ARGUMENT)
+    .action(withIo(async (io, name) => {
+      const key = await io.get<SshKey>(`${KEYS_PATH}/${await resolveKey(io, name)}`);
+      io.print(key, keyText(key));
+    }));
+}

@@ -1,0 +1,29 @@
+// What the SSH key verbs share. A key is the calling user's: there is no selector (document 3, SSH key).
+import type { SshKey } from "../../../src/contract/ssh-key.ts";
+import { blockText } from "../../kit/table.ts";
+import { isUuid } from "../../opsctl/record-name.ts";
+import type { TenantIo } from "../open-io.ts";
+import { pick } from "../record/pick.ts";
+
+export const OWN_PATH = "/v1/auth/ssh-keys";
+export const KEYS_PATH = "/v1/ssh-keys";
+export const KEY_ARGUMENT = ["<ssh-key>", "UUID; of your own also a unique UUID prefix or its name"] as const;
+
+export async function ownKeys(io: TenantIo): Promise<SshKey[]> {
+  return await io.get<SshKey[]>(OWN_PATH);
+}
+
+export async function resolveKey(io: TenantIo, name: string): Promise<string> {
+  if (isUuid(name)) return name.toLowerCase();
+  return pick(await ownKeys(io), { name, words: "SSH key", plural: "SSH keys" }).id;
+}
+
+export function keyText(key: SshKey): string {
+  return blockText([
+    ["id", key.id],
+    ["name", key.name],
+    ["fingerprint", key.fingerprint],
+    ["scope", key.scope.kind],
+    ["public_key", key.public_key],
+  ]);
+}

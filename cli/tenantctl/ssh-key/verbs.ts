@@ -1,0 +1,9 @@
+import type { AnyCommand } from "../../framework.ts";
+import { create } from "./create.ts";
+import { remove } from "./delete.ts";
+import { list } from "./list.ts";
+import { show } from "./show.ts";
+
+export function sshKeyVerbs(): AnyCommand[] {
+  return [list(), show(), create(), remove()];
+}

@@ -1,0 +1,21 @@
+import type { Subnet, SubnetBody } from "../../../src/contract/network.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { blockText } from "../../kit/table.ts";
+import { withIo } from "../open-io.ts";
+import { resolveVpc, VPC_OPTION } from "../record/place.ts";
+import { SUBNET } from "./subnet.ts";
+
+export function create(): AnyCommand {
+  return command("create", "Make a subnet in a VPC")
+    .requiredOption(...VPC_OPTION)
+    .requiredOption("--name <name>", "1 to 63 bytes; no other subnet of the VPC has it")
+    .option("--description <text>", "what it is for")
+    .option("--ipv4-block <cidr>", "part of the VPC's IPv4 block; one of the two blocks is needed")
+    .option("--ipv6-block <cidr>", "part of the VPC's IPv6 block")
+    .action(withIo(async (io, { vpc, name, description, ipv4Block, ipv6Block }) => {
+      const body: Partial<SubnetBody> = { name, description, ipv4_block: ipv4Block, ipv6_block: ipv6Block };
+      const query = { vpc: await resolveVpc(io, vpc) };
+      const subnet = await io.send<Subnet>({ method: "POST", path: SUBNET.path, query, body });
+      io.print(subnet, blockText(SUBNET.lines(subnet)));
+    }));
+}

@@ -1,0 +1,23 @@
+import type { Subnet } from "../../../src/contract/network.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { withIo } from "../open-io.ts";
+import { isUuid } from "../../opsctl/record-name.ts";
+import { resolveRecord, resolveRouteTable, ROUTE_TABLE_FLAGS, VPC_FLAGS } from "../record/place.ts";
+import { SUBNET } from "./subnet.ts";
+
+export function setRouteTable(): AnyCommand {
+  return command("set-route-table", "Route a subnet by another route table of its VPC")
+    .argument("<subnet>", "UUID; with --vpc also a unique UUID prefix or name")
+    .requiredOption(ROUTE_TABLE_FLAGS, "the route table: UUID, unique UUID prefix or name")
+    .option(VPC_FLAGS, "the VPC in which names are looked up")
+    .action(withIo(async (io, name, { routeTable, vpc }) => {
+      const id = await resolveRecord(io, SUBNET, { name, vpc });
+      const path = `${SUBNET.path}/${id}`;
+      // The VPC of the subnet is where a name is looked up, said or not.
+      const home = isUuid(routeTable) ? undefined : vpc ?? (await io.get<Subnet>(path)).vpc;
+      const route_table_id = await resolveRouteTable(io, { routeTable, vpc: home });
+      const subnet = await io.send<Subnet>({ method: "PUT", path: `${path}/route-table`, body: { route_table_id } });
+      io.print(subnet, plainText(`Subnet ${subnet.id} uses route table ${subnet.route_table_id}`));
+    }));
+}

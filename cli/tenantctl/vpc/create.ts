@@ -1,0 +1,21 @@
+import type { Vpc, VpcBody } from "../../../src/contract/network.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { blockText } from "../../kit/table.ts";
+import { withIo } from "../open-io.ts";
+import { needProject, projectScope } from "../scope.ts";
+import { VPC } from "./vpc.ts";
+
+export function create(): AnyCommand {
+  return command("create", "Make a VPC and its main route table")
+    .requiredOption("--name <name>", "1 to 63 bytes; no other VPC of the project has it")
+    .option("--description <text>", "what it is for")
+    .option("--ipv4-block <cidr>", "its IPv4 addresses; one of the two blocks is needed")
+    .option("--ipv6-block <cidr>", "its IPv6 addresses")
+    .action(withIo(async (io, { name, description, ipv4Block, ipv6Block }) => {
+      needProject(io, "a vpc");
+      const body: Partial<VpcBody> = { name, description, ipv4_block: ipv4Block, ipv6_block: ipv6Block };
+      const query = await projectScope(io);
+      const vpc = await io.send<Vpc>({ method: "POST", path: VPC.path, query, body });
+      io.print(vpc, blockText(VPC.lines(vpc)));
+    }));
+}

@@ -1,0 +1,57 @@
+// A node agent of the laboratory: the real executable, and what it says.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { ROOT } from "./laboratory.ts";
+
+export const HEARTBEAT_MS = 200;
+const PATIENCE_MS = 30_000;
+
+export type Agent = ReturnType<typeof startAgent>;
+
+export function startAgent(endpoint: string, stateDir: string) {
+  const words = ["run", "--endpoint", endpoint, "--state-dir", stateDir, "--hostname", "demo-node"];
+  const child = spawn(join(ROOT, "dist/nodeagent"), [...words, "--heartbeat-ms", String(HEARTBEAT_MS)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const said: string[] = [];
+  const heard = (pattern: RegExp) =>
+    new Promise<string>((resolve, reject) => {
+      const limit = setTimeout(
+        () => reject(new Error(`the agent never said ${pattern}:\n${said.join("\n")}`)),
+        PATIENCE_MS,
+      );
+      listeners.add((line) => {
+        const found = pattern.exec(line);
+        if (found === null) return;
+        clearTimeout(limit);
+        resolve(found[1] ?? line);
+      });
+      child.once("exit", () => {
+        clearTimeout(limit);
+        reject(new Error(`the agent ended:\n${said.join("\n")}`));
+      });
+    });
+  const listeners = new Set<(line: string) => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on("line", (line) => {
+      said.push(line);
+      for (const listener of listeners) listener(line);
+    });
+  }
+  const claimCode = heard(/Claim code: ([0-9A-Z]{3}-[0-9A-Z]{3})/);
+  const enrolled = heard(/(?:approved|enrolled)/i);
+  claimCode.catch(() => {});
+  enrolled.catch(() => {}); // The story waits for them one after the other.
+  return {
+    claimCode,
+    enrolled,
+    stop: async () => {
+      if (child.exitCode !== null) return;
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,44 @@
+// The words of a demonstration: what is said, what is run, what is checked. A check that does not hold ends it.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import process from "node:process";
+import { ROOT } from "./laboratory.ts";
+
+/** Runs an executable, prints the command and its answer, and checks that it exits 0. */
+export type Run = (...words: string[]) => Promise<string>;
+
+export const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
+
+export function say(text: string): void {
+  console.log(`\n== ${text}`);
+}
+
+let checks = 0;
+
+export function check(what: string, holds: boolean): void {
+  if (!holds) throw new Error(`the demo failed: ${what}`);
+  checks += 1;
+  console.log(`  ok: ${what}`);
+}
+
+export function checksPassed(): number {
+  return checks;
+}
+
+export function executable(name: string, env: Readonly<Record<string, string>>): Run {
+  return async (...words) => {
+    console.log(`\n$ ${name} ${words.map((word) => word.includes(" ") ? `"${word}"` : word).join(" ")}`);
+    const child = spawn(join(ROOT, "dist", name), words, {
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let text = "";
+    child.stdout.on("data", (chunk) => text += chunk);
+    const [status] = await once(child, "close");
+    // A key is shown once, to whoever asked for it; a recording of this demo is somebody else.
+    process.stdout.write(text.replace(/opsk_[\w-]{45}/g, "opsk_...").replace(/^/gm, "  ").trimEnd() + "\n");
+    check(`${name} ${words.slice(0, 2).join(" ")} exits 0`, status === 0);
+    return text;
+  };
+}

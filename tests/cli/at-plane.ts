@@ -1,0 +1,43 @@
+// Runs opsctl command lines against a control plane of the test's own: the real verbs, the real server, no socket.
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import { ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { ENDPOINT, type FakeOptions, type Server } from "./fake-world.ts";
+import { opsctl, type Ran } from "./opsctl.ts";
+
+export type AtPlane = {
+  /** The credential is the root key's unless `env` says otherwise. */
+  run(words: string | readonly string[], options?: FakeOptions): Promise<Ran>;
+  /** What it printed; the exit code must be 0. */
+  printed(words: string | readonly string[], options?: FakeOptions): Promise<string>;
+  json<T>(words: string, options?: FakeOptions): Promise<T>;
+};
+
+export function atPlane(t: TestPlane): AtPlane {
+  const env = { OPSCTL_ENDPOINT: ENDPOINT, OPSCTL_API_KEY: ROOT_KEY };
+  const run: AtPlane["run"] = async (words, options) =>
+    await opsctl(typeof words === "string" ? words.split(" ") : words, {
+      env,
+      server: serverOf(t),
+      newId: randomUUID,
+      ...options,
+    });
+  const printed: AtPlane["printed"] = async (words, options) => {
+    const ran = await run(words, options);
+    expect(ran.code, `opsctl ${words}: ${ran.err()}`).toBe(0);
+    return ran.out();
+  };
+  return {
+    run,
+    printed,
+    json: async (words, options) => JSON.parse(await printed(`${words} --json`, options)),
+  };
+}
+
+export function serverOf(t: TestPlane): Server {
+  return async ({ method, path, query, headers, body }) => {
+    const search = new URLSearchParams(query).toString();
+    const answer = await t.call(method, search === "" ? path : `${path}?${search}`, { key: null, headers, body });
+    return { status: answer.status, text: answer.text, headers: Object.fromEntries(answer.headers) };
+  };
+}

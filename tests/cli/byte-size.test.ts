@@ -1,0 +1,48 @@
+// Sizes in, sizes out, and how full a quota is.
+import { expect, test } from "vitest";
+import { byteSizeText, parseByteSize } from "../../cli/kit/byte-size.ts";
+import { quotaText } from "../../cli/opsctl/quota/quota.ts";
+
+test.each([
+  ["0", 0],
+  ["1023", 1023],
+  ["1KiB", 1024],
+  ["64GiB", 68_719_476_736],
+  ["64 gib", 68_719_476_736],
+  ["1.5TiB", 1_649_267_441_664],
+  ["0.5KiB", 512],
+  ["7PiB", 7_881_299_347_898_368],
+])("%s is %d bytes", (text, bytes) => expect(parseByteSize(text, "--memory")).toBe(bytes));
+
+test.each(["", "GiB", "64GB", "64G", "1,5GiB", "-1", "1e3", "0.3KiB", "1.5", "8PiB", "0x10"])(
+  "%j is no size",
+  (text) => expect(() => parseByteSize(text, "--memory")).toThrow("--memory is bytes, or a size such as"),
+);
+
+test.each([[0, "0"], [1000, "1000"], [1024, "1KiB"], [1536, "1536"], [1_649_267_441_664, "1536GiB"]])(
+  "%d bytes are shown as %s, which can be given back",
+  (bytes, text) => {
+    expect(byteSizeText(bytes)).toBe(text);
+    expect(parseByteSize(text, "--memory")).toBe(bytes);
+  },
+);
+
+test.each([
+  [0, 1000, "0%"],
+  [1, 1000, "<1%"],
+  [10, 1000, "1%"],
+  [999, 1000, "99%"],
+  [1000, 1000, "100%"],
+  [1250, 1000, "125%"],
+  [5, 0, "-"],
+])("%d used of %d is %s", (used, limit, percent) => {
+  const none = { memory_bytes: 0, disk_bytes: 0 };
+  const usage = { cpu: used, instances: 0, ...none };
+  const quota = { tenant_id: "t", project_id: "p", cpu_limit: limit, instance_limit: 0, ...none, used: usage };
+  expect(quotaText({ ...quota, updated_at: "2026-11-21T10:00:00Z" }).split("\n")[1]!.split(/ +/)).toEqual([
+    "cpu",
+    String(limit),
+    String(used),
+    percent,
+  ]);
+});

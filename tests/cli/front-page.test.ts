@@ -1,0 +1,101 @@
+// `opsctl --help` starts about as fast as an empty executable because it loads next to nothing. No clock here: the bench
+// measures (tests/bench/README.md), these hold what makes it so.
+import { describe, expect, test } from "vitest";
+import { type Front, frontText } from "../../cli/front-page.ts";
+import { FRONT as OPSCTL } from "../../cli/opsctl/front.ts";
+import { buildProgram as buildOpsctl } from "../../cli/opsctl/program.ts";
+import { FRONT as TENANTCTL } from "../../cli/tenantctl/front.ts";
+import { buildProgram as buildTenantctl } from "../../cli/tenantctl/program.ts";
+import { type AnyCommand, command, parse, rootCommand } from "../../cli/framework.ts";
+import { answer } from "../../cli/start.ts";
+import { importsOf, readText } from "../house/sources.ts";
+import { fakeWorld } from "./fake-world.ts";
+
+const PROGRAMS = [
+  { front: OPSCTL, build: buildOpsctl },
+  { front: TENANTCTL, build: buildTenantctl },
+];
+
+/** What the parser prints for these words on a terminal this wide. */
+async function parsed(root: AnyCommand, words: readonly string[], columns: number): Promise<string> {
+  let out = "";
+  const write = (text: string) => void (out += text);
+  expect(await parse(root, words, { out: write, err: write, columns: () => columns })).toEqual({ kind: "done" });
+  return out;
+}
+
+describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
+  test("the help without the parser is the parser's, at every width", async () => {
+    for (let columns = 0; columns <= 140; columns++) {
+      const expected = await parsed(await build(["--help"]), ["--help"], columns);
+      expect(frontText(front, ["--help"], () => columns), `at ${columns} columns`).toBe(expected);
+    }
+  });
+
+  test.each(["--help", "-h", "--version", "-V"])("%s alone needs no parser and prints what it would", async (word) => {
+    const fake = fakeWorld();
+    const program = { front, run: () => Promise.reject(new Error("the parser was loaded")) };
+    expect(await answer(program, [word], fake.world)).toBe(0);
+    expect(fake.out()).toBe(await parsed(await build([word]), [word], fake.world.stdout.columns));
+    expect(fake.err()).toBe("");
+  });
+
+  test.each([[[]], [["help"]], [["--json", "--help"]], [["image", "--help"]], [["--help", "image"]], [["--", "-h"]]])(
+    "%j is left to the parser",
+    async (words) => {
+      const fake = fakeWorld();
+      const given: (readonly string[])[] = [];
+      const run = (words: readonly string[]) => Promise.resolve(given.push(words) && 3 as const);
+      expect(await answer({ front, run }, words, fake.world)).toBe(3);
+      expect(given).toEqual([words]);
+      expect(fake.out() + fake.err()).toBe("");
+    },
+  );
+
+  test("nothing is loaded before the words are read but the front page and the outside world", () => {
+    const loaded = loadedAtOnce(`cli/${front.name}/main.ts`);
+    expect(loaded.packages).toEqual(["node:fs", "node:os", "node:process"]);
+    const own = [`cli/${front.name}/front.ts`, `cli/${front.name}/main.ts`, `cli/${front.name}/nouns.ts`];
+    const shared = ["cli/front-page.ts", "cli/kit/exit-code.ts", "cli/kit/world.ts", "cli/start.ts", "cli/version.ts"];
+    const flags = front === TENANTCTL ? ["cli/tenantctl/flags.ts"] : [];
+    expect(loaded.files).toEqual([...own, ...shared, ...flags, "package.json"].sort());
+  });
+});
+
+test("long words and choices break as the parser breaks them", async () => {
+  const front: Front = {
+    name: "odd",
+    summary: `starts ${"with-a-word-that-fits-no-terminal-".repeat(5)} and goes on for more than one line of text`,
+    version: "1.2.3",
+    options: [
+      { flags: "--hidden-one-that-would-be-the-widest <value>", summary: "not shown", hidden: true },
+      { flags: "-c, --choice <value>", summary: "one of a few", choices: ["first", "second", "the third of them"] },
+      { flags: "--long", summary: `x${" and another word".repeat(20)}` },
+    ],
+    nouns: [{ name: "noun", summary: "what it is, in one line" }],
+  };
+  for (let columns = 0; columns <= 140; columns++) {
+    const root = rootCommand(front);
+    for (const { name, summary } of front.nouns) root.addCommand(command(name, summary));
+    expect(frontText(front, ["-h"], () => columns)).toBe(await parsed(root, ["-h"], columns));
+  }
+});
+
+/** What starting a file evaluates: everything that its imports reach, except what import() and types do. */
+function loadedAtOnce(entry: string): { files: string[]; packages: string[] } {
+  const files = new Set<string>();
+  const packages = new Set<string>();
+  const visit = (path: string) => {
+    if (files.has(path)) return;
+    files.add(path);
+    if (!path.endsWith(".ts")) return;
+    const text = readText(path).replaceAll(/\bimport\("[^"]+"\)/g, "");
+    for (const { from, isLocal, isType } of importsOf({ path, text })) {
+      if (isType) continue;
+      if (isLocal) visit(from);
+      else packages.add(from);
+    }
+  };
+  visit(entry);
+  return { files: [...files].sort(), packages: [...packages].sort() };
+}

@@ -1,0 +1,68 @@
+// What may stand at the cursor where a tenancy record is named: what the control plane has.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Project, Silo } from "../../src/contract/tenancy.ts";
+import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type AtPlane, atPlane } from "./at-plane.ts";
+
+let t: TestPlane;
+let at: AtPlane;
+let north: Silo;
+let south: Silo;
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  at = atPlane(t);
+  north = await at.json("silo create north");
+  south = await at.json("silo create south");
+  await at.printed("tenant create shop --silo north");
+});
+afterAll(() => t?.close());
+
+async function completed(words: string): Promise<string[]> {
+  const ran = await at.run(["__complete", "--", ...words.split(" ")]);
+  expect([ran.code, ran.err()]).toEqual([0, ""]);
+  return ran.out().split("\n").filter((line) => line !== "").map((line) => line.split("\t")[0]!);
+}
+
+test("silos are offered by name and id, also as the value of an option", async () => {
+  expect(await completed("silo show ")).toEqual(["north", "south", north.id, south.id]);
+  expect(await completed("tenant create x --silo no")).toEqual(["north"]);
+  expect(await completed("external-subnet create x --owner-silo so")).toEqual(["south"]);
+});
+
+test("a tenant whose name several silos have is offered with its silo", async () => {
+  const names = (await completed("tenant show ")).filter((each) => !/^[0-9a-f]{8}-/.test(each));
+  expect(names).toEqual(["north/default", "shop", "south/default"]);
+  expect(await completed(`project list --tenant ${south.default_tenant_id.slice(0, -1)}`))
+    .toEqual([south.default_tenant_id]);
+});
+
+test("projects are offered for projects and quotas, with their tenants where a name fits several", async () => {
+  for (const tenant of ["shop", "south/default"]) await at.printed(`project create web --tenant ${tenant}`);
+  const till = await at.json<Project>("project create till --tenant shop");
+  expect(await completed("project delete north")).toEqual(["north/shop/web"]);
+  expect(await completed("quota set t")).toEqual(["till"]);
+  expect(await completed(`quota show ${till.id}`)).toEqual([till.id]);
+});
+
+test("a name that a shell would take apart is not offered, its id is", async () => {
+  const odd = await at.run(["silo", "create", "$(reboot) now", "--json"]);
+  const { id } = JSON.parse(odd.out()) as Silo;
+  const offered = await completed("silo show ");
+  expect(offered).toContain(id);
+  expect(offered.filter((each) => each.includes("reboot"))).toEqual([]);
+});
+
+test("users, capabilities, NIC tags, external subnets and pools are offered", async () => {
+  await at.printed("user create ada --password-stdin", { typed: "correct horse battery" });
+  await at.printed("nic-tag create uplink --mtu 1500");
+  await at.printed("external-subnet create outside --nic-tag uplink --ipv4-block 198.51.100.0/24");
+  await at.printed("network-pool create public --network outside");
+  expect(await completed("user show ad")).toEqual(["ada"]);
+  expect(await completed("user grant ada system-")).toEqual(["system-read", "system-operate", "system-config-write"]);
+  expect(await completed("user create x --capability st")).toEqual(["storage-admin"]);
+  expect(await completed("nic-tag delete u")).toEqual(["uplink"]);
+  expect(await completed("external-subnet create x --nic-tag u")).toEqual(["uplink"]);
+  expect(await completed("network-pool create x --network o")).toEqual(["outside"]);
+  expect(await completed("network-pool show p")).toEqual(["public"]);
+});

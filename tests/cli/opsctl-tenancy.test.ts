@@ -1,0 +1,188 @@
+// An operator makes a silo, a tenant, a project and its quota, and finds them by name. Document 4, 2.1 and 2.2.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import type { Project, Quota, Silo, Tenant } from "../../src/contract/tenancy.ts";
+import { type AtPlane, atPlane } from "./at-plane.ts";
+
+let t: TestPlane;
+let at: AtPlane;
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  at = atPlane(t);
+});
+afterAll(() => t?.close());
+
+const ID = "[0-9a-f-]{36}";
+const ABSENT = "00000000-0000-4000-8000-000000000000";
+
+async function silo(name: string): Promise<Silo> {
+  return await at.json<Silo>(`silo create ${name}`);
+}
+
+async function project(name: string): Promise<Project> {
+  await silo(name);
+  return await at.json<Project>(`project create web --tenant ${name}/default`);
+}
+
+test("a silo is made, listed, shown by name and by prefix, and renamed; its first tenant is told", async () => {
+  const made = await at.run(["silo", "create", "north", "--description", "The first hall"]);
+  expect(made.out()).toMatch(new RegExp(`^Created silo north \\(${ID}\\)\n$`));
+  expect(made.err()).toMatch(new RegExp(`^Its first tenant is north/default \\(${ID}\\)\n$`));
+  const north = (await at.json<Silo[]>("silo list")).find(({ name }) => name === "north")!;
+  expect(north).toMatchObject({ description: "The first hall" });
+  const lines = (await at.printed("silo list")).split("\n");
+  expect(lines[0]).toMatch(/^ID +NAME +DEFAULT_TENANT_ID +CREATED_AT +DESCRIPTION$/);
+  expect(lines.find((line) => line.startsWith(north.id))).toContain(` north  ${north.default_tenant_id}  `);
+
+  expect(await at.printed("silo show north")).toMatch(/^id: +[^\n]+\nname: +north\ndescription: +The first hall\n/);
+  expect(await at.json(`silo show ${north.id.toUpperCase()}`)).toEqual(north);
+  expect(await at.json(`silo show ${north.id.slice(0, -1)}`)).toEqual(north);
+
+  expect(await at.printed("silo update north --name north-1")).toBe(`Updated silo north-1 (${north.id})\n`);
+  expect(await at.json("silo show north-1")).toEqual({ ...north, name: "north-1" });
+  expect((await at.run("silo show north")).code).toBe(3);
+});
+
+test("an update of nothing is refused before any request", async () => {
+  for (const noun of ["silo", "tenant", "project"]) {
+    const ran = await at.run(`${noun} update x`);
+    expect([ran.code, ran.asked]).toEqual([2, []]);
+    expect(ran.err()).toContain("--name, --description or both");
+  }
+});
+
+test("a tenant is made in a silo, found in all silos, renamed and deleted", async () => {
+  await silo("east");
+  const made = await at.printed(["tenant", "create", "acme", "--silo", "east", "--description", "A customer"]);
+  expect(made).toMatch(new RegExp(`^Created tenant east/acme \\(${ID}\\)\n$`));
+  const acme = await at.json<Tenant>("tenant show acme");
+  expect(await at.json("tenant show east/acme")).toEqual(acme);
+  expect(await at.json("tenant show acme --silo east")).toEqual(acme);
+  expect(await at.json(`tenant show ${acme.id}`)).toEqual(acme);
+  expect(await at.printed("tenant show acme")).toMatch(/\nsilo: +east\nsilo_id: /);
+
+  const lines = (await at.printed("tenant list --silo east")).trimEnd().split("\n");
+  expect(lines[0]).toMatch(/^ID +SILO +NAME +CREATED_AT +DESCRIPTION$/);
+  expect(lines.slice(1).map((line) => line.split(/ +/).slice(1, 3))).toEqual([["east", "default"], ["east", "acme"]]);
+  const everywhere = await at.json<Tenant[]>("tenant list");
+  expect(everywhere).toEqual(expect.arrayContaining(await at.json<Tenant[]>("tenant list --silo east")));
+
+  const described = await at.json<Tenant>("tenant update acme --name acme-2 --description big");
+  expect(described).toEqual({ ...acme, name: "acme-2", description: "big" });
+  expect(await at.printed("tenant delete acme-2")).toBe(`Deleted tenant east/acme-2 (${acme.id})\n`);
+  expect((await at.run("tenant show acme-2")).code).toBe(3);
+});
+
+test("a tenant name that several silos have is refused, and each is named with its silo", async () => {
+  const [south, west] = [await silo("south"), await silo("west")];
+  const ran = await at.run("tenant show default");
+  expect(ran.code).toBe(2);
+  for (const each of [south, west]) expect(ran.err()).toContain(`${each.default_tenant_id}  ${each.name}/default`);
+  expect((await at.json<Tenant>("tenant show south/default")).id).toBe(south.default_tenant_id);
+  expect((await at.json<Tenant>("tenant show default --silo west")).id).toBe(west.default_tenant_id);
+});
+
+test.each(["a/b/c", "/a", "a/"])("%s is no tenant", async (name) => {
+  const ran = await at.run(["tenant", "show", name]);
+  expect([ran.code, ran.asked]).toEqual([2, []]);
+});
+
+test("a silo that is named twice is refused", async () => {
+  expect((await at.run("tenant show a/b --silo a")).err()).toContain("leave out --silo");
+  expect((await at.run("project show a/b --tenant a")).err()).toContain("leave out --tenant");
+});
+
+test("what the server refuses is told with its words and exit code: a taken name, a default tenant, a full one", async () => {
+  await silo("taken");
+  const again = await at.run("silo create taken");
+  expect([again.code, again.err()]).toEqual([5, expect.stringContaining("a silo named taken already exists")]);
+  const standard = await at.run("tenant delete taken/default");
+  expect([standard.code, standard.err()]).toEqual([5, expect.stringContaining("default tenant of its silo")]);
+  await at.printed("tenant create held --silo taken");
+  await at.printed("project create web --tenant taken/held");
+  const held = await at.run("tenant delete held");
+  expect([held.code, held.err()]).toEqual([5, expect.stringContaining("still holds")]);
+  const nowhere = await at.run(`project create web --tenant ${ABSENT}`);
+  expect(nowhere.code).toBe(3);
+});
+
+test("a project is found by name, by TENANT/NAME, by SILO/TENANT/NAME and by id, and deleted", async () => {
+  await silo("hall");
+  await at.printed("tenant create shop --silo hall");
+  const made = await at.printed(["project", "create", "till", "--tenant", "shop", "--description", "The tills"]);
+  expect(made).toMatch(new RegExp(`^Created project hall/shop/till \\(${ID}\\)\n$`));
+  const till = await at.json<Project>("project show till");
+  const tenant = await at.json<Tenant>("tenant show shop");
+  for (const words of ["shop/till", "hall/shop/till", till.id, "till --tenant shop", `till --tenant ${tenant.id}`]) {
+    expect(await at.json(`project show ${words}`), words).toEqual(till);
+  }
+  const direct = await at.run(`project show ${till.id} --tenant ${tenant.id}`);
+  expect(direct.asked.map(({ path }) => path)).toEqual([`/v1/tenants/${tenant.id}/projects/${till.id}`]);
+
+  const lines = (await at.printed("project list --tenant shop")).trimEnd().split("\n");
+  expect(lines[0]).toMatch(/^ID +TENANT +NAME +CREATED_AT +DESCRIPTION$/);
+  expect(lines[1]).toContain(`${till.id}  hall/shop  till  `);
+  expect(await at.printed("project list --tenant hall/default")).toBe("(no projects)\n");
+
+  expect(await at.printed("project update till --name tills")).toBe(`Updated project hall/shop/tills (${till.id})\n`);
+  expect(await at.printed("project delete tills")).toBe(`Deleted project hall/shop/tills (${till.id})\n`);
+  const gone = await at.run("project show tills");
+  expect([gone.code, gone.err()]).toEqual([3, expect.stringContaining("run: opsctl project list")]);
+});
+
+test("a quota is set in sizes, shown with what is used of it, changed in part and lifted", async () => {
+  await project("quoted");
+  const of = "quoted/default/web";
+  const none = await at.run(`quota show ${of}`);
+  expect(none.out()).toBe(
+    "RESOURCE   LIMIT  USED  PERCENT\ncpu        -      0     -\nmemory     -      0     -\n" +
+      "disk       -      0     -\ninstances  -      0     -\n",
+  );
+  expect(none.err()).toContain("No quota is set");
+  expect(await at.json(`quota show ${of}`)).toMatchObject({ cpu_limit: null, used: { instances: 0 } });
+
+  const first = await at.run(`quota set ${of} --cpu 8 --memory 64GiB`);
+  expect([first.code, first.err()]).toEqual([2, expect.stringContaining("pass --disk, --instances too")]);
+  const set = await at.printed(`quota set ${of} --cpu 8 --memory 64GiB --disk 1.5tib --instances 4`);
+  expect(set.split("\n").slice(1, -1)).toEqual([
+    "RESOURCE   LIMIT    USED  PERCENT",
+    "cpu        8        0     0%",
+    "memory     64GiB    0     0%",
+    "disk       1536GiB  0     0%",
+    "instances  4        0     0%",
+  ]);
+  const { id } = await at.json<Project>(`project show ${of}`);
+  await t.db.query(
+    "update project_usage set cpu = 4, memory_bytes = $2, disk_bytes = $3, instances = 5 where project_id = $1",
+    [id, 2 ** 20, 1000],
+  );
+  const changed = await at.json<Quota>(`quota set ${of} --disk 1000`);
+  expect(changed).toMatchObject({ cpu_limit: 8, memory_bytes: 64 * 2 ** 30, disk_bytes: 1000, instance_limit: 4 });
+  expect(await at.printed(`quota show web --tenant quoted/default`)).toBe(
+    "RESOURCE   LIMIT  USED  PERCENT\ncpu        8      4     50%\nmemory     64GiB  1MiB  <1%\n" +
+      "disk       1000   1000  100%\ninstances  4      5     125%\n",
+  );
+  expect(await at.printed(`quota unset ${of}`)).toMatch(/^Lifted the quota of project quoted\/default\/web \(/);
+  expect(await at.json(`quota show ${of}`)).toMatchObject({ cpu_limit: null, used: { cpu: 4 } });
+  const again = await at.run(`quota unset ${of}`);
+  expect([again.code, again.err()]).toEqual([3, expect.stringContaining("has no quota")]);
+});
+
+test.each([["--memory", "64GB"], ["--memory", "-1"], ["--disk", "0.3KiB"], ["--disk", "9007199254740992"]])(
+  "%s %s is no size and is refused before any request",
+  async (flag, size) => {
+    const ran = await at.run(["quota", "set", "x", `${flag}=${size}`]);
+    expect([ran.code, ran.asked]).toEqual([2, []]);
+    expect(ran.err()).toContain(`${flag} is bytes, or a size such as 512MiB`);
+  },
+);
+
+test("whoever may not list silos hears that a UUID needs no list", async () => {
+  const { id } = await at.json<Tenant>("tenant create own --silo " + (await silo("closed")).id);
+  const key = await at.printed(`api-key create --description t --tenant ${id}`);
+  const env = { OPSCTL_ENDPOINT: "http://127.0.0.1:8080", OPSCTL_API_KEY: key.trim() };
+  const by_name = await at.run("project list --tenant own", { env });
+  expect([by_name.code, by_name.err()]).toEqual([4, expect.stringContaining("by their UUIDs")]);
+  expect(await at.printed(`project list --tenant ${id}`, { env })).toBe("(no projects)\n");
+});

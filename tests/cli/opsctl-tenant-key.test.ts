@@ -1,0 +1,52 @@
+// An operator hands a tenant its key without curl. Document 4, Fixed here, Tenant API keys.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ApiKeyView } from "../../src/contract/api-key.ts";
+import type { Silo } from "../../src/contract/tenancy.ts";
+import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type AtPlane, atPlane } from "./at-plane.ts";
+
+let t: TestPlane;
+let at: AtPlane;
+let silo: Silo;
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  at = atPlane(t);
+  silo = await at.json("silo create acme");
+});
+afterAll(() => t?.close());
+
+test("a key of a tenant is made, works inside that tenant only, is listed there and deleted", async () => {
+  const words = ["api-key", "create", "--tenant", "acme/default", "--description", "for the shop", "--scope", "full"];
+  const made = await at.run(words);
+  expect(made.code, made.err()).toBe(0);
+  expect(made.out()).toMatch(/^opsk_[A-Za-z0-9_-]{12}_[A-Za-z0-9_-]{32}\n$/);
+  expect(made.err()).not.toContain(made.out().trim());
+  const key = made.out().trim();
+  const projects = `/v1/tenants/${silo.default_tenant_id}/projects`;
+  expect((await t.call("POST", projects, { key, body: { name: "web" } })).status).toBe(201);
+  expect((await t.call("GET", "/v1/silos", { key })).status).toBe(403);
+
+  const [listed] = await at.json<ApiKeyView[]>("api-key list --tenant acme/default");
+  expect(listed).toMatchObject({ description: "for the shop", scope: "full" });
+  const table = await at.printed("api-key list --tenant acme/default");
+  expect(table).toMatch(/^ID +SCOPE +DESCRIPTION +CREATED_AT +EXPIRES_AT +LAST_USED_AT\n/);
+  expect(table).not.toContain(key);
+
+  expect(await at.printed(`api-key delete ${listed!.id} --tenant acme/default`)).toBe(
+    `Deleted API key ${listed!.id}\n`,
+  );
+  expect(await at.printed("api-key list --tenant acme/default")).toBe("(no API keys)\n");
+  expect((await t.call("GET", projects, { key })).status).toBe(401);
+});
+
+test("a key of a tenant may be read-only and may end; another scope is refused before any request", async () => {
+  const expires_at = "2999-01-01T00:00:00.000Z";
+  const made = await at.json<ApiKeyView>(
+    `api-key create --tenant acme/default --description d --scope read_only --expires-at ${expires_at}`,
+  );
+  expect(made).toMatchObject({ scope: "read_only", expires_at });
+  const refused = await at.run("api-key create --tenant acme/default --description d --scope agent");
+  expect([refused.code, refused.asked]).toEqual([2, []]);
+  expect(refused.err()).toContain("full or read_only, not agent");
+});

@@ -1,0 +1,352 @@
+// Document 3, Tenant CLI: what every verb of the networking families asks, and every column and line it prints.
+import { describe, expect, test } from "vitest";
+import {
+  FIREWALL_RULE,
+  FLOATING_IP,
+  NAT_GATEWAY,
+  NIC,
+  PROJECT,
+  ROUTE,
+  ROUTE_TABLE,
+  SUBNET,
+  TENANT,
+  VPC,
+} from "./records.ts";
+import { requestsOf, serving, tenantctl, TOKEN_ENV } from "./run.ts";
+
+const IN_PROJECT = `tenant=${TENANT}&project=${PROJECT}`;
+const FAMILIES = [
+  {
+    noun: "vpc",
+    path: "/v1/vpcs",
+    record: VPC,
+    scope: ["--project", PROJECT],
+    selectors: IN_PROJECT,
+    table: `ID                                    NAME  VNI\n${VPC.id}  web   4711\n`,
+    lines: `id:       ${VPC.id}\nname:     web\nvni:      4711\nproject:  ${PROJECT}\n`,
+    deleted: `Vpc ${VPC.id} deleted.\n`,
+  },
+  {
+    noun: "subnet",
+    path: "/v1/subnets",
+    record: SUBNET,
+    scope: ["--vpc", VPC.id],
+    selectors: `vpc=${VPC.id}`,
+    table: `ID                                    NAME  VPC\n${SUBNET.id}  dmz   ${VPC.id}\n`,
+    lines: `id:    ${SUBNET.id}\nname:  dmz\nvpc:   ${VPC.id}\n`,
+    deleted: `Subnet ${SUBNET.id} deleted.\n`,
+  },
+  {
+    noun: "nat-gateway",
+    path: "/v1/nat-gateways",
+    record: NAT_GATEWAY,
+    scope: ["--vpc", VPC.id],
+    selectors: `vpc=${VPC.id}`,
+    table: `ID                                    NAME    PUBLIC_ADDR\n${NAT_GATEWAY.id}  egress  203.0.113.2\n`,
+    lines: `id:              ${NAT_GATEWAY.id}\nname:            egress\nvpc:             ${VPC.id}\n` +
+      `project:         ${PROJECT}\npublic_address:  203.0.113.2\nfamily:          v4\n`,
+    deleted: `NAT gateway ${NAT_GATEWAY.id} deleted.\n`,
+  },
+  {
+    noun: "floating-ip",
+    path: "/v1/floating-ips",
+    record: FLOATING_IP,
+    scope: ["--project", PROJECT],
+    selectors: IN_PROJECT,
+    table:
+      `ID                                    NAME  ADDRESS      ATTACHED_TO\n${FLOATING_IP.id}  www   203.0.113.3  -\n`,
+    lines: `id:           ${FLOATING_IP.id}\nname:         www\naddress:      203.0.113.3\nattached_to:  -\n`,
+    deleted: `Floating IP ${FLOATING_IP.id} deleted.\n`,
+  },
+  {
+    noun: "route-table",
+    path: "/v1/route-tables",
+    record: ROUTE_TABLE,
+    scope: ["--vpc", VPC.id],
+    selectors: `vpc=${VPC.id}`,
+    table: `ID                                    NAME  MAIN\n${ROUTE_TABLE.id}  main  yes\n`,
+    lines: `id:       ${ROUTE_TABLE.id}\nname:     main\nvpc:      ${VPC.id}\nproject:  ${PROJECT}\nis_main:  true\n`,
+    deleted: `Route table ${ROUTE_TABLE.id} deleted.\n`,
+  },
+  {
+    noun: "route",
+    path: "/v1/routes",
+    record: ROUTE,
+    scope: ["--route-table", ROUTE_TABLE.id],
+    selectors: `route_table=${ROUTE_TABLE.id}`,
+    table: `ID                                    NAME     DEST       TARGET\n${ROUTE.id}  default  0.0.0.0/0  ` +
+      `{"kind":"nat_gateway","nat_gateway_id":"${NAT_GATEWAY.id}"}\n`,
+    lines: `id:           ${ROUTE.id}\nname:         default\ndescription:  out\nvpc:          ${VPC.id}\n` +
+      `route_table:  ${ROUTE_TABLE.id}\ndestination:  0.0.0.0/0\n` +
+      `target:       {"kind":"nat_gateway","nat_gateway_id":"${NAT_GATEWAY.id}"}\n`,
+    deleted: `Route ${ROUTE.id} deleted.\n`,
+  },
+  {
+    noun: "firewall-rule",
+    path: "/v1/firewall-rules",
+    record: FIREWALL_RULE,
+    scope: ["--vpc", VPC.id],
+    selectors: `vpc=${VPC.id}`,
+    table: `ID                                    NAME  DIR      ACTION  PRIO  DEST\n` +
+      `${FIREWALL_RULE.id}  http  inbound  allow   100   10.0.1.0/24\n`,
+    lines: `id:           ${FIREWALL_RULE.id}\nname:         http\ndescription:  -\nvpc:          ${VPC.id}\n` +
+      `project:      ${PROJECT}\ndirection:    inbound\naction:       allow\nprotocol:     tcp\npriority:     100\n` +
+      `source:       any\ndestination:  10.0.1.0/24\n`,
+    deleted: `FirewallRule ${FIREWALL_RULE.id} deleted.\n`,
+  },
+] as const;
+
+describe.each(FAMILIES)("$noun", ({ noun, path, record, scope, selectors, table, lines, deleted }) => {
+  const by_id = `${path}/${record.id}`;
+  const server = serving({
+    [`GET ${path}`]: { items: [record] },
+    [`GET ${by_id}`]: record,
+    [`PATCH ${by_id}`]: record,
+    [`DELETE ${by_id}`]: {},
+  });
+  const run = (...words: string[]) => tenantctl([noun, ...words], { env: TOKEN_ENV, server });
+
+  test("list sends the selectors and prints the columns", async () => {
+    const ran = await run("list", ...scope);
+    expect([ran.err(), ran.code]).toEqual(["", 0]);
+    expect(requestsOf(ran)).toEqual([`GET ${path}?${selectors}`]);
+    expect(ran.out()).toBe(table);
+    expect((await run("list", ...scope, "-o", "wide")).out()).toBe(table);
+    expect((await run("list", ...scope, "--no-headers")).out()).toBe(table.slice(table.indexOf("\n") + 1));
+    expect(JSON.parse((await run("list", ...scope, "-o", "json")).out())).toEqual({ items: [record] });
+  });
+
+  test("show asks once and prints the lines, and the raw record with -o json and yaml", async () => {
+    const ran = await run("show", record.id);
+    expect(requestsOf(ran)).toEqual([`GET ${by_id}`]);
+    expect(ran.out()).toBe(lines);
+    expect(JSON.parse((await run("show", record.id, "-o", "json")).out())).toEqual(record);
+    expect((await run("show", record.id, "-o", "yaml")).out()).toContain(`id: "${record.id}"\n`);
+  });
+
+  test("update sends what is named and prints the lines of show", async () => {
+    const ran = await run("update", record.id, "--name", "n2", "--description", "");
+    expect(requestsOf(ran)).toEqual([`PATCH ${by_id}`]);
+    expect(ran.asked[0]!.body).toEqual({ name: "n2", description: "" });
+    expect(ran.out()).toBe(lines);
+    const none = await run("update", record.id);
+    expect([none.code, none.asked]).toEqual([2, []]);
+  });
+
+  test.each(["table", "wide", "json", "yaml"])("delete prints its line with -o %s", async (format) => {
+    const ran = await run("delete", record.id, "-o", format);
+    expect(requestsOf(ran)).toEqual([`DELETE ${by_id}`]);
+    expect([ran.out(), ran.code]).toEqual([deleted, 0]);
+  });
+
+  test("an empty list says so", async () => {
+    const ran = await tenantctl([noun, "list", ...scope], {
+      env: TOKEN_ENV,
+      server: serving({ [`GET ${path}`]: { items: [] } }),
+    });
+    expect(ran.out()).toMatch(/^\(no [A-Za-z ]+s\)\n$/);
+  });
+
+  test("a record in upper case is the same record", async () => {
+    expect(requestsOf(await run("show", record.id.toUpperCase()))).toEqual([`GET ${by_id}`]);
+  });
+});
+
+const NAT_CREATED = `Created NAT gateway ${NAT_GATEWAY.id}\nname:            egress\nvpc:             ${VPC.id}\n` +
+  `public_address:  203.0.113.2\n`;
+const RULE = ["--name", "http", "--action", "allow", "--priority", "100"];
+
+test.each([
+  {
+    words: ["vpc", "create", "--name", "web", "--project", PROJECT, "--ipv4-block", "10.0.0.0/16"],
+    asks: `POST /v1/vpcs?${IN_PROJECT}`,
+    body: { name: "web", ipv4_block: "10.0.0.0/16" },
+    answer: VPC,
+  },
+  {
+    words: ["vpc", "create", "--name", "web", "--project", PROJECT, "--ipv6-block", "fd00::/48", "--description", "d"],
+    asks: `POST /v1/vpcs?${IN_PROJECT}`,
+    body: { name: "web", description: "d", ipv6_block: "fd00::/48" },
+    answer: VPC,
+  },
+  {
+    words: ["subnet", "create", "--vpc", VPC.id, "--name", "dmz", "--ipv4-block", "10.0.1.0/24"],
+    asks: `POST /v1/subnets?vpc=${VPC.id}`,
+    body: { name: "dmz", ipv4_block: "10.0.1.0/24" },
+    answer: SUBNET,
+  },
+  ...[[[], "v4"], [["--family", "V6"], "v6"], [["--family", "ipv6"], "v6"], [["--family", "IPv4"], "v4"]].map((
+    [family, sent],
+  ) => ({
+    words: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "egress", ...family!],
+    asks: `POST /v1/nat-gateways?vpc=${VPC.id}`,
+    body: { name: "egress", family: sent },
+    answer: NAT_GATEWAY,
+    prints: NAT_CREATED,
+  })),
+  ...[[[], "v4"], [["--family", "ipv6"], "v6"], [["--family", "v4"], "v4"]].map(([family, sent]) => ({
+    words: ["floating-ip", "create", "--project", PROJECT, "--name", "www", ...family!],
+    asks: `POST /v1/floating-ips?${IN_PROJECT}`,
+    body: { name: "www", family: sent },
+    answer: FLOATING_IP,
+  })),
+  {
+    words: ["route-table", "create", "--vpc", VPC.id, "--name", "t2", "--description", "second"],
+    asks: `POST /v1/route-tables?vpc=${VPC.id}`,
+    body: { name: "t2", description: "second" },
+    answer: ROUTE_TABLE,
+  },
+  ...[
+    [["--target-nat-gateway", NAT_GATEWAY.id], { kind: "nat_gateway", nat_gateway_id: NAT_GATEWAY.id }],
+    [["--target-blackhole"], { kind: "blackhole" }],
+    [["--target-reject"], { kind: "reject" }],
+    [["--target-virtual-gateway"], { kind: "virtual_gateway" }],
+  ].map(([flags, target]) => ({
+    words: [
+      ...["route", "create", "--route-table", ROUTE_TABLE.id, "--name", "r", "--destination", "0.0.0.0/0"],
+      ...flags as string[],
+    ],
+    asks: `POST /v1/routes?route_table=${ROUTE_TABLE.id}`,
+    body: { name: "r", destination: "0.0.0.0/0", target },
+    answer: ROUTE,
+  })),
+  {
+    words: ["firewall-rule", "create", "--vpc", VPC.id, ...RULE, "--direction", "in"],
+    asks: `POST /v1/firewall-rules?vpc=${VPC.id}`,
+    body: { name: "http", action: "allow", direction: "inbound", priority: 100, protocol: "any" },
+    answer: FIREWALL_RULE,
+  },
+  {
+    words: [
+      ...["firewall-rule", "create", "--vpc", VPC.id, ...RULE, "--direction", "out", "--protocol", "tcp"],
+      ...["--source-cidr", "10.0.0.0/8", "--destination-cidr", "10.0.1.0/24"],
+      ...["--source-ports", "1024-65535", "--destination-ports", "443", "--description", "web"],
+    ],
+    asks: `POST /v1/firewall-rules?vpc=${VPC.id}`,
+    body: {
+      name: "http",
+      description: "web",
+      action: "allow",
+      direction: "outbound",
+      priority: 100,
+      protocol: "tcp",
+      source_cidr: "10.0.0.0/8",
+      destination_cidr: "10.0.1.0/24",
+      source_ports: { low: 1_024, high: 65_535 },
+      destination_ports: { low: 443, high: 443 },
+    },
+    answer: FIREWALL_RULE,
+  },
+  {
+    words: ["firewall-rule", "create", "--vpc", VPC.id, ...RULE, "--direction", "outbound", "--protocol", "icmp"],
+    asks: `POST /v1/firewall-rules?vpc=${VPC.id}`,
+    body: { name: "http", action: "allow", direction: "outbound", priority: 100, protocol: "icmp4" },
+    answer: FIREWALL_RULE,
+  },
+])("create sends its body and prints the record: $words", async ({ words, asks, body, answer, ...more }) => {
+  const server = () => ({ status: 201, body: answer });
+  const ran = await tenantctl(words, { env: TOKEN_ENV, server });
+  expect([ran.err(), ran.code]).toEqual(["", 0]);
+  expect(requestsOf(ran)).toEqual([asks]);
+  expect(ran.asked[0]!.body).toEqual(body);
+  const prints = "prints" in more ? more.prints : FAMILIES.find(({ noun }) => noun === words[0])!.lines;
+  expect(ran.out()).toBe(prints);
+  expect(JSON.parse((await tenantctl([...words, "-o", "json"], { env: TOKEN_ENV, server })).out())).toEqual(answer);
+});
+
+const ROUTED = ["route", "create", "--route-table", ROUTE_TABLE.id, "--name", "r", "--destination", "0.0.0.0/0"];
+const RULED = ["firewall-rule", "create", "--vpc", VPC.id, "--name", "r", "--action", "allow", "--direction", "in"];
+const VALID_RULE = [...RULED, "--priority", "1"];
+
+test.each([
+  { words: ["vpc", "create", "--name", "x"], says: "--project is required to create a vpc" },
+  { words: ["floating-ip", "create", "--name", "x"], says: "--project is required to create a floating IP" },
+  { words: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "x", "--family", "ipv5"], says: "--family" },
+  { words: ["floating-ip", "create", "--project", PROJECT, "--name", "x", "--family", "IPV4"], says: "--family" },
+  { words: ROUTED, says: "pass exactly one of --target-nat-gateway" },
+  { words: [...ROUTED, "--target-reject", "--target-blackhole"], says: "pass exactly one of --target-nat-gateway" },
+  { words: [...RULED, "--priority", "65536"], says: "--priority is 0 to 65535" },
+  { words: [...RULED, "--priority", "-1"], says: "--priority" },
+  { words: [...VALID_RULE, "--action", "drop"], says: "--action" },
+  { words: [...VALID_RULE, "--direction", "sideways"], says: "--direction" },
+  { words: [...VALID_RULE, "--protocol", "gre"], says: "--protocol" },
+  { words: [...VALID_RULE, "--source-ports", "http"], says: "http is neither a port" },
+  { words: [...VALID_RULE, "--source-ports", "1-2-3"], says: "1-2-3 is neither a port" },
+  { words: [...VALID_RULE, "--destination-ports", "80-"], says: "80- is neither a port" },
+  { words: [...VALID_RULE, "--destination-ports", "1-65536"], says: "1-65536 is neither a port" },
+  { words: [...VALID_RULE, "--destination-ports", "90-80"], says: "90-80: the low port is above the high one" },
+  { words: ["subnet", "list"], says: "--vpc" },
+  { words: ["subnet", "create", "--name", "x"], says: "--vpc" },
+  { words: ["nat-gateway", "create", "--name", "x"], says: "--vpc" },
+  { words: ["floating-ip", "attach", FLOATING_IP.id], says: "--nic" },
+  { words: ["vpc", "create", "--project", PROJECT], says: "--name" },
+])("refused before anything is asked: $words", async ({ words, says }) => {
+  const ran = await tenantctl(words);
+  expect(ran.code).toBe(2);
+  expect(ran.err()).toContain(says);
+  expect(ran.err()).toMatch(/^error: /);
+  expect(ran.asked).toEqual([]);
+});
+
+test("attach and detach read the floating IP first, to learn its tenant and project", async () => {
+  const by_id = `/v1/floating-ips/${FLOATING_IP.id}`;
+  const nested = `/v1/tenants/${TENANT}/projects/${PROJECT}/floating-ips/${FLOATING_IP.id}`;
+  const attached = { ...FLOATING_IP, attached_to: NIC };
+  const server = serving({
+    [`GET ${by_id}`]: FLOATING_IP,
+    [`POST ${nested}/attach`]: attached,
+    [`POST ${nested}/detach`]: FLOATING_IP,
+  });
+  const on = await tenantctl(["floating-ip", "attach", FLOATING_IP.id, "--nic", NIC], { server });
+  expect(requestsOf(on)).toEqual([`GET ${by_id}`, `POST ${nested}/attach`]);
+  expect(on.asked[1]!.body).toEqual({ nic_id: NIC });
+  expect(on.out()).toBe(`Floating IP ${FLOATING_IP.id} attached to NIC ${NIC} (address 203.0.113.3)\n`);
+  const off = await tenantctl(["floating-ip", "detach", FLOATING_IP.id], { server });
+  expect(requestsOf(off)).toEqual([`GET ${by_id}`, `POST ${nested}/detach`]);
+  expect(off.asked[1]!.body).toBeUndefined();
+  expect(off.out()).toBe(`Floating IP ${FLOATING_IP.id} detached (address 203.0.113.3)\n`);
+  const raw = await tenantctl(["floating-ip", "attach", FLOATING_IP.id, "--nic", NIC, "-o", "json"], { server });
+  expect(JSON.parse(raw.out())).toEqual(attached);
+  const shown = await tenantctl(["floating-ip", "list", "--tenant", TENANT, "--project", PROJECT, "--no-headers"], {
+    server: serving({ "GET /v1/floating-ips": { items: [attached] } }),
+  });
+  expect(shown.out()).toBe(`${FLOATING_IP.id}  www   203.0.113.3  nic=${NIC}\n`);
+});
+
+test("a subnet gets another route table of its VPC, which may be named", async () => {
+  const path = `/v1/subnets/${SUBNET.id}`;
+  const other = { ...ROUTE_TABLE, id: "55555555-0000-4000-8000-000000000056", name: "second" };
+  const server = serving({
+    [`GET ${path}`]: SUBNET,
+    "GET /v1/route-tables": { items: [ROUTE_TABLE, other] },
+    [`PUT ${path}/route-table`]: { ...SUBNET, route_table_id: other.id },
+  });
+  const named = await tenantctl(["subnet", "set-route-table", SUBNET.id, "--route-table", "second"], { server });
+  expect(requestsOf(named)).toEqual([
+    `GET ${path}`,
+    `GET /v1/route-tables?vpc=${VPC.id}`,
+    `PUT ${path}/route-table`,
+  ]);
+  expect(named.asked[2]!.body).toEqual({ route_table_id: other.id });
+  expect(named.out()).toBe(`Subnet ${SUBNET.id} uses route table ${other.id}\n`);
+  const by_id = await tenantctl(["subnet", "set-route-table", SUBNET.id, "--route-table", other.id], { server });
+  expect(requestsOf(by_id)).toEqual([`PUT ${path}/route-table`]);
+});
+
+test("a list is read page by page and printed whole", async () => {
+  const second = { ...VPC, id: "11111111-0000-4000-8000-000000000012", name: "db" };
+  const ran = await tenantctl(["vpc", "list", "-o", "json", "--tenant", TENANT, "--project", PROJECT], {
+    server: ({ query }) => ({
+      body: query.page_token === undefined ? { items: [VPC], next_page: "p2" } : { items: [second] },
+    }),
+  });
+  expect(ran.asked.map(({ query }) => query.page_token)).toEqual([undefined, "p2"]);
+  expect(JSON.parse(ran.out())).toEqual({ items: [VPC, second] });
+});
+
+test("a name from the server moves no cursor", async () => {
+  const ran = await tenantctl(["vpc", "list", "--tenant", TENANT, "--project", PROJECT, "--no-headers"], {
+    server: serving({ "GET /v1/vpcs": { items: [{ ...VPC, name: "a\u001b[2Jb" }] } }),
+  });
+  expect(ran.out()).toBe(`${VPC.id}  a\\x1b[2Jb  4711\n`);
+});

@@ -1,0 +1,122 @@
+// One record of every networking family, as the control plane shows it.
+import type {
+  FirewallRule,
+  FloatingIp,
+  NatGateway,
+  Route,
+  RouteTable,
+  Subnet,
+  Vpc,
+} from "../../../src/contract/network.ts";
+
+export const TENANT = "aaaaaaaa-0000-4000-8000-000000000001";
+export const PROJECT = "bbbbbbbb-0000-4000-8000-000000000002";
+export const NIC = "cccccccc-0000-4000-8000-000000000003";
+const created_at = "2026-11-21T10:00:00.000Z";
+const updated_at = created_at;
+
+export const VPC = {
+  id: "11111111-0000-4000-8000-000000000011",
+  tenant_id: TENANT,
+  project_id: PROJECT,
+  project: PROJECT,
+  main_route_table_id: "55555555-0000-4000-8000-000000000055",
+  name: "web",
+  description: "front",
+  vni: 4_711,
+  ipv4_block: "10.0.0.0/16",
+  ipv6_block: null,
+  created_at,
+} as const satisfies Vpc;
+
+const ofVpc = { tenant_id: TENANT, project_id: PROJECT, vpc_id: VPC.id, vpc: VPC.id };
+
+export const ROUTE_TABLE = {
+  ...ofVpc,
+  id: VPC.main_route_table_id,
+  project: PROJECT,
+  name: "main",
+  description: "main of web",
+  is_main: true,
+  created_at,
+} as const satisfies RouteTable;
+
+export const SUBNET = {
+  ...ofVpc,
+  id: "22222222-0000-4000-8000-000000000022",
+  route_table_id: ROUTE_TABLE.id,
+  name: "dmz",
+  description: "",
+  ipv4_block: "10.0.1.0/24",
+  ipv6_block: null,
+  kind: "internal",
+  nic_tag: null,
+  vlan_id: null,
+  provision_start_ipv4: null,
+  provision_end_ipv4: null,
+  provision_start_ipv6: null,
+  provision_end_ipv6: null,
+  created_at,
+} as const satisfies Subnet;
+
+export const NAT_GATEWAY = {
+  ...ofVpc,
+  id: "33333333-0000-4000-8000-000000000033",
+  project: PROJECT,
+  name: "egress",
+  description: "",
+  family: "v4",
+  public_address: "203.0.113.2",
+  edge_cluster_id: null,
+  desired_generation: 1,
+  realized: { desired_generation: 1, applied_generation: null, realizations: [] },
+  created_at,
+  updated_at,
+} satisfies NatGateway;
+
+export const FLOATING_IP = {
+  id: "44444444-0000-4000-8000-000000000044",
+  tenant_id: TENANT,
+  project_id: PROJECT,
+  name: "www",
+  description: "",
+  address: "203.0.113.3",
+  family: "v4",
+  attached_to: null,
+  attached_instance_id: null,
+  network_id: null,
+  external_nic_tag: null,
+  hosted_cn: null,
+  created_at,
+  updated_at,
+} as const satisfies FloatingIp;
+
+export const ROUTE = {
+  ...ofVpc,
+  id: "66666666-0000-4000-8000-000000000066",
+  route_table_id: ROUTE_TABLE.id,
+  route_table: ROUTE_TABLE.id,
+  name: "default",
+  description: "out",
+  destination: "0.0.0.0/0",
+  target: { kind: "nat_gateway", nat_gateway_id: NAT_GATEWAY.id },
+  created_at,
+} as const satisfies Route;
+
+export const FIREWALL_RULE = {
+  ...ofVpc,
+  id: "77777777-0000-4000-8000-000000000077",
+  project: PROJECT,
+  name: "http",
+  description: "",
+  priority: 100,
+  direction: "inbound",
+  action: "allow",
+  protocol: "tcp",
+  source_cidr: null,
+  destination_cidr: "10.0.1.0/24",
+  source_ports: null,
+  destination_ports: { low: 80, high: 443 },
+  icmp_type_code: null,
+  created_at,
+} as const satisfies FirewallRule;

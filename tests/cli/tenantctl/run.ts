@@ -1,0 +1,44 @@
+// Runs one tenantctl command line in a fake world, on a terminal.
+import { Buffer } from "node:buffer";
+import { runTenantctl } from "../../../cli/tenantctl/program.ts";
+import { ENDPOINT, type FakeOptions, type FakeWorld, fakeWorld, type Server, type Told } from "../fake-world.ts";
+import { TENANT } from "./records.ts";
+
+export const KEY_ENV = { TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: "opsk_env", NO_COLOR: "1" };
+export const TOKEN_ENV = {
+  TENANTCTL_ENDPOINT: ENDPOINT,
+  TENANTCTL_ACCESS_TOKEN: jwt({ tenant_id: TENANT }),
+  NO_COLOR: "1",
+};
+
+export type Ran = FakeWorld & { readonly code: number };
+
+export async function tenantctl(words: readonly string[], options: FakeOptions = {}): Promise<Ran> {
+  const fake = fakeWorld({ env: KEY_ENV, isTTY: true, ...options });
+  return { ...fake, code: await runTenantctl(words, fake.world) };
+}
+
+/** A token whose signature nobody looks at here. */
+export function jwt(claims: Readonly<Record<string, unknown>>): string {
+  return ["e30", Buffer.from(JSON.stringify(claims)).toString("base64url"), "sig"].join(".");
+}
+
+/** Answers by `METHOD path`; anything else is 404. */
+export function serving(
+  answers: Readonly<Record<string, Told | unknown[] | Readonly<Record<string, unknown>>>>,
+): Server {
+  return ({ method, path }) => {
+    const body = answers[`${method} ${path}`];
+    if (body === undefined) return { status: 404, body: { message: `no ${method} ${path}`, error_code: "NotFound" } };
+    return { status: method === "POST" ? 201 : method === "DELETE" ? 204 : 200, body };
+  };
+}
+
+/** `METHOD path?query`, in the order in which they were asked, without the paging that every list has. */
+export function requestsOf({ asked }: Pick<FakeWorld, "asked">): string[] {
+  return asked.map(({ method, path, query }) => {
+    const { limit: _limit, ...selectors } = query;
+    const text = new URLSearchParams(selectors).toString();
+    return `${method} ${path}${text === "" ? "" : `?${text}`}`;
+  });
+}

@@ -1,0 +1,246 @@
+// Which tenant and project a request names, and how records are found by name.
+import { expect, test } from "vitest";
+import { FLOATING_IP, NAT_GATEWAY, PROJECT, ROUTE, ROUTE_TABLE, SUBNET, TENANT, VPC } from "./records.ts";
+import { jwt, KEY_ENV, requestsOf, serving, tenantctl, TOKEN_ENV } from "./run.ts";
+
+const OTHER = "aaaaaaaa-0000-4000-8000-000000000009";
+const SCOPED = { ...KEY_ENV, TENANTCTL_TENANT: TENANT, TENANTCTL_PROJECT: PROJECT };
+const IN_PROJECT = `tenant=${TENANT}&project=${PROJECT}`;
+const PROJECTS = [{ id: PROJECT, tenant_id: TENANT, name: "shop", description: "", created_at: "x" }];
+const VPCS = { "GET /v1/vpcs": { items: [VPC] } };
+
+test.each([
+  { from: "the flag before the variable", words: ["--tenant", TENANT], env: { ...KEY_ENV, TENANTCTL_TENANT: OTHER } },
+  { from: "the variable before the claim", words: [], env: { ...TOKEN_ENV, TENANTCTL_TENANT: TENANT } },
+  { from: "the claim of the token", words: [], env: TOKEN_ENV },
+  {
+    from: "the claim, where the variable is empty",
+    words: [],
+    env: { ...TOKEN_ENV, TENANTCTL_TENANT: "", TENANTCTL_API_KEY: "" },
+  },
+])("the tenant comes from $from, and costs no request", async ({ words, env }) => {
+  const ran = await tenantctl(["vpc", "list", "--project", PROJECT, ...words], { env, server: serving(VPCS) });
+  expect(requestsOf(ran)).toEqual([`GET /v1/vpcs?${IN_PROJECT}`]);
+});
+
+test("the flag for the project outranks its variable", async () => {
+  const env = { ...TOKEN_ENV, TENANTCTL_PROJECT: OTHER };
+  const ran = await tenantctl(["vpc", "list", "--project", PROJECT], { env, server: serving(VPCS) });
+  expect(requestsOf(ran)).toEqual([`GET /v1/vpcs?${IN_PROJECT}`]);
+  const later = await tenantctl(["vpc", "list"], {
+    env: { ...env, TENANTCTL_PROJECT: PROJECT },
+    server: serving(VPCS),
+  });
+  expect(requestsOf(later)).toEqual([`GET /v1/vpcs?${IN_PROJECT}`]);
+});
+
+const REQUIRES = "GET /v1/vpcs requires `?tenant=<uuid>&project=<uuid>` selectors";
+
+test.each([
+  { words: [], env: KEY_ENV, sent: {}, hint: "--tenant (or TENANTCTL_TENANT) and --project (or TENANTCTL_PROJECT)" },
+  { words: ["--project", PROJECT], env: KEY_ENV, sent: { project: PROJECT }, hint: "--tenant (or TENANTCTL_TENANT)" },
+  { words: [], env: TOKEN_ENV, sent: { tenant: TENANT }, hint: "--project (or TENANTCTL_PROJECT)" },
+])(
+  "what nobody named is left out, and the server's refusal comes with a hint: $hint",
+  async ({ words, env, ...case_ }) => {
+    const server = () => ({ status: 400, body: { message: REQUIRES, error_code: "MissingScope", request_id: "r1" } });
+    const ran = await tenantctl(["vpc", "list", ...words], { env, server });
+    expect(ran.asked[0]!.query).toEqual({ ...case_.sent, limit: "1000" });
+    expect(ran.err()).toBe(`error: ${REQUIRES}; pass ${case_.hint} (MissingScope, request r1)\n`);
+    expect(ran.code).toBe(1);
+  },
+);
+
+test.each([
+  { words: ["nat-gateway", "list"], message: "GET /v1/nat-gateways requires `?vpc=<uuid>`", hint: "--vpc" },
+  { words: ["route", "list"], message: "GET /v1/routes requires `?route_table=<uuid>`", hint: "--route-table" },
+])("the hint names the flag that the list needs: $hint", async ({ words, message, hint }) => {
+  const server = () => ({ status: 400, body: { message, error_code: "MissingScope" } });
+  const ran = await tenantctl(words, { server });
+  expect(ran.err()).toBe(`error: ${message}; pass ${hint} (MissingScope)\n`);
+});
+
+test("lists of gateways, tables and rules send the project for the server to compare, other lists do not", async () => {
+  const asks = async (noun: string, ...words: string[]) =>
+    requestsOf(
+      await tenantctl([noun, "list", ...words], {
+        env: SCOPED,
+        server: serving({ [`GET /v1/${noun}s`]: { items: [] } }),
+      }),
+    );
+  for (const noun of ["nat-gateway", "route-table", "firewall-rule"]) {
+    expect(await asks(noun, "--vpc", VPC.id)).toEqual([`GET /v1/${noun}s?vpc=${VPC.id}&project=${PROJECT}`]);
+  }
+  expect(await asks("subnet", "--vpc", VPC.id)).toEqual([`GET /v1/subnets?vpc=${VPC.id}`]);
+  expect(await asks("route", "--route-table", ROUTE_TABLE.id)).toEqual([
+    `GET /v1/routes?route_table=${ROUTE_TABLE.id}`,
+  ]);
+});
+
+test("a project is found by its name in the tenant, and only with one", async () => {
+  const server = serving({ ...VPCS, [`GET /v1/tenants/${TENANT}/projects`]: PROJECTS });
+  const ran = await tenantctl(["vpc", "list", "--project", "shop"], { env: TOKEN_ENV, server });
+  expect(requestsOf(ran)).toEqual([`GET /v1/tenants/${TENANT}/projects`, `GET /v1/vpcs?${IN_PROJECT}`]);
+  const unknown = await tenantctl(["vpc", "list", "--project", "shop"], { server });
+  expect(unknown.code).toBe(2);
+  expect(unknown.err()).toContain("pass --tenant too");
+  expect(unknown.asked).toEqual([]);
+});
+
+test("a tenant is found by its name in the silo of the user, or in any for an operator", async () => {
+  const silo_id = "dddddddd-0000-4000-8000-000000000004";
+  const tenants = [{ id: TENANT, silo_id, name: "acme", description: "", created_at: "x" }];
+  const answers = (whoami: Record<string, unknown>) =>
+    serving({
+      ...VPCS,
+      "GET /v1/auth/whoami": whoami,
+      "GET /v1/silos": [{ id: silo_id, name: "s" }],
+      [`GET /v1/silos/${silo_id}/tenants`]: tenants,
+    });
+  const words = ["vpc", "list", "--tenant", "acme", "--project", PROJECT];
+  const member = await tenantctl(words, { server: answers({ silo_id, tenant_id: OTHER }) });
+  expect(requestsOf(member)).toEqual([
+    "GET /v1/auth/whoami",
+    `GET /v1/silos/${silo_id}/tenants`,
+    `GET /v1/vpcs?${IN_PROJECT}`,
+  ]);
+  const operator = await tenantctl(words, { server: answers({ silo_id: null, tenant_id: null }) });
+  expect(requestsOf(operator)[1]).toBe("GET /v1/silos");
+  expect(operator.code).toBe(0);
+  const bound = await tenantctl(words, { server: answers({ silo_id: null, tenant_id: TENANT }) });
+  expect([bound.code, requestsOf(bound)]).toEqual([2, ["GET /v1/auth/whoami"]]);
+});
+
+const LISTS = serving({
+  ...VPCS,
+  [`GET /v1/vpcs/${VPC.id}`]: VPC,
+  "GET /v1/subnets": { items: [SUBNET] },
+  [`DELETE /v1/subnets/${SUBNET.id}`]: {},
+  "GET /v1/route-tables": { items: [ROUTE_TABLE] },
+  [`GET /v1/route-tables/${ROUTE_TABLE.id}`]: ROUTE_TABLE,
+  "GET /v1/nat-gateways": { items: [NAT_GATEWAY] },
+  "GET /v1/routes": { items: [ROUTE] },
+  [`GET /v1/routes/${ROUTE.id}`]: ROUTE,
+  "POST /v1/routes": ROUTE,
+  "GET /v1/floating-ips": { items: [FLOATING_IP] },
+  [`GET /v1/floating-ips/${FLOATING_IP.id}`]: FLOATING_IP,
+});
+
+test.each([
+  { words: ["vpc", "show", "web"], asks: [`GET /v1/vpcs?${IN_PROJECT}`, `GET /v1/vpcs/${VPC.id}`] },
+  { words: ["vpc", "show", "1111"], asks: [`GET /v1/vpcs?${IN_PROJECT}`, `GET /v1/vpcs/${VPC.id}`] },
+  { words: ["subnet", "list", "--vpc", "web"], asks: [`GET /v1/vpcs?${IN_PROJECT}`, `GET /v1/subnets?vpc=${VPC.id}`] },
+  {
+    words: ["subnet", "delete", "dmz", "--vpc", "web"],
+    asks: [`GET /v1/vpcs?${IN_PROJECT}`, `GET /v1/subnets?vpc=${VPC.id}`, `DELETE /v1/subnets/${SUBNET.id}`],
+  },
+  {
+    words: ["route", "show", "default", "--route-table", "main", "--vpc", VPC.id],
+    asks: [
+      `GET /v1/route-tables?vpc=${VPC.id}`,
+      `GET /v1/routes?route_table=${ROUTE_TABLE.id}`,
+      `GET /v1/routes/${ROUTE.id}`,
+    ],
+  },
+  {
+    words: [
+      ...["route", "create", "--route-table", ROUTE_TABLE.id, "--name", "r", "--destination", "0.0.0.0/0"],
+      ...["--target-nat-gateway", "egress"],
+    ],
+    asks: [
+      `GET /v1/route-tables/${ROUTE_TABLE.id}`,
+      `GET /v1/nat-gateways?vpc=${VPC.id}&project=${PROJECT}`,
+      `POST /v1/routes?route_table=${ROUTE_TABLE.id}`,
+    ],
+  },
+  {
+    words: ["floating-ip", "show", "www"],
+    asks: [`GET /v1/floating-ips?${IN_PROJECT}`, `GET /v1/floating-ips/${FLOATING_IP.id}`],
+  },
+])("names are looked up where the list is scoped: $words", async ({ words, asks }) => {
+  const ran = await tenantctl(words, { env: SCOPED, server: LISTS });
+  expect([ran.err(), ran.code]).toEqual(["", 0]);
+  expect(requestsOf(ran)).toEqual(asks);
+});
+
+test.each([
+  { words: ["subnet", "show", "dmz"], flag: "--vpc" },
+  { words: ["firewall-rule", "delete", "http"], flag: "--vpc" },
+  { words: ["route", "show", "default"], flag: "--route-table" },
+  { words: ["route", "list", "--route-table", "main"], flag: "--vpc" },
+])("a name without its scope is a usage error that names $flag", async ({ words, flag }) => {
+  const ran = await tenantctl(words, { env: SCOPED });
+  expect(ran.code).toBe(2);
+  expect(ran.err()).toContain(`to find it by name, pass ${flag} too`);
+  expect(ran.asked).toEqual([]);
+});
+
+test("a name that fits several records or none is refused, and nothing is changed", async () => {
+  const twin = { ...VPC, id: "11111111-0000-4000-8000-000000000012", name: "db" };
+  const server = serving({ "GET /v1/vpcs": { items: [VPC, twin] } });
+  const several = await tenantctl(["vpc", "delete", "1111"], { env: SCOPED, server });
+  expect(several.code).toBe(2);
+  expect(several.err()).toBe(
+    `error: 1111 fits 2 VPCs; use the UUID of one:\n  ${VPC.id}  web\n  ${twin.id}  db\n`,
+  );
+  const none = await tenantctl(["vpc", "delete", "111"], { env: SCOPED, server });
+  expect([none.code, none.err()]).toEqual([3, "error: no VPC is called 111\n"]);
+  expect([...several.asked, ...none.asked].every(({ method }) => method === "GET")).toBe(true);
+});
+
+test("projects of the tenant are listed and shown", async () => {
+  const server = serving({
+    [`GET /v1/tenants/${TENANT}/projects`]: PROJECTS,
+    [`GET /v1/tenants/${TENANT}/projects/${PROJECT}`]: PROJECTS[0]!,
+  });
+  const list = await tenantctl(["project", "list"], { env: TOKEN_ENV, server });
+  expect(list.out()).toBe(`ID                                    NAME  DESCRIPTION\n${PROJECT}  shop  -\n`);
+  const shown = await tenantctl(["project", "show", "shop"], { env: TOKEN_ENV, server });
+  expect(shown.out()).toContain(`id:           ${PROJECT}\n`);
+  const nowhere = await tenantctl(["project", "list"]);
+  expect([nowhere.code, nowhere.asked]).toEqual([2, []]);
+});
+
+test("the quota is shown beside what is used, also where none is set", async () => {
+  const used = { cpu: 2, memory_bytes: 2 ** 30, disk_bytes: 0, instances: 1 };
+  const path = `/v1/tenants/${TENANT}/projects/${PROJECT}`;
+  const limits = { cpu_limit: 8, memory_bytes: 2 ** 32, disk_bytes: 2 ** 40, instance_limit: 4 };
+  const quota = { tenant_id: TENANT, project_id: PROJECT, ...limits, used, updated_at: "x" };
+  const words = ["quota", "show", "--project", PROJECT];
+  const set = await tenantctl(words, { env: TOKEN_ENV, server: serving({ [`GET ${path}/quota`]: quota }) });
+  expect(set.out()).toMatch(/^cpu +8 +2 +25%$/m);
+  const unset = await tenantctl([...words, "-o", "json"], {
+    env: TOKEN_ENV,
+    server: serving({ [`GET ${path}/usage`]: used }),
+  });
+  expect(JSON.parse(unset.out())).toMatchObject({ cpu_limit: null, used });
+});
+
+test("completion offers the names and UUIDs of the scope that is on the line", async () => {
+  const complete = async (...words: string[]) => {
+    const ran = await tenantctl(["__complete", "--", ...words], { env: SCOPED, server: LISTS });
+    expect([ran.err(), ran.code]).toEqual(["", 0]);
+    return ran.out().split("\n").filter((line) => line !== "").map((line) => line.split("\t")[0]);
+  };
+  expect(await complete("vpc", "show", "")).toEqual(["web", VPC.id]);
+  expect(await complete("subnet", "list", "--vpc", "w")).toEqual(["web"]);
+  expect(await complete("subnet", "show", "--vpc", VPC.id, "")).toEqual(["dmz", SUBNET.id]);
+  expect(await complete("subnet", "show", "--vpc", "web", "d")).toEqual(["dmz"]);
+  expect(await complete("route", "create", "--vpc", VPC.id, "--target-nat-gateway", "")).toEqual([
+    "egress",
+    NAT_GATEWAY.id,
+  ]);
+  expect(await complete("route", "show", "--vpc=web", "--route-table", "m")).toEqual(["main"]);
+  expect(await complete("subnet", "show", "")).toEqual([]);
+  expect(await complete("firewall-rule", "create", "--protocol", "icmp")).toEqual(["icmp", "icmp4", "icmp6"]);
+});
+
+test("completion looks where the line points, not where the environment does", async () => {
+  const words = ["--endpoint", "http://other.example", "--api-key", jwt({ tenant_id: OTHER }), "vpc", "show", ""];
+  const ran = await tenantctl(["__complete", "--", ...words], {
+    env: { ...KEY_ENV, TENANTCTL_PROJECT: PROJECT },
+    server: LISTS,
+  });
+  expect(ran.asked[0]!.query.tenant).toBe(OTHER);
+  expect(ran.asked[0]!.headers.authorization).toContain(jwt({ tenant_id: OTHER }));
+});

@@ -1,0 +1,215 @@
+// Images from an index into the control plane, and what operators and tenants see of them: the executables against a
+// whole control plane, an index and a vendor.
+import { randomUUID } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { runCommand } from "../../cli/kit/run.ts";
+import type { World } from "../../cli/kit/world.ts";
+import { buildProgram } from "../../cli/opsctl/program.ts";
+import { runTenantctl } from "../../cli/tenantctl/program.ts";
+import { serverOf } from "../cli/at-plane.ts";
+import { ENDPOINT, type FakeWorld, fakeWorld } from "../cli/fake-world.ts";
+import { CONTENT, hexOf, IMAGE_PATH, pattern, startVendor, SUMS_PATH, type Vendor } from "../cli/image/vendor.ts";
+import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { insertInstance } from "../harness/instance-row.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+
+let t: TestPlane;
+let acme: TestTenant;
+let vendor: Vendor;
+beforeAll(async () => {
+  t = await openTestPlane();
+  acme = await openTenant(t, "acme");
+});
+afterAll(() => t.close());
+beforeEach(async () => {
+  for (const { id } of await publicImages()) okOf(await t.call("DELETE", `/v1/images/${id}`));
+  vendor = await startVendor();
+  return () => vendor.close();
+});
+
+type Ran = Pick<FakeWorld, "out" | "err"> & { readonly code: number };
+
+/** The control plane without sockets, the vendor over loopback. */
+function worldAt(env: Record<string, string>): FakeWorld {
+  const fake = fakeWorld({ env: { ...env, NO_COLOR: "1" }, server: serverOf(t), newId: randomUUID, isTTY: true });
+  const world: World = {
+    ...fake.world,
+    fetch: (url, init) => url.startsWith(ENDPOINT) ? fake.world.fetch(url, init) : fetch(url, init),
+  };
+  return { ...fake, world };
+}
+
+async function opsctl(words: string): Promise<Ran> {
+  const fake = worldAt({ OPSCTL_ENDPOINT: ENDPOINT, OPSCTL_API_KEY: ROOT_KEY, OPSCTL_INDEX: vendor.base });
+  const line = words.split(" ");
+  return { ...fake, code: await runCommand(await buildProgram(line), line, fake.world) };
+}
+
+async function tenantctl(words: string, env: Record<string, string> = {}): Promise<Ran> {
+  const fake = worldAt({ TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: acme.key, ...env });
+  return { ...fake, code: await runTenantctl(words.split(" "), fake.world) };
+}
+
+async function printed(ran: Promise<Ran>): Promise<string> {
+  const { code, out, err } = await ran;
+  expect(code, err()).toBe(0);
+  return out();
+}
+
+const publicImages = async () => okOf(await t.call("GET", "/v1/images?scope=public")).items;
+const UBUNTU = "ubuntu-noble-20261001-x86_64";
+
+describe("opsctl image import", () => {
+  test("copies digest, size and address of the build that the vendor's list confirms", async () => {
+    const made = JSON.parse(await printed(opsctl("image import ubuntu/lts --min-platform 20260101T000000Z --json")));
+    expect(made).toMatchObject({
+      name: UBUNTU,
+      os: "ubuntu",
+      version: "24.04",
+      size_bytes: CONTENT.length,
+      sha256: hexOf("sha256", CONTENT),
+      source_url: vendor.base + IMAGE_PATH,
+      scope: { kind: "public" },
+      compatibility: { brand: "bhyve", arch: "x86_64", min_platform: "20260101T000000Z" },
+      already_there: false,
+      digest_from: "vendor",
+      signed_by: [],
+    });
+    const { already_there: _there, digest_from: _from, signed_by: _by, ...record } = made;
+    expect(await publicImages()).toEqual([record]);
+    expect(vendor.asked.some((asked) => asked.startsWith(SUMS_PATH))).toBe(true);
+    expect(vendor.asked.some((asked) => asked.startsWith(IMAGE_PATH))).toBe(false);
+  });
+
+  test("names release, alias and build alike; the same build again is a success that says so", async () => {
+    const first = await printed(opsctl("image import ubuntu/noble/20261001"));
+    const [{ id }] = await publicImages();
+    expect(first).toBe(
+      `Imported ubuntu/noble/20261001 as ${UBUNTU} (${id}), as the vendor's own document lists it\n`,
+    );
+    for (const words of ["ubuntu/latest", "ubuntu/24.04 --name other", "ubuntu/noble --download"]) {
+      const again = await printed(opsctl(`image import ${words}`));
+      expect(again).toBe(`ubuntu/noble/20261001 is there already as ${UBUNTU} (${id})\n`);
+    }
+    expect(JSON.parse(await printed(opsctl("image import ubuntu/lts --json")))).toMatchObject({
+      id,
+      already_there: true,
+    });
+    expect(await publicImages()).toHaveLength(1);
+    await printed(opsctl("image import ubuntu/lts --arch aarch64 --name arm --brand kvm --description d"));
+    expect(await publicImages()).toContainEqual(expect.objectContaining({
+      name: "arm",
+      description: "d",
+      compatibility: { brand: "kvm", arch: "aarch64" },
+    }));
+  });
+
+  test("refuses what the vendor lists otherwise, and what nobody lists", async () => {
+    const sums = vendor.files.get(SUMS_PATH)!;
+    vendor.put(SUMS_PATH, `${"0".repeat(64)} *noble-amd64.qcow2\n`);
+    const lied = await opsctl("image import ubuntu/lts");
+    expect([lied.code, lied.err()]).toEqual([1, expect.stringContaining("the vendor and the index disagree")]);
+    vendor.files.delete(SUMS_PATH);
+    expect((await opsctl("image import ubuntu/lts")).code).not.toBe(0);
+    vendor.files.set(SUMS_PATH, sums);
+    vendor.artifact = { ...vendor.artifact, integrity: { digests: [], signatures: [] } };
+    for (const words of ["", " --download", " --trust-index", " --download --trust-index"]) {
+      const unlisted = await opsctl(`image import ubuntu/lts${words}`);
+      expect([words, unlisted.code]).toEqual([words, 1]);
+    }
+    expect(await publicImages()).toEqual([]);
+  });
+
+  test("takes the index's word for a hash that no vendor's list has only when told so", async () => {
+    const [digest] = vendor.artifact.integrity!.digests!;
+    vendor.artifact = { ...vendor.artifact, integrity: { digests: [{ ...digest!, source: null }] } };
+    const refused = await opsctl("image import ubuntu/lts");
+    expect([refused.code, refused.err()]).toEqual([1, expect.stringContaining("--trust-index")]);
+    expect(await printed(opsctl("image import ubuntu/lts --trust-index"))).toContain("as the index lists it");
+  });
+
+  test("asks for a download where the index says too little, and then reads it off the verified file", async () => {
+    const refused = await opsctl("image import alpine/latest");
+    expect([refused.code, refused.err()]).toEqual([1, expect.stringMatching(/SHA-256 and its size; --download/)]);
+    const before = leftOvers();
+    await printed(opsctl("image import alpine/latest --download"));
+    const alpine = pattern(9_000, 9);
+    expect(await publicImages()).toMatchObject([{ size_bytes: 9_000, sha256: hexOf("sha256", alpine), os: "alpine" }]);
+    expect(await printed(opsctl("image import alpine/latest --download"))).toContain("is there already");
+    expect(leftOvers()).toEqual(before);
+  });
+
+  test("refuses a download that is not what the vendor lists", async () => {
+    vendor.put("/alpine/alpine.qcow2", pattern(9_000, 10));
+    const refused = await opsctl("image import alpine/latest --download");
+    expect([refused.code, refused.err()]).toEqual([
+      1,
+      expect.stringContaining("is not the file that the vendor lists"),
+    ]);
+    expect(await publicImages()).toEqual([]);
+  });
+
+  test("refuses when a signature is wanted and there is none", async () => {
+    expect((await opsctl("image import ubuntu/lts --signature")).code).toBe(1);
+    expect(await publicImages()).toEqual([]);
+  });
+});
+
+test("opsctl image list and delete are about the control plane's images, by name and by UUID", async () => {
+  await printed(opsctl("image import ubuntu/lts --name first"));
+  await printed(opsctl("image import ubuntu/lts --arch aarch64 --name second"));
+  const [header, ...rows] = (await printed(opsctl("image list"))).trimEnd().split("\n");
+  expect(header).toMatch(/^ID +NAME +OS +VERSION +BRAND +ARCH +SIZE +CREATED_AT$/);
+  expect(rows.map((row) => row.split(/ {2,}/)[1]).sort()).toEqual(["first", "second"]);
+  const { items } = JSON.parse(await printed(opsctl("image list --json")));
+  const idOf = (wanted: string) => items.find(({ name }: { name: string }) => name === wanted).id;
+  expect(await printed(opsctl("image delete first"))).toBe(`Deleted image first (${idOf("first")})\n`);
+  await t.db.query(insertInstance({ image_id: "$1" }), [idOf("second")]);
+  const used = await opsctl(`image delete ${idOf("second")}`);
+  expect([used.code, used.err()]).toEqual([5, expect.stringContaining("in use by 1 instance")]);
+  await t.db.query("delete from instance where image_id = $1", [idOf("second")]);
+  await printed(opsctl(`image delete ${idOf("second")}`));
+  expect(await printed(opsctl("image list"))).toBe("(no images)\n");
+});
+
+test("tenantctl image list shows public images and those of the tenant and project; show prints six lines", async () => {
+  await printed(opsctl("image import ubuntu/lts --name shared"));
+  const body = (name: string) => ({
+    name,
+    os: "linux",
+    version: "1",
+    size_bytes: 7,
+    sha256: hexOf("sha256", pattern(9, name.length)),
+  });
+  const tenantPath = `/v1/tenants/${acme.tenant_id}`;
+  const own = okOf(await acme.call("POST", `${tenantPath}/images`, { body: body("own") }));
+  const inProject = okOf(
+    await acme.call("POST", `${tenantPath}/projects/${acme.project_id}/images`, { body: body("project's") }),
+  );
+  const other = await openTenant(t, "other");
+  okOf(await t.call("POST", `/v1/tenants/${other.tenant_id}/images`, { body: body("foreign") }));
+  const names = async (words: string, env?: Record<string, string>) =>
+    JSON.parse(await printed(tenantctl(`${words} -o json`, env))).items.map(({ name }: { name: string }) => name);
+  expect(await names("image list")).toEqual(["shared", "own"]);
+  expect(await names("image list", { TENANTCTL_TENANT: acme.tenant_id })).toEqual(["shared", "own"]);
+  expect(await names(`image list --project ${acme.project_id} --tenant ${acme.tenant_id}`))
+    .toEqual(["shared", "own", "project's"]);
+  const table = await printed(tenantctl("image list"));
+  expect(table.split("\n")[0]).toMatch(/^ID +NAME +OS +VERSION +SIZE +SCOPE$/);
+  expect(table).toMatch(new RegExp(`^${own.id} +own +linux +1 +7 +tenant$`, "m"));
+  for (const name of [inProject.id, inProject.id.toUpperCase()]) {
+    expect(await printed(tenantctl(`image show ${name}`))).toBe(
+      `id:       ${inProject.id}\nname:     project's\nos:       linux\nversion:  1\nsize:     7\nsha256:   ${inProject.sha256}\n`,
+    );
+  }
+  expect(JSON.parse(await printed(tenantctl("image show own -o json")))).toEqual(own);
+  expect((await tenantctl(`image show ${randomUUID()}`)).code).toBe(3);
+  const operator = await names("image list", { TENANTCTL_API_KEY: ROOT_KEY });
+  expect(operator).toEqual(["shared"]);
+});
+
+function leftOvers(): string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith("opsctl-image-")).sort();
+}

@@ -1,0 +1,100 @@
+// The ssh-key family of tenantctl against a whole control plane. Document 3, SSH keys and images.
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { serverOf } from "../cli/at-plane.ts";
+import { ENDPOINT } from "../cli/fake-world.ts";
+import { type Ran, tenantctl } from "../cli/tenantctl/run.ts";
+import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+import { newPublicKey } from "./public-key.ts";
+
+let t: TestPlane;
+let acme: TestTenant;
+let folder: TemporaryFolder;
+beforeAll(async () => {
+  t = await openTestPlane();
+  acme = await openTenant(t, "acme");
+  folder = await temporaryFolder("ssh-key-cli");
+});
+afterAll(async () => {
+  await t.close();
+  await folder.remove();
+});
+
+function at(words: readonly string[], key = acme.key): Promise<Ran> {
+  const env = { TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: key, NO_COLOR: "1" };
+  return tenantctl(words, { env, server: serverOf(t), newId: randomUUID });
+}
+
+async function printed(...words: string[]): Promise<string> {
+  const ran = await at(words);
+  expect(ran.code, ran.err()).toBe(0);
+  return ran.out();
+}
+
+const fileOf = (name: string, text: string) => {
+  const path = join(folder.path, name);
+  writeFileSync(path, text);
+  return path;
+};
+const create = (...words: string[]) => at(["ssh-key", "create", ...words]);
+
+test("a key is made from its line or its file, listed, shown and deleted", async () => {
+  const line = newPublicKey("me@laptop");
+  const made = JSON.parse(
+    await printed("ssh-key", "create", "--name", "laptop", "--public-key", line, "--description", "d", "-o", "json"),
+  );
+  expect(made).toMatchObject({ name: "laptop", description: "d", public_key: line, scope: { kind: "user" } });
+  const text = `id:           ${made.id}\nname:         laptop\nfingerprint:  ${made.fingerprint}\n` +
+    `scope:        user\npublic_key:   ${line}\n`;
+  for (const name of ["laptop", made.id, made.id.toUpperCase(), made.id.slice(0, 8)]) {
+    expect(await printed("ssh-key", "show", name)).toBe(text);
+  }
+  const file = fileOf("id.pub", `${newPublicKey("in a file")}\n`);
+  expect(await printed("ssh-key", "create", "--name", "file", "--public-key-file", file)).toContain("in a file");
+  const rows = (await printed("ssh-key", "list")).trimEnd().split("\n").map((row) => row.split(/ {2,}/));
+  expect(rows[0]).toEqual(["ID", "NAME", "FINGERPRINT", "SCOPE"]);
+  expect(rows).toContainEqual([made.id, "laptop", made.fingerprint, "user"]);
+  expect(JSON.parse(await printed("ssh-key", "list", "-o", "json"))).toContainEqual(made);
+  expect(await printed("ssh-key", "delete", "laptop", "-o", "json")).toBe(`SSH key ${made.id} deleted.\n`);
+  expect((await at(["ssh-key", "show", made.id])).code).toBe(3);
+});
+
+test("exactly one of --public-key and --public-key-file is asked for before anything is sent", async () => {
+  const file = fileOf("two.pub", newPublicKey());
+  for (const words of [["--name", "x"], ["--name", "x", "--public-key", newPublicKey(), "--public-key-file", file]]) {
+    const ran = await create(...words);
+    expect([ran.code, ran.asked]).toEqual([2, []]);
+  }
+});
+
+test("a private key, a missing file and a long file stay on this machine", async () => {
+  const secret = fileOf("id", "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n");
+  const long = fileOf("long", "x".repeat(100_000));
+  for (const path of [secret, long, join(folder.path, "none")]) {
+    const ran = await create("--name", "x", "--public-key-file", path);
+    expect(ran.code).not.toBe(0);
+    expect(ran.asked).toEqual([]);
+    expect(ran.err()).not.toContain("c2VjcmV0");
+  }
+});
+
+test("what the server refuses is said in its words", async () => {
+  const bad = await create("--name", "x", "--public-key", "ssh-ed25519 AAAA");
+  expect([bad.code, bad.err()]).toEqual([expect.any(Number), expect.stringContaining("invalid openssh public key: ")]);
+  expect(bad.code).not.toBe(0);
+});
+
+test("another tenant's keys are not found, by UUID or by name", async () => {
+  const other = await openTenant(t, "other");
+  const made = JSON.parse(
+    await printed("ssh-key", "create", "--name", "mine", "--public-key", newPublicKey(), "-o", "json"),
+  );
+  for (const name of ["mine", made.id]) {
+    for (const verb of ["show", "delete"]) expect((await at(["ssh-key", verb, name], other.key)).code).toBe(3);
+  }
+  expect((await at(["ssh-key", "list", "-o", "json"], other.key)).out()).toBe("[]\n");
+});
