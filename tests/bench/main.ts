@@ -11,6 +11,7 @@ import { ownCluster } from "../harness/cluster.ts";
 import { databaseUrl } from "../harness/database-url.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
 import { runHttpTrial } from "./http.ts";
+import { measureNetwork, printNetwork, SAMPLES } from "./network.ts";
 import { preparePgbench, type Yardstick } from "./pgbench.ts";
 import { type Line, printTable, summarise } from "./report.ts";
 import { measureStarts, printStarts } from "./start-time.ts";
@@ -48,12 +49,15 @@ try {
     }
   }
   const summary = summarise(lines);
+  note("networks with few and with many rows");
+  const network = await measureNetwork(cluster, SAMPLES);
   note("starts of the executables");
   const starts = await measureStarts();
   if (values.json) {
-    console.log(JSON.stringify({ measured_at: new Date().toISOString(), lines: summary, starts }, null, 2));
+    console.log(JSON.stringify({ measured_at: new Date().toISOString(), lines: summary, network, starts }, null, 2));
   } else {
     printTable(summary);
+    printNetwork(network);
     printStarts(starts);
   }
 } finally {

@@ -1,0 +1,151 @@
+// One of each request that reads routes or firewall rules, for looking at the plans: the lists, the records, what makes
+// and changes them, and every guard and foreign key that asks them before something else goes.
+import type { Vpc } from "../../src/contract/network.ts";
+import { encodePageToken } from "../../src/pure/page-token.ts";
+import { type Call, made, type NetworkSite } from "./network-site.ts";
+
+export type Step = {
+  readonly name: string;
+  /** The tables that the request must be seen to read, else it did not do what it is here for. */
+  readonly reads: readonly Table[];
+  readonly run: () => Promise<unknown>;
+};
+
+type Table = "route" | "firewall_rule";
+type Record = { readonly id: string };
+
+export const PAGE_ROWS = 100;
+export const LISTS = {
+  route: (site: NetworkSite) => `/v1/routes?route_table=${site.route_table_id}`,
+  firewall_rule: (site: NetworkSite) => `/v1/firewall-rules?vpc=${site.vpc_id}`,
+} as const;
+export const RECORDS = { route: "/v1/routes", firewall_rule: "/v1/firewall-rules" } as const;
+export const TABLES: readonly Table[] = ["route", "firewall_rule"];
+
+export const firstPage = (site: NetworkSite, table: Table) => `${LISTS[table](site)}&limit=${PAGE_ROWS}`;
+export const pageAfter = (site: NetworkSite, table: Table, id: string) =>
+  `${firstPage(site, table)}&page_token=${encodePageToken({ id })}`;
+export const idsOf = (site: NetworkSite, table: Table) => table === "route" ? site.routes : site.rules;
+
+/** The steps below take the numbers under this one. */
+export const FREE_NUMBERS = 2;
+
+/** What a POST to a list takes; another one for every number. */
+export function bodyOf(table: Table, number: number): object {
+  const name = `made-${number}`;
+  // The filled rows are of family 4.
+  const network = `fd00:${(number >> 16).toString(16)}:${(number & 0xffff).toString(16)}::/64`;
+  return table === "route"
+    ? { name, destination: network, target: { kind: "blackhole" } }
+    : { name, action: "allow", direction: "inbound", priority: 100, protocol: "tcp", destination_cidr: network };
+}
+
+/** All of them, of one site, in this order, once. */
+export function networkSteps(site: NetworkSite): readonly Step[] {
+  return [...recordSteps(site), ...guardSteps(site)];
+}
+
+/** What asks for routes and rules themselves. */
+export function recordSteps(site: NetworkSite): readonly Step[] {
+  const expectStatus = expecting(site.call);
+  return TABLES.flatMap((table): Step[] => {
+    let id = "";
+    const middle = idsOf(site, table)[idsOf(site, table).length >> 1]!;
+    const list = LISTS[table](site);
+    const step = (name: string, run: () => Promise<unknown>) => ({ name: `${table}: ${name}`, reads: [table], run });
+    return [
+      step("the first page", () => expectStatus(200, "GET", firstPage(site, table))),
+      step("a page in the middle", () => expectStatus(200, "GET", pageAfter(site, table, middle))),
+      step("the whole list, refused for its length", () => expectStatus(400, "GET", list)),
+      step("one record", () => expectStatus(200, "GET", `${RECORDS[table]}/${middle}`)),
+      step("make", async () => {
+        id = (await made<Record>(site.call, list, bodyOf(table, 1))).id;
+      }),
+      step("make with a name or destination that is taken", () => expectStatus(409, "POST", list, bodyOf(table, 1))),
+      step("rename", () => expectStatus(200, "PATCH", `${RECORDS[table]}/${id}`, { name: "renamed" })),
+      step("delete", () => expectStatus(204, "DELETE", `${RECORDS[table]}/${id}`)),
+    ];
+  });
+}
+
+/** What asks for them because something else may go only without them. */
+export function guardSteps(site: NetworkSite): readonly Step[] {
+  const { call, vpc_id, project_id, tenant_id } = site;
+  const expectStatus = expecting(call);
+  const held: { [name: string]: string } = {};
+  const keep = async (name: string, answer: Promise<Record>) => void (held[name] = (await answer).id);
+  const selectors = `?tenant=${tenant_id}&project=${project_id}`;
+  const routeOf = (table: string, fields: object) =>
+    made<Record>(call, `/v1/routes?route_table=${table}`, { ...bodyOf("route", 0), ...fields });
+  return [
+    {
+      name: "make a second route table and a route in it",
+      reads: [],
+      run: async () => {
+        await keep("table", made(call, `/v1/route-tables?vpc=${vpc_id}`, { name: "second" }));
+        await keep("route", routeOf(held.table!, {}));
+      },
+    },
+    {
+      name: "delete a route table, refused for a route",
+      reads: ["route"],
+      run: () => expectStatus(409, "DELETE", `/v1/route-tables/${held.table}`),
+    },
+    {
+      name: "delete a route table that is unused",
+      reads: ["route"],
+      run: async () => {
+        await expectStatus(204, "DELETE", `/v1/routes/${held.route}`);
+        await expectStatus(204, "DELETE", `/v1/route-tables/${held.table}`);
+      },
+    },
+    {
+      name: "make a NAT gateway and a route to it",
+      reads: [],
+      run: async () => {
+        await keep("gateway", made(call, `/v1/nat-gateways?vpc=${vpc_id}`, { name: "gateway" }));
+        const target = { kind: "nat_gateway", nat_gateway_id: held.gateway };
+        await keep("route", routeOf(site.route_table_id, { target }));
+      },
+    },
+    {
+      name: "delete a NAT gateway, refused for a route",
+      reads: ["route"],
+      run: () => expectStatus(409, "DELETE", `/v1/nat-gateways/${held.gateway}`),
+    },
+    {
+      name: "delete a NAT gateway that is unused",
+      reads: ["route"],
+      run: async () => {
+        await expectStatus(204, "DELETE", `/v1/routes/${held.route}`);
+        await expectStatus(204, "DELETE", `/v1/nat-gateways/${held.gateway}`);
+      },
+    },
+    {
+      name: "delete a VPC, refused for a firewall rule",
+      reads: ["firewall_rule"],
+      run: () => expectStatus(409, "DELETE", `/v1/vpcs/${vpc_id}`),
+    },
+    {
+      name: "delete another VPC with a route in its main table",
+      reads: ["route", "firewall_rule"],
+      run: async () => {
+        const vpc = await made<Vpc>(call, `/v1/vpcs${selectors}`, { name: "small", ipv6_block: "fd00::/16" });
+        await routeOf(vpc.main_route_table_id, {});
+        await expectStatus(204, "DELETE", `/v1/vpcs/${vpc.id}`);
+      },
+    },
+    {
+      name: "delete the project, refused for a VPC",
+      reads: [],
+      run: () => expecting(site.asRoot)(409, "DELETE", `/v1/tenants/${tenant_id}/projects/${project_id}`),
+    },
+  ];
+}
+
+function expecting(call: Call) {
+  return async (status: number, method: string, path: string, body?: unknown): Promise<void> => {
+    const answer = await call(method, path, body);
+    if (answer.status !== status) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+  };
+}

@@ -1,0 +1,188 @@
+// How long requests for routes and firewall rules take when there are very many, beside the same requests to a control
+// plane with few, in one process, on one server, in turns, so that what else the machine does meets both. Afterwards the
+// plans of every such request. Alone: `deno run -A tests/bench/network.ts`, with --json, --samples=N.
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { type OwnCluster, ownCluster } from "../harness/cluster.ts";
+import { type NetworkSite, openNetworkSite, type SiteSize } from "./network-site.ts";
+import {
+  bodyOf,
+  firstPage,
+  FREE_NUMBERS,
+  idsOf,
+  LISTS,
+  networkSteps,
+  pageAfter,
+  RECORDS,
+  TABLES,
+} from "./network-steps.ts";
+import { largeTables, recordPlans, wholeScans } from "./plans.ts";
+
+const FEW: SiteSize = { rows: 1_000, others: 0, rows_each: 0 };
+/** 500,000 routes and 500,000 rules, of which the measured VPC has 100,000 each. */
+const MANY: SiteSize = { rows: 100_000, others: 400, rows_each: 1_000 };
+export const SAMPLES = 1_000;
+const WARMING_SAMPLES = 100;
+/** Our aim for the p99 with many beside that with few. */
+const P99_RATIO_MAX = 1.2;
+/** A table with more rows than this may not be read whole. */
+const LARGE_ROWS = 10_000;
+
+type Table = typeof TABLES[number];
+type Request = { readonly method: string; readonly path: string; readonly body?: object };
+
+/** A request of this kind; `number` is another one each time. */
+const REQUESTS: { readonly [name: string]: (site: NetworkSite, table: Table, number: number) => Request } = {
+  create: (site, table, number) => ({ method: "POST", path: LISTS[table](site), body: bodyOf(table, number) }),
+  get: (site, table) => ({ method: "GET", path: `${RECORDS[table]}/${anyOf(idsOf(site, table))}` }),
+  "list, first page": (site, table) => ({ method: "GET", path: firstPage(site, table) }),
+  "list, middle page": (site, table) => ({ method: "GET", path: middlePage(site, table) }),
+};
+
+export type NetworkLine = {
+  readonly name: string;
+  readonly samples: number;
+  readonly few: Quantiles;
+  readonly many: Quantiles;
+  readonly p50_ratio: number;
+  readonly p99_ratio: number;
+  /** The same ratio between two halves of the samples with few: what the rest of the machine makes of equal requests. */
+  readonly p99_noise: number;
+};
+type Quantiles = { readonly p50_ms: number; readonly p99_ms: number };
+
+export type NetworkReport = {
+  readonly lines: readonly NetworkLine[];
+  readonly plans: number;
+  /** Each request that read a large table whole, and the table. */
+  readonly whole: readonly string[];
+};
+
+export async function measureNetwork(cluster: OwnCluster, samples: number): Promise<NetworkReport> {
+  const few = await openNetworkSite(cluster.url, { name: "bench_network_few", size: FEW });
+  const many = await openNetworkSite(cluster.url, { name: "bench_network_many", size: MANY });
+  try {
+    const lines = await measure([few, many], samples);
+    return { lines, ...await lookAtPlans(cluster, many) };
+  } finally {
+    await few.close();
+    await many.close();
+  }
+}
+
+async function measure(sites: readonly [NetworkSite, NetworkSite], samples: number): Promise<NetworkLine[]> {
+  const series = TABLES.flatMap((table) =>
+    Object.entries(REQUESTS).map(([name, request]) => ({
+      name: `${table.replace("_", " ")}: ${name}`,
+      request: (site: NetworkSite, number: number) => request(site, table, number),
+      times_ms: sites.map((): number[] => []),
+    }))
+  );
+  for (let number = -WARMING_SAMPLES; number < samples; number++) {
+    for (const { request, times_ms } of series) {
+      // Who comes second finds the processor's caches warm.
+      for (const index of number % 2 === 0 ? [0, 1] : [1, 0]) {
+        const site = sites[index]!;
+        const ms = await timeOf(site, request(site, FREE_NUMBERS + WARMING_SAMPLES + number));
+        if (number >= 0) times_ms[index]!.push(ms);
+      }
+    }
+  }
+  return series.map(({ name, times_ms }) => {
+    const [few, many] = times_ms.map(quantilesOf) as [Quantiles, Quantiles]; // One for each of two sites.
+    const p50_ratio = many.p50_ms / few.p50_ms;
+    return {
+      name,
+      samples,
+      few,
+      many,
+      p50_ratio,
+      p99_ratio: many.p99_ms / few.p99_ms,
+      p99_noise: noiseOf(times_ms[0]!),
+    };
+  });
+}
+
+/** By pairs, since who goes first alternates. */
+function noiseOf(times_ms: readonly number[]): number {
+  const half = (rest: number) => quantilesOf(times_ms.filter((_, n) => (n >> 1) % 2 === rest)).p99_ms;
+  const [one, other] = [half(0), half(1)];
+  return Math.max(one, other) / Math.min(one, other);
+}
+
+async function timeOf(site: NetworkSite, { method, path, body }: Request): Promise<number> {
+  const started_at = performance.now();
+  const { status, text } = await site.call(method, path, body);
+  const ms = performance.now() - started_at;
+  if (status !== (method === "POST" ? 201 : 200)) throw new Error(`${site.name}: ${method} ${path}: ${status} ${text}`);
+  return ms;
+}
+
+function quantilesOf(times_ms: readonly number[]): Quantiles {
+  const sorted = times_ms.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? NaN;
+  return { p50_ms: at(0.5), p99_ms: at(0.99) };
+}
+
+function anyOf(ids: readonly string[]): string {
+  return ids[Math.floor(Math.random() * ids.length)] ?? "";
+}
+
+/** After any record of the middle half: whole pages are left in both directions. */
+function middlePage(site: NetworkSite, table: Table): string {
+  const ids = idsOf(site, table);
+  return pageAfter(site, table, ids[Math.floor(ids.length * (1 + 2 * Math.random()) / 4)] ?? "");
+}
+
+async function lookAtPlans(cluster: OwnCluster, site: NetworkSite): Promise<Omit<NetworkReport, "lines">> {
+  const large = await largeTables(site.databaseUrl, LARGE_ROWS);
+  const record = await recordPlans(cluster, site.databaseUrl);
+  await site.reopen();
+  const whole: string[] = [];
+  let plans = 0;
+  for (const step of networkSteps(site)) {
+    const scans = await record.during(step.run);
+    for (const table of step.reads) {
+      if (!scans.some((scan) => scan.table === table)) throw new Error(`${step.name}: no plan reads ${table}`);
+    }
+    plans += new Set(scans.map(({ statement }) => statement)).size;
+    whole.push(...wholeScans(scans, large).map(({ table }) => `${step.name}: ${table}`));
+  }
+  return { plans, whole };
+}
+
+const COLUMNS: readonly (readonly [string, (line: NetworkLine) => string])[] = [
+  ["request", (line) => line.name],
+  ["few: p50 ms", (line) => line.few.p50_ms.toFixed(2)],
+  ["p99 ms", (line) => line.few.p99_ms.toFixed(2)],
+  ["many: p50 ms", (line) => line.many.p50_ms.toFixed(2)],
+  ["p99 ms", (line) => line.many.p99_ms.toFixed(2)],
+  ["p50 ratio", (line) => line.p50_ratio.toFixed(2)],
+  ["p99 ratio", (line) => line.p99_ratio.toFixed(2)],
+  ["few by few", (line) => line.p99_noise.toFixed(2)],
+];
+
+export function printNetwork({ lines, plans, whole }: NetworkReport): void {
+  const rows = [COLUMNS.map(([title]) => title), ...lines.map((line) => COLUMNS.map(([, cell]) => cell(line)))];
+  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  for (const row of rows) console.log(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd());
+  const met = lines.every(({ p99_ratio }) => p99_ratio <= P99_RATIO_MAX);
+  console.log(`aim: a p99 of at most ${P99_RATIO_MAX} x with 1,000 rows: ${met ? "met" : "missed"}`);
+  const found = whole.length === 0 ? "none" : `\n  ${whole.join("\n  ")}`;
+  console.log(`${plans} statements planned; tables above ${LARGE_ROWS} rows read whole: ${found}`);
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { json: { type: "boolean", default: false }, samples: { type: "string", default: String(SAMPLES) } },
+  });
+  const cluster = await ownCluster({ fsync: "on", synchronous_commit: "on" });
+  try {
+    const report = await measureNetwork(cluster, Number(values.samples));
+    if (values.json) console.log(JSON.stringify({ measured_at: new Date().toISOString(), ...report }, null, 2));
+    else printNetwork(report);
+  } finally {
+    await cluster.remove();
+  }
+  process.exit(0); // The driver keeps idle sockets for a while.
+}
