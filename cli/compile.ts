@@ -5,7 +5,9 @@ import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import process from "node:process";
 
-const NAMES = ["opsctl", "tenantctl", "nodeagent", "index-builder"] as const;
+const NAMES = ["opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
+/** Those that have a folder of their own at the top. */
+const OWN_FOLDER: readonly string[] = ["booter", "index-builder"];
 const BUN = "bun@1.4.5";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -48,6 +50,6 @@ if (import.meta.main) {
   }
   await mkdir(`${ROOT}/dist`, { recursive: true });
   for (const name of names) {
-    await compile(name === "index-builder" ? `${name}/main.ts` : `cli/${name}/main.ts`, `dist/${name}`);
+    await compile(OWN_FOLDER.includes(name) ? `${name}/main.ts` : `cli/${name}/main.ts`, `dist/${name}`);
   }
 }

@@ -34,6 +34,13 @@ export async function findCn(db: Db, server_uuid: string): Promise<CnLoaded | un
   return await db.selectFrom("cn_loaded").selectAll().where("server_uuid", "=", server_uuid).executeTakeFirst();
 }
 
+/** Null when none is set, or there is no such node. */
+export async function findRootPasswordHash(db: Db, server_uuid: string): Promise<string | null> {
+  const found = await db.selectFrom("cn_loaded").select("root_password_hash").where("server_uuid", "=", server_uuid)
+    .executeTakeFirst();
+  return found?.root_password_hash ?? null;
+}
+
 /**
  * The node whose claim code this is and still holds. Unknown, expired and used codes are told apart by nothing, not even
  * by the time the look-up takes.

@@ -71,6 +71,12 @@ export const BootRecord = z.object({
 });
 export type BootRecord = z.infer<typeof BootRecord>;
 
+/** What a booter hears: the record and, of an enrolled node, the hash that it hands to the platform at each boot. */
+export const SeenRecord = BootRecord.extend({
+  root_password_hash: z.string().optional().describe("sha512-crypt; only where one is set. No list shows it"),
+});
+export type SeenRecord = z.infer<typeof SeenRecord>;
+
 export const AllowlistEntry = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal(ALLOWLIST_KINDS[0]),

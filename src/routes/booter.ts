@@ -1,9 +1,9 @@
 // What booters call. Document 4, Fixed here. Unknown fields are ignored, so that mixed versions work.
 import { createRoute } from "@hono/zod-openapi";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
-import { findBundle } from "../../actors/cn/reads.ts";
+import { findBundle, findRootPasswordHash } from "../../actors/cn/reads.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
-import { BootRecord, SeenBody } from "../contract/boot.ts";
+import { type BootRecord, SeenBody, SeenRecord } from "../contract/boot.ts";
 import { CnParam, CnView } from "../contract/cn.ts";
 import { badRequest, conflict, type Fault } from "../contract/fault.ts";
 import { FAILURE_REPORT_BYTES_MAX } from "../contract/limits.ts";
@@ -30,10 +30,10 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Report a machine that asks to boot, and hear what it is to boot",
     description: "Answers the boot record, made now when there was none: enrolling where the policy lets the machine " +
-      "in and an address is free, otherwise discovered.",
+      "in and an address is free, otherwise discovered. Of an enrolled node it also tells the hash of the root password.",
     ...rights(deps, "BooterSeen"),
     request: { body: jsonBody(SeenBody.extend({ mac: Mac })) },
-    responses: answers(BootRecord.nullable(), "The record"),
+    responses: answers(SeenRecord.nullable(), "The record"),
   });
   app.openapi(seenRoute, async (c) => {
     const { mac } = c.req.valid("json");
@@ -41,7 +41,11 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
       const found = await lookUp(deps.kysely, mac);
       return await deps.send(c, { kind: "boot-record", id: mac }, { type: "seen", mac, by: callerOf(c), ...found });
     });
-    return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    const record = outcome.reply as BootRecord;
+    const enrolled = record.state === "enrolled" && record.server_uuid !== null;
+    const hash = enrolled ? await findRootPasswordHash(deps.kysely, record.server_uuid!) : null;
+    return c.json(hash === null ? record : { ...record, root_password_hash: hash }, 200);
   });
 
   const announceRoute = createRoute({

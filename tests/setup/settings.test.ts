@@ -55,6 +55,24 @@ describe("root password", () => {
     expect(tablesWith(dump, first)).toEqual([]);
   });
 
+  test("the booter hears the hash of an enrolled node when it boots, and nobody else hears it", async () => {
+    const node = await setUp(t);
+    const { rows } = await t.db.query<{ mac: string }>("select mac from boot_record where server_uuid = $1", [
+      node.server_uuid,
+    ]);
+    const mac = rows[0]!.mac;
+    const booter = (await t.mintKey("booter")).secret;
+    const asks = async () => okOf(await t.call("POST", "/v2/booter/seen", { key: booter, body: { mac } }));
+    expect(await asks()).not.toHaveProperty("root_password_hash");
+    okOf(await set(node, { password_hash: KNOWN }));
+    expect(await asks()).toMatchObject({ mac, state: "enrolled", root_password_hash: KNOWN });
+    for (const path of ["/v2/cn-boot", `/v2/cn-boot/${mac}`, `/v1/system/cns/${node.server_uuid}`]) {
+      expect((await t.call("GET", path)).text).not.toContain("$6$");
+    }
+    okOf(await set(node, {}));
+    expect(await asks()).not.toHaveProperty("root_password_hash");
+  });
+
   test("a hash is taken verbatim", async () => {
     const node = await awaitingSetup(t);
     okOf(await set(node, { password_hash: KNOWN }));

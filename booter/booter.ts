@@ -1,0 +1,260 @@
+// The running booter: all parts on one set of records, files and one decision.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openBus } from "./bus/listener.ts";
+import { busLogin, macOfLogin } from "./bus/rights.ts";
+import type { BooterConfig } from "./config.ts";
+import { type Counters, newCounters } from "./counters.ts";
+import type { BootSettings } from "./decision.ts";
+import type { DhcpRules } from "./dhcp/answer.ts";
+import { type BootFileQuestion, openDhcp } from "./dhcp/server.ts";
+import { newTransactions } from "./dhcp/transactions.ts";
+import { BIOS_PROGRAM, type Files, openFiles, UEFI_PROGRAM } from "./files.ts";
+import type { HttpHandler } from "./http/answer.ts";
+import { bootHandler, maySee, scriptUrl } from "./http/routes.ts";
+import { openHttp } from "./http/server.ts";
+import { ipv4Number, sameNetwork } from "./ipv4.ts";
+import { ANNOUNCE_MS, RECORD_FRESH_MS, REFRESH_MS, STAGED_SCAN_MS } from "./limits.ts";
+import { type Log, seldom } from "./log.ts";
+import { openMetrics } from "./metrics.ts";
+import { type Mirror, openMirror } from "./mirror/mirror.ts";
+import { cachePath, loadKept, saveKept } from "./plane/cache-file.ts";
+import { openPlane, type Plane } from "./plane/client.ts";
+import { openRecords, type Records } from "./plane/records.ts";
+import { ownSecret, readSecretLine } from "./private-file.ts";
+import { every, type Repeated } from "./repeat.ts";
+import { type Enrolment, openEnrolment } from "./setup/enrolment.ts";
+import { openLedger } from "./setup/ledger.ts";
+import { setupRoutes } from "./setup/routes.ts";
+import { openTftp } from "./tftp/server.ts";
+
+export type Booter = {
+  readonly ports: {
+    readonly dhcp: number;
+    readonly tftp: number;
+    readonly http: number;
+    readonly metrics: number;
+    readonly bus: number | null;
+  };
+  readonly records: Records;
+  readonly counters: Counters;
+  readonly enrolment: Enrolment;
+  close(): Promise<void>;
+};
+
+export type BooterOptions = {
+  readonly config: BooterConfig;
+  readonly log: Log;
+  /** Instead of the one that the configuration names. */
+  readonly plane?: Plane;
+};
+
+const MIRROR_MS = 3_600_000;
+const SAVE_MS = 30_000;
+
+export async function openBooter({ config, log, plane: given }: BooterOptions): Promise<Booter> {
+  const counters = newCounters();
+  const quiet = seldom(log, { every_ms: 60_000, subjects_max: 4_096 });
+  const key_file = config.control_plane.key_file;
+  const plane = given ?? openPlane({
+    url: config.control_plane.url,
+    key: await readSecretLine(key_file, "control_plane.key_file"),
+  });
+  const secret = await ownSecret(config.state_dir);
+  const kept = await loadKept(cachePath(config.state_dir), secret);
+  if (kept === null) log("cache.damaged", { path: cachePath(config.state_dir) });
+  const records = openRecords({
+    plane,
+    cache_age_ms: config.control_plane.cache_max_age_hours * 3_600_000,
+    log: quiet,
+    now: Date.now,
+    start: kept ?? [],
+  });
+  const files = openFiles(config.files_dir);
+  await files.scan();
+  const transactions = newTransactions();
+  const settings = (): BootSettings => ({
+    answer_only_pxe: config.dhcp.answer_only_pxe,
+    enrollment_pi: records.policy().enrollment_pi,
+    staged: files.staged(),
+  });
+  const sees = (address: string) => maySee(address, { records, settings });
+  const rules: DhcpRules = {
+    segments: config.segment,
+    relays: config.dhcp.relays,
+    relay_reply: config.dhcp.relay_reply,
+  };
+
+  const closers: (() => Promise<void>)[] = [];
+  const repeated: Repeated[] = [];
+  const close = async () => {
+    for (const each of repeated) each.stop();
+    for (const each of closers.reverse()) await each();
+  };
+  let http_port = config.http.port;
+  let bus_port: number | null = null;
+  const originFor = (address: string) => `http://${serverFor(config, address)}:${http_port}`;
+
+  try {
+    const ledger = await openLedger(config.state_dir);
+    const enrolment = openEnrolment({
+      plane,
+      ledger,
+      setup: config.ur?.setup === undefined ? null : { setup: config.ur.setup, console: config.console },
+      originFor,
+      counters,
+      log: quiet,
+    });
+    const mirror = await mirrorOf(config, log);
+    const more = [setupRoutes({ enrolment, files, maySee: sees }), ...(mirror === null ? [] : [mirror.handle])];
+    const handler: HttpHandler = bootHandler({
+      secret,
+      records,
+      settings,
+      files,
+      console: config.console,
+      originFor,
+      busFor: (mac, address) => {
+        const login = busLogin(secret, mac);
+        return bus_port === null ? null : `${login.user}:${login.password}:${serverFor(config, address)}:${bus_port}`;
+      },
+      xidOf: (mac) => transactions.last(mac)?.xid ?? null,
+      now: () => new Date(),
+      counters,
+      log,
+      more,
+    });
+    for (const { address } of config.segment) {
+      const http = await openHttp({ address, port: http_port, handler, counters, log: quiet });
+      http_port = http.port;
+      closers.push(http.close);
+    }
+    if (config.ur !== undefined) {
+      bus_port = config.ur.port;
+      for (const { address } of config.segment) {
+        const bus = await openBus({
+          address,
+          port: bus_port,
+          login: (user, password, source) => {
+            const mac = macOfLogin(secret, user, password);
+            return mac !== null && records.macOf(source) === mac ? mac : null;
+          },
+          listener: enrolment,
+          counters,
+          log,
+        });
+        bus_port = bus.port;
+        closers.push(bus.close);
+      }
+    }
+    const tftp = await openTftp({
+      addresses: config.segment.map(({ address }) => address),
+      port: config.tftp.port,
+      file: async (name, address) => await sees(address) ? files.program(name) : null,
+      counters,
+      log: quiet,
+    });
+    closers.push(tftp.close);
+    const dhcp = await openDhcp({
+      listen: config.dhcp.listen,
+      port: config.dhcp.port,
+      rules,
+      records,
+      settings,
+      transactions,
+      bootFile: (asked) => bootFile(asked, { secret, http_port }),
+      counters,
+      log: quiet,
+    });
+    closers.push(dhcp.close);
+    const ports = { dhcp: dhcp.port, tftp: tftp.port, http: http_port, bus: bus_port };
+    gauges({ counters, records, enrolment, files });
+    const metrics = await openMetrics({ port: config.metrics.port, counters, healthy: () => records.reachable() });
+    closers.push(metrics.close);
+
+    // Nobody waits for the control plane: what is kept serves until it has answered.
+    let staged_now = false;
+    repeated.push(every(refreshPause_ms, async () => void await records.refresh()));
+    repeated.push(every(() => SAVE_MS, () => saveKept(cachePath(config.state_dir), secret, records.kept())));
+    repeated.push(every(() => STAGED_SCAN_MS, async () => {
+      if (await files.scan() || !staged_now) staged_now = await stage({ plane, files, log: quiet });
+    }));
+    repeated.push(every(() => ANNOUNCE_MS, () => enrolment.pass()));
+    if (mirror !== null) repeated.push(every(() => MIRROR_MS, async () => void await mirror.refresh()));
+    closers.push(() => saveKept(cachePath(config.state_dir), secret, records.kept()));
+    log("booter.started", { ...ports, metrics: metrics.port, staged: files.staged().size });
+    return { ports: { ...ports, metrics: metrics.port }, records, counters, enrolment, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * A site with many records is read less often, so that reading never is what this program does; but while it can be, a
+ * reading ends before the one before it is stale, since then every packet asks the control plane.
+ */
+export function refreshPause_ms(took_ms: number): number {
+  return Math.max(REFRESH_MS, Math.min(took_ms * 10, RECORD_FRESH_MS - took_ms * 2));
+}
+
+/** The booter's address that stands in the machine's own network; the first one for machines behind relays. */
+export function serverFor({ segment }: Pick<BooterConfig, "segment">, address: string): string {
+  const value = ipv4Number(address) ?? 0;
+  const near = segment.find((each) => sameNetwork(ipv4Number(each.address) ?? 0, value, each.prefix_len));
+  return (near ?? segment[0])!.address;
+}
+
+function bootFile(asked: BootFileQuestion, { secret, http_port }: { secret: Uint8Array; http_port: number }): string {
+  const { kind, server, mac, address, xid } = asked;
+  const origin = `http://${server}:${http_port}`;
+  switch (kind) {
+    case "ipxe":
+      return scriptUrl(secret, origin, { mac, address, xid }, new Date());
+    case "uefi_http":
+      return `${origin}/firmware/${UEFI_PROGRAM}`;
+    case "uefi":
+      return UEFI_PROGRAM;
+    case "bios":
+      return BIOS_PROGRAM;
+    case "foreign":
+    case "plain":
+      return "";
+  }
+}
+
+async function stage({ plane, files, log }: { plane: Plane; files: Files; log: Log }): Promise<boolean> {
+  const stamps = [...files.staged()].sort();
+  try {
+    await plane.stage(stamps);
+    log("images.staged", { stamps: stamps.join(",") });
+    return true;
+  } catch (error) {
+    log("images.not_told", { error: error instanceof Error ? error.message : "unknown" });
+    return false;
+  }
+}
+
+async function mirrorOf(config: BooterConfig, log: Log): Promise<Mirror | null> {
+  const { upstream_channel_url, upstream_key_file } = config.ur?.setup ?? {};
+  if (upstream_channel_url === undefined || upstream_key_file === undefined) return null;
+  const mirror = openMirror({
+    channel_url: upstream_channel_url,
+    key: await readFile(upstream_key_file),
+    folder: join(config.state_dir, "mirror"),
+    now: () => new Date(),
+    log,
+  });
+  await mirror.restore();
+  return mirror;
+}
+
+function gauges(
+  { counters, records, enrolment, files }: Pick<Booter, "counters" | "records" | "enrolment"> & { files: Files },
+) {
+  counters.gauge("records", () => records.kept().length);
+  counters.gauge("lookups_pending", () => records.pending());
+  counters.gauge("control_plane_reachable", () => records.reachable() ? 1 : 0);
+  counters.gauge("machines_listening", () => enrolment.machines());
+  counters.gauge("images_staged", () => files.staged().size);
+}

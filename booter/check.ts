@@ -1,0 +1,166 @@
+// `booter check`: is the configuration sound, are the files and ports there, does the control plane answer, and what
+// would a machine get and why. It changes nothing: it asks for known records and never reports a machine as seen.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { openUdp } from "./udp-socket.ts";
+import type { BooterConfig } from "./config.ts";
+import { type ClientKind, decide, type Decision } from "./decision.ts";
+import { openFiles, PROGRAMS } from "./files.ts";
+import { openPlane, type Plane } from "./plane/client.ts";
+import type { BootFacts, PolicyFacts } from "./plane/wire.ts";
+import { readSecretLine } from "./private-file.ts";
+
+export type Finding = { readonly level: "ok" | "warn" | "fail"; readonly text: string };
+
+export type CheckOptions = {
+  readonly config: BooterConfig;
+  readonly mac: string | null;
+  readonly client: ClientKind;
+  readonly plane?: Plane;
+};
+
+const ok = (text: string): Finding => ({ level: "ok", text });
+const warn = (text: string): Finding => ({ level: "warn", text });
+const fail = (text: string): Finding => ({ level: "fail", text });
+
+export async function check(options: CheckOptions): Promise<Finding[]> {
+  const { config } = options;
+  const files = openFiles(config.files_dir);
+  await files.scan();
+  const findings: Finding[] = [];
+  for (const name of PROGRAMS) {
+    findings.push(
+      files.program(name) === null ? fail(`${config.files_dir}/${name}: is not there`) : ok(`${name}: is there`),
+    );
+  }
+  const staged = [...files.staged()].sort();
+  findings.push(
+    staged.length === 0
+      ? fail(`${config.files_dir}/os: holds no platform image with its kernel and its archive`)
+      : ok(`platform images: ${staged.join(", ")}`),
+  );
+  findings.push(...await portFindings(config));
+  findings.push(...await setupFindings(config, files.setupFile));
+  const seen = await planeFindings(options);
+  findings.push(...seen.findings);
+  if (seen.policy !== null && seen.records !== null) {
+    findings.push(...imageFindings(seen.policy, files.staged()));
+    if (options.mac !== null) findings.push(machineFinding(options, { ...seen, staged: files.staged() }));
+  }
+  return findings;
+}
+
+async function portFindings({ dhcp, tftp, segment }: BooterConfig): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { address } of segment) {
+    for (const [name, port] of [["DHCP", dhcp.port], ["TFTP", tftp.port]] as const) {
+      try {
+        // Shared, so that a booter that runs is no problem; only what cannot be had at all is.
+        const socket = await openUdp({ address, port, shared: true, received: () => {}, failed: () => {} });
+        await socket.close();
+        findings.push(ok(`${name}: ${address} port ${port} can be opened`));
+      } catch (error) {
+        const { code } = error as { code?: string };
+        findings.push(
+          name === "TFTP" && code === "EADDRINUSE"
+            ? warn(`TFTP: ${address} port ${port} is in use; by a booter that runs, or by another program`)
+            : fail(`${name}: ${address} port ${port} cannot be opened (${code ?? "unknown error"})`),
+        );
+      }
+    }
+  }
+  return findings;
+}
+
+async function setupFindings({ ur }: BooterConfig, find: (name: string) => Promise<string | null>): Promise<Finding[]> {
+  if (ur === undefined) return [warn("there is no [ur] block: no bare machine can announce itself")];
+  const { setup } = ur;
+  if (setup === undefined) return [warn("there is no [ur.setup] block: machines are announced, but not set up")];
+  const wanted = [
+    [`platform-${setup.platform_stamp}.tgz`, setup.platform_image_sha256],
+    [`boot-${setup.boot_image_stamp}.tgz`, setup.boot_image_sha256],
+  ] as const;
+  return await Promise.all(wanted.map(async ([name, sha256]) => {
+    const path = await find(name);
+    if (path === null) return fail(`setup/${name}: is not there`);
+    const hash = createHash("sha256");
+    for await (const part of createReadStream(path)) hash.update(part);
+    const found = hash.digest("hex");
+    return found === sha256 ? ok(`setup/${name}: has its SHA-256`) : fail(`setup/${name}: has the SHA-256 ${found}`);
+  }));
+}
+
+type PlaneSeen = {
+  readonly findings: Finding[];
+  readonly policy: PolicyFacts | null;
+  readonly records: readonly BootFacts[] | null;
+};
+
+async function planeFindings({ config, plane: given }: CheckOptions): Promise<PlaneSeen> {
+  const { url, key_file } = config.control_plane;
+  try {
+    const plane = given ?? openPlane({ url, key: await readSecretLine(key_file, "control_plane.key_file") });
+    const [policy, records] = await Promise.all([plane.policy(), plane.records()]);
+    return { findings: [ok(`control plane: ${url} knows ${records.length} machines`)], policy, records };
+  } catch (error) {
+    const words = error instanceof Error ? error.message : "unknown error";
+    return { findings: [fail(`control plane: ${url}: ${words}`)], policy: null, records: null };
+  }
+}
+
+function imageFindings({ enrollment_pi }: PolicyFacts, staged: ReadonlySet<string>): Finding[] {
+  if (enrollment_pi === null) return [warn("the boot policy names no enrollment_pi: no machine can enrol")];
+  if (!staged.has(enrollment_pi)) {
+    return [fail(`enrollment_pi ${enrollment_pi}: is not staged here; no machine can enrol`)];
+  }
+  return [ok(`enrollment_pi ${enrollment_pi}: is staged`)];
+}
+
+function machineFinding(
+  { config, mac, client }: CheckOptions,
+  { policy, records, staged }: PlaneSeen & { readonly staged: ReadonlySet<string> },
+): Finding {
+  const record = records?.find((each) => each.mac === mac) ?? null;
+  const decision = decide({
+    client,
+    record,
+    verified: true,
+    policy: {
+      answer_only_pxe: config.dhcp.answer_only_pxe,
+      enrollment_pi: policy?.enrollment_pi ?? null,
+      staged,
+    },
+  });
+  const who = `${mac} as ${client}${record === null ? "" : ` (${record.state}${record.rescue ? ", rescue" : ""})`}`;
+  return decision.kind === "nothing"
+    ? warn(`${who}: gets nothing: ${REASONS[decision.reason]}`)
+    : ok(`${who}: ${words(decision)}`);
+}
+
+function words(decision: Exclude<Decision, { readonly kind: "nothing" }>): string {
+  return decision.kind === "lease"
+    ? "gets an address and nothing to boot"
+    : `boots ${decision.stamp} (${decision.kind})`;
+}
+
+const REASONS: Readonly<Record<Extract<Decision, { readonly kind: "nothing" }>["reason"], string>> = {
+  not_pxe: "it is no netboot client, and answer_only_pxe is on",
+  foreign_architecture: "its architecture is not x86-64",
+  no_record: "the control plane has no record of it; its first DISCOVER makes one",
+  not_verified: "the control plane is away, and only enrolled nodes boot without it",
+  no_address: "its record has no address",
+  discovered: "its record is discovered; authorize it with opsctl",
+  decommissioned: "its record is decommissioned; reactivate it with opsctl",
+  no_enrollment_image: "the boot policy names no enrollment_pi",
+  image_not_staged: "its platform image is not staged on this booter",
+};
+
+/** Reads a configuration file; the message of a failure names it. */
+export async function readConfigText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new Error(`${path}: cannot be read (${(error as { code?: string }).code ?? "unknown error"})`);
+  }
+}

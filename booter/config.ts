@@ -1,0 +1,107 @@
+// The configuration file. Keys that are not known are refused, and every message names the key it is about.
+import { parse } from "smol-toml";
+import { z } from "zod";
+import { isStamp } from "../src/pure/stamp.ts";
+import { ipv4Number, maskOf } from "./ipv4.ts";
+import { CACHE_AGE_HOURS_DEFAULT } from "./limits.ts";
+import { CONSOLES } from "./script/arguments.ts";
+
+const port = z.number().int().min(1).max(65_535);
+/** 0 picks a free one, for a booter behind something that is told the port. */
+const listenPort = z.number().int().min(0).max(65_535);
+const address = z.string().refine((text) => ipv4Number(text) !== null, "must be an IPv4 address");
+const network = z.string().transform((text, context) => {
+  const [base = "", length = ""] = text.split("/");
+  const value = ipv4Number(base);
+  if (value !== null && /^([1-9]|[12]\d|3[0-2])$/.test(length)) {
+    return { network: (value & maskOf(Number(length))) >>> 0, prefix_len: Number(length) };
+  }
+  context.addIssue({ code: "custom", message: "must be an IPv4 block, as 10.0.0.0/24" });
+  return z.NEVER;
+});
+const webAddress = z.string().refine(
+  isWebAddress,
+  "must be an http or https address without a user, query or fragment",
+);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
+const stamp = z.string().refine(isStamp, "must be 1 to 64 letters, digits, dots, underscores or hyphens");
+const path = z.string().min(1).refine((text) => !text.includes("\0"), "must be a path");
+const host = z.string().regex(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$/, "must be a host name or an address");
+
+const Setup = z.strictObject({
+  install_sh_url: webAddress,
+  agent_endpoint: webAddress,
+  platform_stamp: stamp,
+  platform_image_sha256: sha256,
+  boot_image_stamp: stamp,
+  boot_image_sha256: sha256,
+  ntp_server: host.optional(),
+  upstream_channel_url: webAddress.optional(),
+  upstream_key_file: path.optional(),
+}).refine(
+  (setup) => (setup.upstream_channel_url === undefined) === (setup.upstream_key_file === undefined),
+  { message: "upstream_channel_url and upstream_key_file go together", path: ["upstream_key_file"] },
+);
+
+export const BooterConfig = z.strictObject({
+  state_dir: path,
+  files_dir: path,
+  console: z.enum(CONSOLES).default("text"),
+  control_plane: z.strictObject({
+    url: webAddress,
+    key_file: path,
+    cache_max_age_hours: z.number().min(0).max(8_760).default(CACHE_AGE_HOURS_DEFAULT),
+  }),
+  segment: z.array(z.strictObject({ address, prefix_len: z.number().int().min(1).max(32) })).min(1).max(64),
+  dhcp: z.strictObject({
+    listen: address.default("0.0.0.0"),
+    port: listenPort.default(67),
+    answer_only_pxe: z.boolean().default(true),
+    relays: z.array(network).max(256).default([]),
+    relay_reply: z.enum(["giaddr", "source"]).default("giaddr"),
+  }).prefault({}),
+  tftp: z.strictObject({ port: listenPort.default(69) }).prefault({}),
+  http: z.strictObject({ port: listenPort.default(80) }).prefault({}),
+  metrics: z.strictObject({ port: listenPort.default(9_169) }).prefault({}),
+  ur: z.strictObject({ port: port.or(z.literal(0)).default(5_672), setup: Setup.optional() }).optional(),
+});
+export type BooterConfig = z.output<typeof BooterConfig>;
+export type SetupConfig = z.output<typeof Setup>;
+
+export class ConfigFault extends Error {}
+
+/** @throws ConfigFault with one line per problem, each beginning with the file and the key */
+export function readBooterConfig(text: string, name: string): BooterConfig {
+  let document: unknown;
+  try {
+    document = parse(text);
+  } catch (error) {
+    throw new ConfigFault(`${name}: ${error instanceof Error ? error.message.split("\n", 1)[0] : "not TOML"}`);
+  }
+  const read = BooterConfig.safeParse(document);
+  if (!read.success) {
+    const lines = read.error.issues.flatMap((issue) => {
+      const at = issue.path.join(".");
+      if (issue.code === "unrecognized_keys") {
+        return issue.keys.map((key) => `${at === "" ? key : `${at}.${key}`}: is not a key of this file`);
+      }
+      return [`${at === "" ? "the file" : at}: ${issue.message}`];
+    });
+    throw new ConfigFault(lines.map((line) => `${name}: ${line}`).join("\n"));
+  }
+  const twice = read.data.segment.find(({ address: one }, at, all) =>
+    all.findIndex((each) => each.address === one) < at
+  );
+  if (twice !== undefined) throw new ConfigFault(`${name}: segment: ${twice.address} stands there twice`);
+  return read.data;
+}
+
+function isWebAddress(text: string): boolean {
+  try {
+    const { protocol, username, password, search, hash } = new URL(text);
+    const is_web = protocol === "http:" || protocol === "https:";
+    return is_web && username === "" && password === "" && search === "" && hash === "";
+  } catch {
+    return false;
+  }
+}

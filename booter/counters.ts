@@ -1,0 +1,31 @@
+// Counters and gauges in Prometheus text. Labels are of closed sets, so that no sender can make new series.
+export type Counters = {
+  count(name: string, labels?: Readonly<Record<string, string>>): void;
+  /** A value that is read when somebody asks. */
+  gauge(name: string, read: () => number): void;
+  valueOf(name: string, labels?: Readonly<Record<string, string>>): number;
+  text(): string;
+};
+
+export function newCounters(): Counters {
+  const counts = new Map<string, number>();
+  const gauges = new Map<string, () => number>();
+  return {
+    count(name, labels = {}) {
+      const series = seriesOf(name, labels);
+      counts.set(series, (counts.get(series) ?? 0) + 1);
+    },
+    gauge: (name, read) => void gauges.set(name, read),
+    valueOf: (name, labels = {}) => counts.get(seriesOf(name, labels)) ?? 0,
+    text() {
+      const lines = [...counts].map(([series, value]) => `booter_${series} ${value}`).sort();
+      const read = [...gauges].map(([name, value]) => `booter_${name} ${value()}`);
+      return [...lines, ...read, ""].join("\n");
+    },
+  };
+}
+
+function seriesOf(name: string, labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
+  return pairs.length === 0 ? name : `${name}{${pairs.join(",")}}`;
+}

@@ -1,0 +1,61 @@
+// What a packet tells of the program that sent it. The order of the tests matters: iPXE repeats the class and the
+// architecture of the firmware that started it.
+import type { ClientKind } from "../decision.ts";
+import { type DhcpPacket, latin } from "./packet.ts";
+
+export type DhcpClient = {
+  readonly kind: ClientKind;
+  readonly class: string;
+  readonly arch: number | null;
+  readonly guid: string | null;
+};
+
+/** RFC 4578 and its registry. Some x86-64 firmware calls itself 9 (xcat-core #7645). */
+const BIOS = 0;
+const UEFI_X64: ReadonlySet<number> = new Set([7, 9]);
+const UEFI_HTTP_X64 = 16;
+const HTTP_ARCHS: ReadonlySet<number> = new Set([15, 16, 17, 18, 19, 20]);
+
+/** Null when the identity in option 97 is malformed (RFC 4578, 2.3). */
+export function readClient(packet: DhcpPacket): DhcpClient | null {
+  const guid = packet.options.get(97);
+  if (guid !== undefined && (guid.length !== 17 || guid[0] !== 0)) return null;
+  const told = { class: latin(packet.options.get(60)), arch: knownArch(packet.options.get(93)), guid: hex(guid) };
+  return { kind: kindOf(told, latin(packet.options.get(77))), ...told };
+}
+
+function kindOf(told: { class: string; arch: number | null }, user_class: string): ClientKind {
+  const { arch } = told;
+  // iPXE leaves out the length that RFC 3004 asks for.
+  if (user_class === "iPXE" || user_class === "\x04iPXE") {
+    return arch === null || arch === BIOS || UEFI_X64.has(arch) || arch === UEFI_HTTP_X64 ? "ipxe" : "foreign";
+  }
+  if (told.class.startsWith("HTTPClient") || (told.class.startsWith("PXEClient") && arch === UEFI_HTTP_X64)) {
+    return arch === null || arch === UEFI_HTTP_X64 || UEFI_X64.has(arch) ? "uefi_http" : "foreign";
+  }
+  if (!told.class.startsWith("PXEClient")) return "plain";
+  if (arch === null || arch === BIOS) return "bios";
+  return UEFI_X64.has(arch) ? "uefi" : "foreign";
+}
+
+/** The first architecture of the list that is one of ours; otherwise its first. */
+function knownArch(value: Uint8Array | undefined): number | null {
+  if (value === undefined || value.length < 2) return null;
+  const archs = Array.from(
+    { length: value.length >> 1 },
+    (_, index) => value[index * 2]! * 256 + value[index * 2 + 1]!,
+  );
+  return archs.find((arch) => arch === BIOS || UEFI_X64.has(arch) || HTTP_ARCHS.has(arch)) ?? archs[0] ?? null;
+}
+
+function hex(value: Uint8Array | undefined): string | null {
+  return value === undefined
+    ? null
+    : Array.from(value.subarray(1), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** What the control plane hears of it: short words only. */
+export function clientReport({ kind, class: vendor_class, arch, guid }: DhcpClient): Record<string, unknown> {
+  const text = vendor_class.replace(/[^\x20-\x7e]/g, "?").slice(0, 64);
+  return { arch, user_class: kind === "ipxe" ? "iPXE" : null, vendor_class: text === "" ? null : text, guid };
+}

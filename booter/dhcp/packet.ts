@@ -1,0 +1,159 @@
+// DHCPv4 packets (RFC 2131, RFC 2132, RFC 3396). A reader that believes nothing: every length is checked against the
+// bytes that are there, and whatever is odd is refused with a word for the log. Options in `sname` and `file`
+// (option 52) are not read: no netboot client sends them.
+export type DhcpPacket = {
+  readonly xid: number;
+  readonly flags: number;
+  readonly ciaddr: number;
+  readonly giaddr: number;
+  /** Canonical text. */
+  readonly mac: string;
+  readonly type: number;
+  readonly options: ReadonlyMap<number, Uint8Array>;
+};
+
+export const DISCOVER = 1;
+export const OFFER = 2;
+export const REQUEST = 3;
+export const DECLINE = 4;
+export const ACK = 5;
+
+export type PacketFault =
+  | "too_short"
+  | "not_a_request"
+  | "not_ethernet"
+  | "bad_cookie"
+  | "bad_option"
+  | "bad_message_type"
+  | "bad_mac";
+
+const COOKIE_AT = 236;
+export const OPTIONS_AT = 240;
+export const COOKIE = 0x63825363;
+const BOOTREQUEST = 1;
+const ETHERNET = 1;
+const MAC_BYTES = 6;
+const PAD = 0;
+const END = 255;
+
+export function readPacket(bytes: Uint8Array): DhcpPacket | PacketFault {
+  // 240 and the three bytes of the message type.
+  if (bytes.length < OPTIONS_AT + 3) return "too_short";
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes[0] !== BOOTREQUEST) return "not_a_request";
+  if (bytes[1] !== ETHERNET || bytes[2] !== MAC_BYTES) return "not_ethernet";
+  if (view.getUint32(COOKIE_AT) !== COOKIE) return "bad_cookie";
+  const options = readOptions(bytes.subarray(OPTIONS_AT));
+  if (options === null) return "bad_option";
+  const type = options.get(53);
+  if (type === undefined || type.length !== 1 || type[0] === 0 || type[0]! > 8) return "bad_message_type";
+  const mac = Array.from(bytes.subarray(28, 34), (byte) => byte.toString(16).padStart(2, "0")).join(":");
+  // A group address, or what an unprogrammed card has.
+  if ((bytes[28]! & 1) === 1 || mac === "00:00:00:00:00:00") return "bad_mac";
+  return {
+    xid: view.getUint32(4),
+    flags: view.getUint16(10),
+    ciaddr: view.getUint32(12),
+    giaddr: view.getUint32(24),
+    mac,
+    type: type[0]!,
+    options,
+  };
+}
+
+/** Options by code; one that comes several times is one long value. Null when one runs past the end. */
+function readOptions(bytes: Uint8Array): Map<number, Uint8Array> | null {
+  const options = new Map<number, Uint8Array>();
+  for (let at = 0; at < bytes.length;) {
+    const code = bytes[at]!;
+    if (code === END) return options;
+    if (code === PAD) {
+      at += 1;
+      continue;
+    }
+    const length = bytes[at + 1];
+    if (length === undefined || at + 2 + length > bytes.length) return null;
+    const value = bytes.subarray(at + 2, at + 2 + length);
+    const before = options.get(code);
+    options.set(code, before === undefined ? value : joined(before, value));
+    at += 2 + length;
+  }
+  return options;
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+
+/** Bytes as text, one character per byte, so that no byte is lost or joined with another. */
+export function latin(bytes: Uint8Array | undefined): string {
+  return bytes === undefined ? "" : String.fromCharCode(...bytes.subarray(0, 255));
+}
+
+/** An option of four bytes as an address; null when it has another length. */
+export function addressOption(packet: DhcpPacket, code: number): number | null {
+  const value = packet.options.get(code);
+  if (value === undefined || value.length !== 4) return null;
+  return new DataView(value.buffer, value.byteOffset, 4).getUint32(0);
+}
+
+export type ReplyFields = {
+  readonly xid: number;
+  readonly flags: number;
+  readonly ciaddr: number;
+  readonly yiaddr: number;
+  readonly siaddr: number;
+  readonly giaddr: number;
+  readonly mac: string;
+  /** At most 127 characters; longer names go into option 67 alone. */
+  readonly file: string;
+  /** In this order. Values above 255 bytes are written in parts. */
+  readonly options: readonly (readonly [number, Uint8Array])[];
+};
+
+/** Relays drop what is shorter than a BOOTP packet (opnsense #7744). */
+const REPLY_BYTES_MIN = 300;
+const FILE_CHARS_MAX = 127;
+
+export function writeReply(fields: ReplyFields): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(Math.max(REPLY_BYTES_MIN, replyBytes(fields.options)));
+  const view = new DataView(bytes.buffer);
+  bytes[0] = 2;
+  bytes[1] = ETHERNET;
+  bytes[2] = MAC_BYTES;
+  view.setUint32(4, fields.xid);
+  view.setUint16(10, fields.flags);
+  view.setUint32(12, fields.ciaddr);
+  view.setUint32(16, fields.yiaddr);
+  view.setUint32(20, fields.siaddr);
+  view.setUint32(24, fields.giaddr);
+  for (const [index, octet] of fields.mac.split(":").entries()) bytes[28 + index] = Number.parseInt(octet, 16);
+  if (fields.file.length <= FILE_CHARS_MAX) bytes.set(ascii(fields.file), 108);
+  view.setUint32(COOKIE_AT, COOKIE);
+  let at = OPTIONS_AT;
+  for (const [code, value] of fields.options) {
+    for (let start = 0; start === 0 || start < value.length; start += 255) {
+      const part = value.subarray(start, start + 255);
+      bytes[at] = code;
+      bytes[at + 1] = part.length;
+      bytes.set(part, at + 2);
+      at += 2 + part.length;
+    }
+  }
+  bytes[at] = END;
+  return bytes;
+}
+
+/** How long a reply with these options is, its end included. */
+export function replyBytes(options: ReplyFields["options"]): number {
+  let length = OPTIONS_AT + 1;
+  for (const [, value] of options) length += value.length + 2 * Math.max(1, Math.ceil(value.length / 255));
+  return length;
+}
+
+export function ascii(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0) & 127);
+}

@@ -1,0 +1,159 @@
+// The DHCP sockets. One receives on every interface; another one per segment is bound to the booter's own address there
+// and sends, because the bound address decides which wire a broadcast leaves by. Renewals and what relays send arrive
+// at those, so all feed the same function.
+import type { Counters } from "../counters.ts";
+import type { BootSettings } from "../decision.ts";
+import type { Log } from "../log.ts";
+import type { Found, Records } from "../plane/records.ts";
+import { openUdp, type UdpSocket } from "../udp-socket.ts";
+import { answerDhcp, type DhcpRules, type DhcpSilence } from "./answer.ts";
+import { clientReport, type DhcpClient, readClient } from "./client.ts";
+import { DECLINE, type DhcpPacket, DISCOVER, type PacketFault, readPacket, REQUEST } from "./packet.ts";
+import type { Transactions } from "./transactions.ts";
+
+export type DhcpOptions = {
+  readonly listen: string;
+  readonly port: number;
+  readonly rules: DhcpRules;
+  readonly records: Records;
+  readonly settings: () => BootSettings;
+  readonly transactions: Transactions;
+  /** The file that a client of this kind loads next. */
+  readonly bootFile: (asked: BootFileQuestion) => string;
+  readonly counters: Counters;
+  readonly log: Log;
+};
+
+export type BootFileQuestion = {
+  readonly kind: DhcpClient["kind"];
+  readonly server: string;
+  readonly mac: string;
+  readonly address: string;
+  readonly xid: number;
+};
+
+export type DhcpSource = { readonly address: string; readonly port: number };
+export type Sent = {
+  readonly bytes: Uint8Array;
+  readonly address: string;
+  readonly port: number;
+  readonly server: string;
+};
+type AnyReason = DhcpSilence | PacketFault | "bad_guid" | "superseded" | "too_large";
+
+/** No client sends more than one Ethernet frame. */
+const PACKET_BYTES_MAX = 1_500;
+
+export type DhcpServer = { readonly port: number; close(): Promise<void> };
+
+/** Handles one packet; what it sends goes to `send`. Answers at once where the record is fresh. */
+export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send: (sent: Sent) => void) {
+  const { records, transactions, counters, log, rules, settings } = options;
+
+  function silent(mac: string, reason: AnyReason): void {
+    counters.count("dhcp_silent_total", { reason });
+    log("dhcp.silent", { mac, reason });
+  }
+
+  function decided(asked: Asked, found: Found): void {
+    const { packet, client, source } = asked;
+    const answer = answerDhcp({
+      packet,
+      client,
+      source,
+      record: found.facts,
+      verified: found.verified,
+      policy: settings(),
+      rules,
+      bootFile: (kind, server) =>
+        options.bootFile({
+          kind,
+          server,
+          mac: packet.mac,
+          address: found.facts?.address ?? "",
+          xid: transactions.last(packet.mac)?.xid ?? packet.xid,
+        }),
+    });
+    if (answer.kind === "silent") return silent(packet.mac, answer.reason);
+    counters.count(packet.type === DISCOVER ? "dhcp_offers_total" : "dhcp_acks_total", { client: client.kind });
+    send(answer);
+  }
+
+  const failed = (mac: string) => (error: unknown) => {
+    counters.count("dhcp_errors_total");
+    log("dhcp.error", { mac, error: error instanceof Error ? error.message : "unknown" });
+  };
+
+  return (bytes: Uint8Array, source: DhcpSource): void => {
+    try {
+      handle(bytes, source);
+    } catch (error) {
+      failed("")(error);
+    }
+  };
+
+  function handle(bytes: Uint8Array, source: DhcpSource): void {
+    if (bytes.length > PACKET_BYTES_MAX) return silent("", "too_large");
+    const packet = readPacket(bytes);
+    if (typeof packet === "string") return silent("", packet);
+    const told = readClient(packet);
+    if (told === null) return silent(packet.mac, "bad_guid");
+    if (packet.type === DECLINE) {
+      log("dhcp.declined", { mac: packet.mac, meaning: "another machine has this address" });
+      return silent(packet.mac, "declined");
+    }
+    if (packet.type !== DISCOVER && packet.type !== REQUEST) return silent(packet.mac, "not_for_servers");
+    const client = remembered(packet, told, transactions);
+    // Told apart before anybody is asked: what cannot be answered costs the control plane nothing.
+    if (client.kind === "plain" && settings().answer_only_pxe) return silent(packet.mac, "not_pxe");
+    if (client.kind === "foreign") return silent(packet.mac, "foreign_architecture");
+    if (packet.type === DISCOVER) transactions.discovered(packet.mac, { xid: packet.xid, client });
+    const asked = { packet, client, source };
+    const fresh = records.fresh(packet.mac);
+    if (fresh !== null) return decided(asked, fresh);
+    void records.find(packet.mac, clientReport(client)).then((found) => {
+      // The machine has started again meanwhile: this transaction is over.
+      const last = transactions.last(packet.mac);
+      if (packet.type === DISCOVER && last !== null && last.xid !== packet.xid) {
+        return silent(packet.mac, "superseded");
+      }
+      decided(asked, found);
+    }).catch(failed(packet.mac));
+  }
+}
+
+type Asked = { readonly packet: DhcpPacket; readonly client: DhcpClient; readonly source: DhcpSource };
+
+function remembered(packet: DhcpPacket, told: DhcpClient, transactions: Transactions): DhcpClient {
+  if (packet.type !== REQUEST || told.kind !== "plain") return told;
+  const last = transactions.last(packet.mac);
+  return last !== null && last.xid === packet.xid ? last.client : told;
+}
+
+export async function openDhcp(options: DhcpOptions): Promise<DhcpServer> {
+  const { listen, rules, counters, log } = options;
+  const senders = new Map<string, UdpSocket>();
+  const failed = (error: Error) => {
+    counters.count("dhcp_errors_total");
+    log("dhcp.error", { error: error.message });
+  };
+  const handle = dhcpHandler(options, ({ bytes, address, port, server }) => {
+    senders.get(server)?.send(bytes, port, address);
+  });
+  const sockets: UdpSocket[] = [];
+  let port = options.port;
+  const open = async (address: string, broadcast: boolean) => {
+    const socket = await openUdp({ address, port, shared: true, broadcast, received: handle, failed });
+    sockets.push(socket);
+    port = socket.port;
+    return socket;
+  };
+  try {
+    for (const { address } of rules.segments) senders.set(address, await open(address, true));
+    if (!senders.has(listen)) await open(listen, false);
+  } catch (error) {
+    await Promise.all(sockets.map((each) => each.close()));
+    throw error;
+  }
+  return { port, close: async () => void await Promise.all(sockets.map((each) => each.close())) };
+}

@@ -1,0 +1,23 @@
+// The last DISCOVER of each machine: what kind of program sent it, since some leave that out of their REQUEST
+// (rpi-eeprom #82), and its xid, which the address of its boot script carries. Bounded; the oldest are forgotten.
+import { TRANSACTIONS_MAX } from "../limits.ts";
+import type { DhcpClient } from "./client.ts";
+
+export type Transaction = { readonly xid: number; readonly client: DhcpClient };
+
+export type Transactions = {
+  discovered(mac: string, transaction: Transaction): void;
+  last(mac: string): Transaction | null;
+};
+
+export function newTransactions(max = TRANSACTIONS_MAX): Transactions {
+  const kept = new Map<string, Transaction>();
+  return {
+    discovered(mac, transaction) {
+      kept.delete(mac);
+      if (kept.size >= max) kept.delete(kept.keys().next().value!);
+      kept.set(mac, transaction);
+    },
+    last: (mac) => kept.get(mac) ?? null,
+  };
+}

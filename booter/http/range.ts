@@ -1,0 +1,18 @@
+// One byte range of a Range header (RFC 9110, 14). Several ranges, or a form that is not known, mean the whole.
+export type ByteRange = { readonly start: number; readonly end: number };
+
+/** Null for the whole; "none" when the range lies outside. `end` is the last byte, inclusive. */
+export function readRange(header: string | undefined, size: number): ByteRange | "none" | null {
+  const found = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header?.trim() ?? "");
+  if (found === null) return null;
+  const [, first = "", last = ""] = found;
+  if (first === "") {
+    if (last === "") return null;
+    const length = Math.min(Number(last), size);
+    return length === 0 ? "none" : { start: size - length, end: size - 1 };
+  }
+  const start = Number(first);
+  const end = last === "" ? size - 1 : Math.min(Number(last), size - 1);
+  if (last !== "" && Number(last) < start) return null;
+  return start >= size ? "none" : { start, end };
+}

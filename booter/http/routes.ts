@@ -1,0 +1,150 @@
+// What the HTTP server serves. Scripts and a machine's own files need the ticket of that machine, from its address;
+// programs and platform images are for machines that the decision lets boot.
+import { createHash } from "node:crypto";
+import type { Counters } from "../counters.ts";
+import { type BootSettings, type ClientKind, decide } from "../decision.ts";
+import { type Files, PROGRAMS } from "../files.ts";
+import type { Log } from "../log.ts";
+import type { Records } from "../plane/records.ts";
+import type { BootFacts } from "../plane/wire.ts";
+import type { Console } from "../script/arguments.ts";
+import { networkingJson } from "../script/networking.ts";
+import { renderScript } from "../script/render.ts";
+import { ScriptFault } from "../script/word.ts";
+import { issueTicket, readTicket, type Ticket } from "../ticket.ts";
+import { fileAnswer, type HttpAnswer, type HttpAsked, type HttpHandler, NOT_FOUND, textAnswer } from "./answer.ts";
+
+export type RouteOptions = {
+  readonly secret: Uint8Array;
+  readonly records: Records;
+  readonly settings: () => BootSettings;
+  readonly files: Files;
+  readonly console: Console;
+  /** http://ADDRESS:PORT by which the machine at this address reaches this booter. */
+  readonly originFor: (address: string) => string;
+  /** The boot parameter of the bus for a machine; null without a bus. */
+  readonly busFor: (mac: string, address: string) => string | null;
+  readonly xidOf: (mac: string) => number | null;
+  readonly now: () => Date;
+  readonly counters: Counters;
+  readonly log: Log;
+  /** Setup and mirror, tried first. */
+  readonly more: readonly ((asked: HttpAsked) => Promise<HttpAnswer | null>)[];
+};
+
+export function bootHandler(options: RouteOptions): HttpHandler {
+  return async (asked) => {
+    for (const more of options.more) {
+      const answer = await more(asked);
+      if (answer !== null) return answer;
+    }
+    if (asked.method === "POST") return NOT_FOUND;
+    const [, section = "", name = "", ...rest] = asked.path.split("/");
+    switch (section) {
+      case "time":
+        return name === "" && rest.length === 0 ? textAnswer(200, `${options.now().toISOString()}\n`) : NOT_FOUND;
+      case "script":
+        return rest.length === 0 ? await script(name, asked, options) : NOT_FOUND;
+      case "bootfs":
+        return rest.length === 1 ? await ownFile(name, rest[0]!, asked, options) : NOT_FOUND;
+      case "firmware":
+        return rest.length === 0 ? await program(name, asked, options) : NOT_FOUND;
+      case "os":
+        return await imageFile(asked, options);
+      default:
+        return NOT_FOUND;
+    }
+  };
+}
+
+/** Asks the one decision again: between the DHCP answer and now an operator may have changed his mind. */
+async function bootOf(mac: string, address: string, client: ClientKind, options: RouteOptions) {
+  const { facts, verified } = options.records.fresh(mac) ?? await options.records.find(mac, {});
+  const decision = decide({ client, record: facts, verified, policy: options.settings() });
+  const boots = decision.kind !== "nothing" && decision.kind !== "lease";
+  if (!boots || facts === null || facts.address !== address) {
+    const reason = decision.kind === "nothing" ? decision.reason : "other_address";
+    options.counters.count("http_refused_total", { reason });
+    options.log("http.refused", { mac, address, reason });
+    return null;
+  }
+  return { facts, verified, decision };
+}
+
+function ticketOf(text: string, asked: HttpAsked, options: RouteOptions): Ticket | null {
+  const { secret, xidOf, now } = options;
+  const ticket = readTicket(secret, { text, source: asked.source, now: now(), xidOf });
+  if (typeof ticket !== "string") return ticket;
+  options.counters.count("http_refused_total", { reason: `ticket_${ticket}` });
+  options.log("http.refused", { address: asked.source, reason: `ticket_${ticket}` });
+  return null;
+}
+
+async function script(text: string, asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {
+  const ticket = ticketOf(text, asked, options);
+  if (ticket === null) return NOT_FOUND;
+  const { mac, address } = ticket;
+  const boot = await bootOf(mac, address, "ipxe", options);
+  if (boot === null) return NOT_FOUND;
+  const { facts, verified, decision } = boot;
+  try {
+    const made = renderScript({
+      facts,
+      kind: decision.kind,
+      stamp: decision.stamp,
+      origin: options.originFor(address),
+      ticket: text,
+      has_hash: options.files.hasHash(decision.stamp),
+      extra: options.records.policy().enrollment_kernel_args,
+      console: options.console,
+      bus: options.busFor(mac, address),
+      // Only what the control plane said just now: kept copies hold no secret.
+      root_password_hash: verified ? facts.root_password_hash : null,
+    });
+    options.counters.count("scripts_total", { kind: decision.kind });
+    options.log("script.served", { mac, address, kind: decision.kind, stamp: decision.stamp, method: asked.method });
+    return textAnswer(200, made);
+  } catch (error) {
+    if (!(error instanceof ScriptFault)) throw error;
+    options.counters.count("scripts_refused_total");
+    options.log("script.refused", { mac, reason: error.message });
+    return NOT_FOUND;
+  }
+}
+
+async function ownFile(text: string, name: string, asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {
+  const ticket = ticketOf(text, asked, options);
+  if (ticket === null || (name !== "networking.json" && name !== "networking.json.hash")) return NOT_FOUND;
+  const boot = await bootOf(ticket.mac, ticket.address, "ipxe", options);
+  if (boot === null) return NOT_FOUND;
+  const document = networkingJson(boot.facts as BootFacts);
+  if (name === "networking.json") return textAnswer(200, document, "application/json");
+  return textAnswer(200, `${createHash("sha1").update(document).digest("hex")}\n`);
+}
+
+async function program(name: string, asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {
+  if (!PROGRAMS.some((each) => each === name) || !await maySee(asked.source, options)) return NOT_FOUND;
+  const bytes = options.files.program(name);
+  return bytes === null ? NOT_FOUND : { status: 200, type: "application/efi", content: { bytes } };
+}
+
+async function imageFile(asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {
+  if (!await maySee(asked.source, options)) return NOT_FOUND;
+  const path = await options.files.imageFile(asked.path);
+  return path === null ? NOT_FOUND : fileAnswer(path);
+}
+
+/** Whether the machine at this address may boot at all. TFTP asks the same. */
+export async function maySee(address: string, options: Pick<RouteOptions, "records" | "settings">): Promise<boolean> {
+  const { records, settings } = options;
+  const mac = records.macOf(address);
+  if (mac === null) return false;
+  const { facts, verified } = records.fresh(mac) ?? await records.find(mac, {});
+  if (facts === null || facts.address !== address) return false;
+  return decide({ client: "ipxe", record: facts, verified, policy: settings() }).kind !== "nothing";
+}
+
+/** The address of a machine's script: http://ADDRESS:PORT/script/TICKET. */
+export function scriptUrl(secret: Uint8Array, origin: string, ticket: Ticket, now: Date): string {
+  return `${origin}/script/${issueTicket(secret, ticket, now)}`;
+}

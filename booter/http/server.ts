@@ -1,0 +1,156 @@
+// The HTTP server for firmware, iPXE and the setup script: HEAD and GET with an exact length, one range, connections
+// kept (HttpBootDxe trips over a server that closes after every answer, edk2 #9920), no redirects, no empty header.
+// A reader that takes nothing for half a minute is cut.
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Readable } from "node:stream";
+import { HEADER_BYTES_MAX, HEADERS_READ_MS, IDLE_SOCKET_MS, URI_BYTES_MAX } from "../../src/contract/limits.ts";
+import type { Counters } from "../counters.ts";
+import { peerText } from "../ipv4.ts";
+import { HTTP_CONNECTIONS_MAX, HTTP_STALLED_MS, REPORT_BYTES_MAX } from "../limits.ts";
+import type { Log } from "../log.ts";
+import { type HttpAnswer, type HttpHandler, textAnswer } from "./answer.ts";
+import { readRange } from "./range.ts";
+
+export type HttpOptions = {
+  readonly address: string;
+  readonly port: number;
+  readonly handler: HttpHandler;
+  readonly counters: Counters;
+  readonly log: Log;
+  /** For tests, which cannot wait for the real one. */
+  readonly stalled_ms?: number;
+};
+
+export type HttpServer = { readonly port: number; close(): Promise<void> };
+
+export async function openHttp(options: HttpOptions): Promise<HttpServer> {
+  const server: Server = createServer({
+    headersTimeout: HEADERS_READ_MS,
+    requestTimeout: HEADERS_READ_MS * 2,
+    keepAliveTimeout: IDLE_SOCKET_MS,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    requireHostHeader: false, // firmware of the first hour leaves it out
+  }, (req, res) => void take(req, res, options));
+  server.maxConnections = HTTP_CONNECTIONS_MAX;
+  server.on("clientError", (_error, socket) => socket.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.address, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function take(req: IncomingMessage, res: ServerResponse, options: HttpOptions): Promise<void> {
+  // A client that goes away says so by closing; the answer ends with it.
+  req.on("error", () => {});
+  res.on("error", () => {});
+  try {
+    const answer = await answerOf(req, options);
+    options.counters.count("http_answers_total", { status: String(answer.status) });
+    await write(req, res, answer, options.stalled_ms ?? HTTP_STALLED_MS);
+  } catch (error) {
+    options.counters.count("http_errors_total");
+    options.log("http.error", { error: error instanceof Error ? error.message : "unknown" });
+    if (res.headersSent) res.destroy();
+    else await write(req, res, textAnswer(500, "error\n"), HTTP_STALLED_MS);
+  }
+}
+
+async function answerOf(req: IncomingMessage, { handler }: HttpOptions): Promise<HttpAnswer> {
+  const method = req.method ?? "";
+  if (method !== "GET" && method !== "HEAD" && method !== "POST") return textAnswer(405, "GET, HEAD or POST\n");
+  const url = req.url ?? "";
+  if (!url.startsWith("/") || url.length > URI_BYTES_MAX) return textAnswer(400, "not a path\n");
+  const body = method === "POST" ? await bodyOf(req) : new Uint8Array(0);
+  if (body === null) return textAnswer(413, "too long\n");
+  return await handler({
+    method,
+    path: url.split("?", 1)[0]!,
+    source: peerText(req.socket.remoteAddress),
+    header: (name) => {
+      const value = req.headers[name];
+      return typeof value === "string" ? value : undefined;
+    },
+    body,
+  });
+}
+
+async function bodyOf(req: IncomingMessage): Promise<Uint8Array | null> {
+  if (Number(req.headers["content-length"] ?? 0) > REPORT_BYTES_MAX) return null;
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of req as AsyncIterable<Uint8Array>) {
+    bytes += part.length;
+    if (bytes > REPORT_BYTES_MAX) return null;
+    parts.push(part);
+  }
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+async function write(req: IncomingMessage, res: ServerResponse, answer: HttpAnswer, stalled_ms: number) {
+  const { content, type } = answer;
+  const size = "file" in content ? (await stat(content.file)).size : content.bytes.length;
+  const range = answer.status === 200 ? readRange(req.headers.range, size) : null;
+  const headers: Record<string, string | number> = { "content-type": type, "cache-control": "no-store" };
+  if (answer.status === 200) headers["accept-ranges"] = "bytes";
+  if (range === "none") {
+    res.writeHead(416, { ...headers, "content-range": `bytes */${size}`, "content-length": 0 });
+    return void res.end();
+  }
+  const { start, end } = range ?? { start: 0, end: size - 1 };
+  headers["content-length"] = end - start + 1;
+  if (range !== null) headers["content-range"] = `bytes ${start}-${end}/${size}`;
+  res.writeHead(range === null ? answer.status : 206, headers);
+  if (req.method === "HEAD" || size === 0) return void res.end();
+  if ("bytes" in content) return void res.end(content.bytes.subarray(start, end + 1));
+  await stream(createReadStream(content.file, { start, end }), res, stalled_ms);
+}
+
+/** Never more in memory than one part. A file that turns out shorter than promised ends the connection. */
+async function stream(file: Readable, res: ServerResponse, stalled_ms: number): Promise<void> {
+  try {
+    for await (const part of file) {
+      if (res.destroyed) return;
+      if (!res.write(part)) await drained(res, stalled_ms);
+    }
+    res.end();
+  } finally {
+    file.destroy();
+  }
+}
+
+function drained(res: ServerResponse, stalled_ms: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: Error) => {
+      clearTimeout(timer);
+      res.off("drain", taken);
+      res.off("close", gone);
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    const taken = () => settle();
+    const gone = () => settle(new Error("the reader went away"));
+    const timer = setTimeout(() => settle(new Error("the reader takes nothing")), stalled_ms);
+    res.once("drain", taken);
+    res.once("close", gone);
+  });
+}

@@ -1,0 +1,31 @@
+// One line per event: its time, its name, then key=value. What came from a packet cannot break a line or start another.
+export type Fields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+export type Log = (event: string, fields?: Fields) => void;
+
+const PLAIN = /^[A-Za-z0-9_.,:;/+@%()[\]-]{1,256}$/;
+const VALUE_CHARS_MAX = 512;
+
+export function lineOf(at: Date, event: string, fields: Fields = {}): string {
+  const parts = Object.entries(fields).flatMap(([key, value]) =>
+    value === undefined || value === null ? [] : [`${key}=${valueText(String(value))}`]
+  );
+  return [at.toISOString(), event, ...parts].join(" ");
+}
+
+function valueText(text: string): string {
+  return PLAIN.test(text) ? text : JSON.stringify(text.slice(0, VALUE_CHARS_MAX)).replace(/[\x7f-\uffff]/g, "?");
+}
+
+/** Says the same thing about the same subject once in a while, however often it happens. */
+export function seldom(log: Log, { every_ms, subjects_max }: { every_ms: number; subjects_max: number }): Log {
+  const said = new Map<string, number>();
+  return (event, fields = {}) => {
+    const key = `${event} ${Object.values(fields).join(" ")}`;
+    const now = performance.now();
+    const last = said.get(key);
+    if (last !== undefined && now - last < every_ms) return;
+    if (said.size >= subjects_max) said.clear();
+    said.set(key, now);
+    log(event, fields);
+  };
+}

@@ -1,0 +1,49 @@
+// Metrics and health, on loopback alone: what they tell of a site is nobody else's business.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Counters } from "./counters.ts";
+
+export type MetricsOptions = {
+  readonly port: number;
+  readonly counters: Counters;
+  /** Whether the control plane answered last. */
+  readonly healthy: () => boolean;
+};
+
+export async function openMetrics({ port, counters, healthy }: MetricsOptions) {
+  const server = createServer((req, res) => {
+    const answer = (status: number, type: string, text: string) => {
+      res.writeHead(status, { "content-type": type, "content-length": bytesOf(text) });
+      res.end(req.method === "HEAD" ? undefined : text);
+    };
+    if (req.url === "/metrics") return answer(200, "text/plain; version=0.0.4", counters.text());
+    // It serves without a control plane too; an operator should still see that it is away.
+    if (req.url === "/health") {
+      return answer(
+        200,
+        "application/json",
+        `${JSON.stringify({ status: "ok", control_plane: healthy() ? "reached" : "away" })}\n`,
+      );
+    }
+    answer(404, "text/plain", "not found\n");
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}

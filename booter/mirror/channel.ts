@@ -1,0 +1,66 @@
+// The install channel of a site without the internet: channel.json, its detached signature beside it, and the files it
+// names with their SHA-256. Nothing is served before all of it is verified, and nothing older than what was served.
+import { armoredBlocks } from "../../src/pure/armor.ts";
+import { asDigest } from "../../src/pure/digest-hex.ts";
+import { goodSignature } from "../../src/pure/good-signature.ts";
+
+export type ChannelFile = { readonly name: string; readonly sha256: string; readonly bytes: number };
+export type Channel = {
+  readonly files: readonly ChannelFile[];
+  readonly signed_at: Date;
+  readonly document: Uint8Array;
+};
+
+export const INSTALL_SCRIPT = "install.sh";
+/** The install script, and tarballs of the executables. */
+const NAME = /^(?:install\.sh|[A-Za-z0-9][A-Za-z0-9._-]{0,127}\.(?:tar\.gz|tgz))$/;
+const FILES_MAX = 64;
+/** Our decision: the executables have some 100 MB each. */
+export const CHANNEL_FILE_BYTES_MAX = 1_073_741_824;
+
+export class ChannelFault extends Error {}
+
+/** @throws ChannelFault when the signature is not good or the document is not a channel */
+export async function verifiedChannel(
+  { document, signature, key, now }: { document: Uint8Array; signature: Uint8Array; key: Uint8Array; now: Date },
+): Promise<Channel> {
+  const openpgp = await import("openpgp");
+  try {
+    const blocks = armoredBlocks(key, "PGP PUBLIC KEY BLOCK");
+    const keys = blocks === null
+      ? await openpgp.readKeys({ binaryKeys: key })
+      : (await Promise.all(blocks.map((armoredKeys) => openpgp.readKeys({ armoredKeys })))).flat();
+    const armored = armoredBlocks(signature, "PGP SIGNATURE");
+    const { signatures } = await openpgp.verify({
+      message: await openpgp.createMessage({ binary: document }),
+      signature: armored === null
+        ? await openpgp.readSignature({ binarySignature: signature })
+        : await openpgp.readSignature({ armoredSignature: armored.join("\n") }),
+      verificationKeys: keys,
+      format: "binary",
+      date: now,
+    });
+    const { signed_at } = await goodSignature({ signatures, keys, now });
+    return { files: filesOf(document), signed_at, document };
+  } catch (error) {
+    throw new ChannelFault(`channel.json: ${error instanceof Error ? error.message : "cannot be verified"}`);
+  }
+}
+
+function filesOf(document: Uint8Array): readonly ChannelFile[] {
+  const { files } = JSON.parse(new TextDecoder().decode(document)) as { files?: unknown };
+  if (!Array.isArray(files) || files.length > FILES_MAX) throw new Error("it lists no files");
+  const read = files.map((each: unknown): ChannelFile => {
+    const { name, sha256, bytes } = (each ?? {}) as Record<string, unknown>;
+    const hash = typeof sha256 === "string" ? asDigest(sha256, "sha256") : null;
+    if (typeof name !== "string" || !NAME.test(name)) throw new Error("a file has a name that cannot be mirrored");
+    if (hash === null) throw new Error(`${name} has no SHA-256`);
+    if (!Number.isSafeInteger(bytes) || Number(bytes) < 0 || Number(bytes) > CHANNEL_FILE_BYTES_MAX) {
+      throw new Error(`${name} has no size`);
+    }
+    return { name, sha256: hash, bytes: Number(bytes) };
+  });
+  if (!read.some(({ name }) => name === INSTALL_SCRIPT)) throw new Error(`${INSTALL_SCRIPT} is not among its files`);
+  if (new Set(read.map(({ name }) => name)).size !== read.length) throw new Error("it names a file twice");
+  return read;
+}

@@ -1,0 +1,34 @@
+// The kept records on disk, under an HMAC: a file that is damaged or was changed is not believed.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { Buffer } from "node:buffer";
+import { readOwn, writeDurably } from "../private-file.ts";
+import { bootFacts } from "./wire.ts";
+import type { Kept } from "./records.ts";
+
+export function cachePath(state_dir: string): string {
+  return `${state_dir}/records.json`;
+}
+
+export async function saveKept(path: string, secret: Uint8Array, kept: readonly Kept[]): Promise<void> {
+  const body = JSON.stringify(kept);
+  await writeDurably(path, `${seal(secret, body)}\n${body}\n`);
+}
+
+/** Null when the file cannot be believed; empty when there is none. */
+export async function loadKept(path: string, secret: Uint8Array): Promise<readonly Kept[] | null> {
+  const text = await readOwn(path);
+  if (text === null) return [];
+  const [given = "", body = ""] = text.split("\n");
+  const made = Buffer.from(seal(secret, body));
+  if (given.length !== made.length || !timingSafeEqual(Buffer.from(given), made)) return null;
+  try {
+    const kept = JSON.parse(body) as { facts: unknown; verified_at: number }[];
+    return kept.map(({ facts, verified_at }) => ({ facts: bootFacts(facts), verified_at: Number(verified_at) }));
+  } catch {
+    return null;
+  }
+}
+
+function seal(secret: Uint8Array, body: string): string {
+  return createHmac("sha256", secret).update(`records ${body}`).digest("hex");
+}

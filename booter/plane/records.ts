@@ -1,0 +1,151 @@
+// What is known of machines. A record that the control plane confirmed in the last seconds answers at once; any other is
+// asked for, and only when no answer comes in time does a kept copy speak, marked as such and never older than its limit.
+// Kept copies hold no secret and survive a restart: the control plane may stand on nodes that need this booter to boot.
+import { LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS, RECORDS_MAX } from "../limits.ts";
+import type { Log } from "../log.ts";
+import { type Plane, PlaneFault } from "./client.ts";
+import type { BootFacts, PolicyFacts } from "./wire.ts";
+
+export type Found = { readonly facts: BootFacts | null; readonly verified: boolean };
+export type Kept = { readonly facts: BootFacts; readonly verified_at: number };
+
+export type Records = {
+  /** Known well enough to answer without asking; null otherwise. */
+  fresh(mac: string): Found | null;
+  /** Asks the control plane; never rejects, and answers within the limit of a lookup. */
+  find(mac: string, client: Readonly<Record<string, unknown>>): Promise<Found>;
+  /** The machine that an address belongs to. */
+  macOf(address: string): string | null;
+  policy(): PolicyFacts;
+  /** Reads all records and the policy. Never rejects; says whether it could. */
+  refresh(): Promise<boolean>;
+  kept(): readonly Kept[];
+  /** How many questions are under way. */
+  pending(): number;
+  reachable(): boolean;
+};
+
+export type RecordsOptions = {
+  readonly plane: Plane;
+  readonly cache_age_ms: number;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly start?: readonly Kept[];
+};
+
+const NOTHING_KNOWN: Found = { facts: null, verified: false };
+
+export function openRecords({ plane, cache_age_ms, log, now, start = [] }: RecordsOptions): Records {
+  const known = new Map<string, Kept>(start.map((each) => [each.facts.mac, withoutSecret(each)]));
+  const byAddress = new Map<string, string>();
+  const asked = new Map<string, Promise<Found>>();
+  let policy: PolicyFacts = { enrollment_pi: null, enrollment_kernel_args: [] };
+  let policy_at = -Infinity;
+  let reachable = false;
+  for (const { facts } of known.values()) index(facts);
+
+  function index({ address, mac }: BootFacts): void {
+    if (address !== null) byAddress.set(address, mac);
+  }
+
+  function keep(facts: BootFacts): void {
+    if (!known.has(facts.mac) && known.size >= RECORDS_MAX) return;
+    const before = known.get(facts.mac)?.facts.address;
+    if (before !== undefined && before !== null && byAddress.get(before) === facts.mac) byAddress.delete(before);
+    known.set(facts.mac, withoutSecret({ facts, verified_at: now() }));
+    index(facts);
+  }
+
+  /** The copy of a record while nobody can be asked. A clock that was set back makes it too old, not young again. */
+  function copy(mac: string): Found {
+    const found = known.get(mac);
+    if (found === undefined) return NOTHING_KNOWN;
+    const age_ms = now() - found.verified_at;
+    return age_ms >= 0 && age_ms <= cache_age_ms ? { facts: found.facts, verified: false } : NOTHING_KNOWN;
+  }
+
+  async function ask(mac: string, client: Readonly<Record<string, unknown>>): Promise<Found> {
+    try {
+      const stale = now() - policy_at > RECORD_FRESH_MS;
+      const [facts, newer] = await Promise.all([plane.seen(mac, client), stale ? plane.policy() : null]);
+      if (newer !== null) takePolicy(newer);
+      reached(true);
+      if (facts !== null) keep(facts);
+      return { facts, verified: true };
+    } catch (error) {
+      reached(false, error);
+      return copy(mac);
+    }
+  }
+
+  function takePolicy(newer: PolicyFacts): void {
+    policy = newer;
+    policy_at = now();
+  }
+
+  function reached(now_reachable: boolean, error?: unknown): void {
+    if (reachable !== now_reachable || (error instanceof PlaneFault && error.status !== null)) {
+      log(now_reachable ? "plane.reached" : "plane.lost", {
+        error: error === undefined ? null : error instanceof Error ? error.message : "unknown",
+      });
+    }
+    reachable = now_reachable;
+  }
+
+  return {
+    fresh(mac) {
+      const found = known.get(mac);
+      if (found === undefined) return null;
+      const age_ms = now() - found.verified_at;
+      if (age_ms < 0 || age_ms > RECORD_FRESH_MS || now() - policy_at > RECORD_FRESH_MS) return null;
+      return { facts: found.facts, verified: true };
+    },
+    find(mac, client) {
+      const under_way = asked.get(mac);
+      if (under_way !== undefined) return under_way;
+      if (asked.size >= PENDING_MAX) return Promise.resolve(copy(mac));
+      const answer = withinLookup(ask(mac, client), () => copy(mac)).finally(() => asked.delete(mac));
+      asked.set(mac, answer);
+      return answer;
+    },
+    macOf: (address) => byAddress.get(address) ?? null,
+    policy: () => policy,
+    async refresh() {
+      const started = now();
+      try {
+        const [all, newer] = await Promise.all([plane.records(), plane.policy()]);
+        takePolicy(newer);
+        const listed = new Set(all.map(({ mac }) => mac));
+        for (const facts of all) if ((known.get(facts.mac)?.verified_at ?? -Infinity) <= started) keep(facts);
+        for (const [mac, { verified_at, facts }] of known) {
+          if (listed.has(mac) || verified_at > started) continue;
+          known.delete(mac);
+          if (facts.address !== null && byAddress.get(facts.address) === mac) byAddress.delete(facts.address);
+        }
+        reached(true);
+        return true;
+      } catch (error) {
+        reached(false, error);
+        return false;
+      }
+    },
+    kept: () => [...known.values()],
+    pending: () => asked.size,
+    reachable: () => reachable,
+  };
+}
+
+/** The client gives up by itself; this is for one whose limit does not hold, as when its resolver hangs. */
+function withinLookup(answer: Promise<Found>, otherwise: () => Found): Promise<Found> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => resolve(otherwise()), LOOKUP_MS + 250);
+    void answer.then((found) => {
+      clearTimeout(late);
+      resolve(found);
+    });
+  });
+}
+
+function withoutSecret({ facts, verified_at }: Kept): Kept {
+  return { facts: facts.root_password_hash === null ? facts : { ...facts, root_password_hash: null }, verified_at };
+}

@@ -1,0 +1,73 @@
+// Files of the booter's own: written whole or not at all, for the owner alone; secrets that others can read are refused.
+import { constants } from "node:fs";
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { dirname } from "node:path";
+
+const OTHERS = 0o077;
+
+/** On the disk when it returns. */
+export async function writeDurably(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    const file = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  const folder = await open(dirname(path), "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Null when it is not there. */
+export async function readOwn(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as { code?: string }).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** The first line of a secret's file, without its end. Throws when it is empty or when others may read it. */
+export async function readSecretLine(path: string, what: string): Promise<string> {
+  let file;
+  try {
+    file = await open(path, "r");
+  } catch (error) {
+    throw new Error(`${what}: cannot read ${path} (${(error as { code?: string }).code ?? "unknown error"})`);
+  }
+  try {
+    const { mode } = await file.stat();
+    if ((mode & OTHERS) !== 0) throw new Error(`${what}: ${path} can be read by others; run: chmod 600 ${path}`);
+    const text = (await file.readFile("utf8")).split(/\r?\n/, 1)[0] ?? "";
+    if (text === "") throw new Error(`${what}: ${path} is empty`);
+    return text;
+  } finally {
+    await file.close();
+  }
+}
+
+/** The booter's own secret, made at the first start: script addresses and bus passwords derive from it. */
+export async function ownSecret(state_dir: string): Promise<Uint8Array> {
+  const path = `${state_dir}/secret`;
+  const kept = await readOwn(path);
+  if (kept !== null && /^[0-9a-f]{64}\n$/.test(kept)) {
+    return Uint8Array.from(kept.trim().match(/../g)!, (hex) => parseInt(hex, 16));
+  }
+  const made = randomBytes(32);
+  await writeDurably(path, `${made.toString("hex")}\n`);
+  return made;
+}

@@ -1,0 +1,73 @@
+// The kernel's command line. What the booter itself says of the machine wins over what an operator adds, and secrets
+// never come from an operator's argument.
+import { isKernelArgument } from "../../src/pure/kernel-argument.ts";
+import type { BootFacts } from "../plane/wire.ts";
+import { cryptHash, flag, key, ScriptFault, value } from "./word.ts";
+
+export type KernelLine = { readonly flags: readonly string[]; readonly properties: readonly string[] };
+
+export type ArgumentParts = {
+  readonly facts: BootFacts;
+  readonly kind: "enrol" | "local" | "rescue";
+  /** Of the boot policy; for enrolment alone. */
+  readonly extra: readonly string[];
+  readonly console: Console;
+  /** user:password:address:port of the bus; null where there is none. */
+  readonly bus: string | null;
+  readonly root_password_hash: string | null;
+};
+
+export const CONSOLES = ["text", "ttya", "ttyb", "ttyc", "ttyd"] as const;
+export type Console = (typeof CONSOLES)[number];
+
+/** Only the booter says these; and nobody ever says the last one (it makes the platform destroy pools). */
+const NEVER_EXTRA: ReadonlySet<string> = new Set(["root_shadow", "rabbitmq", "destroy_zpools"]);
+
+export function kernelLine(parts: ArgumentParts): KernelLine {
+  const { facts, kind, extra, console, bus, root_password_hash } = parts;
+  const flags: string[] = [];
+  const properties = new Map<string, string>();
+  if (kind === "enrol") { for (const each of extra) addExtra(each, flags, properties); }
+  for (const [name, text] of networkProperties(facts)) properties.set(name, text);
+  if (console !== "text") properties.set(`${console}-mode`, '"115200,8,n,1,-"');
+  properties.set("console", console === "text" ? "text" : `${console}`);
+  if (bus !== null && kind === "enrol") properties.set("rabbitmq", value(bus));
+  if (root_password_hash !== null) properties.set("root_shadow", cryptHash(root_password_hash));
+  // Last, as the platform's own rescue entry has it: no pool is imported and no service of the node starts.
+  if (kind === "rescue") {
+    properties.delete("noimport");
+    properties.set("noimport", "true");
+  }
+  return { flags: [...flags].sort(), properties: [...properties].map(([name, text]) => `${key(name)}=${text}`) };
+}
+
+/** `-v`, `a=b`, or the platform's `-Ba=b,c=d`. */
+function addExtra(text: string, flags: string[], properties: Map<string, string>): void {
+  if (!isKernelArgument(text)) throw new ScriptFault("a kernel argument of the boot policy cannot be written");
+  for (const part of text.replace(/^-B/, "").split(",").filter((each) => each !== "")) {
+    const at = part.indexOf("=");
+    if (at < 0 && part.startsWith("-")) {
+      flags.push(flag(part));
+      continue;
+    }
+    const name = key(at < 0 ? part : part.slice(0, at));
+    if (NEVER_EXTRA.has(name.toLowerCase().replaceAll("-", "_"))) {
+      throw new ScriptFault(`the kernel argument ${name} is not for the boot policy`);
+    }
+    properties.set(name, value(at < 0 ? "true" : part.slice(at + 1)));
+  }
+}
+
+/** Which port carries which network, by MAC or by the name of the aggregation it belongs to. */
+function networkProperties({ mac, hostname, networking }: BootFacts): [string, string][] {
+  const named = networking?.hostname ?? hostname;
+  const properties: [string, string][] = named === null ? [] : [["hostname", value(named)]];
+  const aggregate = networking?.aggregate;
+  const port = aggregate === undefined ? value(mac) : value(aggregate.name);
+  if (aggregate !== undefined) {
+    properties.push([`${aggregate.name}_aggr`, `"${aggregate.macs.map(value).join(",")}"`]);
+    properties.push([`${aggregate.name}_lacp_mode`, value(aggregate.mode)]);
+  }
+  for (const tag of new Set(["admin", ...(networking?.nic_tags ?? [])])) properties.push([`${tag}_nic`, port]);
+  return properties;
+}

@@ -1,0 +1,31 @@
+// networking.json: what the booted platform makes its network of, since DHCP may not answer it (answer_only_pxe).
+import { ipv4Text, maskOf } from "../ipv4.ts";
+import type { BootFacts } from "../plane/wire.ts";
+
+const ADMIN = "admin";
+
+export function networkingJson({ mac, hostname, networking }: BootFacts): string {
+  if (networking === null) throw new Error("a machine without an address has no networking");
+  const { address, prefix_len, gateway, resolvers, nic_tags, aggregate } = networking;
+  const tags = [...new Set([ADMIN, ...nic_tags])];
+  const port = aggregate === undefined ? { mac } : { mac: aggregate.name };
+  const document = {
+    hostname: networking.hostname ?? hostname ?? undefined,
+    admin_tag: ADMIN,
+    nictags: tags.map((name) => ({ name, ...port })),
+    resolvers,
+    routes: {},
+    vnics: [{
+      nic_tag: ADMIN,
+      mac,
+      ip: address,
+      netmask: ipv4Text(maskOf(prefix_len)),
+      ...(gateway === null ? {} : { gateway }),
+      vlan_id: 0,
+    }],
+    aggregations: aggregate === undefined
+      ? []
+      : [{ name: aggregate.name, lacp_mode: aggregate.mode, macs: aggregate.macs, nic_tags_provided: tags }],
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}

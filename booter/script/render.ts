@@ -1,0 +1,38 @@
+// The iPXE script of one machine: the platform's kernel with its arguments, its archive, and the files for this machine.
+// The order of lines and the arguments of `module` are what the platform's kernel reads.
+import { SCRIPT_BYTES_MAX } from "../limits.ts";
+import { type ArgumentParts, kernelLine } from "./arguments.ts";
+import { flag, ScriptFault, url } from "./word.ts";
+
+export type ScriptParts = ArgumentParts & {
+  readonly stamp: string;
+  /** http://ADDRESS:PORT of this booter. */
+  readonly origin: string;
+  /** Names the machine in addresses of its own files. */
+  readonly ticket: string;
+  readonly has_hash: boolean;
+};
+
+/** @throws ScriptFault when a value cannot stand in a script, or when all of it is longer than iPXE's argument area */
+export function renderScript(parts: ScriptParts): string {
+  const { stamp, origin, ticket, kind, has_hash } = parts;
+  const { flags, properties } = kernelLine(parts);
+  // The kernel's linker wants exactly this tail.
+  const platform = `${origin}/os/${stamp}/platform/i86pc`;
+  const kernel = ["kernel", url(`${platform}/kernel/amd64/unix`), ...flags.map(flag), "-B", properties.join(",")];
+  const archive = `${platform}/amd64/boot_archive`;
+  const modules = [["module", url(archive), "type=rootfs", "name=ramdisk"]];
+  // A rescue boot must work with a damaged archive, and without the files of a normal one.
+  if (kind !== "rescue") {
+    if (has_hash) modules.push(["module", url(`${archive}.hash`), "type=hash", "name=ramdisk"]);
+    const own = `${origin}/bootfs/${ticket}/networking.json`;
+    modules.push(["module", url(own), "type=file", "name=networking.json"]);
+    modules.push(["module", url(`${own}.hash`), "type=hash", "name=networking.json"]);
+  }
+  const lines = ["#!ipxe", kernel.join(" "), ...modules.map((words) => words.join(" ")), "boot"];
+  const script = `${lines.join("\n")}\n`;
+  if (script.length > SCRIPT_BYTES_MAX) {
+    throw new ScriptFault(`the script has ${script.length} bytes, of ${SCRIPT_BYTES_MAX} that are safe`);
+  }
+  return script;
+}

@@ -1,0 +1,289 @@
+// From a machine's first word on the bus to the end of its setup: announce it, notice that its setup was approved, take
+// its bundle while it listens, hand it the script, and carry its reports to the control plane with the run's epoch.
+import type { Buffer } from "node:buffer";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import type { CnState } from "../../src/contract/enums.ts";
+import type { SetupBundle } from "../../src/contract/setup.ts";
+import { isHostname } from "../../src/pure/hostname.ts";
+import { jsonLimits } from "../../src/pure/json-limits.ts";
+import { redactSysinfo } from "../../src/pure/redact-sysinfo.ts";
+import { macsOf } from "../../src/pure/sysinfo-macs.ts";
+import type { BusListener, BusPeer } from "../bus/listener.ts";
+import type { Counters } from "../counters.ts";
+import type { Log } from "../log.ts";
+import { type Plane, PlaneFault, type SetupReport } from "../plane/client.ts";
+import type { Delivered, Ledger, Run } from "./ledger.ts";
+import { agentKey, setupMessage } from "./message.ts";
+import { endingReason } from "./report.ts";
+import { setupValues, type ValueParts } from "./values.ts";
+
+export type EnrolmentOptions = {
+  readonly plane: Plane;
+  readonly ledger: Ledger;
+  /** Null when the configuration has no [ur.setup]: machines are announced and wait. */
+  readonly setup: Omit<ValueParts, "bundle" | "origin"> | null;
+  readonly originFor: (address: string) => string;
+  readonly counters: Counters;
+  readonly log: Log;
+};
+
+export type SetupCaller = { readonly token: string; readonly address: string };
+export type Relayed = "taken" | "unknown" | "stale" | "away";
+
+export type Enrolment = BusListener & {
+  /** Announces who waits, ships what was approved, and tries again what could not be told. Never rejects. */
+  pass(): Promise<void>;
+  /** The values of a run, until its first report; null for anybody but its machine. */
+  values(caller: SetupCaller): Promise<string | null>;
+  report(caller: SetupCaller, report: SetupReport): Promise<Relayed>;
+  /** How many machines listen. */
+  machines(): number;
+};
+
+type Machine = {
+  readonly server_uuid: string;
+  readonly peer: BusPeer;
+  listening: boolean;
+  sysinfo: Record<string, unknown> | null;
+  state: CnState | null;
+  /** One at a time: an answer that is late must not cross a newer one. */
+  busy: boolean;
+};
+
+export function openEnrolment(options: EnrolmentOptions): Enrolment {
+  const { plane, ledger, setup, originFor, counters, log } = options;
+  const machines = new Map<string, Machine>();
+  const bundles = new Map<string, SetupBundle>();
+
+  function machineOf(server_uuid: string, peer: BusPeer): Machine {
+    const known = machines.get(server_uuid);
+    if (known !== undefined && known.peer === peer) return known;
+    const made = { server_uuid, peer, listening: false, sysinfo: null, state: null, busy: false };
+    machines.set(server_uuid, made);
+    return made;
+  }
+
+  function told(key: string, body: Buffer, peer: BusPeer): void {
+    const about = agentKey(key);
+    if (about === null) return;
+    const content = objectOf(body);
+    if (content === null) return;
+    const { server_uuid } = about;
+    if (about.kind === "reply" && about.request.startsWith("setup-")) {
+      return void ended(server_uuid, about.request, content).catch(lost(server_uuid));
+    }
+    if (typeof content.UUID !== "string" || content.UUID.toLowerCase() !== server_uuid) return;
+    // The login is of one network port; a machine that does not have it is not the one it says it is.
+    if (!macsOf(content).includes(peer.mac)) {
+      counters.count("announce_refused_total", { reason: "other_machine" });
+      return log("announce.refused", { server_uuid, mac: peer.mac, reason: "its inventory does not have this port" });
+    }
+    // Said once after every start of the machine.
+    if (about.kind === "startup" && (ledger.of(server_uuid)?.delivered ?? null) !== null) {
+      void failed(server_uuid, "the machine started again before its setup ended").catch(lost(server_uuid));
+    }
+    const machine = machineOf(server_uuid, peer);
+    machine.sysinfo = redactSysinfo(content) as Record<string, unknown>;
+    void visit(machine);
+  }
+
+  const lost = (server_uuid: string) => (error: unknown) => {
+    counters.count("enrolment_errors_total");
+    log("enrolment.error", { server_uuid, error: wordsOf(error) });
+  };
+
+  async function visit(machine: Machine): Promise<void> {
+    if (machine.busy || machine.sysinfo === null) return;
+    machine.busy = true;
+    try {
+      await announce(machine, machine.sysinfo);
+      if (machine.state === "setting_up" && machine.listening && setup !== null) await ship(machine);
+    } catch (error) {
+      lost(machine.server_uuid)(error);
+    } finally {
+      machine.busy = false;
+    }
+  }
+
+  async function announce(machine: Machine, sysinfo: Record<string, unknown>): Promise<void> {
+    const { server_uuid, peer } = machine;
+    const hostname = typeof sysinfo.Hostname === "string" && isHostname(sysinfo.Hostname) ? sysinfo.Hostname : null;
+    const before = machine.state;
+    const run = ledger.of(server_uuid);
+    try {
+      const { state } = await plane.announce({ server_uuid, hostname, sysinfo });
+      machine.state = state;
+      // Its setup was under way when this was asked: it failed, or its time is over.
+      if (state === "awaiting_setup" && run !== null && run.delivered !== null) await over(server_uuid);
+      if (before !== state) log("announce.accepted", { server_uuid, mac: peer.mac, state });
+    } catch (error) {
+      machine.state = null;
+      counters.count("announce_refused_total", { reason: reasonOf(error) });
+      log("announce.refused", { server_uuid, mac: peer.mac, reason: wordsOf(error) });
+    }
+  }
+
+  async function ship(machine: Machine): Promise<void> {
+    const { server_uuid, peer } = machine;
+    const before = ledger.of(server_uuid);
+    // Delivered: the machine is at work on it, or the control plane will say that it is over.
+    if (before !== null && before.delivered !== null) return;
+    const run: Run = before ?? { server_uuid, idempotency_key: `setup-${randomUUID()}`, delivered: null };
+    if (before === null) await ledger.write(run);
+    let bundle: SetupBundle;
+    try {
+      bundle = await plane.bundle(server_uuid, run.idempotency_key);
+    } catch (error) {
+      if (!(error instanceof PlaneFault) || error.status === null || error.status >= 500) throw error;
+      // Taken before, or not approved any more. The key is spent either way.
+      await ledger.remove(server_uuid);
+      return log("bundle.refused", { server_uuid, reason: error.message });
+    }
+    // The machine went away while the bundle came: the key stays, and so does the bundle behind it.
+    if (!machine.listening || machines.get(server_uuid) !== machine) return;
+    await deliver(machine, run, bundle);
+    log("setup.shipped", { server_uuid, mac: peer.mac, epoch: bundle.epoch });
+  }
+
+  async function deliver({ server_uuid, peer }: Machine, run: Run, bundle: SetupBundle): Promise<void> {
+    const token = randomBytes(24).toString("hex");
+    const delivered: Delivered = {
+      epoch: bundle.epoch,
+      token_sha256: sha256(token),
+      address: peer.address,
+      mac: peer.mac,
+      reported: false,
+      failure: null,
+    };
+    // Before the first byte: a booter that dies in between has delivered it once at most.
+    await ledger.write({ ...run, delivered });
+    bundles.set(server_uuid, bundle);
+    counters.count("bundles_shipped_total");
+    const queues = peer.deliver(
+      `ur.execute.${server_uuid}.setup-${bundle.epoch}`,
+      setupMessage(originFor(peer.address), token),
+    );
+    if (queues === 0) await failed(server_uuid, "the machine left before its setup began");
+  }
+
+  async function ended(server_uuid: string, request: string, reply: Record<string, unknown>): Promise<void> {
+    const run = ledger.of(server_uuid);
+    // A run that reported its own end is not here any more.
+    if (run === null || run.delivered === null || request !== `setup-${run.delivered.epoch}`) return;
+    await failed(server_uuid, endingReason(reply));
+  }
+
+  async function failed(server_uuid: string, reason: string): Promise<void> {
+    const run = ledger.of(server_uuid);
+    if (run === null || run.delivered === null) return;
+    await ledger.write({ ...run, delivered: { ...run.delivered, failure: reason } });
+    await relay(run.server_uuid, { kind: "failed", reason });
+  }
+
+  async function relay(server_uuid: string, report: SetupReport): Promise<Relayed> {
+    const run = ledger.of(server_uuid);
+    if (run === null || run.delivered === null) return "unknown";
+    const { delivered } = run;
+    try {
+      // Known before it is told: from the first report on, the values are not handed out again.
+      if (!delivered.reported) await ledger.write({ ...run, delivered: { ...delivered, reported: true } });
+      await plane.report(server_uuid, delivered.epoch, report);
+      counters.count("setup_reports_total", { kind: report.kind });
+      log("setup.report", {
+        server_uuid,
+        epoch: delivered.epoch,
+        kind: report.kind,
+        step: "step" in report ? report.step : null,
+      });
+      if (report.kind !== "progress") await over(server_uuid);
+      return "taken";
+    } catch (error) {
+      const refused = error instanceof PlaneFault && error.status !== null && error.status < 500 &&
+        error.status !== 429;
+      log("setup.report_refused", { server_uuid, kind: report.kind, reason: wordsOf(error) });
+      if (!refused) return "away";
+      await over(server_uuid);
+      return "stale";
+    }
+  }
+
+  async function over(server_uuid: string): Promise<void> {
+    bundles.delete(server_uuid);
+    await ledger.remove(server_uuid);
+  }
+
+  /** The run whose token this is, from its machine's address. */
+  function runOf({ token, address }: SetupCaller): (Run & { readonly delivered: Delivered }) | null {
+    const hash = sha256(token);
+    const run = ledger.all().find(({ delivered }) => delivered !== null && delivered.token_sha256 === hash);
+    return run !== undefined && run.delivered?.address === address ? { ...run, delivered: run.delivered } : null;
+  }
+
+  return {
+    ready(server_uuid, peer) {
+      const machine = machineOf(server_uuid, peer);
+      machine.listening = true;
+      counters.count("machines_ready_total");
+      // What it told before may have been lost with the connection before.
+      peer.deliver(`ur.broadcast.sysinfo.${randomBytes(8).toString("hex")}`, "{}");
+      void visit(machine);
+    },
+    gone(server_uuid, peer) {
+      const machine = machines.get(server_uuid);
+      if (machine === undefined || machine.peer !== peer) return;
+      machine.listening = false;
+      machines.delete(server_uuid);
+    },
+    told,
+    async pass() {
+      for (const { server_uuid, delivered } of ledger.all()) {
+        if (delivered !== null && delivered.failure !== null) {
+          await relay(server_uuid, { kind: "failed", reason: delivered.failure }).catch(() => "away");
+        }
+      }
+      const waiting = [...machines.values()].filter(({ state }) => state === null || BARE.has(state));
+      await Promise.all(waiting.map((each) => visit(each)));
+    },
+    async values(caller) {
+      const run = runOf(caller);
+      if (run === null || setup === null || run.delivered.reported) return null;
+      const bundle = bundles.get(run.server_uuid) ?? await plane.bundle(run.server_uuid, run.idempotency_key);
+      if (bundle.epoch !== run.delivered.epoch) return null;
+      bundles.set(run.server_uuid, bundle);
+      return setupValues({ ...setup, bundle, origin: originFor(caller.address) });
+    },
+    async report(caller, report) {
+      const run = runOf(caller);
+      return run === null ? "unknown" : await relay(run.server_uuid, report);
+    },
+    machines: () => [...machines.values()].filter(({ listening }) => listening).length,
+  };
+}
+
+/** States in which a node waits for the booter; in any other its own agent speaks. */
+const BARE: ReadonlySet<CnState> = new Set<CnState>(["awaiting_setup", "setting_up"]);
+
+function objectOf(body: Buffer): Record<string, unknown> | null {
+  const text = body.toString("utf8");
+  if (jsonLimits(text) !== null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? value as Record<string, unknown>
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof PlaneFault && error.status !== null ? String(error.status) : "no_answer";
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,65 @@
+// Which setup runs this booter began, on disk, so that a booter that is killed at any point neither delivers a bundle
+// twice nor leaves a machine that nobody listens to. No secret is kept: of the run's token its SHA-256, and the bundle
+// can be had again under the same idempotency key until the machine's first report.
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readOwn, writeDurably } from "../private-file.ts";
+
+export type Run = {
+  readonly server_uuid: string;
+  readonly idempotency_key: string;
+  /** From here on null means: not delivered. Set before the first byte goes out. */
+  readonly delivered: Delivered | null;
+};
+
+export type Delivered = {
+  readonly epoch: number;
+  readonly token_sha256: string;
+  /** Where the machine was: values and reports are taken from there alone. */
+  readonly address: string;
+  readonly mac: string;
+  readonly reported: boolean;
+  /** A failure that the control plane has not heard yet. */
+  readonly failure: string | null;
+};
+
+export type Ledger = {
+  of(server_uuid: string): Run | null;
+  all(): readonly Run[];
+  write(run: Run): Promise<void>;
+  remove(server_uuid: string): Promise<void>;
+};
+
+const NAME = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json$/;
+
+export async function openLedger(state_dir: string): Promise<Ledger> {
+  const folder = join(state_dir, "runs");
+  const runs = new Map<string, Run>();
+  const names = await readdir(folder).catch(() => [] as string[]);
+  for (const name of names.filter((each) => NAME.test(each))) {
+    const run = parsed(await readOwn(join(folder, name)));
+    if (run !== null) runs.set(run.server_uuid, run);
+  }
+  const path = (server_uuid: string) => join(folder, `${server_uuid}.json`);
+  return {
+    of: (server_uuid) => runs.get(server_uuid) ?? null,
+    all: () => [...runs.values()],
+    async write(run) {
+      await writeDurably(path(run.server_uuid), `${JSON.stringify(run)}\n`);
+      runs.set(run.server_uuid, run);
+    },
+    async remove(server_uuid) {
+      runs.delete(server_uuid);
+      await rm(path(server_uuid), { force: true });
+    },
+  };
+}
+
+function parsed(text: string | null): Run | null {
+  try {
+    const run = JSON.parse(text ?? "") as Run;
+    return typeof run.server_uuid === "string" && typeof run.idempotency_key === "string" ? run : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,47 @@
+// What the setup script asks of the booter, with the token of its run and from its machine's address.
+import type { Files } from "../files.ts";
+import { fileAnswer, type HttpAnswer, type HttpAsked, NOT_FOUND, textAnswer } from "../http/answer.ts";
+import type { Enrolment } from "./enrolment.ts";
+import { readReport } from "./report.ts";
+
+export type SetupRouteOptions = {
+  readonly enrolment: Enrolment;
+  readonly files: Files;
+  /** Whether the machine at this address may boot at all. */
+  readonly maySee: (address: string) => Promise<boolean>;
+};
+
+const TOKEN = /^[0-9a-f]{48}$/;
+const FILES = "/setup/files/";
+
+export function setupRoutes({ enrolment, files, maySee }: SetupRouteOptions) {
+  return async (asked: HttpAsked): Promise<HttpAnswer | null> => {
+    const { method, path, source } = asked;
+    if (!path.startsWith("/setup/")) return null;
+    if (method !== "POST" && path.startsWith(FILES)) {
+      if (!await maySee(source)) return NOT_FOUND;
+      const file = await files.setupFile(path.slice(FILES.length));
+      return file === null ? NOT_FOUND : fileAnswer(file, "application/gzip");
+    }
+    const token = asked.header("x-setup-token") ?? "";
+    if (!TOKEN.test(token)) return NOT_FOUND;
+    const caller = { token, address: source };
+    if (method === "GET" && path === "/setup/values") {
+      const values = await enrolment.values(caller);
+      return values === null ? NOT_FOUND : textAnswer(200, values);
+    }
+    if (method !== "POST" || path !== "/setup/report") return NOT_FOUND;
+    const report = readReport(asked.body);
+    if (report === null) return textAnswer(400, "not a report\n");
+    switch (await enrolment.report(caller, report)) {
+      case "taken":
+        return textAnswer(200, "taken\n");
+      case "unknown":
+        return NOT_FOUND;
+      case "stale":
+        return textAnswer(409, "this run is over\n");
+      case "away":
+        return textAnswer(503, "the control plane is away; try again\n");
+    }
+  };
+}

@@ -1,0 +1,171 @@
+// TFTP, read-only, over a fixed map of names. Every transfer has a port of its own; what comes to it from elsewhere is
+// told so and changes nothing. A machine gets a file only when the decision lets it boot.
+import type { RemoteInfo } from "node:dgram";
+import type { Counters } from "../counters.ts";
+import { TFTP_RESEND_MS, TFTP_TRANSFERS_MAX, TFTP_TRANSFERS_PER_CLIENT_MAX } from "../limits.ts";
+import type { Log } from "../log.ts";
+import { openUdp, type UdpSocket } from "../udp-socket.ts";
+import { ACK, ERROR, errorPacket, opcodeOf, readRequest, RRQ, WRQ } from "./packet.ts";
+import { agree, newTransfer } from "./transfer.ts";
+
+export type TftpOptions = {
+  /** Addresses to listen on. */
+  readonly addresses: readonly string[];
+  readonly port: number;
+  /** The file of that name for the machine at that address; null when there is none for it. */
+  readonly file: (name: string, address: string) => Promise<Uint8Array | null>;
+  readonly counters: Counters;
+  readonly log: Log;
+  /** For tests, which cannot wait for the real one. */
+  readonly resend_ms?: number;
+};
+
+export type TftpServer = { readonly port: number; transfers(): number; close(): Promise<void> };
+
+type Running = { end(): void };
+
+const NOT_DEFINED = 0;
+const FILE_NOT_FOUND = 1;
+const ACCESS_VIOLATION = 2;
+const UNKNOWN_TRANSFER = 5;
+
+export async function openTftp(options: TftpOptions): Promise<TftpServer> {
+  const { counters, log } = options;
+  const running = new Map<string, Running>();
+  const listeners: UdpSocket[] = [];
+  let port = options.port;
+
+  for (const address of options.addresses) {
+    const listener: UdpSocket = await openUdp({
+      address,
+      port,
+      received: (bytes, from) => void request({ bytes, from, listener, address }).catch(failed),
+      failed,
+    });
+    listeners.push(listener);
+    // Port 0 picks one; all addresses then share it.
+    port = listener.port;
+  }
+
+  function failed(error: Error): void {
+    counters.count("tftp_errors_total");
+    log("tftp.error", { error: error.message });
+  }
+
+  async function request({ bytes, from, listener, address }: Asked): Promise<void> {
+    const opcode = opcodeOf(bytes);
+    const refuse = (code: number, message: string) => {
+      counters.count("tftp_refused_total", { code: String(code) });
+      listener.send(errorPacket(code, message), from.port, from.address);
+    };
+    // An answer to an error, or to a group, could go round for ever.
+    if (opcode === ERROR || from.port === 0 || !isOneMachine(from.address)) return;
+    if (opcode === WRQ) return refuse(ACCESS_VIOLATION, "files are read only");
+    if (opcode !== RRQ) return void counters.count("tftp_ignored_total");
+    const asked = readRequest(bytes);
+    if (asked === null) return refuse(NOT_DEFINED, "not a request");
+    if (asked.mode !== "octet") return refuse(NOT_DEFINED, "the mode must be octet");
+    const file = await options.file(asked.name, from.address);
+    if (file === null) return refuse(FILE_NOT_FOUND, "no such file");
+    const key = `${from.address} ${from.port}`;
+    // The same request again: its first answer was lost.
+    running.get(key)?.end();
+    const own = [...running.keys()].filter((each) => each.startsWith(`${from.address} `)).length;
+    if (running.size >= TFTP_TRANSFERS_MAX || own >= TFTP_TRANSFERS_PER_CLIENT_MAX) {
+      return void counters.count("tftp_too_many_total");
+    }
+    await transfer({ key, from, address, file, options: asked.options });
+  }
+
+  async function transfer({ key, from, address, file, options: asked }: Started): Promise<void> {
+    const agreed = agree(asked, file.length);
+    const machine = newTransfer(file, agreed);
+    const wait_ms = options.resend_ms ?? (agreed.timeout_s === null ? TFTP_RESEND_MS : agreed.timeout_s * 1_000);
+    let socket: UdpSocket | null = null;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let ended = false;
+    const end = () => {
+      if (ended) return;
+      ended = true;
+      clearTimeout(timer);
+      if (running.get(key) === self) running.delete(key);
+      void socket?.close();
+    };
+    const self: Running = { end };
+    running.set(key, self);
+    const send = (packets: readonly Uint8Array[]) => {
+      for (const packet of packets) socket?.send(packet, from.port, from.address);
+    };
+    const wait = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        const packets = machine.timedOut();
+        if (packets === null) {
+          counters.count("tftp_abandoned_total");
+          return end();
+        }
+        send(packets);
+        wait();
+      }, wait_ms);
+    };
+    const received = (bytes: Uint8Array, sender: RemoteInfo) => {
+      if (sender.address !== from.address || sender.port !== from.port) {
+        const opcode = opcodeOf(bytes);
+        if (opcode !== ERROR) {
+          socket?.send(errorPacket(UNKNOWN_TRANSFER, "not your transfer"), sender.port, sender.address);
+        }
+        return;
+      }
+      // Firmware asks for the size alone and then says it is not interested.
+      if (opcodeOf(bytes) === ERROR) return end();
+      if (opcodeOf(bytes) !== ACK || bytes.length < 4) return;
+      const packets = machine.acknowledged(bytes[2]! * 256 + bytes[3]!);
+      if (machine.isDone()) {
+        counters.count("tftp_done_total");
+        return end();
+      }
+      if (packets.length === 0) return;
+      send(packets);
+      wait();
+    };
+    try {
+      socket = await openUdp({ address, port: 0, received, failed });
+    } catch (error) {
+      end();
+      throw error;
+    }
+    // It may have been replaced while its socket was opened.
+    if (ended) return void await socket.close();
+    counters.count("tftp_started_total");
+    send(machine.start());
+    wait();
+  }
+
+  return {
+    port,
+    transfers: () => running.size,
+    async close() {
+      for (const each of [...running.values()]) each.end();
+      await Promise.all(listeners.map((each) => each.close()));
+    },
+  };
+}
+
+type Asked = {
+  readonly bytes: Uint8Array;
+  readonly from: RemoteInfo;
+  readonly listener: UdpSocket;
+  readonly address: string;
+};
+type Started = {
+  readonly key: string;
+  readonly from: RemoteInfo;
+  readonly address: string;
+  readonly file: Uint8Array;
+  readonly options: ReadonlyMap<string, string>;
+};
+
+function isOneMachine(address: string): boolean {
+  const first = Number(address.split(".", 1)[0]);
+  return first > 0 && first < 224 && !address.endsWith(".255");
+}

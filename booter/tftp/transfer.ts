@@ -1,0 +1,90 @@
+// One transfer as a small machine: packets in, packets out. The first packet is not repeated: until its sender has
+// acknowledged something, it may not be who it says, and the firmware asks again anyway. An acknowledgement heard twice
+// is ignored (the sorcerer's apprentice), so only silence makes blocks go out again.
+import { TFTP_BLOCK_BYTES_MAX, TFTP_TRIES_MAX, TFTP_WINDOW_BLOCKS_MAX } from "../limits.ts";
+import { dataPacket, oackPacket } from "./packet.ts";
+
+export type Transfer = {
+  /** What goes out at the start. */
+  start(): readonly Uint8Array[];
+  acknowledged(block: number): readonly Uint8Array[];
+  /** Null when it is over: the client is gone. */
+  timedOut(): readonly Uint8Array[] | null;
+  isDone(): boolean;
+};
+
+const BLOCK_BYTES_DEFAULT = 512;
+const BLOCK_BYTES_MIN = 8;
+const BLOCK_BYTES_ASKED_MAX = 65_464;
+const BLOCK_NUMBERS = 65_536;
+
+export type Agreed = {
+  readonly block_bytes: number;
+  readonly window_blocks: number;
+  readonly timeout_s: number | null;
+  readonly answer: ReadonlyMap<string, string>;
+};
+
+/** What of the options is taken; one that is unknown or out of range is left out, not refused. */
+export function agree(options: ReadonlyMap<string, string>, file_bytes: number): Agreed {
+  const answer = new Map<string, string>();
+  const block = wholeIn(options.get("blksize"), BLOCK_BYTES_MIN, BLOCK_BYTES_ASKED_MAX);
+  const block_bytes = Math.min(block ?? BLOCK_BYTES_DEFAULT, TFTP_BLOCK_BYTES_MAX);
+  if (block !== null) answer.set("blksize", String(block_bytes));
+  if (wholeIn(options.get("tsize"), 0, Number.MAX_SAFE_INTEGER) !== null) answer.set("tsize", String(file_bytes));
+  const timeout_s = wholeIn(options.get("timeout"), 1, 255);
+  if (timeout_s !== null) answer.set("timeout", String(timeout_s));
+  const window = wholeIn(options.get("windowsize"), 1, 65_535);
+  const window_blocks = Math.min(window ?? 1, TFTP_WINDOW_BLOCKS_MAX);
+  if (window !== null) answer.set("windowsize", String(window_blocks));
+  return { block_bytes, window_blocks, timeout_s, answer };
+}
+
+function wholeIn(text: string | undefined, min: number, max: number): number | null {
+  if (text === undefined || !/^[0-9]{1,16}$/.test(text)) return null;
+  const value = Number(text);
+  return value >= min && value <= max ? value : null;
+}
+
+export function newTransfer(file: Uint8Array, { block_bytes, window_blocks, answer }: Agreed): Transfer {
+  // A last block that is full is followed by an empty one.
+  const blocks = Math.floor(file.length / block_bytes) + 1;
+  let acked = answer.size === 0 ? 0 : -1; // -1: the options are not acknowledged yet
+  let sent = 0;
+  let confirmed = false;
+  let tries = 0;
+
+  const block = (number: number) =>
+    dataPacket(number % BLOCK_NUMBERS, file.subarray((number - 1) * block_bytes, number * block_bytes));
+
+  function window(): Uint8Array[] {
+    const packets: Uint8Array[] = [];
+    sent = acked;
+    while (sent < blocks && sent < acked + window_blocks) packets.push(block(++sent));
+    return packets;
+  }
+
+  return {
+    start: () => acked === -1 ? [oackPacket(answer)] : window(),
+    acknowledged(number) {
+      if (acked === -1) {
+        if (number !== 0) return [];
+        acked = 0;
+      } else {
+        // The one block between the last acknowledged and the last sent that ends in these 16 bits.
+        const ahead = (number - acked % BLOCK_NUMBERS + BLOCK_NUMBERS) % BLOCK_NUMBERS;
+        if (ahead === 0 || acked + ahead > sent) return [];
+        acked += ahead;
+      }
+      confirmed = true;
+      tries = 0;
+      return acked >= blocks ? [] : window();
+    },
+    timedOut() {
+      tries += 1;
+      if (!confirmed) return tries >= TFTP_TRIES_MAX ? null : [];
+      return tries >= TFTP_TRIES_MAX || acked >= blocks ? null : window();
+    },
+    isDone: () => acked >= blocks,
+  };
+}

@@ -1,0 +1,62 @@
+// UDP sockets by node:dgram, which behaves the same under Bun, Deno and Node for what is used here.
+import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
+
+export type Datagram = (bytes: Uint8Array, from: RemoteInfo) => void;
+
+export type UdpSocket = {
+  readonly port: number;
+  /** Lost packets are UDP's business: an error is told, not thrown. */
+  send(bytes: Uint8Array, port: number, address: string): void;
+  close(): Promise<void>;
+};
+
+export type UdpOptions = {
+  readonly address: string;
+  readonly port: number;
+  /** Several sockets on one port, of which the one with the nearer address receives. */
+  readonly shared?: boolean;
+  readonly broadcast?: boolean;
+  readonly received: Datagram;
+  readonly failed: (error: Error) => void;
+};
+
+/** A burst must wait in the kernel, which caps this at net.core.rmem_max. */
+const RECEIVE_BYTES = 4_194_304;
+
+export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
+  const { address, port, shared = false, broadcast = false, received, failed } = options;
+  const socket: Socket = createSocket({ type: "udp4", reuseAddr: shared });
+  await new Promise<void>((resolve, reject) => {
+    socket.once("error", reject);
+    socket.bind({ address, port }, () => {
+      socket.off("error", reject);
+      resolve();
+    });
+  });
+  socket.on("error", failed);
+  if (broadcast) socket.setBroadcast(true);
+  try {
+    socket.setRecvBufferSize(RECEIVE_BYTES);
+  } catch {
+    // Not every runtime offers it; bursts are then lost earlier.
+  }
+  socket.on("message", received);
+  let open = true;
+  return {
+    port: socket.address().port,
+    send(bytes, to_port, to_address) {
+      if (!open) return;
+      try {
+        socket.send(bytes, to_port, to_address, (error) => error && failed(error));
+      } catch (error) {
+        failed(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+    close: () =>
+      new Promise((resolve) => {
+        if (!open) return resolve();
+        open = false;
+        socket.close(() => resolve());
+      }),
+  };
+}

@@ -1,0 +1,120 @@
+// DHCP beside Kea: what perfdhcp gets answered by the booter and by Kea with reservations for the same machines, in turns
+// on one wire. Exit 0 when our median loss at each rate is at most Kea's plus one point, and our median delay of an offer
+// at the lower rate is below half a millisecond. Options: --rounds=N, --seconds=N, --json.
+import { execFile } from "node:child_process";
+import process from "node:process";
+import { parseArgs, promisify } from "node:util";
+import { type DhcpSite, MACHINES, openDhcpSite, SERVER, type Server } from "./dhcp-site.ts";
+import { median } from "./report.ts";
+
+const RATES = [2_000, 4_000] as const;
+const DELAY_MS_MAX = 0.5;
+const LOSS_POINTS_MAX = 1;
+/** At this rate before each measurement, so that neither is measured cold. */
+const WARM = { rate: 500, seconds: 2 } as const;
+/** PXEClient:Arch:00007:UNDI:003000. */
+const CLASS_HEX = "505845436c69656e743a417263683a30303030373a554e44493a303033303030";
+
+type Result = { readonly loss_percent: number; readonly delay_ms: number };
+type Line = { readonly server: string; readonly rate: number } & Result;
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "5" },
+    seconds: { type: "string", default: "6" },
+    json: { type: "boolean", default: false },
+  },
+});
+const run = promisify(execFile);
+
+const missing: string[] = process.getuid?.() === 0 ? [] : ["root"];
+for (const program of ["ip", "perfdhcp", "kea-dhcp4"]) {
+  await run("sh", ["-c", `command -v ${program}`]).catch(() => missing.push(program));
+}
+if (missing.length > 0) {
+  console.log(`DHCP beside Kea is not measured: ${missing.join(", ")} not on this machine`);
+  process.exit(0);
+}
+
+const site = await openDhcpSite();
+const lines: Line[] = [];
+try {
+  const servers: readonly (readonly [string, () => Promise<Server>])[] = [
+    ["kea", site.startKea],
+    ["booter", site.startBooter],
+  ];
+  for (let round = 1; round <= Number(values.rounds); round++) {
+    for (const [server, start] of servers) {
+      const running = await start();
+      try {
+        await untilAnswered(site);
+        for (const rate of RATES) {
+          const result = await measure(site, { rate, seconds: Number(values.seconds) });
+          lines.push({ server, rate, ...result });
+          console.error(`round ${round}: ${server} at ${rate}/s: ${words(result)}`);
+        }
+      } finally {
+        await running.stop();
+      }
+    }
+  }
+} finally {
+  await site.close();
+}
+
+const medians = (server: string, rate: number): Result => {
+  const those = lines.filter((each) => each.server === server && each.rate === rate);
+  return {
+    loss_percent: median(those.map((each) => each.loss_percent)) ?? NaN,
+    delay_ms: median(those.map((each) => each.delay_ms)) ?? NaN,
+  };
+};
+const summary = RATES.map((rate) => ({ rate, kea: medians("kea", rate), booter: medians("booter", rate) }));
+const broken = summary.flatMap(({ rate, kea, booter }) => [
+  ...(booter.loss_percent <= kea.loss_percent + LOSS_POINTS_MAX ? [] : [`too much is lost at ${rate}/s`]),
+  ...(rate !== RATES[0] || booter.delay_ms < DELAY_MS_MAX ? [] : [`offers take too long at ${rate}/s`]),
+]);
+if (values.json) {
+  console.log(JSON.stringify({ measured_at: new Date().toISOString(), summary, broken }, null, 2));
+} else {
+  for (const { rate, kea, booter } of summary) {
+    console.log(`${rate} exchanges/s   kea ${words(kea)}   booter ${words(booter)}`);
+  }
+  for (const each of broken) console.log(`BROKEN: ${each}`);
+}
+process.exit(broken.length === 0 ? 0 : 1); // The driver keeps idle sockets for a while.
+
+/** The server is there and warm once it has answered nearly everything at a low rate. */
+async function untilAnswered(where: DhcpSite): Promise<void> {
+  for (let tries = 1; tries <= 15; tries++) {
+    const { loss_percent } = await measure(where, WARM);
+    if (loss_percent < 5) return;
+  }
+  throw new Error("the server does not answer");
+}
+
+async function measure(
+  { clients, wire, macs }: DhcpSite,
+  { rate, seconds }: { readonly rate: number; readonly seconds: number },
+): Promise<Result> {
+  const words = ["-4", "-l", wire, "-r", `${rate}`, "-R", `${MACHINES}`, "-p", `${seconds}`, "-W", "1000000"];
+  const client = ["-o", `60,${CLASS_HEX}`, "-o", "93,0007", "-M", macs, SERVER];
+  const child = run("ip", ["netns", "exec", clients, "perfdhcp", ...words, ...client], { maxBuffer: 16_000_000 });
+  // Its status tells of drops too; its text tells how many.
+  const text = await child.then(({ stdout }) => stdout, ({ stdout }: { stdout?: string }) => stdout ?? "");
+  return readReport(text);
+}
+
+/** An exchange is complete with its acknowledgement. */
+function readReport(text: string): Result {
+  const [, offers = "", acks = ""] = text.split(/\*\*\*Statistics for: .*\*\*\*/);
+  const figure = (part: string, name: string) => Number(new RegExp(`${name}: ([\\d.]+)`).exec(part)?.[1] ?? NaN);
+  const sent = figure(offers, "sent packets");
+  const loss_percent = 100 * (1 - figure(acks, "received packets") / sent);
+  if (!Number.isFinite(loss_percent)) throw new Error(`perfdhcp said:\n${text}`);
+  return { loss_percent, delay_ms: figure(offers, "avg delay") };
+}
+
+function words({ loss_percent, delay_ms }: Result): string {
+  return `${loss_percent.toFixed(2)} % lost, offer after ${delay_ms.toFixed(2)} ms`;
+}

@@ -1,0 +1,225 @@
+// A machine's way from its first packet to its script, through real sockets and the real control plane.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { okOf } from "../harness/control-plane.ts";
+import { newMac, putPolicy } from "../setup/machine.ts";
+import { CLIENTS, REQUEST_TYPE, textOf } from "./packets.ts";
+import {
+  ADMIN_NETWORK,
+  archiveBytes,
+  discover,
+  dotted,
+  httpAsk,
+  openRelay,
+  openSite,
+  programBytes,
+  type Relay,
+  type Site,
+  STAMP,
+} from "./site.ts";
+
+let site: Site;
+let relay: Relay;
+beforeAll(async () => {
+  site = await openSite();
+  relay = await openRelay(site);
+});
+afterAll(async () => {
+  relay.close();
+  await site.close();
+});
+
+/** Asks as iPXE does; the machine's address and the URL of its script. */
+async function offered(mac = newMac()) {
+  const asked = discover(mac);
+  const reply = await relay.ask(asked);
+  const url = new URL(textOf(reply.options.get(67)).replace("\0", ""));
+  return { mac, asked, address: dotted(reply.yiaddr), path: url.pathname, reply };
+}
+
+const http = (path: string, from: string, more = {}) => httpAsk(site.booter.ports.http, path, { from, ...more });
+
+test("a machine that was never seen enrols: it gets an address of the admin network and a script of its own", async () => {
+  const { mac, address, path } = await offered();
+  expect(address).toMatch(/^127\.20\./);
+  expect(okOf(await site.t.call("GET", `/v2/cn-boot/${mac}`))).toMatchObject({ state: "enrolling", address });
+  const script = await http(path, address);
+  expect(script.status).toBe(200);
+  const login = script.text.match(/rabbitmq=([^:]+):([^:]+):([^:]+):(\d+)/);
+  expect(login?.[1]).toBe(mac.replaceAll(":", ""));
+  expect(login?.[4]).toBe(String(site.booter.ports.bus));
+  const origin = `http://127.0.0.1:${site.booter.ports.http}`;
+  expect(script.text.replace(login![0], "rabbitmq=LOGIN").replaceAll(path.slice("/script/".length), "TICKET")).toBe([
+    "#!ipxe",
+    `kernel ${origin}/os/${STAMP}/platform/i86pc/kernel/amd64/unix -B admin_nic=${mac},console=text,rabbitmq=LOGIN`,
+    `module ${origin}/os/${STAMP}/platform/i86pc/amd64/boot_archive type=rootfs name=ramdisk`,
+    `module ${origin}/os/${STAMP}/platform/i86pc/amd64/boot_archive.hash type=hash name=ramdisk`,
+    `module ${origin}/bootfs/TICKET/networking.json type=file name=networking.json`,
+    `module ${origin}/bootfs/TICKET/networking.json.hash type=hash name=networking.json`,
+    "boot",
+    "",
+  ].join("\n"));
+});
+
+test("every file that the script names is served to the machine, with its exact length, to HEAD and then to GET", async () => {
+  const { address, path } = await offered();
+  const { text } = await http(path, address);
+  const paths = [...text.matchAll(/http:\/\/[^/]+(\/\S+)/g)].map(([, found]) => found!);
+  expect(paths).toHaveLength(5);
+  for (const each of [path, ...paths]) {
+    const head = await http(each, address, { method: "HEAD" });
+    const got = await http(each, address);
+    expect([head.status, got.status]).toEqual([200, 200]);
+    expect(head.headers["content-length"]).toBe(String(got.body.length));
+    expect(got.headers["content-length"]).toBe(String(got.body.length));
+    expect(head.body).toHaveLength(0);
+  }
+  expect((await http(paths[1]!, address)).body).toEqual(archiveBytes());
+});
+
+test("a range of a platform image is served as asked", async () => {
+  const { address } = await offered();
+  const path = `/os/${STAMP}/platform/i86pc/amd64/boot_archive`;
+  const bytes = archiveBytes();
+  const part = await http(path, address, { headers: { range: "bytes=1000-1999" } });
+  expect([part.status, part.headers["content-range"]]).toEqual([206, `bytes 1000-1999/${bytes.length}`]);
+  expect(part.body).toEqual(bytes.subarray(1_000, 2_000));
+  expect((await http(path, address, { headers: { range: "bytes=-5" } })).body).toEqual(bytes.subarray(-5));
+  const outside = await http(path, address, { headers: { range: `bytes=${bytes.length}-` } });
+  expect([outside.status, outside.headers["content-range"]]).toEqual([416, `bytes */${bytes.length}`]);
+});
+
+describe("a script is served", () => {
+  test("to its machine's address alone", async () => {
+    const { path } = await offered();
+    const other = await offered();
+    expect((await http(path, other.address)).status).toBe(404);
+    expect((await http(path, "127.0.0.1")).status).toBe(404);
+  });
+
+  test("until the machine's next DISCOVER", async () => {
+    const { mac, address, path } = await offered();
+    expect((await http(path, address)).status).toBe(200);
+    const again = await offered(mac);
+    expect((await http(path, address)).status).toBe(404);
+    expect((await http(again.path, address)).status).toBe(200);
+  });
+
+  test("under no ticket that was changed", async () => {
+    const { address, path } = await offered();
+    const flip = (at: number) => path.slice(0, at) + (path[at] === "0" ? "1" : "0") + path.slice(at + 1);
+    for (let at = "/script/".length; at < path.length; at++) {
+      if (path[at] !== ".") expect((await http(flip(at), address)).status).toBe(404);
+    }
+  });
+
+  test("still after the booter was started again", async () => {
+    const { address, path } = await offered();
+    const before = site.booter.ports.http;
+    await site.restart();
+    expect(before).toBeGreaterThan(0);
+    expect((await http(path, address)).status).toBe(200);
+  });
+
+  test("no longer once an operator has taken the record out of service", async () => {
+    const { mac, address, path } = await offered();
+    okOf(await site.t.call("POST", `/v2/cn-boot/${mac}/decommission`));
+    await site.booter.records.refresh();
+    expect((await http(path, address)).status).toBe(404);
+    expect((await http(`/os/${STAMP}/platform/i86pc/kernel/amd64/unix`, address)).status).toBe(404);
+  });
+});
+
+test("rescue is served to a decommissioned machine, without its files and without a login to the bus", async () => {
+  const { mac, address } = await offered();
+  okOf(await site.t.call("POST", `/v2/cn-boot/${mac}/decommission`));
+  okOf(await site.t.call("POST", `/v2/cn-boot/${mac}/rescue`));
+  await site.booter.records.refresh();
+  const { path } = await offered(mac);
+  const { text } = await http(path, address);
+  expect(text).toContain("noimport=true\n");
+  expect(text).not.toMatch(/rabbitmq|networking\.json|type=hash/);
+});
+
+test("a discovered machine, a foreign one and one that does not netboot hear nothing", async () => {
+  okOf(await putPolicy(site.t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK, auto_enroll: false }));
+  try {
+    const quiet = [discover(newMac()), discover(newMac(), "arm64"), discover(newMac(), "plain")];
+    const count = relay.replies.length;
+    const { counters } = site.booter;
+    const before = ["discovered", "foreign_architecture", "not_pxe"].map((reason) =>
+      counters.valueOf("dhcp_silent_total", { reason })
+    );
+    for (const each of quiet) void relay.ask(each);
+    await expect.poll(
+      () =>
+        ["discovered", "foreign_architecture", "not_pxe"].map((reason, at) =>
+          counters.valueOf("dhcp_silent_total", { reason }) - before[at]!
+        ),
+      { timeout: 20_000 },
+    ).toEqual([1, 1, 1]);
+    expect(relay.replies).toHaveLength(count);
+    expect(site.log.some(({ event, fields }) => event === "dhcp.silent" && fields.mac === quiet[0]!.mac)).toBe(true);
+  } finally {
+    okOf(await putPolicy(site.t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK }));
+  }
+});
+
+test("a REQUEST that leaves its class out is taken for the client its DISCOVER was", async () => {
+  const { mac, asked, reply } = await offered();
+  const acknowledged = await relay.ask({
+    mac,
+    xid: asked.xid,
+    options: [REQUEST_TYPE, [50, Uint8Array.of(...dotted(reply.yiaddr).split(".").map(Number))], [
+      54,
+      reply.options.get(54)!,
+    ]],
+  });
+  expect(acknowledged.options.get(53)).toEqual(Uint8Array.of(5));
+  expect(textOf(acknowledged.options.get(67))).toContain("/script/");
+  expect(CLIENTS.plain).toHaveLength(1);
+});
+
+test("firmware over HTTP is served to machines that may boot, and to nobody else", async () => {
+  const mac = newMac();
+  const reply = await relay.ask(discover(mac, "uefi_http"));
+  const url = new URL(textOf(reply.options.get(67)).replace("\0", ""));
+  const got = await http(url.pathname, dotted(reply.yiaddr));
+  expect([got.status, got.body]).toEqual([200, programBytes(2)]);
+  expect((await http(url.pathname, "127.20.200.1")).status).toBe(404);
+});
+
+test.each([
+  "/os/../../state/secret",
+  `/os/${STAMP}/../../../state/secret`,
+  `/os/${STAMP}/platform/i86pc/amd64/..%2f..%2fboot_archive`,
+  "/os//platform/i86pc/kernel/amd64/unix",
+  "//os",
+  "/firmware/../key",
+  "/firmware/undionly.kpxe/",
+  "/setup/files/../../key",
+  "/setup/files/platform-..%2f.tgz",
+  "/bootfs/x/networking.json",
+  "/script/",
+  "/",
+])("the path %s leads nowhere", async (path) => {
+  const { address } = await offered();
+  expect((await http(path, address)).status).toBe(404);
+});
+
+test("/time is told to anybody", async () => {
+  const { status, text } = await http("/time", "127.0.0.1");
+  expect([status, Number.isNaN(Date.parse(text.trim()))]).toEqual([200, false]);
+});
+
+test("the staged images are told to the control plane", async () => {
+  const items = async () => okOf(await site.t.call("GET", "/v2/platform-images")).items;
+  await expect.poll(items, { timeout: 20_000 }).toMatchObject([{ stamp: STAMP }]);
+});
+
+test("metrics and health stand on loopback", async () => {
+  const { metrics } = site.booter.ports;
+  const text = (await httpAsk(metrics, "/metrics")).text;
+  expect(text).toMatch(/^booter_dhcp_offers_total\{client="ipxe"\} \d+$/m);
+  expect(text).toMatch(/^booter_control_plane_reachable 1$/m);
+  expect(JSON.parse((await httpAsk(metrics, "/health")).text)).toEqual({ status: "ok", control_plane: "reached" });
+});

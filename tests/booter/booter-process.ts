@@ -1,0 +1,127 @@
+// The booter as a process of its own, which can be killed; and the control plane of this process on a socket for it.
+import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import type { TestPlane } from "../harness/control-plane.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+export type BooterProcess = {
+  readonly ports: { readonly dhcp: number; readonly http: number; readonly bus: number; readonly metrics: number };
+  /** Resolves with the first line, of those written so far and later, in which this is found. */
+  line(pattern: RegExp): Promise<string>;
+  text(): string;
+  /** Ends it without a word, and waits until it is gone. */
+  kill(): Promise<void>;
+};
+
+export type BooterProcessOptions = {
+  readonly config: string;
+  /** What the program is started by, as [ip, netns, exec, NAME]. */
+  readonly prefix?: readonly string[];
+  /** From source where it is not given. */
+  readonly executable?: string;
+};
+
+const FROM_SOURCE = [process.execPath, "run", "-A", "--quiet", "booter/main.ts"];
+
+export async function startBooter({ config, prefix = [], executable }: BooterProcessOptions): Promise<BooterProcess> {
+  const [name = "", ...words] = [
+    ...prefix,
+    ...(executable === undefined ? FROM_SOURCE : [executable]),
+    "serve",
+    "--config",
+    config,
+  ];
+  const child = spawn(name, words, { cwd: ROOT, stdio: ["ignore", "ignore", "pipe"] });
+  let text = "";
+  let over = false;
+  let waiting: (() => void)[] = [];
+  const changed = () => {
+    const all = waiting;
+    waiting = [];
+    for (const each of all) each();
+  };
+  child.stderr.on("data", (part) => {
+    text += part;
+    changed();
+  });
+  const ended = new Promise<void>((resolve) => {
+    const finish = () => {
+      over = true;
+      changed();
+      resolve();
+    };
+    child.once("error", finish);
+    child.once("close", finish);
+  });
+  async function line(pattern: RegExp): Promise<string> {
+    for (;;) {
+      const found = text.split("\n").slice(0, -1).find((each) => pattern.test(each));
+      if (found !== undefined) return found;
+      if (over) throw new Error(`the booter ended before ${pattern}:\n${text}`);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    }
+  }
+  const started = await line(/ booter\.started /);
+  const port = (key: string) => Number(new RegExp(` ${key}=(\\d+)`).exec(started)?.[1] ?? 0);
+  return {
+    ports: { dhcp: port("dhcp"), http: port("http"), bus: port("bus"), metrics: port("metrics") },
+    line,
+    text: () => text,
+    kill: async () => {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** Told of each call before it is carried out, and again before its answer goes out; what it returns is waited for. */
+export type Watch = (call: string, moment: "asked" | "answered") => Promise<void> | void;
+
+export type PlaneSocket = { readonly url: string; close(): Promise<void> };
+
+/** Serves a control plane on an address of this machine. */
+export async function servePlane(
+  { plane }: Pick<TestPlane, "plane">,
+  address: string,
+  watch: Watch = () => {},
+): Promise<PlaneSocket> {
+  const server = createServer((req, res) => {
+    const parts: Uint8Array[] = [];
+    req.on("data", (part: Uint8Array) => parts.push(part));
+    req.on("end", () => {
+      const { method = "GET", url = "/" } = req;
+      const headers = new Headers();
+      for (const name of ["authorization", "content-type", "idempotency-key"]) {
+        const value = req.headers[name];
+        if (typeof value === "string") headers.set(name, value);
+      }
+      const body = method === "GET" || method === "HEAD" ? undefined : Buffer.concat(parts);
+      const asked = new Request(`http://berth.test${url}`, { method, headers, body });
+      const answered = async () => {
+        await watch(`${method} ${url}`, "asked");
+        const answer = await plane.fetch(asked, { remoteAddress: "192.0.2.77" });
+        const bytes = new Uint8Array(await answer.arrayBuffer());
+        await watch(`${method} ${url}`, "answered");
+        res.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "text/plain" });
+        res.end(bytes);
+      };
+      void answered().catch(() => res.destroy());
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, address, resolve);
+  });
+  return {
+    url: `http://${address}:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

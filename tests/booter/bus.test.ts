@@ -1,0 +1,331 @@
+// The bus: what the agent's connection needs, what other clients need, what no machine may do, and hostile frames.
+import { Buffer } from "node:buffer";
+import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { frame, METHOD, PROTOCOL_HEADER } from "../../booter/bus/frame.ts";
+import { type Bus, type BusOptions, type BusPeer, openBus } from "../../booter/bus/listener.ts";
+import { busLogin, macOfLogin } from "../../booter/bus/rights.ts";
+import { topicMatches } from "../../booter/bus/topic.ts";
+import { longText, readerOf, shortText, u16, u32, u64, u8 } from "../../booter/bus/wire.ts";
+import { newCounters } from "../../booter/counters.ts";
+import { ack, beAgent, bind, type BusClient, consume, declare, login, openChannel, openClient } from "./bus-client.ts";
+import { mutatedBus } from "./mutations.ts";
+
+const SECRET = new Uint8Array(32).fill(7);
+const MAC = "52:54:00:aa:00:01";
+const LOGIN = busLogin(SECRET, MAC);
+const events: string[] = [];
+const peers = new Map<string, BusPeer>();
+let bus: Bus;
+/** Gives nobody the time to log in. */
+let hasty: Bus;
+beforeAll(async () => {
+  const options: BusOptions = {
+    address: "127.0.0.1",
+    port: 0,
+    login: (user, password, address) => address === "127.0.0.8" ? null : macOfLogin(SECRET, user, password),
+    listener: {
+      ready: (uuid, peer) => {
+        events.push(`ready ${uuid}`);
+        peers.set(uuid, peer);
+      },
+      gone: (uuid) => void events.push(`gone ${uuid}`),
+      told: (key, body) => void events.push(`${key} ${body.toString()}`),
+    },
+    counters: newCounters(),
+    log: () => {},
+  };
+  [bus, hasty] = [await openBus(options), await openBus({ ...options, login_ms: 5 })];
+});
+afterAll(async () => {
+  await bus.close();
+  await hasty.close();
+});
+
+const clients: BusClient[] = [];
+afterEach(() => {
+  for (const each of clients.splice(0)) each.close();
+});
+/** A connection of its own address, since one address has one connection. */
+let addresses = 10;
+async function client(from = `127.0.0.${++addresses}`): Promise<BusClient> {
+  const made = await openClient(bus.port, from);
+  clients.push(made);
+  return made;
+}
+async function agent(server_uuid = randomUUID()) {
+  const made = await client();
+  await login(made, LOGIN);
+  await beAgent(made, { server_uuid, mac: MAC });
+  return { made, server_uuid };
+}
+const codeOf = (args: Buffer) => readerOf(args).u16();
+
+describe("the agent", () => {
+  test("is ready once its request queue has a consumer, and gone with its connection", async () => {
+    const { made, server_uuid } = await agent();
+    expect(events).toContain(`ready ${server_uuid}`);
+    made.close();
+    await expect.poll(() => events, { timeout: 20_000 }).toContain(`gone ${server_uuid}`);
+  });
+
+  test("gets a message once, though every binding of it stands twice, and the next one after its acknowledgement", async () => {
+    const { made, server_uuid } = await agent();
+    const peer = peers.get(server_uuid)!;
+    expect(peer.deliver(`ur.execute.${server_uuid}.one`, '{"n":1}')).toBe(1);
+    expect(peer.deliver("ur.broadcast.sysinfo.two", '{"n":2}')).toBe(1);
+    expect(peer.deliver("ur.other", "{}")).toBe(0);
+    const first = await made.delivery();
+    expect(first).toMatchObject({ key: `ur.execute.${server_uuid}.one`, body: '{"n":1}' });
+    ack(made, first);
+    expect((await made.delivery()).body).toBe('{"n":2}');
+  });
+
+  test("gets and sends bodies of many frames", async () => {
+    const { made, server_uuid } = await agent();
+    const long = JSON.stringify({ script: "x".repeat(400_000) });
+    peers.get(server_uuid)!.deliver(`ur.execute.${server_uuid}.long`, long);
+    expect((await made.delivery()).body).toBe(long);
+    made.publish(1, `ur.sysinfo.${server_uuid}.a1`, long);
+    await expect.poll(() => events.includes(`ur.sysinfo.${server_uuid}.a1 ${long}`), { timeout: 20_000 }).toBe(true);
+  });
+
+  test("may send a body frame as long as frame-max itself", async () => {
+    const { made, server_uuid } = await agent();
+    const body = "y".repeat(131_072);
+    made.send(1, 60, 40, u16(0), shortText("amq.topic"), shortText(`ur.startup.${server_uuid}`), u8(0));
+    made.socket.write(frame(2, 1, Buffer.concat([u16(60), u16(0), u64(body.length), u16(0)])));
+    made.socket.write(frame(3, 1, Buffer.from(body)));
+    await expect.poll(() => events.includes(`ur.startup.${server_uuid} ${body}`), { timeout: 20_000 }).toBe(true);
+  });
+
+  test("with an identity that is connected already is told that its queue is locked", async () => {
+    const { server_uuid } = await agent();
+    const second = await client();
+    await login(second, LOGIN);
+    await openChannel(second, 2);
+    second.send(2, 50, 10, u16(0), shortText(`ur.request.${server_uuid}.${MAC}`), u8(0b1100), u32(0));
+    expect(codeOf((await second.expect("20.40")).args)).toBe(405);
+  });
+
+  test("that comes back from its address takes the place of its ghost", async () => {
+    const from = `127.0.0.${++addresses}`;
+    const server_uuid = randomUUID();
+    const ghost = await client(from);
+    await login(ghost, LOGIN);
+    await beAgent(ghost, { server_uuid, mac: MAC });
+    const again = await client(from);
+    await login(again, LOGIN);
+    await ghost.ended();
+    await beAgent(again, { server_uuid, mac: MAC });
+    expect(events.filter((each) => each === `ready ${server_uuid}`)).toHaveLength(2);
+  });
+});
+
+describe("a machine may not", () => {
+  test.each([
+    ["log in with another password", { ...LOGIN, password: "0".repeat(32) }, "127.0.0.7"],
+    ["log in with another machine's name", { ...LOGIN, user: "525400aa0002" }, "127.0.0.7"],
+    ["log in from an address that is not its own", LOGIN, "127.0.0.8"],
+  ])("%s: its connection ends", async (_name, with_login, from) => {
+    const made = await client(from);
+    await expect(login(made, with_login)).rejects.toThrow("ended");
+  });
+
+  test.each([
+    ["#"],
+    ["ur.#"],
+    ["ur.execute.*.*"],
+    ["ur.execute.00000000-0000-4000-8000-000000000001.*"],
+    ["ur.sysinfo.*.*"],
+    ["*.*.*"],
+  ])("bind %s", async (key) => {
+    const { made, server_uuid } = await agent();
+    const queue = shortText(`ur.request.${server_uuid}.${MAC}`);
+    made.send(2, 50, 20, u16(0), queue, shortText("amq.topic"), shortText(key), u8(0), u32(0));
+    expect(codeOf((await made.expect("20.40")).args)).toBe(403);
+  });
+
+  test.each([
+    ["another's script", "ur.execute.00000000-0000-4000-8000-000000000001.x"],
+    ["another's inventory", "ur.sysinfo.00000000-0000-4000-8000-000000000001.x"],
+    ["another's reply", "ur.execute-reply.00000000-0000-4000-8000-000000000001.x"],
+    ["a broadcast", "ur.broadcast.sysinfo.x"],
+  ])("publish %s", async (_name, key) => {
+    const { made } = await agent();
+    const other = await agent();
+    made.publish(1, key, "{}");
+    expect(codeOf((await made.expect("20.40")).args)).toBe(403);
+    expect(events.some((each) => each.startsWith(key))).toBe(false);
+    other.made.close();
+  });
+
+  test.each(["ur.request.x.y", "own", "ur.request.00000000-0000-4000-8000-000000000001.52:54:00:aa:00:01"])(
+    "declare %s beside its own queue",
+    async (queue) => {
+      const { made } = await agent();
+      made.send(1, 50, 10, u16(0), shortText(queue), u8(0), u32(0));
+      expect(codeOf((await made.expect("20.40")).args)).toBe(403);
+    },
+  );
+
+  test("reach another machine with what it publishes to itself", async () => {
+    const [one, two] = [await agent(), await agent()];
+    one.made.publish(1, `ur.execute.${one.server_uuid}.z`, "{}");
+    expect((await one.made.delivery()).key).toBe(`ur.execute.${one.server_uuid}.z`);
+    peers.get(two.server_uuid)!.deliver(`ur.execute.${two.server_uuid}.only`, "{}");
+    expect((await two.made.delivery()).key).toBe(`ur.execute.${two.server_uuid}.only`);
+  });
+});
+
+describe("what other clients ask for", () => {
+  async function plain() {
+    const made = await client();
+    await login(made, { ...LOGIN, mechanism: "PLAIN" });
+    await openChannel(made, 1);
+    return { made, queue: await declare(made, 1, "") };
+  }
+
+  test("a queue of the server's naming takes messages by its name; get, acknowledge, reject and purge work", async () => {
+    const { made, queue } = await plain();
+    for (const body of ["a", "b", "c"]) made.publish(1, queue, body, "");
+    made.send(1, 60, 70, u16(0), shortText(queue), u8(0));
+    const first = await made.expect("60.71");
+    expect(readerOf(first.args).u64()).toBe(1);
+    made.send(1, 60, 90, u64(1), u8(1));
+    made.send(1, 60, 70, u16(0), shortText(queue), u8(0));
+    const again = readerOf((await made.expect("60.71")).args);
+    expect([again.u64(), again.u8()]).toEqual([2, 1]);
+    made.send(1, 60, 80, u64(2), u8(0));
+    made.send(1, 50, 30, u16(0), shortText(queue), u8(0));
+    expect(readerOf((await made.expect("50.31")).args).u32()).toBe(2);
+    made.send(1, 60, 70, u16(0), shortText(queue), u8(0));
+    await made.expect("60.72");
+  });
+
+  test("publishers are confirmed to, and hear of a message that reached nobody when they ask to", async () => {
+    const { made } = await plain();
+    made.send(1, 85, 10, u8(0));
+    await made.expect("85.11");
+    made.send(1, 60, 40, u16(0), shortText(""), shortText("nowhere"), u8(1));
+    made.socket.write(frame(2, 1, Buffer.concat([u16(60), u16(0), u64(0), u16(0)])));
+    expect(codeOf((await made.expect("60.50")).args)).toBe(312);
+    expect(readerOf((await made.expect("60.80")).args).u64()).toBe(1);
+  });
+
+  test("a consumer that is cancelled gets no more, and what a closed channel held goes to another", async () => {
+    const { made, queue } = await plain();
+    await openChannel(made, 2);
+    await consume(made, 2, queue);
+    made.publish(1, queue, "held", "");
+    expect((await made.delivery()).body).toBe("held");
+    made.send(2, 20, 40, u16(200), shortText(""), u16(0), u16(0));
+    await made.expect("20.41");
+    await consume(made, 1, queue);
+    expect((await made.delivery()).body).toBe("held");
+  });
+
+  test("bindings can be taken back, and queues deleted", async () => {
+    const { made, queue } = await plain();
+    await bind(made, 1, queue, "ur.broadcast.*.*");
+    made.send(1, 50, 50, u16(0), shortText(queue), shortText("amq.topic"), shortText("ur.broadcast.*.*"), u32(0));
+    await made.expect("50.51");
+    made.send(1, 50, 40, u16(0), shortText(queue), u8(0));
+    await made.expect("50.41");
+    made.send(1, 60, 70, u16(0), shortText(queue), u8(0));
+    expect(codeOf((await made.expect("20.40")).args)).toBe(404);
+  });
+
+  test("a connection is closed in good order", async () => {
+    const { made } = await plain();
+    made.send(0, 10, 50, u16(200), shortText("bye"), u16(0), u16(0));
+    await made.expect("10.51");
+    await made.ended();
+  });
+});
+
+describe("a connection ends at once on", () => {
+  const raw = async (bytes: Buffer) => {
+    const made = await client();
+    made.socket.write(bytes);
+    return made;
+  };
+  test("another protocol, after it was told the right one", async () => {
+    const socket = connect({ host: "127.0.0.1", port: bus.port });
+    const told: Buffer[] = [];
+    socket.on("data", (bytes) => told.push(bytes as Buffer));
+    socket.write("GET / HTTP/1.1\r\n\r\n");
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect(Buffer.concat(told)).toEqual(PROTOCOL_HEADER);
+  });
+  test("nothing within the time for a login", async () => {
+    await (await client()).ended();
+  });
+  test.each(
+    [
+      ["a frame that is longer than agreed", Buffer.from([1, 0, 0, 0xff, 0xff, 0xff, 0xff]), 501],
+      ["a frame without its end", frame(METHOD, 0, Buffer.from("x")).fill(0, 8), 501],
+      ["a method that nobody knows", frame(METHOD, 0, Buffer.from([0, 99, 0, 99])), 540],
+      ["a method that ends too early", frame(METHOD, 0, Buffer.from([0, 10])), 502],
+      ["work before the login", frame(METHOD, 1, Buffer.from([0, 20, 0, 10, 0])), 504],
+    ] as const,
+  )("%s", async (_name, bytes, code) => {
+    const made = await raw(Buffer.concat([PROTOCOL_HEADER, bytes]));
+    expect(codeOf((await made.expect("10.50")).args)).toBe(code);
+    await made.ended();
+  });
+
+  test("a login whose tables are nested a thousand deep", async () => {
+    let nested = Buffer.alloc(0);
+    for (let depth = 0; depth < 1_000; depth++) {
+      nested = Buffer.concat([shortText("a"), Buffer.from("F"), u32(nested.length), nested]);
+    }
+    const start_ok = Buffer.concat([
+      u16(10),
+      u16(11),
+      u32(nested.length),
+      nested,
+      shortText("PLAIN"),
+      longText(""),
+      shortText(""),
+    ]);
+    const made = await raw(Buffer.concat([PROTOCOL_HEADER, frame(METHOD, 0, start_ok)]));
+    expect(codeOf((await made.expect("10.50")).args)).toBe(502);
+  });
+
+  test("a body that is longer than its header says", async () => {
+    const { made, server_uuid } = await agent();
+    made.send(1, 60, 40, u16(0), shortText("amq.topic"), shortText(`ur.startup.${server_uuid}`), u8(0));
+    made.socket.write(frame(2, 1, Buffer.concat([u16(60), u16(0), u64(2), u16(0)])));
+    made.socket.write(frame(3, 1, Buffer.from("three")));
+    expect(codeOf((await made.expect("10.50")).args)).toBe(503);
+  });
+
+  test("a body that is declared beyond the limit closes its channel before any of it is kept", async () => {
+    const { made, server_uuid } = await agent();
+    made.send(1, 60, 40, u16(0), shortText("amq.topic"), shortText(`ur.startup.${server_uuid}`), u8(0));
+    made.socket.write(frame(2, 1, Buffer.concat([u16(60), u16(0), u64(2 ** 40), u16(0)])));
+    expect(codeOf((await made.expect("20.40")).args)).toBe(311);
+  });
+});
+
+test("100,000 mutated streams: a session ends or goes on, and throws nothing", () => {
+  const { reached, violations } = mutatedBus(100_000);
+  expect(violations).toEqual([]);
+  // The mutations must get past the login.
+  expect(reached).toBeGreaterThan(10_000);
+}, 120_000);
+
+test.each([
+  ["a.*.c", "a.b.c", true],
+  ["a.*", "a.b.c", false],
+  ["a.#", "a", true],
+  ["#.c", "a.b.c", true],
+  ["a.#.c", "a.c", true],
+  ["#", "", true],
+  ["a.b", "a.b.c", false],
+  [Array(200).fill("#").join(".") + ".x", Array(200).fill("a").join("."), false],
+])("the pattern %s takes %s: %s", (pattern, key, is) => {
+  expect(topicMatches(pattern, key)).toBe(is);
+});

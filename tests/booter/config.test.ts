@@ -1,0 +1,182 @@
+// The configuration file: every message names its key, and a key that is not known is never passed over.
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { check } from "../../booter/check.ts";
+import { ConfigFault, readBooterConfig } from "../../booter/config.ts";
+import type { Plane } from "../../booter/plane/client.ts";
+import { PlaneFault } from "../../booter/plane/client.ts";
+import { bootFacts } from "../../booter/plane/wire.ts";
+import { runBooter } from "../../booter/program.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { factsOf } from "./facts.ts";
+import { IMAGES, SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
+import { readText } from "../house/sources.ts";
+
+const BASE = `state_dir = "/var/lib/booter"
+files_dir = "/srv/boot"
+[control_plane]
+url = "https://berth.example"
+key_file = "/etc/berth/booter.key"
+[[segment]]
+address = "10.0.0.1"
+prefix_len = 24
+`;
+function refusal(text: string): string[] {
+  try {
+    readBooterConfig(text, "booter.toml");
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigFault)) throw error;
+    return error.message.split("\n");
+  }
+}
+
+test("the shortest file is enough: only netboot clients are answered, no bus is opened, on the well-known ports", () => {
+  expect(readBooterConfig(BASE, "booter.toml")).toMatchObject({
+    console: "text",
+    dhcp: { listen: "0.0.0.0", port: 67, answer_only_pxe: true, relays: [], relay_reply: "giaddr" },
+    tftp: { port: 69 },
+    http: { port: 80 },
+    control_plane: { cache_max_age_hours: 24 },
+  });
+  expect(readBooterConfig(BASE, "booter.toml").ur).toBeUndefined();
+});
+
+test("the file that ships with the booter is sound", () => {
+  const config = readBooterConfig(readText("booter/booter.toml"), "booter.toml");
+  expect(config.ur?.setup?.upstream_channel_url).toBeDefined();
+});
+
+describe("refused, with the key in the message", () => {
+  test.each([
+    ["an unknown key", `colour = 1\n${BASE}`, /^booter\.toml: colour: is not a key/],
+    [
+      "an unknown key of a block",
+      `${BASE}[dhcp]\nanswer_only_pex = true\n`,
+      /^booter\.toml: dhcp\.answer_only_pex: is not a key/,
+    ],
+    [
+      "an address that is none",
+      BASE.replace("10.0.0.1", "10.0.0.256"),
+      /^booter\.toml: segment\.0\.address: must be an IPv4/,
+    ],
+    ["a network of no bits", BASE.replace("= 24", "= 0"), /^booter\.toml: segment\.0\.prefix_len: /],
+    ["no segment", BASE.slice(0, BASE.indexOf("[[segment")), /^booter\.toml: segment: /],
+    [
+      "a segment twice",
+      `${BASE}[[segment]]\naddress = "10.0.0.1"\nprefix_len = 16\n`,
+      /segment: 10\.0\.0\.1 stands there twice/,
+    ],
+    ["a port that is none", `${BASE}[http]\nport = 70000\n`, /^booter\.toml: http\.port: /],
+    [
+      "a password in an address",
+      BASE.replace("https://", "https://user:secret@"),
+      /^booter\.toml: control_plane\.url: /,
+    ],
+    ["a relay without its length", `${BASE}[dhcp]\nrelays = ["10.0.0.0"]\n`, /^booter\.toml: dhcp\.relays\.0: /],
+    [
+      "a setup without its images",
+      `${BASE}[ur.setup]\nplatform_stamp = "a"\n`,
+      /^booter\.toml: ur\.setup\.install_sh_url: /,
+    ],
+    [
+      "a stamp that leaves its folder",
+      `${BASE}${SETUP_BLOCK.replace(`platform_stamp = "${STAMP}"`, 'platform_stamp = "../x"')}`,
+      /^booter\.toml: ur\.setup\.platform_stamp: /,
+    ],
+    [
+      "a hash that is none",
+      BASE + SETUP_BLOCK.replace(/(boot_image_sha256 = ").{64}/, "$1short"),
+      /^booter\.toml: ur\.setup\.boot_image_sha256: must be 64/,
+    ],
+    [
+      "a mirror without its key",
+      `${BASE}${SETUP_BLOCK}upstream_channel_url = "https://x.example/channel.json"\n`,
+      /^booter\.toml: ur\.setup\.upstream_key_file: /,
+    ],
+    ["what is not TOML", `${BASE}x = \n`, /^booter\.toml: /],
+  ])("%s", (_name, text, words) => {
+    expect(refusal(text)[0]).toMatch(words);
+  });
+
+  test("every problem at once", () => {
+    expect(refusal(`a = 1\nb = 2\n${BASE}[http]\nport = -1\n`)).toHaveLength(3);
+  });
+
+  test("a value is not repeated, since it may be a secret", () => {
+    expect(refusal(BASE.replace("https://", "https://user:secret@")).join()).not.toContain("secret");
+  });
+});
+
+describe("booter check", () => {
+  async function checked(more: string, plane: Partial<Plane> = {}, mac: string | null = null) {
+    const folder = await temporaryFolder("check");
+    await stageFiles(folder.path);
+    const text = BASE.replace("/srv/boot", join(folder.path, "files")).replace("10.0.0.1", "127.0.0.1");
+    const config = readBooterConfig(`${text}[dhcp]\nport = 0\n[tftp]\nport = 0\n${more}`, "booter.toml");
+    const answers: Partial<Plane> = {
+      policy: () => Promise.resolve({ enrollment_pi: STAMP, enrollment_kernel_args: [] }),
+      records: () => Promise.resolve([bootFacts(factsOf())]),
+      ...plane,
+    };
+    const findings = await check({ config, mac, client: "ipxe", plane: answers as Plane });
+    await folder.remove();
+    return findings.map(({ level, text: said }) => `${level} ${said.replace(folder.path, "")}`);
+  }
+
+  test("finds nothing wrong with a sound site, and says what a machine would boot", async () => {
+    expect(await checked(SETUP_BLOCK, {}, "52:54:00:aa:00:01")).toEqual([
+      "ok undionly.kpxe: is there",
+      "ok snponly.efi: is there",
+      `ok platform images: ${STAMP}`,
+      "ok DHCP: 127.0.0.1 port 0 can be opened",
+      "ok TFTP: 127.0.0.1 port 0 can be opened",
+      `ok setup/platform-${STAMP}.tgz: has its SHA-256`,
+      `ok setup/boot-${STAMP}.tgz: has its SHA-256`,
+      "ok control plane: https://berth.example knows 1 machines",
+      `ok enrollment_pi ${STAMP}: is staged`,
+      `ok 52:54:00:aa:00:01 as ipxe (enrolling): boots ${STAMP} (enrol)`,
+    ]);
+  });
+
+  test("says why a machine gets nothing", async () => {
+    const records = () =>
+      Promise.resolve([bootFacts(factsOf({ state: "discovered", address: null, networking: null }))]);
+    const mac = "52:54:00:aa:00:01";
+    expect((await checked("", { records }, mac)).at(-1)).toBe(
+      `warn ${mac} as ipxe (discovered): gets nothing: its record is discovered; authorize it with opsctl`,
+    );
+    expect((await checked("", { records }, "52:54:00:aa:00:02")).at(-1)).toContain("has no record of it");
+  });
+
+  test("finds an archive that is not the configured one, an image that is not staged, and a control plane that is away", async () => {
+    const wrong = SETUP_BLOCK.replace(createHash("sha256").update(IMAGES.boot).digest("hex"), "0".repeat(64));
+    expect(await checked(wrong)).toContainEqual(expect.stringMatching(/^fail setup\/boot-.*: has the SHA-256/));
+    const policy = () => Promise.resolve({ enrollment_pi: "other", enrollment_kernel_args: [] });
+    expect(await checked("", { policy })).toContain(
+      "fail enrollment_pi other: is not staged here; no machine can enrol",
+    );
+    const away = () => Promise.reject(new PlaneFault("GET /v2/cn-boot: no answer", null));
+    expect((await checked("", { records: away })).at(-1)).toContain("fail control plane: https://berth.example: GET");
+  });
+
+  test("ends with 1 when something is wrong, and with 2 when it is asked in a wrong way", async () => {
+    const folder = await temporaryFolder("check");
+    const path = join(folder.path, "booter.toml");
+    await writeFile(path, `x = 1\n${BASE}`);
+    const said = { out: "", err: "" };
+    const terminal = {
+      out: (text: string) => said.out += text,
+      err: (text: string) => said.err += text,
+      stopped: new AbortController().signal,
+    };
+    expect(await runBooter(["check", "--config", path], terminal)).toBe(1);
+    expect(said.err).toBe(`error: ${path}: x: is not a key of this file\n`);
+    expect(await runBooter(["check", "--config", join(folder.path, "none")], terminal)).toBe(1);
+    expect(said.err).toContain("none: cannot be read (ENOENT)");
+    expect(await runBooter(["check", "--client", "toaster"], terminal)).toBe(2);
+    await folder.remove();
+  });
+});

@@ -1,0 +1,130 @@
+// The whole decision as a table: record, rescue, address, client and answer_only_pxe. Document 2, Booter behaviour.
+import { describe, expect, test } from "vitest";
+import { type BootSettings, CLIENT_KINDS, type ClientKind, decide, type Decision } from "../../booter/decision.ts";
+import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
+
+const POLICY: BootSettings = {
+  answer_only_pxe: true,
+  enrollment_pi: "enrol-image",
+  staged: new Set(["enrol-image", "own-image"]),
+};
+const NETBOOT = CLIENT_KINDS.filter((kind) => kind !== "plain" && kind !== "foreign");
+
+type Row = {
+  readonly state: (typeof BOOT_RECORD_STATES)[number] | "none";
+  readonly rescue: boolean;
+  readonly addressed: boolean;
+};
+
+const ROWS: readonly Row[] = (["none", ...BOOT_RECORD_STATES] as const).flatMap((state) =>
+  [false, true].flatMap((rescue) => [false, true].map((addressed) => ({ state, rescue, addressed })))
+);
+
+function recordOf({ state, rescue, addressed }: Row) {
+  if (state === "none") return null;
+  const assigned_pi = state === "enrolled" ? "own-image" : null;
+  return { state, rescue, address: addressed ? "10.0.0.10" : null, assigned_pi };
+}
+
+function cell(row: Row, client: ClientKind, changes: { verified?: boolean; only_pxe?: boolean } = {}): Decision {
+  const { verified = true, only_pxe = true } = changes;
+  return decide({ client, record: recordOf(row), verified, policy: { ...POLICY, answer_only_pxe: only_pxe } });
+}
+
+function words(decision: Decision): string {
+  if (decision.kind === "nothing") return decision.reason;
+  return decision.kind === "lease" ? "lease" : `${decision.kind} ${decision.stamp}`;
+}
+
+function table(): string {
+  const columns = [
+    ...CLIENT_KINDS.map((client) => ({ client, only_pxe: true })),
+    ...CLIENT_KINDS.map((client) => ({
+      client,
+      only_pxe: false,
+    })),
+  ];
+  const head = [
+    "record",
+    "rescue",
+    "address",
+    ...columns.map(({ client, only_pxe }) => `${client}${only_pxe ? "" : " (any)"}`),
+  ];
+  const lines = ROWS.map((row) => [
+    row.state,
+    row.rescue ? "rescue" : "-",
+    row.addressed ? "yes" : "no",
+    ...columns.map(({ client, only_pxe }) => words(cell(row, client, { only_pxe }))),
+  ]);
+  const widths = head.map((_, at) => Math.max(...[head, ...lines].map((line) => line[at]!.length)));
+  return [head, ...lines].map((line) => line.map((text, at) => text.padEnd(widths[at]!)).join(" | ").trimEnd()).join(
+    "\n",
+  );
+}
+
+test("table", () => {
+  expect(ROWS.length * CLIENT_KINDS.length * 2).toBe(240);
+  expect(table()).toMatchSnapshot();
+});
+
+test("a verdict does not depend on which netboot program asks, so nobody is served by one path and refused by another", () => {
+  for (const row of ROWS) {
+    const verdicts = new Set(NETBOOT.map((client) => JSON.stringify(cell(row, client))));
+    expect([...verdicts]).toHaveLength(1);
+  }
+});
+
+test.each(["discovered", "decommissioned"] as const)("a %s record gets nothing from any client", (state) => {
+  for (const client of CLIENT_KINDS) {
+    for (const only_pxe of [true, false]) {
+      expect(cell({ state, rescue: false, addressed: true }, client, { only_pxe }).kind).toBe("nothing");
+    }
+  }
+});
+
+test.each(BOOT_RECORD_STATES)("rescue is served in state %s, and never without an address", (state) => {
+  expect(cell({ state, rescue: true, addressed: true }, "bios").kind).toBe("rescue");
+  expect(cell({ state, rescue: true, addressed: false }, "bios")).toEqual({ kind: "nothing", reason: "no_address" });
+});
+
+describe("while the control plane is away", () => {
+  test("an enrolled node boots its own image, in rescue mode too", () => {
+    expect(cell({ state: "enrolled", rescue: false, addressed: true }, "ipxe", { verified: false })).toEqual({
+      kind: "local",
+      stamp: "own-image",
+    });
+    expect(cell({ state: "enrolled", rescue: true, addressed: true }, "ipxe", { verified: false }).kind).toBe("rescue");
+  });
+
+  test("nobody else gets anything: no machine enrols from a kept copy", () => {
+    for (const row of ROWS.filter(({ state }) => state !== "enrolled")) {
+      for (const client of CLIENT_KINDS) {
+        expect(cell(row, client, { verified: false, only_pxe: false }).kind).toBe("nothing");
+      }
+    }
+  });
+});
+
+describe("images", () => {
+  const enrolling = { state: "enrolling", rescue: false, address: "10.0.0.10", assigned_pi: "own-image" } as const;
+  const ask = (record: Parameters<typeof decide>[0]["record"], changes: Partial<BootSettings>) =>
+    decide({ client: "ipxe", record, verified: true, policy: { ...POLICY, ...changes } });
+
+  test("a machine that enrols gets the policy's image, whatever is assigned", () => {
+    expect(ask(enrolling, {})).toEqual({ kind: "enrol", stamp: "enrol-image" });
+  });
+
+  test("a policy without an image, or with one that is not staged here, enrols nobody", () => {
+    expect(ask(enrolling, { enrollment_pi: null })).toEqual({ kind: "nothing", reason: "no_enrollment_image" });
+    expect(ask(enrolling, { staged: new Set(["own-image"]) })).toEqual({ kind: "nothing", reason: "image_not_staged" });
+  });
+
+  test.each(["../etc", "a/b", "a b", "", "a".repeat(65)])("the name %j is no image, staged or not", (stamp) => {
+    expect(ask(enrolling, { enrollment_pi: stamp, staged: new Set([stamp]) }).kind).toBe("nothing");
+  });
+
+  test("rescue falls back to the policy's image when the assigned one is not staged", () => {
+    const record = { ...enrolling, rescue: true, assigned_pi: "gone-image" };
+    expect(ask(record, {})).toEqual({ kind: "rescue", stamp: "enrol-image" });
+  });
+});

@@ -1,0 +1,127 @@
+// The DHCP codec: what is well formed comes through whole, what is not never does harm.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readClient } from "../../booter/dhcp/client.ts";
+import { type DhcpPacket, OPTIONS_AT, readPacket, writeReply } from "../../booter/dhcp/packet.ts";
+import { seeded } from "./seeded.ts";
+import { clientPacket, CLIENTS, DISCOVER_TYPE, readReply } from "./packets.ts";
+
+const parsed = (bytes: Uint8Array): DhcpPacket => {
+  const packet = readPacket(bytes);
+  if (typeof packet === "string") throw new Error(packet);
+  return packet;
+};
+
+describe("a packet is refused when", () => {
+  const options = [DISCOVER_TYPE];
+  test.each(
+    [
+      ["its op is a reply's", { op: 2, options }, "not_a_request"],
+      ["its hardware is not Ethernet", { htype: 6, options }, "not_ethernet"],
+      ["its address has no 6 bytes", { hlen: 0, options }, "not_ethernet"],
+      ["its address has 255 bytes", { hlen: 255, options }, "not_ethernet"],
+      ["the cookie is another", { cookie: 0x63825362, options }, "bad_cookie"],
+      ["it has no message type", { options: CLIENTS.bios }, "bad_message_type"],
+      ["its message type has two bytes", { options: [[53, Uint8Array.of(1, 1)]] }, "bad_message_type"],
+      ["its message type is unknown", { options: [[53, Uint8Array.of(9)]] }, "bad_message_type"],
+      ["its MAC is a group's", { mac: "01:00:5e:00:00:01", options }, "bad_mac"],
+      ["its MAC is all zeros", { mac: "00:00:00:00:00:00", options }, "bad_mac"],
+    ] as const,
+  )("%s", (_name, parts, fault) => {
+    expect(readPacket(clientPacket(parts))).toBe(fault);
+  });
+
+  test("it ends anywhere before its last option does", () => {
+    const whole = clientPacket({ options: [DISCOVER_TYPE, ...CLIENTS.ipxe] });
+    for (let length = 0; length < OPTIONS_AT + 3; length++) {
+      expect(readPacket(whole.subarray(0, length))).toBe("too_short");
+    }
+    const cut = whole.subarray(0, OPTIONS_AT + 3 + 4);
+    expect(readPacket(cut)).toBe("bad_option");
+  });
+});
+
+test("an option that comes in parts is one value (RFC 3396), and pads between options are nothing", () => {
+  const packet = parsed(clientPacket({
+    options: [DISCOVER_TYPE, [60, new TextEncoder().encode("PXE")], [60, new TextEncoder().encode("Client")]],
+  }));
+  expect(readClient(packet)?.class).toBe("PXEClient");
+});
+
+describe("the kind of client", () => {
+  test.each(
+    [
+      ["bios", "bios"],
+      ["uefi", "uefi"],
+      ["uefi_bc", "uefi"],
+      ["uefi_http", "uefi_http"],
+      ["ipxe", "ipxe"],
+      ["ipxe_rfc3004", "ipxe"],
+      ["arm64", "foreign"],
+      ["plain", "plain"],
+    ] as const,
+  )("%s is %s", (name, kind) => {
+    expect(readClient(parsed(clientPacket({ options: [DISCOVER_TYPE, ...CLIENTS[name]] })))?.kind).toBe(kind);
+  });
+
+  test.each([[new Uint8Array(16)], [Uint8Array.of(1, ...new Uint8Array(16))], [new Uint8Array(0)]])(
+    "a malformed identity in option 97 makes it none: %j",
+    (guid) => {
+      expect(readClient(parsed(clientPacket({ options: [DISCOVER_TYPE, [97, guid]] })))).toBeNull();
+    },
+  );
+
+  test("an identity of zeros is taken: firmware without one sends it", () => {
+    expect(readClient(parsed(clientPacket({ options: [DISCOVER_TYPE, ...CLIENTS.uefi] })))?.guid).toBe("0".repeat(32));
+  });
+});
+
+test("what is written is read back the same, options above 255 bytes in parts", () => {
+  const option = fc.tuple(fc.integer({ min: 1, max: 254 }), fc.uint8Array({ maxLength: 600 }));
+  fc.assert(fc.property(
+    fc.uniqueArray(option, { selector: ([code]) => code, maxLength: 12 }),
+    fc.integer({ min: 0, max: 0xffffffff }),
+    fc.stringMatching(/^[a-z./:]{0,127}$/),
+    (options, xid, file) => {
+      const bytes = writeReply({
+        xid,
+        flags: 0x8000,
+        ciaddr: 0,
+        yiaddr: 1,
+        siaddr: 2,
+        giaddr: 3,
+        mac: "52:54:00:aa:00:01",
+        file,
+        options,
+      });
+      expect(bytes.length).toBeGreaterThanOrEqual(300);
+      const reply = readReply(bytes);
+      expect(reply).toMatchObject({ op: 2, xid, flags: 0x8000, yiaddr: 1, siaddr: 2, giaddr: 3, file });
+      expect([...reply.options].map(([code, value]) => [code, [...value]])).toEqual(
+        options.map(([code, value]) => [code, [...value]]),
+      );
+    },
+  ));
+});
+
+test("100,000 mutated packets: nothing is thrown, and what is taken is well formed", () => {
+  const corpus = Object.values(CLIENTS).map((client) => clientPacket({ options: [DISCOVER_TYPE, ...client] }));
+  const random = seeded(7);
+  let taken = 0;
+  for (let round = 0; round < 100_000; round++) {
+    const bytes = Uint8Array.from(corpus[round % corpus.length]!);
+    // Three bytes anywhere, most of them among the options, and a cut.
+    for (let change = 0; change < 3; change++) {
+      const from = random() < 0.8 ? OPTIONS_AT : 0;
+      bytes[from + Math.floor(random() * (bytes.length - from))] = Math.floor(random() * 256);
+    }
+    const cut = random() < 0.2 ? Math.floor(random() * bytes.length) : bytes.length;
+    const packet = readPacket(bytes.subarray(0, cut));
+    if (typeof packet === "string") continue;
+    taken += 1;
+    expect(packet.mac).toMatch(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/);
+    readClient(packet);
+  }
+  // The mutations must reach the code behind the first checks.
+  expect(taken).toBeGreaterThan(1_000);
+});

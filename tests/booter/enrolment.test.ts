@@ -1,0 +1,299 @@
+// A bare machine on the bus, from its announce to an approved node, through the real control plane; and a booter that
+// dies in between.
+import { randomUUID } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { busLogin } from "../../booter/bus/rights.ts";
+import { okOf } from "../harness/control-plane.ts";
+import { newMac, sysinfoOf } from "../setup/machine.ts";
+import { ack, beAgent, type BusClient, type Delivery, login, openClient } from "./bus-client.ts";
+import { textOf } from "./packets.ts";
+import { discover, dotted, httpAsk, openRelay, openSite, type Relay, type Site, STAMP } from "./site.ts";
+
+let site: Site;
+let relay: Relay;
+beforeAll(async () => {
+  site = await openSite();
+  relay = await openRelay(site);
+});
+afterAll(async () => {
+  relay.close();
+  await site.close();
+});
+const open: BusClient[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) each.close();
+  await expect.poll(() => site.booter.enrolment.machines(), { timeout: 20_000 }).toBe(0);
+});
+
+type Bare = {
+  readonly mac: string;
+  readonly address: string;
+  readonly server_uuid: string;
+  readonly sysinfo: Record<string, unknown>;
+  readonly login: { readonly user: string; readonly password: string };
+};
+
+/** A machine that netbooted: its address, and its login as its kernel got it. */
+async function netbooted(): Promise<Bare> {
+  const mac = newMac();
+  const reply = await relay.ask(discover(mac));
+  const address = dotted(reply.yiaddr);
+  const url = new URL(textOf(reply.options.get(67)).replace("\0", ""));
+  const { text } = await httpAsk(site.booter.ports.http, url.pathname, { from: address });
+  const [, user = "", password = ""] = /rabbitmq=([^:]+):([^:]+):/.exec(text) ?? [];
+  const server_uuid = randomUUID();
+  const sysinfo = {
+    ...sysinfoOf([mac]),
+    UUID: server_uuid,
+    Hostname: "bare-7",
+    "Boot Parameters": { rabbitmq: `${user}:${password}:127.0.0.1:5672`, root_shadow: "$6$x$y" },
+  };
+  return { mac, address, server_uuid, sysinfo, login: { user, password } };
+}
+
+/** Its agent: connected, listening, and its inventory told. */
+async function listening(bare: Bare): Promise<BusClient> {
+  const client = await openClient(site.booter.ports.bus!, bare.address);
+  open.push(client);
+  await login(client, bare.login);
+  await beAgent(client, bare);
+  const asked = await client.delivery();
+  expect(asked.key).toMatch(/^ur\.broadcast\.sysinfo\.[0-9a-f]+$/);
+  ack(client, asked);
+  client.publish(1, `ur.sysinfo.${bare.server_uuid}.a1`, JSON.stringify(bare.sysinfo));
+  return client;
+}
+
+const stateOf = async ({ server_uuid }: Bare) =>
+  (await site.t.call("GET", `/v1/system/cns/${server_uuid}`)).body?.state;
+const announced = (bare: Bare) => expect.poll(() => stateOf(bare), { timeout: 20_000 }).toBe("awaiting_setup");
+const approve = async ({ server_uuid }: Bare) =>
+  okOf(
+    await site.t.call("POST", `/v1/cns/${server_uuid}/approve-setup`, {
+      body: { disk_layout: "mirror", hostname: "node-7" },
+    }),
+  );
+
+type Shipped = {
+  readonly epoch: number;
+  readonly token: string;
+  readonly delivery: Delivery;
+  readonly message: Record<string, unknown>;
+};
+
+/** Announced, approved, and its script received. */
+async function shipped(bare: Bare, client: BusClient): Promise<Shipped> {
+  await announced(bare);
+  await approve(bare);
+  await site.booter.enrolment.pass();
+  const delivery = await client.delivery();
+  const message = JSON.parse(delivery.body);
+  ack(client, delivery);
+  return { epoch: Number(delivery.key.split("-").at(-1)), token: message.env.SETUP_TOKEN, delivery, message };
+}
+
+const setup = (bare: Bare, { token }: { token: string }, path: string, body?: string) =>
+  httpAsk(site.booter.ports.http, `/setup/${path}`, {
+    from: bare.address,
+    headers: { "x-setup-token": token },
+    ...(body === undefined ? {} : { method: "POST", body }),
+  });
+
+describe("a bare machine", () => {
+  test("goes from its announce to an approved node, and its record is enrolled", async () => {
+    const bare = await netbooted();
+    const client = await listening(bare);
+    const run = await shipped(bare, client);
+    expect(run.message).toMatchObject({
+      type: "script",
+      args: [],
+      env: { BOOTER_URL: `http://127.0.0.1:${site.booter.ports.http}` },
+    });
+    const values = await setup(bare, run, "values");
+    expect(values.text).toContain(`server_uuid\t${bare.server_uuid}\n`);
+    expect(values.text).toContain("hostname\tnode-7\n");
+    expect(values.text).toMatch(/^api_key\t\S+$/m);
+    expect((await setup(bare, run, "report", "progress\tdry_run\t35\n")).status).toBe(200);
+    const shown = (await site.t.call("GET", `/v1/system/cns/${bare.server_uuid}`)).body;
+    expect(shown.setup_progress).toMatchObject({ epoch: run.epoch, step: "dry_run", percent: 35 });
+    expect((await setup(bare, run, "report", "complete\tcomplete\t100\n")).status).toBe(200);
+    expect(await stateOf(bare)).toBe("approved");
+    expect(okOf(await site.t.call("GET", `/v2/cn-boot/${bare.mac}`))).toMatchObject({
+      state: "enrolled",
+      server_uuid: bare.server_uuid,
+      assigned_pi: STAMP,
+    });
+    // The end of the script, told by the agent, changes nothing any more.
+    client.publish(1, `ur.execute-reply.${bare.server_uuid}.setup-${run.epoch}`, JSON.stringify({ exit_status: 0 }));
+    expect((await setup(bare, run, "report", "failed\tcomplete\t0\nlate")).status).toBe(404);
+    expect(await stateOf(bare)).toBe("approved");
+  });
+
+  test("is announced without its secrets, under the name it has", async () => {
+    const bare = await netbooted();
+    await listening(bare);
+    await announced(bare);
+    const { rows } = await site.t.db.query<{ sysinfo: unknown; hostname: string }>(
+      "select sysinfo, hostname from cn where server_uuid = $1",
+      [bare.server_uuid],
+    );
+    expect(rows[0]?.hostname).toBe("bare-7");
+    expect(JSON.stringify(rows[0]?.sysinfo)).not.toMatch(/rabbitmq|root_shadow/);
+  });
+
+  test("that tells of a machine without the port it logged in with is not announced", async () => {
+    const bare = await netbooted();
+    const other = { ...bare, sysinfo: { ...bare.sysinfo, ...sysinfoOf([newMac()]) } };
+    await listening(other);
+    await expect.poll(() => site.booter.counters.valueOf("announce_refused_total", { reason: "other_machine" }), {
+      timeout: 20_000,
+    }).toBeGreaterThan(0);
+    expect(await stateOf(bare)).toBeUndefined();
+  });
+
+  test("cannot log in from another address than its record's", async () => {
+    const bare = await netbooted();
+    const other = await netbooted();
+    const client = await openClient(site.booter.ports.bus!, other.address);
+    open.push(client);
+    await expect(login(client, bare.login)).rejects.toThrow("ended");
+    expect(busLogin(new Uint8Array(32), bare.mac)).not.toEqual(bare.login);
+  });
+});
+
+describe("a setup", () => {
+  test("is told as failed with the machine's words, cut to 512 bytes, and its key is gone", async () => {
+    const bare = await netbooted();
+    const run = await shipped(bare, await listening(bare));
+    const words = "ä".repeat(400);
+    expect((await setup(bare, run, "report", `failed\tdry_run\t0\n${words}`)).status).toBe(200);
+    const shown = (await site.t.call("GET", `/v1/system/cns/${bare.server_uuid}`)).body;
+    expect(shown).toMatchObject({ state: "awaiting_setup", last_setup_error: "ä".repeat(256), bound_api_key_id: null });
+    expect((await setup(bare, run, "values")).status).toBe(404);
+  });
+
+  test("that ends without a report fails with what the agent says of its end", async () => {
+    const bare = await netbooted();
+    const client = await listening(bare);
+    const run = await shipped(bare, client);
+    const reply = { exit_status: "ENOENT", stdout: "", stderr: "no such\tprogram\n" };
+    client.publish(1, `ur.execute-reply.${bare.server_uuid}.setup-${run.epoch}`, JSON.stringify(reply));
+    await announced(bare);
+    const shown = (await site.t.call("GET", `/v1/system/cns/${bare.server_uuid}`)).body;
+    expect(shown.last_setup_error).toBe("the setup script ended with ENOENT: no such program");
+  });
+
+  test("whose machine starts again before its end has failed", async () => {
+    const bare = await netbooted();
+    const client = await listening(bare);
+    await shipped(bare, client);
+    client.publish(1, `ur.startup.${bare.server_uuid}`, JSON.stringify(bare.sysinfo));
+    await announced(bare);
+  });
+
+  test("can be approved again after it failed, and ships again under its new epoch", async () => {
+    const bare = await netbooted();
+    const client = await listening(bare);
+    const first = await shipped(bare, client);
+    await setup(bare, first, "report", "failed\tlayout\t0\nno disk");
+    const second = await shipped(bare, client);
+    expect(second.epoch).not.toBe(first.epoch);
+    expect((await setup(bare, first, "report", "complete\tcomplete\t100\n")).status).toBe(404);
+    expect((await setup(bare, second, "report", "complete\tcomplete\t100\n")).status).toBe(200);
+  });
+
+  test("gives its values to its machine alone, until the first report", async () => {
+    const bare = await netbooted();
+    const other = await netbooted();
+    const run = await shipped(bare, await listening(bare));
+    expect((await setup({ ...bare, address: other.address }, run, "values")).status).toBe(404);
+    expect((await setup(bare, { token: "0".repeat(48) }, "values")).status).toBe(404);
+    const [once, twice] = [await setup(bare, run, "values"), await setup(bare, run, "values")];
+    expect([once.status, twice.text]).toEqual([200, once.text]);
+    await setup(bare, run, "report", "progress\tclock\t5\n");
+    expect((await setup(bare, run, "values")).status).toBe(404);
+  });
+
+  test("of an approved machine that does not listen waits: nothing is taken", async () => {
+    const bare = await netbooted();
+    const client = await listening(bare);
+    await announced(bare);
+    client.close();
+    await expect.poll(() => site.booter.enrolment.machines(), { timeout: 20_000 }).toBe(0);
+    await approve(bare);
+    const before = site.link.calls.filter((each) => each.endsWith("/bundle")).length;
+    await site.booter.enrolment.pass();
+    expect(site.link.calls.filter((each) => each.endsWith("/bundle"))).toHaveLength(before);
+    const again = await listening(bare);
+    expect((await again.delivery()).key).toContain(`ur.execute.${bare.server_uuid}.setup-`);
+  });
+});
+
+describe("a booter that dies", () => {
+  test("after it delivered never delivers again, and hears the reports of the run", async () => {
+    const bare = await netbooted();
+    const run = await shipped(bare, await listening(bare));
+    await site.restart();
+    const again = await listening(bare);
+    await site.booter.enrolment.pass();
+    await site.booter.enrolment.pass();
+    expect(await stateOf(bare)).toBe("setting_up");
+    expect((await setup(bare, run, "values")).text).toContain("api_key\t");
+    expect((await setup(bare, run, "report", "progress\tclock\t5\n")).status).toBe(200);
+    expect((await setup(bare, run, "report", "complete\tcomplete\t100\n")).status).toBe(200);
+    expect(await stateOf(bare)).toBe("approved");
+    expect(site.log.filter(({ event, fields }) => event === "setup.shipped" && fields.server_uuid === bare.server_uuid))
+      .toHaveLength(1);
+    again.close();
+  });
+
+  test("between taking a bundle and delivering it gets the same one again, and delivers it once", async () => {
+    const bare = await netbooted();
+    const client = await listening(bare);
+    await announced(bare);
+    await approve(bare);
+    // As far as it came: the key of the run on disk, the bundle taken, nothing delivered.
+    const idempotency_key = `setup-${randomUUID()}`;
+    const bundle = await site.plane().bundle(bare.server_uuid, idempotency_key);
+    client.close();
+    await site.booter.close();
+    const path = join(site.folder, "state/runs", `${bare.server_uuid}.json`);
+    const { writeDurably } = await import("../../booter/private-file.ts");
+    await writeDurably(path, JSON.stringify({ server_uuid: bare.server_uuid, idempotency_key, delivered: null }));
+    await site.restart();
+    const again = await listening(bare);
+    const { key } = await again.delivery();
+    expect(key).toBe(`ur.execute.${bare.server_uuid}.setup-${bundle.epoch}`);
+  });
+
+  test("leaves no secret on disk", async () => {
+    const bare = await netbooted();
+    const run = await shipped(bare, await listening(bare));
+    const { text } = await setup(bare, run, "values");
+    const api_key = /^api_key\t(.*)$/m.exec(text)![1]!;
+    const state = join(site.folder, "state");
+    for (const name of await readdir(state, { recursive: true, withFileTypes: true })) {
+      if (!name.isFile()) continue;
+      const kept = await readFile(join(name.parentPath, name.name), "utf8");
+      expect(kept).not.toContain(api_key);
+      expect(kept).not.toContain(run.token);
+    }
+    expect(JSON.stringify(site.log)).not.toContain(api_key);
+    expect(JSON.stringify(site.log)).not.toContain(bare.login.password);
+  });
+});
+
+test("while the control plane is away a report waits to be told: the script tries again", async () => {
+  const bare = await netbooted();
+  const run = await shipped(bare, await listening(bare));
+  site.link.away = true;
+  try {
+    expect((await setup(bare, run, "report", "complete\tcomplete\t100\n")).status).toBe(503);
+  } finally {
+    site.link.away = false;
+  }
+  expect((await setup(bare, run, "report", "complete\tcomplete\t100\n")).status).toBe(200);
+  expect(await stateOf(bare)).toBe("approved");
+});

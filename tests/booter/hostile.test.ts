@@ -1,0 +1,83 @@
+// Packets that nobody should send, through the whole of the DHCP server but its sockets: no exception escapes, and no
+// reply goes to whom the control plane has not let in. And a control plane that is away, slow and back.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Sent } from "../../booter/dhcp/server.ts";
+import { LOOKUP_MS } from "../../booter/limits.ts";
+import { okOf } from "../harness/control-plane.ts";
+import { newMac, setUp } from "../setup/machine.ts";
+import { dhcpRig, mutatedDhcp } from "./mutations.ts";
+import { textOf } from "./packets.ts";
+import { discover, dotted, httpAsk, openRelay, openSite, type Relay, type Site } from "./site.ts";
+
+const SOURCE = { address: "10.0.0.99", port: 68 };
+
+test("100,000 mutated packets: every reply is to the one machine that may boot, and none is a NAK", () => {
+  const { reached, violations } = mutatedDhcp(100_000);
+  expect(violations).toEqual([]);
+  expect(reached).toBeGreaterThan(1_000);
+}, 120_000);
+
+test.each([0, 1, 240, 1_501, 9_000, 65_507])("a packet of %i bytes of nothing is dropped", (length) => {
+  const sent: Sent[] = [];
+  const { handle } = dhcpRig((each) => void sent.push(each));
+  handle(new Uint8Array(length), SOURCE);
+  expect(sent).toEqual([]);
+});
+
+describe("a booter whose control plane", () => {
+  let site: Site;
+  let relay: Relay;
+  let enrolled: { mac: string; address: string };
+  let enrolling: string;
+  beforeAll(async () => {
+    site = await openSite();
+    relay = await openRelay(site);
+    const node = await setUp(site.t);
+    enrolled = { mac: node.macs[0]!, address: "" };
+    enrolling = newMac();
+    await relay.ask(discover(enrolling));
+    await site.booter.records.refresh();
+    await relay.ask(discover(enrolled.mac));
+  });
+  afterAll(async () => {
+    relay.close();
+    await site.close();
+  });
+
+  /** Asks for both; what comes for the enrolled one, and whether the other stayed silent. */
+  async function bootsAlone(): Promise<string> {
+    const { counters } = site.booter;
+    const before = counters.valueOf("dhcp_silent_total", { reason: "not_verified" });
+    void relay.ask(discover(enrolling));
+    const reply = await relay.ask(discover(enrolled.mac));
+    await expect.poll(() => counters.valueOf("dhcp_silent_total", { reason: "not_verified" }), { timeout: 20_000 })
+      .toBeGreaterThan(before);
+    const path = new URL(textOf(reply.options.get(67)).replace("\0", "")).pathname;
+    const { status, text } = await httpAsk(site.booter.ports.http, path, { from: dotted(reply.yiaddr) });
+    expect(status).toBe(200);
+    return text;
+  }
+
+  test("is away boots enrolled nodes from what it kept, without a secret, and enrols nobody", async () => {
+    site.link.away = true;
+    await site.restart();
+    const script = await bootsAlone();
+    expect(script).toContain("/platform/i86pc/kernel/amd64/unix");
+    expect(script).not.toMatch(/rabbitmq|root_shadow/);
+  });
+
+  test("answers too late is passed by: the kept copy speaks", async () => {
+    site.link.away = false;
+    site.link.late_ms = LOOKUP_MS * 20;
+    await site.restart();
+    await bootsAlone();
+  }, 120_000);
+
+  test("is back enrols again", async () => {
+    site.link.late_ms = 0;
+    await site.booter.records.refresh();
+    const reply = await relay.ask(discover(enrolling));
+    const record = okOf(await site.t.call("GET", `/v2/cn-boot/${enrolling}`));
+    expect([record.state, record.address]).toEqual(["enrolling", dotted(reply.yiaddr)]);
+  });
+});

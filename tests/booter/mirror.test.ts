@@ -1,0 +1,195 @@
+// The mirror of the install channel: nothing is served that is not verified, and what is served stays when the upstream
+// goes wrong.
+import { createHash } from "node:crypto";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as openpgp from "openpgp";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Mirror, openMirror } from "../../booter/mirror/mirror.ts";
+import { openHttp } from "../../booter/http/server.ts";
+import { NOT_FOUND } from "../../booter/http/answer.ts";
+import { newCounters } from "../../booter/counters.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { httpAsk } from "./site.ts";
+
+const DAY_MS = 86_400_000;
+const NOW = Date.now();
+const BASE = "https://install.example/berth/";
+type Key = openpgp.PrivateKey;
+let ours: Key;
+let stranger: Key;
+let folder: TemporaryFolder;
+beforeAll(async () => {
+  const made = () =>
+    openpgp.generateKey({
+      userIDs: [{ name: "Channel" }],
+      type: "ecc",
+      format: "object",
+      date: new Date(NOW - 30 * DAY_MS),
+    });
+  [ours, stranger] = [(await made()).privateKey, (await made()).privateKey];
+});
+beforeEach(async () => {
+  folder = await temporaryFolder("mirror");
+  return () => folder.remove();
+});
+afterAll(() => {});
+
+const FILES: Readonly<Record<string, string>> = {
+  "install.sh": "#!/bin/sh\necho hi\n",
+  "opsctl-1.0.tar.gz": "a tarball",
+};
+const entry = (name: string, text: string) => ({
+  name,
+  sha256: createHash("sha256").update(text).digest("hex"),
+  bytes: text.length,
+});
+
+type Upstream = { web: Map<string, Uint8Array>; asked: string[] };
+
+/** A channel with these files, signed; `more` changes what its document says. */
+async function publish(
+  upstream: Upstream,
+  given: { key?: Key; at?: number; files?: Record<string, string>; listed?: unknown[] } = {},
+) {
+  const { key = ours, at = NOW - DAY_MS, files = FILES } = given;
+  const listed = given.listed ?? Object.entries(files).map(([name, text]) => entry(name, text));
+  const document = new TextEncoder().encode(JSON.stringify({ files: listed }));
+  const signature = await openpgp.sign({
+    message: await openpgp.createMessage({ binary: document }),
+    signingKeys: key,
+    detached: true,
+    date: new Date(at),
+  });
+  upstream.web.set("channel.json", document);
+  upstream.web.set("channel.json.asc", new TextEncoder().encode(signature as string));
+  for (const [name, text] of Object.entries(files)) upstream.web.set(name, new TextEncoder().encode(text));
+}
+
+function open(upstream: Upstream): { mirror: Mirror; words: string[] } {
+  const words: string[] = [];
+  const mirror = openMirror({
+    channel_url: `${BASE}channel.json`,
+    key: new TextEncoder().encode(ours.toPublic().armor()),
+    folder: folder.path,
+    now: () => new Date(NOW),
+    log: (event, fields = {}) => void words.push(`${event} ${Object.values(fields).join(" ")}`),
+    fetch: ((url: string) => {
+      upstream.asked.push(url.slice(BASE.length));
+      const bytes = url.startsWith(BASE) ? upstream.web.get(url.slice(BASE.length)) : undefined;
+      return Promise.resolve(bytes === undefined ? new Response("", { status: 404 }) : new Response(bytes as BodyInit));
+    }) as typeof fetch,
+  });
+  return { mirror, words };
+}
+const upstreamOf = (): Upstream => ({ web: new Map(), asked: [] });
+
+async function served(mirror: Mirror, path: string) {
+  const http = await openHttp({
+    address: "127.0.0.1",
+    port: 0,
+    handler: async (asked) => await mirror.handle(asked) ?? NOT_FOUND,
+    counters: newCounters(),
+    log: () => {},
+  });
+  try {
+    return await httpAsk(http.port, path);
+  } finally {
+    await http.close();
+  }
+}
+
+test("serves the install script, the channel and the tarballs once all of it is verified", async () => {
+  const upstream = upstreamOf();
+  await publish(upstream);
+  const { mirror } = open(upstream);
+  expect((await served(mirror, "/install.sh")).status).toBe(404);
+  expect(await mirror.refresh()).toBe(true);
+  expect((await served(mirror, "/install.sh")).text).toBe(FILES["install.sh"]);
+  expect((await served(mirror, "/opsctl-1.0.tar.gz")).text).toBe("a tarball");
+  expect((await served(mirror, "/channel.json")).body).toEqual(upstream.web.get("channel.json"));
+  expect((await served(mirror, "/other.tar.gz")).status).toBe(404);
+  expect((await served(mirror, "/channel.json.asc")).status).toBe(404);
+});
+
+describe("serves nothing of a channel", () => {
+  test.each<[string, (upstream: Upstream) => Promise<void> | void]>([
+    ["that a stranger signed", (upstream) => publish(upstream, { key: stranger })],
+    ["that was changed after it was signed", (upstream) => {
+      const text = new TextDecoder().decode(upstream.web.get("channel.json"));
+      upstream.web.set("channel.json", new TextEncoder().encode(text.replace("install.sh", "install.sh ")));
+    }],
+    ["without a signature", (upstream) => void upstream.web.delete("channel.json.asc")],
+    [
+      "whose script is another",
+      (upstream) => void upstream.web.set("install.sh", new TextEncoder().encode("#!/bin/sh\nevil 12\n")),
+    ],
+    [
+      "whose tarball is longer",
+      (upstream) => void upstream.web.set("opsctl-1.0.tar.gz", new TextEncoder().encode("a tarball!")),
+    ],
+    ["whose tarball is not there", (upstream) => void upstream.web.delete("opsctl-1.0.tar.gz")],
+    [
+      "without an install script",
+      (upstream) => publish(upstream, { listed: [entry("opsctl-1.0.tar.gz", "a tarball")] }),
+    ],
+    [
+      "with a file outside its folder",
+      (upstream) =>
+        publish(upstream, { listed: [entry("install.sh", FILES["install.sh"]!), entry("../x.tar.gz", "x")] }),
+    ],
+    [
+      "with a name of the booter's own",
+      (upstream) => publish(upstream, { listed: [entry("install.sh", FILES["install.sh"]!), entry("time", "x")] }),
+    ],
+    [
+      "that names a file twice",
+      (upstream) =>
+        publish(upstream, { listed: [entry("install.sh", FILES["install.sh"]!), entry("install.sh", "x")] }),
+    ],
+  ])("%s", async (_name, spoil) => {
+    const upstream = upstreamOf();
+    await publish(upstream);
+    await spoil(upstream);
+    const { mirror, words } = open(upstream);
+    expect(await mirror.refresh()).toBe(false);
+    expect(words[0]).toMatch(/^mirror\.refused /);
+    for (const path of ["/install.sh", "/channel.json", "/opsctl-1.0.tar.gz"]) {
+      expect((await served(mirror, path)).status).toBe(404);
+    }
+    expect((await readdir(folder.path)).filter((name) => name.endsWith(".part"))).toEqual([]);
+  });
+});
+
+test("keeps serving what it has when the next channel is not good or older", async () => {
+  const upstream = upstreamOf();
+  await publish(upstream);
+  const { mirror, words } = open(upstream);
+  await mirror.refresh();
+  await publish(upstream, { at: NOW - 2 * DAY_MS, files: { "install.sh": "an older one" } });
+  expect(await mirror.refresh()).toBe(false);
+  expect(words.at(-1)).toContain("older");
+  await publish(upstream, { key: stranger, files: { "install.sh": "a stranger's" } });
+  expect(await mirror.refresh()).toBe(false);
+  expect((await served(mirror, "/install.sh")).text).toBe(FILES["install.sh"]);
+  await publish(upstream, { at: NOW - 1_000, files: { "install.sh": "a newer one" } });
+  expect(await mirror.refresh()).toBe(true);
+  expect((await served(mirror, "/install.sh")).text).toBe("a newer one");
+});
+
+test("starts with what it kept, fetches nothing twice, and believes no file that was changed on disk", async () => {
+  const upstream = upstreamOf();
+  await publish(upstream);
+  await open(upstream).mirror.refresh();
+  const again = open(upstream);
+  await again.mirror.restore();
+  expect((await served(again.mirror, "/install.sh")).text).toBe(FILES["install.sh"]);
+  upstream.asked = [];
+  await again.mirror.refresh();
+  expect(upstream.asked).toEqual(["channel.json", "channel.json.asc"]);
+  const kept = entry("install.sh", FILES["install.sh"]!).sha256;
+  await writeFile(join(folder.path, kept), FILES["install.sh"]!.replace("hi", "no"));
+  const third = open(upstream);
+  await third.mirror.restore();
+  expect((await served(third.mirror, "/install.sh")).status).toBe(404);
+});

@@ -1,0 +1,270 @@
+// A network of its own with a real control plane, a real booter on the real ports, and QEMU machines that boot from it.
+// The kernel that they are given is an iPXE script: it says on the console that the machine got so far, and stops.
+import { execFile, spawn } from "node:child_process";
+import { access, copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { putPolicy } from "../setup/machine.ts";
+import { type BooterProcess, servePlane, startBooter } from "./booter-process.ts";
+import { SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
+
+const run = promisify(execFile);
+const QEMU = "qemu-system-x86_64";
+const FIRMWARE = "/usr/share/OVMF/OVMF_CODE_4M.fd";
+const VARIABLES = "/usr/share/OVMF/OVMF_VARS_4M.fd";
+const IPXE = "/usr/lib/ipxe";
+const BOOTER = "10.77.0.1";
+/** Both ends of the wire between the booter and the control plane; for documentation, so nobody's network. RFC 5737. */
+const [PLANE_END, BOOTER_END] = ["198.51.100.1", "198.51.100.2"];
+const KERNEL =
+  "#!ipxe\necho booted ${net0/mac} ${net0/ip} on ${platform} end\necho the last bytes before it stops may get lost\nreboot\n";
+
+export const MODES = ["bios", "uefi", "uefi_http"] as const;
+export type Mode = (typeof MODES)[number];
+
+export type Vm = {
+  /** Whether the pattern came to stand on its console before it ended. */
+  says(pattern: RegExp): Promise<boolean>;
+  console(): Promise<string>;
+  /** Bytes sent to it so far. */
+  received(): Promise<number>;
+  off(): Promise<void>;
+};
+
+export type NetbootLab = {
+  readonly t: TestPlane;
+  booter(): BooterProcess;
+  /** The running booter is killed, and started again on the same state. */
+  restart(): Promise<void>;
+  power(mac: string, mode: Mode): Promise<Vm>;
+  close(): Promise<void>;
+};
+
+/** What this machine lacks for it; empty when it can be opened. */
+export async function missingForNetboot(modes: readonly Mode[]): Promise<string[]> {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return ["root on Linux"];
+  const missing: string[] = [];
+  for (const program of [QEMU, "ip"]) {
+    await run("sh", ["-c", `command -v ${program}`]).catch(() => missing.push(program));
+  }
+  const uefi = modes.some((each) => each !== "bios");
+  const files = [
+    "/dev/net/tun",
+    `${IPXE}/undionly.kpxe`,
+    ...(uefi ? [FIRMWARE, VARIABLES, `${IPXE}/snponly.efi`] : []),
+  ];
+  for (const file of files) await access(file).catch(() => missing.push(file));
+  if (missing.length > 0) return missing;
+  // A container's root may lack the right to make networks.
+  const name = `berth-try-${process.pid}`;
+  return await inOrder([`ip netns add ${name}`, `ip -n ${name} tuntap add dev tap0 mode tap`, `ip netns del ${name}`])
+    .then(() => [], async () => {
+      await inOrder([`ip netns del ${name}`]).catch(() => {});
+      return ["the right to make networks"];
+    });
+}
+
+export async function openNetbootLab(): Promise<NetbootLab> {
+  const folder = await temporaryFolder("netboot");
+  const space = `berth-boot-${process.pid}`;
+  const inside = ["ip", "netns", "exec", space];
+  const machines = new Set<Vm>();
+  const closers: (() => Promise<unknown>)[] = [folder.remove];
+  const close = async () => {
+    await Promise.all([...machines].map((each) => each.off()));
+    for (const each of closers.reverse()) await each();
+  };
+  try {
+    await stageFiles(folder.path);
+    await writeFile(join(folder.path, "files/os", STAMP, "platform/i86pc/kernel/amd64/unix"), KERNEL);
+    for (const name of ["undionly.kpxe", "snponly.efi"]) {
+      await copyFile(`${IPXE}/${name}`, join(folder.path, "files", name)).catch(() => {});
+    }
+    const t = await openTestPlane();
+    closers.push(() => t.close());
+    okOf(await putPolicy(t, { enrollment_pi: STAMP, admin_network: NETWORK }));
+    closers.push(() => inOrder([`ip netns del ${space}`]));
+    const wire = `bw${process.pid}`;
+    await inOrder([
+      `ip netns add ${space}`,
+      `ip -n ${space} link set lo up`,
+      `ip -n ${space} link add br0 type bridge`,
+      `ip -n ${space} addr add ${BOOTER}/24 dev br0`,
+      `ip -n ${space} link set br0 up`,
+      `ip link add ${wire} type veth peer name plane0 netns ${space}`,
+      `ip addr add ${PLANE_END}/30 dev ${wire}`,
+      `ip link set ${wire} up`,
+      `ip -n ${space} addr add ${BOOTER_END}/30 dev plane0`,
+      `ip -n ${space} link set plane0 up`,
+    ]);
+    const socket = await servePlane(t, PLANE_END);
+    closers.push(socket.close);
+    const { secret } = await t.mintKey("booter");
+    await writeFile(join(folder.path, "key"), `${secret}\n`, { mode: 0o600 });
+    const config = join(folder.path, "booter.toml");
+    await writeFile(config, configText(folder.path, socket.url));
+    const start = () => startBooter({ config, prefix: inside });
+    let booter = await start();
+    closers.push(() => booter.kill());
+
+    let taps = 0;
+    return {
+      t,
+      booter: () => booter,
+      async restart() {
+        await booter.kill();
+        booter = await start();
+      },
+      power: (mac, mode) => power({ mac, mode, space, tap: `tap${taps += 1}`, folder: folder.path, machines }),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type Power = {
+  readonly mac: string;
+  readonly mode: Mode;
+  readonly space: string;
+  readonly tap: string;
+  readonly folder: string;
+  readonly machines: Set<Vm>;
+};
+
+async function power({ mac, mode, space, tap, folder, machines }: Power): Promise<Vm> {
+  await inOrder([
+    `ip -n ${space} tuntap add dev ${tap} mode tap`,
+    `ip -n ${space} link set ${tap} master br0 up`,
+  ]);
+  const files = join(folder, tap);
+  await mkdir(files);
+  const words = await machineWords(mode, { mac, tap, files });
+  const child = spawn("ip", ["netns", "exec", space, QEMU, ...words], { stdio: "ignore" });
+  let over = false;
+  const ended = new Promise<void>((resolve) => {
+    child.once("error", () => resolve());
+    child.once("close", () => resolve());
+  }).then(() => void (over = true));
+  const text = () => readFile(join(files, "console"), "latin1").catch(() => "");
+  const vm: Vm = {
+    console: text,
+    async says(pattern) {
+      for (;;) {
+        const last = over;
+        if (pattern.test(await text())) return true;
+        if (last) return false;
+        await pause(100);
+      }
+    },
+    async received() {
+      const { stdout } = await run("ip", ["netns", "exec", space, "cat", "/proc/net/dev"]);
+      const line = stdout.split("\n").find((each) => each.trim().startsWith(`${tap}:`)) ?? "";
+      return Number(line.trim().split(/\s+/)[9] ?? 0);
+    },
+    async off() {
+      child.kill("SIGKILL");
+      await ended;
+      machines.delete(vm);
+      await inOrder([`ip -n ${space} link del ${tap}`]).catch(() => {});
+      await rm(files, { recursive: true, force: true });
+    },
+  };
+  machines.add(vm);
+  return vm;
+}
+
+const NETWORK = {
+  ipv4_block: "10.77.0.0/24",
+  provision_start_ipv4: "10.77.0.10",
+  provision_end_ipv4: "10.77.0.99",
+  gateway: "10.77.0.254",
+  resolvers: ["10.77.0.2"],
+};
+
+function configText(folder: string, plane_url: string): string {
+  return `state_dir = "${folder}/state"
+files_dir = "${folder}/files"
+[control_plane]
+url = "${plane_url}"
+key_file = "${folder}/key"
+[[segment]]
+address = "${BOOTER}"
+prefix_len = 24
+[metrics]
+port = 0
+${SETUP_BLOCK}`;
+}
+
+type Place = { readonly mac: string; readonly tap: string; readonly files: string };
+
+async function machineWords(mode: Mode, { mac, tap, files }: Place): Promise<string[]> {
+  const common = ["-accel", "tcg", "-m", "512", "-no-reboot", "-nodefaults", "-display", "none", "-monitor", "none"];
+  const wire = ["-serial", `file:${files}/console`, "-netdev", `tap,id=n0,ifname=${tap},script=no,downscript=no`];
+  // Without graphics the BIOS speaks on the serial port. Its network card brings iPXE.
+  if (mode === "bios") {
+    return [
+      ...common,
+      "-machine",
+      "graphics=off",
+      "-boot",
+      "n",
+      ...wire,
+      "-device",
+      `virtio-net-pci,netdev=n0,mac=${mac}`,
+    ];
+  }
+  await copyFile(VARIABLES, `${files}/variables`);
+  const off = (...names: string[]) => names.flatMap((name) => ["-fw_cfg", `name=opt/org.tianocore/${name},string=n`]);
+  return [
+    ...common,
+    "-machine",
+    "q35",
+    "-drive",
+    `if=pflash,format=raw,unit=0,readonly=on,file=${FIRMWARE}`,
+    "-drive",
+    `if=pflash,format=raw,unit=1,file=${files}/variables`,
+    ...off("IPv6PXESupport", "IPv6Support", ...(mode === "uefi_http" ? ["IPv4PXESupport"] : [])),
+    ...wire,
+    "-device",
+    // No ROM on the card: the firmware's own network boot.
+    `virtio-net-pci,netdev=n0,mac=${mac},romfile=`,
+    "-device",
+    "virtio-rng-pci",
+  ];
+}
+
+async function inOrder(commands: readonly string[]): Promise<void> {
+  for (const each of commands) {
+    const [program = "", ...words] = each.split(" ");
+    await run(program, words);
+  }
+}
+
+const PLATFORM = { bios: "pcbios", uefi: "efi", uefi_http: "efi" } as const;
+const GAVE_UP = /No more network devices|No bootable device|Shell>|BdsDxe: failed to|Could not boot/;
+/** A machine that gives up is switched off and on again, as somebody would who finds it so: often enough here. */
+const STARTS_MAX = 3;
+
+export type Booted = { readonly mac: string; readonly mode: Mode; readonly running?: Vm };
+
+/** Whether the machine boots, or does so after it was started again. */
+export async function bootsInTheEnd(lab: NetbootLab, { mac, mode, running }: Booted): Promise<boolean> {
+  const booted = new RegExp(`booted ${mac} 10\\.77\\.0\\.\\d+ on ${PLATFORM[mode]} end`);
+  for (let start = 1; start <= STARTS_MAX; start++) {
+    const vm = (start === 1 ? running : undefined) ?? await lab.power(mac, mode);
+    await vm.says(new RegExp(`${booted.source}|${GAVE_UP.source}`));
+    const ended_well = booted.test(await vm.console());
+    await vm.off();
+    if (ended_well) return true;
+  }
+  return false;
+}
+
+export function pause(duration_ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, duration_ms));
+}

@@ -1,0 +1,193 @@
+// What is known of machines while the control plane is there, slow, away and back.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { PENDING_MAX, RECORD_FRESH_MS } from "../../booter/limits.ts";
+import { loadKept, saveKept } from "../../booter/plane/cache-file.ts";
+import { type Plane, PlaneFault } from "../../booter/plane/client.ts";
+import { openRecords } from "../../booter/plane/records.ts";
+import { type BootFacts, bootFacts } from "../../booter/plane/wire.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { factsOf } from "./facts.ts";
+
+const HASH = `$6$salt$${"h".repeat(85)}.`;
+const MAC = "52:54:00:aa:00:01";
+const HOUR_MS = 3_600_000;
+
+function macOf(number: number): string {
+  return `52:54:00:bb:${(number >> 8).toString(16).padStart(2, "0")}:${(number & 255).toString(16).padStart(2, "0")}`;
+}
+
+/** A control plane that says what it is told to, and a clock. */
+function rig(start: BootFacts[] = []) {
+  const site = { away: false, hangs: false, now: 1_000_000, records: start, asked: [] as string[] };
+  const answer = async <T>(value: () => T): Promise<T> => {
+    if (site.hangs) await new Promise(() => {});
+    if (site.away) throw new PlaneFault("away", null);
+    return await Promise.resolve(value());
+  };
+  const refuse = () => Promise.reject(new Error("not asked for here"));
+  const plane: Plane = {
+    seen(mac) {
+      site.asked.push(mac);
+      return answer(() => site.records.find((each) => each.mac === mac) ?? null);
+    },
+    records: () => answer(() => site.records),
+    policy: () => answer(() => ({ enrollment_pi: "image", enrollment_kernel_args: [] })),
+    stage: refuse,
+    announce: refuse,
+    bundle: refuse,
+    report: refuse,
+  };
+  const open = (kept: Parameters<typeof openRecords>[0]["start"] = []) =>
+    openRecords({ plane, cache_age_ms: 24 * HOUR_MS, log: () => {}, now: () => site.now, start: kept });
+  return { site, open };
+}
+const enrolled = (changes: Record<string, unknown> = {}) =>
+  bootFacts(
+    factsOf({
+      state: "enrolled",
+      assigned_pi: "image",
+      server_uuid: "11111111-2222-3333-4444-555555555555",
+      ...changes,
+    }),
+  );
+
+describe("a record that the control plane confirmed", () => {
+  test("answers without another question for a few seconds, to the millisecond", async () => {
+    const { site, open } = rig([enrolled()]);
+    const records = open();
+    expect(records.fresh(MAC)).toBeNull();
+    await records.find(MAC, {});
+    site.now += RECORD_FRESH_MS;
+    expect(records.fresh(MAC)).toMatchObject({ verified: true, facts: { mac: MAC } });
+    site.now += 1;
+    expect(records.fresh(MAC)).toBeNull();
+  });
+
+  test("is asked for once, however many packets of its machine come meanwhile", async () => {
+    const { site, open } = rig([enrolled()]);
+    const records = open();
+    const found = await Promise.all(Array.from({ length: 50 }, () => records.find(MAC, {})));
+    expect(site.asked).toEqual([MAC]);
+    expect(found.every(({ verified }) => verified)).toBe(true);
+  });
+
+  test("that changes its address is found under the new one, and its old one is nobody's", async () => {
+    const { site, open } = rig([enrolled()]);
+    const records = open();
+    await records.refresh();
+    site.now += 1;
+    const networking = { ...factsOf().networking, address: "10.0.0.20" };
+    site.records = [enrolled({ address: "10.0.0.20", networking })];
+    await records.refresh();
+    expect([records.macOf("10.0.0.10"), records.macOf("10.0.0.20")]).toEqual([null, MAC]);
+  });
+
+  test("that is gone from the list is forgotten", async () => {
+    const { site, open } = rig([enrolled()]);
+    const records = open();
+    await records.refresh();
+    site.now += 1;
+    site.records = [];
+    await records.refresh();
+    expect([records.kept(), records.macOf("10.0.0.10")]).toEqual([[], null]);
+  });
+});
+
+describe("while the control plane is away", () => {
+  test("a kept copy speaks, marked as one, until it is as old as the limit", async () => {
+    const { site, open } = rig([enrolled()]);
+    const records = open();
+    await records.refresh();
+    site.away = true;
+    site.now += 24 * HOUR_MS;
+    expect(await records.find(MAC, {})).toMatchObject({ verified: false, facts: { state: "enrolled" } });
+    site.now += 1;
+    expect(await records.find(MAC, {})).toEqual({ verified: false, facts: null });
+  });
+
+  test("a clock that was set back makes a copy too old, not young again", async () => {
+    const { site, open } = rig([enrolled()]);
+    const records = open();
+    await records.refresh();
+    site.away = true;
+    site.now -= 1;
+    expect(await records.find(MAC, {})).toEqual({ verified: false, facts: null });
+  });
+
+  test("a copy holds no secret", async () => {
+    const { site, open } = rig([enrolled({ root_password_hash: HASH })]);
+    const records = open();
+    expect((await records.find(MAC, {})).facts?.root_password_hash).toBe(HASH);
+    site.away = true;
+    site.now += RECORD_FRESH_MS + 1;
+    expect((await records.find(MAC, {})).facts?.root_password_hash).toBeNull();
+    expect(JSON.stringify(records.kept())).not.toContain("$6$");
+  });
+
+  test("machines that are not known get no answer, all 10,000 of them", async () => {
+    const { site, open } = rig();
+    site.away = true;
+    const records = open();
+    for (let number = 0; number < 10_000; number++) {
+      expect(await records.find(macOf(number), {})).toEqual({ verified: false, facts: null });
+    }
+    expect(records.kept()).toHaveLength(0);
+  });
+
+  test("its return is noticed by the next question", async () => {
+    const { site, open } = rig([enrolled()]);
+    const records = open();
+    site.away = true;
+    expect([(await records.find(MAC, {})).verified, records.reachable()]).toEqual([false, false]);
+    site.away = false;
+    expect([(await records.find(MAC, {})).verified, records.reachable()]).toEqual([true, true]);
+  });
+});
+
+test("a control plane that hangs holds a bounded number of questions, and a copy answers in time", async () => {
+  const { site, open } = rig([enrolled()]);
+  const records = open();
+  await records.refresh();
+  site.hangs = true;
+  site.now += RECORD_FRESH_MS + 1;
+  const waiting = Array.from({ length: PENDING_MAX + 100 }, (_, number) => records.find(macOf(number), {}));
+  expect(records.pending()).toBe(PENDING_MAX);
+  // Beyond the bound nobody is asked: the copy speaks at once.
+  expect(await records.find(MAC, {})).toMatchObject({ verified: false, facts: { mac: MAC } });
+  await Promise.all(waiting);
+  expect(records.pending()).toBe(0);
+});
+
+describe("kept records on disk", () => {
+  const SECRET = new Uint8Array(32).fill(1);
+  test("come back as they were, and a file that was changed in any byte is not believed", async () => {
+    const folder = await temporaryFolder("records");
+    try {
+      const path = join(folder.path, "records.json");
+      expect(await loadKept(path, SECRET)).toEqual([]);
+      const kept = [{ facts: enrolled(), verified_at: 7 }];
+      await saveKept(path, SECRET, kept);
+      expect(await loadKept(path, SECRET)).toEqual(kept);
+      expect(await loadKept(path, new Uint8Array(32))).toBeNull();
+      const text = await import("node:fs/promises").then(({ readFile }) => readFile(path, "utf8"));
+      for (const at of [0, 40, 70, 90, text.length - 3]) {
+        await writeFile(path, text.slice(0, at) + (text[at] === "0" ? "1" : "0") + text.slice(at + 1));
+        expect(await loadKept(path, SECRET)).toBeNull();
+      }
+      await writeFile(path, text.slice(0, 100));
+      expect(await loadKept(path, SECRET)).toBeNull();
+    } finally {
+      await folder.remove();
+    }
+  });
+
+  test("let a booter that starts without its control plane boot enrolled nodes", async () => {
+    const { site, open } = rig();
+    site.away = true;
+    const records = open([{ facts: enrolled(), verified_at: site.now }]);
+    expect(await records.find(MAC, {})).toMatchObject({ verified: false, facts: { state: "enrolled" } });
+    expect(records.macOf("10.0.0.10")).toBe(MAC);
+  });
+});

@@ -1,0 +1,189 @@
+// A BMC with a switch for each quirk that real ones have.
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type Quirks = {
+  readonly etag?: "strong" | "weak" | "body";
+  /** Refuses a change without If-Match. */
+  readonly needs_etag?: boolean;
+  /** Refuses a change with the ETag it has told itself. */
+  readonly refuses_etag?: boolean;
+  readonly no_sessions?: boolean;
+  /** The one-time boot is taken at the settings resource alone. */
+  readonly settings_only?: boolean;
+  readonly targets?: readonly string[];
+  readonly resets?: readonly string[];
+  /** Lists resets that it does not have. */
+  readonly boasts?: boolean;
+  readonly power?: "On" | "Off";
+  /** Power changes show after this many questions. */
+  readonly slow?: number;
+  readonly bios?: Readonly<Record<string, string>>;
+  /** Says 200 and an error. */
+  readonly says_no_with_200?: boolean;
+  /** Takes the change and does nothing. */
+  readonly forgets?: boolean;
+  readonly systems?: number;
+};
+
+export type Bmc = {
+  readonly url: string;
+  readonly requests: { method: string; path: string; body: unknown; headers: IncomingMessage["headers"] }[];
+  readonly state: { power: string; boot: Record<string, unknown>; bios: Record<string, string>; sessions: number };
+  close(): Promise<void>;
+};
+
+export const PASSWORD = "bmc-pass";
+const SYSTEM = "/redfish/v1/Systems/1";
+const TOKEN = "token-1";
+
+export async function openBmcMock(quirks: Quirks = {}): Promise<Bmc> {
+  const state: Bmc["state"] = {
+    power: quirks.power ?? "On",
+    boot: { BootSourceOverrideEnabled: "Disabled", BootSourceOverrideTarget: "None" },
+    bios: { ...quirks.bios ?? { BootMode: "Bios" } },
+    sessions: 0,
+  };
+  let pending: { power: string; after: number } | null = null;
+  let version = 1;
+  const requests: Bmc["requests"] = [];
+  const etag = () => quirks.etag === "weak" ? `W/"${version}"` : `"${version}"`;
+  const resets = quirks.resets ?? ["On", "ForceOff", "ForceRestart"];
+
+  function act(type: string): number {
+    if (!resets.includes(type)) return 501;
+    if (state.power === "Off" && type !== "On") return 400;
+    const power = type === "ForceOff" ? "Off" : "On";
+    if ((quirks.slow ?? 0) > 0) pending = { power, after: quirks.slow! };
+    else state.power = power;
+    return 204;
+  }
+
+  function change(
+    path: string,
+    body: Record<string, unknown>,
+    headers: IncomingMessage["headers"],
+  ): [number, unknown?] {
+    const given = headers["if-match"];
+    if (quirks.needs_etag === true && given === undefined) return [428];
+    if (given !== undefined && given !== "*") {
+      const right = quirks.etag === "weak" ? `"${version}"` : etag();
+      if (quirks.refuses_etag === true || given !== right) return [412];
+    }
+    if (quirks.says_no_with_200 === true) {
+      return [200, { error: { "@Message.ExtendedInfo": [{ Message: "The value is not accepted" }] } }];
+    }
+    version += 1;
+    if (path.endsWith("/Bios/Settings")) Object.assign(state.bios, body.Attributes);
+    else {
+      if (quirks.settings_only === true && path === SYSTEM) {
+        return [400, { error: { message: "OperationSupportedInFutureStateURI" } }];
+      }
+      const boot = body.Boot as Record<string, unknown>;
+      if ("BootSourceOverrideMode" in boot) return [400, { error: { message: "BootSourceOverrideMode is read only" } }];
+      if (quirks.forgets !== true) Object.assign(state.boot, boot);
+    }
+    return [204];
+  }
+
+  function show(path: string): unknown {
+    switch (path) {
+      case "/redfish/v1/":
+        return { Systems: { "@odata.id": "/redfish/v1/Systems" } };
+      case "/redfish/v1/Systems":
+        return {
+          Members: Array.from(
+            { length: quirks.systems ?? 1 },
+            (_, at) => ({ "@odata.id": `/redfish/v1/Systems/${at + 1}` }),
+          ),
+        };
+      case `${SYSTEM}/Bios`:
+        return {
+          Attributes: state.bios,
+          "@Redfish.Settings": {
+            SettingsObject: { "@odata.id": `${SYSTEM}/Bios/Settings` },
+            SupportedApplyTimes: ["OnReset"],
+          },
+        };
+      case `${SYSTEM}/Bios/Settings`:
+        return { Attributes: state.bios };
+      case SYSTEM:
+      case `${SYSTEM}/SD`: {
+        if (pending !== null && --pending.after <= 0) {
+          state.power = pending.power;
+          pending = null;
+        }
+        return {
+          PowerState: state.power,
+          Boot: {
+            ...state.boot,
+            "BootSourceOverrideTarget@Redfish.AllowableValues": quirks.targets ?? ["None", "Pxe", "UefiHttp"],
+          },
+          Bios: { "@odata.id": `${SYSTEM}/Bios` },
+          ...(quirks.etag === "body" ? { "@odata.etag": etag() } : {}),
+          ...(quirks.settings_only === true
+            ? { "@Redfish.Settings": { SettingsObject: { "@odata.id": `${SYSTEM}/SD` } } }
+            : {}),
+          Actions: {
+            "#ComputerSystem.Reset": {
+              target: `${SYSTEM}/Actions/ComputerSystem.Reset`,
+              "ResetType@Redfish.AllowableValues": quirks.boasts === true
+                ? ["On", "ForceOff", "ForceRestart", "PowerCycle"]
+                : resets,
+            },
+          },
+        };
+      }
+      default:
+        return null;
+    }
+  }
+
+  const server: Server = createServer((req, res) => {
+    const parts: Uint8Array[] = [];
+    req.on("data", (part: Uint8Array) => parts.push(part));
+    req.on("end", () => {
+      const text = Buffer.concat(parts).toString();
+      const body = text === "" ? {} : JSON.parse(text);
+      const { method = "", url = "", headers } = req;
+      requests.push({ method, path: url, body, headers });
+      const answer = (status: number, told?: unknown, more: Record<string, string> = {}) => {
+        res.writeHead(status, { "content-type": "application/json", ...more });
+        res.end(told === undefined ? undefined : JSON.stringify(told));
+      };
+      if (url === "/redfish/v1/SessionService/Sessions" && method === "POST") {
+        if (quirks.no_sessions === true) return answer(405);
+        if (body.Password !== PASSWORD) return answer(401);
+        state.sessions += 1;
+        return answer(201, {}, { "x-auth-token": TOKEN, location: "/redfish/v1/SessionService/Sessions/1" });
+      }
+      const basic = `Basic ${Buffer.from(`admin:${PASSWORD}`).toString("base64")}`;
+      if (headers["x-auth-token"] !== TOKEN && headers.authorization !== basic) return answer(401);
+      if (method === "DELETE") {
+        state.sessions -= 1;
+        return answer(204);
+      }
+      if (method === "GET") {
+        const shown = show(url);
+        const tag: Record<string, string> = quirks.etag === undefined || quirks.etag === "body" ? {} : { etag: etag() };
+        return shown === null ? answer(404) : answer(200, shown, tag);
+      }
+      if (method === "PATCH") {
+        const [status, told] = change(url, body, headers);
+        return answer(status, told);
+      }
+      answer(act(body.ResetType));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    state,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

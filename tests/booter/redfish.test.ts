@@ -1,0 +1,155 @@
+// BMC commands against a mock with a switch for each vendor's quirk.
+import { Buffer } from "node:buffer";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { runBooter } from "../../booter/program.ts";
+import { openBmc } from "../../booter/redfish/bmc.ts";
+import { ensureUefi, type Pause, powerCycle, setOnetimeBoot } from "../../booter/redfish/verbs.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { type Bmc, openBmcMock, PASSWORD, type Quirks } from "./redfish-mock.ts";
+
+const PAUSE: Pause = { sleep: () => Promise.resolve(), limit_ms: 20, step_ms: 1 };
+let mock: Bmc;
+afterEach(() => mock.close());
+
+async function doing<T>(quirks: Quirks, body: (bmc: Awaited<ReturnType<typeof openBmc>>) => Promise<T>): Promise<T> {
+  mock = await openBmcMock(quirks);
+  const bmc = await openBmc({ host: mock.url, user: "admin", password: PASSWORD, accept_invalid_certs: false });
+  try {
+    return await body(bmc);
+  } finally {
+    await bmc.close();
+  }
+}
+const changes = () =>
+  mock.requests.filter(({ method }) => method === "PATCH" || (method === "POST" && !mock.requests.length));
+const resets = () =>
+  mock.requests.filter(({ path }) => path.endsWith("ComputerSystem.Reset")).map(({ body }) =>
+    (body as { ResetType: string }).ResetType
+  );
+
+describe("set-onetime-boot", () => {
+  test.each<[string, Quirks]>([
+    ["plainly", {}],
+    ["with a strong ETag that is needed", { etag: "strong", needs_etag: true }],
+    ["with a weak ETag that counts as a strong one", { etag: "weak", needs_etag: true }],
+    ["with an ETag in the body alone", { etag: "body", needs_etag: true }],
+    ["where one is needed and none is shown", { needs_etag: true }],
+    ["where the right one is refused", { etag: "strong", refuses_etag: true }],
+    ["where the settings resource takes it alone", { settings_only: true }],
+    ["without sessions", { no_sessions: true }],
+  ])("works %s, and never says a boot mode", async (_name, quirks) => {
+    expect(await doing(quirks, (bmc) => setOnetimeBoot(bmc, "uefi-http"))).toContain("UefiHttp");
+    expect(mock.state.boot).toMatchObject({ BootSourceOverrideEnabled: "Once", BootSourceOverrideTarget: "UefiHttp" });
+    expect(changes().length).toBeGreaterThan(0);
+    expect(JSON.stringify(changes().map(({ body }) => body))).not.toContain("Mode");
+    expect(mock.state.sessions).toBe(0);
+  });
+
+  test("says what the BMC can do when it cannot do that", async () => {
+    await expect(doing({ targets: ["Pxe", "Hdd"] }, (bmc) => setOnetimeBoot(bmc, "uefi-http"))).rejects.toThrow(
+      "the BMC cannot boot from UefiHttp once (it can: Pxe, Hdd); try --target pxe",
+    );
+    expect(changes()).toEqual([]);
+  });
+
+  test.each<[string, Quirks, RegExp]>([
+    ["takes it and forgets it", { forgets: true }, /took the change and shows None/],
+    ["says 200 and no", { says_no_with_200: true }, /The value is not accepted/],
+    ["has two systems", { systems: 2 }, /has 2 systems/],
+    ["has none", { systems: 0 }, /has 0 systems/],
+  ])("fails at a BMC that %s", async (_name, quirks, words) => {
+    await expect(doing(quirks, (bmc) => setOnetimeBoot(bmc, "pxe"))).rejects.toThrow(words);
+  });
+});
+
+describe("ensure-uefi", () => {
+  test.each([
+    [{ BootMode: "Bios" }, { BootMode: "Uefi" }],
+    [{ BootMode: "LegacyBios" }, { BootMode: "UefiOptimized" }],
+    [{ BootModeSelect_00F3: "Legacy" }, { BootModeSelect_00F3: "UEFI" }],
+    [{ BootModes_SystemBootMode: "LegacyMode" }, { BootModes_SystemBootMode: "UEFIMode" }],
+  ])("%j becomes %j at the next start", async (bios, after) => {
+    await doing({ bios, etag: "strong" }, ensureUefi);
+    expect(mock.state.bios).toEqual(after);
+    expect(changes()[0]?.body).toMatchObject({ "@Redfish.SettingsApplyTime": { ApplyTime: "OnReset" } });
+  });
+
+  test.each([[{ BootMode: "Uefi" }], [{ BootMode: "UefiOptimized" }], [{ BootModes_SystemBootMode: "UEFIMode" }]])(
+    "%j stays, and nothing is written",
+    async (bios) => {
+      expect(await doing({ bios }, ensureUefi)).toContain("already");
+      expect(changes()).toEqual([]);
+    },
+  );
+
+  test("settings that name no boot mode are said to be unknown", async () => {
+    await expect(doing({ bios: { Something: "x" } }, ensureUefi)).rejects.toThrow("by hand");
+  });
+});
+
+describe("power-cycle", () => {
+  test.each<[string, Quirks, string[]]>([
+    ["restarts one that is on", {}, ["ForceRestart"]],
+    ["starts one that is off", { power: "Off" }, ["On"]],
+    ["cycles where there is no restart", { resets: ["On", "ForceOff", "PowerCycle"] }, ["PowerCycle"]],
+    ["switches off and on where there is neither", { resets: ["On", "ForceOff"], slow: 3 }, ["ForceOff", "On"]],
+    ["goes on past resets that are listed and missing", { resets: ["On", "ForceOff"], boasts: true }, [
+      "ForceRestart",
+      "PowerCycle",
+      "ForceOff",
+      "On",
+    ]],
+  ])("%s", async (_name, quirks, expected) => {
+    await doing(quirks, (bmc) => powerCycle(bmc, PAUSE));
+    expect([resets(), mock.state.power]).toEqual([expected, "On"]);
+  });
+
+  test("gives up on power that never comes", async () => {
+    await expect(doing({ power: "Off", slow: 1_000 }, (bmc) => powerCycle(bmc, PAUSE))).rejects.toThrow(
+      "is not On after",
+    );
+  });
+});
+
+describe("the command", () => {
+  async function command(password: string, mode: number, ...words: string[]) {
+    mock = await openBmcMock();
+    const folder = await temporaryFolder("redfish");
+    const file = join(folder.path, "password");
+    await writeFile(file, password, { mode });
+    const said = { out: "", err: "" };
+    const code = await runBooter(
+      ["redfish", "--host", mock.url, "--user", "admin", "--password-file", file, ...words],
+      {
+        out: (text) => said.out += text,
+        err: (text) => said.err += text,
+        stopped: new AbortController().signal,
+      },
+    );
+    await folder.remove();
+    return { code, ...said };
+  }
+
+  test("reads the password from its file, without the line's end, and boots from HTTP by default", async () => {
+    expect(await command(`${PASSWORD}\n`, 0o600, "set-onetime-boot")).toEqual({
+      code: 0,
+      out: "the next start boots from UefiHttp, once\n",
+      err: "",
+    });
+  });
+
+  test("refuses a password file that others can read, and never repeats a password", async () => {
+    const open = await command(PASSWORD, 0o644, "power-cycle");
+    expect([open.code, open.err]).toEqual([1, expect.stringContaining("can be read by others")]);
+    await mock.close();
+    const wrong = await command("wrong-pass", 0o600, "power-cycle");
+    expect([wrong.code, wrong.err]).toEqual([1, "error: the BMC refuses the user or the password\n"]);
+    expect(Buffer.from(JSON.stringify(wrong)).includes("wrong-pass")).toBe(false);
+  });
+
+  test("knows no other target", async () => {
+    expect((await command(PASSWORD, 0o600, "set-onetime-boot", "--target", "cd")).code).toBe(2);
+  });
+});

@@ -1,0 +1,276 @@
+// The setup script, run whole on scratch roots with stand-ins for the platform's tools and a booter that answers. Here a
+// call of some steps is made to fail once and the script run again; `deno task trial` does it to every kind of call.
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { LAYOUT } from "./platform-tools.ts";
+import {
+  type Ended,
+  failedOnce,
+  HASH,
+  KEY,
+  kindsOfCalls,
+  missingPrograms,
+  openSetupRig,
+  type ScratchMachine,
+  type SetupRig,
+  STAMP,
+  UUID,
+} from "./setup-rig.ts";
+
+const missing = await missingPrograms();
+let rig: SetupRig;
+/** A run that nothing disturbs, which several tests look at. */
+let plain: ScratchMachine;
+let ended: Ended;
+/** One whose operator has chosen everything that can be chosen. */
+let chosen: ScratchMachine;
+let chosen_calls: readonly string[];
+const CHOICES = {
+  cache: "false",
+  exclude: "c9t0d0,c9t1d0",
+  spares: "0",
+  width: "3",
+  compress: "lz4",
+  ntp_server: "ntp.example",
+};
+beforeAll(async () => {
+  if (missing.length > 0) return;
+  rig = await openSetupRig();
+  [plain, chosen] = [await rig.machine(), await rig.machine()];
+  for (const [key, value] of Object.entries(CHOICES)) chosen.values.set(key, value);
+  [ended, { calls: chosen_calls }] = await Promise.all([plain.start(), chosen.start()]);
+});
+afterAll(() => rig?.close());
+beforeEach((context) => context.skip(missing.length > 0, `not on this machine: ${missing.join(", ")}`));
+
+describe("a bare machine", () => {
+  test("is set up in the order of the specification, and the run ends with 113", async () => {
+    const { code, calls, err } = ended;
+    expect([code, err.includes("made to fail"), await plain.state("unknown")]).toEqual([113, false, null]);
+    expect(plain.reports.map(({ kind, step }) => kind === "progress" ? step : `${kind} ${step}`)).toEqual([
+      "clock",
+      "images",
+      "refuse_existing_pool",
+      "layout",
+      "capacity_floor",
+      "dry_run",
+      "create_pool",
+      "create_pool",
+      "stamp",
+      "datasets",
+      "boot_tree",
+      "node_config",
+      "agent",
+      "boot_loader",
+      "complete complete",
+    ]);
+    const work = calls.filter((each) => !/^(zfs list|digest|mount -p|swap -l)/.test(each));
+    expect(work.map((each) => each.replaceAll(plain.root, "ROOT"))).toMatchSnapshot();
+  });
+
+  test("gets a pool of exactly the words that the dry run had: mirrors, log, cache, and the spares last", async () => {
+    expect(await chosen.state("dry")).toBe(
+      `-f -B -o ashift=12 -O org.smartos:server_uuid=${UUID} -O compression=lz4 zones ` +
+        "mirror c1t0d0 c1t1d0 mirror c1t2d0 c1t3d0 log c2t9d0 cache c2t0d0 c2t1d0 spare c1t4d0",
+    );
+  });
+
+  test("finds its boot tree, its name, its keys and its agent on the disk", async () => {
+    expect(await plain.disk(`zones/boot/platform-${STAMP}/i86pc/kernel/amd64/unix`)).toBe("the kernel");
+    expect(await plain.disk("zones/boot/platform/i86pc/kernel/amd64/unix")).toBe("the kernel");
+    expect(await plain.disk(`zones/boot/os/${STAMP}/platform/i86pc/kernel/amd64/unix`)).toBe("the kernel");
+    expect(await plain.disk("zones/boot/etc/version/boot")).toBe(`${STAMP}\n`);
+    expect(await plain.disk("zones/boot/boot/loader.conf")).toBe(
+      `fstype="ufs"\nconsole="text"\nos_console="text"\nroot_shadow='${HASH}'\n`,
+    );
+    expect(await plain.disk("zones/config/node.config")).toBe(`hostname='node-7'\nserver_uuid='${UUID}'\n`);
+    // What stands in a value stays text, whatever it looks like.
+    expect(await plain.disk("zones/config/authorized_keys")).toBe(
+      "ssh-ed25519 AAAA operator's key $(reboot) `reboot`\n",
+    );
+    expect(JSON.parse(await plain.disk("opt/nodeagent/state/credentials.json"))).toEqual({
+      server_uuid: UUID,
+      api_key: KEY,
+      console_ticket_key_hex: "aa",
+      imds_token_key_hex: "bb",
+      migrate_ticket_key_hex: "cc",
+    });
+    expect(await plain.disk("opt/nodeagent/installed")).toBe(
+      `nodeagent|https://berth.example|${join(plain.root, "disk/opt/nodeagent/state")}|`,
+    );
+    await expect(access(join(plain.root, "disk/var/tmp/setup"))).rejects.toThrow();
+  });
+
+  test("tells no secret to a program's arguments, and prints none", () => {
+    for (const secret of [KEY, plain.token, HASH]) {
+      expect(ended.calls.join("\n")).not.toContain(secret);
+      expect(ended.err).not.toContain(secret);
+    }
+  });
+
+  test("hands the operator's choices to the layout tool, 0 spares too", () => {
+    expect(chosen_calls).toContain("disklayout -c -e c9t0d0,c9t1d0 -s 0 -w 3 mirror");
+  });
+
+  test("takes its clock from the time server when one is named, and otherwise from the booter", () => {
+    expect(ended.calls).toContain("date -u 112112452026.14");
+    expect(chosen_calls).toContain("ntpdate -b -u ntp.example");
+    expect(chosen_calls.some((each) => each.startsWith("date"))).toBe(false);
+  });
+});
+
+describe("a run is refused, and no disk is touched, when", () => {
+  const refusals: readonly [string, (machine: ScratchMachine) => Promise<unknown> | unknown, string, RegExp, number][] =
+    [
+      [
+        "the machine runs another image",
+        ({ put }) => put("running", "joyent_other\n"),
+        "images",
+        /runs joyent_other/,
+        1,
+      ],
+      [
+        "the platform archive is another",
+        ({ values }) => values.set("platform_image_sha256", "0".repeat(64)),
+        "images",
+        /has the SHA-256/,
+        1,
+      ],
+      [
+        "the boot archive is another",
+        ({ values }) => values.set("boot_image_sha256", "0".repeat(64)),
+        "images",
+        /has the SHA-256/,
+        1,
+      ],
+      [
+        "the layout tool finds no layout",
+        ({ put }) => put("layout_error", "no acceptable raidz layout"),
+        "layout",
+        /no acceptable raidz/,
+        1,
+      ],
+      [
+        "the pool would have less than twice the memory",
+        ({ put }) => put("layout.json", JSON.stringify({ ...LAYOUT, capacity: 2 * 1_024 * 1_048_576 - 1 }, null, "\t")),
+        "capacity_floor",
+        /twice the memory/,
+        1,
+      ],
+      ["the dry run fails", ({ put }) => put("refuse_layout"), "dry_run", /cannot be made/, 1],
+      [
+        "the layout tool names a disk that cannot be one",
+        ({ put }) => put("layout.json", JSON.stringify({ ...LAYOUT, logs: [{ name: "-f x" }] }, null, "\t")),
+        "dry_run",
+        /cannot be one/,
+        1,
+      ],
+      [
+        "a pool of another machine is there",
+        async ({ put }) => {
+          await put("pool");
+          await put("datasets/zones", "11111111-2222-3333-4444-555555555555");
+        },
+        "refuse_existing_pool",
+        /not this machine's/,
+        20,
+      ],
+      [
+        "a pool without a stamp is there",
+        async ({ put }) => {
+          await put("pool");
+          await put("datasets/zones");
+          await put("datasets/zones+var");
+        },
+        "refuse_existing_pool",
+        /its stamp: -/,
+        20,
+      ],
+      [
+        "a pool that is not imported is another machine's",
+        async ({ put }) => {
+          await put("exported");
+          await put("datasets/zones", "11111111-2222-3333-4444-555555555555");
+        },
+        "refuse_existing_pool",
+        /not this machine's/,
+        20,
+      ],
+      [
+        "a pool is there that cannot be imported",
+        async ({ put }) => {
+          await put("exported");
+          await put("damaged");
+        },
+        "refuse_existing_pool",
+        /cannot be imported/,
+        20,
+      ],
+      [
+        "the approval is over",
+        (machine) => machine.answer = (step) => step === "create_pool" ? 409 : 200,
+        "create_pool",
+        /could not be confirmed/,
+        1,
+      ],
+    ];
+  test.concurrent.for(refusals)("%s", async ([_name, arrange, step, words, status], { expect }) => {
+    const machine = await rig.machine();
+    await arrange(machine);
+    const { code, calls } = await machine.start();
+    expect([code, await machine.created(), await machine.state("unknown")]).toEqual([status, 0, null]);
+    expect(calls.some((each) => /^(zfs create|zfs set|installboot|zpool create (?!-n))/.test(each))).toBe(false);
+    const last = machine.reports.at(-1)!;
+    expect([last.kind, last.step]).toEqual(["failed", step]);
+    expect(last.text).toMatch(words);
+  });
+
+  test.concurrent("a capacity of exactly twice the memory is enough", async ({ expect }) => {
+    const machine = await rig.machine();
+    await machine.put("layout.json", JSON.stringify({ ...LAYOUT, capacity: 2 * 1_024 * 1_048_576 }, null, "\t"));
+    expect((await machine.start()).code).toBe(113);
+  });
+});
+
+describe("a pool of this machine", () => {
+  test.concurrent.for(["pool", "exported"])(
+    "is resumed when it is %s: nothing is made of it again",
+    async (where, { expect }) => {
+      const machine = await rig.machine();
+      const { put } = machine;
+      await put(where);
+      await put("datasets/zones", UUID);
+      await put("datasets/zones+var", UUID);
+      await put("datasets/zones+opt");
+      const { code, calls } = await machine.start();
+      expect([code, await machine.created()]).toEqual([113, 0]);
+      expect(
+        calls.some((each) =>
+          each.startsWith("disklayout") || each.endsWith(" zones/opt") && each.startsWith("zfs create")
+        ),
+      ).toBe(false);
+    },
+  );
+});
+
+describe("a call fails once: the next run ends well, the pool is made once, and the failure is reported", () => {
+  // One before the pool is made, the making itself, the first after it and the last of all.
+  const PREFIXES = ["disklayout", "zpool create -f", "zfs create", "installboot"];
+  test.concurrent.for(PREFIXES)("%s", async (prefix, { expect }) => {
+    const failing = ended.calls.findIndex((each) => each.startsWith(prefix));
+    expect(failing).toBeGreaterThanOrEqual(0);
+    expect(await failedOnce(rig, { call: prefix, at: failing + 1 })).toBeNull();
+  });
+});
+
+test("every step has a call that the trial makes fail", () => {
+  expect(kindsOfCalls(ended.calls).length).toBeGreaterThan(18);
+});
+
+test.concurrent("the end that could not be told is no end: the machine does not restart", async ({ expect }) => {
+  const machine = await rig.machine();
+  machine.answer = (step) => step === "complete" ? 503 : 200;
+  const { code } = await machine.start();
+  expect(code).toBe(1);
+});

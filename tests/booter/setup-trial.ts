@@ -1,0 +1,21 @@
+// Every kind of call that the setup script makes is failed once on a machine of its own, and the script run again.
+import { expect, test } from "vitest";
+import { failedOnce, kindsOfCalls, missingPrograms, openSetupRig } from "./setup-rig.ts";
+
+const missing = await missingPrograms();
+
+test("every kind of call fails once: the next run ends well, the pool is made once, and no failure goes unreported", async (context) => {
+  context.skip(missing.length > 0, `not on this machine: ${missing.join(", ")}`);
+  const rig = await openSetupRig();
+  try {
+    const { code, calls } = await (await rig.machine()).start();
+    expect(code).toBe(113);
+    const kinds = kindsOfCalls(calls);
+    const violations = [];
+    for (const each of kinds) violations.push(await failedOnce(rig, each));
+    expect(violations.filter((each) => each !== null)).toEqual([]);
+    console.log(`${kinds.length} kinds of calls failed once each`);
+  } finally {
+    await rig.close();
+  }
+});

@@ -1,0 +1,290 @@
+// TFTP by real sockets: files come whole with every option set, hostile packets get nothing, and nobody who may not
+// boot gets a file.
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { createSocket, type RemoteInfo } from "node:dgram";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newCounters } from "../../booter/counters.ts";
+import { openTftp, type TftpServer } from "../../booter/tftp/server.ts";
+import { agree, newTransfer } from "../../booter/tftp/transfer.ts";
+import { programBytes } from "./site.ts";
+import { mutatedTftp } from "./mutations.ts";
+
+const FILE = programBytes(3);
+const EVEN = FILE.subarray(0, 1_468 * 4);
+let server: TftpServer;
+/** Gives up at once on who does not answer. */
+let hasty: TftpServer;
+const asked: string[] = [];
+const counters = newCounters();
+beforeAll(async () => {
+  const open = (resend_ms?: number) =>
+    openTftp({ addresses: ["127.0.0.1"], port: 0, resend_ms, file: fileOf, counters, log: () => {} });
+  [server, hasty] = [await open(), await open(5)];
+});
+afterAll(async () => {
+  await server.close();
+  await hasty.close();
+});
+
+function fileOf(name: string, address: string): Promise<Uint8Array | null> {
+  asked.push(`${name} ${address}`);
+  const found = name === "undionly.kpxe" ? FILE : name === "even" ? EVEN : name === "empty" ? new Uint8Array(0) : null;
+  return Promise.resolve(address === "127.0.0.9" ? null : found);
+}
+
+const words = (...parts: string[]) => parts.map((part) => `${part}\0`).join("");
+const rrq = (name: string, ...more: string[]) => packet(1, words(name, "octet", ...more));
+function packet(opcode: number, text: string): Uint8Array {
+  return Uint8Array.from(`\0${String.fromCharCode(opcode)}${text}`, (char) => char.charCodeAt(0) & 255);
+}
+const ack = (block: number) => Uint8Array.of(0, 4, block >> 8, block & 255);
+
+type Client = {
+  send(bytes: Uint8Array, port?: number): void;
+  next(): Promise<{ bytes: Uint8Array; from: RemoteInfo }>;
+  heard(): number;
+  close(): void;
+};
+
+async function client(address = "127.0.0.1"): Promise<Client> {
+  const socket = createSocket("udp4");
+  const queue: { bytes: Uint8Array; from: RemoteInfo }[] = [];
+  let wake: (() => void) | null = null;
+  let heard = 0;
+  const sending: Promise<void>[] = [];
+  socket.on("message", (bytes, from) => {
+    heard += 1;
+    queue.push({ bytes: Uint8Array.from(bytes), from });
+    wake?.();
+  });
+  await new Promise<void>((resolve) => socket.bind(0, address, resolve));
+  return {
+    send: (bytes, port = server.port) => {
+      sending.push(new Promise((resolve) => socket.send(bytes, port, "127.0.0.1", () => resolve())));
+    },
+    heard: () => heard,
+    async next() {
+      while (queue.length === 0) await new Promise<void>((resolve) => wake = resolve);
+      return queue.shift()!;
+    },
+    // What was sent last must be out, or the server waits for it.
+    close: () => void Promise.all(sending).then(() => socket.close()),
+  };
+}
+
+/** Fetches a file; `lose` names packets by their number of arrival that are thrown away. */
+async function fetchFile(name: string, options: string[], lose: ReadonlySet<number> = new Set()) {
+  const me = await client();
+  try {
+    me.send(rrq(name, ...options));
+    const parts: Uint8Array[] = [];
+    let block_bytes = 512;
+    let window = 1;
+    let block = 0;
+    let since = 0;
+    let number = 0;
+    for (;;) {
+      const { bytes, from } = await me.next();
+      number += 1;
+      if (lose.has(number)) continue;
+      const opcode = bytes[1]!;
+      if (opcode === 5) throw new Error(`error ${bytes[3]}`);
+      if (opcode === 6) {
+        const told = String.fromCharCode(...bytes.subarray(2)).split("\0");
+        for (let at = 0; at + 1 < told.length; at += 2) {
+          if (told[at] === "blksize") block_bytes = Number(told[at + 1]);
+          if (told[at] === "windowsize") window = Number(told[at + 1]);
+        }
+        me.send(ack(0), from.port);
+        continue;
+      }
+      const told = bytes[2]! * 256 + bytes[3]!;
+      if (told !== ((block + 1) & 65_535)) {
+        me.send(ack(block & 65_535), from.port);
+        since = 0;
+        continue;
+      }
+      block += 1;
+      since += 1;
+      parts.push(bytes.subarray(4));
+      const last = bytes.length - 4 < block_bytes;
+      if (last || since >= window) {
+        me.send(ack(block & 65_535), from.port);
+        since = 0;
+      }
+      if (last) return parts.reduce<number[]>((all, part) => (all.push(...part), all), []);
+    }
+  } finally {
+    me.close();
+  }
+}
+
+describe("a file comes whole", () => {
+  test.each([
+    ["without options", []],
+    ["with iPXE's", ["blksize", "1432", "tsize", "0"]],
+    ["with edk2's", ["tsize", "0", "blksize", "1468", "windowsize", "4"]],
+    ["with options in capitals", ["BLKSIZE", "1024"]],
+    ["with blocks of 8 bytes asked from a short file", ["blksize", "1468", "windowsize", "65535"]],
+    ["with options nobody knows", ["multicast", "", "blksize", "600"]],
+    ["with options out of range", ["blksize", "7", "windowsize", "0", "timeout", "0", "tsize", "-1"]],
+  ])("%s", async (_name, options) => {
+    expect(await fetchFile("undionly.kpxe", options)).toEqual([...FILE]);
+  });
+
+  test("a multiple of the block size ends with an empty block, and an empty file is one", async () => {
+    expect(await fetchFile("even", ["blksize", "1468"])).toEqual([...EVEN]);
+    expect(await fetchFile("empty", [])).toEqual([]);
+  });
+
+  test("when packets are lost on the way", async () => {
+    expect(await fetchFile("undionly.kpxe", ["blksize", "1468", "windowsize", "4"], new Set([3, 9, 10, 30]))).toEqual([
+      ...FILE,
+    ]);
+  });
+
+  test.each(["/undionly.kpxe", "//undionly.kpxe", "\\undionly.kpxe", "undionly.kpxe\xff", "undionly.kpxe\x01"])(
+    "under the odd spelling %j of its name",
+    async (name) => {
+      expect(await fetchFile(name, ["blksize", "1468"])).toEqual([...FILE]);
+    },
+  );
+});
+
+describe("an error answers", () => {
+  const answer = async (bytes: Uint8Array, address?: string) => {
+    const me = await client(address);
+    me.send(bytes);
+    const { bytes: got } = await me.next();
+    me.close();
+    return [got[1], got[3]];
+  };
+  test.each([
+    ["a write", packet(2, words("undionly.kpxe", "octet")), 2],
+    ["a mode other than octet", packet(1, words("undionly.kpxe", "netascii")), 0],
+    ["a file that is not in the map", rrq("autoexec.ipxe"), 1],
+    ["a way out of the folder", rrq("../../etc/passwd"), 1],
+    ["an absolute way", rrq("/etc/passwd"), 1],
+    ["a request without its end", rrq("undionly.kpxe").subarray(0, -1), 0],
+    ["a name without an end", packet(1, "x".repeat(5_000)), 0],
+  ])("%s", async (_name, bytes, code) => {
+    expect(await answer(bytes)).toEqual([5, code]);
+  });
+
+  test("a machine that may not boot, for a file that is there", async () => {
+    expect(await answer(rrq("undionly.kpxe"), "127.0.0.9")).toEqual([5, 1]);
+    expect(asked).toContain("undionly.kpxe 127.0.0.9");
+  });
+});
+
+test("a packet from another port gets an error and changes nothing", async () => {
+  const [me, stranger] = [await client(), await client()];
+  me.send(rrq("undionly.kpxe", "blksize", "1468"));
+  const { from } = await me.next();
+  stranger.send(ack(0), from.port);
+  expect([...(await stranger.next()).bytes.subarray(0, 4)]).toEqual([0, 5, 0, 5]);
+  me.send(ack(0), from.port);
+  expect([...(await me.next()).bytes.subarray(0, 4)]).toEqual([0, 3, 0, 1]);
+  me.send(packet(5, "\0\0stop\0"), from.port);
+  me.close();
+  stranger.close();
+});
+
+test("who acknowledged nothing gets one packet for a request, however long he waits", async () => {
+  const me = await client();
+  const before = counters.valueOf("tftp_abandoned_total");
+  me.send(rrq("undionly.kpxe"), hasty.port);
+  await me.next();
+  await expect.poll(() => counters.valueOf("tftp_abandoned_total"), { timeout: 20_000 }).toBe(before + 1);
+  expect(me.heard()).toBe(1);
+  me.close();
+});
+
+test("one client has only so many transfers, and one that is not interested ends its own", async () => {
+  const clients = await Promise.all(Array.from({ length: 6 }, () => client("127.0.0.5")));
+  const before = counters.valueOf("tftp_too_many_total");
+  for (const each of clients) each.send(rrq("undionly.kpxe", "tsize", "0"));
+  await expect.poll(() => counters.valueOf("tftp_too_many_total"), { timeout: 20_000 }).toBe(before + 2);
+  const answered = () => clients.filter((each) => each.heard() > 0);
+  await expect.poll(() => answered().length, { timeout: 20_000 }).toBe(4);
+  for (const each of answered()) each.send(packet(5, "\0\x08no\0"), (await each.next()).from.port);
+  await expect.poll(() => server.transfers(), { timeout: 20_000 }).toBe(0);
+  for (const each of clients) each.close();
+});
+
+describe("a transfer", () => {
+  test("ignores an acknowledgement heard before: nothing is doubled", () => {
+    const transfer = newTransfer(FILE, agree(new Map(), FILE.length));
+    expect(transfer.start()).toHaveLength(1);
+    expect(transfer.acknowledged(1)).toHaveLength(1);
+    expect(transfer.acknowledged(1)).toHaveLength(0);
+    expect(transfer.acknowledged(7)).toHaveLength(0);
+    expect(transfer.acknowledged(2)).toHaveLength(1);
+  });
+
+  test("never gives more than a window at once, ends, and gives every byte, whatever is acknowledged when", () => {
+    fc.assert(fc.property(
+      fc.uint8Array({ maxLength: 3_000 }),
+      fc.integer({ min: 8, max: 600 }),
+      fc.integer({ min: 1, max: 20 }),
+      fc.array(fc.nat(70_000), { maxLength: 30 }),
+      (file, block_bytes, window, noise) => {
+        const options = new Map([["blksize", String(block_bytes)], ["windowsize", String(window)]]);
+        const transfer = newTransfer(file, agree(options, file.length));
+        const got = new Map<number, Uint8Array>();
+        let next = 1;
+        let packets = (transfer.start(), transfer.acknowledged(0));
+        while (!transfer.isDone()) {
+          expect(packets.length).toBeLessThanOrEqual(16);
+          for (const each of packets) got.set(each[2]! * 256 + each[3]!, each.subarray(4));
+          while (got.has(next)) next++;
+          // Numbers that were not sent do not move it.
+          for (const each of noise) {
+            if (!got.has(each & 65_535)) expect(transfer.acknowledged(each & 65_535)).toEqual([]);
+          }
+          packets = transfer.acknowledged(next - 1);
+        }
+        const whole = Array.from({ length: next - 1 }, (_, at) => [...got.get(at + 1)!]).flat();
+        expect(whole).toEqual([...file]);
+      },
+    ));
+  });
+
+  test("counts blocks past 65,535", () => {
+    const file = new Uint8Array(8 * 65_540);
+    const transfer = newTransfer(file, agree(new Map([["blksize", "8"]]), file.length));
+    transfer.start();
+    let packets = transfer.acknowledged(0);
+    let blocks = 0;
+    while (!transfer.isDone()) {
+      blocks += 1;
+      expect(packets[0]![2]! * 256 + packets[0]![3]!).toBe(blocks % 65_536);
+      packets = transfer.acknowledged(blocks % 65_536);
+    }
+    expect(blocks).toBe(65_541);
+  });
+});
+
+test("100,000 mutated requests: nothing is thrown, and no name begins at the root", () => {
+  const { reached, violations } = mutatedTftp(100_000);
+  expect(violations).toEqual([]);
+  expect(reached).toBeGreaterThan(10_000);
+});
+
+test("curl fetches a file by TFTP", async (context) => {
+  const run = promisify(execFile);
+  const version = await run("curl", ["--version"]).then(({ stdout }) => stdout, () => "");
+  context.skip(!/\btftp\b/.test(version), "curl with TFTP is not on this machine");
+  const folder = await mkdtemp(join(tmpdir(), "berth-tftp-"));
+  const path = join(folder, "file");
+  await run("curl", ["-sS", "--max-time", "25", "-o", path, `tftp://127.0.0.1:${server.port}/undionly.kpxe`]);
+  const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+  expect(hash(await readFile(path))).toBe(hash(FILE));
+  await rm(folder, { recursive: true });
+});
