@@ -14,6 +14,8 @@ import type { FloatingIpMessage } from "./floating-ip/messages.ts";
 import { floatingIp } from "./floating-ip/transition.ts";
 import { idp, type IdpMessage } from "./idp/transition.ts";
 import { image, type ImageMessage } from "./image/transition.ts";
+import type { InstanceMessage } from "./instance/messages.ts";
+import { instance } from "./instance/transition.ts";
 import { job } from "./job/transition.ts";
 import type { JobMessage } from "./job/messages.ts";
 import { natGateway, type NatGatewayMessage } from "./nat-gateway/transition.ts";
@@ -26,7 +28,11 @@ import { routeTable, type RouteTableMessage } from "./route-table/transition.ts"
 import { sagaBehavior } from "./saga/transition.ts";
 import type { SagaMessage } from "./saga/messages.ts";
 import { cnSetup } from "./sagas/cn-setup.ts";
+import { diskResize } from "./sagas/disk-resize.ts";
 import { floatingIpAllocate } from "./sagas/floating-ip-allocate.ts";
+import { instanceCreate } from "./sagas/instance-create.ts";
+import { instanceDelete } from "./sagas/instance-delete.ts";
+import { instanceLifecycle } from "./sagas/instance-lifecycle.ts";
 import { natGatewayCreate } from "./sagas/nat-gateway-create.ts";
 import { natGatewayDelete } from "./sagas/nat-gateway-delete.ts";
 import { nodeJoin } from "./sagas/node-join.ts";
@@ -73,9 +79,20 @@ export type Messages = {
   readonly "network-pool": NetworkPoolMessage;
   readonly image: ImageMessage;
   readonly "ssh-key": SshKeyMessage;
+  readonly instance: InstanceMessage;
 };
 
-export const sagas = [nodeJoin, cnSetup, natGatewayCreate, natGatewayDelete, floatingIpAllocate];
+export const sagas = [
+  nodeJoin,
+  cnSetup,
+  natGatewayCreate,
+  natGatewayDelete,
+  floatingIpAllocate,
+  instanceCreate,
+  instanceLifecycle,
+  instanceDelete,
+  diskResize,
+];
 
 export const behaviors: readonly AnyBehavior[] = [
   cn,
@@ -105,6 +122,7 @@ export const behaviors: readonly AnyBehavior[] = [
   networkPool,
   image,
   sshKey,
+  instance,
   job,
   sagaBehavior(sagas),
 ];

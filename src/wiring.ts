@@ -5,7 +5,8 @@ import { createEngine } from "../actors/engine/engine.ts";
 import { CommitError } from "../actors/engine/store.ts";
 import type { Outcome } from "../actors/engine/types.ts";
 import { behaviors, type Messages, sagas, timedKinds } from "../actors/registry.ts";
-import { findEnded } from "../actors/saga/reads.ts";
+import { findNodesWithWork } from "../actors/job/reads.ts";
+import { findDecided, findEnded } from "../actors/saga/reads.ts";
 import { createCredentials } from "./auth/credential.ts";
 import { auditActor, createGate } from "./auth/gate.ts";
 import { IssuerUnavailable } from "./auth/issuer.ts";
@@ -39,6 +40,7 @@ import { newMetrics } from "./http/metrics.ts";
 import { newApp } from "./http/shell.ts";
 import { addressBucket } from "./pure/client-address.ts";
 import { agentRoutes } from "./routes/agent.ts";
+import { agentJobRoutes } from "./routes/agent-jobs.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { booterRoutes } from "./routes/booter.ts";
@@ -49,17 +51,23 @@ import { cnSetupRoutes } from "./routes/cn-setup.ts";
 import { cnRoutes } from "./routes/cns.ts";
 import { configRoutes } from "./routes/config.ts";
 import { type Ctx, isFault, type RouteDeps, type To, type Turn } from "./routes/deps.ts";
+import { diskRoutes } from "./routes/disks.ts";
 import { firewallRuleRoutes } from "./routes/firewall-rules.ts";
 import { idpRoutes } from "./routes/idps.ts";
 import { externalSubnetRoutes } from "./routes/external-subnets.ts";
 import { floatingIpRoutes } from "./routes/floating-ips.ts";
 import { imageRoutes } from "./routes/images.ts";
 import { indexSiteRoutes } from "./routes/index-site.ts";
+import { instanceActionRoutes } from "./routes/instance-actions.ts";
+import { instanceRoutes } from "./routes/instances.ts";
+import { jobRoutes } from "./routes/jobs.ts";
 import { labRoutes } from "./routes/lab.ts";
 import { natGatewayRoutes } from "./routes/nat-gateways.ts";
 import { networkPoolRoutes } from "./routes/network-pools.ts";
 import { nicTagRoutes } from "./routes/nic-tags.ts";
+import { nicRoutes } from "./routes/nics.ts";
 import { operationRoutes } from "./routes/operations.ts";
+import { placementRoutes } from "./routes/placement.ts";
 import { projectRoutes } from "./routes/projects.ts";
 import { routeTableRoutes } from "./routes/route-tables.ts";
 import { routeRoutes } from "./routes/routes.ts";
@@ -160,9 +168,23 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     held_max: HELD_MAX,
     report,
   });
+  const claims = createHeldPolls<string, { readonly work: true }>({
+    sweep: (nodes) => findNodesWithWork(db.kysely, nodes),
+    held_max: HELD_MAX,
+    report,
+  });
+  const outcomes = createHeldPolls<string, { readonly ended: true }>({
+    sweep: (ids) => findDecided(db.kysely, ids),
+    held_max: HELD_MAX,
+    report,
+  });
   hints.onHint((hint) => {
+    if (hint === "all" || hint.some((ref) => ref.kind === "job")) claims.nudge();
     if (hint === "all" || hint.some((ref) => ref.kind === "cn")) approvals.nudge();
-    if (hint === "all" || hint.some((ref) => ref.kind === "saga")) endings.nudge();
+    if (hint === "all" || hint.some((ref) => ref.kind === "saga")) {
+      endings.nudge();
+      outcomes.nudge();
+    }
   });
   const listener = resident
     ? openListener(databaseUrl, {
@@ -264,7 +286,9 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     settings,
     signals,
     approvals,
+    claims,
     endings,
+    outcomes,
     sagas,
     audit: {
       list: (query) => listEvents(db, query),
@@ -279,6 +303,14 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
           resource: null,
           outcome: { kind: "client_error", code: "NotFound", message: "Not Found" },
           payload: { code_prefix: prefix },
+        }),
+      denied: (c, action, resource) =>
+        recordDenial(db, {
+          msg_id: ports.newId(),
+          request_id: c.get("requestId"),
+          actor: auditActor(c.get("principal")),
+          action,
+          resource,
         }),
       refusedLogin: (c, user_id) =>
         recordDenial(db, {
@@ -302,10 +334,13 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   cnRoutes(app, deps);
   cnApprovalRoutes(app, deps);
   cnSetupRoutes(app, deps);
+  placementRoutes(app, deps);
   cnBootRoutes(app, deps);
   bootPolicyRoutes(app, deps);
   booterRoutes(app, deps);
   agentRoutes(app, deps);
+  agentJobRoutes(app, deps);
+  jobRoutes(app, deps);
   apiKeyRoutes(app, deps);
   sessionRoutes(app, deps);
   userRoutes(app, deps);
@@ -329,6 +364,10 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   firewallRuleRoutes(app, deps);
   imageRoutes(app, deps);
   sshKeyRoutes(app, deps);
+  instanceRoutes(app, deps);
+  instanceActionRoutes(app, deps);
+  diskRoutes(app, deps);
+  nicRoutes(app, deps);
   if (config.indexSite !== null) indexSiteRoutes(app, deps, config.indexSite);
   if (config.lab) labRoutes(app, deps, advanceClock);
   systemRoutes(app, { ...deps, version: VERSION, metrics, ready, schemas: namedSchemas });
@@ -354,7 +393,9 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
 
   function release(): void {
     approvals.close();
+    claims.close();
     endings.close();
+    outcomes.close();
   }
 
   async function close(): Promise<void> {

@@ -1,5 +1,6 @@
 // What a compute node's record can be told. Ids, codes, keys and hashes come with the message; the time does not.
 import type { CnRole } from "../../src/contract/enums.ts";
+import type { CnPlacementPatch } from "../../src/contract/cn-placement.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
 import type { Of } from "../engine/table.ts";
 
@@ -50,6 +51,7 @@ export type CnMessage =
     readonly defaults: { readonly enabled: boolean; readonly percent: number };
   }
   | { readonly type: "set_traits"; readonly traits: Readonly<Record<string, string>> }
+  | { readonly type: "set_placement"; readonly patch: CnPlacementPatch }
   /** A sha512-crypt hash, or null to clear it. */
   | { readonly type: "set_root_password"; readonly root_password_hash: string | null }
   /** A bare machine told of itself over the boot bus. */

@@ -2,6 +2,7 @@
 import type { At } from "../engine/table.ts";
 import type { CnRole } from "../../src/contract/enums.ts";
 import type { CnConflict, SetupProgress } from "../../src/contract/cn.ts";
+import type { CnPlacementRules } from "../../src/contract/cn-placement.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
 
 type CnBase = {
@@ -29,6 +30,7 @@ type CnBase = {
   readonly reservoir_enabled: boolean | null;
   readonly reservoir_percent: number | null;
   readonly traits: Readonly<Record<string, string>>;
+  readonly placement: CnPlacementRules;
   /** MACs of the boot records bound to it. */
   readonly bound_macs: readonly string[];
 };
@@ -93,6 +95,21 @@ export function resource(of: { readonly server_uuid: string }): string {
   return `Cn::"${of.server_uuid}"`;
 }
 
+/** What holds until an operator says otherwise. */
+export const UNRESTRICTED: CnPlacementRules = {
+  reserved: false,
+  reserved_reason: null,
+  cordoned: false,
+  cordoned_reason: null,
+  overprovision_cpu: null,
+  overprovision_ram: null,
+  overprovision_disk: null,
+  fault_domain: null,
+  pinned_silo_uuid: null,
+  pinned_tenant_uuid: null,
+  note: null,
+};
+
 /** What a record starts with, whichever way the node came. */
 export const BLANK = {
   role: "tenant",
@@ -109,5 +126,6 @@ export const BLANK = {
   reservoir_enabled: null,
   reservoir_percent: null,
   traits: {},
+  placement: UNRESTRICTED,
   bound_macs: [],
 } as const;

@@ -1,11 +1,12 @@
 // Document 2, CN state. Rows are messages, columns are states. The cells are grouped by what they are about:
-// registration.ts (claim-code path), setup.ts (netboot path), retirement.ts (disable, reset, remove), settings.ts.
+// registration.ts (claim-code path), setup.ts (netboot path), retirement.ts (disable, reset, remove), settings.ts, placement.ts.
 import { fault } from "../../src/contract/fault.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
 import type { CnMessage } from "./messages.ts";
 import { approve, eraseCredential, join, refresh, refreshInventory, rejoin, renew } from "./registration.ts";
 import { disable, factoryReset, removeNode } from "./retirement.ts";
+import { setPlacement } from "./placement.ts";
 import { setReservoir, setRole, setRootPassword, setTraits } from "./settings.ts";
 import {
   announceAgain,
@@ -140,6 +141,14 @@ export const cnTable: Table<CnState, CnMessage> = {
     disabled: setTraits,
     awaiting_setup: setTraits,
     setting_up: setTraits,
+  },
+  set_placement: {
+    absent: "missing",
+    pending: setPlacement,
+    approved: setPlacement,
+    disabled: setPlacement,
+    awaiting_setup: setPlacement,
+    setting_up: setPlacement,
   },
   set_root_password: {
     absent: "missing",

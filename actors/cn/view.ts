@@ -1,6 +1,7 @@
 // A compute node as operators see it, and as its own agent sees it. Secrets leave neither way.
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import type { CnReservoirView, CnView } from "../../src/contract/cn.ts";
+import type { CnPlacement } from "../../src/contract/cn-placement.ts";
 import { formatClaimCode } from "../../src/pure/claim-code.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { redactSysinfo } from "../../src/pure/redact-sysinfo.ts";
@@ -76,6 +77,14 @@ export function reservoirView(
     effective_enabled: s.reservoir_enabled ?? defaults.enabled,
     effective_percent: s.reservoir_percent ?? defaults.percent,
   };
+}
+
+/** Document 4, 4.5: all that operators decided about placing work on the node. */
+export function placementView(
+  s: Pick<CnState, "server_uuid" | "placement" | "traits" | "reservoir_enabled" | "reservoir_percent">,
+): CnPlacement {
+  const { server_uuid, placement, traits, reservoir_enabled, reservoir_percent } = s;
+  return { server_uuid, ...placement, traits, reservoir_enabled, reservoir_percent };
 }
 
 function text(date: Date | null): string | null {

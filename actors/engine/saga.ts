@@ -52,6 +52,10 @@ export type StepContext<Params, Outputs> = Outputs & {
   readonly params: Params;
   readonly saga_id: string;
   readonly now: Date;
+  /** Why the saga unwinds; null while it does not. */
+  readonly error: string | null;
+  /** The id of this run's job, or under which it is told how its wait ended. */
+  readonly told_as: string;
   readonly id: (label: string) => string;
 };
 

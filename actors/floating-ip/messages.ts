@@ -31,5 +31,7 @@ export type FloatingIpMessage =
   }
   | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
   | { readonly type: "delete" }
+  /** The instance that it may be bound to is gone. */
+  | { readonly type: "instance_gone"; readonly instance_id: string }
   /** The operation that made it is taken back. */
   | { readonly type: "withdraw"; readonly operation_id: string };

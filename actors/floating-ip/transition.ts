@@ -33,6 +33,7 @@ export const floatingIpTable: Table<FloatingIpState, FloatingIpMessage> = {
   create: { absent: create, live: "floating ip exists already" },
   update: { absent: "missing", live: update },
   delete: { absent: "missing", live: destroy },
+  instance_gone: { absent: "ignore", live: letGo },
   withdraw: { absent: "ignore", live: withdraw },
 };
 
@@ -101,6 +102,15 @@ function update(s: Live, m: Msg<"update">, now: Date): Out<FloatingIpState> {
 
 function destroy(s: Live): Out<FloatingIpState> {
   return giveBack(s, {});
+}
+
+/** What stood on the node of the instance went with it. */
+function letGo(s: Live, { instance_id }: Msg<"instance_gone">, now: Date): Out<FloatingIpState> {
+  if (s.attached_instance_id !== instance_id) return { out: "ignore" };
+  return go(
+    { ...s, attached_to: null, attached_instance_id: null, hosted_cn: null, updated_at: now },
+    audit("floating_ip_detach", resource(s.id), { ...described(s), instance_id, nic_id: s.attached_to }),
+  );
 }
 
 function withdraw(s: Live, { operation_id }: Msg<"withdraw">): Out<FloatingIpState> {

@@ -51,6 +51,14 @@ export async function listImages(db: Db, scope: ScopeColumns<ImageScopeKind>, ro
   return found.map((row) => imageView({ ...row, state: "live" }));
 }
 
+/** What an instance takes from its image, and whom the image is for. */
+export async function findImageToUse(db: Db, id: string) {
+  const row = await db.selectFrom("image")
+    .select(["id", "scope_kind", "silo_id", "tenant_id", "project_id", "size_bytes", "compatibility"])
+    .where("id", "=", id).executeTakeFirst();
+  return row && { ...row, user_id: null };
+}
+
 export async function findImage(db: Db, id: string): Promise<Image | undefined> {
   const row = await db.selectFrom("image").select(COLUMNS).where("id", "=", id).executeTakeFirst();
   return row && imageView({ ...row, state: "live" });

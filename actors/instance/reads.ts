@@ -1,16 +1,126 @@
-// What is read of instances without going through their mailbox.
-import type { Kysely } from "kysely";
-import type { PlacedInstance } from "../../src/contract/instance.ts";
+// What is read of instances, their disks and their NICs without going through their mailboxes.
+import { type Kysely, sql } from "kysely";
+import type { InstanceState } from "../../src/contract/enums.ts";
+import type { Disk, Instance, Nic, PlacedInstance } from "../../src/contract/instance.ts";
+import { CN_LIVE_S } from "../../src/contract/limits.ts";
 import type { Database } from "../../src/db/tables.ts";
+import { diskView, instanceView, lifecycleOf, nicView } from "./view.ts";
 
-/** Where a page of the list goes on: instances are listed in the order of their ids. */
-export type OnNodeQuery = { readonly server_uuid: string; readonly after?: string; readonly rows: number };
+type Db = Kysely<Database>;
+
+/** Where a page goes on: everything here is listed in the order of its ids, which of instances is that of their creation. */
+type Page = { readonly after?: string | undefined; readonly rows: number };
+
+export type OnNodeQuery = { readonly server_uuid: string } & Page;
 
 /** Whatever has this host, in every state. */
-export async function listInstancesOn(db: Kysely<Database>, query: OnNodeQuery): Promise<PlacedInstance[]> {
-  const rows = await db.selectFrom("instance").select(["id", "host_cn_uuid", "state"])
+export async function listInstancesOn(db: Db, query: OnNodeQuery): Promise<PlacedInstance[]> {
+  const rows = await db.selectFrom("instance").select(["id", "host_cn_uuid", "state", "reason"])
     .where("host_cn_uuid", "=", query.server_uuid)
     .$if(query.after !== undefined, (q) => q.where("id", ">", query.after!))
     .orderBy("id").limit(query.rows).execute();
-  return rows.map(({ state, ...row }) => ({ ...row, lifecycle: { state } }));
+  return rows.map(({ state, reason, ...row }) => ({ ...row, lifecycle: lifecycleOf({ state, reason }) }));
+}
+
+/** Each that is given narrows the list. */
+export type InstanceFilter = {
+  readonly image_id?: string;
+  readonly cn?: string;
+  readonly tenant_id?: string;
+  readonly project_id?: string;
+  readonly state?: InstanceState;
+};
+
+export async function listInstances(db: Db, filter: InstanceFilter & Page): Promise<Instance[]> {
+  const { image_id, cn, tenant_id, project_id, state, after, rows } = filter;
+  const found = await withHost(db)
+    .$if(image_id !== undefined, (q) => q.where("i.image_id", "=", image_id!))
+    .$if(cn !== undefined, (q) => q.where("i.host_cn_uuid", "=", cn!))
+    .$if(tenant_id !== undefined, (q) => q.where("i.tenant_id", "=", tenant_id!))
+    .$if(project_id !== undefined, (q) => q.where("i.project_id", "=", project_id!))
+    .$if(state !== undefined, (q) => q.where("i.state", "=", state!))
+    .$if(after !== undefined, (q) => q.where("i.id", ">", after!))
+    .orderBy("i.id").limit(rows).execute();
+  return found.map(({ host_live, ...row }) => instanceView(row, host_live));
+}
+
+export async function findInstance(db: Db, id: string): Promise<Instance | undefined> {
+  const row = await withHost(db).where("i.id", "=", id).executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { host_live, ...columns } = row;
+  return instanceView(columns, host_live);
+}
+
+/** Document 4, 9.1: whether the node was seen lately; null without a node. */
+function withHost(db: Db) {
+  const live = sql<boolean | null>`case when i.host_cn_uuid is not null
+    then coalesce(s.last_seen >= berth_now() - make_interval(secs => ${CN_LIVE_S}), false) end`;
+  return db.selectFrom("instance as i").leftJoin("cn_signal as s", "s.server_uuid", "i.host_cn_uuid")
+    .selectAll("i").select(live.as("host_live"));
+}
+
+/** For cloud-init; null when none was given. */
+export async function findUserData(db: Db, instance_id: string): Promise<string | null> {
+  const row = await db.selectFrom("instance_user_data").select("user_data").where("instance_id", "=", instance_id)
+    .executeTakeFirst();
+  return row?.user_data ?? null;
+}
+
+/** Those of an instance, the boot disk first. */
+export async function listDisks(db: Db, instance_id: string): Promise<Disk[]> {
+  const rows = await db.selectFrom("disk").selectAll().where("instance_id", "=", instance_id)
+    .orderBy("kind").orderBy("id").execute();
+  return rows.map(diskView);
+}
+
+export async function findDisk(db: Db, id: string): Promise<Disk | undefined> {
+  const row = await db.selectFrom("disk").selectAll().where("id", "=", id).executeTakeFirst();
+  return row && diskView(row);
+}
+
+/** Those of an instance, the primary one first. */
+export async function listNicsOf(db: Db, instance_id: string): Promise<Nic[]> {
+  const rows = await db.selectFrom("nic").selectAll().where("instance_id", "=", instance_id).orderBy("ordinal")
+    .execute();
+  return rows.map(nicView);
+}
+
+export type NicFilter = {
+  readonly instance_id?: string;
+  readonly subnet_id?: string;
+  /** Canonical text. VPCs share address space, so that several NICs may have it. */
+  readonly ip?: string;
+  readonly tenant_id?: string;
+};
+
+export async function listNics(db: Db, filter: NicFilter & Page): Promise<Nic[]> {
+  const { instance_id, subnet_id, ip, tenant_id, after, rows } = filter;
+  const found = await db.selectFrom("nic").selectAll()
+    .$if(ip !== undefined, (q) => q.where((eb) => eb.or([eb("primary_ipv4", "=", ip!), eb("primary_ipv6", "=", ip!)])))
+    .$if(subnet_id !== undefined, (q) => q.where("subnet_id", "=", subnet_id!))
+    .$if(instance_id !== undefined, (q) => q.where("instance_id", "=", instance_id!))
+    .$if(tenant_id !== undefined, (q) => q.where("tenant_id", "=", tenant_id!))
+    .$if(after !== undefined, (q) => q.where("id", ">", after!))
+    .orderBy("id").limit(rows).execute();
+  return found.map(nicView);
+}
+
+export async function findNic(db: Db, id: string): Promise<Nic | undefined> {
+  const row = await db.selectFrom("nic").selectAll().where("id", "=", id).executeTakeFirst();
+  return row && nicView(row);
+}
+
+/** What a node's report is held against. */
+export type Reportable = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly project_id: string;
+  readonly state: InstanceState;
+  readonly missed_reports: number;
+};
+
+/** The instances on a node at which no operation is at work. */
+export async function listReportable(db: Db, server_uuid: string): Promise<Reportable[]> {
+  return await db.selectFrom("instance").select(["id", "tenant_id", "project_id", "state", "missed_reports"])
+    .where("host_cn_uuid", "=", server_uuid).where("operation_id", "is", null).execute();
 }

@@ -1,9 +1,9 @@
-// Document 4, 1.8: claims, leases and ends of jobs.
+// Document 4, 1.8: claims, leases, ends and tombstones of jobs.
 import { fault } from "../../src/contract/fault.ts";
 import { addMs } from "../../src/pure/instant.ts";
-import { go, refuse, tell } from "../engine/decide.ts";
+import { audit, go, guard, refuse, tell, withActor } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
-import type { Behavior, Out } from "../engine/types.ts";
+import type { Behavior, Message, Out, Part } from "../engine/types.ts";
 import type { JobMessage } from "./messages.ts";
 import type { JobState } from "./state.ts";
 
@@ -11,6 +11,10 @@ type On<S extends JobState["state"]> = At<JobState, S>;
 type Msg<T extends JobMessage["type"]> = Of<JobMessage, T>;
 
 const ENDED = "job is <STATE> already";
+const NOT_TAKEN = "job was not taken from its node";
+
+/** What a node hears that may not work (document 4, 1.8: Node state check). */
+export const NODE_NOT_APPROVED = fault("forbidden", "only an approved node can take jobs", { error_code: "Forbidden" });
 
 export const jobTable: Table<JobState, JobMessage> = {
   enqueue: {
@@ -56,11 +60,19 @@ export const jobTable: Table<JobState, JobMessage> = {
   },
   bury: {
     absent: "missing",
-    pending: "job is not cancelled",
-    in_progress: "job is not cancelled",
+    pending: NOT_TAKEN,
+    in_progress: NOT_TAKEN,
     completed: "ignore",
-    failed: "ignore",
+    failed: bury,
     cancelled: bury,
+  },
+  await_burial: {
+    absent: nothingToBury,
+    pending: NOT_TAKEN,
+    in_progress: NOT_TAKEN,
+    completed: nothingToBury,
+    failed: awaitBurial,
+    cancelled: awaitBurial,
   },
   tick: {
     absent: "ignore",
@@ -73,14 +85,21 @@ export const jobTable: Table<JobState, JobMessage> = {
 };
 
 function enqueue(_state: null, m: Msg<"enqueue">, now: Date): Out<JobState> {
-  const { id, kind, target_cn, payload, saga_id } = m;
+  const { id, kind, target_cn, saga_id } = m;
+  const payload = m.payload as JobState["payload"];
   return go({ id, state: "pending", kind, target_cn, payload, saga_id, created_at: now });
 }
 
 function claim(s: On<"pending">, m: Msg<"claim">, now: Date): Out<JobState> {
   if (m.by !== s.target_cn) return refuse(NOT_YOURS);
-  const lease_until = addMs(now, m.lease_s * 1_000);
-  return go({ ...s, state: "in_progress", claimed_by: m.by, claimed_at: now, lease_until });
+  const { lease_s } = m;
+  const lease_until = addMs(now, lease_s * 1_000);
+  return go(
+    { ...s, state: "in_progress", claimed_by: m.by, claimed_at: now, lease_s, lease_until },
+    guard("cn_is_approved", { server_uuid: m.by }, NODE_NOT_APPROVED),
+    ...claimedFrom(s),
+    noted(s, "agent_claim"),
+  );
 }
 
 function complete(s: On<"in_progress">, m: Msg<"complete">, now: Date): Out<JobState> {
@@ -88,41 +107,60 @@ function complete(s: On<"in_progress">, m: Msg<"complete">, now: Date): Out<JobS
   return go(
     { ...s, state: "completed", result: m.result, completed_at: now },
     ended(s, { outcome: "completed", result: m.result }),
+    noted(s, "agent_complete", { outcome: "completed" }),
   );
 }
 
+/** The node has undone its part before it says so. */
 function fail(s: On<"in_progress">, m: Msg<"fail">, now: Date): Out<JobState> {
   if (m.by !== s.claimed_by) return refuse(NOT_YOURS);
   return go(
-    { ...s, state: "failed", reason: m.reason, completed_at: now },
+    { ...s, state: "failed", reason: m.reason, tombstone: false, completed_at: now },
     ended(s, { outcome: "failed", reason: m.reason }),
+    noted(s, "agent_complete", { outcome: "failed", reason: m.reason }),
   );
 }
 
 function cancelPending(s: On<"pending">, m: Msg<"cancel">, now: Date): Out<JobState> {
-  return go({
-    ...s,
-    state: "cancelled",
-    reason: m.reason,
-    tombstone: false,
-    claimed_by: null,
-    completed_at: now,
-  });
+  return go({ ...s, state: "cancelled", reason: m.reason, tombstone: false, claimed_by: null, completed_at: now });
 }
 
 function cancelClaimed(s: On<"in_progress">, m: Msg<"cancel">, now: Date): Out<JobState> {
   return go({ ...s, state: "cancelled", reason: m.reason, tombstone: true, completed_at: now });
 }
 
-function bury(s: On<"cancelled">, m: Msg<"bury">): Out<JobState> {
+function bury(s: On<"failed"> | On<"cancelled">, m: Msg<"bury">): Out<JobState> {
   if (m.by !== s.claimed_by) return refuse(NOT_YOURS);
-  return s.tombstone ? go({ ...s, tombstone: false }) : { out: "ignore" };
+  if (!s.tombstone) return { out: "ignore" };
+  const told_as = s.burial_told_as ?? null;
+  const tells = told_as === null ? [] : [buried({ saga_id: s.saga_id, told_as })];
+  return go({ ...s, tombstone: false }, ...tells, noted(s, "agent_bury"));
 }
 
+function awaitBurial(s: On<"failed"> | On<"cancelled">, m: Msg<"await_burial">): Out<JobState> {
+  return s.tombstone ? go({ ...s, burial_told_as: m.told_as }) : go(s, buried(m));
+}
+
+/** Nothing of it is on any node: it was never sent, or what it made is undone by another job. */
+function nothingToBury(s: JobState | null, m: Msg<"await_burial">): Out<JobState> {
+  return go(s, buried(m));
+}
+
+function buried({ saga_id, told_as }: { readonly saga_id: string; readonly told_as: string }) {
+  return tell({ kind: "saga", id: saga_id }, { type: "job_ended", job_id: told_as, outcome: "completed" });
+}
+
+/** Heartbeats renew the lease beside the row; the deadline catches up with them here. */
 function expireLease(s: On<"in_progress">, _m: Msg<"tick">, now: Date): Out<JobState> {
   if (now < s.lease_until) return { out: "ignore" };
+  const renewed_until = s.renewed_at ? addMs(s.renewed_at, s.lease_s * 1_000) : s.lease_until;
+  if (now < renewed_until) return go({ ...s, lease_until: renewed_until });
   const reason = `node ${s.claimed_by} stopped renewing the job`;
-  return go({ ...s, state: "failed", reason, completed_at: now }, ended(s, { outcome: "failed", reason }));
+  return go(
+    { ...s, state: "failed", reason, tombstone: true, completed_at: now },
+    ended(s, { outcome: "failed", reason }),
+    noted(s, "job_expire", { outcome: "failed_swept", reason }),
+  );
 }
 
 type Ending = { readonly outcome: "completed"; readonly result: unknown } | {
@@ -134,11 +172,25 @@ function ended(s: JobState, ending: Ending) {
   return tell({ kind: "saga", id: s.saga_id }, { type: "job_ended", job_id: s.id, ...ending });
 }
 
+/** The instance that the job is about, where it is about one, steps along. */
+function claimedFrom(s: JobState): Part<JobState>[] {
+  const { instance_id } = s.payload;
+  if (typeof instance_id !== "string") return [];
+  const message: Message = { type: "job_claimed", job_id: s.id, job_kind: s.kind };
+  return [withActor({ kind: "instance", id: instance_id }, message)];
+}
+
+function noted(s: JobState, action: string, more: object = {}): Part<JobState> {
+  const { id, kind, target_cn, saga_id } = s;
+  return audit(action, `Job::"${id}"`, { kind, target_cn, operation_id: saga_id, ...more });
+}
+
 const NOT_YOURS = fault("forbidden", "the job belongs to another node", { error_code: "Forbidden" });
 
 export const job: Behavior<JobState, JobMessage> = {
   kind: "job",
   table: "job",
+  from: "job_loaded",
   key: "id",
   step: (s, m, now) => runTable(jobTable, s, m, now),
   deadline: (s) => (s.state === "in_progress" ? s.lease_until : null),

@@ -1,6 +1,6 @@
 // What the moves of a saga are made of: its record after a step, what a step is given, its job.
 import { audit, withActor } from "../engine/decide.ts";
-import { type Plan, stepId } from "../engine/saga.ts";
+import { type Plan, stepId, waitId } from "../engine/saga.ts";
 import type { At } from "../engine/table.ts";
 import type { Part } from "../engine/types.ts";
 import type { SagaState, StepRecord } from "./state.ts";
@@ -15,14 +15,25 @@ export function enqueueJob(saga_id: string, id: string, plan: JobPlan): Part<Sag
   return withActor({ kind: "job", id }, { type: "enqueue", id, kind, target_cn, payload, saga_id });
 }
 
-export function contextOf(s: Moving, step: string, now: Date) {
+export function contextOf(s: Moving, now: Date) {
   return {
     ...s.outputs,
     params: s.params,
     saga_id: s.id,
     now,
-    id: (label: string) => stepId(s.id, step, label),
+    error: s.error,
+    told_as: toldAs(s),
+    id: (label: string) => stepId(s.id, s.step, label),
   };
+}
+
+/** The id of the job of the step at hand, or under which its wait is told how it ended. */
+export function toldAs(s: Moving): string {
+  if (s.state === "running") return waitId(s.id, s.step);
+  // An undo that is tried again after it had failed is another job: the failed one has ended for good.
+  const before = s.steps[s.step];
+  const failed = before?.status === "undo_failed" ? before.job_id : null;
+  return stepId(s.id, s.step, failed === null ? "job:undo" : `job:undo after ${failed}`);
 }
 
 export function recorded<S extends SagaState>(s: S, step: string, change: Partial<StepRecord>): S {

@@ -42,6 +42,26 @@ export async function findEnded(db: Db, ids: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ id }) => [id, { ended: true }]));
 }
 
+/**
+ * Operations of these whose callers can be answered: those at rest, and those that unwind and wait for a node to undo its
+ * part, which may take for ever.
+ */
+export async function findDecided(db: Db, ids: readonly string[]): Promise<Map<string, { readonly ended: true }>> {
+  const rows = await db.selectFrom("saga").select("id").where("id", "in", ids)
+    .where(sql<boolean>`state in ('succeeded', 'unwound', 'stuck') or (state = 'unwinding' and job_id is not null
+      and exists (select from job where saga_id = saga.id and (tombstone or state in ('pending', 'in_progress'))))`)
+    .execute();
+  return new Map(rows.map(({ id }) => [id, { ended: true }]));
+}
+
+/** How an operation stands, for whoever began it. `output` is that of its last step, null before. */
+export type Standing = { readonly summary: OperationSummary; readonly output: unknown };
+
+export async function findStanding(db: Db, id: string): Promise<Standing | undefined> {
+  const row = await db.selectFrom("saga").selectAll().where("id", "=", id).executeTakeFirst();
+  return row && { summary: summary(row), output: row.outputs["finish"] ?? null };
+}
+
 function summary(row: SagaRow): OperationSummary {
   return {
     id: row.id,

@@ -2,12 +2,22 @@
 // Each tick is one unit: the step's writes commit with the saga's row or not at all.
 import { conflict } from "../../src/contract/fault.ts";
 import { go, refuse } from "../engine/decide.ts";
-import { type SagaDefinition, type StepDefinition, stepId, type StepPart, waitId } from "../engine/saga.ts";
+import { type SagaDefinition, type StepDefinition, type StepPart, waitId } from "../engine/saga.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out, Part } from "../engine/types.ts";
 import { addMs } from "../../src/pure/instant.ts";
 import type { SagaMessage } from "./messages.ts";
-import { abandoned, cancelJob, contextOf, ended, enqueueJob, type Moving, recorded, type WaitPlan } from "./parts.ts";
+import {
+  abandoned,
+  cancelJob,
+  contextOf,
+  ended,
+  enqueueJob,
+  type Moving,
+  recorded,
+  toldAs,
+  type WaitPlan,
+} from "./parts.ts";
 import type { Ending, SagaState, StepRecord } from "./state.ts";
 
 /** An undo is tried this often, at growing distance, before the saga is parked as stuck. */
@@ -85,7 +95,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     // A step this build does not know waits for a build that does.
     if (step === undefined || now < s.due_at) return { out: "ignore" };
     if (s.job_id !== null) return unwindFrom(s, `no report within the limit of step ${s.step}`, now);
-    const plan = step.do(contextOf(s, step.name, now));
+    const plan = step.do(contextOf(s, now));
     if (plan.plan === "write") return stepDone(s, plan.output, now, plan.parts);
     const early = s.early[waitId(s.id, s.step)];
     if (plan.plan === "wait" && early !== undefined) return endForward(s, early, now);
@@ -107,9 +117,8 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
   }
 
   function waitForEnd<S extends Moving>(s: S, plan: WaitPlan, now: Date): Out<SagaState> {
-    const forward = s.state === "running";
-    const id = forward ? waitId(s.id, s.step) : undoId(s);
-    const status = forward ? "running" : "undo_running";
+    const id = toldAs(s);
+    const status = s.state === "running" ? "running" : "undo_running";
     const waiting = recorded(s, s.step, { status, started_at: now.toISOString(), job_id: id });
     const parts = plan.plan === "job" ? [enqueueJob(s.id, id, plan), ...plan.parts] : plan.parts;
     return go({ ...waiting, job_id: id, due_at: addMs(now, plan.limit_ms) }, ...parts);
@@ -170,7 +179,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     if (s.job_id !== null) {
       return undoFailed(s, "no report within the limit of the undo", now, [cancelJob(s.job_id, "limit passed")]);
     }
-    const plan = step.undo(contextOf(s, step.name, now));
+    const plan = step.undo(contextOf(s, now));
     return plan.plan === "write" ? undone(s, now, plan.parts) : waitForEnd(s, plan, now);
   }
 
@@ -256,10 +265,3 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
 }
 
 const OF_ANOTHER_BUILD = "operation belongs to another version of the server, which alone knows how to undo it";
-
-/** An undo that is tried again after it had failed is another job: the failed one has ended for good. */
-function undoId(s: Moving): string {
-  const before = s.steps[s.step];
-  const failed = before?.status === "undo_failed" ? before.job_id : null;
-  return stepId(s.id, s.step, failed === null ? "job:undo" : `job:undo after ${failed}`);
-}

@@ -48,6 +48,16 @@ export async function listSshKeys(db: Db, scope: ScopeColumns, rows: number): Pr
   return found.map((row) => sshKeyView({ ...row, state: "live" }));
 }
 
+/** Keys that an instance is to let in: whom each is for, and the silo it lives in; null where it lives in none. */
+export async function findSshKeysToUse(db: Db, ids: readonly string[]) {
+  if (ids.length === 0) return [];
+  const columns = ["k.id", "k.scope_kind", "k.silo_id", "k.tenant_id", "k.project_id", "k.user_id"] as const;
+  return await db.selectFrom("ssh_key as k").leftJoin("tenant as t", "t.id", "k.tenant_id")
+    .leftJoin("user_account as u", "u.id", "k.user_id").leftJoin("tenant as h", "h.id", "u.tenant_id")
+    .select(columns).select((eb) => eb.fn.coalesce("k.silo_id", "t.silo_id", "h.silo_id").as("lives_in"))
+    .where("k.id", "in", ids).execute();
+}
+
 export async function findSshKey(db: Db, id: string): Promise<SshKey | undefined> {
   const row = await db.selectFrom("ssh_key").select(COLUMNS).where("id", "=", id).executeTakeFirst();
   return row && sshKeyView({ ...row, state: "live" });

@@ -2,7 +2,6 @@
 // alone, so that what the guard sees is everything. It brings the pools that its addresses are allocated from.
 import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { POOL_OFFSET_MAX, SUBNET_ADDRESSES_KEPT } from "../../src/contract/limits.ts";
-import type { AddressFamily } from "../../src/contract/enums.ts";
 import type { Subnet } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { type Cidr, formatIp } from "../../src/pure/ip-address.ts";
@@ -17,6 +16,7 @@ import {
   storedBlock,
 } from "../../src/pure/ip-block.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
+import { subnetLock, subnetPool } from "../../src/pure/subnet-pool.ts";
 import { audit, go, guard, insert, lock, refuse, remove as removeRows } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, ChildWrite, Out } from "../engine/types.ts";
@@ -72,16 +72,6 @@ export const subnetTable: Table<SubnetState, SubnetMessage> = {
   use_route_table: { absent: "missing", live: useRouteTable },
   delete: { absent: "missing", live: remove },
 };
-
-/** Who puts something into a subnet shares it; who removes the subnet holds it alone. */
-export function subnetLock(subnet_id: string): string {
-  return `subnet:${subnet_id}`;
-}
-
-/** The pool that addresses of one family are allocated from. */
-export function subnetPool(subnet_id: string, family: AddressFamily): string {
-  return `subnet:${subnet_id}:${family}`;
-}
 
 function create(_s: null, m: Of<SubnetMessage, "create">, now: Date): Out<SubnetState> {
   const { id, tenant_id, project_id, vpc_id, route_table_id, name, description, plan } = m;

@@ -17,6 +17,7 @@ export type Transfer = {
   readonly size: number | null;
   readonly patience?: Patience;
   readonly bytes_max?: number;
+  readonly plain_http?: boolean;
   /** Called as bytes come in. */
   readonly tell: (bytes: number, of: number | null) => void;
 };
@@ -44,11 +45,11 @@ export async function transfer(world: World, job: Transfer): Promise<void> {
 
 /** True when the file is whole, false when it has to be asked for again from the start. */
 async function transferOnce(world: World, job: Transfer): Promise<boolean> {
-  const { url, part, size, patience = PATIENCE } = job;
+  const { url, part, size, patience = PATIENCE, plain_http } = job;
   const from = part.bytes();
   if (size !== null && from === size) return true;
   if (size !== null && from > size) await part.restart(null);
-  const reply = await get(world, url, { headers: rangeHeaders(part), patience });
+  const reply = await get(world, url, { headers: rangeHeaders(part), patience, plain_http });
   const end = await beginning(reply, job);
   if (end === "again") {
     await reply.drop();

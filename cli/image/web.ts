@@ -17,14 +17,19 @@ export type Reply = {
   chunks(): AsyncGenerator<Uint8Array>;
   drop(): Promise<void>;
 };
-export type Asking = { readonly headers?: Readonly<Record<string, string>>; readonly patience?: Patience };
+export type Asking = {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly patience?: Patience;
+  /** Whether http will do: only where the bytes are checked by a digest that came another way. */
+  readonly plain_http?: boolean;
+};
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 const DOCUMENT_TRIES_MAX = 3;
 
 /** Any status; redirects are followed. */
 export async function get(world: World, address: string, asking: Asking = {}): Promise<Reply> {
-  let url = checkedUrl(address, null);
+  let url = checkedUrl(address, null, asking.plain_http);
   for (let hops = 0;; hops++) {
     const reply = await getOnce(world, url, asking);
     if (!REDIRECTS.includes(reply.status)) return reply;
@@ -32,7 +37,7 @@ export async function get(world: World, address: string, asking: Asking = {}): P
     if (hops === REDIRECTS_MAX) throw new Failure(`${address}: more than ${REDIRECTS_MAX} redirects`, EXIT.failure);
     const target = reply.headers.get("location") ?? "";
     if (!URL.canParse(target, url)) throw new Failure(`${url} redirects to nowhere`, EXIT.failure);
-    url = checkedUrl(new URL(target, url).href, url);
+    url = checkedUrl(new URL(target, url).href, url, asking.plain_http);
   }
 }
 

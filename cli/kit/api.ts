@@ -26,7 +26,8 @@ export async function sendForAnswer(world: World, link: Link, request: Request):
   const call: Call = {
     ...request,
     limit_ms: request.limit_ms ?? REQUEST_LIMIT_MS,
-    headers: { ...request.headers, ...(carriesKey(request) ? { "idempotency-key": world.newId() } : {}) },
+    // A caller that asks for one thing several times brings a key of its own.
+    headers: { ...(carriesKey(request) ? { "idempotency-key": world.newId() } : {}), ...request.headers },
   };
   let at = link;
   for (let tries = 1;; tries++) {

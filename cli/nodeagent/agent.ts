@@ -12,6 +12,8 @@ export type Timers = {
   readonly status_full_ms: number;
   readonly capacity_ms: number;
   readonly config_ms: number;
+  readonly job_poll_ms: number;
+  readonly claim_wait_s: number;
   readonly pending_retry_ms: number;
   readonly error_retry_ms: number;
   readonly approval_wait_s: number;
@@ -26,6 +28,9 @@ export type Agent = {
 };
 
 export const REQUEST_LIMIT_MS = 15_000;
+
+/** The server does not take the key any more. */
+export class KeyRefused extends Error {}
 
 /** One plain line on stderr; the supervisor adds the time. Never call it with a secret. */
 export function log(agent: Agent, line: string): void {

@@ -1,14 +1,19 @@
 // What each loop sends and what it does with the answer.
 import type { AgentConfig, StatusReport } from "../../src/contract/agent.ts";
+import type { HeartbeatBody } from "../../src/contract/job.ts";
 import { parseOpensshKey } from "../../src/pure/openssh-key.ts";
 import type { Agent } from "./agent.ts";
 import { log } from "./agent.ts";
 import type { Reservoir } from "./driver.ts";
 import type { Loop } from "./reports.ts";
 
-export function heartbeatLoop({ timers }: Agent): Loop {
-  const beat = { method: "POST", path: "/v1/agent/heartbeat" } as const;
-  return { name: "heartbeat", period_ms: timers.heartbeat_ms, next: () => Promise.resolve(beat) };
+/** `active`: the jobs that are running, whose leases it renews. */
+export function heartbeatLoop({ timers }: Agent, active: ReadonlySet<string>): Loop {
+  const beat = () => {
+    const body: HeartbeatBody = { running_jobs: [...active] };
+    return Promise.resolve({ method: "POST", path: "/v1/agent/heartbeat", body } as const);
+  };
+  return { name: "heartbeat", period_ms: timers.heartbeat_ms, next: beat };
 }
 
 /** Looks often, speaks when something changed, and repeats itself now and then in case the server lost it. */

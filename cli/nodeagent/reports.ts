@@ -2,7 +2,11 @@
 import type { Answer, Call } from "../kit/exchange.ts";
 import { EXIT } from "../kit/exit-code.ts";
 import { Failure } from "../kit/failure.ts";
-import { type Agent, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
+import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
+import { createImageCache } from "./image-cache.ts";
+import { openJournal } from "./journal.ts";
+import { PowerLost } from "./power-lost.ts";
+import { createWorker } from "./work.ts";
 import { capacityLoop, configLoop, heartbeatLoop, statusLoop } from "./loops.ts";
 
 export type Loop = {
@@ -14,22 +18,26 @@ export type Loop = {
   accepted?(answer: Answer): Promise<void> | void;
 };
 
-class KeyRefused extends Error {}
-
-/** Runs until the server refuses the key. Throws an interrupted Failure when the agent is being stopped. */
+/**
+ * Reports and works until the server refuses the key. Throws an interrupted Failure when the agent is being stopped, and
+ * PowerLost when a simulated machine was told to vanish.
+ */
 export async function report(agent: Agent, api_key: string): Promise<void> {
   const stop = new AbortController();
   const world = { ...agent.world, signal: AbortSignal.any([agent.world.signal, stop.signal]) };
   const inner: Agent = { ...agent, world };
-  const loops = [configLoop(inner), capacityLoop(inner), statusLoop(inner), heartbeatLoop(inner)];
+  const active = new Set<string>();
+  const journal = await openJournal(agent.state_dir);
+  const worker = createWorker({ agent: inner, api_key, journal, images: createImageCache(agent.state_dir) }, active);
+  const loops = [configLoop(inner), capacityLoop(inner), statusLoop(inner), heartbeatLoop(inner, active)];
   const ends = await Promise.allSettled(
-    loops.map((loop) => runLoop(inner, api_key, loop).finally(() => stop.abort())),
+    [worker.run(), ...loops.map((loop) => runLoop(inner, api_key, loop))].map((end) => end.finally(() => stop.abort())),
   );
   const reasons = ends.flatMap((end) => end.status === "rejected" ? [end.reason] : []);
   if (agent.world.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
   if (reasons.some((reason) => reason instanceof KeyRefused)) return;
   // The first end stopped the other loops; theirs are only echoes of it.
-  throw reasons.find((reason) => !(reason instanceof Failure)) ?? reasons[0];
+  throw reasons.find((reason) => !(reason instanceof Failure) || reason instanceof PowerLost) ?? reasons[0];
 }
 
 /** Ends only by throwing: KeyRefused, or interrupted. */

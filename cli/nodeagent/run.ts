@@ -5,9 +5,11 @@ import {
   AGENT_CONFIG_MS,
   AGENT_ERROR_RETRY_MS,
   AGENT_HEARTBEAT_MS,
+  AGENT_JOB_POLL_MS,
   AGENT_PENDING_RETRY_MS,
   AGENT_STATUS_CHECK_MS,
   AGENT_STATUS_FULL_MS,
+  CLAIM_WAIT_S_MAX,
 } from "../../src/contract/limits.ts";
 import { type AnyCommand, command, oneOf, wholeNumber } from "../framework.ts";
 import { isExposed, parseEndpoint } from "../kit/endpoint.ts";
@@ -20,6 +22,7 @@ import { type Credentials, credentialsPath, readCredentials, removeCredentials }
 import { enrol } from "./enrolment.ts";
 import { report } from "./reports.ts";
 import { simulatedDriver } from "./simulated-driver.ts";
+import { TROUBLE_HELP } from "./simulated-trouble.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Document 2, CN state: boards without an identity report one of these. */
@@ -27,7 +30,7 @@ const NO_IDENTITY = /^(0|f|-)+$/i;
 
 export function run(): AnyCommand {
   const period = wholeNumber(1);
-  return command("run", "Enrol this machine, then report to the control plane until stopped")
+  return command("run", "Enrol this machine, then report to the control plane and work for it until stopped")
     .requiredOption("--endpoint <url>", "address of the control plane")
     .requiredOption("--state-dir <folder>", "where the agent keeps its key and its state")
     .addOption(oneOf("--driver <name>", "kind of machine", ["simulated"]).default("simulated" as const))
@@ -39,16 +42,24 @@ export function run(): AnyCommand {
     .option("--status-full-ms <ms>", "longest time between status reports", period, AGENT_STATUS_FULL_MS)
     .option("--capacity-ms <ms>", "time between capacity reports", period, AGENT_CAPACITY_MS)
     .option("--config-ms <ms>", "time between looks at the configuration", period, AGENT_CONFIG_MS)
+    .option(
+      "--job-poll-ms <ms>",
+      "time between questions for work to a server that holds none",
+      period,
+      AGENT_JOB_POLL_MS,
+    )
+    .option("--claim-wait-s <seconds>", "how long the server may hold such a question", period, CLAIM_WAIT_S_MAX)
     .option("--pending-retry-ms <ms>", "pause between questions for approval", period, AGENT_PENDING_RETRY_MS)
     .option("--error-retry-ms <ms>", "pause after the server could not be reached", period, AGENT_ERROR_RETRY_MS)
     .option("--approval-wait-s <seconds>", "how long to wait for approval", period, AGENT_APPROVAL_WAIT_S)
+    .addHelpText("after", TROUBLE_HELP)
     .action(async (options, member) => {
       const world = worldOf(member as AnyCommand);
       const driver = await simulatedDriver({
         state_dir: options.stateDir,
         server_uuid: options.serverUuid,
         hostname: options.hostname,
-        newId: world.newId,
+        world,
       });
       const agent: Agent = {
         world,
@@ -61,6 +72,8 @@ export function run(): AnyCommand {
           status_full_ms: options.statusFullMs,
           capacity_ms: options.capacityMs,
           config_ms: options.configMs,
+          job_poll_ms: options.jobPollMs,
+          claim_wait_s: Math.min(options.claimWaitS, CLAIM_WAIT_S_MAX),
           pending_retry_ms: options.pendingRetryMs,
           error_retry_ms: options.errorRetryMs,
           // Document 2, Limits: at most one hour.

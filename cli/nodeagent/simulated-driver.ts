@@ -3,23 +3,25 @@ import { join } from "node:path";
 import { EXIT } from "../kit/exit-code.ts";
 import { Failure, usageFailure } from "../kit/failure.ts";
 import { readPrivateFile, writeFileDurably } from "../kit/private-file.ts";
+import type { World } from "../kit/world.ts";
 import type { Driver, Reservoir } from "./driver.ts";
+import { simulatedTrouble } from "./simulated-trouble.ts";
+import { type Estate, simulatedVms, vmStatus } from "./simulated-vms.ts";
 
 type Machine = {
   readonly server_uuid: string;
   readonly hostname: string;
   readonly boot_time: string;
   readonly disks: readonly { readonly name: string; readonly size_gb: number }[];
-  readonly vms: Readonly<Record<string, unknown>>;
   readonly reservoir: Reservoir | null;
   readonly root_authorized_keys: readonly string[];
-};
+} & Estate;
 
 export type SimulatedOptions = {
   readonly state_dir: string;
   readonly server_uuid: string | undefined;
   readonly hostname: string | undefined;
-  readonly newId: () => string;
+  readonly world: World;
 };
 
 const RAM_MB = 131_072;
@@ -34,7 +36,12 @@ const GB = 1_000_000_000;
 export async function simulatedDriver(options: SimulatedOptions): Promise<Driver> {
   const path = join(options.state_dir, "simulated-machine.json");
   let machine = await loadMachine(path, options);
-  const save = () => writeFileDurably(path, `${JSON.stringify(machine, null, 2)}\n`);
+  let saved: Promise<void> = Promise.resolve();
+  /** One write after another, each with all that is known when it begins. */
+  const save = () => {
+    const write = () => writeFileDurably(path, `${JSON.stringify(machine, null, 2)}\n`);
+    return saved = saved.then(write, write);
+  };
   await save();
   return {
     hardware: () =>
@@ -45,9 +52,10 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
         sysinfo: sysinfoOf(machine),
       }),
     status: () => {
-      const { vms, disks, boot_time, reservoir } = machine;
+      const { disks, boot_time, reservoir, addresses } = machine;
+      const vms = Object.fromEntries(Object.entries(machine.vms).map(([id, vm]) => [id, vmStatus(vm)]));
       const pools = { zones: { status: "ONLINE", health: "healthy" } };
-      return Promise.resolve({ vms, pools, disks, boot_time, reservoir, memory: { total_mb: RAM_MB } });
+      return Promise.resolve({ vms, addresses, pools, disks, boot_time, reservoir, memory: { total_mb: RAM_MB } });
     },
     capacity: () => Promise.resolve(capacityOf(machine)),
     applyReservoir: async (reservoir) => {
@@ -58,6 +66,14 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
       machine = { ...machine, root_authorized_keys: keys };
       await save();
     },
+    vms: simulatedVms({
+      read: () => machine,
+      write: async (change) => {
+        machine = { ...machine, ...change };
+        await save();
+      },
+    }),
+    beforeStep: simulatedTrouble(options.state_dir, options.world),
   };
 }
 
@@ -73,21 +89,22 @@ async function loadMachine(path: string, options: SimulatedOptions): Promise<Mac
 
 function parseMachine(path: string, text: string): Machine {
   try {
-    // A state of an older agent has no keys yet.
-    return { root_authorized_keys: [], ...JSON.parse(text) } as Machine;
+    // A state of an older agent has no keys and addresses yet.
+    return { root_authorized_keys: [], addresses: {}, ...JSON.parse(text) } as Machine;
   } catch {
     throw new Failure(`${path} is damaged; remove it to simulate a new machine`, EXIT.failure);
   }
 }
 
-function newMachine({ server_uuid, hostname, newId }: SimulatedOptions): Machine {
-  const id = (server_uuid ?? newId()).toLowerCase();
+function newMachine({ server_uuid, hostname, world }: SimulatedOptions): Machine {
+  const id = (server_uuid ?? world.newId()).toLowerCase();
   return {
     server_uuid: id,
     hostname: hostname ?? `sim-${id.slice(0, 8)}`,
     boot_time: new Date().toISOString(),
     disks: DISKS,
     vms: {},
+    addresses: {},
     reservoir: null,
     root_authorized_keys: [],
   };

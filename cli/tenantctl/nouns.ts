@@ -20,6 +20,21 @@ export const NOUNS: readonly Noun[] = [
     load: async (summary) => group("quota", summary, [(await import("./quota/show.ts")).show()]),
   },
   {
+    name: "instance",
+    summary: "Virtual machines of a project",
+    load: async (summary) => group("instance", summary, (await import("./instance/verbs.ts")).instanceVerbs()),
+  },
+  {
+    name: "disk",
+    summary: "Disks of instances",
+    load: async (summary) => group("disk", summary, (await import("./disk/verbs.ts")).diskVerbs()),
+  },
+  {
+    name: "nic",
+    summary: "Network interfaces of instances, with their addresses",
+    load: async (summary) => group("nic", summary, (await import("./nic/verbs.ts")).nicVerbs()),
+  },
+  {
     name: "vpc",
     summary: "Networks of a project",
     load: async (summary) => group("vpc", summary, (await import("./vpc/verbs.ts")).vpcVerbs()),

@@ -7,7 +7,8 @@ import { type Fault, NOT_FOUND } from "../contract/fault.ts";
 import type { DbClient } from "../db/pool.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import type { HttpEnv } from "../http/env.ts";
-import { type Action, actionId, refusalAt, refusalOf, UNAUTHENTICATED } from "./policy.ts";
+import { type Action } from "./policy.ts";
+import { actionId, refusalAt, refusalOf, UNAUTHENTICATED } from "./verdict.ts";
 import type { Credentials } from "./credential.ts";
 import { type Locate, type Place, selectorFault } from "./place.ts";
 import type { KnownPrincipal, Principal } from "./principal.ts";
@@ -50,9 +51,9 @@ export function createGate(options: GateOptions) {
         if (place !== null && "kind" in place) return faultResponse(c, place);
         // A root operator asks for nothing foreign: what it does not find is no denial.
         if (place === null) return known?.is_root ? faultResponse(c, NOT_FOUND) : await refuse(NOT_FOUND);
-        const foreign = refusalAt(action, principal, place);
+        const foreign = "anywhere" in place ? null : refusalAt(action, principal, place);
         if (foreign !== null) return await refuse(foreign);
-        if (!("scope_kind" in place)) c.set("place", place);
+        if (!("scope_kind" in place || "anywhere" in place)) c.set("place", place);
       }
       if (known !== null) {
         if (known.key_id !== null) options.used(known.key_id);

@@ -21,12 +21,18 @@ export type Place = {
 /** Where something with a scope of its own stands: beside a level of the hierarchy, with a user, or open to everybody. */
 export type ScopedPlace = ScopeColumns;
 
+/** Nothing of one place is asked for: whoever may act anywhere may go on, and the route shows what is the caller's own. */
+export type Anywhere = { readonly anywhere: true };
+
 /** How a route finds the place of its object. */
 export type Locate = {
   /** The query keys that must be there, and what is said when one is not. */
   readonly selectors?: readonly string[];
+  /** Which of them are wanted, where that depends on the request; and what is said in place of the usual words. */
+  readonly wanted?: (c: Ctx) => readonly string[];
+  readonly missing?: (c: Ctx) => string;
   /** Null: there is no such object. A Fault: what names it has not the form of a UUID. */
-  readonly find: (c: Ctx, db: DbClient) => Promise<Place | ScopedPlace | null | Fault>;
+  readonly find: (c: Ctx, db: DbClient) => Promise<Place | ScopedPlace | Anywhere | null | Fault>;
 };
 
 /** Tables whose rows name their tenant and project. */
@@ -37,10 +43,14 @@ export type PlacedTable =
   | "floating_ip"
   | "route_table"
   | "route"
-  | "firewall_rule";
+  | "firewall_rule"
+  | "instance"
+  | "disk"
+  | "nic";
 
 /** The 400 for a selector that is missing or not for tenants, or null. */
-export function selectorFault(c: Ctx, { selectors }: Locate): Fault | null {
+export function selectorFault(c: Ctx, locate: Locate): Fault | null {
+  const selectors = locate.wanted?.(c) ?? locate.selectors;
   if (selectors === undefined) return null;
   if (c.req.query("silo") !== undefined) {
     const message = "the silo selector is not accepted here; use `?tenant=<uuid>&project=<uuid>`";
@@ -48,7 +58,8 @@ export function selectorFault(c: Ctx, { selectors }: Locate): Fault | null {
   }
   if (selectors.every((key) => (c.req.query(key) ?? "") !== "")) return null;
   const wanted = selectors.map((key) => `${key}=<uuid>`).join("&");
-  const message = `${c.req.method} ${c.req.path} requires \`?${wanted}\`${selectors.length > 1 ? " selectors" : ""}`;
+  const usual = `${c.req.method} ${c.req.path} requires \`?${wanted}\`${selectors.length > 1 ? " selectors" : ""}`;
+  const message = locate.missing?.(c) ?? usual;
   return fault("bad_request", message, { error_code: "MissingScope" });
 }
 
@@ -69,7 +80,40 @@ export const inVpc: Locate = inParent("vpc", "vpc");
 /** `?route_table=`; `?project=` is ignored (document 3). */
 export const inRouteTable: Locate = inParent("route_table", null);
 
-function inParent(table: "vpc" | "route_table", compared: "vpc" | null): Locate {
+/** `?instance=`. */
+export const inInstance: Locate = {
+  ...inParent("instance", null),
+  missing: (c) =>
+    `${c.req.method} ${c.req.path} requires \`?instance=<uuid>\`; there is no search for disks across a project`,
+};
+
+/** Instances by their image or their node are looked for wherever they are; otherwise in one project. */
+export const ofInstances: Locate = {
+  wanted: (c) => narrow(c, ["image", "cn"]) ? [] : ["tenant", "project"],
+  missing: () => "set `image=`, `cn=`, or `tenant=&project=` to scope the list",
+  find: async (c, db) => {
+    const placed = (c.req.query("tenant") ?? "") !== "" && (c.req.query("project") ?? "") !== "";
+    return placed ? await inProject.find(c, db) : ANYWHERE;
+  },
+};
+
+/** NICs by their address are looked for wherever they are; otherwise in one subnet or one instance. */
+export const ofNics: Locate = {
+  wanted: (c) => narrow(c, ["ip", "subnet", "instance"]) ? [] : ["ip"],
+  missing: (c) => `${c.req.method} ${c.req.path} requires one of \`?ip=\`, \`?subnet=<uuid>\` and \`?instance=<uuid>\``,
+  find: async (c, db) => {
+    if (narrow(c, ["ip"])) return ANYWHERE;
+    return await (narrow(c, ["subnet"]) ? inParent("subnet", null) : inInstance).find(c, db);
+  },
+};
+
+const ANYWHERE: Anywhere = { anywhere: true };
+
+function narrow(c: Ctx, keys: readonly string[]): boolean {
+  return keys.some((key) => (c.req.query(key) ?? "") !== "");
+}
+
+function inParent(table: "vpc" | "route_table" | "instance" | "subnet", compared: "vpc" | null): Locate {
   return {
     selectors: [table],
     find: async (c, db) => {

@@ -1,19 +1,27 @@
 // Who may do what: one table from action to rule. The scope of a key is checked before the rights of its owner, so a
-// scoped key of root is still scoped. Documents 2 and 4 (2.5 to 2.8) name the actions.
-import { type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
+// scoped key of root is still scoped. Documents 2 and 4 (2.5 to 2.8) name the actions; verdict.ts reads the table.
 import type { Capability, KeyScope } from "../contract/enums.ts";
-import type { Place, ScopedPlace } from "./place.ts";
-import type { KnownPrincipal, Principal } from "./principal.ts";
-import { owns, sees } from "./visibility.ts";
 
-type Rule = {
+export type Rule = {
   /**
    * anyone: no credential needed. user: every user. root: the root operator. node: the key bound to a node. silo, tenant: a
    * member of the silo or tenant that the object stands in. viewer: whoever the scope of an image or an SSH key is for;
    * visitor: the same, and everybody where the scope is public; owner: who may also change it. A capability: who holds it.
-   * Root passes all but node.
+   * operator: whoever has system-operate, wherever the object stands, and members of its tenant, whom the route tells why
+   * not. Root passes all but node.
    */
-  readonly who: "anyone" | "user" | "root" | "node" | "silo" | "tenant" | "visitor" | "viewer" | "owner" | Capability;
+  readonly who:
+    | "anyone"
+    | "user"
+    | "root"
+    | "node"
+    | "silo"
+    | "tenant"
+    | "visitor"
+    | "viewer"
+    | "owner"
+    | "operator"
+    | Capability;
   /** The key scopes that reach the rule. */
   readonly scopes: readonly KeyScope[];
   /** What a known caller without the right hears: 403 naming the action, or 404 as if there were nothing. */
@@ -73,6 +81,9 @@ export const POLICY = {
   CnSetReservoir: { who: "root", scopes: FULL, denied: "forbid" },
   CnTraitsGet: { who: "root", scopes: READ, denied: "forbid" },
   CnTraitsSet: { who: "root", scopes: FULL, denied: "forbid" },
+  CnPlacementGet: { who: "root", scopes: READ, denied: "forbid" },
+  CnPlacementSet: { who: "root", scopes: FULL, denied: "forbid" },
+  CnDrainPreview: { who: "root", scopes: READ, denied: "forbid" },
   CnRootPassword: { who: "root", scopes: FULL, denied: "forbid" },
   CnSetupPropose: { who: "root", scopes: READ, denied: "forbid" },
   // No scoped key can hold it (document 2, Authentication).
@@ -167,6 +178,21 @@ export const POLICY = {
   FirewallRuleUpdate: OF_TENANT,
   FirewallRuleDelete: OF_TENANT,
 
+  InstanceList: OF_TENANT_READ,
+  InstanceGet: OF_TENANT_READ,
+  InstanceCreate: OF_TENANT,
+  InstanceUpdate: OF_TENANT,
+  InstanceStart: OF_TENANT,
+  InstanceStop: OF_TENANT,
+  InstanceRestart: OF_TENANT,
+  InstanceRetry: OF_TENANT,
+  InstanceDelete: { who: "operator", scopes: FULL, denied: "hide" },
+  DiskList: OF_TENANT_READ,
+  DiskGet: OF_TENANT_READ,
+  DiskResize: OF_TENANT,
+  NicList: OF_TENANT_READ,
+  NicGet: OF_TENANT_READ,
+
   ImageListPublic: { who: "anyone", scopes: ALL, denied: "forbid" },
   ImageGet: { who: "visitor", scopes: READ, denied: "hide" },
   ImageCreatePublic: { who: "root", scopes: FULL, denied: "forbid" },
@@ -195,90 +221,3 @@ export const POLICY = {
 } as const satisfies Readonly<Record<string, Rule>>;
 
 export type Action = keyof typeof POLICY;
-
-/** One body for missing, malformed, expired, revoked and unknown credentials (document 4, Fixed here). */
-export const UNAUTHENTICATED: Fault = fault("unauthenticated", "a valid credential is required", {
-  error_code: "Unauthenticated",
-});
-
-/** Null when the principal may do the action somewhere, otherwise what it hears. Says nothing about any object. */
-export function refusalOf(action: Action, principal: Principal): Fault | null {
-  const rule: Rule = POLICY[action];
-  if (rule.who === "anyone" || rule.who === "visitor") return null;
-  if (principal.kind === "anonymous") return UNAUTHENTICATED;
-  return rule.scopes.includes(principal.scope) && hasRight(rule.who, principal) ? null : denial(action);
-}
-
-/** The same for an object whose place is known. */
-export function refusalAt(action: Action, principal: Principal, place: Place | ScopedPlace): Fault | null {
-  const { who, scopes }: Rule = POLICY[action];
-  // What a key's scope does not reach, it sees as if it had no credential: that is all a visitor's rule lets through here.
-  const caller = principal.kind === "user" && scopes.includes(principal.scope) ? principal : null;
-  if (caller?.is_root) return null;
-  if (who === "tenant") return caller?.tenant_id === place.tenant_id ? null : denial(action);
-  if (who === "silo") return caller?.silo_id === place.silo_id ? null : denial(action);
-  if (who !== "visitor" && who !== "viewer" && who !== "owner") return null;
-  if (!sees(caller, place)) return NOT_FOUND;
-  return who !== "owner" || (caller !== null && owns(caller, place)) ? null : denial(action);
-}
-
-function denial(action: Action): Fault {
-  if (POLICY[action].denied === "hide") return NOT_FOUND;
-  return fault("forbidden", `the action ${actionId(action)} is not permitted with this credential`, {
-    error_code: "Forbidden",
-  });
-}
-
-function hasRight(who: Exclude<Rule["who"], "anyone" | "visitor">, principal: KnownPrincipal): boolean {
-  switch (who) {
-    case "user":
-      return true;
-    case "root":
-      return principal.is_root;
-    case "node":
-      return principal.bound_cn !== null;
-    case "silo":
-      return principal.is_root || principal.silo_id !== null;
-    case "tenant":
-      return principal.is_root || principal.tenant_id !== null;
-    case "viewer":
-    case "owner":
-      // What stands where they ask decides.
-      return true;
-    default:
-      return principal.is_root || principal.capabilities.includes(who satisfies Capability);
-  }
-}
-
-/** The action as the audit chain names it: cn_approve. */
-export function actionId(action: Action): string {
-  return action.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
-}
-
-/** The rights of an action in words, for the API's own description. */
-export function rightsOf(action: Action): string {
-  const rule: Rule = POLICY[action];
-  const rest = `key scopes: ${rule.scopes.join(", ")}${rule.denied === "hide" ? "; others read 404" : ""}`;
-  switch (rule.who) {
-    case "anyone":
-      return "anyone, also without a credential";
-    case "user":
-      return `any user; ${rest}`;
-    case "root":
-      return `root operator; ${rest}`;
-    case "node":
-      return "the key of a node, for that node only";
-    case "silo":
-      return `members of the silo and root operators; ${rest}`;
-    case "tenant":
-      return `members of the tenant and root operators; ${rest}`;
-    case "visitor":
-      return `anyone where the scope is public; otherwise those it is for and root operators; ${rest}`;
-    case "viewer":
-      return `those the scope is for and root operators; ${rest}`;
-    case "owner":
-      return `members of the scope and root operators; ${rest}`;
-    default:
-      return `users with the capability ${rule.who} and root operators; ${rest}`;
-  }
-}

@@ -14,6 +14,7 @@ export type FaultKind =
   | "unsupported_media_type" // 415
   | "unprocessable" // 422
   | "too_many_requests" // 429
+  | "node_failed" // 502
   | "unavailable"; // 503
 
 export type Fault = {

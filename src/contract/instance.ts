@@ -1,10 +1,93 @@
-// Instances, as far as operators see them on a node. Document 3, Instance.
+// Instances with their disks and NICs. Document 3, Instance and Disk; document 4, 1.10 to 1.12.
 import { z } from "zod";
-import { INSTANCE_STATES } from "./enums.ts";
+import { Timestamp, withDefault } from "./common.ts";
+import { DISK_KINDS, INSTANCE_BRANDS, INSTANCE_STATES } from "./enums.ts";
+import { EXTRA_NICS_MAX, SSH_KEYS_OF_INSTANCE_MAX } from "./limits.ts";
+import { Description, ResourceName } from "./tenancy.ts";
 
+/** Instances as operators see them on a node. */
 export const PlacedInstance = z.object({
   id: z.string(),
   host_cn_uuid: z.string().nullable(),
   lifecycle: z.object({ state: z.enum(INSTANCE_STATES) }),
 });
 export type PlacedInstance = z.infer<typeof PlacedInstance>;
+
+/** `reason` is there when it failed. */
+export const Lifecycle = z.object({ state: z.enum(INSTANCE_STATES), reason: z.string().optional() });
+export type Lifecycle = z.infer<typeof Lifecycle>;
+
+export const Instance = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  project_id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  brand: z.enum(INSTANCE_BRANDS),
+  cpu: z.number().int(),
+  memory_bytes: z.number().int(),
+  image_id: z.string(),
+  primary_subnet_id: z.string(),
+  ssh_key_ids: z.array(z.string()),
+  host_cn_uuid: z.string().nullable(),
+  host_live: z.boolean().nullable().describe("Whether its node was seen lately; null without a node"),
+  found_on_host: z.boolean().describe("False when its node's last two reports did not name it"),
+  lifecycle: Lifecycle,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type Instance = z.infer<typeof Instance>;
+
+export const ExtraNic = z.strictObject({ subnet_id: z.guid(), name: ResourceName });
+export type ExtraNic = z.infer<typeof ExtraNic>;
+
+/** Zero is refused with the texts of document 3, and user_data by its bytes, where the body is read. */
+export const InstanceBody = z.strictObject({
+  name: ResourceName,
+  description: withDefault(Description, ""),
+  image_id: z.guid(),
+  primary_subnet_id: z.guid(),
+  cpu: z.number().int().min(0).max(0xffff_ffff).describe("vCPUs, above 0"),
+  memory_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).describe("Above 0"),
+  ssh_key_ids: withDefault(z.array(z.guid()).max(SSH_KEYS_OF_INSTANCE_MAX), []),
+  disk_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullish()
+    .describe("Boot disk; at least the image's size. Default: the image's size, for bhyve at least 20 GiB"),
+  mac: z.string().max(64).nullish().describe("Of the primary NIC"),
+  extra_nics: withDefault(z.array(ExtraNic).max(EXTRA_NICS_MAX), []),
+  user_data: z.string().nullish().describe("For cloud-init, up to 64 KiB"),
+});
+export type InstanceBody = z.infer<typeof InstanceBody>;
+
+export const Disk = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  project_id: z.string(),
+  instance: z.string(),
+  instance_id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  kind: z.enum(DISK_KINDS),
+  size_bytes: z.number().int(),
+  applied_bytes: z.number().int().nullable().describe("What the node last said it made of it"),
+  source_image_id: z.string().nullable(),
+  created_at: Timestamp,
+});
+export type Disk = z.infer<typeof Disk>;
+export const DiskResizeBody = z.strictObject({ size_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER) });
+export const DiskResized = Disk.extend({ reboot_required: z.boolean() });
+export type DiskResized = z.infer<typeof DiskResized>;
+
+export const Nic = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  project_id: z.string(),
+  instance_id: z.string(),
+  vpc_id: z.string(),
+  subnet_id: z.string(),
+  name: z.string(),
+  mac: z.string(),
+  primary_ipv4: z.string().nullable(),
+  primary_ipv6: z.string().nullable(),
+  created_at: Timestamp,
+});
+export type Nic = z.infer<typeof Nic>;

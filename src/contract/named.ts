@@ -6,10 +6,13 @@ import * as audit from "./audit.ts";
 import * as cn from "./cn.ts";
 import { ErrorBody, Health } from "./common.ts";
 import * as image from "./image.ts";
-import { PlacedInstance } from "./instance.ts";
+import * as instance from "./instance.ts";
 import * as externalNetwork from "./external-network.ts";
 import * as identity from "./identity.ts";
+import * as job from "./job.ts";
 import * as network from "./network.ts";
+import * as cnPlacement from "./cn-placement.ts";
+import * as placement from "./placement.ts";
 import * as operation from "./operation.ts";
 import * as sshKey from "./ssh-key.ts";
 import * as setup from "./setup.ts";
@@ -45,6 +48,7 @@ export const namedSchemas = {
   RootPasswordBody: setup.RootPasswordBody,
   Traits: setup.Traits,
   BootRecord: boot.BootRecord,
+  SeenRecord: boot.SeenRecord,
   Networking: boot.Networking,
   Aggregate: boot.Aggregate,
   Provenance: boot.Provenance,
@@ -54,7 +58,15 @@ export const namedSchemas = {
   RosterEntry: boot.RosterEntry,
   Convergence: boot.Convergence,
   StagedImage: boot.StagedImage,
-  PlacedInstance,
+  PlacedInstance: instance.PlacedInstance,
+  Lifecycle: instance.Lifecycle,
+  Instance: instance.Instance,
+  InstanceBody: instance.InstanceBody,
+  ExtraNic: instance.ExtraNic,
+  Disk: instance.Disk,
+  DiskResizeBody: instance.DiskResizeBody,
+  DiskResized: instance.DiskResized,
+  Nic: instance.Nic,
   ApiKeyBody: apiKey.ApiKeyBody,
   ApiKeyView: apiKey.ApiKeyView,
   ApiKeyCreated: apiKey.ApiKeyCreated,
@@ -65,6 +77,12 @@ export const namedSchemas = {
   AuditVerification: audit.AuditVerification,
   SettingBody: setting.SettingBody,
   SettingView: setting.SettingView,
+  CnPlacement: cnPlacement.CnPlacement,
+  CnPlacementPatch: cnPlacement.CnPlacementPatch,
+  ExplainBody: placement.ExplainBody,
+  PlacementExplanation: placement.PlacementExplanation,
+  NodeReport: placement.NodeReport,
+  DrainPreview: placement.DrainPreview,
   Reference: operation.Reference,
   OperationSummary: operation.OperationSummary,
   OperationStep: operation.OperationStep,
@@ -116,4 +134,13 @@ export const namedSchemas = {
   Compatibility: image.Compatibility,
   SshKey: sshKey.SshKey,
   SshKeyBody: sshKey.SshKeyBody,
+  Job: job.Job,
+  JobProgress: job.JobProgress,
+  ClaimBody: job.ClaimBody,
+  ClaimView: job.ClaimView,
+  HeartbeatBody: job.HeartbeatBody,
+  JobEndBody: job.JobEndBody,
+  JobProgressBody: job.JobProgressBody,
+  Blueprint: job.Blueprint,
+  ManagedIdentity: job.ManagedIdentity,
 };

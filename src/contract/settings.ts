@@ -1,6 +1,12 @@
 // The cluster settings: which keys there are, what values they take, and where the number comes from. Document 4, 7.2.
 import { z } from "zod";
-import { RESERVOIR_ENABLED_DEFAULT, RESERVOIR_PERCENT_DEFAULT, SAGA_RETENTION_S_DEFAULT } from "./limits.ts";
+import { PLACEMENT_PROFILES_DEFAULT, PlacementProfiles } from "./placement-profiles.ts";
+import {
+  INSTANCE_CREATE_WAIT_S,
+  RESERVOIR_ENABLED_DEFAULT,
+  RESERVOIR_PERCENT_DEFAULT,
+  SAGA_RETENTION_S_DEFAULT,
+} from "./limits.ts";
 
 type Definition = {
   readonly schema: z.ZodType;
@@ -12,53 +18,18 @@ type Definition = {
 const seconds = (low: number, high: number) => z.number().int().min(low).max(high);
 const nullableUrl = z.url({ protocol: /^https?$/ }).nullable();
 
-const weights = z.record(z.string(), z.number().min(0).max(10));
-const profile = z.strictObject({ name: z.string(), description: z.string(), builtin: z.boolean(), weights });
-const profiles = z.strictObject({ active: z.string(), profiles: z.array(profile).min(1) })
-  .refine(({ active, profiles }) => profiles.some(({ name }) => name === active), "active must name a profile");
-
-const SCORERS = [
-  "score-ram-headroom",
-  "score-disk-headroom",
-  "score-spread-by-fault-domain",
-  "score-pack-by-fault-domain",
-  "score-affinity-preferred",
-  "score-platform-current",
-  "score-fewer-cotenant-zones",
-  "score-uniform-random",
-  "score-avoid-hot-now",
-  "score-prefer-low-baseline",
-  "score-diurnal-fit",
-] as const;
-
-function builtin(name: string, description: string, values: readonly number[]) {
-  return {
-    name,
-    description,
-    builtin: true,
-    weights: Object.fromEntries(SCORERS.map((scorer, index) => [scorer, values[index] ?? 0])),
-  };
-}
-
-/** Document 4, 4.4. */
-const PROFILES_DEFAULT = {
-  active: "spread",
-  profiles: [
-    builtin("spread", "Even load over nodes and fault domains", [2, 1, 1.5, 0, 1, 0.5, 0.5, 0.1, 1.5, 0.75, 0]),
-    builtin("consolidate", "Few busy nodes", [1, 0.5, 0, 1.5, 1, 0.5, 0, 0.1, 0.5, 0.25, 0]),
-    builtin("balanced", "Between spread and consolidate", [2, 1, 0.75, 0.75, 1, 0.5, 0.5, 0.1, 1, 0.5, 0]),
-    builtin("performance", "Away from hot nodes", [2.5, 1.5, 1, 0, 1, 0.5, 1, 0, 2.5, 1.5, 0.5]),
-    builtin("isolation", "Away from neighbours", [1.5, 1, 2, 0, 1, 0.5, 2.5, 0.1, 1.5, 0.75, 0]),
-    builtin("power-save", "Nodes that can be switched off", [0.75, 0.5, 0, 2.5, 1, 0.5, 0, 0, 0.25, 0, 1.5]),
-  ],
-};
-
 export const SETTINGS = {
   "provisioner.inprocess_disabled": {
     schema: z.boolean(),
     default: false,
     restart_required: true,
     description: "Do not run the provisioner in this process",
+  },
+  "instance.create_wait_secs": {
+    schema: seconds(1, 86_400),
+    default: INSTANCE_CREATE_WAIT_S,
+    restart_required: false,
+    description: "How long an operation on an instance may take its node, and the request that began it waits",
   },
   "sweeper.interval_secs": {
     schema: seconds(1, 3_600),
@@ -127,8 +98,8 @@ export const SETTINGS = {
     description: "Seconds that ended operations are kept; stuck ones stay",
   },
   "placement.profiles": {
-    schema: profiles,
-    default: PROFILES_DEFAULT,
+    schema: PlacementProfiles,
+    default: PLACEMENT_PROFILES_DEFAULT,
     restart_required: false,
     description: "Weights of the placement scorers, and which profile is active",
   },

@@ -10,11 +10,17 @@ export type Signals = {
   heartbeat(server_uuid: string): Promise<Fault | null>;
   status(server_uuid: string, payload: unknown): Promise<Fault | null>;
   capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
+  /** The leases of these jobs, as far as this node holds them, begin anew. */
+  running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
+  /** How far this node is with a job that it holds. */
+  progress(server_uuid: string, report: JobProgressReport): Promise<Fault | null>;
   /** Nobody waits for this one. */
   keyUsed(key_id: string): void;
   /** Writes what is waiting; then signals are refused. */
   close(): Promise<void>;
 };
+
+export type JobProgressReport = { readonly job_id: string; readonly step: string; readonly percent: number | null };
 
 const FLUSH_MS = 20;
 const BUSY = fault("unavailable", "the server is busy; try again", { retry_after_s: 1 });
@@ -47,6 +53,22 @@ const KEY_USED = `
      where exists (select from api_key where id = u.id) order by u.id
   on conflict (key_id) do update set last_used_at = greatest(s.last_used_at, excluded.last_used_at)`;
 
+const RUNNING = `
+  insert into job_signal as s (job_id, renewed_at)
+    select distinct j.id, n.now
+      from unnest($1::text[], $2::text[]) u(node, ids), jsonb_array_elements_text(u.ids::jsonb) i(id),
+           job j, (select berth_now() as now) n
+     where j.id = i.id::uuid and j.claimed_by = u.node and j.state = 'in_progress' order by j.id
+  on conflict (job_id) do update set renewed_at = greatest(s.renewed_at, excluded.renewed_at)`;
+
+const PROGRESS = `
+  insert into job_signal as s (job_id, step, percent, progress_at)
+    select j.id, p.step, p.percent, n.now
+      from unnest($1::text[]) u(json), jsonb_to_record(u.json::jsonb) p(node text, job_id uuid, step text, percent real),
+           job j, (select berth_now() as now) n
+     where j.id = p.job_id and j.claimed_by = p.node and j.state = 'in_progress' order by j.id
+  on conflict (job_id) do update set step = excluded.step, percent = excluded.percent, progress_at = excluded.progress_at`;
+
 export function createSignals(db: Db, options: { flush_ms?: number; entries_max?: number } = {}): Signals {
   const { flush_ms: delay_ms = FLUSH_MS, entries_max } = options;
   const batch = (write: (entries: readonly Entry[]) => Promise<unknown>) =>
@@ -55,6 +77,8 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
   const statuses = batch((entries) => db.query(STATUS, [keys(entries), jsons(entries)]));
   const capacities = batch((entries) => db.query(CAPACITY, [keys(entries), jsons(entries)]));
   const uses = batch((entries) => db.query(KEY_USED, [keys(entries)]));
+  const renewals = batch((entries) => db.query(RUNNING, [keys(entries), jsons(entries)]));
+  const steps = batch((entries) => db.query(PROGRESS, [jsons(entries)]));
   let closed = false;
 
   async function put(into: SignalBatch, key: string, json = ""): Promise<Fault | null> {
@@ -71,10 +95,14 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
       const faults = await Promise.all([put(capacities, server_uuid, JSON.stringify(report)), put(seen, server_uuid)]);
       return faults[0] ?? faults[1];
     },
+    running: (server_uuid, jobs) =>
+      jobs.length === 0 ? Promise.resolve(null) : put(renewals, server_uuid, JSON.stringify(jobs)),
+    progress: (server_uuid, report) =>
+      put(steps, `${server_uuid} ${report.job_id}`, JSON.stringify({ node: server_uuid, ...report })),
     keyUsed: (key_id) => void put(uses, key_id).catch(() => {}), // The next use of the key tells again.
     close: async () => {
       closed = true;
-      await Promise.all([seen, statuses, capacities, uses].map((each) => each.flush()));
+      await Promise.all([seen, statuses, capacities, uses, renewals, steps].map((each) => each.flush()));
     },
   };
 }

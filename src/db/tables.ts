@@ -1,37 +1,43 @@
 // The tables as Kysely sees them, named as in the migrations that make them: what reads.ts of the actors query.
 import type { AdminNetwork, AllowlistEntry, Networking, Provenance, Roster } from "../contract/boot.ts";
-import type {
-  AddressFamily,
-  BootRecordState,
-  Capability,
-  CnRole,
-  CnState,
-  FirewallAction,
-  FirewallDirection,
-  FirewallProtocol,
-  ImageScopeKind,
-  InstanceState,
-  KeyScope,
-  RouteTargetKind,
-} from "../contract/enums.ts";
-import type { Compatibility } from "../contract/image.ts";
-import type { IcmpTypeCode, PortRange } from "../contract/network.ts";
+import type { BootRecordState, Capability, CnRole, CnState, KeyScope } from "../contract/enums.ts";
 import type { Reference } from "../contract/operation.ts";
-import type { ScopeColumns } from "../contract/scope.ts";
 import type { CnConflict, SetupProgress } from "../contract/cn.ts";
+import type { CnPlacementRules } from "../contract/cn-placement.ts";
 import type { SetupApproval } from "../contract/setup.ts";
 import type { StepRecord } from "../../actors/saga/state.ts";
+import type { DiskRow, ImageRow, InstanceRow, JobRow, NicRow, SshKeyRow } from "./compute-rows.ts";
+import type {
+  ExternalSubnetRow,
+  FirewallRuleRow,
+  FloatingIpRow,
+  NamedRow,
+  NatGatewayRow,
+  RouteRow,
+  RouteTableRow,
+  SubnetRow,
+  VpcRow,
+} from "./network-rows.ts";
+
+export type * from "./compute-rows.ts";
+export type * from "./network-rows.ts";
 
 export interface Database {
   schema_migration: { number: number; name: string; sha256: string; applied_at: Date };
   cn_loaded: CnLoaded;
   cn_placement: { server_uuid: string; reservoir_enabled: boolean | null; reservoir_percent: number | null };
+  cn_usage: { server_uuid: string; cpu_units: number; ram_mb: number; disk_bytes: number; instances: number };
+  cn_load_summary: { server_uuid: string; summary: unknown; last_refreshed_at: Date };
   site_loaded: SiteLoaded;
   boot_policy: BootPolicyRow;
   boot_record: BootRecordRow;
   boot_roster: { id: string; entries: Roster };
   staging: { staged_by: string; stamps: string[]; staged_at: Date };
-  instance: { id: string; host_cn_uuid: string | null; state: InstanceState };
+  cn_signal: { server_uuid: string; last_seen: Date | null };
+  instance: InstanceRow;
+  instance_user_data: { instance_id: string; user_data: string };
+  nic: NicRow;
+  disk: DiskRow;
   api_key: ApiKeyRow;
   api_key_use: { key_id: string; last_used_at: Date };
   user_account: UserRow;
@@ -58,6 +64,7 @@ export interface Database {
   cn_capacity: { server_uuid: string; report: unknown };
   setting: { key: string; value: { is: unknown } };
   saga: SagaRow;
+  job_loaded: JobRow;
   transition: { msg_id: string; actor_kind: string; actor_id: string; event: string };
 }
 
@@ -87,6 +94,7 @@ export type CnLoaded = {
   bundle_taken: boolean;
   root_password_hash: string | null;
   traits: Record<string, string>;
+  placement: CnPlacementRules;
   bound_macs: string[];
   last_seen: Date | null;
   last_status: unknown;
@@ -103,9 +111,6 @@ export type SiteLoaded = {
   window_opened_by: string | null;
   window_remaining: number | null;
 };
-
-/** What every record that people name has. */
-type NamedRow = { id: string; name: string; description: string; created_at: Date };
 
 export type UserRow = {
   id: string;
@@ -147,91 +152,6 @@ export type QuotaRow = {
   instance_limit: number;
   updated_at: Date;
 };
-
-/** What belongs to a project. */
-type OwnedRow = NamedRow & { tenant_id: string; project_id: string };
-
-export type VpcRow = OwnedRow & {
-  main_route_table_id: string;
-  vni: number;
-  ipv4_block: string | null;
-  ipv6_block: string | null;
-};
-
-export type SubnetRow = OwnedRow & {
-  vpc_id: string;
-  route_table_id: string;
-  ipv4_block: string | null;
-  ipv6_block: string | null;
-  vpc_ipv4_block: string | null;
-  vpc_ipv6_block: string | null;
-};
-
-export type RouteTableRow = OwnedRow & { vpc_id: string; is_main: boolean };
-
-export type RouteRow = OwnedRow & {
-  vpc_id: string;
-  route_table_id: string;
-  destination: string;
-  target_kind: Exclude<RouteTargetKind, "floating_ip">;
-  nat_gateway_id: string | null;
-};
-
-export type FirewallRuleRow = OwnedRow & {
-  vpc_id: string;
-  priority: number;
-  direction: FirewallDirection;
-  action: FirewallAction;
-  protocol: FirewallProtocol;
-  source_cidr: string | null;
-  destination_cidr: string | null;
-  source_ports: PortRange | null;
-  destination_ports: PortRange | null;
-  icmp_type_code: IcmpTypeCode | null;
-};
-
-export type NatGatewayRow = OwnedRow & {
-  vpc_id: string;
-  family: AddressFamily;
-  public_address: string;
-  desired_generation: number;
-  updated_at: Date;
-};
-
-export type ExternalSubnetRow = NamedRow & {
-  nic_tag: string;
-  vlan_id: number | null;
-  ipv4_block: string | null;
-  ipv6_block: string | null;
-  provision_start_ipv4: string | null;
-  provision_end_ipv4: string | null;
-  provision_start_ipv6: string | null;
-  provision_end_ipv6: string | null;
-  owner_silos: string[];
-};
-
-export type FloatingIpRow = OwnedRow & {
-  address: string;
-  family: AddressFamily;
-  pool_id: string;
-  network_id: string | null;
-  external_nic_tag: string | null;
-  attached_to: string | null;
-  attached_instance_id: string | null;
-  hosted_cn: string | null;
-  updated_at: Date;
-};
-
-export type ImageRow = NamedRow & Omit<ScopeColumns<ImageScopeKind>, "user_id"> & {
-  os: string;
-  os_version: string;
-  size_bytes: number;
-  sha256: string;
-  source_url: string | null;
-  compatibility: Compatibility | null;
-};
-
-export type SshKeyRow = NamedRow & ScopeColumns & { public_key: string; fingerprint: string };
 
 export type ApiKeyRow = {
   id: string;

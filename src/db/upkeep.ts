@@ -15,6 +15,7 @@ export async function upkeep(db: Db, { settings, prune }: UpkeepOptions): Promis
   const steps = [
     () => db.query("select seen_maintain($1)", [Math.ceil(SEEN_RETENTION_HOURS / HOURS_PER_DAY)]),
     async () => dropEndedSagas(db, Number((await settings.get("saga.retention_secs")).value)),
+    async () => dropEndedJobs(db, Number((await settings.get("saga.retention_secs")).value)),
     ...prune.map((each) => () => each(db)),
   ];
   const results = await Promise.allSettled(steps.map((step) => step()));
@@ -26,6 +27,14 @@ export async function upkeep(db: Db, { settings, prune }: UpkeepOptions): Promis
 async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   await db.query(
     "delete from saga where state in ('succeeded', 'unwound') and done_at < berth_now() - make_interval(secs => $1)",
+    [retention_s],
+  );
+}
+
+/** As long as operations. What a node has still to undo stays. */
+async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {
+  await db.query(
+    "delete from job where completed_at < berth_now() - make_interval(secs => $1) and tombstone is not true",
     [retention_s],
   );
 }

@@ -16,6 +16,7 @@ export const FAULT_STATUS = {
   unsupported_media_type: 415,
   unprocessable: 422,
   too_many_requests: 429,
+  node_failed: 502,
   unavailable: 503,
 } as const satisfies Record<FaultKind, number>;
 

@@ -17,14 +17,17 @@ import {
   StatusReport,
 } from "../contract/agent.ts";
 import { badRequest, fault, NOT_FOUND } from "../contract/fault.ts";
+import { HeartbeatBody } from "../contract/job.ts";
 import { CLAIM_CODE_CHARS, CLAIM_CODE_TRIES_MAX, CLAIM_CODE_TTL_S } from "../contract/limits.ts";
 import { sha256Hex } from "../auth/mint.ts";
 import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { claimCodeFromBytes } from "../pure/claim-code.ts";
 import { answers, jsonBody, openRights, rights } from "./answer.ts";
+import { nodeOf } from "./calling-node.ts";
 import type { App, Ctx, RouteDeps } from "./deps.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
+import { reconcile } from "./reconcile.ts";
 
 const tags = ["Node agent"];
 const Done = z.null().describe("Taken");
@@ -120,13 +123,22 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/agent/heartbeat",
     tags,
-    summary: "Say that the node is alive",
+    summary: "Say that the node is alive, and which jobs it runs",
+    description: "The leases of the named jobs begin anew. A job that is not named fails when its lease is over.",
     ...rights(deps, "AgentHeartbeat"),
+    request: { body: { ...jsonBody(HeartbeatBody), required: false } },
     responses: answers(Done, "Noted"),
   });
   app.openapi(heartbeatRoute, async (c) => {
-    const refusal = await deps.signals.heartbeat(nodeOf(c));
-    return refusal === null ? c.json(null, 200) : faultResponse(c, refusal);
+    const node = nodeOf(c);
+    // Without a body there is nothing to read.
+    const { running_jobs } = c.req.valid("json") ?? {};
+    const refusals = await Promise.all([
+      deps.signals.heartbeat(node),
+      deps.signals.running(node, running_jobs ?? []),
+    ]);
+    const refusal = refusals.find((each) => each !== null);
+    return refusal === undefined ? c.json(null, 200) : faultResponse(c, refusal);
   });
 
   const reportRoute = createRoute({
@@ -134,13 +146,18 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
     path: "/v1/agent/status",
     tags,
     summary: "Replace the node's last status",
+    description:
+      "What `vms` says of the node's instances wins over their records, except while an operation is at work.",
     ...rights(deps, "AgentStatus"),
     request: { body: jsonBody(StatusReport) },
     responses: answers(Done, "Stored"),
   });
   app.openapi(reportRoute, async (c) => {
-    const refusal = await deps.signals.status(nodeOf(c), c.req.valid("json").payload);
-    return refusal === null ? c.json(null, 200) : faultResponse(c, refusal);
+    const { payload } = c.req.valid("json");
+    const refusal = await deps.signals.status(nodeOf(c), payload);
+    if (refusal !== null) return faultResponse(c, refusal);
+    await reconcile(c, deps, payload);
+    return c.json(null, 200);
   });
 
   const capacityRoute = createRoute({
@@ -185,13 +202,6 @@ const NOTHING = {
 };
 
 const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try again", { retry_after_s: 5 });
-
-/** The gate let only the key of a node pass. */
-function nodeOf(c: Ctx): string {
-  const principal = c.get("principal");
-  if (principal.kind !== "user" || principal.bound_cn === null) throw new Error("an agent route without a node");
-  return principal.bound_cn;
-}
 
 function registrationRefusal(body: z.output<typeof Registration>) {
   if (isNoIdentity(body.server_uuid)) return badRequest(NO_IDENTITY_RULE);

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Locate } from "../auth/place.ts";
 import type { Action } from "../auth/policy.ts";
-import { rightsOf } from "../auth/policy.ts";
+import { rightsOf } from "../auth/verdict.ts";
 import { ERROR_RESPONSES } from "../http/openapi.ts";
 import type { RouteDeps } from "./deps.ts";
 

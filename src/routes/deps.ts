@@ -44,11 +44,20 @@ export type RouteDeps = {
     heartbeat(server_uuid: string): Promise<Fault | null>;
     status(server_uuid: string, payload: unknown): Promise<Fault | null>;
     capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
+    running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
+    progress(
+      server_uuid: string,
+      report: { readonly job_id: string; readonly step: string; readonly percent: number | null },
+    ): Promise<Fault | null>;
   };
   /** Agents that wait for approval, by the hash of their poll token. */
   readonly approvals: Polls<Registered>;
+  /** Nodes that wait for work, by their UUID. */
+  readonly claims: Polls<{ readonly work: true }>;
   /** Callers that wait for an operation, by its id. */
   readonly endings: Polls<{ readonly ended: true }>;
+  /** Callers that wait for the outcome of an operation that they began, by its id. */
+  readonly outcomes: Polls<{ readonly ended: true }>;
   readonly sagas: readonly SagaDefinition<never>[];
   readonly audit: {
     list(query: { after_seq?: number; limit?: number }): Promise<AuditPage>;
@@ -56,6 +65,8 @@ export type RouteDeps = {
     verify(range: { from?: number; to?: number }): Promise<AuditVerification>;
     /** A claim code that was refused: at most its first three characters are kept. */
     refusedCode(c: Ctx, prefix: string): Promise<void>;
+    /** What a route refuses by rights that its gate cannot see. */
+    denied(c: Ctx, action: string, resource: string): Promise<void>;
     /** A login that was refused, by the id of the user whose name was given; null for a name that nobody has. */
     refusedLogin(c: Ctx, user_id: string | null): Promise<void>;
   };

@@ -6,7 +6,7 @@ import { findSessionUser } from "../../actors/session/reads.ts";
 import type { SessionView } from "../../actors/session/transition.ts";
 import { findLocalUser, type LocalUser } from "../../actors/user/reads.ts";
 import { callerOf } from "../auth/gate.ts";
-import { UNAUTHENTICATED } from "../auth/policy.ts";
+import { UNAUTHENTICATED } from "../auth/verdict.ts";
 import type { KnownPrincipal } from "../auth/principal.ts";
 import { badRequest, conflict, type Fault } from "../contract/fault.ts";
 import { LoginBody, PasswordChangeBody, RefreshBody, Tokens } from "../contract/identity.ts";

@@ -2,8 +2,10 @@
 import type { Kysely } from "kysely";
 import { storedSettings } from "../../actors/setting/reads.ts";
 import { type SettingKey, SETTINGS, settingVariable } from "../contract/settings.ts";
+import type { PlacementProfiles } from "../contract/placement-profiles.ts";
 import type { SettingView } from "../contract/setting.ts";
 import type { Database } from "../db/tables.ts";
+import { activeProfile, type Profile } from "../pure/placement/profile.ts";
 
 export type Settings = ReturnType<typeof createSettings>;
 
@@ -53,7 +55,21 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     return viewOf("cn.root_authorized_keys", await storedSettings(kysely)).value as string[];
   }
 
-  return { list, get, reservoir, rootAuthorizedKeys, shadowed: [...shadowing.keys()] };
+  /** The weights by which nodes are compared, and how long a summary of a node's load counts. */
+  async function placement(): Promise<{ profile: Profile; load_stale_s: number }> {
+    const stored = await storedSettings(kysely);
+    const interval_s = Number(viewOf("placement.load_materializer.interval_secs", stored).value);
+    const ticks = Number(viewOf("placement.load_materializer.staleness_ticks", stored).value);
+    const profiles = viewOf("placement.profiles", stored).value as PlacementProfiles;
+    return { profile: activeProfile(profiles), load_stale_s: interval_s * ticks };
+  }
+
+  /** Seconds that an operation on an instance may take its node. */
+  async function instanceWaitS(): Promise<number> {
+    return Number(viewOf("instance.create_wait_secs", await storedSettings(kysely)).value);
+  }
+
+  return { list, get, reservoir, rootAuthorizedKeys, instanceWaitS, placement, shadowed: [...shadowing.keys()] };
 }
 
 function fromVariable(key: SettingKey, text: string): unknown {

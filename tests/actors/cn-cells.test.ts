@@ -2,7 +2,7 @@
 // document 4 (1.1 to 1.5), not read from the table.
 import { describe, expect, test } from "vitest";
 import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
-import type { CnState } from "../../actors/cn/state.ts";
+import { type CnState, UNRESTRICTED } from "../../actors/cn/state.ts";
 import { cn, cnTable } from "../../actors/cn/transition.ts";
 import type { Out } from "../../actors/engine/types.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
@@ -24,6 +24,7 @@ disable            404                go:disabled  go:disabled        go:disable
 set_role           404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 set_reservoir      404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 set_traits         404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
+set_placement      404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 set_root_password  404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 factory_reset      404                409          go:awaiting_setup  go:awaiting_setup  409                409
 remove             ignore             go:gone      409                go:gone            go:gone            409
@@ -75,6 +76,7 @@ const BASE = {
   bound_macs: ["02:00:00:00:00:02"],
   conflict: null,
   traits: {},
+  placement: UNRESTRICTED,
   root_password_hash: "$6$kept$hash",
   setup_operation_id: null,
   bundle_taken: false,
@@ -156,6 +158,7 @@ const MESSAGES: { [T in CnMessage["type"]]: Extract<CnMessage, { type: T }> } = 
     defaults: { enabled: true, percent: 0.8 },
   },
   set_traits: { type: "set_traits", traits: { rack: "r1" } },
+  set_placement: { type: "set_placement", patch: { cordoned: true } },
   set_root_password: { type: "set_root_password", root_password_hash: null },
   announce: {
     type: "announce",

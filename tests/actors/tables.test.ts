@@ -11,6 +11,7 @@ import { firewallRuleTable } from "../../actors/firewall-rule/transition.ts";
 import { floatingIpTable } from "../../actors/floating-ip/transition.ts";
 import { idpTable } from "../../actors/idp/transition.ts";
 import { imageTable } from "../../actors/image/transition.ts";
+import { instanceTable } from "../../actors/instance/transition.ts";
 import { jobTable } from "../../actors/job/transition.ts";
 import { behaviors, sagas } from "../../actors/registry.ts";
 import { natGatewayTable } from "../../actors/nat-gateway/transition.ts";
@@ -62,6 +63,7 @@ const TABLES = {
   "network-pool": networkPoolTable,
   image: imageTable,
   "ssh-key": sshKeyTable,
+  instance: instanceTable,
 };
 
 test.each(Object.entries(TABLES))("the table of %s", (_kind, table) => {

@@ -32,7 +32,7 @@ export function badBodies(route: RouteDescription & { readonly accepted: Body })
     ...(fields.required ?? []).map((field) => missing(field, accepted)),
     ...unknownFields(route, accepted),
   ];
-  return [...(isList ? cases.map(asItem) : cases), ...wrongForms(isList, object)];
+  return [...(isList ? cases.map(asItem) : cases), ...wrongForms(route, object)];
 }
 
 /** The same fault in the one item of a list. */
@@ -72,13 +72,16 @@ function hostileTexts(accepted: Body): BadCase[] {
 }
 
 /** Bodies that are not what the route takes as a whole. */
-function wrongForms(isList: boolean, object: string): BadCase[] {
+function wrongForms({ body, bodyOptional }: RouteDescription, object: string): BadCase[] {
+  const isList = body?.type === "array";
+  // What is not JSON is no body, and that will do.
+  const otherTypes = bodyOptional ? [] : ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"];
   const sound = isList ? `[${object}]` : object;
   const forms = ["null", "true", "1", '"text"', "[null]", "[1]", "[[]]", ...(isList ? ["{}", object] : ["[]", "[{}]"])];
   return [
     ...forms.map((json) => text(`the body ${json}`, json)),
     text("no body", ""),
-    ...["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"].map((type) => ({
+    ...otherTypes.map((type) => ({
       name: `a body that says it is ${type}`,
       options: { text: sound, headers: { "content-type": type } },
       expected: { statuses: [400, 415] },

@@ -23,6 +23,8 @@ export type RouteDescription = {
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly body: Schema | null;
+  /** Whether the body can be left out. */
+  readonly bodyOptional: boolean;
 };
 
 type Document = {
@@ -31,7 +33,10 @@ type Document = {
 };
 type Operation = {
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
 };
 
 export function readRoutes(document: Document): RouteDescription[] {
@@ -45,6 +50,7 @@ export function readRoutes(document: Document): RouteDescription[] {
         path,
         parameters: parameters.map((each) => ({ ...each, schema: resolved(each.schema, document) })),
         body: body === undefined ? null : resolved(body, document),
+        bodyOptional: requestBody?.required !== true,
       };
     })
   );

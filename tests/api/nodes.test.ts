@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { insertInstance } from "../harness/instance-row.ts";
 import { bareMachine } from "./bare-machine.ts";
 
 let t: TestPlane;
@@ -185,7 +186,7 @@ describe("remove", () => {
 
   test.each([
     [
-      "insert into instance (id, incarnation, version, state, host_cn_uuid) values ($2, $2, 1, 'running', $1)",
+      insertInstance({ id: "$2", state: "'running'", host_cn_uuid: "$1::uuid" }),
       "delete from instance",
       "instances are still placed on this node; delete or migrate them first",
     ],
@@ -219,11 +220,7 @@ describe("remove", () => {
 test("the instances on a node are those that have it as their host, in pages that together are the list", async () => {
   const { server_uuid } = await t.register();
   const other = await t.register();
-  const insert = (host: string) =>
-    t.db.query(
-      "insert into instance (id, incarnation, version, state, host_cn_uuid) values ($1, $2, 1, 'running', $3) returning id",
-      [randomUUID(), randomUUID(), host],
-    );
+  const insert = (host: string) => t.db.query(insertInstance({ state: "'running'", host_cn_uuid: "$1::uuid" }), [host]);
   const placed = await Promise.all([server_uuid, server_uuid, server_uuid].map(insert));
   await insert(other.server_uuid);
   const path = `/v1/system/cns/${server_uuid}/instances`;

@@ -1,4 +1,5 @@
 // One object of every kind that a path or a selector can name, made through the API, for tests that walk all routes.
+import { addNode } from "../compute/cloud.ts";
 import { okOf, type TestPlane } from "../harness/control-plane.ts";
 import { acceptedBodies } from "./bodies.ts";
 import type { RouteDescription } from "./description.ts";
@@ -30,8 +31,40 @@ export async function makeObjects(t: TestPlane, within: Objects = {}): Promise<O
     const { id } = okOf(await t.call("POST", fill(path, made), { body: acceptedBodies[body]?.() }));
     made[name] = made[`${name}_id`] = id;
   }
+  if (!("instance" in within)) Object.assign(made, await makeInstance(t, made));
   await operationsEnded(t);
   return made;
+}
+
+/**
+ * An instance of an image, a subnet and a node of its own, with its disk and its NIC. It is stopping for good, since no
+ * operation will ever end that: so nothing that is asked of it waits for a node, and all that is refused is refused at once.
+ */
+async function makeInstance(t: TestPlane, made: Objects): Promise<Objects> {
+  const node = await addNode(t, { platform_version: "29991231T000000Z", hvm_supported: true });
+  const own = async (path: string) => {
+    const body = acceptedBodies[`POST ${path.split("?")[0]}`]?.();
+    return okOf(await t.call("POST", path, { body })).id;
+  };
+  const body = {
+    ...acceptedBodies["POST /v1/instances"]?.(),
+    image_id: await own("/v1/images"),
+    primary_subnet_id: await own(`/v1/subnets?vpc=${made.vpc}`),
+    extra_nics: [],
+    ssh_key_ids: [],
+    mac: null,
+  };
+  const query = `?tenant=${made.tenant}&project=${made.project}`;
+  const { id: instance } = await node.done(t.call("POST", `/v1/instances${query}`, { body }), "provision");
+  const [disk] = okOf(await t.call("GET", `/v1/disks?instance=${instance}`)).items;
+  const [nic] = okOf(await t.call("GET", `/v1/nics?instance=${instance}`)).items;
+  await t.db.query(
+    `update instance set state = 'stopping', operation_id = id, operation_kind = 'stop', version = version + 1
+      where id = $1`,
+    [instance],
+  );
+  const ids = { instance, disk: disk.id, nic: nic.id };
+  return Object.fromEntries(Object.entries(ids).flatMap(([name, id]) => [[name, id], [`${name}_id`, id]]));
 }
 
 /** Until no operation that the objects began is under way, so that nothing changes by itself any more. */

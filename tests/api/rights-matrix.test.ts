@@ -7,6 +7,8 @@ import { addUser } from "./user.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { identityTargets } from "../tenancy/identity-targets.ts";
 import { scopedTargets } from "../compute/scoped-targets.ts";
+import { instanceTargets } from "../compute/instance-targets.ts";
+import { jobTargets } from "../compute/job-targets.ts";
 import { networkTargets } from "../network/network-targets.ts";
 import { publicAddressTargets } from "./public-address-targets.ts";
 
@@ -28,6 +30,13 @@ POST /v1/agent/heartbeat              401   401   401     403     403     403   
 POST /v1/agent/status                 401   401   401     403     403     403   403    403    403     403     200     200
 POST /v1/agent/capacity               401   401   401     403     403     403   403    403    403     403     200     200
 GET /v1/agent/config                  401   401   401     403     403     403   403    403    403     403     200     200
+POST /v1/agent/claim                  401   401   401     403     403     403   403    403    403     403     200     403
+GET /v1/agent/jobs/{job_id}/blueprint 401   401   401     403     403     403   403    403    403     403 200/404 200/404
+POST /v1/agent/jobs/{job_id}/progress 401   401   401     403     403     403   403    403    403     403 200/404 200/404
+POST /v1/agent/jobs/{job_id}/complete 401   401   401     403     403     403   403    403    403     403 200/404 200/404
+POST /v1/agent/jobs/{job_id}/bury     401   401   401     403     403     403   403    403    403     403 409/404 409/404
+GET /v1/system/jobs                   401   401   401     200     200     404   404    404    404     404     404     404
+GET /v1/system/jobs/{job_id}          401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/system/cns                    401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/cns/{cn_id}            401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/system/cns/{cn_id}/instances  401   401   401 200/404 200/404     404   404    404    404     404     404     404
@@ -55,6 +64,11 @@ GET /v1/operations/{id}               401   401   401 200/404 200/404     403   
 POST /v1/operations/{id}/abandon      401   401   401 409/404     403     403   403    403    403     403     403     403
 GET /v1/cns/{server_uuid}/traits      401   401   401 200/404 200/404     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/traits     401   401   401 200/404     403     403   403    403    403     403     403     403
+GET /v1/cns/{server_uuid}/placement   401   401   401 200/404 200/404     403   403    403    403     403     403     403
+PATCH /v1/cns/{server_uuid}/placement 401   401   401 200/404     403     403   403    403    403     403     403     403
+POST /v1/cns/{server_uuid}/drain/preview
+                                      401   401   401 200/404 200/404     403   403    403    403     403     403     403
+POST /v1/system/placement/explain     401   401   401     200     200     404   404    404    404     404     404     404
 POST /v1/cns/{server_uuid}/root-password 401 401  401 200/404     403     403   403    403    403     403     403     403
 GET /v1/cns/{server_uuid}/setup-layout-proposal
                                       401   401   401 200/404 200/404     403   403    403    403     403     403     403
@@ -198,6 +212,21 @@ GET /v1/tenants/{tenant_id}/projects/{project_id}/images
                                        401   401   401 200/404 200/404     404   404    404    404     404     404     404
 POST /v1/tenants/{tenant_id}/projects/{project_id}/images
                                        401   401   401 201/404     404     404   404    404    404     404     404     404
+GET /v1/instances                      401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/instances                     401   401   401 400/404     404     404   404    404    404     404     404     404
+GET /v1/instances/{instance_id}        401   401   401 200/404 200/404     404   404    404    404     404     404     404
+PATCH /v1/instances/{instance_id}      401   401   401 200/404     404     404   404    404    404     404     404     404
+DELETE /v1/instances/{instance_id}     401   401   401 409/404     404     404   404    404    404     404     404     404
+POST /v1/instances/{instance_id}/start 401   401   401 409/404     404     404   404    404    404     404     404     404
+POST /v1/instances/{instance_id}/stop  401   401   401 409/404     404     404   404    404    404     404     404     404
+POST /v1/instances/{instance_id}/restart
+                                       401   401   401 409/404     404     404   404    404    404     404     404     404
+POST /v1/instances/{instance_id}/retry 401   401   401 409/404     404     404   404    404    404     404     404     404
+GET /v1/disks                          401   401   401 200/404 200/404     404   404    404    404     404     404     404
+GET /v1/disks/{disk_id}                401   401   401 200/404 200/404     404   404    404    404     404     404     404
+POST /v1/disks/{disk_id}/resize        401   401   401 400/404     404     404   404    404    404     404     404     404
+GET /v1/nics                           401   401   401 200/404 200/404     404   404    404    404     404     404     404
+GET /v1/nics/{nic_id}                  401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/ssh-keys                       200   200   401     200     200     200   200    200    200     200     200     200
 POST /v1/ssh-keys                      401   401   401     201     403     403   403    403    403     403     403     403
 GET /v1/ssh-keys/{key_id}
@@ -256,6 +285,8 @@ let operation: string;
 /** Column to the headers that its callers send; several where each must hear the same. */
 const callers = new Map<string, Headers[]>();
 const userKeys = new Map<string, string>();
+/** Column to the node whose key its callers have. */
+const nodes = new Map<string, string>();
 
 function bearer(key: string): Headers {
   return new Headers({ authorization: `Bearer ${key}` });
@@ -305,6 +336,8 @@ beforeAll(async () => {
   callers.set("booter", [bearer((await t.mintKey("booter")).secret)]);
   callers.set("enroll", [bearer((await t.mintKey("ur_enroll")).secret)]);
   callers.set("user", [bearer(user.key)]);
+  nodes.set("node", node.server_uuid);
+  nodes.set("off", off.server_uuid);
   callers.set("node", [bearer(node.api_key)]);
   callers.set("off", [bearer(off.api_key)]);
 });
@@ -340,6 +373,8 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
     body: { server_uuid: await node(objects), hostname: "n", sysinfo: {} },
   }),
   ...networkTargets(() => t),
+  ...jobTargets(() => t, nodes),
+  ...instanceTargets(() => t),
   ...publicAddressTargets(() => t),
   ...identityTargets(() => t),
   ...scopedTargets(() => t),

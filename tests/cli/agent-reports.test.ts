@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CapacityReport, StatusReport } from "../../src/contract/agent.ts";
+import { ClaimBody, HeartbeatBody } from "../../src/contract/job.ts";
 import { reservoirOf } from "../../cli/nodeagent/loops.ts";
 import { type AgentRun, APPROVED, registered, reports, type Route, runAgent, savedKey, SERVER_UUID } from "./agent.ts";
 
@@ -21,7 +22,8 @@ test("an enrolled node sends every report, in the shapes of the contract", async
   const { payload } = StatusReport.parse(body("/v1/agent/status"));
   expect(payload).toMatchObject({ vms: {}, timestamp: expect.any(String) });
   CapacityReport.parse(body("/v1/agent/capacity"));
-  expect(body("/v1/agent/heartbeat")).toBe(undefined);
+  expect(HeartbeatBody.parse(body("/v1/agent/heartbeat"))).toEqual({ running_jobs: [] });
+  expect(ClaimBody.parse(body("/v1/agent/claim"))).toEqual({ claimed_by: SERVER_UUID, wait: 0, running_jobs: [] });
   expect(count(ran, "/v1/agent/config")).toBeGreaterThan(0);
 });
 

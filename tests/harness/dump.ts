@@ -3,12 +3,13 @@ import type { Db } from "../../src/db/pool.ts";
 
 export type Dump = ReadonlyMap<string, readonly string[]>;
 
-/** Every row of every table, as PostgreSQL writes it, sorted within its table. */
-export async function dumpTables(db: Db): Promise<Dump> {
+/** Every row of every table, as PostgreSQL writes it, sorted within its table. Tables named are left out. */
+export async function dumpTables(db: Db, except: readonly string[] = []): Promise<Dump> {
   const { rows } = await db.query<{ name: string }>(
     `select c.relname as name from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-      order by c.relname`,
+        and c.relname <> all($1) order by c.relname`,
+    [except],
   );
   const dump = new Map<string, string[]>();
   for (const { name } of rows) {

@@ -7,6 +7,7 @@ import type { RegistrationView } from "../../src/contract/agent.ts";
 import { type Connection, type Db, openClient, openPool } from "../../src/db/pool.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { type ServerProcess, startServer } from "../harness/server-process.ts";
+import { insertInstance } from "../harness/instance-row.ts";
 import { type Answer, must, request } from "./client.ts";
 import { invariantViolations } from "./history.ts";
 import { approval, registration } from "./load.ts";
@@ -87,8 +88,7 @@ async function placeOpenly(node: string): Promise<boolean> {
   await placing.query("set local lock_timeout = '5s'");
   await placing.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`cn:${node}`]);
   const { rowCount } = await placing.query(
-    `insert into instance (id, incarnation, version, state, host_cn_uuid)
-       select gen_random_uuid(), gen_random_uuid(), 1, 'pending', server_uuid from cn where server_uuid = $1`,
+    insertInstance({ state: "'pending'", host_cn_uuid: "$1::uuid", from: "from cn where server_uuid = $1" }),
     [node],
   );
   return rowCount === 1;

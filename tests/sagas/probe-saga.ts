@@ -62,6 +62,8 @@ const PROBE_SQL = `
 create table probe_gate (name text primary key);
 create function guard_probe_gate(args jsonb) returns boolean language sql as
   $$ select not exists (select from probe_gate where name = args->>'name') $$;
+insert into cn (server_uuid, incarnation, version, state, hostname, role, sysinfo, registered_at, approved_at, bound_api_key_id)
+  select '${NODE}', id, 1, 'approved', 'probe', 'tenant', '{}', berth_now(), berth_now(), id from gen_random_uuid() id;
 update budget set remaining = 1000 where name = 'current';
 update pool_range set high = 1000 where pool_id = 'sockets';
 `;

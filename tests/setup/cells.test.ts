@@ -18,6 +18,7 @@ setup_completed    404                409          409                409       
 setup_failed       404                409          409                409                409                go:awaiting_setup
 revert_setup       ignore             ignore       ignore             ignore             ignore             go:awaiting_setup
 set_traits         404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
+set_placement      404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 set_root_password  404                go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 factory_reset      404                409          go:awaiting_setup  go:awaiting_setup  409                409
 remove             ignore             gone         409                gone               gone               409

@@ -95,6 +95,7 @@ export const MESSAGES = {
   setup_failed: { type: "setup_failed", epoch: EPOCH, reason: "no disks" },
   revert_setup: { type: "revert_setup", epoch: EPOCH, reason: "abandoned" },
   set_traits: { type: "set_traits", traits: { rack: "1" } },
+  set_placement: { type: "set_placement", patch: { cordoned: true } },
   set_root_password: { type: "set_root_password", root_password_hash: null },
   factory_reset: { type: "factory_reset" },
   remove: { type: "remove" },

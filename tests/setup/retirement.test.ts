@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
 import { capacity } from "../api/bodies.ts";
 import { changedRows, dumpTables, tablesWith } from "../harness/dump.ts";
+import { insertInstance } from "../harness/instance-row.ts";
 import { expectInvariants } from "./invariants.ts";
 import {
   announce,
@@ -70,8 +71,7 @@ async function lived(run: Run): Promise<void> {
 const GUARDS = [
   {
     text: "instances are still placed on this node; delete or migrate them first",
-    hold:
-      "insert into instance (id, incarnation, version, state, host_cn_uuid) values (gen_random_uuid(), gen_random_uuid(), 1, 'stopped', $1)",
+    hold: insertInstance({ host_cn_uuid: "$1::uuid" }),
     free: "delete from instance where host_cn_uuid = $1",
   },
   {

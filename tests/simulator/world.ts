@@ -55,6 +55,8 @@ export function createWorld(plan: Plan, counters: Counters): World {
       no_instance_on_cn: (args) => !placed.has((args as { server_uuid: string }).server_uuid),
       no_reservation_on_cn: () => true,
       no_migration_of_cn: () => true,
+      // Nodes of the simulator work on whatever becomes of them.
+      cn_is_approved: () => true,
     },
     joined: { cn: CN_JOINED, site: SITE_JOINED },
     onApplied: (written) => journal.applied(database.tables, written),

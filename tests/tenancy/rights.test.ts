@@ -71,6 +71,20 @@ POST /v1/firewall-rules                                                  201   4
 GET /v1/firewall-rules/{firewall_rule_id}                                200   200   200   404   404   200   200
 PATCH /v1/firewall-rules/{firewall_rule_id}                              200   404   200   404   404   200   404
 DELETE /v1/firewall-rules/{firewall_rule_id}                             204   404   204   404   404   204   404
+GET /v1/instances                                                        200   200   200   404   404   200   200
+POST /v1/instances                                                       400   404   400   404   404   400   404
+GET /v1/instances/{instance_id}                                          200   200   200   404   404   200   200
+PATCH /v1/instances/{instance_id}                                        200   404   200   404   404   200   404
+DELETE /v1/instances/{instance_id}                                       409   404   409   404   404   409   404
+POST /v1/instances/{instance_id}/start                                   409   404   409   404   404   409   404
+POST /v1/instances/{instance_id}/stop                                    409   404   409   404   404   409   404
+POST /v1/instances/{instance_id}/restart                                 409   404   409   404   404   409   404
+POST /v1/instances/{instance_id}/retry                                   409   404   409   404   404   409   404
+GET /v1/disks                                                            200   200   200   404   404   200   200
+GET /v1/disks/{disk_id}                                                  200   200   200   404   404   200   200
+POST /v1/disks/{disk_id}/resize                                          400   404   400   404   404   400   404
+GET /v1/nics                                                             200   200   200   404   404   200   200
+GET /v1/nics/{nic_id}                                                    200   200   200   404   404   200   200
 GET /v1/images/{image_id}                                                200   200   200   200   200   200   200
 PATCH /v1/images/{image_id}                                              403   403   403   403   403   200   403
 DELETE /v1/images/{image_id}                                             403   403   403   403   403   204   403
@@ -142,9 +156,13 @@ async function fresh({ method, path }: RouteDescription): Promise<Objects> {
   if (path.endsWith("/idp")) await setIdp();
   if (method === "GET") return own;
   const isTenantItself = path.endsWith("/tenants/{tenant_id}");
-  return await complete(
-    await makeObjects(t, isTenantItself ? silo : { ...silo, tenant: own.tenant!, tenant_id: own.tenant! }),
-  );
+  if (isTenantItself) return await complete(await makeObjects(t, silo));
+  // Making one takes a node its time.
+  const standing = /instance|disk|nic/.test(path)
+    ? []
+    : ["instance", "disk", "nic"].flatMap((name) => [name, `${name}_id`]);
+  const kept = Object.fromEntries(["tenant", "tenant_id", ...standing].map((name) => [name, own[name]!]));
+  return await complete(await makeObjects(t, { ...silo, ...kept }));
 }
 
 async function setIdp(): Promise<void> {
@@ -164,6 +182,7 @@ async function complete(objects: Objects): Promise<Objects> {
 /** Bodies that name another object. */
 function bodyOf({ name, body }: RouteDescription, objects: Objects): unknown {
   if (name === "PUT /v1/subnets/{subnet_id}/route-table") return { route_table_id: objects.route_table };
+  if (name === "POST /v1/instances") return { ...acceptedBodies[name]?.(), cpu: 0 };
   return body === null ? undefined : acceptedBodies[name]?.();
 }
 

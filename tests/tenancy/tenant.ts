@@ -17,7 +17,7 @@ export type TestTenant = {
 let made = 0;
 
 /** Every call makes another one; the names differ also when the given ones do not. */
-export async function openTenant(t: TestPlane, name = "acme"): Promise<TestTenant> {
+export async function openTenant(t: Pick<TestPlane, "call">, name = "acme"): Promise<TestTenant> {
   made += 1;
   const make = async (path: string, body: unknown) => okOf(await t.call("POST", path, { body }));
   const silo = await make("/v1/silos", { name: `${name}-silo-${made}` });

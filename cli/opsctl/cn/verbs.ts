@@ -5,11 +5,14 @@ import { open } from "./auto-approve/open.ts";
 import { status } from "./auto-approve/status.ts";
 import { bootVerbs } from "./boot/verbs.ts";
 import { disable } from "./disable.ts";
+import { drainPreview } from "./drain-preview.ts";
 import { doctor } from "./doctor/doctor.ts";
 import { exec } from "./exec/exec.ts";
 import { factoryReset } from "./factory-reset.ts";
 import { set as setLabel } from "./label/set.ts";
 import { list } from "./list.ts";
+import { set as setPlacement } from "./placement/set.ts";
+import { show as showPlacement } from "./placement/show.ts";
 import { remove } from "./remove.ts";
 import { clear as clearReservoir } from "./reservoir/clear.ts";
 import { set as setReservoir } from "./reservoir/set.ts";
@@ -33,6 +36,8 @@ export function cnVerbs(): AnyCommand[] {
     remove(),
     group("label", "What a node may be used for", [setLabel()]),
     group("traits", "What placement rules can ask of a node", [showTraits(), setTraits(), clearTraits()]),
+    group("placement", "What operators decide about placing work on a node", [showPlacement(), setPlacement()]),
+    drainPreview(),
     group("reservoir", "Memory kept for virtual machines, per node", [setReservoir(), clearReservoir()]),
     group("auto-approve", "The window in which new nodes need no claim code", [status(), open(), close()]),
     group("boot", "Which machines may netboot, and into what", bootVerbs()),

@@ -3,6 +3,7 @@
 import type { ApiKeyView } from "../../../src/contract/api-key.ts";
 import type { BootRecord, StagedImage } from "../../../src/contract/boot.ts";
 import type { CnView } from "../../../src/contract/cn.ts";
+import type { Job } from "../../../src/contract/job.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import type { SettingView } from "../../../src/contract/setting.ts";
 import { type AnyCommand, command, describe, rootOf } from "../../framework.ts";
@@ -13,6 +14,7 @@ import { withIo } from "../../kit/run.ts";
 import { API_KEYS_PATH } from "../api-key/keys.ts";
 import { RECORDS_PATH } from "../cn/boot/record.ts";
 import { SETTINGS_PATH } from "../config/setting.ts";
+import { JOBS_PATH } from "../job/list.ts";
 import { OPERATIONS_PATH } from "../operation/list.ts";
 import { STAGED_PATH } from "../pi/list.ts";
 import { recordCandidates } from "./records.ts";
@@ -53,6 +55,10 @@ function lookUp(io: Io, argument: string): ReturnType<LookUp> {
     case "operation":
       return ask<OperationSummary[]>(io, OPERATIONS_PATH).then(
         named(({ id, kind, state }) => [id, `${kind}, ${state}`]),
+      );
+    case "job":
+      return ask<{ items: Job[] }>(io, JOBS_PATH).then(({ items }) =>
+        named<Job>(({ id, kind, status }) => [id, `${kind.kind}, ${status.status}`])(items)
       );
     case "setting":
       return ask<SettingView[]>(io, SETTINGS_PATH).then(named(({ key, description }) => [key, description]));

@@ -10,6 +10,7 @@ const STEP_COLUMNS: readonly Column<OperationStep>[] = [
   ["STATUS", (step) => step.status],
   ["STARTED_AT", (step) => step.started_at],
   ["ENDED_AT", (step) => step.ended_at],
+  ["JOB", (step) => step.job_id],
   ["ERROR", (step) => step.undo_error ?? step.error_message],
 ];
 

@@ -12,13 +12,13 @@ export function complete(): AnyCommand {
     .argument("[words...]", "the words after `tenantctl`; put -- before them")
     .action(withWords(async (io, words, _options, member) => {
       // The line that is written names its own server and scope.
-      const { endpoint, apiKey, tenant, project, vpc, routeTable } = valuesIn(words.slice(0, -1));
+      const { endpoint, apiKey, tenant, project, vpc, routeTable, instance } = valuesIn(words.slice(0, -1));
       const line = await openIo(io.world, { flags: { endpoint, apiKey, tenant, project }, format: "table" });
       const tree = describe(rootOf(member as AnyCommand));
       const found = await candidates(
         tree,
         words,
-        (argument) => lookUp(line, argument, { vpc, routeTable }).catch(() => []),
+        (argument) => lookUp(line, argument, { vpc, routeTable, instance }).catch(() => []),
       );
       for (const { value, summary } of found) {
         io.world.stdout.write(summary === "" ? `${value}\n` : `${value}\t${plainText(summary)}\n`);

@@ -3,9 +3,12 @@ import type { Page } from "../../../src/contract/common.ts";
 import { PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import type { Project } from "../../../src/contract/tenancy.ts";
 import type { Candidate } from "../../kit/completion.ts";
+import { DISK } from "../disk/disk.ts";
 import { FIREWALL_RULE } from "../firewall-rule/firewall-rule.ts";
 import { FLOATING_IP } from "../floating-ip/floating-ip.ts";
+import { INSTANCE } from "../instance/instance.ts";
 import { NAT_GATEWAY } from "../nat-gateway/nat-gateway.ts";
+import { NIC } from "../nic/nic.ts";
 import type { TenantIo } from "../open-io.ts";
 import type { KindPlace } from "../record/kind.ts";
 import type { Named } from "../record/pick.ts";
@@ -18,15 +21,19 @@ import { VPC } from "../vpc/vpc.ts";
 
 /** Nobody waits longer for a completion. */
 const LIMITS = { limit_ms: 1_500, tries_max: 1 } as const;
-const KINDS: readonly KindPlace[] = [VPC, SUBNET, NAT_GATEWAY, FLOATING_IP, ROUTE_TABLE, ROUTE, FIREWALL_RULE];
+const KINDS: readonly KindPlace[] = [
+  ...[VPC, SUBNET, NAT_GATEWAY, FLOATING_IP, ROUTE_TABLE, ROUTE, FIREWALL_RULE],
+  ...[INSTANCE, DISK, NIC],
+];
 
 /** Without it a list is refused. */
-const SELECTORS = { project: "project", vpc: "vpc", "route-table": "route_table" } as const;
+const SELECTORS = { project: "project", vpc: "vpc", "route-table": "route_table", instance: "instance" } as const;
 
 /** `argument` is what the help calls the value at the cursor. */
 export async function lookUp(io: TenantIo, argument: string, place: PlaceWords): Promise<Candidate[]> {
   if (argument === "project") return candidatesOf(await projects(io));
   if (argument === "ssh-key") return candidatesOf(await io.send<Named[]>({ method: "GET", path: OWN_PATH, ...LIMITS }));
+  if (argument === "image") return candidatesOf(await images(io));
   const kind = KINDS.find(({ noun }) => noun === argument);
   if (kind === undefined) return [];
   const query = await listQuery(io, kind, place);
@@ -38,6 +45,15 @@ export async function lookUp(io: TenantIo, argument: string, place: PlaceWords):
 async function projects(io: TenantIo): Promise<Project[]> {
   const path = `/v1/tenants/${await io.tenant()}/projects`;
   return await io.send<Project[]>({ method: "GET", path, ...LIMITS });
+}
+
+/** Public ones and the tenant's own. */
+async function images(io: TenantIo): Promise<Named[]> {
+  const page = { scope: "public", limit: PAGE_ROWS_MAX };
+  const all = await io.send<Page<Named>>({ method: "GET", path: "/v1/images", query: page, ...LIMITS });
+  const tenant = await io.tenant();
+  if (tenant === undefined) return all.items;
+  return [...all.items, ...await io.send<Named[]>({ method: "GET", path: `/v1/tenants/${tenant}/images`, ...LIMITS })];
 }
 
 /** Names that a shell would read as more than one word are left out. */

@@ -7,6 +7,7 @@ const OPTIONS = {
   "--project": "project",
   "--vpc": "vpc",
   "--route-table": "routeTable",
+  "--instance": "instance",
 } as const;
 export type Values = { readonly [name in (typeof OPTIONS)[keyof typeof OPTIONS]]?: string };
 

@@ -23,6 +23,11 @@ async function tenantOfCaller(io: TenantIo): Promise<string | null> {
   return (await io.get<Whoami>("/v1/auth/whoami")).tenant_id;
 }
 
+/** A UUID is taken as it is. */
+export async function resolveImage(io: TenantIo, name: string): Promise<string> {
+  return isUuid(name) ? name.toLowerCase() : (await findImage(io, name)).id;
+}
+
 export async function findImage(io: TenantIo, name: string): Promise<Image> {
   if (isUuid(name)) return await io.get<Image>(`${PATH}/${name.toLowerCase()}`);
   return pick(await visibleImages(io), { name, words: "image", plural: "images" });

@@ -1,4 +1,4 @@
-// What the verbs that all networking families share need to know of one family.
+// What the verbs that families of records share need to know of one family.
 import type { Column } from "../../kit/table.ts";
 import type { Named } from "./pick.ts";
 
@@ -10,7 +10,7 @@ export type KindPlace = {
   readonly plural: string;
   readonly path: string;
   /** What its list is of. */
-  readonly parent: "project" | "vpc" | "route-table";
+  readonly parent: "project" | "vpc" | "route-table" | "instance";
   /** Document 3, Networking rules: whether its list compares `project=` with the project of the VPC. */
   readonly sends_project?: true;
   /** Document 3, Tenant CLI: whether its list insists on --vpc before it asks the server. */
@@ -23,3 +23,8 @@ export type Kind<T extends Named> = KindPlace & {
   readonly columns: readonly Column<T>[];
   lines(record: T): readonly (readonly [label: string, value: unknown])[];
 };
+
+/** `an instance`, `a NAT gateway`. */
+export function withArticle(words: string): string {
+  return `${/^[aeio]/.test(words) ? "an" : "a"} ${words}`;
+}

@@ -1,15 +1,16 @@
 import { type AnyCommand, command } from "../../framework.ts";
 import { withIo } from "../open-io.ts";
-import type { Kind } from "./kind.ts";
+import { type Kind, withArticle } from "./kind.ts";
 import { lineOf } from "./line.ts";
 import type { Named } from "./pick.ts";
 import { addParentOptions, listQuery } from "./place.ts";
 
-const HOLDERS = { project: "project", vpc: "VPC", "route-table": "route table" } as const;
+const HOLDERS = { project: "project", vpc: "VPC", "route-table": "route table", instance: "instance" } as const;
 
 export function list<T extends Named>(kind: Kind<T>): AnyCommand {
   const { path, plural, columns } = kind;
-  return addParentOptions(command("list", `List the ${plural} of a ${HOLDERS[kind.parent]}`), kind)
+  const holder = withArticle(HOLDERS[kind.parent]);
+  return addParentOptions(command("list", `List the ${plural} of ${holder}`), kind)
     .action(withIo(async (io, ...given) => {
       const items = await io.all<T>(path, await listQuery(io, kind, lineOf(given).options));
       io.table({ items }, items, columns, `(no ${plural})`);

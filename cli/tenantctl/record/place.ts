@@ -1,5 +1,5 @@
-// Where a record is: the selectors of its list, from --vpc and --route-table and, for what a project holds, the global
-// flags. A UUID is taken as it is; a name is looked up in the list that holds it.
+// Where a record is: the selectors of its list, from --vpc, --route-table and --instance and, for what a project holds, the
+// global flags. A UUID is taken as it is; a name is looked up in the list that holds it.
 import type { RouteTable, Vpc } from "../../../src/contract/network.ts";
 import type { AnyCommand } from "../../framework.ts";
 import { usageFailure } from "../../kit/failure.ts";
@@ -10,14 +10,17 @@ import { isUuid } from "../../opsctl/record-name.ts";
 import type { KindPlace } from "./kind.ts";
 import { type Named, pick } from "./pick.ts";
 
-export type PlaceWords = { readonly vpc?: string; readonly routeTable?: string };
+export type PlaceWords = { readonly vpc?: string; readonly routeTable?: string; readonly instance?: string };
 
 export const VPC_FLAGS = "--vpc <vpc>";
 export const ROUTE_TABLE_FLAGS = "--route-table <route-table>";
 export const VPC_OPTION = [VPC_FLAGS, "the VPC: UUID, unique UUID prefix or name"] as const;
-const NAMED_BY = "UUID, unique UUID prefix or name";
+export const INSTANCE_FLAGS = "--instance <instance>";
+export const INSTANCE_OPTION = [INSTANCE_FLAGS, "the instance: UUID, unique UUID prefix or name"] as const;
+export const NAMED_BY = "UUID, unique UUID prefix or name";
 const VPCS = { path: "/v1/vpcs", words: "VPC", plural: "VPCs" };
 const ROUTE_TABLES = { path: "/v1/route-tables", words: "route table", plural: "route tables" };
+const INSTANCES = { path: "/v1/instances", words: "instance", plural: "instances" };
 
 /** The options that say in what a record is listed or made. */
 export function addParentOptions(made: AnyCommand, { parent, needs_vpc }: KindPlace): AnyCommand {
@@ -30,6 +33,8 @@ export function addParentOptions(made: AnyCommand, { parent, needs_vpc }: KindPl
       return made
         .option(ROUTE_TABLE_FLAGS, "the route table: UUID; with --vpc also a unique UUID prefix or name")
         .option(VPC_FLAGS, "the VPC in which a route table is looked up by name");
+    case "instance":
+      return made.requiredOption(...INSTANCE_OPTION);
   }
 }
 
@@ -47,6 +52,10 @@ export function addNameArgument(made: AnyCommand, { noun, parent }: KindPlace): 
         .argument(`<${noun}>`, "UUID; with --route-table also a unique UUID prefix or name")
         .option(ROUTE_TABLE_FLAGS, "the route table in which a name is looked up")
         .option(VPC_FLAGS, "the VPC in which a route table is looked up by name");
+    case "instance":
+      return made
+        .argument(`<${noun}>`, "UUID; with --instance also a unique UUID prefix or name")
+        .option(INSTANCE_FLAGS, "the instance whose it is: UUID, unique UUID prefix or name");
   }
 }
 
@@ -61,12 +70,19 @@ export async function listQuery(io: TenantIo, { parent, sends_project }: KindPla
     }
     case "route-table":
       return { route_table: words.routeTable === undefined ? undefined : await resolveRouteTable(io, words) };
+    case "instance":
+      return { instance: words.instance === undefined ? undefined : await resolveInstance(io, words.instance) };
   }
 }
 
 export async function resolveVpc(io: TenantIo, name: string): Promise<string> {
   if (isUuid(name)) return name.toLowerCase();
   return pick(await io.all<Vpc>(VPCS.path, await projectScope(io)), { name, ...VPCS }).id;
+}
+
+export async function resolveInstance(io: TenantIo, name: string): Promise<string> {
+  if (isUuid(name)) return name.toLowerCase();
+  return pick(await io.all<Named>(INSTANCES.path, await projectScope(io)), { name, ...INSTANCES }).id;
 }
 
 export async function resolveRouteTable(io: TenantIo, { routeTable: name = "", vpc }: PlaceWords): Promise<string> {
@@ -88,6 +104,7 @@ export async function resolveRecord(
   if (isUuid(name)) return name.toLowerCase();
   if (kind.parent === "vpc" && place.vpc === undefined) throw notUuid(name, kind.words, "--vpc");
   if (kind.parent === "route-table" && place.routeTable === undefined) throw notUuid(name, kind.words, "--route-table");
+  if (kind.parent === "instance" && place.instance === undefined) throw notUuid(name, kind.words, "--instance");
   const { words, plural } = kind;
   return pick(await io.all<Named>(kind.path, await listQuery(io, kind, place)), { name, words, plural }).id;
 }

@@ -2,13 +2,16 @@ import { type AnyCommand, command } from "../../framework.ts";
 import { blockText } from "../../kit/table.ts";
 import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../../opsctl/named-patch.ts";
 import { withIo } from "../open-io.ts";
-import type { Kind } from "./kind.ts";
+import { type Kind, withArticle } from "./kind.ts";
 import { lineOf } from "./line.ts";
 import type { Named } from "./pick.ts";
 import { addNameArgument, resolveRecord } from "./place.ts";
 
 export function update<T extends Named>(kind: Kind<T>): AnyCommand {
-  return addNameArgument(command("update", `Rename or describe a ${kind.words}; what is left out stays`), kind)
+  return addNameArgument(
+    command("update", `Rename or describe ${withArticle(kind.words)}; what is left out stays`),
+    kind,
+  )
     .option(...NAME_OPTION)
     .option(...DESCRIPTION_OPTION)
     .action(withIo(async (io, ...given) => {

@@ -9,13 +9,21 @@ export const OWN_PATH = "/v1/auth/ssh-keys";
 export const KEYS_PATH = "/v1/ssh-keys";
 export const KEY_ARGUMENT = ["<ssh-key>", "UUID; of your own also a unique UUID prefix or its name"] as const;
 
+const KEYS = { words: "SSH key", plural: "SSH keys" };
+
 export async function ownKeys(io: TenantIo): Promise<SshKey[]> {
   return await io.get<SshKey[]>(OWN_PATH);
 }
 
 export async function resolveKey(io: TenantIo, name: string): Promise<string> {
   if (isUuid(name)) return name.toLowerCase();
-  return pick(await ownKeys(io), { name, words: "SSH key", plural: "SSH keys" }).id;
+  return pick(await ownKeys(io), { name, ...KEYS }).id;
+}
+
+/** The same for several, with at most one request. */
+export async function resolveKeys(io: TenantIo, names: readonly string[]): Promise<string[]> {
+  const own = names.every(isUuid) ? [] : await ownKeys(io);
+  return names.map((name) => isUuid(name) ? name.toLowerCase() : pick(own, { name, ...KEYS }).id);
 }
 
 export function keyText(key: SshKey): string {

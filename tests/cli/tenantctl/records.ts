@@ -1,4 +1,5 @@
-// One record of every networking family, as the control plane shows it.
+// One record of every family of a project, as the control plane shows it.
+import type { Disk, Instance, Nic } from "../../../src/contract/instance.ts";
 import type {
   FirewallRule,
   FloatingIp,
@@ -120,3 +121,53 @@ export const FIREWALL_RULE = {
   icmp_type_code: null,
   created_at,
 } as const satisfies FirewallRule;
+
+export const IMAGE_ID = "88888888-0000-4000-8000-000000000088";
+
+export const INSTANCE = {
+  id: "99999999-0000-4000-8000-000000000099",
+  tenant_id: TENANT,
+  project_id: PROJECT,
+  name: "web-1",
+  description: "",
+  brand: "bhyve",
+  cpu: 2,
+  memory_bytes: 4_294_967_296,
+  image_id: IMAGE_ID,
+  primary_subnet_id: SUBNET.id,
+  ssh_key_ids: [],
+  host_cn_uuid: "eeeeeeee-0000-4000-8000-0000000000ee",
+  host_live: true,
+  found_on_host: true,
+  lifecycle: { state: "running" },
+  created_at,
+  updated_at,
+} as const satisfies Instance;
+
+const ofInstance = { tenant_id: TENANT, project_id: PROJECT, instance_id: INSTANCE.id };
+
+export const DISK = {
+  ...ofInstance,
+  id: "dddddddd-0000-4000-8000-0000000000dd",
+  instance: INSTANCE.id,
+  name: "boot",
+  description: "",
+  kind: "boot",
+  size_bytes: 21_474_836_480,
+  applied_bytes: 21_474_836_480,
+  source_image_id: IMAGE_ID,
+  created_at,
+} as const satisfies Disk;
+
+/** Of the instance. */
+export const PRIMARY_NIC = {
+  ...ofInstance,
+  id: NIC,
+  vpc_id: VPC.id,
+  subnet_id: SUBNET.id,
+  name: "primary",
+  mac: "02:08:20:00:00:01",
+  primary_ipv4: "10.0.1.2",
+  primary_ipv6: null,
+  created_at,
+} as const satisfies Nic;

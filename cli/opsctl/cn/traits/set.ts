@@ -1,8 +1,7 @@
 import { type AnyCommand, command } from "../../../framework.ts";
-import { usageFailure } from "../../../kit/failure.ts";
 import { withIo } from "../../../kit/run.ts";
 import { NODE_ARGUMENT } from "../../node-name.ts";
-import { changeTraits } from "./traits.ts";
+import { changeTraits, pairOf } from "./traits.ts";
 
 export function set(): AnyCommand {
   return command("set", "Set placement traits of a node; those not named stay")
@@ -12,10 +11,4 @@ export function set(): AnyCommand {
       const given = Object.fromEntries(words.map(pairOf));
       await changeTraits(io, name, (held) => ({ ...held, ...given }));
     }));
-}
-
-function pairOf(word: string): [key: string, value: string] {
-  const at = word.indexOf("=");
-  if (at < 1 || at === word.length - 1) throw usageFailure(`${word} is not of the form trait=value`);
-  return [word.slice(0, at), word.slice(at + 1)];
 }

@@ -1,4 +1,5 @@
 import type { Traits } from "../../../../src/contract/setup.ts";
+import { usageFailure } from "../../../kit/failure.ts";
 import type { Io } from "../../../kit/io.ts";
 import { tableText } from "../../../kit/table.ts";
 import { resolveNode } from "../../node-name.ts";
@@ -9,6 +10,13 @@ export async function changeTraits(io: Io, name: string, change: (held: Traits["
   const { traits } = await io.get<Traits>(path);
   const body: Traits = { traits: change(traits) };
   printTraits(io, await io.post<Traits>(path, body));
+}
+
+/** The two sides of `rack=r12`. */
+export function pairOf(word: string): [key: string, value: string] {
+  const at = word.indexOf("=");
+  if (at < 1 || at === word.length - 1) throw usageFailure(`${word} is not of the form trait=value`);
+  return [word.slice(0, at), word.slice(at + 1)];
 }
 
 export async function traitsPath(io: Io, name: string): Promise<string> {

@@ -1,0 +1,41 @@
+// What operators decide about placing work on a node: reserve, cordon, pin, overprovision, fault domain. It binds what is
+// placed from now on. The lock is that of whoever places something, so a create sees the node either before or after.
+import { fault } from "../../src/contract/fault.ts";
+import type { CnPlacementPatch, CnPlacementRules } from "../../src/contract/cn-placement.ts";
+import { audit, go, guard, lock, reply, upsert } from "../engine/decide.ts";
+import type { Out } from "../engine/types.ts";
+import type { Msg } from "./messages.ts";
+import { type CnState, resource } from "./state.ts";
+import { placementView } from "./view.ts";
+
+const PIN_CONFLICT = fault("conflict", "the node cannot be pinned so: <WHAT>", { error_code: "PinConflict" });
+
+export function setPlacement(s: CnState, { patch }: Msg<"set_placement">): Out<CnState> {
+  const { server_uuid } = s;
+  const placement = patched(s.placement, patch);
+  const { pinned_silo_uuid, pinned_tenant_uuid } = placement;
+  const repinned = pinned_silo_uuid !== s.placement.pinned_silo_uuid ||
+    pinned_tenant_uuid !== s.placement.pinned_tenant_uuid;
+  const next = { ...s, placement };
+  return go(
+    next,
+    lock(`cn:${server_uuid}`),
+    ...(repinned ? [guard("pin_holds", { pinned_silo_uuid, pinned_tenant_uuid }, PIN_CONFLICT)] : []),
+    upsert("cn_placement", ["server_uuid"], { server_uuid, ...placement }),
+    audit("cn_placement_set", resource(s), { server_uuid, ...placement }),
+    reply(placementView(next)),
+  );
+}
+
+/** What is not named stays. A reason goes with what it is the reason of. */
+function patched(held: CnPlacementRules, patch: CnPlacementPatch): CnPlacementRules {
+  const { clear, ...given } = patch;
+  const said = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
+  const cleared = (clear ?? []).map((field) => [field, null]);
+  const next: CnPlacementRules = { ...held, ...Object.fromEntries(said), ...Object.fromEntries(cleared) };
+  return {
+    ...next,
+    reserved_reason: next.reserved ? next.reserved_reason : null,
+    cordoned_reason: next.cordoned ? next.cordoned_reason : null,
+  };
+}

@@ -1,0 +1,143 @@
+// The making of an instance: one commit takes its addresses, its share of the quota and its room on the first candidate
+// that has any, writes its NICs and its disk, and starts the operation that waits for the node. With no room anywhere
+// nothing is written. Document 3, instance-create; document 4, 1.11 and section 5.
+import { conflict, type Fault } from "../../src/contract/fault.ts";
+import { toRfc3339 } from "../../src/pure/instant.ts";
+import { canonicalMac, isMulticastMac } from "../../src/pure/mac.ts";
+import { nameFault } from "../../src/pure/resource-name.ts";
+import { allocate, audit, go, insert, lock, otherwise, refuse } from "../engine/decide.ts";
+import type { Of } from "../engine/table.ts";
+import type { Condition, Out, Part } from "../engine/types.ts";
+import { subnetLock, subnetPool } from "../../src/pure/subnet-pool.ts";
+import type { InstanceMessage, NicPlan } from "./messages.ts";
+import { begin, INSTANCE_CREATE } from "./operation.ts";
+import { type Amounts, exhausted, NO_ELIGIBLE_NODE, takeQuota, takeRoom } from "./resources.ts";
+import { type DiskRow, IDLE, type InstanceState, type NicRow, type On } from "./state.ts";
+import { instanceView } from "./view.ts";
+
+type Create = Of<InstanceMessage, "create">;
+
+export function create(_s: null, m: Create, now: Date): Out<InstanceState> {
+  const wrong = nameFault(m.name) ?? brokenNics(m.nics);
+  if (wrong !== null) return refuse(wrong);
+  // What the last of them refuses with is heard: its quota, its addresses, then its room.
+  const first = m.candidates.map((server_uuid) => placedOn(server_uuid, m, now)).reduceRight<Out<InstanceState> | null>(
+    (rest, { next, parts }) => go(next, ...parts, ...(rest === null ? [] : [otherwise(rest)])),
+    null,
+  );
+  return first ?? refuse(NO_ELIGIBLE_NODE);
+}
+
+function placedOn(host_cn_uuid: string, m: Create, now: Date) {
+  const { id, tenant_id, project_id, operation_id, limit_ms } = m;
+  const of = { tenant_id, project_id, instance_id: id, created_at: toRfc3339(now) };
+  const nics = m.nics.map((plan, ordinal): NicRow => ({
+    ...of,
+    id: plan.id,
+    vpc_id: plan.vpc_id,
+    subnet_id: plan.subnet_id,
+    ordinal,
+    name: plan.name,
+    mac: plan.mac === null ? null : canonicalMac(plan.mac),
+    primary_ipv4: plan.ipv4_token,
+    primary_ipv6: plan.ipv6_token,
+  }));
+  const boot: DiskRow = {
+    ...of,
+    id: m.boot_disk.id,
+    name: "boot",
+    description: "",
+    kind: "boot",
+    size_bytes: m.boot_disk.size_bytes,
+    applied_bytes: null,
+    source_image_id: m.image_id,
+  };
+  const next: On<"pending"> = {
+    state: "pending",
+    id,
+    tenant_id,
+    project_id,
+    name: m.name,
+    description: m.description,
+    brand: m.brand,
+    cpu: m.cpu,
+    memory_bytes: m.memory_bytes,
+    image_id: m.image_id,
+    primary_subnet_id: m.primary_subnet_id,
+    ssh_key_ids: m.ssh_key_ids,
+    host_cn_uuid,
+    reason: null,
+    ...IDLE,
+    operation_id,
+    operation_kind: "create",
+    floating_ip_ids: [],
+    reported_at: null,
+    missed_reports: 0,
+    created_at: now,
+    updated_at: now,
+    nics,
+    disks: [boot],
+    migration_id: null,
+  };
+  const amounts: Amounts = {
+    cpu: m.cpu,
+    memory_bytes: m.memory_bytes,
+    disk_bytes: boot.size_bytes,
+    instances: 1,
+  };
+  const params = { instance_id: id, host_cn_uuid, limit_ms, instance: instanceView(next) };
+  const parts: Part<InstanceState>[] = [
+    lock(`image:${m.image_id}`, true),
+    ...takeQuota(project_id, amounts),
+    ...m.nics.flatMap(takeAddresses),
+    ...takeRoom({ server_uuid: host_cn_uuid, owner: { tenant_id, silo_id: m.silo_id } }, amounts, NO_ELIGIBLE_NODE),
+    ...nics.map((nic) => insert("nic", nic)),
+    insert("disk", boot),
+    ...(m.user_data === null ? [] : [insert("instance_user_data", { instance_id: id, user_data: m.user_data })]),
+    begin(next, {
+      id: operation_id,
+      saga: INSTANCE_CREATE.saga,
+      params,
+      done: { [INSTANCE_CREATE.record]: { instance_id: id }, [INSTANCE_CREATE.host]: { host_cn_uuid } },
+    }, [{ scope: "image", id: m.image_id }]),
+    audit("instance_create", `Instance::"${id}"`, {
+      name: m.name,
+      tenant_id,
+      project_id,
+      image_id: m.image_id,
+      cpu: m.cpu,
+      memory_bytes: m.memory_bytes,
+      disk_bytes: boot.size_bytes,
+      host_cn_uuid,
+      operation_id,
+    }),
+  ];
+  return { next, parts };
+}
+
+function takeAddresses({ subnet_id, vpc_id, ipv4_token, ipv6_token }: NicPlan): Condition[] {
+  return [
+    lock(`vpc:${vpc_id}`, true),
+    lock(subnetLock(subnet_id)),
+    ...(ipv4_token === null ? [] : [allocate(subnetPool(subnet_id, "v4"), ipv4_token, exhausted(subnet_id, "v4"))]),
+    ...(ipv6_token === null ? [] : [allocate(subnetPool(subnet_id, "v6"), ipv6_token, exhausted(subnet_id, "v6"))]),
+  ];
+}
+
+/** Names and pinned addresses of NICs break their rules with a 409. Document 4, 1.11. */
+function brokenNics(nics: readonly NicPlan[]): Fault | null {
+  const names = new Set<string>();
+  for (const { name, mac } of nics) {
+    const broken = nameFault(name) ?? (mac === null ? null : brokenMac(mac));
+    if (broken !== null) return broken;
+    if (names.has(name)) return conflict(`two NICs of the instance are named ${name}`);
+    names.add(name);
+  }
+  return null;
+}
+
+function brokenMac(text: string): Fault | null {
+  const mac = canonicalMac(text);
+  if (mac === null) return conflict("mac must be 12 hex digits");
+  return isMulticastMac(mac) ? conflict(`mac ${mac} names a group; no interface has one`) : null;
+}

@@ -1,0 +1,63 @@
+// Disks grow and never shrink. The record grows at once, with its share of the quota and its room on the node; the node's
+// part is an operation that nobody waits for, and whose failure is the disk's alone. Document 3, Disk; document 4, 1.12.
+import { badRequest, conflict, NOT_FOUND } from "../../src/contract/fault.ts";
+import { go, refuse, reply, upsert } from "../engine/decide.ts";
+import type { Of } from "../engine/table.ts";
+import type { Out, Part } from "../engine/types.ts";
+import { noted } from "./lifecycle.ts";
+import type { InstanceMessage } from "./messages.ts";
+import { begin, DISK_RESIZE, type DiskResizeParams } from "./operation.ts";
+import { type Amounts, noRoomToGrow, takeQuota, takeRoom } from "./resources.ts";
+import type { DiskRow, InstanceState } from "./state.ts";
+import { diskView } from "./view.ts";
+
+type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
+
+/** Document 3, Errors; the order is that of document 4, 1.12. */
+export const NOT_PLACED = badRequest("instance is not placed on a CN yet");
+const NOT_AT_REST = badRequest("instance must be running or stopped to resize its disk");
+
+export function resize(s: InstanceState, m: Msg<"resize_disk">, now: Date): Out<InstanceState> {
+  const disk = s.disks.find(({ id }) => id === m.disk_id);
+  if (disk === undefined) return refuse(NOT_FOUND);
+  const { host_cn_uuid } = s;
+  if (host_cn_uuid === null) return refuse(NOT_PLACED);
+  if (s.state !== "running" && s.state !== "stopped") return refuse(NOT_AT_REST);
+  if (s.operation_kind === "delete") return refuse(conflict(`instance ${s.id} is being deleted`));
+  const { size_bytes, operation_id, limit_ms } = m;
+  // What the node has not made of it yet may be asked for again.
+  const behind = disk.applied_bytes === null || disk.applied_bytes < disk.size_bytes;
+  if (size_bytes < disk.size_bytes || (size_bytes === disk.size_bytes && !behind)) {
+    return refuse(conflict(`disk resize must grow: requested ${size_bytes} <= current ${disk.size_bytes}`));
+  }
+  const more: Amounts = { cpu: 0, memory_bytes: 0, disk_bytes: size_bytes - disk.size_bytes, instances: 0 };
+  const grown = { ...disk, size_bytes };
+  const taken: Part<InstanceState>[] = more.disk_bytes === 0 ? [] : [
+    ...takeQuota(s.project_id, more),
+    ...takeRoom({ server_uuid: host_cn_uuid, owner: null }, more, noRoomToGrow(disk.id)),
+    upsert("disk", ["id"], grown),
+  ];
+  const params: DiskResizeParams = { instance_id: s.id, disk_id: disk.id, size_bytes, host_cn_uuid, limit_ms };
+  return go(
+    { ...s, updated_at: now },
+    ...taken,
+    begin(s, {
+      id: operation_id,
+      saga: DISK_RESIZE.saga,
+      params,
+      done: { [DISK_RESIZE.grown]: { size_bytes } },
+    }, [{ scope: "disk", id: disk.id }]),
+    noted(s, "disk_resize", { disk_id: disk.id, from_bytes: disk.size_bytes, size_bytes, operation_id }),
+    reply({
+      ...diskView({ ...grown, created_at: new Date(disk.created_at) }),
+      reboot_required: s.state === "running",
+    }),
+  );
+}
+
+export function applied(s: InstanceState, { disk_id, size_bytes }: Msg<"disk_applied">): Out<InstanceState> {
+  const disk = s.disks.find(({ id }) => id === disk_id);
+  if (disk === undefined || (disk.applied_bytes ?? 0) >= size_bytes) return { out: "ignore" };
+  const now_made: DiskRow = { ...disk, applied_bytes: Math.min(size_bytes, disk.size_bytes) };
+  return go(s, upsert("disk", ["id"], now_made));
+}

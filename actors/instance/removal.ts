@@ -1,0 +1,118 @@
+// How an instance goes. Its record, and with it its addresses, its disks and its room, goes no earlier than its node has
+// undone its part: after the delete job, after a making that the node took back, or when an operator forces it.
+// Document 3, instance-delete; document 4, 3.2.
+import { conflict } from "../../src/contract/fault.ts";
+import { go, lock, refuse, tell, withActor } from "../engine/decide.ts";
+import type { Of } from "../engine/table.ts";
+import type { Out, Part } from "../engine/types.ts";
+import type { InstanceMessage } from "./messages.ts";
+import { noted, occupied, stays } from "./lifecycle.ts";
+import { begin, INSTANCE_DELETE, type InstanceDeleteParams } from "./operation.ts";
+import { giveBackAll } from "./resources.ts";
+import { IDLE, type InstanceState, type On } from "./state.ts";
+
+type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
+
+export function destroy(s: On<"stopped"> | On<"failed">, m: Msg<"delete">, now: Date): Out<InstanceState> {
+  const busy = occupied(s);
+  if (busy !== null) return refuse(busy);
+  const { operation_id, limit_ms } = m;
+  const { id: instance_id, host_cn_uuid } = s;
+  const params: InstanceDeleteParams = { instance_id, host_cn_uuid, limit_ms, force: false };
+  const next: InstanceState = { ...s, ...IDLE, operation_id, operation_kind: "delete", updated_at: now };
+  return go(
+    next,
+    stays(instance_id),
+    begin(next, {
+      id: operation_id,
+      saga: INSTANCE_DELETE.saga,
+      params,
+      done: { [INSTANCE_DELETE.begun]: { instance_id } },
+    }),
+    noted(s, "instance_delete", { operation_id }),
+  );
+}
+
+/** Document 3, Errors. */
+export function notDeletable(s: InstanceState): Out<InstanceState> {
+  const text = `instance ${s.id} is not deletable in state ${s.state}; stop it first`;
+  return refuse(occupied(s) ?? conflict(text));
+}
+
+/**
+ * The record goes in this commit. Whatever operation is at work is turned round and finds nothing left to undo; the node
+ * is sent a delete job that nobody waits for.
+ */
+export function forceDelete(s: InstanceState, m: Msg<"force_delete">): Out<InstanceState> {
+  if (s.migration_id !== null) return refuse(occupied(s) ?? conflict("instance is migrating"));
+  const { operation_id, job_id } = m;
+  const { id: instance_id, host_cn_uuid } = s;
+  const params: InstanceDeleteParams = { instance_id, host_cn_uuid, limit_ms: 0, force: true };
+  return go<InstanceState>(
+    null,
+    stays(instance_id),
+    ...released(s),
+    ...endOperation(s),
+    ...(host_cn_uuid === null ? [] : [withActor({ kind: "job", id: job_id }, {
+      type: "enqueue",
+      id: job_id,
+      kind: INSTANCE_DELETE.job,
+      target_cn: host_cn_uuid,
+      payload: { instance_id },
+      saga_id: operation_id,
+    })]),
+    begin(s, {
+      id: operation_id,
+      saga: INSTANCE_DELETE.saga,
+      params,
+      done: {
+        [INSTANCE_DELETE.begun]: { instance_id },
+        [INSTANCE_DELETE.job]: host_cn_uuid === null ? null : { job_id },
+        [INSTANCE_DELETE.released]: { instance_id },
+      },
+    }),
+    noted(s, "instance_force_delete", { operation_id, state: s.state }),
+  );
+}
+
+function endOperation(s: InstanceState): Part<InstanceState>[] {
+  if (s.operation_id === null) return [];
+  const saga = { kind: "saga", id: s.operation_id };
+  if (s.unwinding_as === null) return [tell(saga, { type: "abandon" })];
+  return [tell(saga, { type: "job_ended", job_id: s.unwinding_as, outcome: "completed" })];
+}
+
+/** The end of the operation that deletes it, or that takes its making back. */
+export function release(s: InstanceState, { operation_id }: Msg<"release">): Out<InstanceState> {
+  if (s.operation_id !== operation_id) return { out: "ignore" };
+  return go<InstanceState>(null, ...released(s), noted(s, "instance_release", { operation_id, name: s.name }));
+}
+
+function released(s: InstanceState): Part<InstanceState>[] {
+  const gone = { type: "instance_gone", instance_id: s.id };
+  return [
+    // Whoever binds something to the instance shares this lock.
+    lock(`instance:${s.id}`),
+    ...giveBackAll(s),
+    ...s.floating_ip_ids.map((id) => withActor({ kind: "floating-ip", id }, gone)),
+  ];
+}
+
+/** The making is taken back: until the node has undone its part the record stays, and says why it failed. */
+export function unwind(s: InstanceState, m: Msg<"unwinding">, now: Date): Out<InstanceState> {
+  const { operation_id, reason, told_as } = m;
+  if (s.operation_id !== operation_id) return go(s, nothingToWaitFor(m));
+  return go(
+    { ...s, state: "failed", reason, unwinding_as: told_as, updated_at: now },
+    noted(s, "instance_create_failed", { operation_id, reason }),
+  );
+}
+
+/** Somebody forced the record away meanwhile. */
+export function nothingLeft(_s: null, m: Msg<"unwinding">): Out<InstanceState> {
+  return go<InstanceState>(null, nothingToWaitFor(m));
+}
+
+function nothingToWaitFor({ operation_id, told_as }: Msg<"unwinding">) {
+  return tell({ kind: "saga", id: operation_id }, { type: "job_ended", job_id: told_as, outcome: "completed" });
+}

@@ -1,0 +1,51 @@
+// What a node says of the instances on it wins over the record, as long as nothing is at work on the instance. Document 4, 9.4.
+import type { InstanceState as Name } from "../../src/contract/enums.ts";
+import { go } from "../engine/decide.ts";
+import type { Of } from "../engine/table.ts";
+import type { Out } from "../engine/types.ts";
+import { noted } from "./lifecycle.ts";
+import type { InstanceMessage } from "./messages.ts";
+import type { InstanceState } from "./state.ts";
+import { MISSED_REPORTS_MAX } from "./view.ts";
+
+type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
+
+/** What a machine's state means for the record; one that is not here changes nothing. */
+const MEANS: Readonly<Record<string, Name>> = {
+  running: "running",
+  stopped: "stopped",
+  installed: "stopped",
+  provisioning: "provisioning",
+  failed: "failed",
+};
+
+export function reported(s: InstanceState, m: Msg<"reported">, now: Date): Out<InstanceState> {
+  if (!counts(s, m)) return { out: "ignore" };
+  const state = Object.hasOwn(MEANS, m.vm_state) ? MEANS[m.vm_state] : undefined;
+  const seen = { ...s, missed_reports: 0, reported_at: dateOf(m) ?? s.reported_at };
+  if (state === undefined || state === s.state) {
+    return s.missed_reports === 0 ? { out: "ignore" } : go({ ...seen, reason: s.reason });
+  }
+  const reason = state === "failed" ? "its node reports it as failed" : null;
+  return go(
+    { ...seen, state, reason, updated_at: now },
+    noted(s, "instance_reported", { from: s.state, to: state }),
+  );
+}
+
+/** Named by none of two reports in a row: shown, and nothing else, since it may be the report that is wrong. */
+export function missed(s: InstanceState, m: Msg<"missed">): Out<InstanceState> {
+  if (!counts(s, m) || s.missed_reports >= MISSED_REPORTS_MAX) return { out: "ignore" };
+  return go({ ...s, missed_reports: s.missed_reports + 1, reported_at: dateOf(m) ?? s.reported_at });
+}
+
+/** Of its own node, not older than the last that counted, and not while an operation is at work. */
+function counts(s: InstanceState, m: Msg<"reported"> | Msg<"missed">): boolean {
+  if (s.host_cn_uuid !== m.by || s.operation_id !== null) return false;
+  const made_at = dateOf(m);
+  return made_at === null || s.reported_at === null || made_at >= s.reported_at;
+}
+
+function dateOf({ made_at }: { readonly made_at: string | null }): Date | null {
+  return made_at === null ? null : new Date(made_at);
+}

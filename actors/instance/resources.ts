@@ -1,0 +1,95 @@
+// What an instance takes when it is made and gives back when its record goes: quota, room on its node, addresses. Whoever
+// counts holds the locks alone, sorted by the commit call, so that two who count the same things cannot wait for each other.
+import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
+import { CPU_UNITS_PER_VCPU } from "../../src/contract/limits.ts";
+import { effect, guard, lock, release, remove } from "../engine/decide.ts";
+import type { Condition, Part } from "../engine/types.ts";
+import { subnetLock, subnetPool } from "../../src/pure/subnet-pool.ts";
+import type { InstanceState, NicRow } from "./state.ts";
+
+const MIB_BYTES = 1_048_576;
+
+/** Document 3, Errors. */
+export const NO_ELIGIBLE_NODE: Fault = fault(
+  "unavailable",
+  "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate",
+);
+const OVER_QUOTA = fault("conflict", "the quota of the project does not allow it: <WHAT>", {
+  error_code: "QuotaExceeded",
+});
+
+export type Amounts = {
+  readonly cpu: number;
+  readonly memory_bytes: number;
+  readonly disk_bytes: number;
+  readonly instances: number;
+};
+
+/** Takes a share of the project's quota, or refuses. */
+export function takeQuota(project_id: string, amounts: Amounts): Condition[] {
+  const args = { project_id, ...amounts };
+  return [lock(`project:${project_id}`), guard("quota_has_room", args, OVER_QUOTA), effect("quota_use", args)];
+}
+
+/** A node, and for whom room is wanted on it; null where the instance stands on it already. */
+export type Host = {
+  readonly server_uuid: string;
+  readonly owner: { readonly tenant_id: string; readonly silo_id: string } | null;
+};
+
+/** Takes room on a node, or refuses. */
+export function takeRoom({ server_uuid, owner }: Host, amounts: Amounts, refusal: Fault): Condition[] {
+  const { instances, ...room } = { server_uuid, ...roomOf(amounts) };
+  return [
+    lock(`cn:${server_uuid}`),
+    guard("cn_has_room", { ...room, ...owner }, refusal),
+    effect("cn_use", { ...room, instances }),
+  ];
+}
+
+/** Document 4, 4.1. */
+export function roomOf({ cpu, memory_bytes, disk_bytes, instances }: Amounts) {
+  return {
+    cpu_units: cpu * CPU_UNITS_PER_VCPU,
+    ram_mb: Math.floor(memory_bytes / MIB_BYTES),
+    disk_bytes,
+    instances,
+  };
+}
+
+/** The record's end: what it holds goes back in the same commit. */
+export function giveBackAll(s: InstanceState): Part<InstanceState>[] {
+  const disk_bytes = s.disks.reduce((sum, disk) => sum + disk.size_bytes, 0);
+  const negative = { cpu: -s.cpu, memory_bytes: -s.memory_bytes, disk_bytes: -disk_bytes, instances: -1 };
+  const { project_id, host_cn_uuid: server_uuid, id: instance_id } = s;
+  // Memory is counted in whole MiB, rounded down before its sign.
+  const room = roomOf({ cpu: s.cpu, memory_bytes: s.memory_bytes, disk_bytes, instances: 1 });
+  const back = Object.fromEntries(Object.entries(room).map(([what, amount]) => [what, -amount]));
+  return [
+    lock(`project:${project_id}`),
+    effect("quota_use", { project_id, ...negative }),
+    ...(server_uuid === null ? [] : [lock(`cn:${server_uuid}`), effect("cn_use", { server_uuid, ...back })]),
+    ...s.nics.flatMap(addressesOf),
+    remove("nic", { instance_id }),
+    remove("disk", { instance_id }),
+    remove("instance_user_data", { instance_id }),
+  ];
+}
+
+function addressesOf({ subnet_id, primary_ipv4, primary_ipv6 }: NicRow): Condition[] {
+  return [
+    lock(subnetLock(subnet_id)),
+    ...(primary_ipv4 === null ? [] : [release(subnetPool(subnet_id, "v4"), primary_ipv4)]),
+    ...(primary_ipv6 === null ? [] : [release(subnetPool(subnet_id, "v6"), primary_ipv6)]),
+  ];
+}
+
+/** 409: the subnet has no address left. */
+export function exhausted(subnet_id: string, family: "v4" | "v6"): Fault {
+  return fault("conflict", `subnet ${subnet_id} has no free IP${family} address`, { error_code: "PoolExhausted" });
+}
+
+/** 409: the node has no room for a larger disk. */
+export function noRoomToGrow(disk_id: string): Fault {
+  return conflict(`the node of disk ${disk_id} has no room for it to grow that far`);
+}

@@ -1,0 +1,75 @@
+// The row of an instance, with its NICs and disks as its view joins them.
+import type { DiskKind, InstanceBrand, InstanceState as Name } from "../../src/contract/enums.ts";
+import type { At } from "../engine/table.ts";
+import type { OperationKind } from "./operation.ts";
+
+/** Instants of NICs and disks are RFC 3339 texts, since they come as JSON. */
+export type NicRow = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly project_id: string;
+  readonly instance_id: string;
+  readonly vpc_id: string;
+  readonly subnet_id: string;
+  readonly ordinal: number;
+  readonly name: string;
+  readonly mac: string | null;
+  readonly primary_ipv4: string | null;
+  readonly primary_ipv6: string | null;
+  readonly created_at: string;
+};
+
+export type DiskRow = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly project_id: string;
+  readonly instance_id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly kind: DiskKind;
+  /** What was asked for. */
+  readonly size_bytes: number;
+  /** What the node last made of it. */
+  readonly applied_bytes: number | null;
+  readonly source_image_id: string | null;
+  readonly created_at: string;
+};
+
+type Columns = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly project_id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly brand: InstanceBrand;
+  readonly cpu: number;
+  readonly memory_bytes: number;
+  readonly image_id: string;
+  readonly primary_subnet_id: string;
+  readonly ssh_key_ids: readonly string[];
+  readonly host_cn_uuid: string | null;
+  /** Why it failed. */
+  readonly reason: string | null;
+  /** The operation at work on it: no other begins before it ends, and no report of the node counts. */
+  readonly operation_id: string | null;
+  readonly operation_kind: OperationKind | null;
+  /** Whether the node has claimed the operation's job. */
+  readonly job_begun: boolean;
+  /** What the operation waits to be told while it waits for the node to undo its part. */
+  readonly unwinding_as: string | null;
+  readonly floating_ip_ids: readonly string[];
+  readonly reported_at: Date | null;
+  readonly missed_reports: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly nics: readonly NicRow[];
+  readonly disks: readonly DiskRow[];
+  /** The migration at work on it. */
+  readonly migration_id: string | null;
+};
+
+export type InstanceState = { [State in Name]: Columns & { readonly state: State } }[Name];
+export type On<State extends Name> = At<InstanceState, State>;
+
+/** No operation is at work. */
+export const IDLE = { operation_id: null, operation_kind: null, job_begun: false, unwinding_as: null } as const;

@@ -1,0 +1,82 @@
+// An instance: what may happen to it in which state. Document 3, States and transitions. Between two states an operation is
+// at work on it, alone; the cells are in the files beside this one.
+import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
+import { nameFault } from "../../src/pure/resource-name.ts";
+import { go, refuse } from "../engine/decide.ts";
+import { type Of, runTable, type Table } from "../engine/table.ts";
+import type { Behavior, Out } from "../engine/types.ts";
+import { create } from "./creation.ts";
+import { applied, resize } from "./growth.ts";
+import { act, failOperation, noteClaim, notHere, settle, update } from "./lifecycle.ts";
+import type { InstanceMessage } from "./messages.ts";
+import { destroy, forceDelete, notDeletable, nothingLeft, release, unwind } from "./removal.ts";
+import { missed, reported } from "./report.ts";
+import type { InstanceState } from "./state.ts";
+import { instanceView } from "./view.ts";
+
+type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
+
+/** The same in every state. */
+function everywhere<Cell>(cell: Cell) {
+  return { pending: cell, provisioning: cell, running: cell, stopping: cell, stopped: cell, failed: cell };
+}
+
+export const instanceTable: Table<InstanceState, InstanceMessage> = {
+  create: { absent: create, ...everywhere("instance exists already") },
+  update: { absent: "missing", ...everywhere(rename) },
+  start: { absent: "missing", ...everywhere(notHere), stopped: act },
+  stop: { absent: "missing", ...everywhere(notHere), running: act },
+  restart: { absent: "missing", ...everywhere(notHere), running: act },
+  retry: { absent: "missing", ...everywhere(notHere), failed: act },
+  delete: { absent: "missing", ...everywhere(notDeletable), stopped: destroy, failed: destroy },
+  force_delete: { absent: "missing", ...everywhere(forceDelete) },
+  job_claimed: { absent: "ignore", ...everywhere(noteClaim) },
+  settle: { absent: "ignore", ...everywhere(settle) },
+  operation_failed: { absent: "ignore", ...everywhere(failOperation) },
+  unwinding: { absent: nothingLeft, ...everywhere(unwind) },
+  release: { absent: "ignore", ...everywhere(release) },
+  resize_disk: { absent: "missing", ...everywhere(resize) },
+  disk_applied: { absent: "ignore", ...everywhere(applied) },
+  reported: { absent: "ignore", ...everywhere(reported) },
+  missed: { absent: "ignore", ...everywhere(missed) },
+  floating_ip_bound: { absent: "missing", ...everywhere(bind) },
+  floating_ip_unbound: { absent: "ignore", ...everywhere(unbind) },
+};
+
+function rename(s: InstanceState, m: Msg<"update">, now: Date): Out<InstanceState> {
+  const broken = m.name === null ? null : nameFault(m.name);
+  return broken === null ? update(s, m, now) : refuse(broken);
+}
+
+/** The record knows what is bound to it, so that all of it is let go when the record goes. */
+function bind(s: InstanceState, { floating_ip_id, nic_id }: Msg<"floating_ip_bound">): Out<InstanceState> {
+  if (!s.nics.some(({ id }) => id === nic_id)) return refuse(NOT_FOUND);
+  if (s.operation_kind === "delete" || s.unwinding_as !== null) {
+    return refuse(conflict(`instance ${s.id} is being deleted`));
+  }
+  if (s.floating_ip_ids.includes(floating_ip_id)) return { out: "ignore" };
+  return go({ ...s, floating_ip_ids: [...s.floating_ip_ids, floating_ip_id] });
+}
+
+function unbind(s: InstanceState, { floating_ip_id }: Msg<"floating_ip_unbound">): Out<InstanceState> {
+  if (!s.floating_ip_ids.includes(floating_ip_id)) return { out: "ignore" };
+  return go({ ...s, floating_ip_ids: s.floating_ip_ids.filter((id) => id !== floating_ip_id) });
+}
+
+export const instance: Behavior<InstanceState, InstanceMessage> = {
+  kind: "instance",
+  table: "instance",
+  key: "id",
+  from: "instance_loaded",
+  step: (s, m, now) => runTable(instanceTable, s, m, now),
+  deadline: () => null,
+  view: (s) => instanceView(s),
+  constraints: {
+    instance_name: conflict("instance with name <name> already exists in project <project_id>"),
+    instance_project_fkey: NOT_FOUND,
+    nic_mac: conflict("the MAC address is in use by another NIC"),
+    nic_name: conflict("two NICs of the instance have one name"),
+    nic_subnet_fkey: NOT_FOUND,
+    pool_exhausted: conflict("the subnet has no free address left"),
+  },
+};

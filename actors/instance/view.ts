@@ -1,0 +1,73 @@
+// An instance, its disks and its NICs as the API shows them. Document 4, 1.11 and 1.12.
+import type { Disk, Instance, Lifecycle, Nic } from "../../src/contract/instance.ts";
+import { toRfc3339 } from "../../src/pure/instant.ts";
+import type { DiskRow, InstanceState, NicRow } from "./state.ts";
+
+/** What the record itself says: whether the node is alive is known to the readers alone. */
+export type InstanceColumns = Omit<
+  InstanceState,
+  | "operation_id"
+  | "operation_kind"
+  | "job_begun"
+  | "unwinding_as"
+  | "floating_ip_ids"
+  | "reported_at"
+  | "nics"
+  | "disks"
+  | "migration_id"
+>;
+
+/** Reports in a row that must leave an instance out before its node counts as not having it. */
+export const MISSED_REPORTS_MAX = 2;
+
+export function instanceView(s: InstanceColumns, host_live: boolean | null = null): Instance {
+  return {
+    id: s.id,
+    tenant_id: s.tenant_id,
+    project_id: s.project_id,
+    name: s.name,
+    description: s.description,
+    brand: s.brand,
+    cpu: s.cpu,
+    memory_bytes: s.memory_bytes,
+    image_id: s.image_id,
+    primary_subnet_id: s.primary_subnet_id,
+    ssh_key_ids: [...s.ssh_key_ids],
+    host_cn_uuid: s.host_cn_uuid,
+    host_live,
+    found_on_host: s.missed_reports < MISSED_REPORTS_MAX,
+    lifecycle: lifecycleOf(s),
+    created_at: toRfc3339(s.created_at),
+    updated_at: toRfc3339(s.updated_at),
+  };
+}
+
+export function lifecycleOf({ state, reason }: Pick<InstanceState, "state" | "reason">): Lifecycle {
+  return state === "failed" ? { state, reason: reason ?? "" } : { state };
+}
+
+export function diskView(row: Omit<DiskRow, "created_at"> & { readonly created_at: Date }): Disk {
+  const { id, tenant_id, project_id, instance_id, name, description, kind } = row;
+  const { size_bytes, applied_bytes, source_image_id, created_at } = row;
+  return {
+    id,
+    tenant_id,
+    project_id,
+    instance: instance_id,
+    instance_id,
+    name,
+    description,
+    kind,
+    size_bytes,
+    applied_bytes,
+    source_image_id,
+    created_at: toRfc3339(created_at),
+  };
+}
+
+export function nicView(
+  row: Omit<NicRow, "created_at" | "mac"> & { readonly mac: string; readonly created_at: Date },
+): Nic {
+  const { ordinal: _ordinal, created_at, ...columns } = row;
+  return { ...columns, created_at: toRfc3339(created_at) };
+}

@@ -1,0 +1,25 @@
+// The node's part of a larger disk. Nobody waits for it, and nothing is undone when it fails: the record says what was
+// asked for and what the node made of it. Document 3, Disk; document 4, 1.12.
+import { DISK_RESIZE, type DiskResizeParams } from "../instance/operation.ts";
+import { job, saga, write } from "../engine/saga.ts";
+import { toInstance } from "./instance-parts.ts";
+
+/** The first step commits with the instance's own message (instance/growth.ts). */
+export const diskResize = saga<DiskResizeParams>(DISK_RESIZE.saga)
+  .step(DISK_RESIZE.grown, { do: ({ params: { size_bytes } }) => write({ size_bytes }) })
+  .step("resize", {
+    kind: "job",
+    do: ({ params: { instance_id, disk_id, size_bytes, host_cn_uuid, limit_ms } }) =>
+      job({
+        kind: "resize_disk",
+        target_cn: host_cn_uuid,
+        payload: { instance_id, disk_id, size_bytes },
+        limit_ms,
+      }),
+  })
+  .step("finish", {
+    do: (c) => {
+      const { disk_id, size_bytes } = c.params;
+      return write({ disk_id, size_bytes }, toInstance(c, { type: "disk_applied", disk_id, size_bytes }));
+    },
+  });

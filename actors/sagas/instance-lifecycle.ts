@@ -1,0 +1,24 @@
+// Start, stop, restart and retry. The instance is half way from the first commit on; the node's report moves it the rest.
+// Document 3, instance-lifecycle; document 4, 3.2.
+import { INSTANCE_LIFECYCLE, type InstanceLifecycleParams } from "../instance/operation.ts";
+import { job, saga, write } from "../engine/saga.ts";
+import { failed, instanceEnds, settled } from "./instance-parts.ts";
+
+/** What the node does, and what the instance then is. */
+const JOB = { start: "start", retry: "start", stop: "stop", restart: "restart" } as const;
+const ENDS = { start: "running", retry: "running", stop: "stopped", restart: "running" } as const;
+
+/** The first step commits with the instance's own message (instance/lifecycle.ts). */
+export const instanceLifecycle = saga<InstanceLifecycleParams>(INSTANCE_LIFECYCLE.saga)
+  .step(INSTANCE_LIFECYCLE.begun, {
+    do: ({ params: { action } }) => write({ action }),
+    undo: (c) => write(null, failed(c)),
+  })
+  .step("act", {
+    kind: "job",
+    do: ({ params: { action, instance_id, host_cn_uuid, limit_ms } }) =>
+      job({ kind: JOB[action], target_cn: host_cn_uuid, payload: { instance_id }, limit_ms }),
+  })
+  .step("finish", {
+    do: (c) => write(settled(c, ENDS[c.params.action]), instanceEnds(c, ENDS[c.params.action])),
+  });

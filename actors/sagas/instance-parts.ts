@@ -1,0 +1,29 @@
+// What the operations on instances have in common: what they tell the instance, and what their callers hear in the end.
+import type { Instance } from "../../src/contract/instance.ts";
+import { toRfc3339 } from "../../src/pure/instant.ts";
+import { withActor } from "../engine/decide.ts";
+import type { With } from "../engine/types.ts";
+import type { InstanceMessage } from "../instance/messages.ts";
+
+type Context<Params> = { readonly params: Params; readonly saga_id: string; readonly now: Date };
+type OfInstance = { readonly instance_id: string };
+type Rest = "running" | "stopped";
+
+export function toInstance({ params }: { readonly params: OfInstance }, message: InstanceMessage): With {
+  return withActor({ kind: "instance", id: params.instance_id }, message);
+}
+
+/** The job is done: the instance is at rest, in the commit of the operation's last step. */
+export function instanceEnds(c: Context<OfInstance>, to: Rest): With {
+  return toInstance(c, { type: "settle", operation_id: c.saga_id, to });
+}
+
+/** What a caller hears who asks again later: the instance as the operation left it. */
+export function settled(c: Context<OfInstance & { readonly instance: Instance }>, to: Rest) {
+  return { instance: { ...c.params.instance, lifecycle: { state: to }, updated_at: toRfc3339(c.now) } };
+}
+
+export function failed(c: Context<OfInstance> & { readonly error: string | null }): With {
+  const reason = c.error ?? "the operation was undone";
+  return toInstance(c, { type: "operation_failed", operation_id: c.saga_id, reason });
+}

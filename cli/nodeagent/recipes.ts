@@ -1,0 +1,140 @@
+// How each kind of job is carried out: steps that may each be repeated, and how the node's part is undone when the job is
+// taken from it or fails. Document 4, 1.8 and 1.9.
+import type { JobKind } from "../../src/contract/enums.ts";
+import type { Blueprint, Job } from "../../src/contract/job.ts";
+import { EXIT } from "../kit/exit-code.ts";
+import { Failure } from "../kit/failure.ts";
+import type { Agent } from "./agent.ts";
+import type { AddressBinding, VmPlan } from "./driver.ts";
+import type { ImageCache } from "./image-cache.ts";
+
+export type Kitchen = {
+  readonly agent: Agent;
+  readonly job: Job;
+  readonly images: ImageCache;
+  /** Fetched when a step first asks for it. */
+  blueprint(): Promise<Blueprint>;
+  tell(step: string, percent: number | null): void;
+};
+
+type Recipe = {
+  /** In order. What the last one answers is the job's result. */
+  readonly steps: Readonly<Record<string, (kitchen: Kitchen) => Promise<unknown>>>;
+  /** Leaves of the job what its end without success should: nothing of what it made. */
+  readonly undo?: (agent: Agent, job: Job) => Promise<void>;
+};
+
+export const RECIPES: Readonly<Record<JobKind, Recipe>> = {
+  provision: {
+    steps: {
+      image: fetchImage,
+      disks: async (k) => await k.agent.driver.vms.createDisks(await vmPlan(k)),
+      network: async (k) => await k.agent.driver.vms.createNics(await vmPlan(k)),
+      create: async (k) => await k.agent.driver.vms.create(await vmPlan(k)),
+      boot: async ({ agent: { driver }, job }) => {
+        await driver.vms.boot(instanceOf(job));
+        return { disks: driver.vms.disksOf(instanceOf(job)) };
+      },
+    },
+    undo: ({ driver }, job) => driver.vms.destroy(instanceOf(job)),
+  },
+  start: {
+    steps: { boot: existing(boot) },
+    undo: ({ driver }, job) => driver.vms.halt(instanceOf(job)),
+  },
+  // What was halted is not brought back: whoever gave up on the job no longer relies on the instance running.
+  stop: { steps: { halt: existing(halt) } },
+  restart: { steps: { halt: existing(halt), boot } },
+  delete: { steps: { destroy: ({ agent, job }) => agent.driver.vms.destroy(instanceOf(job)) } },
+  // A disk that grew stays large: what is in it may have grown too.
+  resize_disk: { steps: { resize: existing(resize) } },
+  fip_claim: {
+    steps: { address: ({ agent, job }) => agent.driver.vms.bindAddress(bindingOf(job)) },
+    undo: ({ driver }, job) => driver.vms.releaseAddress(text(job, "floating_ip_id")),
+  },
+  fip_release: {
+    steps: { address: ({ agent, job }) => agent.driver.vms.releaseAddress(text(job, "floating_ip_id")) },
+  },
+};
+
+/** All steps in order, as a machine can be told to fail at. */
+export const STEP_NAMES: readonly string[] = Object.entries(RECIPES).flatMap(([kind, { steps }]) =>
+  Object.keys(steps).map((step) => `${kind}:${step}`)
+);
+
+async function fetchImage(k: Kitchen): Promise<void> {
+  const { image } = await planned(k);
+  const { platform_version } = await k.agent.driver.capacity();
+  const oldest = image.compatibility?.min_platform;
+  if (oldest !== undefined && platform_version < oldest) {
+    throw new Failure(`the image needs platform ${oldest}, this node runs ${platform_version}`, EXIT.failure);
+  }
+  await k.images.fetch(k.agent, image, (percent) => k.tell("image", percent));
+}
+
+async function vmPlan(k: Kitchen): Promise<VmPlan> {
+  const { image, instance, blueprint } = await planned(k);
+  return { ...blueprint, instance, image_path: await k.images.fetch(k.agent, image, () => {}) };
+}
+
+async function planned(k: Kitchen) {
+  const blueprint = await k.blueprint();
+  const { instance, image } = blueprint;
+  if (instance === null) throw new Failure("the instance is gone", EXIT.not_found);
+  if (image === null) throw new Failure("the image is gone", EXIT.not_found);
+  return { blueprint, instance, image };
+}
+
+/** For steps that make sense only while the control plane knows the instance. */
+function existing<T>(step: (k: Kitchen) => Promise<T>): (k: Kitchen) => Promise<T> {
+  return async (k) => {
+    if ((await k.blueprint()).instance === null) throw new Failure("the instance is gone", EXIT.not_found);
+    return await step(k);
+  };
+}
+
+function boot({ agent, job }: Kitchen): Promise<void> {
+  return agent.driver.vms.boot(instanceOf(job));
+}
+
+function halt({ agent, job }: Kitchen): Promise<void> {
+  return agent.driver.vms.halt(instanceOf(job));
+}
+
+async function resize({ agent, job }: Kitchen) {
+  const disk = { id: text(job, "disk_id"), size_bytes: wholeNumber(job, "size_bytes") };
+  return { disk_id: disk.id, size_bytes: await agent.driver.vms.resize(instanceOf(job), disk) };
+}
+
+/** Null for jobs that are about no instance. */
+export function instanceIdOf({ kind }: Job): string | null {
+  return typeof kind["instance_id"] === "string" ? kind["instance_id"] : null;
+}
+
+function instanceOf(job: Job): string {
+  return text(job, "instance_id");
+}
+
+function bindingOf(job: Job): AddressBinding {
+  const { nic_id, external_nic_tag, vlan_id } = job.kind;
+  return {
+    floating_ip_id: text(job, "floating_ip_id"),
+    fip_addr: text(job, "fip_addr"),
+    nic_id: typeof nic_id === "string" ? nic_id : null,
+    external_nic_tag: typeof external_nic_tag === "string" ? external_nic_tag : null,
+    vlan_id: typeof vlan_id === "number" ? vlan_id : null,
+    generation: wholeNumber(job, "generation"),
+  };
+}
+
+function text({ kind }: Job, field: string): string {
+  const value = kind[field];
+  if (typeof value !== "string") throw new Failure(`the job has no ${field}`, EXIT.failure);
+  return value;
+}
+
+function wholeNumber({ kind }: Job, field: string): number {
+  const value = kind[field];
+  if (!Number.isSafeInteger(value)) throw new Failure(`the job has no ${field}`, EXIT.failure);
+  return value as number;
+}

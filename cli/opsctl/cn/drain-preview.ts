@@ -1,0 +1,36 @@
+import type { DrainPreview, NotPlaceableInstance, PlaceableInstance } from "../../../src/contract/placement.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { withIo } from "../../kit/run.ts";
+import { type Column, tableText } from "../../kit/table.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { NODE_ARGUMENT, resolveNode } from "../node-name.ts";
+
+type Row = PlaceableInstance | NotPlaceableInstance;
+
+const COLUMNS: readonly Column<Row>[] = [
+  ["INSTANCE_ID", (row) => row.instance_id],
+  ["NAME", (row) => row.instance_name],
+  ["CPU", (row) => row.instance_cpu],
+  ["RAM_MB", (row) => row.instance_ram_mb],
+  ["TARGET", (row) => "target_cn_uuid" in row ? `${row.target_cn_hostname} (${row.target_cn_uuid})` : undefined],
+  ["REASON", (row) => "reason" in row ? row.reason : undefined],
+];
+
+export function drainPreview(): AnyCommand {
+  return command("drain-preview", "Show where the instances of a node would go; nothing is moved")
+    .argument(...NODE_ARGUMENT)
+    .action(withIo(async (io, name) => {
+      const preview = await io.post<DrainPreview>(`/v1/cns/${await resolveNode(io, name)}/drain/preview`);
+      io.print(preview, previewText(preview));
+    }));
+}
+
+function previewText(preview: DrainPreview): string {
+  const { instances_on_cn, placeable, not_placeable, quorum_at_risk } = preview;
+  if (instances_on_cn === 0) return "(no instances)";
+  const count = `${placeable.length} of ${instances_on_cn} instances find a place`;
+  const quorum = quorum_at_risk.length === 0
+    ? ""
+    : `\nMove one at a time, they look like members of a quorum: ${quorum_at_risk.map(plainText).join(", ")}`;
+  return `${count}${quorum}\n\n${tableText(COLUMNS, [...not_placeable, ...placeable])}`;
+}

@@ -1,0 +1,11 @@
+import type { CnPlacement } from "../../../../src/contract/cn-placement.ts";
+import { type AnyCommand, command } from "../../../framework.ts";
+import { withIo } from "../../../kit/run.ts";
+import { NODE_ARGUMENT } from "../../node-name.ts";
+import { placementPath, printPlacement } from "./placement.ts";
+
+export function show(): AnyCommand {
+  return command("show", "Show what operators decided about placing work on a node")
+    .argument(...NODE_ARGUMENT)
+    .action(withIo(async (io, name) => printPlacement(io, await io.get<CnPlacement>(await placementPath(io, name)))));
+}

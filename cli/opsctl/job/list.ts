@@ -1,0 +1,55 @@
+import type { Page } from "../../../src/contract/common.ts";
+import { JOB_STATUSES } from "../../../src/contract/enums.ts";
+import type { Job } from "../../../src/contract/job.ts";
+import { PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
+import { type AnyCommand, command, oneOf, wholeNumber } from "../../framework.ts";
+import type { Query } from "../../kit/exchange.ts";
+import type { Io } from "../../kit/io.ts";
+import { withIo } from "../../kit/run.ts";
+import type { Column } from "../../kit/table.ts";
+import { resolveNode } from "../node-name.ts";
+
+export const JOBS_PATH = "/v1/system/jobs";
+const ROWS_SHOWN = 50;
+
+const COLUMNS: readonly Column<Job>[] = [
+  ["SEQ", (job) => job.seq],
+  ["ID", (job) => job.id],
+  ["KIND", (job) => job.kind.kind],
+  ["STATUS", (job) => statusText(job)],
+  ["NODE", (job) => job.target_cn_uuid],
+  ["INSTANCE", (job) => job.kind["instance_id"]],
+  ["CREATED_AT", (job) => job.created_at],
+  ["REASON", (job) => job.status.reason],
+];
+
+export function list(): AnyCommand {
+  return command("list", "List the jobs of node agents, newest first")
+    .option("--node <node>", "only jobs for this node: UUID, unique UUID prefix or hostname")
+    .option("--instance <uuid>", "only jobs about this instance")
+    .addOption(oneOf("--status <status>", "only jobs in this status", JOB_STATUSES))
+    .option("--limit <rows>", "how many jobs", wholeNumber(1), ROWS_SHOWN)
+    .action(withIo(async (io, { node, instance, status, limit }) => {
+      const cn = node === undefined ? undefined : await resolveNode(io, node);
+      const { items, more } = await collect(io, { cn, instance, status }, limit);
+      io.table({ items }, items, COLUMNS, "(no jobs)");
+      if (more) io.note("There are older jobs; raise --limit to see them");
+    }));
+}
+
+async function collect(io: Io, query: Query, rows: number): Promise<{ items: Job[]; more: boolean }> {
+  const items: Job[] = [];
+  let page_token: string | undefined;
+  do {
+    const limit = Math.min(PAGE_ROWS_MAX, rows - items.length);
+    const page: Page<Job> = await io.get(JOBS_PATH, { ...query, limit, page_token });
+    items.push(...page.items);
+    page_token = page.next_page;
+  } while (page_token !== undefined && items.length < rows);
+  return { items, more: page_token !== undefined };
+}
+
+/** A job that was taken from its node is not over for the node before it has undone its part. */
+export function statusText({ status, tombstone }: Job): string {
+  return tombstone ? `${status.status} (to be undone)` : status.status;
+}

@@ -1,0 +1,53 @@
+// A placement explanation in words: one line per node with all that keeps the instance from it, or one node in full.
+import type { FilterResult, NodeReport, PlacementExplanation, ScorerResult } from "../../../src/contract/placement.ts";
+import { EXIT } from "../../kit/exit-code.ts";
+import { Failure } from "../../kit/failure.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { type Column, tableText } from "../../kit/table.ts";
+
+const NODES: readonly Column<NodeReport>[] = [
+  ["HOSTNAME", (node) => node.hostname],
+  ["SERVER_UUID", (node) => node.server_uuid],
+  ["SCORE", (node) => node.total_score?.toFixed(3)],
+  ["REJECTED_BY", (node) => rejections(node).map(({ filter_name, reason }) => `${filter_name}: ${reason}`).join("; ")],
+];
+
+const FILTERS: readonly Column<FilterResult>[] = [
+  ["FILTER", (result) => result.filter_name],
+  ["VERDICT", (result) => result.verdict],
+  ["REASON", (result) => result.reason],
+];
+
+const SCORES: readonly Column<ScorerResult>[] = [
+  ["SCORER", (result) => result.name],
+  ["RAW", (result) => result.raw.toFixed(3)],
+  ["WEIGHT", (result) => result.weight],
+  ["CONTRIBUTION", (result) => result.contribution.toFixed(3)],
+];
+
+export function explanationText(told: PlacementExplanation): string {
+  if (told.per_cn.length === 0) return "No approved compute node";
+  const chosen = told.per_cn.find(({ server_uuid }) => server_uuid === told.chosen);
+  const verdict = chosen === undefined
+    ? `No eligible compute node of ${told.per_cn.length}`
+    : `Would be placed on ${titleOf(chosen)}, by profile ${plainText(told.profile)}`;
+  return `${verdict}\n\n${tableText(NODES, told.per_cn)}`;
+}
+
+export function nodeText(told: PlacementExplanation, server_uuid: string): string {
+  const node = told.per_cn.find((each) => each.server_uuid === server_uuid);
+  if (node === undefined) throw new Failure(`compute node ${server_uuid} is not approved`, EXIT.failure);
+  const verdict = node.accepted
+    ? `${titleOf(node)}: ${node.total_score?.toFixed(3)} points`
+    : `${titleOf(node)}: rejected`;
+  const scores = node.accepted ? `\n\n${tableText(SCORES, node.scorer_results)}` : "";
+  return `${verdict}\n\n${tableText(FILTERS, node.filter_results)}${scores}`;
+}
+
+function rejections({ filter_results }: NodeReport): FilterResult[] {
+  return filter_results.filter(({ verdict }) => verdict === "reject");
+}
+
+function titleOf({ hostname, server_uuid }: NodeReport): string {
+  return `${plainText(hostname)} (${plainText(server_uuid)})`;
+}

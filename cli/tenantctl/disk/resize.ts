@@ -1,0 +1,26 @@
+import type { DiskResized } from "../../../src/contract/instance.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { parseByteSize } from "../../kit/byte-size.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { withIo } from "../open-io.ts";
+import { INSTANCE_FLAGS, resolveRecord } from "../record/place.ts";
+import { DISK } from "./disk.ts";
+
+export function resize(): AnyCommand {
+  return command("resize", "Make a disk larger")
+    .argument("<disk>", "UUID; with --instance also a unique UUID prefix or name")
+    .option(INSTANCE_FLAGS, "the instance whose it is: UUID, unique UUID prefix or name")
+    .requiredOption("--size-bytes <size>", "its new size: bytes, or a size such as 64GiB", sizeOf)
+    .action(withIo(async (io, name, { instance, sizeBytes: size_bytes }) => {
+      const path = `${DISK.path}/${await resolveRecord(io, DISK, { name, instance })}/resize`;
+      const disk = await io.post<DiskResized>(path, { size_bytes });
+      const when = disk.reboot_required
+        ? "Reboot required: the running instance sees the new size after a reboot."
+        : "The larger disk is available on the next start.";
+      io.print(disk, plainText(`Disk ${disk.id} resized to ${disk.size_bytes} bytes.`) + `\n${when}`);
+    }));
+}
+
+function sizeOf(text: string): number {
+  return parseByteSize(text, "--size-bytes");
+}

@@ -1,0 +1,62 @@
+import type { Instance, InstanceBody } from "../../../src/contract/instance.ts";
+import { type AnyCommand, command, each, wholeNumber } from "../../framework.ts";
+import { parseByteSize } from "../../kit/byte-size.ts";
+import { blockText } from "../../kit/table.ts";
+import { resolveImage } from "../image/image.ts";
+import { withIo } from "../open-io.ts";
+import { NAMED_BY, resolveRecord, VPC_FLAGS } from "../record/place.ts";
+import { needProject, projectScope } from "../scope.ts";
+import { resolveKeys } from "../ssh-key/ssh-key.ts";
+import { SUBNET } from "../subnet/subnet.ts";
+import { extraNics, nicWords } from "./extra-nic.ts";
+import { INSTANCE } from "./instance.ts";
+import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation.ts";
+import { readUserData } from "./user-data.ts";
+
+const SUBNET_NAMED_BY = "UUID; with --vpc also a unique UUID prefix or name";
+
+export function create(): AnyCommand {
+  return command("create", "Make an instance and wait until it runs")
+    .requiredOption("--name <name>", "1 to 63 bytes; no other instance of the project has it")
+    .requiredOption("--image-id <image>", `what its boot disk begins with: ${NAMED_BY}`)
+    .requiredOption("--primary-subnet-id <subnet>", `where its first NIC is: ${SUBNET_NAMED_BY}`)
+    .requiredOption("--cpu <number>", "virtual CPUs", wholeNumber(0))
+    .requiredOption("--memory-bytes <size>", "bytes, or a size such as 4GiB", bytesOf("--memory-bytes"))
+    .option("--description <text>", "what it is for")
+    .option("--ssh-key-id <ssh-key>", "a key that may log in: UUID; of your own also its name; repeatable", each)
+    .option("--disk-bytes <size>", "boot disk, such as 64GiB; left out, as the image wants it", bytesOf("--disk-bytes"))
+    .option("--nic <subnet>", "one more NIC: SUBNET or SUBNET:NAME; repeatable", each)
+    .option(VPC_FLAGS, "the VPC in which subnets are looked up by name")
+    .option("--mac <mac>", "MAC address of its first NIC")
+    .option("--user-data-file <file>", "user data for cloud-init; - reads standard input")
+    .option(...WAIT_OPTION)
+    .option(...NO_WAIT_OPTION)
+    .action(withIo(async (io, options) => {
+      needProject(io, "an instance");
+      const { name, description, cpu, memoryBytes, diskBytes, mac, vpc, wait } = options;
+      const nics = (options.nic ?? []).map((text, index) => nicWords(text, index + 1));
+      const user_data = options.userDataFile === undefined ? null : await readUserData(io, options.userDataFile);
+      // A description is left out rather than emptied; everything else is said.
+      const body: Omit<InstanceBody, "description" | "disk_bytes"> & Partial<InstanceBody> = {
+        name,
+        description,
+        image_id: await resolveImage(io, options.imageId),
+        primary_subnet_id: await resolveRecord(io, SUBNET, { name: options.primarySubnetId, vpc }),
+        cpu,
+        memory_bytes: memoryBytes,
+        ssh_key_ids: await resolveKeys(io, options.sshKeyId ?? []),
+        disk_bytes: diskBytes,
+        mac: mac ?? null,
+        extra_nics: await extraNics(io, nics, vpc),
+        user_data,
+      };
+      const query = await projectScope(io);
+      const result = await operate<Instance>(io, { method: "POST", path: INSTANCE.path, query, body }, wait);
+      if (result.ended) io.print(result.answer, blockText(INSTANCE.lines(result.answer)));
+      else io.print(result.operation, operationText(result.operation));
+    }));
+}
+
+function bytesOf(flag: string): (text: string) => number {
+  return (text) => parseByteSize(text, flag);
+}

@@ -1,0 +1,56 @@
+import { INSTANCE_STATES, type InstanceState } from "../../../src/contract/enums.ts";
+import type { Instance } from "../../../src/contract/instance.ts";
+import { type AnyCommand, command, option } from "../../framework.ts";
+import { usageFailure } from "../../kit/failure.ts";
+import type { Column } from "../../kit/table.ts";
+import { resolveImage } from "../image/image.ts";
+import { type TenantIo, withIo } from "../open-io.ts";
+import { NAMED_BY } from "../record/place.ts";
+import { projectScope } from "../scope.ts";
+import { addressesOf } from "./address.ts";
+import { hostTrouble, INSTANCE } from "./instance.ts";
+
+export function list(): AnyCommand {
+  return command("list", "List the instances of a project, or those made from an image")
+    .option("--image <image>", `only those made from this image: ${NAMED_BY}`)
+    .addOption(option("--state <state>", "only those in this state").choices(INSTANCE_STATES).argParser(stateWord))
+    .action(withIo(async (io, { image, state }) => {
+      const scope = {
+        ...await projectScope(io),
+        image: image === undefined ? undefined : await resolveImage(io, image),
+      };
+      const items = await io.all<Instance>(INSTANCE.path, { ...scope, state });
+      io.table({ items }, items, await columnsFor(io, items), "(no instances)");
+      noteTrouble(io, items);
+    }));
+}
+
+/** Document 3: matched in any case. */
+function stateWord(text: string): InstanceState {
+  const state = INSTANCE_STATES.find((each) => each === text.toLowerCase());
+  if (state === undefined) throw usageFailure(`--state is one of ${INSTANCE_STATES.join(", ")}, not ${text}`);
+  return state;
+}
+
+async function columnsFor(io: TenantIo, items: readonly Instance[]): Promise<readonly Column<Instance>[]> {
+  if (io.flags.output !== "wide") return INSTANCE.columns;
+  const addresses = await addressesOf(io, items);
+  return [
+    ...INSTANCE.columns,
+    ["ADDRESSES", ({ id }) => addresses.get(id)?.join(",")],
+    ["HOST", (instance) => hostText(instance)],
+  ];
+}
+
+function hostText(instance: Instance): string | null {
+  const trouble = hostTrouble(instance);
+  return trouble === null ? instance.host_cn_uuid : `${instance.host_cn_uuid} (${trouble})`;
+}
+
+function noteTrouble(io: TenantIo, items: readonly Instance[]): void {
+  if (io.json || io.flags.output === "wide") return;
+  const doubtful = items.filter((instance) => hostTrouble(instance) !== null).length;
+  if (doubtful === 0) return;
+  const what = doubtful === 1 ? "1 instance" : `${doubtful} instances`;
+  io.note(`The state of ${what} may be out of date: the node is not seen or does not report it; -o wide shows where`);
+}

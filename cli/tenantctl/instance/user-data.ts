@@ -1,0 +1,50 @@
+// User data for cloud-init, as a file holds it.
+import { open } from "node:fs/promises";
+import { USER_DATA_BYTES_MAX } from "../../../src/contract/limits.ts";
+import { EXIT } from "../../kit/exit-code.ts";
+import { Failure, usageFailure } from "../../kit/failure.ts";
+import type { TenantIo } from "../open-io.ts";
+
+/** `-` is standard input. Throws a Failure for what is not text or too long for the server, before it is sent. */
+export async function readUserData(io: TenantIo, path: string): Promise<string> {
+  if (path === "-") return checked(await (await io.world.keyboard()).readAll(), "standard input");
+  const file = await open(path, "r").catch((error: Error) => {
+    throw new Failure(`cannot read ${path}: ${error.message}`, EXIT.failure);
+  });
+  try {
+    return checked(textOf(await firstBytes(file), path), path);
+  } finally {
+    await file.close();
+  }
+}
+
+/** No more than tells that it is too long, whatever the file is. */
+async function firstBytes(file: Awaited<ReturnType<typeof open>>): Promise<Uint8Array> {
+  const bytes = new Uint8Array(USER_DATA_BYTES_MAX + 1);
+  let length = 0;
+  while (length < bytes.length) {
+    const { bytesRead } = await file.read(bytes, length, bytes.length - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  if (length === bytes.length) throw tooLong();
+  return bytes.subarray(0, length);
+}
+
+function textOf(bytes: Uint8Array, source: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw usageFailure(`${source} is not UTF-8 text`);
+  }
+}
+
+function checked(text: string, source: string): string {
+  if (text === "") throw usageFailure(`${source} is empty`);
+  if (new TextEncoder().encode(text).length > USER_DATA_BYTES_MAX) throw tooLong();
+  return text;
+}
+
+function tooLong(): Failure {
+  return usageFailure(`user data is at most ${USER_DATA_BYTES_MAX} bytes`);
+}

@@ -1,0 +1,12 @@
+import type { AnyCommand } from "../../framework.ts";
+import { update } from "../record/update.ts";
+import { acts } from "./act.ts";
+import { create } from "./create.ts";
+import { remove } from "./delete.ts";
+import { INSTANCE } from "./instance.ts";
+import { list } from "./list.ts";
+import { show } from "./show.ts";
+
+export function instanceVerbs(): AnyCommand[] {
+  return [list(), show(), create(), ...acts(), update(INSTANCE), remove()];
+}

@@ -1,0 +1,29 @@
+import type { Nic } from "../../../src/contract/instance.ts";
+import type { Kind } from "../record/kind.ts";
+
+export const NIC: Kind<Nic> = {
+  noun: "nic",
+  words: "NIC",
+  plural: "NICs",
+  title: "NIC",
+  path: "/v1/nics",
+  parent: "instance",
+  columns: [
+    ["ID", (nic) => nic.id],
+    ["NAME", (nic) => nic.name],
+    ["INSTANCE", (nic) => nic.instance_id],
+    ["IPV4", (nic) => nic.primary_ipv4],
+    ["IPV6", (nic) => nic.primary_ipv6],
+    ["MAC", (nic) => nic.mac],
+  ],
+  lines: (nic) => [
+    ["id", nic.id],
+    ["name", nic.name],
+    ["instance", nic.instance_id],
+    ["vpc", nic.vpc_id],
+    ["subnet", nic.subnet_id],
+    ["mac", nic.mac],
+    ["primary_ipv4", nic.primary_ipv4],
+    ["primary_ipv6", nic.primary_ipv6],
+  ],
+};

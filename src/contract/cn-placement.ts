@@ -1,0 +1,53 @@
+// What operators decide about placing work on one node. Document 4, 4.5 and section 10.
+import { z } from "zod";
+import { CnParam } from "./cn.ts";
+import { Uuid } from "./common.ts";
+import { CN_PLACEMENT_CLEARABLE } from "./enums.ts";
+import { DESCRIPTION_CHARS_MAX, OVERPROVISION_MAX, TRAIT_BYTES_MAX } from "./limits.ts";
+
+const ratio = z.number().gt(0).max(OVERPROVISION_MAX);
+
+/** The part of it that one operator's edit writes. Traits and the reservoir have endpoints of their own. */
+export const CnPlacementRules = z.object({
+  reserved: z.boolean().describe("Kept free of new instances"),
+  reserved_reason: z.string().nullable(),
+  cordoned: z.boolean().describe(
+    "Takes no new instances for the time being; the reason `drain` says it is being emptied",
+  ),
+  cordoned_reason: z.string().nullable(),
+  overprovision_cpu: z.number().nullable().describe("Factor of what the node has; null: the cluster default"),
+  overprovision_ram: z.number().nullable(),
+  overprovision_disk: z.number().nullable(),
+  fault_domain: z.string().nullable().describe("Nodes that fail together, for example a rack"),
+  pinned_silo_uuid: z.string().nullable().describe("Only instances of this silo"),
+  pinned_tenant_uuid: z.string().nullable().describe("Only instances of this tenant"),
+  note: z.string().nullable(),
+});
+export type CnPlacementRules = z.infer<typeof CnPlacementRules>;
+
+export const CnPlacement = CnPlacementRules.extend({
+  server_uuid: CnParam.shape.server_uuid,
+  traits: z.record(z.string(), z.string()),
+  reservoir_enabled: z.boolean().nullable(),
+  reservoir_percent: z.number().nullable(),
+});
+export type CnPlacement = z.infer<typeof CnPlacement>;
+
+const reason = z.string().min(1).max(DESCRIPTION_CHARS_MAX).nullish();
+
+/** What is left out stays; since null is the same as left out, what is to go back to its default is named in `clear`. */
+export const CnPlacementPatch = z.strictObject({
+  reserved: z.boolean().nullish().describe("false also clears the reason"),
+  reserved_reason: reason,
+  cordoned: z.boolean().nullish().describe("false also clears the reason"),
+  cordoned_reason: reason,
+  overprovision_cpu: ratio.nullish(),
+  overprovision_ram: ratio.nullish(),
+  overprovision_disk: ratio.nullish(),
+  fault_domain: z.string().min(1).max(TRAIT_BYTES_MAX).nullish(),
+  pinned_silo_uuid: Uuid.nullish(),
+  pinned_tenant_uuid: Uuid.nullish().describe("Of the pinned silo, when one is pinned too"),
+  note: z.string().max(DESCRIPTION_CHARS_MAX).nullish(),
+  clear: z.array(z.enum(CN_PLACEMENT_CLEARABLE)).max(CN_PLACEMENT_CLEARABLE.length).nullish(),
+});
+export type CnPlacementPatch = z.infer<typeof CnPlacementPatch>;

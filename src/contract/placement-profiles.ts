@@ -1,0 +1,38 @@
+// The setting placement.profiles: how much each scorer counts, and which set of weights is active. Document 4, 4.4.
+import { z } from "zod";
+import { PLACEMENT_SCORERS, type PlacementScorer } from "./enums.ts";
+
+/** Names of scorers that are unknown here are ignored; one that is left out keeps its default weight. */
+const weights = z.record(z.string(), z.number().min(0).max(10));
+const profile = z.strictObject({ name: z.string(), description: z.string(), builtin: z.boolean(), weights });
+
+export const PlacementProfiles = z.strictObject({ active: z.string(), profiles: z.array(profile).min(1) })
+  .refine(({ active, profiles }) => profiles.some(({ name }) => name === active), "active must name a profile");
+export type PlacementProfiles = z.infer<typeof PlacementProfiles>;
+
+/** In the order of the columns of document 4, 4.4, which is that of the scorers. */
+function weightsOf(values: readonly number[]): Record<PlacementScorer, number> {
+  return Object.fromEntries(PLACEMENT_SCORERS.map((name, index) => [name, values[index]])) as Record<
+    PlacementScorer,
+    number
+  >;
+}
+
+/** Document 4, 4.3: the weight of a scorer that a profile does not name. */
+export const SCORER_WEIGHTS_DEFAULT = weightsOf([2, 1, 1.5, 0, 1, 0.5, 0.5, 0.1, 1.5, 0.75, 0]);
+
+function builtin(name: string, description: string, values: Record<PlacementScorer, number>) {
+  return { name, description, builtin: true, weights: values };
+}
+
+export const PLACEMENT_PROFILES_DEFAULT: PlacementProfiles = {
+  active: "spread",
+  profiles: [
+    builtin("spread", "Even load over nodes and fault domains", SCORER_WEIGHTS_DEFAULT),
+    builtin("consolidate", "Few busy nodes", weightsOf([1, 0.5, 0, 1.5, 1, 0.5, 0, 0.1, 0.5, 0.25, 0])),
+    builtin("balanced", "Between spread and consolidate", weightsOf([2, 1, 0.75, 0.75, 1, 0.5, 0.5, 0.1, 1, 0.5, 0])),
+    builtin("performance", "Away from hot nodes", weightsOf([2.5, 1.5, 1, 0, 1, 0.5, 1, 0, 2.5, 1.5, 0.5])),
+    builtin("isolation", "Away from neighbours", weightsOf([1.5, 1, 2, 0, 1, 0.5, 2.5, 0.1, 1.5, 0.75, 0])),
+    builtin("power-save", "Nodes that can be switched off", weightsOf([0.75, 0.5, 0, 2.5, 1, 0.5, 0, 0, 0.25, 0, 1.5])),
+  ],
+};

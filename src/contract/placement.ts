@@ -1,0 +1,106 @@
+// Placement as operators see it: why a node takes an instance or not, and what a drain would do. Document 4, section 4.
+import { z } from "zod";
+import { Timestamp, Uuid, withDefault } from "./common.ts";
+import { CN_ROLES, FILTER_VERDICTS, INSTANCE_BRANDS, PLACEMENT_FILTERS, PLACEMENT_SCORERS } from "./enums.ts";
+import { DISK_BYTES_MAX, EXPLAIN_LIST_MAX, STAMP_CHARS_MAX } from "./limits.ts";
+import { Traits } from "./setup.ts";
+
+/** `reason` is there when it rejects. `skip`: nothing was asked that this filter could judge. */
+export const FilterResult = z.object({
+  filter_name: z.enum(PLACEMENT_FILTERS),
+  verdict: z.enum(FILTER_VERDICTS),
+  reason: z.string().optional(),
+});
+export type FilterResult = z.infer<typeof FilterResult>;
+
+export const ScorerResult = z.object({
+  name: z.enum(PLACEMENT_SCORERS),
+  raw: z.number().describe("0 to 1"),
+  weight: z.number(),
+  contribution: z.number(),
+});
+export type ScorerResult = z.infer<typeof ScorerResult>;
+
+export const NodeReport = z.object({
+  server_uuid: z.string(),
+  hostname: z.string(),
+  filter_results: z.array(FilterResult).describe("Every filter, in the order in which they run"),
+  scorer_results: z.array(ScorerResult).describe("Empty for a node that a filter rejected"),
+  total_score: z.number().nullable().describe("Null for a node that a filter rejected"),
+  accepted: z.boolean(),
+  capacity_present: z.boolean(),
+  load_summary_stale: z.boolean(),
+});
+export type NodeReport = z.infer<typeof NodeReport>;
+
+/** What is to be placed. Null and empty: nothing is asked. */
+export const PlacementAsked = z.object({
+  cpu_units: z.number().int().describe("100 for a vCPU"),
+  ram_mb: z.number().int(),
+  disk_bytes: z.number().int(),
+  role: z.enum(CN_ROLES),
+  brand: z.enum(INSTANCE_BRANDS),
+  min_platform: z.string().nullable(),
+  tenant_id: z.string().nullable(),
+  silo_id: z.string().nullable(),
+  instance_id: z.string().nullable(),
+  avoid_cn: z.array(z.string()),
+  traits: z.record(z.string(), z.string()),
+  nic_tags: z.array(z.string()),
+});
+export type PlacementAsked = z.infer<typeof PlacementAsked>;
+
+export const ExplainReport = z.object({
+  request: PlacementAsked,
+  strategy: z.literal("filter-then-score"),
+  profile: z.string(),
+  weights: z.record(z.string(), z.number()),
+  chosen: z.string().nullable().describe("The node that is tried first, or null when every node is rejected"),
+  reject_counts: z.record(z.string(), z.number().int()).describe("Nodes that each filter rejected"),
+  generated_at: Timestamp,
+  per_cn: z.array(NodeReport).describe("Approved nodes: accepted ones first, best first, then by UUID"),
+});
+export type ExplainReport = z.infer<typeof ExplainReport>;
+
+export const PlacementExplanation = ExplainReport.extend({ elapsed_ms: z.number() });
+export type PlacementExplanation = z.infer<typeof PlacementExplanation>;
+
+/** An existing instance, or one that is imagined: then `cpu` and `memory_bytes` are required. */
+export const ExplainBody = z.strictObject({
+  instance_id: Uuid.nullish().describe("As if it were placed now; what else is given replaces what it has"),
+  tenant_id: Uuid.nullish(),
+  cpu: z.number().int().min(1).max(0xffff_ffff).nullish(),
+  memory_bytes: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).nullish(),
+  disk_bytes: z.number().int().min(0).max(DISK_BYTES_MAX).nullish().describe("All disks together. Default: none"),
+  role: z.enum(CN_ROLES).nullish().describe("Default: tenant"),
+  brand: z.enum(INSTANCE_BRANDS).nullish().describe("Default: not-applicable"),
+  min_platform: z.string().min(1).max(STAMP_CHARS_MAX).nullish(),
+  avoid_cn: withDefault(z.array(Uuid).max(EXPLAIN_LIST_MAX), []),
+  traits: withDefault(Traits.shape.traits, {}),
+  nic_tags: withDefault(z.array(z.string()).max(EXPLAIN_LIST_MAX), []),
+});
+export type ExplainBody = z.infer<typeof ExplainBody>;
+
+const drained = {
+  instance_id: z.string(),
+  instance_name: z.string(),
+  instance_tenant_id: z.string(),
+  instance_project_id: z.string(),
+  instance_cpu: z.number().int(),
+  instance_ram_mb: z.number().int(),
+};
+export const PlaceableInstance = z.object({ ...drained, target_cn_uuid: z.string(), target_cn_hostname: z.string() });
+export type PlaceableInstance = z.infer<typeof PlaceableInstance>;
+export const NotPlaceableInstance = z.object({ ...drained, reason: z.string() });
+export type NotPlaceableInstance = z.infer<typeof NotPlaceableInstance>;
+
+/** Document 4, 4.6. Each row keeps the room it was given from the rows after it. */
+export const DrainPreview = z.object({
+  instances_on_cn: z.number().int(),
+  placeable: z.array(PlaceableInstance),
+  not_placeable: z.array(NotPlaceableInstance),
+  capacity_ok: z.boolean().describe("There is at least one instance, and each of them finds a place"),
+  quorum_ok: z.boolean().describe("quorum_at_risk is empty"),
+  quorum_at_risk: z.array(z.string()).describe("Names that look like members of a quorum: move them one at a time"),
+});
+export type DrainPreview = z.infer<typeof DrainPreview>;

@@ -1,0 +1,83 @@
+// Rows of images, keys, instances, their parts and their jobs, as Kysely sees them. tables.ts lists the tables.
+import type { DiskKind, ImageScopeKind, InstanceBrand, InstanceState, JobStatus } from "../contract/enums.ts";
+import type { Compatibility } from "../contract/image.ts";
+import type { ScopeColumns } from "../contract/scope.ts";
+import type { NamedRow, OwnedRow } from "./network-rows.ts";
+
+export type ImageRow = NamedRow & Omit<ScopeColumns<ImageScopeKind>, "user_id"> & {
+  os: string;
+  os_version: string;
+  size_bytes: number;
+  sha256: string;
+  source_url: string | null;
+  compatibility: Compatibility | null;
+};
+
+export type InstanceRow = OwnedRow & {
+  state: InstanceState;
+  brand: InstanceBrand;
+  cpu: number;
+  memory_bytes: number;
+  image_id: string;
+  primary_subnet_id: string;
+  ssh_key_ids: string[];
+  host_cn_uuid: string | null;
+  reason: string | null;
+  operation_id: string | null;
+  missed_reports: number;
+  reported_at: Date | null;
+  updated_at: Date;
+};
+
+/** What an instance owns. */
+type PartRow = {
+  id: string;
+  tenant_id: string;
+  project_id: string;
+  instance_id: string;
+  name: string;
+  created_at: Date;
+};
+
+export type NicRow = PartRow & {
+  vpc_id: string;
+  subnet_id: string;
+  ordinal: number;
+  mac: string;
+  primary_ipv4: string | null;
+  primary_ipv6: string | null;
+};
+
+export type DiskRow = PartRow & {
+  description: string;
+  kind: DiskKind;
+  size_bytes: number;
+  applied_bytes: number | null;
+  source_image_id: string | null;
+};
+
+export type SshKeyRow = NamedRow & ScopeColumns & { public_key: string; fingerprint: string };
+
+export type JobRow = {
+  id: string;
+  version: number;
+  state: JobStatus;
+  seq: number;
+  kind: string;
+  target_cn: string;
+  payload: Record<string, unknown>;
+  saga_id: string;
+  created_at: Date;
+  claimed_by: string | null;
+  claimed_at: Date | null;
+  lease_s: number | null;
+  lease_until: Date | null;
+  result: unknown;
+  reason: string | null;
+  tombstone: boolean | null;
+  completed_at: Date | null;
+  renewed_at: Date | null;
+  step: string | null;
+  percent: number | null;
+  progress_at: Date | null;
+};

@@ -1,0 +1,86 @@
+// Rows of what people name and of networks, as Kysely sees them. tables.ts lists the tables.
+import type {
+  AddressFamily,
+  FirewallAction,
+  FirewallDirection,
+  FirewallProtocol,
+  RouteTargetKind,
+} from "../contract/enums.ts";
+import type { IcmpTypeCode, PortRange } from "../contract/network.ts";
+
+/** What every record that people name has. */
+export type NamedRow = { id: string; name: string; description: string; created_at: Date };
+
+/** What belongs to a project. */
+export type OwnedRow = NamedRow & { tenant_id: string; project_id: string };
+
+export type VpcRow = OwnedRow & {
+  main_route_table_id: string;
+  vni: number;
+  ipv4_block: string | null;
+  ipv6_block: string | null;
+};
+
+export type SubnetRow = OwnedRow & {
+  vpc_id: string;
+  route_table_id: string;
+  ipv4_block: string | null;
+  ipv6_block: string | null;
+  vpc_ipv4_block: string | null;
+  vpc_ipv6_block: string | null;
+};
+
+export type RouteTableRow = OwnedRow & { vpc_id: string; is_main: boolean };
+
+export type RouteRow = OwnedRow & {
+  vpc_id: string;
+  route_table_id: string;
+  destination: string;
+  target_kind: Exclude<RouteTargetKind, "floating_ip">;
+  nat_gateway_id: string | null;
+};
+
+export type FirewallRuleRow = OwnedRow & {
+  vpc_id: string;
+  priority: number;
+  direction: FirewallDirection;
+  action: FirewallAction;
+  protocol: FirewallProtocol;
+  source_cidr: string | null;
+  destination_cidr: string | null;
+  source_ports: PortRange | null;
+  destination_ports: PortRange | null;
+  icmp_type_code: IcmpTypeCode | null;
+};
+
+export type NatGatewayRow = OwnedRow & {
+  vpc_id: string;
+  family: AddressFamily;
+  public_address: string;
+  desired_generation: number;
+  updated_at: Date;
+};
+
+export type ExternalSubnetRow = NamedRow & {
+  nic_tag: string;
+  vlan_id: number | null;
+  ipv4_block: string | null;
+  ipv6_block: string | null;
+  provision_start_ipv4: string | null;
+  provision_end_ipv4: string | null;
+  provision_start_ipv6: string | null;
+  provision_end_ipv6: string | null;
+  owner_silos: string[];
+};
+
+export type FloatingIpRow = OwnedRow & {
+  address: string;
+  family: AddressFamily;
+  pool_id: string;
+  network_id: string | null;
+  external_nic_tag: string | null;
+  attached_to: string | null;
+  attached_instance_id: string | null;
+  hosted_cn: string | null;
+  updated_at: Date;
+};

@@ -1,0 +1,61 @@
+// Filters on what a node has and has left. Document 4, 4.2, 11 to 19. Without a capacity report there is nothing to judge:
+// cn-capacity-present has rejected such a node.
+import { INSTANCE_POOL } from "../../contract/limits.ts";
+import { cpuRoom, diskRoom, ramRoom, type Room } from "./snapshot.ts";
+import { ACCEPT, type Filter, reject, SKIP, type Verdict } from "./verdict.ts";
+
+export const nicTags: Filter = ({ capacity }, { nic_tags: wanted = [] }) => {
+  if (wanted.length === 0 || capacity === null) return SKIP;
+  const missing = wanted.filter((tag) => !capacity.nic_tags.includes(tag));
+  return missing.length > 0 ? reject(`it does not offer NIC tag ${missing.join(", ")}`) : ACCEPT;
+};
+
+export const underlay: Filter = ({ capacity }, { underlay: wanted = ["v4"] }) => {
+  if (wanted.length === 0 || capacity === null) return SKIP;
+  const missing = wanted.filter((family) => !capacity.underlay[`ip${family}`]);
+  return missing.length > 0 ? reject(`its underlay has no IP${missing.join(", IP")}`) : ACCEPT;
+};
+
+export const poolHasSpace: Filter = (node, { disk_bytes }) => {
+  if (disk_bytes <= 0 || node.capacity === null) return SKIP;
+  const room = diskRoom(node, node.capacity);
+  if (room === null) return reject(`it has no pool ${INSTANCE_POOL}`);
+  return fits(room, disk_bytes, "bytes of disk");
+};
+
+export const ramAvailable: Filter = (node, { ram_mb }) =>
+  node.capacity === null ? SKIP : fits(ramRoom(node, node.capacity), ram_mb, "MiB of memory");
+
+export const cpuAvailable: Filter = (node, { cpu_units }) =>
+  node.capacity === null ? SKIP : fits(cpuRoom(node, node.capacity), cpu_units, "CPU units");
+
+function fits(room: Room, wanted: number, unit: string): Verdict {
+  if (room.left >= wanted) return ACCEPT;
+  return reject(`${whole(room.left)} ${unit} left of ${whole(room.total)}, ${wanted} wanted`);
+}
+
+function whole(value: number): number {
+  return Math.max(0, Math.floor(value));
+}
+
+/** Document 4, 4.2: an instance may span the memory of several processors, so no node is rejected for it. */
+export const numaFits: Filter = ({ capacity }) => capacity === null ? SKIP : ACCEPT;
+
+export const deviceAvailable: Filter = ({ capacity }, { devices: wanted = [] }) => {
+  if (wanted.length === 0 || capacity === null) return SKIP;
+  for (const { kind, model, count } of wanted) {
+    const free = capacity.devices.filter((each) => each.kind === kind && (model === undefined || each.model === model))
+      .reduce((sum, { free_count }) => sum + free_count, 0);
+    if (free < count) return reject(`${free} ${model ?? kind} free, ${count} wanted`);
+  }
+  return ACCEPT;
+};
+
+/** Document 4, 4.1: hardware virtualisation is asked for by bhyve alone. */
+export const hvmSupported: Filter = ({ capacity }, { brand }) => {
+  if (brand !== "bhyve" || capacity === null) return SKIP;
+  return capacity.hvm_supported ? ACCEPT : reject("it has no hardware virtualisation");
+};
+
+/** This version has no way to state a rule, so there is never one to break. */
+export const affinityRequired: Filter = () => SKIP;

@@ -1,0 +1,113 @@
+// Where the instances of a node would go if it were emptied. Each one that finds a place keeps it from those after it, so
+// the preview never promises a slot twice (document 4, 4.6). The largest go first: they have the fewest places to go to.
+import type { DrainPreview, NotPlaceableInstance, PlaceableInstance } from "../../contract/placement.ts";
+import type { CapacityReport } from "../../contract/agent.ts";
+import type { InstanceBrand, InstanceState } from "../../contract/enums.ts";
+import { pick } from "./pick.ts";
+import type { Profile } from "./profile.ts";
+import { type PlacementRequest, sizesOf } from "./request.ts";
+import { type Snapshot, withInstance } from "./snapshot.ts";
+
+export type HostedInstance = {
+  readonly id: string;
+  readonly name: string;
+  readonly tenant_id: string;
+  readonly silo_id: string;
+  readonly project_id: string;
+  readonly state: InstanceState;
+  readonly host_cn_uuid: string | null;
+  readonly brand: InstanceBrand;
+  readonly cpu: number;
+  readonly memory_bytes: number;
+  readonly disk_bytes: number;
+  readonly min_platform: string | null;
+};
+
+export type Drained = {
+  readonly server_uuid: string;
+  /** Its own report, or null; what runs must find the same machine elsewhere. */
+  readonly capacity: CapacityReport | null;
+  readonly instances: readonly HostedInstance[];
+};
+
+/** The request that places an existing instance anew. */
+function requestOf(instance: HostedInstance): PlacementRequest {
+  const { id, tenant_id, silo_id, brand, min_platform } = instance;
+  return {
+    ...sizesOf(instance),
+    role: "tenant",
+    brand,
+    min_platform,
+    tenant_id,
+    silo_id,
+    instance_id: id,
+    avoid_cn: [],
+  };
+}
+
+export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Profile): DrainPreview {
+  const placeable: PlaceableInstance[] = [];
+  const not_placeable: NotPlaceableInstance[] = [];
+  let left: Snapshot = {
+    ...snapshot,
+    nodes: snapshot.nodes.filter(({ server_uuid }) => server_uuid !== drained.server_uuid),
+  };
+  for (const instance of [...drained.instances].sort(larger)) {
+    const request = { ...requestOf(instance), ...movingFrom(drained, instance) };
+    const { report } = pick(request, left, profile);
+    const target = report.per_cn[0];
+    if (target?.accepted) {
+      const { server_uuid, hostname } = target;
+      placeable.push({ ...rowOf(instance), target_cn_uuid: server_uuid, target_cn_hostname: hostname });
+      left = withInstance(left, server_uuid, { ...sizesOf(instance), ...ownerOf(instance), count: 1 });
+    } else {
+      not_placeable.push({ ...rowOf(instance), reason: whyNot(report.reject_counts, report.per_cn.length) });
+    }
+  }
+  const quorum_at_risk = drained.instances.map(({ name }) => name).filter(looksLikeQuorum).sort();
+  return {
+    instances_on_cn: drained.instances.length,
+    placeable,
+    not_placeable,
+    capacity_ok: drained.instances.length > 0 && not_placeable.length === 0,
+    quorum_ok: quorum_at_risk.length === 0,
+    quorum_at_risk,
+  };
+}
+
+function movingFrom({ capacity }: Drained, { state }: HostedInstance): Pick<PlacementRequest, "migration"> {
+  return capacity === null ? {} : { migration: { from: capacity, live: state === "running" } };
+}
+
+function ownerOf({ tenant_id, silo_id }: HostedInstance) {
+  return { tenant_id, silo_id };
+}
+
+function larger(a: HostedInstance, b: HostedInstance): number {
+  return b.memory_bytes - a.memory_bytes || b.cpu - a.cpu || b.disk_bytes - a.disk_bytes || (a.id < b.id ? -1 : 1);
+}
+
+function rowOf(instance: HostedInstance) {
+  return {
+    instance_id: instance.id,
+    instance_name: instance.name,
+    instance_tenant_id: instance.tenant_id,
+    instance_project_id: instance.project_id,
+    instance_cpu: instance.cpu,
+    instance_ram_mb: sizesOf(instance).ram_mb,
+  };
+}
+
+function whyNot(reject_counts: Readonly<Record<string, number>>, nodes: number): string {
+  if (nodes === 0) return "there is no other approved node";
+  const counts = Object.entries(reject_counts).map(([name, count]) => `${name} ${count}`);
+  return `rejected by ${counts.join(", ")} of ${nodes} nodes`;
+}
+
+/** Our decision: the usual names of services whose members vote. */
+const QUORUM =
+  /(?:^|[^a-z])(?:vault|etcd|consul|nomad|zookeeper|zk|raft|patroni|galera|mongo(?:db)?|cockroach(?:db)?|rqlite|kafka|redis-sentinel|ceph-mon)(?:[^a-z]|$)/i;
+
+export function looksLikeQuorum(name: string): boolean {
+  return QUORUM.test(name);
+}

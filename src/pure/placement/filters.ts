@@ -1,0 +1,41 @@
+// Every filter under its name. All of them run on every node, whatever the ones before said, so that a report shows all
+// that stands in the way at once.
+import type { FilterResult } from "../../contract/placement.ts";
+import { PLACEMENT_FILTERS, type PlacementFilter } from "../../contract/enums.ts";
+import * as capacity from "./capacity-filters.ts";
+import * as migration from "./migration-filters.ts";
+import type { PlacementRequest } from "./request.ts";
+import type { NodeSnapshot } from "./snapshot.ts";
+import * as standing from "./standing-filters.ts";
+import type { Filter } from "./verdict.ts";
+
+const FILTERS: Readonly<Record<PlacementFilter, Filter>> = {
+  "cn-approved-and-live": standing.approvedAndLive,
+  "cn-not-in-avoid-list": standing.notInAvoidList,
+  "cn-capacity-present": standing.capacityPresent,
+  "cn-role-matches": standing.roleMatches,
+  "cn-not-reserved": standing.notReserved,
+  "cn-not-cordoned": standing.notCordoned,
+  "cn-not-evacuating": standing.notEvacuating,
+  "cn-scope-match": standing.scopeMatch,
+  "cn-platform-min": standing.platformMin,
+  "cn-traits-required": standing.traitsRequired,
+  "cn-nic-tags": capacity.nicTags,
+  "cn-underlay": capacity.underlay,
+  "cn-zpool-has-space": capacity.poolHasSpace,
+  "cn-ram-available": capacity.ramAvailable,
+  "cn-cpu-available": capacity.cpuAvailable,
+  "cn-numa-fits": capacity.numaFits,
+  "cn-device-available": capacity.deviceAvailable,
+  "cn-hvm-supported": capacity.hvmSupported,
+  "cn-affinity-required": capacity.affinityRequired,
+  "cn-bhyve-compatible": migration.bhyveCompatible,
+  "cn-cpu-feature-superset": migration.cpuFeatureSuperset,
+  "cn-time-synced": migration.timeSynced,
+  "cn-zfs-compatible": migration.zfsCompatible,
+};
+
+/** The verdict of every filter, in their order. */
+export function filterResults(node: NodeSnapshot, request: PlacementRequest, now: Date): FilterResult[] {
+  return PLACEMENT_FILTERS.map((filter_name) => ({ filter_name, ...FILTERS[filter_name](node, request, now) }));
+}

@@ -1,0 +1,101 @@
+// How good a node is that every filter lets through. Each scorer answers 0 to 1. Document 4, 4.3.
+import type { PlacementScorer } from "../../contract/enums.ts";
+import type { PlacementRequest } from "./request.ts";
+import { diskRoom, type NodeSnapshot, ramRoom, type Snapshot } from "./snapshot.ts";
+
+/** `mates`: instances of the request's tenant, by fault domain and in all. */
+export type Scene = {
+  readonly request: PlacementRequest;
+  readonly mates: { readonly total: number; readonly in: ReadonlyMap<string, number> };
+};
+
+export type Scorer = (node: NodeSnapshot, scene: Scene) => number;
+
+/** Our decision: how little a neighbour of the same silo weighs beside one of the same tenant. */
+const SILO_NEIGHBOUR = 0.25;
+
+export function sceneOf(request: PlacementRequest, { nodes }: Snapshot): Scene {
+  const mates = new Map<string, number>();
+  let total = 0;
+  for (const { neighbours, placement: { fault_domain } } of nodes) {
+    const count = neighbours.find(({ tenant_id }) => tenant_id === request.tenant_id)?.count ?? 0;
+    total += count;
+    if (fault_domain !== null) mates.set(fault_domain, (mates.get(fault_domain) ?? 0) + count);
+  }
+  return { request, mates: { total, in: mates } };
+}
+
+const ramHeadroom: Scorer = (node, { request }) => {
+  if (node.capacity === null || node.capacity.ram_total_mb === 0) return 0;
+  return unit((ramRoom(node, node.capacity).left - request.ram_mb) / node.capacity.ram_total_mb);
+};
+
+const diskHeadroom: Scorer = (node, { request }) => {
+  if (request.disk_bytes <= 0) return 0.5;
+  const room = node.capacity === null ? null : diskRoom(node, node.capacity);
+  return room === null || room.total === 0 ? 0 : unit((room.left - request.disk_bytes) / room.total);
+};
+
+const spread: Scorer = ({ placement: { fault_domain } }, { mates }) => {
+  if (fault_domain === null || mates.total === 0) return 1;
+  return 1 - (mates.in.get(fault_domain) ?? 0) / mates.total;
+};
+
+const fewerCotenants: Scorer = ({ neighbours }, { request: { tenant_id, silo_id } }) => {
+  const weight = neighbours.reduce((sum, each) => {
+    if (each.tenant_id === tenant_id) return sum + each.count;
+    return each.silo_id === silo_id ? sum + SILO_NEIGHBOUR * each.count : sum;
+  }, 0);
+  return 1 / (1 + weight);
+};
+
+/** The fresh summary of its load, else what its capacity report says of this moment; 0 without either. */
+const avoidHotNow: Scorer = ({ load, capacity }) => {
+  const known = load !== null && !load.stale
+    ? [load.cpu_p95_5m, load.ram_used_p95_5m].filter((value) => value !== null)
+    : liveSignals(capacity);
+  if (known.length === 0) return 0;
+  return unit(1 - known.reduce((sum, value) => sum + value, 0) / known.length);
+};
+
+/** A zero in a capacity report is what an agent says that does not know. */
+function liveSignals(capacity: NodeSnapshot["capacity"]): number[] {
+  if (capacity === null) return [];
+  const { cpu_utilization_pct, ram_available_mb, ram_total_mb } = capacity;
+  return [
+    ...(cpu_utilization_pct === 0 ? [] : [cpu_utilization_pct]),
+    ...(ram_available_mb === 0 || ram_total_mb === 0 ? [] : [1 - ram_available_mb / ram_total_mb]),
+  ];
+}
+
+const preferLowBaseline: Scorer = ({ load }) =>
+  load === null || load.stale || load.cpu_p50_1d === null ? 0 : unit(1 - load.cpu_p50_1d);
+
+export const SCORERS: Readonly<Record<PlacementScorer, Scorer>> = {
+  "score-ram-headroom": ramHeadroom,
+  "score-disk-headroom": diskHeadroom,
+  "score-spread-by-fault-domain": spread,
+  "score-pack-by-fault-domain": (node, scene) => 1 - spread(node, scene),
+  // This version has no way to state a preference; document 4, 4.3, says 0.5 then.
+  "score-affinity-preferred": () => 0.5,
+  "score-platform-current": ({ capacity }) => capacity === null ? 0 : 0.5,
+  "score-fewer-cotenant-zones": fewerCotenants,
+  "score-uniform-random": ({ server_uuid }, { request }) => fraction(`${server_uuid}:${request.instance_id ?? ""}`),
+  "score-avoid-hot-now": avoidHotNow,
+  "score-prefer-low-baseline": preferLowBaseline,
+  // Document 4, 4.3: a placeholder.
+  "score-diurnal-fit": () => 0,
+};
+
+function unit(value: number): number {
+  return Math.min(1, Math.max(0, value));
+}
+
+/** 0 to 1, even, and always the same for the same text: FNV-1a, then mixed once more, since its high bits are lazy. */
+function fraction(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+}

@@ -1,0 +1,96 @@
+// The nodes as placement sees them at one instant, and the room that each has left. The commit of a create computes the
+// same residual once more (guard_cn_has_room), so a snapshot may be late but never overcommits a node.
+import type { CapacityReport } from "../../contract/agent.ts";
+import type { CnPlacementRules } from "../../contract/cn-placement.ts";
+import type { CnRole, CnState } from "../../contract/enums.ts";
+import { INSTANCE_POOL, OVERPROVISION_CPU, OVERPROVISION_DISK, OVERPROVISION_RAM } from "../../contract/limits.ts";
+import { CPU_UNITS_PER_VCPU } from "../../contract/limits.ts";
+import type { Sizes } from "./request.ts";
+
+export type Snapshot = { readonly now: Date; readonly nodes: readonly NodeSnapshot[] };
+
+export type NodeSnapshot = {
+  readonly server_uuid: string;
+  readonly hostname: string;
+  readonly state: CnState;
+  readonly role: CnRole;
+  readonly last_seen: Date | null;
+  readonly placement: CnPlacementRules;
+  readonly traits: Readonly<Record<string, string>>;
+  /** The last report; null before the first. */
+  readonly capacity: CapacityReport | null;
+  /** What the instances on it take, whatever their state: the counters of the node. */
+  readonly used: Sizes & { readonly instances: number };
+  /** The part of `used.disk_bytes` that the node has not made yet, so that its report does not show it. */
+  readonly unmade_bytes: number;
+  readonly neighbours: readonly Neighbours[];
+  readonly load: Load | null;
+};
+
+/** Instances of one tenant on a node. */
+export type Neighbours = { readonly tenant_id: string; readonly silo_id: string; readonly count: number };
+
+/** Fractions, 0 to 1, of the last summary of a node's load; null where it says nothing. */
+export type Load = {
+  readonly stale: boolean;
+  readonly cpu_p95_5m: number | null;
+  readonly ram_used_p95_5m: number | null;
+  readonly cpu_p50_1d: number | null;
+};
+
+export type Room = { readonly total: number; readonly used: number; readonly left: number };
+
+/** MiB that can be promised, that are, and that are left. */
+export function ramRoom(node: NodeSnapshot, { ram_total_mb }: CapacityReport): Room {
+  return room(ram_total_mb * (node.placement.overprovision_ram ?? OVERPROVISION_RAM), node.used.ram_mb);
+}
+
+export function cpuRoom(node: NodeSnapshot, { cpu_threads_logical }: CapacityReport): Room {
+  const units = cpu_threads_logical * CPU_UNITS_PER_VCPU;
+  return room(units * (node.placement.overprovision_cpu ?? OVERPROVISION_CPU), node.used.cpu_units);
+}
+
+/**
+ * Bytes of the pool in which instances stand; null without that pool. Two bounds hold: all disks together stay within the
+ * pool, since a thin disk hardly shows in what a pool reports as free; and what is still to be made fits into what is free
+ * now, since a pool also holds other things.
+ */
+export function diskRoom(node: NodeSnapshot, { zpools }: CapacityReport): Room | null {
+  const pool = zpools.find(({ name }) => name === INSTANCE_POOL);
+  if (pool === undefined) return null;
+  const ratio = node.placement.overprovision_disk ?? OVERPROVISION_DISK;
+  const promised = room(pool.total_bytes * ratio, node.used.disk_bytes);
+  const present = room(pool.free_bytes * ratio, node.unmade_bytes);
+  return present.left < promised.left ? present : promised;
+}
+
+function room(total: number, used: number): Room {
+  return { total, used, left: total - used };
+}
+
+/** The snapshot with an instance more on a node, or with `count` -1 as if it had never been there, disks included. */
+export function withInstance(
+  snapshot: Snapshot,
+  server_uuid: string,
+  of: Sizes & { readonly tenant_id: string; readonly silo_id: string; readonly count: 1 | -1 },
+): Snapshot {
+  const nodes = snapshot.nodes.map((node) => node.server_uuid === server_uuid ? changed(node, of) : node);
+  return { ...snapshot, nodes };
+}
+
+function changed(node: NodeSnapshot, of: Parameters<typeof withInstance>[2]): NodeSnapshot {
+  const { tenant_id, silo_id, count } = of;
+  const others = node.neighbours.filter((each) => each.tenant_id !== tenant_id);
+  const before = node.neighbours.find((each) => each.tenant_id === tenant_id)?.count ?? 0;
+  return {
+    ...node,
+    used: {
+      cpu_units: node.used.cpu_units + count * of.cpu_units,
+      ram_mb: node.used.ram_mb + count * of.ram_mb,
+      disk_bytes: node.used.disk_bytes + count * of.disk_bytes,
+      instances: node.used.instances + count,
+    },
+    unmade_bytes: node.unmade_bytes + count * of.disk_bytes,
+    neighbours: before + count > 0 ? [...others, { tenant_id, silo_id, count: before + count }] : others,
+  };
+}

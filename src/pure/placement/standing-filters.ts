@@ -1,0 +1,63 @@
+// Filters on how a node stands: whether it works, and what operators decided about it. Document 4, 4.2, 1 to 10.
+import { CN_LIVE_S } from "../../contract/limits.ts";
+import { ACCEPT, type Filter, reject, SKIP } from "./verdict.ts";
+
+export const approvedAndLive: Filter = ({ state, last_seen }, _request, now) => {
+  if (state !== "approved") return reject(`it is ${state}`);
+  if (last_seen === null) return reject("it was never seen");
+  const ago_s = (now.getTime() - last_seen.getTime()) / 1_000;
+  return ago_s > CN_LIVE_S ? reject(`last seen ${Math.floor(ago_s)} s ago, more than ${CN_LIVE_S}`) : ACCEPT;
+};
+
+export const notInAvoidList: Filter = ({ server_uuid }, { avoid_cn }) => {
+  if (avoid_cn.length === 0) return SKIP;
+  return avoid_cn.includes(server_uuid) ? reject("the request avoids it") : ACCEPT;
+};
+
+export const capacityPresent: Filter = ({ capacity }) =>
+  capacity === null ? reject("it has not reported its capacity") : ACCEPT;
+
+export const roleMatches: Filter = ({ role }, request) =>
+  role === request.role || role === "both" ? ACCEPT : reject(`its role is ${role}, not ${request.role}`);
+
+export const notReserved: Filter = ({ placement: { reserved, reserved_reason } }) =>
+  reserved ? reject(because("an operator reserved it", reserved_reason)) : ACCEPT;
+
+export const notCordoned: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
+  cordoned ? reject(because("it is cordoned", cordoned_reason)) : ACCEPT;
+
+const DRAIN = "drain";
+
+export const notEvacuating: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
+  cordoned && cordoned_reason === DRAIN ? reject("it is being emptied") : ACCEPT;
+
+/** A node that is pinned to a tenant takes nobody else, whatever silo it is pinned to beside that. */
+export const scopeMatch: Filter = ({ placement }, { silo_id, tenant_id }) => {
+  const { pinned_silo_uuid: silo, pinned_tenant_uuid: tenant } = placement;
+  if (tenant !== null && tenant !== tenant_id) return reject(`it is pinned to tenant ${tenant}`);
+  if (silo !== null && silo !== silo_id) return reject(`it is pinned to silo ${silo}`);
+  return ACCEPT;
+};
+
+/** Stamps are dates, so the order of their text is their order. */
+export const platformMin: Filter = ({ capacity }, { min_platform }) => {
+  if (min_platform === null || capacity === null) return SKIP;
+  const { platform_version } = capacity;
+  return platform_version < min_platform
+    ? reject(`its platform ${platform_version} is older than ${min_platform}`)
+    : ACCEPT;
+};
+
+export const traitsRequired: Filter = ({ traits }, { traits: wanted = {} }) => {
+  const entries = Object.entries(wanted);
+  if (entries.length === 0) return SKIP;
+  for (const [key, value] of entries) {
+    if (!Object.hasOwn(traits, key)) return reject(`it has no trait ${key}`);
+    if (traits[key] !== value) return reject(`its trait ${key} is ${traits[key]}, not ${value}`);
+  }
+  return ACCEPT;
+};
+
+function because(what: string, reason: string | null): string {
+  return reason === null ? what : `${what}: ${reason}`;
+}

@@ -1,0 +1,17 @@
+// What a filter says of a node.
+import type { FilterVerdict } from "../../contract/enums.ts";
+import type { NodeSnapshot } from "./snapshot.ts";
+import type { PlacementRequest } from "./request.ts";
+
+export type Verdict = { readonly verdict: FilterVerdict; readonly reason?: string };
+
+/** Judges one node. Reads no other one. */
+export type Filter = (node: NodeSnapshot, request: PlacementRequest, now: Date) => Verdict;
+
+export const ACCEPT: Verdict = { verdict: "accept" };
+/** Nothing was asked that this filter could judge, or what it judges by is not there. */
+export const SKIP: Verdict = { verdict: "skip" };
+
+export function reject(reason: string): Verdict {
+  return { verdict: "reject", reason };
+}

@@ -1,0 +1,164 @@
+// Work for node agents: claim, blueprint, progress, end, tombstones. Document 4, 1.6, 1.8 and 1.9.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findJob, findWork } from "../../actors/job/reads.ts";
+import { NODE_NOT_APPROVED } from "../../actors/job/transition.ts";
+import { Uuid } from "../contract/common.ts";
+import { conflict, type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
+import { Blueprint, ClaimBody, ClaimView, Job, JobEndBody, JobProgressBody } from "../contract/job.ts";
+import { TOMBSTONES_PER_CLAIM } from "../contract/limits.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { answers, jsonBody, rights } from "./answer.ts";
+import { blueprintOf } from "./blueprint.ts";
+import { nodeOf } from "./calling-node.ts";
+import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Node agent"];
+const JobParam = z.object({ job_id: Uuid });
+
+type Asked = { readonly server_uuid: string; readonly running: readonly string[] | null };
+
+export function agentJobRoutes(app: App, deps: RouteDeps): void {
+  const claimRoute = createRoute({
+    method: "post",
+    path: "/v1/agent/claim",
+    tags,
+    summary: "Take the next job",
+    description:
+      "Jobs are taken in the order of their numbers, by the node they are for. With `wait`, the answer is held while " +
+      "there is nothing to do. Tombstones come with every answer until they are buried. Only an approved node can take " +
+      "jobs.",
+    ...rights(deps, "AgentClaim"),
+    request: { body: jsonBody(ClaimBody) },
+    responses: answers(ClaimView, "A job, or null, and what the node has to undo before it"),
+  });
+  app.openapi(claimRoute, async (c) => {
+    const { claimed_by, wait, running_jobs } = c.req.valid("json");
+    const server_uuid = nodeOf(c);
+    if (claimed_by !== server_uuid) return faultResponse(c, OTHER_NODE);
+    const asked: Asked = { server_uuid, running: running_jobs ?? null };
+    const first = await claim(c, asked);
+    if (isFault(first)) return faultResponse(c, first);
+    const hold_ms = Math.min((wait ?? 0) * 1_000, deps.hold_ms);
+    if (first.job !== null || first.tombstones.length > 0 || hold_ms === 0) return c.json(first, 200);
+    const woken = await deps.claims.wait(server_uuid, hold_ms, c.req.raw.signal);
+    if (woken === "full") return faultResponse(c, TOO_MANY_WAIT);
+    // Whoever went away must not be given a job.
+    if (woken === null || c.req.raw.signal.aborted) return c.json(first, 200);
+    const later = await claim(c, asked);
+    return isFault(later) ? faultResponse(c, later) : c.json(later, 200);
+  });
+
+  async function claim(c: Ctx, { server_uuid, running }: Asked): Promise<ClaimView | Fault> {
+    const work = await findWork(deps.kysely, { server_uuid, running, tombstones_max: TOMBSTONES_PER_CLAIM });
+    if (work.node_state !== "approved") return NODE_NOT_APPROVED;
+    const tombstones = work.tombstones.slice(0, TOMBSTONES_PER_CLAIM);
+    if (work.tombstones.length > tombstones.length) return { job: null, tombstones };
+    const [again] = work.forgotten;
+    if (again !== undefined) return { job: again, tombstones };
+    const lease_s = Number((await deps.settings.get("sweeper.stale_claim_threshold_secs")).value);
+    for (const id of work.pending) {
+      const outcome = await deps.send(c, { kind: "job", id }, { type: "claim", by: server_uuid, lease_s });
+      if (outcome.ok) return { job: (await findJob(deps.kysely, id)) ?? null, tombstones };
+      // Somebody else was faster, or what it is about does not take it now: the next one may do.
+      if (outcome.fault.kind !== "conflict" && outcome.fault.kind !== "not_found") return outcome.fault;
+    }
+    return { job: null, tombstones };
+  }
+
+  const blueprintRoute = createRoute({
+    method: "get",
+    path: "/v1/agent/jobs/{job_id}/blueprint",
+    tags,
+    summary: "Read what a claimed job needs",
+    ...rights(deps, "AgentBlueprint"),
+    request: { params: JobParam },
+    responses: answers(Blueprint, "What it is about, with everything that the node has to make"),
+  });
+  app.openapi(blueprintRoute, async (c) => {
+    const job = await ownJob(c, c.req.valid("param").job_id);
+    if (isFault(job)) return faultResponse(c, job);
+    return c.json(await blueprintOf(deps, job), 200);
+  });
+
+  const progressRoute = createRoute({
+    method: "post",
+    path: "/v1/agent/jobs/{job_id}/progress",
+    tags,
+    summary: "Tell how far a job is",
+    description: "Shown with the job. It does not renew the lease: the heartbeat does.",
+    ...rights(deps, "AgentProgress"),
+    request: { params: JobParam, body: jsonBody(JobProgressBody) },
+    responses: answers(z.null().describe("Taken"), "Noted"),
+  });
+  app.openapi(progressRoute, async (c) => {
+    const { job_id } = c.req.valid("param");
+    const { step, percent } = c.req.valid("json");
+    const job = await ownJob(c, job_id);
+    if (isFault(job)) return faultResponse(c, job);
+    const refusal = await deps.signals.progress(nodeOf(c), { job_id, step, percent: percent ?? null });
+    return refusal === null ? c.json(null, 200) : faultResponse(c, refusal);
+  });
+
+  const completeRoute = createRoute({
+    method: "post",
+    path: "/v1/agent/jobs/{job_id}/complete",
+    tags,
+    summary: "Tell how a job ended",
+    description: "A node that reports a failure has undone its part before. A job that is over already is a 409: the " +
+      "agent takes that for done, since a tombstone tells what else there is to do.",
+    ...rights(deps, "AgentComplete"),
+    request: { params: JobParam, body: jsonBody(JobEndBody) },
+    responses: answers(Job, "The job"),
+  });
+  app.openapi(completeRoute, async (c) => {
+    const { job_id } = c.req.valid("param");
+    const { outcome: end, result } = c.req.valid("json");
+    const by = nodeOf(c);
+    const outcome = await deps.act(
+      c,
+      { kind: "job", id: job_id },
+      end.kind === "completed"
+        ? { type: "complete", by, result: result ?? null }
+        : { type: "fail", by, reason: end.reason },
+    );
+    return await told(c, job_id, outcome.ok ? null : outcome.fault);
+  });
+
+  const buryRoute = createRoute({
+    method: "post",
+    path: "/v1/agent/jobs/{job_id}/bury",
+    tags,
+    summary: "Confirm that a tombstone is applied",
+    ...rights(deps, "AgentBury"),
+    request: { params: JobParam },
+    responses: answers(Job, "The job"),
+  });
+  app.openapi(buryRoute, async (c) => {
+    const { job_id } = c.req.valid("param");
+    const outcome = await deps.act(c, { kind: "job", id: job_id }, { type: "bury", by: nodeOf(c) });
+    return await told(c, job_id, outcome.ok ? null : outcome.fault);
+  });
+
+  async function told(c: Ctx, job_id: string, refusal: Fault | null) {
+    if (refusal !== null) return faultResponse(c, refusal);
+    const job = await findJob(deps.kysely, job_id);
+    return job === undefined ? faultResponse(c, NOT_FOUND) : c.json(job, 200);
+  }
+
+  /** A job that the calling node has in hand. */
+  async function ownJob(c: Ctx, job_id: string): Promise<Job | Fault> {
+    const job = await findJob(deps.kysely, job_id);
+    if (job === undefined) return NOT_FOUND;
+    if (job.target_cn_uuid !== nodeOf(c)) return OTHER_JOB;
+    const { status } = job.status;
+    if (status === "in_progress") return job;
+    return conflict(status === "pending" ? "job is not claimed" : `job is ${status} already`);
+  }
+}
+
+const OTHER_NODE = fault("forbidden", "claimed_by must be the node that the key is bound to", {
+  error_code: "Forbidden",
+});
+const OTHER_JOB = fault("forbidden", "the job belongs to another node", { error_code: "Forbidden" });
+const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try again", { retry_after_s: 5 });

@@ -1,0 +1,78 @@
+// Disks of instances. Document 3, Disk; document 4, 1.12.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findDisk, listDisks } from "../../actors/instance/reads.ts";
+import { atRow, inInstance } from "../auth/place.ts";
+import { page, Uuid } from "../contract/common.ts";
+import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { Disk, DiskResizeBody, DiskResized } from "../contract/instance.ts";
+import { DISK_BYTES_MAX, NODE_WAIT_MS } from "../contract/limits.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { answers, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Instances"];
+const path = "/v1/disks/{disk_id}";
+const params = z.object({ disk_id: Uuid });
+const atDisk = atRow("disk", "disk_id");
+const SIZE = badRequest("size_bytes must be greater than zero and at most 16 TiB");
+
+export function diskRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/disks",
+    tags,
+    summary: "List the disks of an instance",
+    ...rights(deps, "DiskList", inInstance),
+    request: { query: z.object({ instance: Uuid }) },
+    responses: answers(page(Disk), "The disks, the boot disk first"),
+  });
+  app.openapi(
+    listRoute,
+    async (c) => c.json({ items: await listDisks(deps.kysely, c.req.valid("query").instance) }, 200),
+  );
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show a disk",
+    ...rights(deps, "DiskGet", atDisk),
+    request: { params },
+    responses: answers(Disk, "The disk"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findDisk(deps.kysely, c.req.valid("param").disk_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const resizeRoute = createRoute({
+    method: "post",
+    path: `${path}/resize`,
+    tags,
+    summary: "Grow a disk",
+    description:
+      "The record grows at once; the node's part is the operation disk-resize, for which the answer does not " +
+      "wait. `applied_bytes` tells what the node has made of it. A running guest sees the new size after a reboot.",
+    ...rights(deps, "DiskResize", atDisk),
+    request: { params, body: jsonBody(DiskResizeBody) },
+    responses: answers(DiskResized, "The disk"),
+  });
+  app.openapi(resizeRoute, async (c) => {
+    const { disk_id } = c.req.valid("param");
+    const { size_bytes } = c.req.valid("json");
+    if (size_bytes === 0 || size_bytes > DISK_BYTES_MAX) return faultResponse(c, SIZE);
+    const disk = await findDisk(deps.kysely, disk_id);
+    if (disk === undefined) return faultResponse(c, NOT_FOUND);
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const outcome = await deps.send(c, { kind: "instance", id: disk.instance_id }, {
+      type: "resize_disk",
+      disk_id,
+      size_bytes,
+      operation_id: deps.mint.idFrom(turn.id, "operation"),
+      limit_ms: NODE_WAIT_MS,
+    }, turn);
+    return outcome.ok ? c.json(outcome.reply as DiskResized, 200) : faultResponse(c, outcome.fault);
+  });
+}

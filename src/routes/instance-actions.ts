@@ -1,0 +1,112 @@
+// What is done to an instance that is there: start, stop, restart, retry, delete. Document 3, States and transitions.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { type Action } from "../auth/policy.ts";
+import { operates } from "../auth/verdict.ts";
+import { atRow } from "../auth/place.ts";
+import { Uuid } from "../contract/common.ts";
+import { fault, NOT_FOUND } from "../contract/fault.ts";
+import { Instance } from "../contract/instance.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { answers, answersNothing, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { nowOrThen } from "./instances.ts";
+import { ACCEPTED, operate } from "./operation-answer.ts";
+
+const tags = ["Instances"];
+const path = "/v1/instances/{instance_id}";
+const params = z.object({ instance_id: Uuid });
+const atInstance = atRow("instance", "instance_id");
+
+/** Document 3, Authentication. */
+const OPERATORS_ONLY = fault("forbidden", "force delete is operator-only", { error_code: "Forbidden" });
+
+type Doing = {
+  readonly verb: "start" | "stop" | "restart" | "retry";
+  readonly action: Action;
+  readonly summary: string;
+};
+const DOINGS: readonly Doing[] = [
+  { verb: "start", action: "InstanceStart", summary: "Start an instance that is stopped" },
+  { verb: "stop", action: "InstanceStop", summary: "Stop an instance that is running" },
+  { verb: "restart", action: "InstanceRestart", summary: "Restart an instance that is running" },
+  { verb: "retry", action: "InstanceRetry", summary: "Start an instance that has failed" },
+];
+
+export function instanceActionRoutes(app: App, deps: RouteDeps): void {
+  for (const doing of DOINGS) actionRoute(app, deps, doing);
+
+  const deleteRoute = createRoute({
+    method: "delete",
+    path,
+    tags,
+    summary: "Delete an instance that is stopped or failed",
+    description:
+      "Its node deletes the machine first; then the record goes, with its addresses and disks. Floating IPs are " +
+      "let go. With `force`, for operators, in any state and without the node.",
+    ...rights(deps, "InstanceDelete", atInstance),
+    request: { params, query: z.object({ force: z.enum(["true", "false"]).optional() }) },
+    responses: { ...answersNothing("Deleted"), ...ACCEPTED },
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const id = c.req.valid("param").instance_id;
+    const force = c.req.valid("query").force === "true";
+    const principal = c.get("principal");
+    if (force && !operates(principal)) {
+      await deps.audit.denied(c, "instance_delete", `Instance::"${id}"`);
+      return faultResponse(c, OPERATORS_ONLY);
+    }
+    // Whoever is no member of the tenant is here as an operator, whose only way to delete is to force it.
+    const isMember = principal.kind === "user" &&
+      (principal.is_root || principal.tenant_id === c.get("place")?.tenant_id);
+    if (!force && !isMember) return faultResponse(c, NOT_FOUND);
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const operation_id = deps.mint.idFrom(turn.id, "operation");
+    const limit_ms = await deps.settings.instanceWaitS() * 1_000;
+    const ended = await operate(c, deps, {
+      to: { kind: "instance", id },
+      message: () =>
+        Promise.resolve(
+          force
+            ? { type: "force_delete", operation_id, job_id: deps.mint.idFrom(turn.id, "delete-job") } as const
+            : { type: "delete", operation_id, limit_ms } as const,
+        ),
+      turn,
+      operation_id,
+      failure: { what: "delete", error_code: "OperationFailed" },
+    });
+    if (ended.ended === "accepted") return ended.answer;
+    return ended.ended === "refused" ? faultResponse(c, ended.fault) : c.body(null, 204);
+  });
+}
+
+function actionRoute(app: App, deps: RouteDeps, { verb, action, summary }: Doing): void {
+  const route = createRoute({
+    method: "post",
+    path: `${path}/${verb}`,
+    tags,
+    summary,
+    description: "Waits for its node, and answers the instance as it then is; 502 OperationFailed says why it is not.",
+    ...rights(deps, action, atInstance),
+    request: { params },
+    responses: { ...answers(Instance, "The instance"), ...ACCEPTED },
+  });
+  app.openapi(route, async (c) => {
+    const id = c.req.valid("param").instance_id;
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const operation_id = deps.mint.idFrom(turn.id, "operation");
+    const limit_ms = await deps.settings.instanceWaitS() * 1_000;
+    const ended = await operate(c, deps, {
+      to: { kind: "instance", id },
+      message: () => Promise.resolve({ type: verb, operation_id, limit_ms } as const),
+      turn,
+      operation_id,
+      failure: { what: verb, error_code: "OperationFailed" },
+    });
+    if (ended.ended === "accepted") return ended.answer;
+    if (ended.ended === "refused") return faultResponse(c, ended.fault);
+    return c.json(await nowOrThen(deps, { id, repeated: turn.repeated, output: ended.output }), 200);
+  });
+}

@@ -1,0 +1,151 @@
+// Instances of a project, for members of its tenant. Document 3, Instances and disks; document 4, 1.11.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findInstance, listInstances } from "../../actors/instance/reads.ts";
+import { callerOf, placeOf } from "../auth/gate.ts";
+import { atRow, inProject, ofInstances } from "../auth/place.ts";
+import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { INSTANCE_STATES, type InstanceState } from "../contract/enums.ts";
+import { NOT_FOUND } from "../contract/fault.ts";
+import { Instance, InstanceBody } from "../contract/instance.ts";
+import { NamedPatch } from "../contract/tenancy.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { pageById } from "../http/page.ts";
+import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { brokenRule, newInstance } from "./new-instance.ts";
+import { ACCEPTED, operate } from "./operation-answer.ts";
+
+const tags = ["Instances"];
+const path = "/v1/instances/{instance_id}";
+const params = z.object({ instance_id: Uuid });
+const ofProject = z.object({ tenant: Uuid, project: Uuid });
+const atInstance = atRow("instance", "instance_id");
+
+/** In any case; a name that is none is refused. */
+const StateQuery = z.preprocess(
+  (text) => typeof text === "string" ? text.toLowerCase() : text,
+  z.enum(INSTANCE_STATES),
+).optional().describe("pending, provisioning, running, stopping, stopped or failed, in any case");
+
+export function instanceRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/instances",
+    tags,
+    summary: "List instances",
+    description:
+      "Scoped by `image`, by `cn`, or by `tenant` and `project`; each that is given narrows the list. Whatever " +
+      "the scope, members of a tenant see that tenant's instances alone.",
+    ...rights(deps, "InstanceList", ofInstances),
+    request: {
+      query: z.object({
+        image: Uuid.optional(),
+        cn: Uuid.optional(),
+        tenant: Uuid.optional(),
+        project: Uuid.optional(),
+        state: StateQuery,
+        ...PageQuery,
+      }),
+    },
+    responses: answers(page(Instance), "The instances, oldest first"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const { image, cn, tenant, project, state, ...query } = c.req.valid("query");
+    const own = callerOf(c).is_root ? undefined : callerOf(c).tenant_id ?? undefined;
+    if (own !== undefined && tenant !== undefined && tenant !== own) return c.json({ items: [] }, 200);
+    const filter = {
+      image_id: image,
+      cn,
+      tenant_id: own ?? tenant,
+      project_id: project,
+      state: state as InstanceState | undefined,
+    };
+    const result = await pageById(query, (at) => listInstances(deps.kysely, { ...filter, ...at }));
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const createInstanceRoute = createRoute({
+    method: "post",
+    path: "/v1/instances",
+    tags,
+    summary: "Make an instance",
+    description:
+      "Waits until its node has provisioned it (`instance.create_wait_secs`, 600 s) and answers the instance " +
+      "as it then is; when that fails everything is taken back and the answer says why (502 ProvisionFailed). 503 when " +
+      "no node can take it. The operation instance-create goes on when the caller leaves.",
+    ...rights(deps, "InstanceCreate", inProject),
+    request: { query: ofProject, body: jsonBody(InstanceBody) },
+    responses: { ...answersCreated(Instance, "The instance"), ...ACCEPTED },
+  });
+  app.openapi(createInstanceRoute, async (c) => {
+    const body = c.req.valid("json");
+    const broken = brokenRule(body);
+    if (broken !== null) return faultResponse(c, broken);
+    const { silo_id, tenant_id, project_id } = placeOf(c);
+    if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const operation_id = deps.mint.idFrom(turn.id, "operation");
+    const place = { silo_id, tenant_id, project_id };
+    const ended = await operate(c, deps, {
+      to: { kind: "instance", id: turn.id },
+      message: () => newInstance(deps, { body, place, principal: c.get("principal"), id: turn.id, operation_id }),
+      turn,
+      operation_id,
+      failure: { what: "provisioning", error_code: "ProvisionFailed" },
+    });
+    switch (ended.ended) {
+      case "accepted":
+        return ended.answer;
+      case "refused":
+        return faultResponse(c, ended.fault);
+      case "succeeded":
+        return c.json(await nowOrThen(deps, { id: turn.id, repeated: turn.repeated, output: ended.output }), 201);
+    }
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path,
+    tags,
+    summary: "Show an instance",
+    ...rights(deps, "InstanceGet", atInstance),
+    request: { params },
+    responses: answers(Instance, "The instance"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findInstance(deps.kysely, c.req.valid("param").instance_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+
+  const updateRoute = createRoute({
+    method: "patch",
+    path,
+    tags,
+    summary: "Rename or describe an instance",
+    ...rights(deps, "InstanceUpdate", atInstance),
+    request: { params, body: jsonBody(NamedPatch) },
+    responses: answers(Instance, "The instance"),
+  });
+  app.openapi(updateRoute, async (c) => {
+    const { name, description } = c.req.valid("json");
+    const to = { kind: "instance" as const, id: c.req.valid("param").instance_id };
+    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    const written = outcome.reply as Instance;
+    // The record does not say whether its node is alive.
+    const host_live = (await findInstance(deps.kysely, to.id))?.host_live ?? written.host_live;
+    return c.json({ ...written, host_live }, 200);
+  });
+}
+
+/** The instance as it is now; for a repeated request, and when it is gone again, as the operation left it. */
+export async function nowOrThen(
+  deps: RouteDeps,
+  of: { readonly id: string; readonly repeated: boolean; readonly output: unknown },
+): Promise<Instance> {
+  const { instance: then } = of.output as { instance: Instance };
+  if (of.repeated) return { ...then, host_live: true };
+  return await findInstance(deps.kysely, of.id) ?? { ...then, host_live: true };
+}

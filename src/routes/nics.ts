@@ -1,0 +1,65 @@
+// NICs of instances: where a tenant finds the addresses of its machines. Document 4, 1.12.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import { findNic, listNics } from "../../actors/instance/reads.ts";
+import { callerOf } from "../auth/gate.ts";
+import { atRow, ofNics } from "../auth/place.ts";
+import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { Nic } from "../contract/instance.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { pageById } from "../http/page.ts";
+import { formatIp, parseIp } from "../pure/ip-address.ts";
+import { answers, rights } from "./answer.ts";
+import type { App, RouteDeps } from "./deps.ts";
+
+const tags = ["Instances"];
+
+export function nicRoutes(app: App, deps: RouteDeps): void {
+  const listRoute = createRoute({
+    method: "get",
+    path: "/v1/nics",
+    tags,
+    summary: "List NICs by address, subnet or instance",
+    description:
+      "One of `ip`, `subnet` and `instance`; of several the first of them counts, and the others narrow it. " +
+      "Members of a tenant see that tenant's NICs alone.",
+    ...rights(deps, "NicList", ofNics),
+    request: {
+      query: z.object({
+        ip: z.string().max(64).optional().describe("IPv4 or IPv6"),
+        subnet: Uuid.optional(),
+        instance: Uuid.optional(),
+        ...PageQuery,
+      }),
+    },
+    responses: answers(page(Nic), "The NICs"),
+  });
+  app.openapi(listRoute, async (c) => {
+    const { ip: text, subnet: subnet_id, instance: instance_id, ...query } = c.req.valid("query");
+    const ip = text === undefined ? undefined : parseIp(text);
+    if (ip === null) return faultResponse(c, badRequest("ip: must be an IPv4 or IPv6 address"));
+    const filter = {
+      ip: ip && formatIp(ip),
+      subnet_id,
+      instance_id,
+      tenant_id: callerOf(c).is_root ? undefined : callerOf(c).tenant_id ?? undefined,
+    };
+    const result = await pageById(query, (at) => listNics(deps.kysely, { ...filter, ...at }));
+    return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);
+  });
+
+  const showRoute = createRoute({
+    method: "get",
+    path: "/v1/nics/{nic_id}",
+    tags,
+    summary: "Show a NIC",
+    ...rights(deps, "NicGet", atRow("nic", "nic_id")),
+    request: { params: z.object({ nic_id: Uuid }) },
+    responses: answers(Nic, "The NIC"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const found = await findNic(deps.kysely, c.req.valid("param").nic_id);
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+}

@@ -1,0 +1,137 @@
+// Placing work on nodes, for operators: what they decide about a node, why a node takes an instance or not, and where its
+// instances would go. Document 4, section 4; document 2, drain/preview.
+import { createRoute } from "@hono/zod-openapi";
+import { findCn } from "../../actors/cn/reads.ts";
+import { placementView } from "../../actors/cn/view.ts";
+import {
+  findCapacity,
+  findInstanceToPlace,
+  findSiloOf,
+  hostedInstances,
+  placementSnapshot,
+} from "../../actors/placement/reads.ts";
+import { CnParam } from "../contract/cn.ts";
+import { CnPlacement, CnPlacementPatch } from "../contract/cn-placement.ts";
+import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
+import { DrainPreview, ExplainBody, PlacementExplanation } from "../contract/placement.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { type HostedInstance, previewDrain } from "../pure/placement/drain.ts";
+import { pick } from "../pure/placement/pick.ts";
+import { type PlacementRequest, sizesOf } from "../pure/placement/request.ts";
+import { type Snapshot, withInstance } from "../pure/placement/snapshot.ts";
+import { answers, jsonBody, rights } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+
+const tags = ["Placement"];
+
+export function placementRoutes(app: App, deps: RouteDeps): void {
+  const showRoute = createRoute({
+    method: "get",
+    path: "/v1/cns/{server_uuid}/placement",
+    tags,
+    summary: "Show what operators decided about placing work on a node",
+    ...rights(deps, "CnPlacementGet"),
+    request: { params: CnParam },
+    responses: answers(CnPlacement, "The decisions"),
+  });
+  app.openapi(showRoute, async (c) => {
+    const row = await findCn(deps.kysely, c.req.valid("param").server_uuid);
+    return row === undefined ? faultResponse(c, NOT_FOUND) : c.json(placementView(row), 200);
+  });
+
+  const editRoute = createRoute({
+    method: "patch",
+    path: "/v1/cns/{server_uuid}/placement",
+    tags,
+    summary: "Reserve, cordon, pin or overprovision a node",
+    description: "What is left out stays; since null is the same as left out, what goes back to its default is named " +
+      "in `clear`. It binds what is placed from now on: instances that are on the node stay. 409 PinConflict for a " +
+      "tenant outside the pinned silo.",
+    ...rights(deps, "CnPlacementSet"),
+    request: { params: CnParam, body: jsonBody(CnPlacementPatch) },
+    responses: answers(CnPlacement, "The decisions as they hold now"),
+  });
+  app.openapi(editRoute, async (c) => {
+    const patch = c.req.valid("json");
+    const twice = patch.clear?.find((field) => patch[field] !== null && patch[field] !== undefined);
+    if (twice !== undefined) return faultResponse(c, badRequest(`clear: ${twice} is also given a value`));
+    const to = { kind: "cn" as const, id: c.req.valid("param").server_uuid };
+    const outcome = await deps.act(c, to, { type: "set_placement", patch });
+    return outcome.ok ? c.json(outcome.reply as CnPlacement, 200) : faultResponse(c, outcome.fault);
+  });
+
+  const explainRoute = createRoute({
+    method: "post",
+    path: "/v1/system/placement/explain",
+    tags,
+    summary: "Explain where an instance would be placed now, and why not elsewhere",
+    description: "Changes nothing. Every filter is run on every approved node. For an existing instance its own room " +
+      "counts as free.",
+    ...rights(deps, "SystemRead"),
+    request: { body: jsonBody(ExplainBody) },
+    responses: answers(PlacementExplanation, "Every node with the verdict of every filter, and scores"),
+  });
+  app.openapi(explainRoute, async (c) => {
+    const started = performance.now();
+    const body = c.req.valid("json");
+    const instance = body.instance_id ? await findInstanceToPlace(deps.kysely, body.instance_id) : null;
+    if (instance === undefined) return faultResponse(c, NOT_FOUND);
+    const request = await requestFrom(body, instance);
+    if (isFault(request)) return faultResponse(c, request);
+    const { profile, load_stale_s } = await deps.settings.placement();
+    const snapshot = await placementSnapshot(deps.kysely, { load_stale_s });
+    const { report } = pick(request, instance === null ? snapshot : without(snapshot, instance), profile);
+    return c.json({ ...report, elapsed_ms: Math.round(performance.now() - started) }, 200);
+  });
+
+  const drainRoute = createRoute({
+    method: "post",
+    path: "/v1/cns/{server_uuid}/drain/preview",
+    tags,
+    summary: "Preview where the instances of a node would go",
+    description: "Changes nothing. Each instance that finds a place keeps it from those after it, largest first.",
+    ...rights(deps, "CnDrainPreview"),
+    request: { params: CnParam },
+    responses: answers(DrainPreview, "Which instances find a place elsewhere, and which do not"),
+  });
+  app.openapi(drainRoute, async (c) => {
+    const { server_uuid } = c.req.valid("param");
+    const node = await findCapacity(deps.kysely, server_uuid);
+    if (node === undefined) return faultResponse(c, NOT_FOUND);
+    const { profile, load_stale_s } = await deps.settings.placement();
+    const instances = await hostedInstances(deps.kysely, server_uuid);
+    const snapshot = await placementSnapshot(deps.kysely, { load_stale_s });
+    return c.json(previewDrain({ server_uuid, ...node, instances }, snapshot, profile), 200);
+  });
+
+  async function requestFrom(body: ExplainBody, instance: HostedInstance | null): Promise<PlacementRequest | Fault> {
+    const cpu = body.cpu ?? instance?.cpu;
+    const memory_bytes = body.memory_bytes ?? instance?.memory_bytes;
+    if (cpu === undefined || memory_bytes === undefined) {
+      return badRequest("cpu and memory_bytes are required without instance_id");
+    }
+    const tenant_id = body.tenant_id ?? instance?.tenant_id ?? null;
+    const silo_id = tenant_id === null ? null : await findSiloOf(deps.kysely, tenant_id);
+    if (silo_id === undefined) return NOT_FOUND;
+    const { traits, nic_tags, avoid_cn } = body;
+    return {
+      ...sizesOf({ cpu, memory_bytes, disk_bytes: body.disk_bytes ?? instance?.disk_bytes ?? 0 }),
+      role: body.role ?? "tenant",
+      brand: body.brand ?? instance?.brand ?? "not-applicable",
+      min_platform: body.min_platform ?? instance?.min_platform ?? null,
+      tenant_id,
+      silo_id,
+      instance_id: instance?.id ?? null,
+      avoid_cn,
+      traits,
+      nic_tags,
+    };
+  }
+}
+
+/** The nodes as if the instance stood on none of them. */
+function without(snapshot: Snapshot, instance: HostedInstance): Snapshot {
+  const { host_cn_uuid, tenant_id, silo_id } = instance;
+  if (host_cn_uuid === null) return snapshot;
+  return withInstance(snapshot, host_cn_uuid, { ...sizesOf(instance), tenant_id, silo_id, count: -1 });
+}

@@ -1,0 +1,140 @@
+// Placement at the operator's command line, against a control plane.
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { PlacementExplanation } from "../../src/contract/placement.ts";
+import { GIB, openNode, placeInstance } from "../compute/placed.ts";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+import { type AtPlane, atPlane } from "./at-plane.ts";
+
+let t: TestPlane;
+let at: AtPlane;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  at = atPlane(t);
+  tenant = await openTenant(t, "acme");
+});
+afterAll(() => t?.close());
+beforeEach(async () => {
+  await t.db.query("delete from disk");
+  await t.db.query("delete from instance");
+  for (const { server_uuid } of okOf(await t.call("GET", "/v1/system/cns")).items) {
+    await t.call("POST", `/v1/cns/${server_uuid}/disable`);
+    okOf(await t.call("DELETE", `/v1/cns/${server_uuid}`));
+  }
+});
+
+const lines = (text: string) => text.trimEnd().split("\n");
+
+test("placement explain says where it would go, and per node which filters keep it away and why", async () => {
+  expect(await at.printed("placement explain --cpu 2 --memory 4GiB")).toBe("No approved compute node\n");
+  const [good, small] = [await openNode(t), await openNode(t, { ram_total_mb: 1_024 })];
+  await at.printed(["cn", "placement", "set", small.hostname, "--cordoned", "true", "--cordoned-reason", "a fan"]);
+  const [verdict, , head, ...rows] = lines(await at.printed("placement explain --cpu 2 --memory 4GiB --disk 20GiB"));
+  expect(verdict).toBe(`Would be placed on ${good.hostname} (${good.id}), by profile spread`);
+  expect(head).toMatch(/^HOSTNAME +SERVER_UUID +SCORE +REJECTED_BY$/);
+  expect(rows[0]).toMatch(new RegExp(`^${good.hostname} +${good.id} +\\d+\\.\\d{3} +-$`));
+  expect(rows[1]).toMatch(
+    new RegExp(
+      `^${small.hostname} +${small.id} +- +cn-not-cordoned: it is cordoned: a fan; ` +
+        "cn-ram-available: 1024 MiB of memory left of 1024, 4096 wanted$",
+    ),
+  );
+  const none = lines(await at.printed("placement explain --cpu 2 --memory 400GiB"));
+  expect(none[0]).toBe("No eligible compute node of 2");
+});
+
+test("placement explain --node shows every filter of that node, and its scores when it is accepted", async () => {
+  const [good, edge] = [await openNode(t), await openNode(t)];
+  await at.printed(`cn label set ${edge.hostname} --role edge`);
+  const accepted = await at.printed(`placement explain --cpu 1 --memory 1GiB --node ${good.hostname}`);
+  expect(accepted).toMatch(new RegExp(`^${good.hostname} \\(${good.id}\\): \\d+\\.\\d{3} points\n`));
+  expect(accepted.match(/^cn-[a-z-]+ +(?:accept|skip) +-$/gm)).toHaveLength(23);
+  expect(accepted.match(/^score-[a-z0-9-]+ +\d\.\d{3} +[\d.]+ +\d\.\d{3}$/gm)).toHaveLength(11);
+  const rejected = await at.printed(`placement explain --cpu 1 --memory 1GiB --node ${edge.id}`);
+  expect(rejected).toMatch(/^cn-role-matches +reject +its role is edge, not tenant$/m);
+  expect(rejected).not.toContain("SCORER");
+});
+
+test("placement explain of an instance takes what it has; options replace that", async () => {
+  const node = await openNode(t, { ram_total_mb: 4_096, nic_tags: ["external", "dmz"] });
+  const id = await placeInstance(t, { on: node.id, of: tenant });
+  const told = await at.json<PlacementExplanation>(`placement explain ${id}`);
+  expect(told).toMatchObject({ chosen: node.id, request: { instance_id: id, cpu_units: 200, brand: "bhyve" } });
+  const words = `placement explain ${id} --memory 8GiB --brand lx --role both --tenant acme --nic-tag dmz ` +
+    `--nic-tag external --trait rack=r1 --avoid ${node.hostname} --min-platform 20990101T000000Z --disk 1GiB`;
+  expect(await at.json<PlacementExplanation>(words)).toMatchObject({
+    chosen: null,
+    request: {
+      ram_mb: 8_192,
+      disk_bytes: GIB,
+      brand: "lx",
+      role: "both",
+      tenant_id: tenant.tenant_id,
+      nic_tags: ["dmz", "external"],
+      traits: { rack: "r1" },
+      avoid_cn: [node.id],
+      min_platform: "20990101T000000Z",
+    },
+  });
+});
+
+test.each([["placement explain"], ["placement explain --cpu 2"], ["placement explain --memory 1GiB"]])(
+  "%s is a usage error that says what is missing",
+  async (words) => {
+    const ran = await at.run(words);
+    expect([ran.code, ran.asked]).toEqual([2, []]);
+    expect(ran.err()).toContain("name an instance, or give --cpu and --memory");
+  },
+);
+
+test("cn drain-preview shows who finds a place and who does not, and what to move with care", async () => {
+  const from = await openNode(t);
+  expect(await at.printed(`cn drain-preview ${from.hostname}`)).toBe("(no instances)\n");
+  const to = await openNode(t, { ram_total_mb: 4_096 });
+  const ids = [];
+  for (const name of ["etcd-1", "web-1"]) ids.push(await placeInstance(t, { on: from.id, of: tenant, name }));
+  const [count, quorum, , head, ...rows] = lines(await at.printed(`cn drain-preview ${from.hostname}`));
+  expect(count).toBe("1 of 2 instances find a place");
+  expect(quorum).toBe("Move one at a time, they look like members of a quorum: etcd-1");
+  expect(head).toMatch(/^INSTANCE_ID +NAME +CPU +RAM_MB +TARGET +REASON$/);
+  expect(rows[0]).toMatch(/ +2 +4096 +- +rejected by cn-ram-available 1 of 1 nodes$/);
+  expect(rows[1]).toContain(`${to.hostname} (${to.id})`);
+  expect(rows.map((row) => row.split(" ")[0]).sort()).toEqual(ids.sort());
+});
+
+test("cn placement set changes what is named and leaves the rest; --clear goes back to the default", async () => {
+  const node = await openNode(t);
+  const set = (...words: string[]) => at.printed(["cn", "placement", "set", node.hostname, ...words]);
+  await set(
+    "--reserved",
+    "true",
+    "--reserved-reason",
+    "for the lab",
+    "--overprovision-cpu",
+    "2.5",
+    "--fault-domain",
+    "r7",
+  );
+  await set("--pinned-silo", tenant.silo_id, "--pinned-tenant", "acme", "--note", "a note");
+  const shown = await at.printed(`cn placement show ${node.hostname}`);
+  expect(shown).toMatch(/^reserved: +true\nreserved_reason: +for the lab\ncordoned: +false\n/);
+  expect(shown).toMatch(/^overprovision_cpu: +2\.5\noverprovision_ram: +\(cluster default\)$/m);
+  expect(shown).toMatch(new RegExp(`^pinned_tenant_uuid: +${tenant.tenant_id}\nnote: +a note$`, "m"));
+  const cleared = await set(
+    "--reserved",
+    "false",
+    "--clear",
+    "overprovision_cpu,pinned_silo_uuid,pinned_tenant_uuid,note",
+  );
+  expect(cleared).toMatch(/^reserved: +false\nreserved_reason: +-\n/);
+  expect(cleared).toMatch(/^fault_domain: +r7\npinned_silo_uuid: +-\npinned_tenant_uuid: +-\nnote: +-$/m);
+});
+
+test("cn placement set of nothing, or clearing what cannot be cleared, is refused before any request", async () => {
+  for (const words of ["cn placement set x", "cn placement set x --clear cordoned"]) {
+    const ran = await at.run(words);
+    expect([ran.code, ran.asked]).toEqual([2, []]);
+  }
+});

@@ -1,0 +1,119 @@
+// Document 3, Tenant CLI: the disk family; and NICs, where an address is found.
+import { expect, test } from "vitest";
+import { DISK, INSTANCE, PRIMARY_NIC, PROJECT, SUBNET, TENANT, VPC } from "./records.ts";
+import { requestsOf, serving, tenantctl, TOKEN_ENV } from "./run.ts";
+
+const env = { ...TOKEN_ENV, TENANTCTL_PROJECT: PROJECT };
+const INSTANCES = `GET /v1/instances?tenant=${TENANT}&project=${PROJECT}`;
+const GROWN = { ...DISK, size_bytes: 34_359_738_368 };
+const ANSWERS = {
+  "GET /v1/instances": { items: [INSTANCE] },
+  "GET /v1/subnets": { items: [SUBNET] },
+  "GET /v1/disks": { items: [DISK] },
+  [`GET /v1/disks/${DISK.id}`]: DISK,
+  "GET /v1/nics": { items: [PRIMARY_NIC] },
+  [`GET /v1/nics/${PRIMARY_NIC.id}`]: PRIMARY_NIC,
+};
+const server = serving(ANSWERS);
+const run = (...words: string[]) => tenantctl(words, { env, server });
+
+const DISKS = `ID                                    NAME  INSTANCE                              KIND  SIZE\n` +
+  `${DISK.id}  boot  ${INSTANCE.id}  boot  21474836480\n`;
+const DISK_LINES = `id:          ${DISK.id}\nname:        boot\ninstance:    ${INSTANCE.id}\nkind:        boot\n` +
+  `size_bytes:  21474836480\n`;
+const NICS =
+  `ID                                    NAME     INSTANCE                              IPV4      IPV6  MAC\n` +
+  `${PRIMARY_NIC.id}  primary  ${INSTANCE.id}  10.0.1.2  -     02:08:20:00:00:01\n`;
+const NIC_LINES = `id:            ${PRIMARY_NIC.id}\nname:          primary\ninstance:      ${INSTANCE.id}\n` +
+  `vpc:           ${VPC.id}\nsubnet:        ${SUBNET.id}\nmac:           02:08:20:00:00:01\n` +
+  `primary_ipv4:  10.0.1.2\nprimary_ipv6:  -\n`;
+
+test.each([
+  {
+    words: ["disk", "list", "--instance", INSTANCE.id],
+    asks: [`GET /v1/disks?instance=${INSTANCE.id}`],
+    prints: DISKS,
+  },
+  {
+    words: ["disk", "list", "--instance", "web-1"],
+    asks: [INSTANCES, `GET /v1/disks?instance=${INSTANCE.id}`],
+    prints: DISKS,
+  },
+  { words: ["disk", "show", DISK.id], asks: [`GET /v1/disks/${DISK.id}`], prints: DISK_LINES },
+  {
+    words: ["disk", "show", "boot", "--instance", INSTANCE.id],
+    asks: [`GET /v1/disks?instance=${INSTANCE.id}`, `GET /v1/disks/${DISK.id}`],
+    prints: DISK_LINES,
+  },
+  {
+    words: ["nic", "list", "--instance", "web-1"],
+    asks: [INSTANCES, `GET /v1/nics?instance=${INSTANCE.id}`],
+    prints: NICS,
+  },
+  {
+    words: ["nic", "list", "--subnet", "dmz", "--vpc", VPC.id],
+    asks: [`GET /v1/subnets?vpc=${VPC.id}`, `GET /v1/nics?subnet=${SUBNET.id}`],
+    prints: NICS,
+  },
+  { words: ["nic", "list", "--ip", "10.0.1.2"], asks: ["GET /v1/nics?ip=10.0.1.2"], prints: NICS },
+  { words: ["nic", "show", PRIMARY_NIC.id], asks: [`GET /v1/nics/${PRIMARY_NIC.id}`], prints: NIC_LINES },
+  {
+    words: ["nic", "show", "primary", "--instance", INSTANCE.id],
+    asks: [`GET /v1/nics?instance=${INSTANCE.id}`, `GET /v1/nics/${PRIMARY_NIC.id}`],
+    prints: NIC_LINES,
+  },
+])("asks what it must and prints it: $words", async ({ words, asks, prints }) => {
+  const ran = await run(...words);
+  expect([ran.err(), ran.code]).toEqual(["", 0]);
+  expect(requestsOf(ran)).toEqual(asks);
+  expect(ran.out()).toBe(prints);
+});
+
+test("with -o json lists and records are raw", async () => {
+  const json = async (...words: string[]) => JSON.parse((await run(...words, "-o", "json")).out());
+  expect(await json("disk", "list", "--instance", INSTANCE.id)).toEqual({ items: [DISK] });
+  expect(await json("disk", "show", DISK.id)).toEqual(DISK);
+  expect(await json("nic", "list", "--ip", "10.0.1.2")).toEqual({ items: [PRIMARY_NIC] });
+  expect(await json("nic", "show", PRIMARY_NIC.id)).toEqual(PRIMARY_NIC);
+});
+
+test.each([
+  { reboot_required: true, line: "Reboot required: the running instance sees the new size after a reboot." },
+  { reboot_required: false, line: "The larger disk is available on the next start." },
+])("resize prints the new size and when it counts: reboot_required $reboot_required", async ({ line, ...more }) => {
+  const answers = { ...ANSWERS, [`POST /v1/disks/${DISK.id}/resize`]: { ...GROWN, ...more } };
+  const at = (...words: string[]) => tenantctl(["disk", "resize", ...words], { env, server: serving(answers) });
+  for (const size of ["34359738368", "32GiB"]) {
+    const ran = await at(DISK.id, "--size-bytes", size);
+    expect(requestsOf(ran)).toEqual([`POST /v1/disks/${DISK.id}/resize`]);
+    expect(ran.asked[0]!.body).toEqual({ size_bytes: 34_359_738_368 });
+    expect(ran.out()).toBe(`Disk ${DISK.id} resized to 34359738368 bytes.\n${line}\n`);
+  }
+  const by_name = await at("boot", "--instance", "web-1", "--size-bytes", "32GiB", "-o", "json");
+  expect(JSON.parse(by_name.out())).toEqual({ ...GROWN, ...more });
+});
+
+test.each([
+  { words: ["disk", "list"], says: "--instance" },
+  { words: ["disk", "show", "boot"], says: "boot is not the UUID of a disk; to find it by name, pass --instance too" },
+  { words: ["disk", "resize", DISK.id], says: "--size-bytes" },
+  { words: ["disk", "resize", DISK.id, "--size-bytes", "big"], says: "--size-bytes is bytes, or a size" },
+  { words: ["nic", "list"], says: "pass --instance, --subnet or --ip" },
+  { words: ["nic", "list", "--subnet", "dmz"], says: "pass --vpc too" },
+  { words: ["nic", "show", "primary"], says: "pass --instance too" },
+])("refused before anything is asked: $words", async ({ words, says }) => {
+  const ran = await run(...words);
+  expect([ran.code, ran.asked]).toEqual([2, []]);
+  expect(ran.err()).toContain(says);
+});
+
+test("completion offers the disks and NICs of the instance that is on the line", async () => {
+  const complete = async (...words: string[]) =>
+    (await run("__complete", "--", ...words)).out().split("\n").filter((line) => line !== "").map((line) =>
+      line.split("\t")[0]
+    );
+  expect(await complete("disk", "show", "--instance", "web-1", "")).toEqual(["boot", DISK.id]);
+  expect(await complete("nic", "show", "--instance=web-1", "p")).toEqual(["primary"]);
+  expect(await complete("disk", "list", "--instance", "")).toEqual(["web-1", INSTANCE.id]);
+  expect(await complete("disk", "show", "")).toEqual([]);
+});

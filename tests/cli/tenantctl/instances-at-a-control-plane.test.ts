@@ -1,0 +1,173 @@
+// The instance, disk and NIC families against a whole control plane, whose node is played by the test: what tenantctl sends
+// is what the server takes, and what it says of an operation is how it ended.
+import { randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Cloud, GIB, openCloud } from "../../compute/cloud.ts";
+import { openTenant } from "../../tenancy/tenant.ts";
+import { serverOf } from "../at-plane.ts";
+import { ENDPOINT, type FakeOptions, fakeWorld } from "../fake-world.ts";
+import { type Ran, tenantctl } from "./run.ts";
+
+let a: Cloud;
+let env: Record<string, string>;
+let image_id: string;
+
+beforeAll(async () => {
+  a = await openCloud();
+  env = envOf(a.tenant);
+  image_id = (await a.newImage({ name: "debian" })).id;
+  await printed(`vpc update ${a.vpc.id} --name net`);
+});
+afterAll(() => a?.t.close());
+
+function envOf({ key, tenant_id, project_id }: Pick<Cloud["tenant"], "key" | "tenant_id" | "project_id">) {
+  return {
+    TENANTCTL_ENDPOINT: ENDPOINT,
+    TENANTCTL_API_KEY: key,
+    TENANTCTL_TENANT: tenant_id,
+    TENANTCTL_PROJECT: project_id,
+    NO_COLOR: "1",
+  };
+}
+
+const at = (words: string, options: FakeOptions = {}): Promise<Ran> =>
+  tenantctl(words.split(" "), { env, server: serverOf(a.t), newId: randomUUID, ...options });
+
+async function printed(words: string, options: FakeOptions = {}): Promise<string> {
+  const ran = await at(words, options);
+  expect(ran.code, `tenantctl ${words}: ${ran.err()}`).toBe(0);
+  return ran.out();
+}
+
+const json = async (words: string) => JSON.parse(await printed(`${words} -o json`));
+
+/** What is printed of a command that the node has a part in. */
+async function done(words: string, job: string): Promise<string> {
+  const [out] = await Promise.all([printed(words), a.node.does(job)]);
+  return out;
+}
+
+const createWords = (name: string) =>
+  `instance create --name ${name} --image-id debian --primary-subnet-id front --vpc net --cpu 2 --memory-bytes 4GiB`;
+
+test("a tenant makes an instance by name, finds its address, works with it and deletes it", async () => {
+  const before = await a.dump();
+  const back = await json("subnet create --vpc net --name back --ipv4-block 10.0.2.0/24");
+  const file = join(fakeWorld().home_dir, "user-data");
+  await writeFile(file, "#cloud-config\nhostname: web-1\n");
+  const made = await done(
+    `${createWords("web-1")} --nic back:eth1 --user-data-file ${file} --disk-bytes 3GiB`,
+    "provision",
+  );
+  const { id } = await json("instance show web-1");
+  const lines = (state: string) =>
+    `id:         ${id}\nname:       web-1\nlifecycle:  {"state":"${state}"}\nimage:      ${image_id}\n`;
+  expect(made).toBe(lines("running"));
+  const stored = await a.t.db.query("select user_data from instance_user_data where instance_id = $1", [id]);
+  expect(stored.rows).toEqual([{ user_data: "#cloud-config\nhostname: web-1\n" }]);
+
+  expect(await printed("instance list --state RUNNING --no-headers")).toBe(
+    `${id}  web-1  {"state":"running"}  ${image_id}\n`,
+  );
+  expect(await printed("instance list --state stopped")).toBe("(no instances)\n");
+  expect((await json("instance list --image debian")).items).toHaveLength(1);
+  expect(await printed("instance list -o wide --no-headers")).toContain(
+    `10.0.1.2,fd00:10:0:1::2,10.0.2.2  ${a.node.server_uuid}`,
+  );
+  const nics = (await json("nic list --instance web-1")).items;
+  expect(nics.map(({ name }: { name: string }) => name).sort()).toEqual(["eth1", "primary"]);
+  expect((await json("nic list --subnet back --vpc net")).items).toMatchObject([{ name: "eth1" }]);
+  expect((await json("nic list --ip 10.0.1.2")).items).toMatchObject([{ instance_id: id, name: "primary" }]);
+  expect(await printed("nic show eth1 --instance web-1")).toContain("primary_ipv4:  10.0.2.2\n");
+
+  const [disk] = (await json("disk list --instance web-1")).items;
+  expect(await printed("disk list --instance web-1 --no-headers")).toBe(
+    `${disk.id}  boot  ${id}  boot  ${3 * GIB}\n`,
+  );
+  expect(await done("disk resize boot --instance web-1 --size-bytes 4GiB", "resize_disk")).toMatch(
+    new RegExp(`^Disk ${disk.id} resized to ${4 * GIB} bytes\\.\nReboot required: `),
+  );
+
+  const note = "(for the whole record, use -o json)\n";
+  expect(await done("instance reboot web-1", "restart")).toBe(lines("running") + note);
+  const refused = await at("instance delete web-1");
+  expect([refused.code, refused.out()]).toEqual([5, ""]);
+  expect(refused.err()).toContain(`instance ${id} is not deletable in state running; stop it first`);
+  expect(await done("instance stop web-1 --wait", "stop")).toBe(lines("stopped") + note);
+  expect(await printed(`disk resize ${disk.id} --size-bytes ${5 * GIB}`)).toContain("available on the next start.\n");
+  await a.node.does("resize_disk");
+  expect(await done("instance start web-1", "start")).toBe(lines("running") + note);
+  expect(await printed("instance update web-1 --name web-2")).toContain("name:       web-2\n");
+  await done("instance stop web-2", "stop");
+  expect(await done("instance delete web-2 --wait", "delete")).toBe(`Instance ${id} deleted.\n`);
+  expect((await at("instance show web-2")).code).toBe(3);
+  await printed(`subnet delete ${back.id}`);
+  expect(await a.left(before)).toEqual([]);
+});
+
+test("--wait tells how far it has come and ends with the node's reason; --no-wait leaves with the operation", async () => {
+  const before = await a.dump();
+  const failing = at(`${createWords("bad")} --wait -o table`, { isTTY: false });
+  const job = await a.node.take();
+  await a.node.fail(job, "no such pool");
+  const failed = await failing;
+  expect([failed.code, failed.out()]).toEqual([1, ""]);
+  expect(failed.err()).toContain("provisioning failed: ");
+  expect(failed.err()).toContain("no such pool");
+  expect(failed.err()).toContain("(ProvisionFailed, request ");
+
+  const operation = await json(`${createWords("later")} --no-wait`);
+  expect(operation).toMatchObject({ kind: "instance-create", state: "running" });
+  const { id } = await json("instance show later");
+  expect(operation.references).toContainEqual({ scope: "instance", id });
+  await a.node.does("provision");
+  expect(await a.ended(id, "instance-create")).toMatchObject({ state: "succeeded" });
+  await done("instance stop later", "stop");
+  const leaving = await printed("instance delete later --no-wait");
+  expect(leaving).toContain("kind:       instance-delete\n");
+  await a.node.does("delete");
+  expect(await a.ended(id, "instance-delete")).toMatchObject({ state: "succeeded" });
+  expect((await at(`instance show ${id}`)).code).toBe(3);
+  expect(await a.left(before)).toEqual([]);
+});
+
+test("an answer that is lost on the way is heard in the end, and nothing is made twice", async () => {
+  const server = serverOf(a.t);
+  let cut = false;
+  const words = createWords("once").split(" ");
+  const making = tenantctl(words, {
+    env,
+    newId: randomUUID,
+    server: async (asked, signal) => {
+      if (asked.method !== "POST" || cut) return await server(asked, signal);
+      cut = true;
+      // The request goes on at the server while the connection is gone.
+      void server(asked, signal);
+      await a.node.does("provision");
+      throw new TypeError("fetch failed", { cause: new Error("connection reset") });
+    },
+  });
+  const ran = await making;
+  expect([ran.code, ran.err()]).toEqual([0, ""]);
+  expect((await json("instance list")).items).toHaveLength(1);
+  await done("instance stop once", "stop");
+  await done("instance delete once", "delete");
+});
+
+test("the selectors that are missing, foreign instances and force are the server's to refuse", async () => {
+  const { TENANTCTL_TENANT: _tenant, TENANTCTL_PROJECT: _project, ...bare } = env;
+  const unscoped = await at("instance list", { env: bare });
+  expect(unscoped.err()).toContain("set `image=`, `cn=`, or `tenant=&project=` to scope the list; pass --tenant");
+  const { id } = await a.running({ name: "mine" });
+  const other = envOf(await openTenant(a.t, "other"));
+  for (const words of [`instance show ${id}`, `instance stop ${id}`, `disk list --instance ${id}`]) {
+    expect((await at(words, { env: other })).code, words).toBe(3);
+  }
+  const forced = await at("instance delete mine --force");
+  expect(forced.code).toBe(4);
+  expect(forced.err()).toContain("force delete is operator-only");
+  await a.destroy(id);
+  expect(await printed(`instance list --project ${a.tenant.project_id}`)).toBe("(no instances)\n");
+});

@@ -1,0 +1,161 @@
+// Three ways to hear how an operation on an instance ends, and what a cut connection does to them.
+import { expect, test } from "vitest";
+import type { OperationSummary } from "../../../src/contract/operation.ts";
+import type { Asked, Server, Told } from "../fake-world.ts";
+import { INSTANCE, PROJECT } from "./records.ts";
+import { tenantctl, TOKEN_ENV } from "./run.ts";
+
+const SCOPED = { ...TOKEN_ENV, TENANTCTL_PROJECT: PROJECT };
+const START = ["instance", "start", INSTANCE.id];
+const DELETE = ["instance", "delete", INSTANCE.id];
+const OPERATION: OperationSummary = {
+  id: "12121212-0000-4000-8000-000000000012",
+  kind: "instance-lifecycle",
+  state: "running",
+  references: [{ scope: "project", id: PROJECT }, { scope: "instance", id: INSTANCE.id }],
+  stuck_reason: null,
+  error: null,
+  time_created: "2026-11-21T10:00:00.000Z",
+  time_done: null,
+};
+const ACCEPTED: Told = { status: 202, body: OPERATION };
+const RUNS: Told = {
+  status: 409,
+  headers: { "retry-after": "2" },
+  body: {
+    message: `the request with this Idempotency-Key still runs as operation ${OPERATION.id}`,
+    error_code: "Conflict",
+  },
+};
+const DONE: Told = { body: INSTANCE };
+const CUT = "cut";
+const FAILED: Told = { status: 502, body: { message: "start failed: no disk", error_code: "OperationFailed" } };
+const GONE: Told = { status: 404, body: { message: "Not Found", error_code: "NotFound" } };
+
+/** What requests that change something hear, in this order; the instance is read in the state in which it is. */
+function plane(
+  told: readonly (Told | typeof CUT)[],
+  seen: Told = { body: { ...INSTANCE, lifecycle: { state: "pending" } } },
+) {
+  const left = [...told];
+  const writes: Asked[] = [];
+  const server: Server = (asked) => {
+    if (asked.method === "GET") return seen;
+    writes.push(asked);
+    const next = left.shift();
+    if (next === undefined) throw new Error("asked once too often");
+    if (next === CUT) throw new TypeError("fetch failed", { cause: new Error("connection reset") });
+    return next;
+  };
+  const preferences = () => writes.map(({ headers }) => headers.prefer ?? "");
+  const keys = () => new Set(writes.map(({ headers }) => headers["idempotency-key"]));
+  return { server, writes, preferences, keys, left };
+}
+
+test("without a word the one request is held until there is an answer", async () => {
+  const { server, writes, preferences } = plane([DONE]);
+  const ran = await tenantctl(START, { env: SCOPED, server });
+  expect([ran.code, ran.err(), writes.length, preferences()]).toEqual([0, "", 1, [""]]);
+});
+
+test("with --no-wait the operation is printed, and nobody waits", async () => {
+  const { server, preferences } = plane([ACCEPTED, ACCEPTED]);
+  const ran = await tenantctl([...START, "--no-wait"], { env: SCOPED, server });
+  expect(preferences()).toEqual(["respond-async"]);
+  expect(ran.out()).toBe(
+    `operation:  ${OPERATION.id}\nkind:       instance-lifecycle\nstate:      running\ninstance:   ${INSTANCE.id}\n`,
+  );
+  expect([ran.code, ran.slept_ms]).toEqual([0, []]);
+  const raw = await tenantctl([...START, "--no-wait", "-o", "json"], { env: SCOPED, server });
+  expect(JSON.parse(raw.out())).toEqual(OPERATION);
+});
+
+test("a delete that is not waited for has deleted nothing yet, and does not say so", async () => {
+  const ran = await tenantctl([...DELETE, "--no-wait"], { env: SCOPED, server: plane([ACCEPTED]).server });
+  expect(ran.out()).toContain(OPERATION.id);
+  expect(ran.out()).not.toContain("deleted");
+});
+
+test("with --wait the end is asked for under one key, and the way there is told", async () => {
+  const { server, preferences, keys, left } = plane([ACCEPTED, RUNS, RUNS, DONE]);
+  const ran = await tenantctl([...START, "--wait", "-o", "table"], { env: SCOPED, server, isTTY: false });
+  expect(preferences()).toEqual(["respond-async", "", "", ""]);
+  expect([keys().size, left]).toEqual([1, []]);
+  expect(ran.err()).toBe(`instance-lifecycle: instance ${INSTANCE.id} is pending\n`);
+  expect(ran.out()).toContain(INSTANCE.id);
+  const quiet = await tenantctl([...START, "--wait", "-o", "json"], {
+    env: SCOPED,
+    server: plane([ACCEPTED, RUNS, DONE]).server,
+  });
+  expect([quiet.err(), JSON.parse(quiet.out())]).toEqual(["", INSTANCE]);
+});
+
+test("on a terminal the status is one line, which is taken away", async () => {
+  const ran = await tenantctl([...START, "--wait"], {
+    env: SCOPED,
+    server: plane([ACCEPTED, RUNS, RUNS, DONE]).server,
+  });
+  const shown = ran.err().split("\r\u001b[K");
+  expect(shown).toEqual([
+    "",
+    `[0 s] instance-lifecycle: instance ${INSTANCE.id} is pending`,
+    `[1 s] instance-lifecycle: instance ${INSTANCE.id} is pending`,
+    "",
+  ]);
+});
+
+test.each([
+  { words: [...START, "--wait"], told: [ACCEPTED, RUNS, FAILED] },
+  { words: START, told: [FAILED] },
+])("a failure is said in the server's words: $words", async ({ words, told }) => {
+  const { server, left } = plane(told);
+  const ran = await tenantctl(words, { env: SCOPED, server, isTTY: false });
+  expect([ran.code, ran.out(), left]).toEqual([1, "", []]);
+  expect(ran.err()).toContain(`start failed: no disk`);
+});
+
+test.each(
+  [
+    { name: "cut on the way", lost: CUT },
+    { name: "held no longer", lost: { status: 503, body: { message: "goes down" } } },
+    { name: "given up on by a proxy", lost: { status: 504, text: "<html>" } },
+  ] as const,
+)("an answer that is $name is asked for again under the same key, silently", async ({ lost }) => {
+  const { server, preferences, keys, left } = plane([lost, ACCEPTED, RUNS, DONE]);
+  const ran = await tenantctl(START, { env: SCOPED, server });
+  expect([ran.code, ran.err(), left]).toEqual([0, "", []]);
+  expect(preferences()).toEqual(["", "respond-async", "", ""]);
+  expect(keys().size).toBe(1);
+});
+
+test("a conflict that the server answers at once is no operation that runs", async () => {
+  const refused: Told = { status: 409, body: { message: "instance is in running, expected one of stopped" } };
+  for (const words of [START, [...START, "--wait"], [...START, "--no-wait"]]) {
+    const { server, writes } = plane([refused]);
+    const ran = await tenantctl(words, { env: SCOPED, server });
+    expect([ran.code, writes.length]).toEqual([5, 1]);
+  }
+});
+
+test.each(
+  [
+    { words: DELETE, told: [CUT, GONE] },
+    { words: DELETE, told: [CUT, ACCEPTED, RUNS, GONE] },
+    { words: [...DELETE, "--wait"], told: [ACCEPTED, RUNS, GONE] },
+    { words: [...DELETE, "--wait"], told: [ACCEPTED, { status: 204 }] },
+  ] as const,
+)("what an earlier request of the same command deleted is deleted: $words $told", async ({ words, told }) => {
+  const { server, keys, left } = plane(told, GONE);
+  const ran = await tenantctl(words, { env: SCOPED, server, isTTY: false });
+  expect([ran.out(), ran.code, left]).toEqual([`Instance ${INSTANCE.id} deleted.\n`, 0, []]);
+  expect(keys().size).toBe(1);
+});
+
+test.each([[DELETE], [[...DELETE, "--wait"]], [[...DELETE, "--no-wait"]]])(
+  "what was never there is not found: %j",
+  async (words) => {
+    const { server, writes } = plane([GONE]);
+    const ran = await tenantctl(words, { env: SCOPED, server });
+    expect([ran.code, ran.out(), writes.length]).toEqual([3, "", 1]);
+  },
+);

@@ -1,0 +1,208 @@
+// A tenant with a network, an image and nodes to run instances on; the nodes' agents are played by the tests themselves.
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import type { Instance } from "../../src/contract/instance.ts";
+import type { Job } from "../../src/contract/job.ts";
+import { capacity } from "../api/bodies.ts";
+import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { changedRows, type Dump, dumpTables } from "../harness/dump.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+
+export const GIB = 2 ** 30;
+
+export type Node = {
+  readonly server_uuid: string;
+  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Reports room and life. */
+  alive(fields?: Record<string, unknown>): Promise<void>;
+  /** The next job, once there is one. */
+  take(): Promise<Job>;
+  /** What a claim hears at once. */
+  ask(): Promise<{ readonly job: Job | null; readonly tombstones: readonly Job[] }>;
+  complete(job: Job, result?: unknown): Promise<void>;
+  fail(job: Job, reason: string): Promise<void>;
+  bury(job: Job): Promise<void>;
+  /** Takes the next job, which must be of this kind, and completes it. */
+  does(kind: string): Promise<Job>;
+  /** The body of an answer that comes when the node has done the job of this kind. */
+  // deno-lint-ignore no-explicit-any -- as Answer's body
+  done(asked: Promise<Answer>, kind: string): Promise<any>;
+};
+
+export type Cloud = Awaited<ReturnType<typeof openCloud>>;
+
+export async function addNode(t: TestPlane, fields: Record<string, unknown> = {}): Promise<Node> {
+  const { server_uuid, api_key } = await t.approvedNode();
+  const call = (method: string, path: string, body?: unknown) => t.call(method, path, { key: api_key, body });
+  const end = async (job: Job, outcome: unknown, result?: unknown) =>
+    void okOf(await call("POST", `/v1/agent/jobs/${job.id}/complete`, { outcome, result }));
+  const ask = async (wait = 0) => okOf(await call("POST", "/v1/agent/claim", { claimed_by: server_uuid, wait }));
+  const node: Node = {
+    server_uuid,
+    call,
+    alive: async (more) => {
+      okOf(await call("POST", "/v1/agent/capacity", { ...capacity(), ...fields, ...more }));
+      okOf(await call("POST", "/v1/agent/heartbeat"));
+    },
+    take: async () => {
+      for (;;) {
+        const { job } = await ask(20);
+        if (job !== null) return job;
+      }
+    },
+    ask,
+    complete: (job, result) => end(job, { kind: "completed" }, result),
+    fail: (job, reason) => end(job, { kind: "failed", reason }),
+    bury: async (job) => void okOf(await call("POST", `/v1/agent/jobs/${job.id}/bury`)),
+    does: async (kind) => {
+      const job = await node.take();
+      expect(job.kind.kind).toBe(kind);
+      await node.complete(job);
+      return job;
+    },
+    done: async (asked, kind) => {
+      // A refusal comes without any job.
+      const refused = asked.then((answer) => {
+        okOf(answer);
+        return null;
+      });
+      const taken = await Promise.race([node.take(), refused]);
+      if (taken === null) throw new Error(`it was answered without a job ${kind}`);
+      expect(taken.kind.kind).toBe(kind);
+      await node.complete(taken);
+      return okOf(await asked);
+    },
+  };
+  await node.alive();
+  return node;
+}
+
+/** One of each that is not given, and a node with room for 16 times 4 vCPUs and 64 GiB. */
+export async function openCloud(given: { t?: TestPlane; tenant?: TestTenant; node?: Node } = {}) {
+  const t = given.t ?? await openTestPlane();
+  const tenant = given.tenant ?? await openTenant(t);
+  const { call, selectors } = tenant;
+  const make = async (path: string, body: unknown, options: CallOptions = {}) =>
+    okOf(await t.call("POST", path, { key: tenant.key, body, ...options }));
+  const blocks = { ipv4_block: "10.0.0.0/16", ipv6_block: "fd00:10::/48" };
+  const vpc = await make(`/v1/vpcs${selectors}`, { name: randomUUID(), ...blocks });
+  const subnet = await make(`/v1/subnets?vpc=${vpc.id}`, {
+    name: "front",
+    ipv4_block: "10.0.1.0/24",
+    ipv6_block: "fd00:10:0:1::/64",
+  });
+  const newImage = (fields: object = {}) =>
+    make("/v1/images", {
+      name: randomUUID(),
+      os: "linux",
+      version: "1",
+      size_bytes: 2 * GIB,
+      sha256: randomUUID().replaceAll("-", "").repeat(2),
+      source_url: "https://images.example/linux",
+      compatibility: { brand: "kvm", arch: "x86_64" },
+      ...fields,
+    }, { key: undefined });
+  const image = await newImage();
+  const node = given.node ?? await addNode(t);
+
+  const bodyOf = (fields: object = {}) => ({
+    name: randomUUID(),
+    image_id: image.id,
+    primary_subnet_id: subnet.id,
+    cpu: 2,
+    memory_bytes: 4 * GIB,
+    ...fields,
+  });
+  const create = (fields: object = {}, options: CallOptions = {}) =>
+    call("POST", `/v1/instances${selectors}`, { body: bodyOf(fields), ...options });
+  /** An instance that runs. */
+  async function running(fields: object = {}): Promise<Instance> {
+    return await done(create(fields), "provision");
+  }
+  async function stopped(fields: object = {}): Promise<Instance> {
+    const { id } = await running(fields);
+    return await act(id, "stop", "stop");
+  }
+  /** Asks for something that its node then does. */
+  async function act(id: string, verb: string, job: string): Promise<Instance> {
+    return await done(call("POST", `/v1/instances/${id}/${verb}`), job);
+  }
+  async function destroy(id: string): Promise<void> {
+    const { lifecycle } = await show(id);
+    if (lifecycle.state === "running") await act(id, "stop", "stop");
+    await done(call("DELETE", `/v1/instances/${id}`), "delete");
+  }
+  const done = node.done;
+  const show = async (id: string): Promise<Instance> => okOf(await call("GET", `/v1/instances/${id}`));
+  const operations = async (id: string) =>
+    okOf(await t.call("GET", `/v1/operations?resource_scope=instance&resource_id=${id}`));
+  const operation = async (id: string, kind: string) => {
+    const found = (await operations(id)).find((each: { kind: string }) => each.kind === kind);
+    if (found === undefined) throw new Error(`no operation ${kind} of ${id}`);
+    return okOf(await t.call("GET", `/v1/operations/${found.id}`));
+  };
+  /** The same once it rests. */
+  const ended = async (id: string, kind: string) => {
+    for (;;) {
+      const { id: operation_id } = await operation(id, kind);
+      const found = okOf(await t.call("GET", `/v1/operations/${operation_id}?wait=20`));
+      if (!["running", "unwinding"].includes(found.state)) return found;
+    }
+  };
+  const nicsOf = async (id: string) => okOf(await call("GET", `/v1/nics?instance=${id}`)).items;
+  const disksOf = async (id: string) => okOf(await call("GET", `/v1/disks?instance=${id}`)).items;
+
+  return {
+    t,
+    tenant,
+    call,
+    selectors,
+    vpc,
+    subnet,
+    image,
+    node,
+    make,
+    newImage,
+    bodyOf,
+    create,
+    running,
+    stopped,
+    act,
+    done,
+    destroy,
+    show,
+    operations,
+    operation,
+    ended,
+    nicsOf,
+    disksOf,
+    dump: () => dumpTables(t.db),
+    /** What is there now and was not then, and the other way round: nothing, when all was given back. */
+    left: async (before: Dump) => settled(changedRows(before, await dumpTables(t.db), RECORDS)),
+  };
+}
+
+/** Logs and what counts them; the records of operations and jobs; signals. */
+const RECORDS = [
+  "saga",
+  "job",
+  "job_signal",
+  "transition",
+  "seen",
+  "outbox",
+  "audit_event",
+  "audit_head",
+  "api_key_use",
+  "cn_signal",
+  "cn_capacity",
+  "idempotency",
+  "lab_clock",
+  "rate_bucket",
+];
+
+/** Counters that are back at nothing were not there before. */
+function settled(changes: readonly string[]): string[] {
+  return changes.filter((each) =>
+    !/^\+ cn_usage: .*"cpu_units":0,"ram_mb":0,"disk_bytes":0,"instances":0\}$/.test(each)
+  );
+}

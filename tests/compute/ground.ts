@@ -1,0 +1,33 @@
+// What an instance stands on, made through the API: a tenant with a subnet, and an image that nodes can fetch.
+import { randomUUID } from "node:crypto";
+import { type Answer, okOf, type TestPlane } from "../harness/control-plane.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+
+export type Ground = TestTenant & { readonly subnet_id: string; readonly image_id: string };
+export type Source = { readonly url: string; readonly sha256: string; readonly size_bytes: number };
+
+export async function openGround(t: Pick<TestPlane, "call">, source: Source): Promise<Ground> {
+  const tenant = await openTenant(t);
+  const make = async (path: string, body: unknown) => okOf(await tenant.call("POST", path, { body })).id as string;
+  const vpc = await make(`/v1/vpcs${tenant.selectors}`, { name: randomUUID(), ipv4_block: "10.0.0.0/16" });
+  const subnet_id = await make(`/v1/subnets?vpc=${vpc}`, { name: randomUUID(), ipv4_block: "10.0.1.0/24" });
+  const image_id = await make(`/v1/tenants/${tenant.tenant_id}/images`, imageBody(source));
+  return { ...tenant, subnet_id, image_id };
+}
+
+export function imageBody({ url, sha256, size_bytes }: Source) {
+  return { name: randomUUID(), os: "linux", version: "1", size_bytes, sha256, source_url: url };
+}
+
+/** Answers when the instance runs, or with why it does not. */
+export function makeInstance(g: Ground, change: object = {}): Promise<Answer> {
+  const body = {
+    name: randomUUID(),
+    image_id: g.image_id,
+    primary_subnet_id: g.subnet_id,
+    cpu: 1,
+    memory_bytes: 2 ** 30,
+    ...change,
+  };
+  return g.call("POST", `/v1/instances${g.selectors}`, { body });
+}

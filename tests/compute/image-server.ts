@@ -1,0 +1,51 @@
+// Serves files by HTTP with ranges, and can cut an answer off, as an interrupted download sees it.
+import { createHash } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+
+export type ImageServer = {
+  readonly url: string;
+  readonly bytes: Uint8Array;
+  readonly sha256: string;
+  /** The Range of each request, null where there was none. */
+  readonly asked: (string | null)[];
+  /** The next answer ends after so many bytes. */
+  cutNext(bytes: number): void;
+  close(): Promise<void>;
+};
+
+export async function serveImage(bytes: Uint8Array): Promise<ImageServer> {
+  const asked: (string | null)[] = [];
+  let cut: number | null = null;
+  const server = createServer((request, response) => {
+    const { range } = request.headers;
+    asked.push(range ?? null);
+    const from = Number(/^bytes=([0-9]+)-$/.exec(range ?? "")?.[1] ?? 0);
+    const body = bytes.subarray(from);
+    response.writeHead(range === undefined ? 200 : 206, {
+      etag: '"one"',
+      "content-length": body.length,
+      ...(range !== undefined && { "content-range": `bytes ${from}-${bytes.length - 1}/${bytes.length}` }),
+    });
+    if (cut === null) return void response.end(body);
+    const part = body.subarray(0, cut);
+    cut = null;
+    response.write(part, () => response.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/image.raw`,
+    bytes,
+    sha256: createHash("sha256").update(bytes).digest("hex"),
+    asked,
+    cutNext: (count) => void (cut = count),
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

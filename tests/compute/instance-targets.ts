@@ -1,0 +1,44 @@
+// What the rights matrix asks of the routes of instances, disks and NICs: one instance, of which nothing is
+// asked that its state allows, so that every cell finds it as it was.
+import { randomUUID } from "node:crypto";
+import { acceptedBodies } from "../api/bodies.ts";
+import { fill, makeObjects } from "../api/objects.ts";
+import type { TestPlane } from "../harness/control-plane.ts";
+
+type Objects = "existing" | "absent";
+type Target = { readonly path: string; readonly body?: unknown };
+
+const NAMES = ["tenant", "project", "instance", "disk", "nic"];
+const ABSENT = Object.fromEntries(NAMES.flatMap((name) => [[name, randomUUID()], [`${name}_id`, randomUUID()]]));
+
+/** Paths with their selectors, and bodies where the usual ones would be carried out. */
+const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?: object }>> = {
+  "GET /v1/instances": { query: "?tenant={tenant}&project={project}" },
+  "POST /v1/instances": { query: "?tenant={tenant}&project={project}", body: { cpu: 0 } },
+  "GET /v1/instances/{instance_id}": {},
+  "PATCH /v1/instances/{instance_id}": {},
+  "DELETE /v1/instances/{instance_id}": {},
+  "POST /v1/instances/{instance_id}/start": {},
+  "POST /v1/instances/{instance_id}/stop": {},
+  "POST /v1/instances/{instance_id}/restart": {},
+  "POST /v1/instances/{instance_id}/retry": {},
+  "GET /v1/disks": { query: "?instance={instance}" },
+  "GET /v1/disks/{disk_id}": {},
+  "POST /v1/disks/{disk_id}/resize": { body: { size_bytes: 1 } },
+  "GET /v1/nics": { query: "?instance={instance}" },
+  "GET /v1/nics/{nic_id}": {},
+};
+
+export function instanceTargets(plane: () => TestPlane): Record<string, (objects: Objects) => Promise<Target>> {
+  let made: Promise<Readonly<Record<string, string>>> | undefined;
+  const target = (route: string) => async (objects: Objects) => {
+    const { query = "", body } = ROUTES[route]!;
+    const path = route.split(" ")[1]! + query;
+    const usual = acceptedBodies[route]?.();
+    return {
+      path: fill(path, objects === "existing" ? await (made ??= makeObjects(plane())) : ABSENT),
+      body: usual === undefined ? undefined : { ...usual, ...body },
+    };
+  };
+  return Object.fromEntries(Object.keys(ROUTES).map((route) => [route, target(route)]));
+}

@@ -1,0 +1,311 @@
+// Node agents at work: a real agent of a simulated machine carries out what the API asks for, through trouble, restarts
+// and lost answers. Document 3, States and transitions; document 4, 1.6, 1.8 and 1.9.
+import { randomBytes, randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type Ground, imageBody, makeInstance, openGround } from "./ground.ts";
+import { type ImageServer, serveImage } from "./image-server.ts";
+import { enqueue, type JobNode, showJob } from "./jobs.ts";
+import { type Call, type Machine, type RunningAgent, simulatedMachine } from "./node-agent.ts";
+
+/** For a slow machine. */
+const PATIENCE = { timeout: 60_000 };
+const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f operator@desk";
+
+// Beyond the patience of its polls, which is for a slow machine.
+vi.setConfig({ testTimeout: 120_000 });
+
+let t: TestPlane;
+let folder: TemporaryFolder;
+let images: ImageServer;
+let g: Ground;
+let node: JobNode;
+let machine: Machine;
+const agents: RunningAgent[] = [];
+
+beforeAll(async () => {
+  folder = await temporaryFolder("job-agents");
+});
+afterAll(() => folder.remove());
+
+// A control plane for each test: the one node there is gets every instance.
+beforeEach(async () => {
+  t = await openTestPlane();
+  images = await serveImage(randomBytes(300_000));
+  g = await openGround(t, { ...images, size_bytes: images.bytes.length });
+  node = await t.approvedNode();
+  machine = await simulatedMachine(t, node, folder.path);
+});
+afterEach(async () => {
+  for (const agent of agents.splice(0)) await agent.stop();
+  await images.close();
+  await t.close();
+});
+
+function start(onAnswer?: (call: Call) => Promise<void> | void): RunningAgent {
+  const agent = machine.start(onAnswer);
+  agents.push(agent);
+  return agent;
+}
+
+/** Placement looks for a node that has told its capacity. */
+async function known(): Promise<void> {
+  const told = async () =>
+    (await t.db.query("select from cn_capacity c join cn_signal s using (server_uuid) where server_uuid = $1", [
+      node.server_uuid,
+    ])).rows.length;
+  await expect.poll(told, PATIENCE).toBe(1);
+}
+
+type JobView = Awaited<ReturnType<typeof showJob>>;
+const jobs = async (query = ""): Promise<JobView[]> =>
+  okOf(await t.call("GET", `/v1/system/jobs?cn=${node.server_uuid}${query}`)).items;
+const show = async (id: string) => await g.call("GET", `/v1/instances/${id}`);
+const instanceIds = async (): Promise<string[]> =>
+  okOf(await g.call("GET", `/v1/instances${g.selectors}`)).items.map(({ id }: { id: string }) => id);
+
+/** The provision job once its node has it. */
+async function provisioning(): Promise<JobView> {
+  let found: JobView | undefined;
+  await expect.poll(async () => {
+    found = (await jobs("&status=in_progress")).find(({ kind }) => kind.kind === "provision");
+    return found !== undefined;
+  }, PATIENCE).toBe(true);
+  return found!;
+}
+
+describe("what the API asks for", () => {
+  test("an instance is provisioned as asked, and its node reports it with its address", async () => {
+    start();
+    await known();
+    const ssh_key = okOf(await g.call("POST", "/v1/auth/ssh-keys", { body: { name: "k", public_key: KEY } })).id;
+    const asked = { ssh_key_ids: [ssh_key], user_data: "#cloud-config\n", disk_bytes: 2 ** 30 };
+    const made = okOf(await makeInstance(g, asked));
+    expect(made).toMatchObject({ host_cn_uuid: node.server_uuid, lifecycle: { state: "running" } });
+    const vm = (await machine.vms())[made.id]!;
+    const [nic] = okOf(await g.call("GET", `/v1/nics?instance=${made.id}`)).items;
+    const [disk] = okOf(await g.call("GET", `/v1/disks?instance=${made.id}`)).items;
+    expect(vm).toMatchObject({
+      state: "running",
+      alias: made.name,
+      owner_uuid: g.tenant_id,
+      memory_bytes: 2 ** 30,
+      nics: [{ id: nic.id, mac: nic.mac, addresses: [nic.primary_ipv4] }],
+      disks: [{ id: disk.id, size_bytes: 2 ** 30, image_sha256: images.sha256 }],
+      ssh_public_keys: [expect.stringContaining(KEY.split(" ")[1]!)],
+      user_data: "#cloud-config\n",
+      internal_metadata: { "cp:instance_id": made.id, "cp:identity_hmac": expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    const reported = async () =>
+      okOf(await t.call("GET", `/v1/system/cns/${node.server_uuid}`)).last_status?.vms?.[made.id];
+    await expect.poll(reported, PATIENCE).toMatchObject({
+      state: "running",
+      nics: [{ addresses: [nic.primary_ipv4] }],
+    });
+    const [job] = await jobs();
+    expect(job).toMatchObject({ status: { status: "completed" }, progress: { step: "boot" } });
+    expect(await machine.journal()).toEqual([]);
+  });
+
+  test("stop, start, restart, resize and delete each leave the machine as they say", async () => {
+    start();
+    await known();
+    const { id } = okOf(await makeInstance(g));
+    const act = async (verb: string) =>
+      okOf(await g.call("POST", `/v1/instances/${id}/${verb}`)).lifecycle.state as string;
+    const state = async () => (await machine.vms())[id]?.state;
+    expect([await act("stop"), await state()]).toEqual(["stopped", "stopped"]);
+    const [disk] = okOf(await g.call("GET", `/v1/disks?instance=${id}`)).items;
+    okOf(await g.call("POST", `/v1/disks/${disk.id}/resize`, { body: { size_bytes: 2 ** 31 } }));
+    await expect.poll(async () => (await machine.vms())[id]?.disks[0]?.size_bytes, PATIENCE).toBe(2 ** 31);
+    expect([await act("start"), await state()]).toEqual(["running", "running"]);
+    expect([await act("restart"), await state()]).toEqual(["running", "running"]);
+    await act("stop");
+    expect((await g.call("DELETE", `/v1/instances/${id}`)).status).toBe(204);
+    expect(await machine.vms()).toEqual({});
+    expect((await show(id)).status).toBe(404);
+  });
+});
+
+describe("images", () => {
+  test("an image is fetched once, whatever is made of it", async () => {
+    start();
+    await known();
+    await Promise.all([makeInstance(g), makeInstance(g), makeInstance(g)].map(async (made) => okOf(await made)));
+    okOf(await makeInstance(g));
+    expect(images.asked).toHaveLength(1);
+    expect(await readdir(join(machine.state_dir, "images"))).toEqual([images.sha256]);
+  });
+
+  test("a download that breaks off goes on where it was", async () => {
+    images.cutNext(100_000);
+    start();
+    await known();
+    okOf(await makeInstance(g));
+    expect(images.asked[0]).toBeNull();
+    expect(images.asked.at(-1)).toMatch(/^bytes=[1-9][0-9]*-$/);
+  });
+
+  test("bytes with another SHA-256 are not used: the reason is told, and nothing is left", async () => {
+    start();
+    await known();
+    const path = `/v1/tenants/${g.tenant_id}/images`;
+    const wrong = imageBody({ url: images.url, sha256: "ab".repeat(32), size_bytes: images.bytes.length });
+    const image_id = okOf(await g.call("POST", path, { body: wrong })).id;
+    const answer = await makeInstance(g, { image_id });
+    expect(answer.status).toBe(502);
+    expect(answer.body.message).toContain(`has the SHA-256 ${images.sha256}`);
+    expect(await machine.vms()).toEqual({});
+    await expect.poll(instanceIds, PATIENCE).toEqual([]);
+  });
+});
+
+describe("trouble", () => {
+  test("a step that fails is named with its reason, and the node has undone its part", async () => {
+    await machine.trouble({ fail_at: ["provision:boot"] });
+    start();
+    await known();
+    const answer = await makeInstance(g);
+    expect([answer.status, answer.body.message]).toEqual([
+      502,
+      expect.stringContaining("boot: told to fail by trouble.json"),
+    ]);
+    expect(await machine.vms()).toEqual({});
+    await machine.trouble(null);
+    okOf(await makeInstance(g));
+  });
+
+  test("an agent that loses its power in the middle goes on with the same job when it is back", async () => {
+    await machine.trouble({ vanish_at: ["provision:create"] });
+    const first = start();
+    await known();
+    const made = makeInstance(g);
+    expect(await first.ended).toBe(1);
+    expect(first.said()).toContain("the machine lost its power at provision:create");
+    const job = await provisioning();
+    expect((await machine.journal()).map((entry) => entry.job.id)).toEqual([job.id]);
+    await machine.trouble(null);
+    start();
+    expect(okOf(await made).lifecycle.state).toBe("running");
+    expect(await showJob(t, job.id)).toMatchObject({ status: { status: "completed" } });
+    expect(await jobs()).toHaveLength(1);
+    expect(Object.keys(await machine.vms())).toEqual(await instanceIds());
+  });
+
+  test("an agent that is stopped in the middle and started again goes on too", async () => {
+    await machine.trouble({ slow_ms: 500 });
+    const first = start();
+    await known();
+    const made = makeInstance(g);
+    await provisioning();
+    await first.stop();
+    start();
+    expect(okOf(await made).lifecycle.state).toBe("running");
+  });
+});
+
+describe("work that is taken away", () => {
+  test("the agent stops it, undoes it and says so; only then the record goes", async () => {
+    await machine.trouble({ slow_ms: 300_000 });
+    start();
+    await known();
+    const made = makeInstance(g);
+    const job = await provisioning();
+    okOf(await t.call("POST", `/v1/operations/${job.operation_id}/abandon`));
+    expect((await made).status).toBe(502);
+    await expect.poll(instanceIds, PATIENCE).toEqual([]);
+    // The record went last.
+    expect(await showJob(t, job.id)).toMatchObject({ status: { status: "cancelled" }, tombstone: false });
+    expect(await machine.vms()).toEqual({});
+    expect(await machine.journal()).toEqual([]);
+  });
+
+  test("while the node is away the record and its address stay; when it is back it undoes before anything else", async () => {
+    await machine.trouble({ vanish_at: ["provision:boot"] });
+    const first = start();
+    await known();
+    const made = makeInstance(g);
+    await first.ended;
+    const job = await provisioning();
+    const [id] = await instanceIds();
+    okOf(await t.call("POST", `/v1/operations/${job.operation_id}/abandon`));
+    await expect.poll(async () => (await showJob(t, job.id)).tombstone, PATIENCE).toBe(true);
+    await expect.poll(async () => okOf(await show(id!)).lifecycle.state, PATIENCE).toBe("failed");
+    expect(okOf(await g.call("GET", `/v1/nics?instance=${id}`)).items).toHaveLength(1);
+    const next = await enqueue(t, node);
+    await machine.trouble(null);
+    const order: string[] = [];
+    start(({ path, answer }) => {
+      if (answer.ok && /(?:bury|complete)$/.test(path)) order.push(path.split("/").slice(-2).join(" "));
+    });
+    expect((await made).status).toBe(502);
+    await expect.poll(() => order, PATIENCE).toEqual([`${job.id} bury`, `${next} complete`]);
+    expect(await machine.vms()).toEqual({});
+    await expect.poll(async () => (await show(id!)).status, PATIENCE).toBe(404);
+  });
+});
+
+describe("answers that are lost", () => {
+  /** Loses the first answer that fits. */
+  function losing(fits: (call: Call) => Promise<boolean> | boolean) {
+    let lost = 0;
+    return {
+      lost: () => lost,
+      onAnswer: async (call: Call) => {
+        if (lost > 0 || !await fits(call)) return;
+        lost += 1;
+        throw new TypeError("the connection broke");
+      },
+    };
+  }
+
+  test("a job whose claim was not heard is handed out again and done once", async () => {
+    const wire = losing(async ({ path, answer }) =>
+      path === "/v1/agent/claim" && answer.ok && (await answer.json()).job !== null
+    );
+    start(wire.onAnswer);
+    await known();
+    expect(okOf(await makeInstance(g)).lifecycle.state).toBe("running");
+    expect(wire.lost()).toBe(1);
+    expect(await jobs()).toHaveLength(1);
+  });
+
+  test("an end whose taking was not heard is told again; the 409 counts as taken", async () => {
+    const wire = losing(({ path, answer }) => path.endsWith("/complete") && answer.ok);
+    start(wire.onAnswer);
+    await known();
+    okOf(await makeInstance(g));
+    await expect.poll(() => machine.journal(), PATIENCE).toEqual([]);
+    expect(wire.lost()).toBe(1);
+  });
+
+  test("a kind of job that the agent does not know fails, and the agent goes on", async () => {
+    start();
+    const odd = await enqueue(t, node, { kind: "migrate" as "stop", payload: {} });
+    const next = await enqueue(t, node);
+    await expect.poll(async () => (await showJob(t, next)).status.status, PATIENCE).toBe("completed");
+    expect((await showJob(t, odd)).status).toEqual({
+      status: "failed",
+      reason: "kind: this agent does not know this kind of job",
+    });
+  });
+});
+
+test("the bindings of floating IPs follow their generations", async () => {
+  start();
+  const floating_ip_id = randomUUID();
+  const claim = (generation: number, fip_addr: string) =>
+    enqueue(t, node, { kind: "fip_claim", payload: { floating_ip_id, nic_id: randomUUID(), fip_addr, generation } });
+  const done = async (id: string) =>
+    await expect.poll(async () => (await showJob(t, id)).status.status, PATIENCE).toBe("completed");
+  const bound = async () =>
+    okOf(await t.call("GET", `/v1/system/cns/${node.server_uuid}`)).last_status?.addresses?.[floating_ip_id]?.fip_addr;
+  await done(await claim(2, "203.0.113.2"));
+  await done(await claim(1, "203.0.113.1"));
+  await expect.poll(bound, PATIENCE).toBe("203.0.113.2");
+  await done(await enqueue(t, node, { payload: { floating_ip_id, fip_addr: "203.0.113.2" } }));
+  await expect.poll(bound, PATIENCE).toBeUndefined();
+});

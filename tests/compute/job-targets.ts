@@ -1,0 +1,43 @@
+// What the rights matrix asks of the routes of jobs: a job of its own for each cell, in the hands of the node that asks.
+import { randomUUID } from "node:crypto";
+import { acceptedBodies } from "../api/bodies.ts";
+import type { TestPlane } from "../harness/control-plane.ts";
+
+type Objects = "existing" | "absent";
+type Target = { readonly path: string; readonly body?: unknown };
+
+/** `nodes`: the UUID of the node whose key a column's callers have. */
+export function jobTargets(
+  plane: () => TestPlane,
+  nodes: ReadonlyMap<string, string>,
+): Record<string, (objects: Objects, column: string) => Promise<Target>> {
+  async function job(objects: Objects, column: string): Promise<string> {
+    const id = randomUUID();
+    if (objects === "absent") return id;
+    await plane().db.query(
+      `insert into job (id, incarnation, version, state, kind, target_cn, payload, saga_id, created_at, claimed_by,
+         claimed_at, lease_s, lease_until)
+       values ($1, $1, 1, 'in_progress', 'fip_release', $2::uuid, '{}', gen_random_uuid(), berth_now(), $2::text,
+         berth_now(), 600, berth_now() + interval '600 s')`,
+      [id, nodes.get(column) ?? randomUUID()],
+    );
+    return id;
+  }
+
+  const ofJob = (route: string) => async (objects: Objects, column: string) => ({
+    path: route.split(" ")[1]!.replace("{job_id}", await job(objects, column)),
+    body: acceptedBodies[route]?.(),
+  });
+  const routes = [
+    "GET /v1/agent/jobs/{job_id}/blueprint",
+    "POST /v1/agent/jobs/{job_id}/progress",
+    "POST /v1/agent/jobs/{job_id}/complete",
+    "POST /v1/agent/jobs/{job_id}/bury",
+    "GET /v1/system/jobs/{job_id}",
+  ];
+  return {
+    ...Object.fromEntries(routes.map((route) => [route, ofJob(route)])),
+    "POST /v1/agent/claim": (_objects, column) =>
+      Promise.resolve({ path: "/v1/agent/claim", body: { claimed_by: nodes.get(column) ?? randomUUID() } }),
+  };
+}

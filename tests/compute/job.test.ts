@@ -1,0 +1,348 @@
+// The protocol between the control plane and node agents. Document 4, 1.6, 1.8, 9.3 and trap 12.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { JOB_LEASE_S, TOMBSTONES_PER_CLAIM } from "../../src/contract/limits.ts";
+import { upkeep } from "../../src/db/upkeep.ts";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { enqueue, type JobNode, nodeCalls, showJob, takeAway } from "./jobs.ts";
+
+// Beyond the patience of its polls, which is for a slow machine.
+vi.setConfig({ testTimeout: 120_000 });
+
+let t: TestPlane;
+let node: JobNode;
+let n: ReturnType<typeof nodeCalls>;
+
+beforeAll(async () => {
+  t = await openTestPlane();
+});
+afterAll(() => t.close());
+beforeEach(async () => {
+  node = await t.approvedNode();
+  n = nodeCalls(t, node);
+});
+
+const otherNode = async () => nodeCalls(t, await t.approvedNode());
+
+/** A job that the node has claimed. */
+async function claimed(): Promise<string> {
+  const id = await enqueue(t, node);
+  expect((await n.claim()).job?.id).toBe(id);
+  return id;
+}
+
+describe("claiming", () => {
+  test("jobs are taken in the order of their numbers, each once, and only by their node", async () => {
+    const other = await otherNode();
+    const ids = [await enqueue(t, node), await enqueue(t, node), await enqueue(t, node)];
+    expect((await other.claim()).job).toBeNull();
+    const taken = [await n.claim(), await n.claim(), await n.claim()].map(({ job }) => job?.id);
+    expect(taken).toEqual(ids);
+    expect((await n.claim()).job).toBeNull();
+  });
+
+  test("many claims at once take every job exactly once", async () => {
+    const ids = await Promise.all(Array.from({ length: 6 }, () => enqueue(t, node)));
+    const taken = new Set<string>();
+    while (taken.size < ids.length) {
+      const answers = await Promise.all(Array.from({ length: 12 }, () => n.claim()));
+      const found = answers.flatMap(({ job }) => job === null ? [] : [job.id]);
+      expect(found.filter((id) => taken.has(id))).toEqual([]);
+      found.forEach((id) => taken.add(id));
+    }
+    expect([...taken].sort()).toEqual([...ids].sort());
+  });
+
+  test("a claimed job says who has it and until when, and what it is about", async () => {
+    const floating_ip_id = randomUUID();
+    const id = await enqueue(t, node, { payload: { floating_ip_id } });
+    const { job } = await n.claim();
+    expect(job).toMatchObject({
+      id,
+      kind: { kind: "fip_release", floating_ip_id },
+      status: { status: "in_progress" },
+      claimed_by: node.server_uuid,
+      target_cn_uuid: node.server_uuid,
+      completed_at: null,
+      tombstone: false,
+      progress: null,
+    });
+    expect(Date.parse(job!.lease_until!) - Date.parse(job!.claimed_at!)).toBe(JOB_LEASE_S * 1_000);
+  });
+
+  test("claimed_by must be the node that the key is bound to", async () => {
+    const answer = await n.ask({ claimed_by: randomUUID() });
+    expect([answer.status, answer.body.message]).toEqual([
+      403,
+      "claimed_by must be the node that the key is bound to",
+    ]);
+  });
+
+  test("a disabled node cannot take a job, but can end the one it has", async () => {
+    const id = await claimed();
+    const next = await enqueue(t, node);
+    okOf(await t.call("POST", `/v1/cns/${node.server_uuid}/disable`));
+    const answer = await n.ask();
+    expect([answer.status, answer.body.message]).toEqual([403, "only an approved node can take jobs"]);
+    expect((await showJob(t, next)).status.status).toBe("pending");
+    expect((await n.complete(id)).status).toBe(200);
+  });
+
+  test("a question that is held is answered when a job comes", async () => {
+    const asked = n.claim({ wait: 30 });
+    const id = await enqueue(t, node);
+    expect((await asked).job?.id).toBe(id);
+  });
+
+  test("a question that is held is answered when there is something to undo", async () => {
+    const id = await claimed();
+    const asked = n.claim({ wait: 30 });
+    await takeAway(t, id);
+    expect((await asked).tombstones.map((job) => job.id)).toEqual([id]);
+  });
+
+  test("a question that is held ends without a job when its time is up", async () => {
+    expect(await n.claim({ wait: 1 })).toEqual({ job: null, tombstones: [] });
+  });
+
+  test("whoever went away while its question was held is given no job", async () => {
+    const gone = new AbortController();
+    const body = { claimed_by: node.server_uuid, wait: 30 };
+    const asked = t.call("POST", "/v1/agent/claim", { key: node.api_key, body, signal: gone.signal });
+    gone.abort();
+    await asked.catch(() => {});
+    const id = await enqueue(t, node);
+    expect((await n.claim()).job?.id).toBe(id);
+  });
+
+  test("a claimed job that the node does not name, since the answer was lost, is handed out again", async () => {
+    const id = await claimed();
+    const next = await enqueue(t, node);
+    const again = await n.claim({ running_jobs: [] });
+    expect(again.job).toMatchObject({ id, status: { status: "in_progress" } });
+    expect((await n.claim({ running_jobs: [id] })).job?.id).toBe(next);
+  });
+
+  test("a node that names nothing at all is not handed anything again", async () => {
+    await claimed();
+    expect((await n.claim()).job).toBeNull();
+  });
+});
+
+describe("ending", () => {
+  test("a completed job keeps its result; a second end is a 409", async () => {
+    const id = await claimed();
+    expect(okOf(await n.complete(id, { size_bytes: 7 }))).toMatchObject({
+      status: { status: "completed" },
+      result: { size_bytes: 7 },
+      lease_until: null,
+    });
+    const second = await n.fail(id, "late");
+    expect([second.status, second.body.message]).toEqual([409, "job is completed already"]);
+    expect((await n.complete(id)).status).toBe(409);
+  });
+
+  test("a failed job keeps the node's reason and leaves no tombstone: the node has undone its part", async () => {
+    const id = await claimed();
+    expect(okOf(await n.fail(id, "image: no such file"))).toMatchObject({
+      status: { status: "failed", reason: "image: no such file" },
+      tombstone: false,
+    });
+    expect((await n.claim()).tombstones).toEqual([]);
+  });
+
+  test("a reason of more than 2,048 characters is a 400", async () => {
+    const id = await claimed();
+    expect((await n.fail(id, "x".repeat(2_049))).status).toBe(400);
+    expect((await n.fail(id, "x".repeat(2_048))).status).toBe(200);
+  });
+
+  test("another node can neither read, report on, end nor bury a job", async () => {
+    const id = await claimed();
+    const other = await otherNode();
+    const answers = await Promise.all([
+      other.blueprint(id),
+      other.progress(id, { step: "x" }),
+      other.complete(id),
+      other.fail(id, "x"),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+    await takeAway(t, id);
+    expect((await other.bury(id)).status).toBe(403);
+    expect((await showJob(t, id)).tombstone).toBe(true);
+  });
+
+  test("a job that nobody has claimed can be neither read nor ended", async () => {
+    const id = await enqueue(t, node);
+    const answers = [await n.blueprint(id), await n.progress(id, { step: "x" }), await n.complete(id)];
+    expect(answers.map(({ status, body }) => [status, body.message])).toEqual(
+      Array(3).fill([409, "job is not claimed"]),
+    );
+  });
+
+  test("an unknown job is a 404 everywhere", async () => {
+    const id = randomUUID();
+    const answers = [
+      await n.blueprint(id),
+      await n.progress(id, { step: "x" }),
+      await n.complete(id),
+      await n.bury(id),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+  });
+});
+
+describe("leases", () => {
+  /** Lets the deadline pass, and waits until the background work has seen it. */
+  async function pass(seconds: number, id: string, seen: (job: Awaited<ReturnType<typeof showJob>>) => boolean) {
+    await t.advance(seconds);
+    await expect.poll(async () => {
+      await t.plane.pass();
+      return seen(await showJob(t, id));
+    }, { timeout: 60_000 }).toBe(true);
+  }
+  const failed = ({ status }: Awaited<ReturnType<typeof showJob>>) => status.status === "failed";
+
+  test("a job that no heartbeat names fails visibly when its lease is over, with a tombstone, and never runs again", async () => {
+    const id = await claimed();
+    await n.beat();
+    await n.beat([]);
+    await pass(JOB_LEASE_S, id, failed);
+    expect(await showJob(t, id)).toMatchObject({
+      status: { status: "failed", reason: `node ${node.server_uuid} stopped renewing the job` },
+      tombstone: true,
+    });
+    const { job, tombstones } = await n.claim({ running_jobs: [] });
+    expect([job, tombstones.map((each) => each.id)]).toEqual([null, [id]]);
+    expect((await n.complete(id)).status).toBe(409);
+  });
+
+  test("a heartbeat renews the leases of the jobs that it names, and of no others", async () => {
+    const [kept, lost] = [await claimed(), await claimed()];
+    await t.advance(JOB_LEASE_S - 10);
+    await n.beat([kept, kept, randomUUID()]);
+    await pass(10, lost, failed);
+    await t.plane.pass();
+    const job = await showJob(t, kept);
+    expect(job.status.status).toBe("in_progress");
+    expect(Date.parse(job.lease_until!) - Date.parse(job.claimed_at!)).toBeGreaterThan(JOB_LEASE_S * 1_000);
+    await pass(JOB_LEASE_S, kept, failed);
+  });
+
+  test("the heartbeat of another node renews nothing", async () => {
+    const id = await claimed();
+    await t.advance(JOB_LEASE_S - 10);
+    await (await otherNode()).beat([id]);
+    await pass(10, id, failed);
+  });
+});
+
+describe("tombstones", () => {
+  test("one comes with every answer until it is buried; burying twice is burying once", async () => {
+    const id = await claimed();
+    await takeAway(t, id);
+    const next = await enqueue(t, node);
+    const first = await n.claim();
+    expect([first.job?.id, first.tombstones.map((job) => job.id)]).toEqual([next, [id]]);
+    expect(first.tombstones[0]).toMatchObject({
+      status: { status: "cancelled", reason: "not wanted" },
+      tombstone: true,
+    });
+    expect((await n.claim()).tombstones).toHaveLength(1);
+    expect(okOf(await n.bury(id)).tombstone).toBe(false);
+    expect((await n.bury(id)).status).toBe(200);
+    expect((await n.claim()).tombstones).toEqual([]);
+  });
+
+  test("a job that still runs cannot be buried", async () => {
+    const id = await claimed();
+    expect((await n.bury(id)).status).toBe(409);
+  });
+
+  test("while one answer cannot hold them all, there is no job", async () => {
+    await t.db.query(
+      `insert into job (id, incarnation, version, state, kind, target_cn, payload, saga_id, created_at, claimed_by,
+         reason, tombstone, completed_at)
+       select gen_random_uuid(), gen_random_uuid(), 1, 'cancelled', 'fip_release', $1::uuid, '{}', gen_random_uuid(),
+         berth_now(), $1::text, 'not wanted', true, berth_now() from generate_series(1, $2)`,
+      [node.server_uuid, TOMBSTONES_PER_CLAIM + 1],
+    );
+    const next = await enqueue(t, node);
+    const { job, tombstones } = await n.claim();
+    expect([job, tombstones.length]).toEqual([null, TOMBSTONES_PER_CLAIM]);
+    okOf(await n.bury(tombstones[0]!.id));
+    expect((await n.claim()).job?.id).toBe(next);
+  });
+});
+
+describe("what operators see", () => {
+  test("progress is shown with the job: the newest report", async () => {
+    const id = await claimed();
+    expect((await n.progress(id, { step: "image", percent: 10 })).body).toBeNull();
+    await n.progress(id, { step: "boot" });
+    expect((await showJob(t, id)).progress).toMatchObject({ step: "boot", percent: null });
+    await n.complete(id);
+    expect((await n.progress(id, { step: "late" })).status).toBe(409);
+  });
+
+  test("jobs are listed newest first, by node, instance and status, in pages", async () => {
+    const instance_id = randomUUID();
+    const ids = [
+      await enqueue(t, node),
+      await enqueue(t, node, { kind: "stop", payload: { instance_id } }),
+      await enqueue(t, node),
+    ];
+    const list = async (query: string) => okOf(await t.call("GET", `/v1/system/jobs?${query}`));
+    const found = async (query: string) => (await list(query)).items.map(({ id }: { id: string }) => id);
+    expect(await found(`cn=${node.server_uuid}`)).toEqual([...ids].reverse());
+    expect(await found(`instance=${instance_id}`)).toEqual([ids[1]]);
+    await n.claim();
+    expect(await found(`cn=${node.server_uuid}&status=in_progress`)).toEqual([ids[0]]);
+    const page = await list(`cn=${node.server_uuid}&limit=2`);
+    expect(page.items.map(({ id }: { id: string }) => id)).toEqual([ids[2], ids[1]]);
+    expect(await found(`cn=${node.server_uuid}&limit=2&page_token=${page.next_page}`)).toEqual([ids[0]]);
+  });
+
+  test("jobs are kept as long as operations; what a node has still to undo stays", async () => {
+    const [old, undone, fresh] = [await claimed(), await claimed(), await claimed()];
+    await n.complete(old);
+    await takeAway(t, undone);
+    await n.complete(fresh);
+    const ago = "update job set completed_at = completed_at - interval '2 hours' where id = any($1)";
+    await t.db.query(ago, [[old, undone]]);
+    const kept = { key: "saga.retention_secs", value: 3_600, default: 3_600, env_override: null };
+    const setting = { ...kept, restart_required: true, description: "" };
+    await upkeep(t.db, { settings: { get: () => Promise.resolve(setting) }, prune: [] });
+    const left = await Promise.all([old, undone, fresh].map((id) => t.call("GET", `/v1/system/jobs/${id}`)));
+    expect(left.map(({ status }) => status)).toEqual([404, 200, 200]);
+  });
+
+  test("what nodes do with jobs is audited, and so is the end of a lease, as the system's", async () => {
+    const [done, lost] = [await claimed(), await claimed()];
+    await n.fail(done, "image: no such file");
+    await t.advance(JOB_LEASE_S);
+    const audited = async () => {
+      await t.plane.pass();
+      const { events } = okOf(await t.call("GET", "/v1/audit/events?limit=1000"));
+      const of = (id: string) =>
+        events.filter(({ resource }: { resource: string }) => resource === `Job::"${id}"`)
+          .map(({ action, actor }: { action: string; actor: { kind: string } }) => `${action} ${actor.kind}`);
+      return [of(done), of(lost)];
+    };
+    await expect.poll(audited, { timeout: 60_000 }).toEqual([
+      ["agent_claim api_key", "agent_complete api_key"],
+      ["agent_claim api_key", "job_expire system"],
+    ]);
+  });
+
+  test("a status that no job has, and a token of another list, are 400", async () => {
+    const statuses = ["status=lost", "page_token=e30"].map((query) => t.call("GET", `/v1/system/jobs?${query}`));
+    expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([400, 400]);
+  });
+});
+
+test("the blueprint of a job whose instance is gone says so", async () => {
+  const id = await enqueue(t, node, { kind: "delete", payload: { instance_id: randomUUID() } });
+  await n.claim();
+  expect(okOf(await n.blueprint(id))).toMatchObject({ job_id: id, kind: { kind: "delete" }, instance: null, nics: [] });
+});

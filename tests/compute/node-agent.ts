@@ -1,0 +1,83 @@
+// A real node agent in this process, of a simulated machine, against a control plane in this process. Its clock is the
+// world's own; its calls reach the control plane without a socket, and everything else (images) through the network.
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runCommand } from "../../cli/kit/run.ts";
+import { processWorld, type World } from "../../cli/kit/world.ts";
+import { buildAgent } from "../../cli/nodeagent/program.ts";
+import type { SimulatedVm } from "../../cli/nodeagent/simulated-vms.ts";
+import { ADDRESS, type TestPlane } from "../harness/control-plane.ts";
+import type { JobNode } from "./jobs.ts";
+
+/** Loopback, so that images may come from this machine. Nobody listens there. */
+const ENDPOINT = "http://127.0.0.1:9";
+
+export type Call = { readonly method: string; readonly path: string; readonly answer: Response };
+
+export type RunningAgent = {
+  readonly ended: Promise<number>;
+  said(): string;
+  /** As SIGTERM does. */
+  stop(): Promise<number>;
+};
+
+export type Machine = {
+  readonly state_dir: string;
+  /** `onAnswer` sees each answer before the agent does; when it throws, the answer is lost on the way. */
+  start(onAnswer?: (call: Call) => Promise<void> | void): RunningAgent;
+  trouble(trouble: object | null): Promise<void>;
+  vms(): Promise<Readonly<Record<string, SimulatedVm>>>;
+  /** What the agent has in hand. */
+  journal(): Promise<readonly { readonly job: { readonly id: string } }[]>;
+};
+
+/** The machine of an approved node: it has the node's key already. */
+export async function simulatedMachine(t: TestPlane, node: JobNode, folder: string): Promise<Machine> {
+  const state_dir = join(folder, node.server_uuid);
+  await mkdir(state_dir, { recursive: true });
+  const credentials = { server_uuid: node.server_uuid, api_key: node.api_key };
+  await writeFile(join(state_dir, "credentials.json"), JSON.stringify(credentials), { mode: 0o600 });
+  const read = async (name: string) => JSON.parse(await readFile(join(state_dir, name), "utf8").catch(() => "null"));
+
+  function start(onAnswer: (call: Call) => Promise<void> | void = () => {}): RunningAgent {
+    const stop = new AbortController();
+    const written: string[] = [];
+    const sink = { write: (text: string) => void written.push(text), isTTY: false, columns: 100 };
+    const world: World = {
+      ...processWorld(stop.signal),
+      env: {},
+      stdout: sink,
+      stderr: sink,
+      newId: randomUUID,
+      fetch: async (url, init) => {
+        if (!url.startsWith(ENDPOINT)) return await fetch(url, init);
+        const answer = await t.plane.fetch(new Request(url, init), { remoteAddress: ADDRESS });
+        await onAnswer({ method: init.method ?? "GET", path: new URL(url).pathname, answer: answer.clone() });
+        return answer;
+      },
+    };
+    const place = ["--endpoint", ENDPOINT, "--state-dir", state_dir, "--server-uuid", node.server_uuid];
+    const pace = ["--heartbeat-ms", "200", "--status-check-ms", "100", "--error-retry-ms", "50", "--job-poll-ms", "50"];
+    const ended = runCommand(buildAgent(), ["run", ...place, ...pace], world);
+    return {
+      ended,
+      said: () => written.join(""),
+      stop: async () => {
+        stop.abort();
+        return await ended;
+      },
+    };
+  }
+
+  return {
+    state_dir,
+    start,
+    trouble: async (trouble) => {
+      const path = join(state_dir, "trouble.json");
+      await (trouble === null ? rm(path, { force: true }) : writeFile(path, JSON.stringify(trouble)));
+    },
+    vms: async () => (await read("simulated-machine.json"))?.vms ?? {},
+    journal: async () => await read("jobs.json") ?? [],
+  };
+}

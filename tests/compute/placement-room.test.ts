@@ -1,0 +1,292 @@
+// The room on a node as the commit sees it: guard_cn_has_room and effect_cn_use. The guard and the filters must say the
+// same of the same rows, and of two that ask for the last slot one gets it.
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { placementSnapshot } from "../../actors/placement/reads.ts";
+import { CN_LIVE_S } from "../../src/contract/limits.ts";
+import { PLACEMENT_PROFILES_DEFAULT } from "../../src/contract/placement-profiles.ts";
+import { openClient } from "../../src/db/pool.ts";
+import { pick } from "../../src/pure/placement/pick.ts";
+import type { PlacementRequest } from "../../src/pure/placement/request.ts";
+import { approvedAndLive } from "../../src/pure/placement/standing-filters.ts";
+import { activeProfile } from "../../src/pure/placement/profile.ts";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+import { GIB, openNode, placeInstance, report, roomOn } from "./placed.ts";
+
+let t: TestPlane;
+let tenant: TestTenant;
+let node: Awaited<ReturnType<typeof openNode>>;
+
+const SLOT = { cpu_units: 200, ram_mb: 4_096, disk_bytes: 20 * GIB };
+
+const REQUEST: PlacementRequest = {
+  ...SLOT,
+  role: "tenant",
+  brand: "bhyve",
+  min_platform: null,
+  tenant_id: null,
+  silo_id: null,
+  instance_id: null,
+  avoid_cn: [],
+};
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  tenant = await openTenant(t);
+});
+afterAll(() => t.close());
+beforeEach(async () => {
+  await t.db.query("delete from disk");
+  await t.db.query("delete from instance");
+  node = await openNode(t);
+});
+
+async function patch(body: Record<string, unknown>) {
+  okOf(await t.call("PATCH", `/v1/cns/${node.id}/placement`, { body }));
+}
+
+/** The counters as if this much stood on the node. */
+async function use(fields: Partial<Record<"cpu_units" | "ram_mb" | "disk_bytes", number>>) {
+  const { cpu_units = 0, ram_mb = 0, disk_bytes = 0 } = fields;
+  await t.db.query(
+    `insert into cn_usage values ($1, $2, $3, $4, 1) on conflict (server_uuid) do update
+       set cpu_units = excluded.cpu_units, ram_mb = excluded.ram_mb, disk_bytes = excluded.disk_bytes`,
+    [node.id, cpu_units, ram_mb, disk_bytes],
+  );
+}
+
+async function used() {
+  const sql = "select cpu_units, ram_mb, disk_bytes, instances from cn_usage where server_uuid = $1";
+  return (await t.db.query<Record<string, number>>(sql, [node.id])).rows[0];
+}
+
+describe("the guard", () => {
+  test("makes the counters of a node at the first question", async () => {
+    expect(await used()).toBeUndefined();
+    expect(await roomOn(t, node.id, SLOT)).toBe("true");
+    expect(await used()).toEqual({ cpu_units: 0, ram_mb: 0, disk_bytes: 0, instances: 0 });
+  });
+
+  test("says yes to the last unit of each and no to the one after it, in words", async () => {
+    await use({ cpu_units: 6_200, ram_mb: 61_440, disk_bytes: 980 * GIB });
+    expect(await roomOn(t, node.id, SLOT)).toBe("true");
+    expect(await roomOn(t, node.id, { ...SLOT, cpu_units: 201 })).toBe("200 CPU units left, 201 wanted");
+    expect(await roomOn(t, node.id, { ...SLOT, ram_mb: 4_097 })).toBe("4096 MiB of memory left, 4097 wanted");
+    const bytes = 20 * GIB;
+    expect(await roomOn(t, node.id, { ...SLOT, disk_bytes: bytes + 1 })).toBe(
+      `${bytes} bytes of disk left, ${bytes + 1} wanted`,
+    );
+  });
+
+  test("counts a disk that is still to be made against what the pool has free, and one that is made not", async () => {
+    const zpools = [{ name: "zones", total_bytes: 1_000 * GIB, free_bytes: 50 * GIB, tier: "hdd" as const }];
+    okOf(await t.call("POST", "/v1/agent/capacity", { key: node.key, body: report({ zpools }) }));
+    await placeInstance(t, { on: node.id, of: tenant, disk_bytes: 400 * GIB });
+    expect(await roomOn(t, node.id, { ...SLOT, disk_bytes: 50 * GIB })).toBe("true");
+    await placeInstance(t, { on: node.id, of: tenant, disk_bytes: 30 * GIB, made: false });
+    expect(await roomOn(t, node.id, SLOT)).toBe("true");
+    expect(await roomOn(t, node.id, { ...SLOT, disk_bytes: 21 * GIB })).toBe(
+      `${20 * GIB} bytes of disk left, ${21 * GIB} wanted`,
+    );
+  });
+
+  test("a disk that grows asks for room alone: on a reserved, cordoned, disabled node too", async () => {
+    await patch({ reserved: true, cordoned: true });
+    okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
+    expect(await roomOn(t, node.id, { disk_bytes: 1_000 * GIB })).toBe("true");
+    expect(await roomOn(t, node.id, { disk_bytes: 1_000 * GIB + 1 })).toMatch(/bytes of disk left/);
+    expect(await roomOn(t, node.id, SLOT)).toBe("it is disabled");
+  });
+
+  test.each<[string, () => Promise<unknown>, string]>([
+    ["reserved", () => patch({ reserved: true }), "an operator reserved it"],
+    ["cordoned", () => patch({ cordoned: true }), "it is cordoned"],
+    [
+      "pinned to another tenant",
+      async () => patch({ pinned_tenant_uuid: (await openTenant(t)).tenant_id }),
+      "it is pinned to somebody else",
+    ],
+    [
+      "pinned to another silo",
+      async () => patch({ pinned_silo_uuid: (await openTenant(t)).silo_id }),
+      "it is pinned to somebody else",
+    ],
+    ["without a report", () => t.db.query("delete from cn_capacity"), "it has not reported its capacity"],
+    [
+      "without the pool",
+      () => t.db.query("update cn_capacity set report = report || '{\"zpools\": []}'"),
+      "it has no pool zones",
+    ],
+    ["removed", async () => {
+      okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
+      okOf(await t.call("DELETE", `/v1/cns/${node.id}`));
+    }, "it is gone"],
+  ])("refuses a node that is %s", async (_what, arrange, said) => {
+    const { tenant_id, silo_id } = tenant;
+    expect(await roomOn(t, node.id, { ...SLOT, tenant_id, silo_id })).toBe("true");
+    await arrange();
+    expect(await roomOn(t, node.id, { ...SLOT, tenant_id, silo_id })).toBe(said);
+  });
+
+  test("counts a node as live for exactly as long as the filter does", async () => {
+    const client = await openClient({ url: t.databaseUrl });
+    try {
+      // A clock that stands still, before the real one in the search path of this connection.
+      await client.query("create schema frozen");
+      await client.query(
+        "create function frozen.berth_now() returns timestamptz language sql as $$ select '2026-03-01T12:00:00Z'::timestamptz $$",
+      );
+      await client.query("set search_path = frozen, public");
+      const now = new Date("2026-03-01T12:00:00Z");
+      const judged = async (ago_ms: number) => {
+        const last_seen = new Date(now.getTime() - ago_ms);
+        await client.query("update cn_signal set last_seen = $2 where server_uuid = $1", [node.id, last_seen]);
+        const { rows } = await client.query("select guard_cn_has_room($1) as said", [
+          JSON.stringify({ server_uuid: node.id, ...SLOT }),
+        ]);
+        const { nodes } = await placementSnapshot(t.db.kysely, { now });
+        const own = nodes.find(({ server_uuid }) => server_uuid === node.id)!;
+        return [rows[0].said, approvedAndLive(own, REQUEST, now).verdict];
+      };
+      expect(await judged(CN_LIVE_S * 1_000)).toEqual(["true", "accept"]);
+      expect(await judged(CN_LIVE_S * 1_000 + 1)).toEqual(["it was not seen lately", "reject"]);
+    } finally {
+      await client.end();
+    }
+  });
+});
+
+describe("the counters", () => {
+  test("add what is taken and subtract what is given back, from nothing on", async () => {
+    const effect = (sign: 1 | -1) =>
+      t.db.query("select effect_cn_use($1)", [JSON.stringify({
+        server_uuid: node.id,
+        cpu_units: sign * 200,
+        ram_mb: sign * 4_096,
+        disk_bytes: sign * GIB,
+        instances: sign,
+      })]);
+    await effect(1);
+    await effect(1);
+    expect(await used()).toEqual({ cpu_units: 400, ram_mb: 8_192, disk_bytes: 2 * GIB, instances: 2 });
+    await effect(-1);
+    await effect(-1);
+    expect(await used()).toEqual({ cpu_units: 0, ram_mb: 0, disk_bytes: 0, instances: 0 });
+    await expect(effect(-1)).rejects.toThrow(/cn_usage/);
+  });
+
+  test("go with their node", async () => {
+    await use({});
+    okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
+    okOf(await t.call("DELETE", `/v1/cns/${node.id}`));
+    expect(await used()).toBeUndefined();
+  });
+});
+
+test("the guard lets a node pass if and only if the filters do", async () => {
+  // Small numbers, so that what is asked for often meets what is left; one thing is scarce, of the others there is plenty.
+  const few = (min: number, max: number) => fc.integer({ min, max });
+  const ratio = fc.oneof(fc.constant(null), fc.constantFrom(0.3, 0.5, 1.5, 2.5));
+  const scene = fc.record({
+    scarce: fc.constantFrom("cpu", "ram", "disk", "free"),
+    size: few(1, 4),
+    used: fc.record({ cpu_units: few(0, 16).map((n) => n * 50), ram_mb: few(0, 4), disk_bytes: few(0, 4) }),
+    unmade: few(1, 4),
+    wanted: fc.record({ cpu_units: few(1, 16).map((n) => n * 50), ram_mb: few(1, 4), disk_bytes: few(0, 4) }),
+    rules: fc.record({ overprovision_cpu: ratio, overprovision_ram: ratio, overprovision_disk: ratio }),
+    flags: fc.record({ reserved: rarely(), cordoned: rarely() }),
+  });
+  const seen = new Set<string>();
+  await t.db.query("delete from cn_usage");
+  await placeInstance(t, { on: node.id, of: tenant, disk_bytes: 1, made: false });
+  await fc.assert(
+    fc.asyncProperty(scene, async ({ scarce, size, used, unmade, wanted, rules, flags }) => {
+      const of = (what: typeof scarce) => scarce === what ? size : 1_000;
+      const [threads, ram_total_mb] = [of("cpu"), of("ram")];
+      const zpools = [{ name: "zones", total_bytes: of("disk"), free_bytes: of("free"), tier: "hdd" }];
+      await t.db.query("update cn_capacity set report = report || $2::jsonb where server_uuid = $1", [
+        node.id,
+        JSON.stringify({ cpu_threads_logical: threads, ram_total_mb, zpools }),
+      ]);
+      await t.db.query("update disk set size_bytes = $1", [unmade]);
+      await t.db.query(
+        `insert into cn_placement (server_uuid, overprovision_cpu, overprovision_ram, overprovision_disk, reserved, cordoned)
+         values ($1, $2, $3, $4, $5, $6) on conflict (server_uuid) do update set
+           overprovision_cpu = $2, overprovision_ram = $3, overprovision_disk = $4, reserved = $5, cordoned = $6`,
+        [
+          node.id,
+          rules.overprovision_cpu,
+          rules.overprovision_ram,
+          rules.overprovision_disk,
+          flags.reserved,
+          flags.cordoned,
+        ],
+      );
+      await use(used);
+      const snapshot = await placementSnapshot(t.db.kysely);
+      const { candidates } = pick(
+        { ...REQUEST, ...wanted },
+        { ...snapshot, nodes: snapshot.nodes.filter(({ server_uuid }) => server_uuid === node.id) },
+        activeProfile(PLACEMENT_PROFILES_DEFAULT),
+      );
+      const said = await roomOn(t, node.id, wanted);
+      expect([said === "true", wanted, used]).toEqual([candidates.length === 1, wanted, used]);
+      seen.add(`${scarce} ${said === "true"}`);
+    }),
+    // Always the same scenes, since what they cover is counted below.
+    { numRuns: 400, seed: 27 },
+  );
+  // Every one of the four was scarce, both with room enough and without.
+  expect(seen.size).toBe(8);
+}, 60_000);
+
+/** True one time in eight. */
+function rarely() {
+  return fc.integer({ min: 0, max: 7 }).map((n) => n === 0);
+}
+
+describe("of two connections that want the last slot", () => {
+  const ROUNDS = 20;
+  const LOCK_LIMIT_MS = 30_000;
+
+  /** A create as the commit call does it: with the node's lock held alone, or relying on the counters' row. */
+  async function race(lock: boolean): Promise<string[]> {
+    const args = JSON.stringify({ server_uuid: node.id, ...SLOT, instances: 1 });
+    const take = async () => {
+      const client = await openClient({ url: t.databaseUrl, lockLimit_ms: LOCK_LIMIT_MS });
+      try {
+        await client.query("begin");
+        if (lock) await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`cn:${node.id}`]);
+        const { rows } = await client.query("select guard_cn_has_room($1) as said", [args]);
+        const said: string = rows[0].said;
+        if (said === "true") await client.query("select effect_cn_use($1)", [args]);
+        await client.query("commit");
+        return said;
+      } finally {
+        await client.end();
+      }
+    };
+    return (await Promise.all([take(), take()])).sort();
+  }
+
+  test.each([["under the lock of the node", true], ["by the row of the counters alone", false]])(
+    "%s, exactly one gets it",
+    async (_how, lock) => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await use({ ram_mb: 65_536 - 4_096 });
+        expect(await race(lock)).toEqual(["0 MiB of memory left, 4096 wanted", "true"]);
+        expect(await used()).toMatchObject({ ram_mb: 65_536 });
+      }
+    },
+    60_000,
+  );
+
+  test("also when neither has ever been counted there", async () => {
+    okOf(await t.call("POST", "/v1/agent/capacity", { key: node.key, body: report({ ram_total_mb: 4_096 }) }));
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await t.db.query("delete from cn_usage where server_uuid = $1", [node.id]);
+      expect(await race(false)).toEqual(["0 MiB of memory left, 4096 wanted", "true"]);
+    }
+  }, 60_000);
+});

@@ -1,0 +1,380 @@
+// Placement through the API: what operators decide about a node, why it takes an instance or not, and what a drain would
+// do. Document 4, section 4.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { PLACEMENT_FILTERS } from "../../src/contract/enums.ts";
+import { DrainPreview, type NodeReport, PlacementExplanation } from "../../src/contract/placement.ts";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+import { GIB, openNode, placeInstance, report } from "./placed.ts";
+
+let t: TestPlane;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  tenant = await openTenant(t);
+});
+afterAll(() => t.close());
+beforeEach(async () => {
+  await t.db.query("delete from disk");
+  await t.db.query("delete from instance");
+  for (const { server_uuid } of okOf(await t.call("GET", "/v1/system/cns")).items) {
+    await t.call("POST", `/v1/cns/${server_uuid}/disable`);
+    okOf(await t.call("DELETE", `/v1/cns/${server_uuid}`));
+  }
+});
+
+const WANTED = { cpu: 2, memory_bytes: 4 * GIB, disk_bytes: 20 * GIB };
+const patch = (id: string, body: unknown) => t.call("PATCH", `/v1/cns/${id}/placement`, { body });
+const placementOf = async (id: string) => okOf(await t.call("GET", `/v1/cns/${id}/placement`));
+const refusal = ({ status, body }: Answer) => [status, body.error_code, body.message];
+
+async function explain(body: Record<string, unknown>): Promise<PlacementExplanation> {
+  return PlacementExplanation.parse(okOf(await t.call("POST", "/v1/system/placement/explain", { body })));
+}
+
+/** The filters that reject a node, with their reasons. */
+function rejections({ filter_results }: NodeReport): Record<string, string | undefined> {
+  const rejected = filter_results.filter(({ verdict }) => verdict === "reject");
+  return Object.fromEntries(rejected.map(({ filter_name, reason }) => [filter_name, reason]));
+}
+
+describe("what operators decide about a node", () => {
+  const UNRESTRICTED = {
+    reserved: false,
+    reserved_reason: null,
+    cordoned: false,
+    cordoned_reason: null,
+    overprovision_cpu: null,
+    overprovision_ram: null,
+    overprovision_disk: null,
+    fault_domain: null,
+    pinned_silo_uuid: null,
+    pinned_tenant_uuid: null,
+    note: null,
+    traits: {},
+    reservoir_enabled: null,
+    reservoir_percent: null,
+  };
+
+  test("is nothing at first", async () => {
+    const { id } = await openNode(t);
+    expect(await placementOf(id)).toEqual({ server_uuid: id, ...UNRESTRICTED });
+  });
+
+  test("stays where it is left out or null, goes where it is named in clear, and leaves an audit entry each time", async () => {
+    const { id } = await openNode(t);
+    okOf(await t.call("POST", `/v1/cns/${id}/traits`, { body: { traits: { rack: "r1" } } }));
+    okOf(await t.call("POST", `/v1/cns/${id}/reservoir`, { body: { reservoir_percent: 0.5 } }));
+    const all = {
+      reserved: true,
+      reserved_reason: "for the lab",
+      cordoned: true,
+      cordoned_reason: "a fan",
+      overprovision_cpu: 2.5,
+      overprovision_ram: 1.1,
+      overprovision_disk: 0.9,
+      fault_domain: "rack-7",
+      pinned_silo_uuid: tenant.silo_id,
+      pinned_tenant_uuid: tenant.tenant_id,
+      note: "a note",
+    };
+    const kept = { traits: { rack: "r1" }, reservoir_enabled: null, reservoir_percent: 0.5 };
+    const full = { server_uuid: id, ...all, ...kept };
+    expect(okOf(await patch(id, all))).toEqual(full);
+    expect(okOf(await patch(id, { note: null }))).toEqual(full);
+    expect(await placementOf(id)).toEqual(full);
+    const clear = [
+      "overprovision_cpu",
+      "overprovision_ram",
+      "fault_domain",
+      "pinned_silo_uuid",
+      "pinned_tenant_uuid",
+      "note",
+    ];
+    const rest = { server_uuid: id, ...UNRESTRICTED, ...kept, overprovision_disk: 0.9 };
+    expect(okOf(await patch(id, { reserved: false, cordoned: false, clear }))).toEqual(rest);
+    expect(await placementOf(id)).toEqual(rest);
+    const { events } = okOf(await t.call("GET", "/v1/audit/events?limit=1000"));
+    const noted = events.filter(({ action }: { action: string }) => action === "cn_placement_set");
+    expect(noted).toHaveLength(3);
+    expect(noted.at(-1)).toMatchObject({
+      resource: `Cn::"${id}"`,
+      payload: { cordoned: false, overprovision_disk: 0.9 },
+    });
+  });
+
+  test("is kept beside traits and reservoir: none of the three writes the others", async () => {
+    const { id } = await openNode(t);
+    okOf(await patch(id, { cordoned: true }));
+    okOf(await t.call("POST", `/v1/cns/${id}/traits`, { body: { traits: { rack: "r1" } } }));
+    okOf(await t.call("POST", `/v1/cns/${id}/reservoir`, { body: { reservoir_enabled: false } }));
+    expect(await placementOf(id)).toMatchObject({
+      cordoned: true,
+      cordoned_reason: null,
+      traits: { rack: "r1" },
+      reservoir_enabled: false,
+    });
+  });
+
+  test("is refused when it cannot hold: PinConflict, values out of range, a field given and cleared", async () => {
+    const { id } = await openNode(t);
+    const other = await openTenant(t);
+    const pin = (message: string) => [409, "PinConflict", `the node cannot be pinned so: ${message}`];
+    const nobody = randomUUID();
+    const asked: [Record<string, unknown>, unknown[]][] = [
+      [
+        { pinned_silo_uuid: tenant.silo_id, pinned_tenant_uuid: other.tenant_id },
+        pin(`tenant ${other.tenant_id} is not in silo ${tenant.silo_id}`),
+      ],
+      [{ pinned_silo_uuid: nobody }, pin(`there is no silo ${nobody}`)],
+      [{ pinned_tenant_uuid: nobody }, pin(`there is no tenant ${nobody}`)],
+      [{ overprovision_cpu: 0 }, [400, "BadRequest", "body.overprovision_cpu: must be > 0"]],
+      [{ overprovision_cpu: 64.5 }, [400, "BadRequest", "body.overprovision_cpu: must be <= 64"]],
+      [{ note: "x", clear: ["note"] }, [400, "BadRequest", "clear: note is also given a value"]],
+    ];
+    for (const [body, expected] of asked) {
+      expect(refusal(await patch(id, body))).toEqual(expected);
+    }
+    expect(await placementOf(id)).toEqual({ server_uuid: id, ...UNRESTRICTED });
+    // The stored silo counts for a tenant that comes later.
+    okOf(await patch(id, { pinned_silo_uuid: tenant.silo_id }));
+    expect((await patch(id, { pinned_tenant_uuid: other.tenant_id })).body.error_code).toBe("PinConflict");
+    okOf(await patch(id, { pinned_tenant_uuid: tenant.tenant_id }));
+  });
+
+  test("outlives a disabling and goes with the node", async () => {
+    const { id } = await openNode(t);
+    okOf(await patch(id, { fault_domain: "rack-7" }));
+    okOf(await t.call("POST", `/v1/cns/${id}/disable`));
+    expect(await placementOf(id)).toMatchObject({ fault_domain: "rack-7" });
+    okOf(await t.call("DELETE", `/v1/cns/${id}`));
+    const { rows } = await t.db.query("select from cn_placement where server_uuid = $1", [id]);
+    expect(rows).toEqual([]);
+  });
+});
+
+describe("explain", () => {
+  test("runs all filters on every approved node and says why each is rejected", async () => {
+    const fits = await openNode(t);
+    const full = await openNode(t, { ram_total_mb: 1_024 });
+    const cordoned = await openNode(t);
+    const off = await openNode(t);
+    okOf(await patch(cordoned.id, { cordoned: true, cordoned_reason: "drain" }));
+    okOf(await t.call("POST", `/v1/cns/${off.id}/disable`));
+    const told = await explain({ ...WANTED, tenant_id: tenant.tenant_id, brand: "bhyve" });
+    expect(told).toMatchObject({
+      chosen: fits.id,
+      profile: "spread",
+      request: {
+        cpu_units: 200,
+        ram_mb: 4_096,
+        disk_bytes: 20 * GIB,
+        role: "tenant",
+        silo_id: tenant.silo_id,
+        instance_id: null,
+      },
+      reject_counts: { "cn-ram-available": 1, "cn-not-cordoned": 1, "cn-not-evacuating": 1 },
+    });
+    expect(told.per_cn).toHaveLength(3);
+    for (const { filter_results } of told.per_cn) {
+      expect(filter_results.map(({ filter_name }) => filter_name)).toEqual(PLACEMENT_FILTERS);
+    }
+    const why = Object.fromEntries(told.per_cn.map((each) => [each.server_uuid, rejections(each)]));
+    expect(why).toEqual({
+      [fits.id]: {},
+      [full.id]: { "cn-ram-available": "1024 MiB of memory left of 1024, 4096 wanted" },
+      [cordoned.id]: { "cn-not-cordoned": "it is cordoned: drain", "cn-not-evacuating": "it is being emptied" },
+    });
+    expect(told.per_cn[0]).toMatchObject({ server_uuid: fits.id, hostname: fits.hostname, accepted: true });
+  });
+
+  test("without an approved node says so with an empty list", async () => {
+    expect(await explain(WANTED)).toMatchObject({ chosen: null, per_cn: [], reject_counts: {} });
+  });
+
+  test("counts what stands on a node, whatever its state, and what is not made yet", async () => {
+    const node = await openNode(t);
+    await placeInstance(t, { on: node.id, of: tenant, memory_bytes: 30 * GIB, state: "failed" });
+    await placeInstance(t, {
+      on: node.id,
+      of: tenant,
+      memory_bytes: 32 * GIB,
+      disk_bytes: 990 * GIB - 20 * GIB,
+      made: false,
+    });
+    const told = await explain({ ...WANTED, disk_bytes: 20 * GIB });
+    expect(rejections(told.per_cn[0]!)).toEqual({
+      "cn-ram-available": "2048 MiB of memory left of 65536, 4096 wanted",
+      "cn-zpool-has-space": `${10 * GIB} bytes of disk left of ${1_000 * GIB}, ${20 * GIB} wanted`,
+    });
+  });
+
+  test("of an instance takes what it has, and its own room for free", async () => {
+    const node = await openNode(t, { ram_total_mb: 4_096 });
+    const id = await placeInstance(t, { on: node.id, of: tenant, min_platform: "20260101T000000Z" });
+    const told = await explain({ instance_id: id });
+    expect(told).toMatchObject({
+      chosen: node.id,
+      request: {
+        instance_id: id,
+        cpu_units: 200,
+        ram_mb: 4_096,
+        disk_bytes: 20 * GIB,
+        brand: "bhyve",
+        tenant_id: tenant.tenant_id,
+        min_platform: "20260101T000000Z",
+      },
+    });
+    const larger = await explain({
+      instance_id: id,
+      memory_bytes: 4 * GIB + 2 ** 20,
+      min_platform: "20260102T000000Z",
+    });
+    expect(Object.keys(rejections(larger.per_cn[0]!))).toEqual(["cn-platform-min", "cn-ram-available"]);
+  });
+
+  test("keeps a pinned node for its own", async () => {
+    const node = await openNode(t);
+    const other = await openTenant(t);
+    okOf(await patch(node.id, { pinned_tenant_uuid: tenant.tenant_id }));
+    const chosen = async (tenant_id?: string) => (await explain({ ...WANTED, tenant_id })).chosen;
+    expect([await chosen(tenant.tenant_id), await chosen(other.tenant_id), await chosen()]).toEqual([
+      node.id,
+      null,
+      null,
+    ]);
+  });
+
+  test("asks for role, traits, NIC tags and avoided nodes when they are given", async () => {
+    const plain = await openNode(t);
+    const edge = await openNode(t, { nic_tags: ["external", "dmz"] });
+    okOf(await t.call("POST", `/v1/cns/${edge.id}/role`, { body: { role: "edge" } }));
+    okOf(await t.call("POST", `/v1/cns/${edge.id}/traits`, { body: { traits: { rack: "r1" } } }));
+    const chosen = async (asked: object) => (await explain({ ...WANTED, ...asked })).chosen;
+    expect(await chosen({ role: "edge", traits: { rack: "r1" }, nic_tags: ["dmz"] })).toBe(edge.id);
+    expect(await chosen({})).toBe(plain.id);
+    expect(await chosen({ avoid_cn: [plain.id] })).toBe(null);
+  });
+
+  test("follows the active profile", async () => {
+    const [packed, empty] = [await openNode(t), await openNode(t)];
+    for (const { id } of [packed, empty]) okOf(await patch(id, { fault_domain: id }));
+    for (let n = 0; n < 3; n += 1) await placeInstance(t, { on: packed.id, of: tenant });
+    const asked = { ...WANTED, tenant_id: tenant.tenant_id };
+    expect(await explain(asked)).toMatchObject({ profile: "spread", chosen: empty.id });
+    const setting = okOf(await t.call("GET", "/v1/config/placement.profiles"));
+    const value = { ...setting.value, active: "consolidate" };
+    okOf(await t.call("PUT", "/v1/config/placement.profiles", { body: { value } }));
+    expect(await explain(asked)).toMatchObject({ profile: "consolidate", chosen: packed.id });
+    okOf(await t.call("DELETE", "/v1/config/placement.profiles"));
+  });
+
+  test("uses a summary of the load as long as it is fresh", async () => {
+    const [busy, idle] = [await openNode(t), await openNode(t)];
+    const summarise = (id: string, cpu: number, age: string) =>
+      t.db.query(
+        `insert into cn_load_summary values ($1, $2, berth_now() - $3::interval)
+         on conflict (server_uuid) do update set last_refreshed_at = excluded.last_refreshed_at`,
+        [id, JSON.stringify({ cpu_p95_5m: cpu, ram_used_p95_5m: cpu, cpu_p50_1d: cpu }), age],
+      );
+    const load = async () => {
+      const { per_cn, chosen } = await explain(WANTED);
+      const raw = (id: string, name: string) =>
+        per_cn.find(({ server_uuid }) => server_uuid === id)!.scorer_results.find((each) => each.name === name)!.raw;
+      return { chosen, busy: raw(busy.id, "score-avoid-hot-now"), base: raw(idle.id, "score-prefer-low-baseline") };
+    };
+    // Ahead of the clock, so that it is fresh however slow this is.
+    await summarise(busy.id, 1, "-1 hour");
+    await summarise(idle.id, 0, "-1 hour");
+    expect(await load()).toEqual({ chosen: idle.id, busy: 0, base: 1 });
+    await summarise(busy.id, 1, "181 seconds");
+    await summarise(idle.id, 0, "181 seconds");
+    expect(await load()).toMatchObject({ base: 0 });
+  });
+
+  test("refuses what it cannot explain, and writes nothing at all", async () => {
+    await openNode(t);
+    const before = await t.db.query("select count(*) from transition");
+    const ask = async (body: unknown) => refusal(await t.call("POST", "/v1/system/placement/explain", { body }));
+    expect(await ask({ cpu: 1 })).toEqual([
+      400,
+      "BadRequest",
+      "cpu and memory_bytes are required without instance_id",
+    ]);
+    expect(await ask({ instance_id: randomUUID() })).toEqual([404, "NotFound", "Not Found"]);
+    expect(await ask({ ...WANTED, tenant_id: randomUUID() })).toEqual([404, "NotFound", "Not Found"]);
+    expect((await ask({ ...WANTED, cpu: 0 }))[0]).toBe(400);
+    await explain(WANTED);
+    expect(await t.db.query("select count(*) from transition")).toEqual(before);
+  });
+});
+
+describe("a drain preview", () => {
+  async function preview(id: string): Promise<DrainPreview> {
+    return DrainPreview.parse(okOf(await t.call("POST", `/v1/cns/${id}/drain/preview`)));
+  }
+
+  test("carries a virtual reservation from row to row: one free slot is promised once", async () => {
+    const from = await openNode(t);
+    const to = await openNode(t, { ram_total_mb: 4_096 });
+    const ids = [];
+    for (const name of ["etcd-1", "web-1"]) ids.push(await placeInstance(t, { on: from.id, of: tenant, name }));
+    const told = await preview(from.id);
+    expect(told).toMatchObject({
+      instances_on_cn: 2,
+      capacity_ok: false,
+      quorum_ok: false,
+      quorum_at_risk: ["etcd-1"],
+      placeable: [{
+        instance_tenant_id: tenant.tenant_id,
+        instance_project_id: tenant.project_id,
+        instance_cpu: 2,
+        instance_ram_mb: 4_096,
+        target_cn_uuid: to.id,
+        target_cn_hostname: to.hostname,
+      }],
+      not_placeable: [{ reason: "rejected by cn-ram-available 1 of 1 nodes" }],
+    });
+    const told_of = [...told.placeable, ...told.not_placeable].map(({ instance_id }) => instance_id);
+    expect(told_of.sort()).toEqual(ids.sort());
+  });
+
+  test("changes nothing: asked again it says the same, and the room is still there", async () => {
+    const from = await openNode(t);
+    const to = await openNode(t, { ram_total_mb: 4_096 });
+    await placeInstance(t, { on: from.id, of: tenant });
+    const usage = () => t.db.query("select * from cn_usage order by server_uuid");
+    const before = await usage();
+    expect(await preview(from.id)).toEqual(await preview(from.id));
+    expect(await preview(from.id)).toMatchObject({ capacity_ok: true, placeable: [{ target_cn_uuid: to.id }] });
+    expect(await usage()).toEqual(before);
+  });
+
+  test("of a running instance asks for a machine on which it can go on, of a stopped one it does not", async () => {
+    const from = await openNode(t, { cpu_features: ["avx512"], tsc_offset_ns: 0 });
+    const to = await openNode(t, { cpu_features: ["avx"], tsc_offset_ns: 0 });
+    const running = await placeInstance(t, { on: from.id, of: tenant, state: "running" });
+    const stopped = await placeInstance(t, { on: from.id, of: tenant, state: "stopped" });
+    expect(await preview(from.id)).toMatchObject({
+      placeable: [{ instance_id: stopped, target_cn_uuid: to.id }],
+      not_placeable: [{ instance_id: running, reason: "rejected by cn-cpu-feature-superset 1 of 1 nodes" }],
+    });
+  });
+
+  test("of an empty node has nothing to place, also when it is disabled; an unknown node is 404", async () => {
+    const node = await openNode(t);
+    okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
+    expect(await preview(node.id)).toMatchObject({ instances_on_cn: 0, capacity_ok: false, quorum_ok: true });
+    expect((await t.call("POST", `/v1/cns/${randomUUID()}/drain/preview`)).status).toBe(404);
+  });
+
+  test("of a node that never reported leaves out what it cannot compare", async () => {
+    const from = await openNode(t);
+    const to = await openNode(t, report({ cpu_features: [] }));
+    await placeInstance(t, { on: from.id, of: tenant, state: "running" });
+    await t.db.query("delete from cn_capacity where server_uuid = $1", [from.id]);
+    expect(await preview(from.id)).toMatchObject({ placeable: [{ target_cn_uuid: to.id }] });
+  });
+});

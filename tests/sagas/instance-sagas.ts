@@ -1,0 +1,351 @@
+// The sagas of instances as production defines them, on PostgreSQL, with every fault that can be put between two of their
+// commits: gates that refuse a step, processes that die, connections that break, owners that wake up late.
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import { createEngine, type Engine, type SendOptions } from "../../actors/engine/engine.ts";
+import { guard } from "../../actors/engine/decide.ts";
+import type { FaultPoint } from "../../actors/engine/ports.ts";
+import type { Plan, SagaDefinition, StepDefinition } from "../../actors/engine/saga.ts";
+import { CommitError, type Store } from "../../actors/engine/store.ts";
+import type { Message, Outcome } from "../../actors/engine/types.ts";
+import { behaviors as production, sagas as all } from "../../actors/registry.ts";
+import { sagaBehavior } from "../../actors/saga/transition.ts";
+import { type Db, openClient, openPool } from "../../src/db/pool.ts";
+import { createStore } from "../../src/db/store.ts";
+import { productionPorts } from "../../src/workers/ports.ts";
+import { createPump } from "../../src/workers/pump.ts";
+import { openCloud } from "../compute/cloud.ts";
+import { openTestPlane } from "../harness/control-plane.ts";
+import { freshDatabase } from "../harness/database.ts";
+import { changedRows, type Dump, dumpTables } from "../harness/dump.ts";
+
+export const GIB = 2 ** 30;
+export const LIMIT_MS = 600_000;
+
+/** Every saga of instances and disks, so that a new one fails the suite until it has its cases. */
+export const SAGAS = (all as readonly SagaDefinition<never>[]).filter(({ name }) => /^(?:instance|disk)-/.test(name));
+
+/** A gate before each step and each undo: `instance-create:finish:do`. */
+function gated(definition: SagaDefinition<never>): SagaDefinition<never> {
+  const before = (name: string, plan: Plan<unknown>): Plan<unknown> => ({
+    ...plan,
+    parts: [guard("saga_gate", { name }, `the gate ${name} is closed`), ...plan.parts],
+  });
+  const steps = definition.steps.map((step): StepDefinition => {
+    const { name, undo } = step;
+    const of = `${definition.name}:${name}`;
+    return {
+      ...step,
+      do: (context) => before(`${of}:do`, step.do(context)),
+      undo: undo === null ? null : (context) => before(`${of}:undo`, undo(context)),
+    };
+  });
+  return { ...definition, steps };
+}
+
+const GATE_SQL = `
+create table saga_gate (name text primary key);
+create function guard_saga_gate(args jsonb) returns boolean language sql as
+  $$ select not exists (select from saga_gate where name = args->>'name') $$;
+grant select on saga_gate to berth_app;
+`;
+
+/** What goes wrong, once, in the process that has it. */
+export type Trouble =
+  | { readonly dies: FaultPoint }
+  /** The connection breaks during the commit call, before or after the server has carried it out. */
+  | { readonly cut: "before" | "after" }
+  /** It stops after it has loaded, and goes on when it is told. */
+  | { readonly pauses: true };
+
+export type Process = Awaited<ReturnType<typeof openInstanceSagas>>["main"];
+export type SagaRow = {
+  readonly id: string;
+  readonly saga: string;
+  readonly state: string;
+  readonly step: string | null;
+  readonly job_id: string | null;
+  readonly error: string | null;
+  readonly stuck_reason: string | null;
+  readonly steps: Readonly<Record<string, { readonly status: string; readonly undo_error: string | null }>>;
+};
+type JobRow = {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly tombstone: boolean | null;
+};
+
+export type InstanceSagas = Awaited<ReturnType<typeof openInstanceSagas>>;
+
+export async function openInstanceSagas() {
+  const database = await freshDatabase();
+  // The surroundings are made through the API, whose own background work must then be over.
+  const t = await openTestPlane({ databaseUrl: database.url });
+  const cloud = await openCloud({ t });
+  const { tenant: { silo_id, tenant_id, project_id }, image, node: { server_uuid: node } } = cloud;
+  // Room for all the instances that any number of cases leave standing.
+  await cloud.node.alive({ cpu_threads_logical: 100_000, ram_total_mb: 100_000_000 });
+  const wide = { name: "wide", ipv4_block: WIDE.block, ipv6_block: "fd00:10:0:2::/64" };
+  const subnet = await cloud.make(`/v1/subnets?vpc=${cloud.vpc.id}`, wide);
+  await t.close();
+  const owner = await openClient({ url: database.url });
+  await owner.query(GATE_SQL);
+  await owner.query("update cn_signal set last_seen = berth_now() + interval '1 year'");
+  await owner.end();
+  const db: Db = openPool({ url: database.url, connectionsMax: 3 });
+  const app: Db = openPool({ url: database.url, role: "berth_app" });
+  const definitions = SAGAS.map(gated);
+  const behaviors = [...production.filter(({ kind }) => kind !== "saga"), sagaBehavior(definitions)];
+
+  function newProcess(trouble?: Trouble) {
+    let struck = 0;
+    const resumed = Promise.withResolvers<void>();
+    const paused = Promise.withResolvers<void>();
+    const fault = async (point: FaultPoint) => {
+      if (trouble === undefined || struck > 0) return;
+      if ("dies" in trouble && trouble.dies === point) {
+        struck += 1;
+        throw new Error(`the process died ${point}`);
+      }
+      if ("pauses" in trouble && point === "before_commit") {
+        struck += 1;
+        paused.resolve();
+        await resumed.promise;
+      }
+    };
+    const real = createStore(app, behaviors);
+    const commit: Store["commit"] = async (units) => {
+      if (trouble === undefined || !("cut" in trouble) || struck > 0) return await real.commit(units);
+      struck += 1;
+      if (trouble.cut === "after") await real.commit(units);
+      throw new CommitError("unknown", null);
+    };
+    const store = { ...real, commit };
+    const ports = { ...productionPorts(), fault };
+    const engine: Engine = createEngine({ store, behaviors, ports });
+    const nothing = () => Promise.resolve();
+    const pump = createPump({
+      store,
+      engine,
+      ports,
+      timed: [],
+      knowsSaga: () => true,
+      chain: nothing,
+      upkeep: nothing,
+    });
+    return {
+      engine,
+      deliver: () => pump.pass(),
+      /** One tick of a saga, and what the background work does about its refusal. */
+      turn: async (id: string) => {
+        const { step } = await row(id);
+        const outcome = await engine.send({ kind: "saga", id }, { type: "tick" });
+        if (outcome.ok) return;
+        await engine.send({ kind: "saga", id }, { type: "step_refused", step, reason: outcome.fault.message });
+      },
+      struck: () => struck,
+      paused: paused.promise,
+      resume: () => resumed.resolve(),
+    };
+  }
+  const main = newProcess();
+
+  async function row(id: string): Promise<SagaRow> {
+    const { rows } = await db.query<SagaRow>("select * from saga where id = $1", [id]);
+    if (rows[0] === undefined) throw new Error(`there is no saga ${id}`);
+    return rows[0];
+  }
+
+  const toInstance = (id: string, message: Message, how?: SendOptions, by = main) =>
+    by.engine.send({ kind: "instance", id }, message, how);
+  const toJob = async (id: string, message: Message) =>
+    okOf(await main.engine.send({ kind: "job", id }, { by: node, ...message }));
+
+  /** The create of an instance with one NIC of both families. */
+  function creation(fields: object = {}): Message & { readonly id: string; readonly operation_id: string } {
+    const id = randomUUID();
+    return {
+      type: "create",
+      id,
+      silo_id,
+      tenant_id,
+      project_id,
+      name: id,
+      description: "",
+      brand: "kvm",
+      cpu: 1,
+      memory_bytes: GIB,
+      image_id: image.id,
+      primary_subnet_id: subnet.id,
+      ssh_key_ids: [],
+      user_data: "#cloud-config",
+      nics: [{
+        id: randomUUID(),
+        mac: null,
+        name: "primary",
+        subnet_id: subnet.id,
+        vpc_id: subnet.vpc_id,
+        ipv4_token: randomUUID(),
+        ipv6_token: randomUUID(),
+      }],
+      boot_disk: { id: randomUUID(), size_bytes: 2 * GIB },
+      candidates: [node],
+      operation_id: randomUUID(),
+      limit_ms: LIMIT_MS,
+      ...fields,
+    };
+  }
+
+  async function jobOf(saga: SagaRow): Promise<JobRow | undefined> {
+    const { rows } = await db.query<JobRow>("select id, kind, state, tombstone from job where id = $1", [saga.job_id]);
+    return rows[0];
+  }
+
+  const claim = (id: string) => toJob(id, { type: "claim", lease_s: 600 });
+  async function endJob(id: string, how: Message = { type: "complete", result: null }): Promise<void> {
+    await toJob(id, how);
+    await main.deliver();
+  }
+
+  /** Does what the saga waits for: its job as its node would, or the delivery of what it is to be told. */
+  async function serve(saga: SagaRow): Promise<void> {
+    const job = await jobOf(saga);
+    if (job === undefined || job.state === "completed" || job.state === "failed") return await main.deliver();
+    if (job.state === "pending") await claim(job.id);
+    await endJob(job.id);
+  }
+
+  /** Goes on until the saga is about to do, or undo, this step. */
+  async function reach(id: string, step: string, state: "running" | "unwinding" = "running"): Promise<void> {
+    for (let turns = 0; turns < 30; turns++) {
+      const now = await row(id);
+      if (now.state === state && now.step === step && now.job_id === null) return;
+      await (now.job_id === null ? main.turn(id) : serve(now));
+    }
+    throw new Error(`the saga never came to ${state} ${step}: ${JSON.stringify(await row(id))}`);
+  }
+
+  /** Goes on until the saga rests. */
+  async function finish(id: string, by = main): Promise<SagaRow> {
+    for (let turns = 0; turns < 40; turns++) {
+      const now = await row(id);
+      if (now.state !== "running" && now.state !== "unwinding") return now;
+      await (now.job_id === null ? by.turn(id) : serve(now));
+    }
+    throw new Error(`the saga never rested: ${JSON.stringify(await row(id))}`);
+  }
+
+  async function instanceOf(id: string) {
+    const { rows } = await db.query("select state, reason, operation_id, job_begun from instance where id = $1", [id]);
+    return rows[0];
+  }
+
+  /** An instance that runs, with nothing at work on it. */
+  async function running(): Promise<string> {
+    const message = creation();
+    okOf(await toInstance(message.id, message));
+    await finish(message.operation_id);
+    return message.id;
+  }
+
+  async function stopped(): Promise<string> {
+    const id = await running();
+    const operation_id = randomUUID();
+    okOf(await toInstance(id, { type: "stop", operation_id, limit_ms: LIMIT_MS }));
+    await finish(operation_id);
+    return id;
+  }
+
+  async function failed(): Promise<string> {
+    const id = await running();
+    const by = node;
+    okOf(await toInstance(id, { type: "reported", vm_state: "failed", by, made_at: null }));
+    return id;
+  }
+
+  /** Counters that do not agree with what they count, and operations that left their mark: nothing, at any time at rest. */
+  async function contradictions(): Promise<readonly unknown[]> {
+    const { rows } = await db.query(CONTRADICTIONS);
+    return rows;
+  }
+
+  return {
+    db,
+    node,
+    main,
+    newProcess,
+    row,
+    jobOf,
+    claim,
+    endJob,
+    toJob,
+    toInstance,
+    creation,
+    running,
+    stopped,
+    failed,
+    reach,
+    finish,
+    serve,
+    instanceOf,
+    contradictions,
+    close: (name: string) => db.query("insert into saga_gate values ($1) on conflict do nothing", [name]),
+    open: () => db.query("delete from saga_gate"),
+    advance: (ms: number) =>
+      db.query("update lab_clock set ahead = ahead + $1 * interval '1 millisecond'", [ms]).then(() => {}),
+    dump: () => dumpTables(db, RECORDS),
+    left: async (before: Dump) => differences(before, await dumpTables(db, RECORDS)),
+    end: async () => {
+      await app.close();
+      await db.close();
+      await database.drop();
+    },
+  };
+}
+
+function okOf(outcome: Outcome): void {
+  expect(outcome).toMatchObject({ ok: true });
+}
+
+/** Records of sagas and jobs, logs and the clock. */
+const RECORDS = ["saga_gate", "saga", "job", "transition", "seen", "outbox", "audit_event", "audit_head", "lab_clock"];
+
+/** A block, and how many addresses it has for hosts. */
+const WIDE = { block: "10.0.64.0/18", addresses: 2 ** 14 - 3 } as const;
+
+/** When something was last touched is no difference. */
+function differences(before: Dump, after: Dump): string[] {
+  const settled = (dump: Dump) =>
+    new Map(
+      [...dump].map(([table, rows]) => [
+        table,
+        rows.map((each) => each.replace(/"version":\d+,/, "").replace(/"updated_at":"[^"]*"/, "")),
+      ]),
+    );
+  return changedRows(settled(before), settled(after));
+}
+
+const CONTRADICTIONS = `
+  with stands as (
+    select i.host_cn_uuid, i.project_id, i.id, i.cpu, i.memory_bytes,
+           (select coalesce(sum(size_bytes), 0) from disk where instance_id = i.id) as disk_bytes from instance i)
+  select 'room' as what, u.server_uuid::text as of from cn_usage u
+   where (u.cpu_units, u.ram_mb, u.disk_bytes, u.instances) is distinct from (
+     select (coalesce(sum(cpu), 0)::bigint * 100, coalesce(sum(memory_bytes / 1048576), 0)::bigint,
+             coalesce(sum(disk_bytes), 0)::bigint, count(*)) from stands where host_cn_uuid = u.server_uuid)
+  union all
+  select 'quota', p.project_id::text from project_usage p
+   where (p.cpu, p.memory_bytes, p.disk_bytes, p.instances) is distinct from (
+     select (coalesce(sum(cpu), 0)::bigint, coalesce(sum(memory_bytes), 0)::bigint,
+             coalesce(sum(disk_bytes), 0)::bigint, count(*)) from stands where project_id = p.project_id)
+  union all
+  select 'address taken twice or free', n.id::text from nic n join pool p on p.id = 'subnet:' || n.subnet_id || ':v4'
+   where exists (select from pool_range r where r.pool_id = p.id and n.primary_ipv4 - p.base between r.low and r.high)
+  union all
+  select 'address lost', p.id from pool p
+   where p.base = '10.0.64.0' and (select coalesce(sum(high - low + 1), 0) from pool_range where pool_id = p.id)
+       + (select count(*) from nic where 'subnet:' || subnet_id || ':v4' = p.id) <> ${WIDE.addresses}
+  union all
+  select 'operation at rest', i.id::text from instance i join saga s on s.id = i.operation_id
+   where s.state in ('succeeded', 'unwound')`;

@@ -1,0 +1,314 @@
+// The sagas of instances, step by step: whatever fails and wherever a process dies, each step happens once, and in the end
+// the operation is done, or all of it is undone, or it is stuck and says where. Document 4, 3.2 and 3.3; reliability.md T4.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { FAULT_POINTS } from "../../actors/engine/ports.ts";
+import { UNDO_TRIES_MAX } from "../../actors/saga/transition.ts";
+import { type Asked, type Begun, type Scenario, SCENARIOS } from "./instance-cases.ts";
+import { type InstanceSagas, LIMIT_MS, openInstanceSagas, type Process, SAGAS } from "./instance-sagas.ts";
+
+let p: InstanceSagas;
+beforeAll(async () => {
+  p = await openInstanceSagas();
+}, 60_000);
+afterAll(() => p.end());
+afterEach(async () => {
+  await p.open();
+  expect(await p.contradictions()).toEqual([]);
+});
+
+async function begin({ ask }: Scenario): Promise<Begun> {
+  const asked = await ask(p);
+  expect(await send(asked)).toMatchObject({ ok: true });
+  return asked;
+}
+
+const send = ({ instance_id, message }: Asked, by: Process = p.main, id?: string) =>
+  p.toInstance(instance_id, message, id === undefined ? {} : { id, fresh: false }, by);
+const messageId = (begun: Begun) => `0198f0e0-0000-7000-8000-${begun.saga_id.slice(-12)}`;
+const gate = ({ saga }: Scenario, step: string, way: "do" | "undo") => `${saga}:${step}:${way}`;
+
+async function expectSucceeded(scenario: Scenario, begun: Begun): Promise<void> {
+  const { state, steps } = await p.row(begun.saga_id);
+  expect([state, Object.values(steps).map(({ status }) => status)]).toEqual([
+    "succeeded",
+    [...scenario.first, ...scenario.later].map(() => "succeeded"),
+  ]);
+  await scenario.expectDone(p, begun);
+  await expectOneJob(scenario, begun);
+}
+
+/** Sent once, and claimed once. */
+async function expectOneJob({ job, saga }: Scenario, { saga_id }: Begun): Promise<void> {
+  const { rows } = await p.db.query("select kind from job where saga_id = $1", [saga_id]);
+  const forced = saga === "instance-delete" && job === null ? 1 : 0;
+  expect(rows).toHaveLength(job === null ? forced : 1);
+}
+
+test("every step of every saga of instances and disks is in a scenario, and every undo among the undone", () => {
+  const defined = SAGAS.flatMap(({ name, steps }) =>
+    steps.flatMap((step) => [`${name}:${step.name}`, ...(step.undo === null ? [] : [`${name}:${step.name}:undo`])])
+  );
+  const covered = SCENARIOS.flatMap(({ saga, first, later, undone }) => [
+    ...[...first, ...later].map((step) => `${saga}:${step}`),
+    ...undone.map((step) => `${saga}:${step}:undo`),
+  ]);
+  expect([...new Set(covered)].sort()).toEqual(defined.sort());
+});
+
+describe.each(SCENARIOS)("the message that begins: $name", (scenario) => {
+  test("sent by two processes at once under one id begins one operation", async () => {
+    const asked = await scenario.ask(p);
+    const id = messageId(asked);
+    const answers = await Promise.all([1, 2].map(() => send(asked, p.newProcess(), id)));
+    expect(answers[0]).toMatchObject({ ok: true });
+    expect(answers[1]).toEqual(answers[0]);
+    await p.finish(asked.saga_id);
+    await expectSucceeded(scenario, asked);
+  });
+
+  test.each(FAULT_POINTS)("is sent again when the process dies %s", async (dies) => {
+    const asked = await scenario.ask(p);
+    const id = messageId(asked);
+    const dying = p.newProcess({ dies });
+    await send(asked, dying, id).catch(() => {});
+    expect(dying.struck()).toBe(1);
+    expect(await send(asked, p.newProcess(), id)).toMatchObject({ ok: true });
+    await p.finish(asked.saga_id);
+    await expectSucceeded(scenario, asked);
+  });
+
+  test.each(["before", "after"] as const)("gets through when the connection is cut %s the commit", async (cut) => {
+    const asked = await scenario.ask(p);
+    const cutting = p.newProcess({ cut });
+    expect(await send(asked, cutting, messageId(asked))).toMatchObject({ ok: true });
+    expect(cutting.struck()).toBe(1);
+    await p.finish(asked.saga_id);
+    await expectSucceeded(scenario, asked);
+  });
+});
+
+const STEPS = SCENARIOS.flatMap((scenario) => scenario.later.map((step) => ({ scenario, step, of: scenario.name })));
+
+describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
+  test("run by two processes at once happens once", async () => {
+    const begun = await begin(scenario);
+    await p.reach(begun.saga_id, step);
+    const [one, two] = [p.newProcess(), p.newProcess()];
+    await Promise.all([one.turn(begun.saga_id), two.turn(begun.saga_id), one.turn(begun.saga_id)]);
+    await p.finish(begun.saga_id);
+    await expectSucceeded(scenario, begun);
+  });
+
+  test.each(FAULT_POINTS)("continues in another process when this one dies %s", async (dies) => {
+    const begun = await begin(scenario);
+    await p.reach(begun.saga_id, step);
+    const dying = p.newProcess({ dies });
+    await dying.turn(begun.saga_id).catch(() => {});
+    expect(dying.struck()).toBe(1);
+    await p.finish(begun.saga_id, p.newProcess());
+    await expectSucceeded(scenario, begun);
+  });
+
+  test.each(["before", "after"] as const)("is done once when the connection is cut %s the commit", async (cut) => {
+    const begun = await begin(scenario);
+    await p.reach(begun.saga_id, step);
+    const cutting = p.newProcess({ cut });
+    await cutting.turn(begun.saga_id);
+    expect(cutting.struck()).toBe(1);
+    await p.finish(begun.saga_id);
+    await expectSucceeded(scenario, begun);
+  });
+
+  test("is not done by an owner that was paused while another one did it", async () => {
+    const begun = await begin(scenario);
+    await p.reach(begun.saga_id, step);
+    const late = p.newProcess({ pauses: true });
+    const turn = late.turn(begun.saga_id);
+    await late.paused;
+    await p.main.turn(begun.saga_id);
+    late.resume();
+    // Its commit is refused; what it does then is what is due by then.
+    await turn;
+    expect(late.struck()).toBe(1);
+    await p.finish(begun.saga_id);
+    await expectSucceeded(scenario, begun);
+  });
+
+  test("that is refused stops the operation exactly there", async () => {
+    const begun = await begin(scenario);
+    await p.close(gate(scenario, step, "do"));
+    const { state, error, steps } = await p.finish(begun.saga_id);
+    expect([state, error]).toEqual(["unwound", `the gate ${gate(scenario, step, "do")} is closed`]);
+    expect(steps[step]?.status).toBe("failed");
+    for (const undone of scenario.undone.filter((each) => steps[each]?.status !== "pending" && each !== step)) {
+      expect([undone, steps[undone]?.status]).toEqual([undone, "undone"]);
+    }
+  });
+});
+
+const JOBS = SCENARIOS.filter(({ job }) => job !== null);
+
+describe.each(JOBS)("the job of $name", (scenario) => {
+  async function atJob() {
+    const begun = await begin(scenario);
+    await p.reach(begun.saga_id, scenario.job!);
+    await p.main.turn(begun.saga_id);
+    const job = await p.jobOf(await p.row(begun.saga_id));
+    return { ...begun, job: job! };
+  }
+
+  test("that its node fails ends the operation with the node's reason", async () => {
+    const begun = await atJob();
+    await p.claim(begun.job.id);
+    await p.endJob(begun.job.id, { type: "fail", reason: "out of luck" });
+    expect(await p.finish(begun.saga_id)).toMatchObject({ state: "unwound", error: "out of luck" });
+    await scenario.expectFailed(p, begun, "out of luck");
+  });
+
+  test("that nobody claims in time is taken back, and nothing has changed", async () => {
+    const begun = await atJob();
+    await p.advance(LIMIT_MS);
+    await p.main.turn(begun.saga_id);
+    expect(await p.finish(begun.saga_id)).toMatchObject({ state: "unwound" });
+    const { rows } = await p.db.query("select state, tombstone from job where id = $1", [begun.job.id]);
+    expect(rows).toEqual([{ state: "cancelled", tombstone: false }]);
+    if (scenario.saga !== "disk-resize") expect(await p.left(begun.before)).toEqual([]);
+  });
+
+  test("that was claimed and is not reported in time leaves a tombstone", async () => {
+    const begun = await atJob();
+    await p.claim(begun.job.id);
+    await p.advance(LIMIT_MS);
+    await p.main.turn(begun.saga_id);
+    const { rows } = await p.db.query("select state, tombstone from job where id = $1", [begun.job.id]);
+    expect(rows).toEqual([{ state: "cancelled", tombstone: true }]);
+    if (scenario.saga === "instance-create") {
+      await p.main.turn(begun.saga_id);
+      await p.main.deliver();
+      expect(await p.row(begun.saga_id)).toMatchObject({ state: "unwinding", step: "designate" });
+      expect((await p.instanceOf(begun.instance_id)).state).toBe("failed");
+      await p.toJob(begun.job.id, { type: "bury" });
+      await p.main.deliver();
+    }
+    const { error } = await p.finish(begun.saga_id);
+    await scenario.expectFailed(p, begun, String(error));
+    if (scenario.saga !== "instance-create") await p.toJob(begun.job.id, { type: "bury" });
+  });
+
+  test("whose lease runs out ends the operation; it is never done again", async () => {
+    const begun = await atJob();
+    await p.toJob(begun.job.id, { type: "claim", lease_s: 1 });
+    await p.advance(1_000);
+    await p.main.engine.send({ kind: "job", id: begun.job.id }, { type: "tick" });
+    await p.main.deliver();
+    if (scenario.saga === "instance-create") {
+      await p.main.turn(begun.saga_id);
+      await p.main.deliver();
+      expect(await p.row(begun.saga_id)).toMatchObject({ state: "unwinding", step: "designate" });
+      await p.toJob(begun.job.id, { type: "bury" });
+      await p.main.deliver();
+    }
+    const { error } = await p.finish(begun.saga_id);
+    expect(error).toMatch(/stopped renewing the job$/);
+    await scenario.expectFailed(p, begun, String(error));
+    const { rows } = await p.db.query("select state from job where saga_id = $1", [begun.saga_id]);
+    expect(rows).toEqual([{ state: "failed" }]);
+    if (scenario.saga !== "instance-create") await p.toJob(begun.job.id, { type: "bury" });
+  });
+});
+
+const UNDOS = SCENARIOS.flatMap((scenario) => scenario.undone.map((step) => ({ scenario, step, of: scenario.name })));
+
+describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
+  const steps = [...scenario.first, ...scenario.later];
+
+  /** About to undo this step, since the one behind the last that is undone was refused. */
+  async function unwinding(): Promise<Begun> {
+    const begun = await begin(scenario);
+    const refused = steps[steps.indexOf(scenario.undone.at(-1)!) + 1]!;
+    await p.close(gate(scenario, refused, "do"));
+    await p.reach(begun.saga_id, step, "unwinding");
+    await p.open();
+    return begun;
+  }
+
+  /** Nothing of the node's had begun, or the job's own undo took it back. */
+  async function expectUndone(begun: Begun): Promise<void> {
+    expect((await p.row(begun.saga_id)).state).toBe("unwound");
+    expect(await p.left(begun.before)).toEqual([]);
+  }
+
+  test("run by two processes at once happens once", async () => {
+    const begun = await unwinding();
+    const [one, two] = [p.newProcess(), p.newProcess()];
+    await Promise.all([one.turn(begun.saga_id), two.turn(begun.saga_id), one.turn(begun.saga_id)]);
+    await p.finish(begun.saga_id);
+    await expectUndone(begun);
+  });
+
+  test.each(FAULT_POINTS)("continues in another process when this one dies %s", async (dies) => {
+    const begun = await unwinding();
+    const dying = p.newProcess({ dies });
+    await dying.turn(begun.saga_id).catch(() => {});
+    expect(dying.struck()).toBe(1);
+    await p.finish(begun.saga_id, p.newProcess());
+    await expectUndone(begun);
+  });
+
+  test.each(["before", "after"] as const)("is done once when the connection is cut %s the commit", async (cut) => {
+    const begun = await unwinding();
+    const cutting = p.newProcess({ cut });
+    await cutting.turn(begun.saga_id);
+    expect(cutting.struck()).toBe(1);
+    await p.finish(begun.saga_id);
+    await expectUndone(begun);
+  });
+
+  test("that fails and then succeeds leaves nothing", async () => {
+    const begun = await unwinding();
+    await p.close(gate(scenario, step, "undo"));
+    await p.main.turn(begun.saga_id);
+    expect((await p.row(begun.saga_id)).steps[step]?.status).toBe("undo_failed");
+    await p.open();
+    await p.advance(60_000);
+    await p.finish(begun.saga_id);
+    await expectUndone(begun);
+  });
+
+  test("that fails for good is stuck with the step's name, until an operator sends it back", async () => {
+    const begun = await unwinding();
+    await p.close(gate(scenario, step, "undo"));
+    for (let tries = 1; tries <= UNDO_TRIES_MAX; tries++) {
+      expect((await p.row(begun.saga_id)).state).toBe("unwinding");
+      await p.main.turn(begun.saga_id);
+      await p.advance(60_000);
+    }
+    const { state, stuck_reason } = await p.row(begun.saga_id);
+    expect([state, stuck_reason]).toEqual([
+      "stuck",
+      `undo of step ${step}: the gate ${gate(scenario, step, "undo")} is closed`,
+    ]);
+    await p.open();
+    await p.main.engine.send({ kind: "saga", id: begun.saga_id }, { type: "abandon" });
+    await p.finish(begun.saga_id);
+    await expectUndone(begun);
+  });
+});
+
+test("a delete job that fails while a making is taken back leaves it stuck; sent back, another job does it", async () => {
+  const create = SCENARIOS.find(({ name }) => name === "create")!;
+  const begun = await begin(create);
+  await p.close(gate(create, "finish", "do"));
+  await p.reach(begun.saga_id, "provision", "unwinding");
+  await p.main.turn(begun.saga_id);
+  const job = await p.jobOf(await p.row(begun.saga_id));
+  await p.claim(job!.id);
+  await p.endJob(job!.id, { type: "fail", reason: "the disk is busy" });
+  expect(await p.row(begun.saga_id)).toMatchObject({
+    state: "stuck",
+    stuck_reason: "undo of step provision: the disk is busy",
+  });
+  await p.main.engine.send({ kind: "saga", id: begun.saga_id }, { type: "abandon" });
+  await p.finish(begun.saga_id);
+  expect(await p.left(begun.before)).toEqual([]);
+});
