@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf } from "../harness/control-plane.ts";
 import { conflictWith, expectRefused, notFound } from "../network/public-addresses.ts";
 import { openTenant } from "../tenancy/tenant.ts";
-import { type Cloud, GIB, openCloud } from "./cloud.ts";
+import { type Cloud, GIB, openCloud, SEEN_AHEAD_S } from "./cloud.ts";
 
 let a: Cloud;
 beforeAll(async () => {
@@ -427,7 +427,7 @@ test("an instance keeps its project, its image and its subnet from being deleted
 
 test("an instance on a node that is not seen any more shows it", async () => {
   const { id } = await a.running();
-  await a.t.advance(61);
+  await a.t.advance(SEEN_AHEAD_S + 61);
   expect((await a.show(id)).host_live).toBe(false);
   await a.node.alive();
   expect((await a.show(id)).host_live).toBe(true);

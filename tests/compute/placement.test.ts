@@ -296,7 +296,9 @@ describe("explain", () => {
 
   test("refuses what it cannot explain, and writes nothing at all", async () => {
     await openNode(t);
-    const before = await t.db.query("select count(*) from transition");
+    // The node's operation may end meanwhile, by itself.
+    const written = () => t.db.query("select count(*) from transition where actor_kind <> 'saga'");
+    const before = await written();
     const ask = async (body: unknown) => refusal(await t.call("POST", "/v1/system/placement/explain", { body }));
     expect(await ask({ cpu: 1 })).toEqual([
       400,
@@ -307,7 +309,7 @@ describe("explain", () => {
     expect(await ask({ ...WANTED, tenant_id: randomUUID() })).toEqual([404, "NotFound", "Not Found"]);
     expect((await ask({ ...WANTED, cpu: 0 }))[0]).toBe(400);
     await explain(WANTED);
-    expect(await t.db.query("select count(*) from transition")).toEqual(before);
+    expect(await written()).toEqual(before);
   });
 });
 

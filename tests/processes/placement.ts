@@ -6,6 +6,7 @@ import { fault } from "../../src/contract/fault.ts";
 import type { Db } from "../../src/db/pool.ts";
 import { createStore } from "../../src/db/store.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
+import { insertInstance } from "../harness/instance-row.ts";
 
 export type Placement = {
   place(node: string): Promise<"placed" | "refused">;
@@ -14,9 +15,17 @@ export type Placement = {
 export function createPlacement(db: Db): Placement {
   const store = createStore(db, behaviors);
   const { newId } = productionPorts();
+  let model: Promise<InstanceRow> | undefined;
+
+  /** An instance on no node, whose owner and image the placed ones share. */
+  async function modelInstance(): Promise<InstanceRow> {
+    const { rows: [made] } = await db.query<{ id: string }>(insertInstance());
+    return (await db.query<InstanceRow>("select * from instance where id = $1", [made!.id])).rows[0]!;
+  }
+
   return {
     async place(node) {
-      const unit = placementUnit(node, newId);
+      const unit = placementUnit({ ...await (model ??= modelInstance()), host_cn_uuid: node }, newId);
       for (;;) {
         try {
           const [result] = await store.commit([unit]);
@@ -30,14 +39,19 @@ export function createPlacement(db: Db): Placement {
   };
 }
 
-function placementUnit(server_uuid: string, newId: () => string): Unit {
+type InstanceRow = Readonly<Record<string, unknown>>;
+
+function placementUnit(of: InstanceRow & { readonly host_cn_uuid: string }, newId: () => string): Unit {
+  const server_uuid = of.host_cn_uuid;
+  const id = newId();
   const row = {
-    id: newId(),
+    ...of,
+    id,
+    name: id,
     incarnation: newId(),
-    version: 1,
-    wake_at: null,
     state: "pending",
-    host_cn_uuid: server_uuid,
+    operation_id: id,
+    operation_kind: "create",
   };
   const not_approved = fault("conflict", "the node is not approved");
   return {

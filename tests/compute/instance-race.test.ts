@@ -1,0 +1,80 @@
+// Many creates at one instant, over two processes on one database: the room of the nodes is given out to the last slot and
+// never twice, and so are addresses, names and the quota. Document 4, section 11, 7; reliability.md, INV-7.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { addNode, type Cloud, GIB, type Node, openCloud } from "./cloud.ts";
+
+let a: Cloud;
+let second: TestPlane;
+const nodes: Node[] = [];
+const SLOTS_PER_NODE = 5;
+/** 20 GiB of memory have room for five instances of 4 GiB. */
+const SMALL = { ram_total_mb: 20 * 1_024 };
+
+beforeAll(async () => {
+  a = await openCloud();
+  second = await openTestPlane({ databaseUrl: a.t.databaseUrl });
+  await a.node.alive(SMALL);
+  nodes.push(a.node, await addNode(a.t, SMALL), await addNode(a.t, SMALL));
+});
+afterAll(async () => {
+  await second.close();
+  await a.t.close();
+});
+
+/** Does whatever its node is asked for, until it is told to stop. */
+async function work(node: Node, stop: { readonly wanted: boolean }): Promise<void> {
+  while (!stop.wanted) {
+    const { job } = await node.ask();
+    if (job !== null) await node.complete(job);
+    else await new Promise((wake) => setTimeout(wake, 20));
+  }
+}
+
+test("of 20 creates on three nodes with 15 slots, over two processes, 15 are made and 5 read 503", async () => {
+  const stop = { wanted: false };
+  const agents = nodes.map((node) => work(node, stop));
+  const planes = [a.t, second];
+  const answers = await Promise.all(
+    Array.from(
+      { length: 20 },
+      (_, n) => planes[n % 2]!.call("POST", `/v1/instances${a.selectors}`, { key: a.tenant.key, body: a.bodyOf() }),
+    ),
+  );
+  const made = answers.filter(({ status }) => status === 201);
+  expect(answers.map(({ status }) => status).sort()).toEqual([...Array(15).fill(201), ...Array(5).fill(503)]);
+  const { rows } = await a.t.db.query("select instances, ram_mb from cn_usage order by instances");
+  expect(rows).toEqual(nodes.map(() => ({ instances: SLOTS_PER_NODE, ram_mb: SLOTS_PER_NODE * 4_096 })));
+  const nics = okOf(await a.call("GET", `/v1/nics?subnet=${a.subnet.id}`)).items;
+  for (const key of ["mac", "primary_ipv4", "primary_ipv6"]) {
+    expect(new Set(nics.map((nic: Record<string, string>) => nic[key])).size).toBe(15);
+  }
+  // The refused took nothing: the addresses that are taken are the lowest.
+  expect(
+    nics.map((nic: { primary_ipv4: string }) => Number(nic.primary_ipv4.split(".")[3])).sort(
+      (x: number, y: number) => x - y,
+    ),
+  ).toEqual(Array.from({ length: 15 }, (_, n) => n + 2));
+
+  const operator = await Promise.all(made.map(({ body }) => a.t.call("DELETE", `/v1/instances/${body.id}?force=true`)));
+  expect(new Set(operator.map(({ status }) => status))).toEqual(new Set([204]));
+  const left = await a.t.db.query(
+    "select sum(instances) as n, sum(ram_mb) as ram, sum(disk_bytes) as disk from cn_usage",
+  );
+  expect(Object.values(left.rows[0]!).map(Number)).toEqual([0, 0, 0]);
+  stop.wanted = true;
+  await Promise.all(agents);
+});
+
+test("of creates with one name at one instant one is made, and of a pinned MAC too", async () => {
+  const stop = { wanted: false };
+  const agents = nodes.map((node) => work(node, stop));
+  for (const fields of [{ name: "the-one" }, { mac: "02:00:00:00:0a:01" }]) {
+    const answers = await Promise.all(Array.from({ length: 6 }, () => a.create({ memory_bytes: GIB, ...fields })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(5).fill(409)]);
+    const made = answers.find(({ status }) => status === 201)!.body;
+    expect((await a.t.call("DELETE", `/v1/instances/${made.id}?force=true`)).status).toBe(204);
+  }
+  stop.wanted = true;
+  await Promise.all(agents);
+});
