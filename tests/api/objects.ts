@@ -32,7 +32,7 @@ export async function makeObjects(t: TestPlane, within: Objects = {}): Promise<O
     made[name] = made[`${name}_id`] = id;
   }
   if (!("instance" in within)) Object.assign(made, await makeInstance(t, made));
-  await operationsEnded(t);
+  await operationsEnded(t, new Set(Object.values(made)));
   return made;
 }
 
@@ -67,11 +67,19 @@ async function makeInstance(t: TestPlane, made: Objects): Promise<Objects> {
   return Object.fromEntries(Object.entries(ids).flatMap(([name, id]) => [[name, id], [`${name}_id`, id]]));
 }
 
-/** Until no operation that the objects began is under way, so that nothing changes by itself any more. */
-async function operationsEnded(t: TestPlane): Promise<void> {
+type Operation = {
+  readonly id: string;
+  readonly state: string;
+  readonly references: readonly { readonly id: string }[];
+};
+
+/** Until no operation of these objects is under way, so that nothing changes by itself any more. */
+async function operationsEnded(t: TestPlane, ids: ReadonlySet<string>): Promise<void> {
   for (;;) {
-    const operations: readonly { id: string; state: string }[] = okOf(await t.call("GET", "/v1/operations"));
-    const running = operations.find(({ state }) => state === "running");
+    const operations: readonly Operation[] = okOf(await t.call("GET", "/v1/operations"));
+    const running = operations.find(({ state, references }) =>
+      state === "running" && references.some(({ id }) => ids.has(id))
+    );
     if (running === undefined) return;
     await t.call("GET", `/v1/operations/${running.id}?wait=10`);
   }
