@@ -36,19 +36,25 @@ export async function makeObjects(t: TestPlane, within: Objects = {}): Promise<O
   return made;
 }
 
+let platforms = 0;
+
 /**
  * An instance of an image, a subnet and a node of its own, with its disk and its NIC. It is stopping for good, since no
  * operation will ever end that: so nothing that is asked of it waits for a node, and all that is refused is refused at once.
  */
 async function makeInstance(t: TestPlane, made: Objects): Promise<Objects> {
-  const node = await addNode(t, { platform_version: "29991231T000000Z", hvm_supported: true });
-  const own = async (path: string) => {
-    const body = acceptedBodies[`POST ${path.split("?")[0]}`]?.();
+  // No node but this one is new enough for the image.
+  const platform = `${2900 + ++platforms}0101T000000Z`;
+  const node = await addNode(t, { platform_version: platform, hvm_supported: true });
+  const own = async (path: string, fields: object = {}) => {
+    const body = { ...acceptedBodies[`POST ${path.split("?")[0]}`]?.(), ...fields };
     return okOf(await t.call("POST", path, { body })).id;
   };
   const body = {
     ...acceptedBodies["POST /v1/instances"]?.(),
-    image_id: await own("/v1/images"),
+    image_id: await own("/v1/images", {
+      compatibility: { brand: "bhyve", arch: "x86_64", min_platform: platform },
+    }),
     primary_subnet_id: await own(`/v1/subnets?vpc=${made.vpc}`),
     extra_nics: [],
     ssh_key_ids: [],

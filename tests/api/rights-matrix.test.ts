@@ -453,9 +453,30 @@ const UNAUTHENTICATED = JSON.stringify({
   error_code: "Unauthenticated",
 });
 
+/** Whether this caller may change the object, by the table, or sees only what is its own node's. */
+function needsItsOwn(route: string, column: string): boolean {
+  if (route.includes(" /v1/agent/")) return true;
+  const expected = EXPECTED.get(route)?.[COLUMNS.indexOf(column)] ?? "";
+  return !route.startsWith("GET ") && expected.startsWith("2");
+}
+
+async function targetOf(route: string, objects: Objects, column: string): Promise<Target> {
+  return await (TARGETS[route]?.(objects, column) ?? usual(route, objects));
+}
+
+const shared = new Map<string, Promise<Target>>();
+
+/** One object for all who only look at it or are refused. */
+function sharedTarget(route: string, objects: Objects): Promise<Target> {
+  const key = `${route} ${objects}`;
+  const target = shared.get(key) ?? targetOf(route, objects, "root");
+  shared.set(key, target);
+  return target;
+}
+
 async function ask(route: string, column: string, objects: Objects, headers: Headers) {
   const [method = ""] = route.split(" ");
-  const target = await (TARGETS[route]?.(objects, column) ?? usual(route, objects));
+  const target = await (needsItsOwn(route, column) ? targetOf(route, objects, column) : sharedTarget(route, objects));
   const sent = new Headers(headers);
   sent.set("x-request-id", REQUEST_ID);
   const secret = column === "query" ? `${target.path.includes("?") ? "&" : "?"}access_token=${ROOT_KEY}` : "";

@@ -24,7 +24,7 @@ export function checkAnswers(evidence: Evidence): readonly Violation[] {
         text: `${event} was written, but nobody sent it`,
       });
     }
-    const note = auditProblem(step, AUDITED[event] ?? null, operation);
+    const note = auditProblem(step, AUDITED[event] ?? AUDITED[`${event} to ${step.to_state}`] ?? null, operation);
     if (note !== null) found.push({ invariant: "17 audit", about, text: `${event} at seq ${step.seq}: ${note}` });
   }
   return found;

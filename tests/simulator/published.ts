@@ -46,6 +46,11 @@ export const AUDITED: Readonly<Record<string, string>> = {
   "site close_window": "auto_approve_clear",
   "api-key create": "create_api_key",
   "api-key revoke": "delete_api_key",
+  "job claim": "agent_claim",
+  "job complete": "agent_complete",
+  "job fail": "agent_complete",
+  "job bury": "agent_bury",
+  "job tick to failed": "job_expire",
 };
 
 /** What happens without a client: time passes, tells arrive, and what such a message brings along. */
