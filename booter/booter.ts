@@ -14,7 +14,7 @@ import type { HttpHandler } from "./http/answer.ts";
 import { bootHandler, maySee, scriptUrl } from "./http/routes.ts";
 import { openHttp } from "./http/server.ts";
 import { ipv4Number, sameNetwork } from "./ipv4.ts";
-import { ANNOUNCE_MS, RECORD_FRESH_MS, REFRESH_MS, STAGED_SCAN_MS } from "./limits.ts";
+import { ANNOUNCE_MS, READING_MS, REFRESH_MS, STAGED_SCAN_MS } from "./limits.ts";
 import { type Log, seldom } from "./log.ts";
 import { openMetrics } from "./metrics.ts";
 import { type Mirror, openMirror } from "./mirror/mirror.ts";
@@ -190,12 +190,9 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
   }
 }
 
-/**
- * A site with many records is read less often, so that reading never is what this program does; but while it can be, a
- * reading ends before the one before it is stale, since then every packet asks the control plane.
- */
+/** A site with many records is read less often, so that reading never is what this program does. */
 export function refreshPause_ms(took_ms: number): number {
-  return Math.max(REFRESH_MS, Math.min(took_ms * 10, RECORD_FRESH_MS - took_ms * 2));
+  return Math.max(REFRESH_MS, Math.min(took_ms * 10, READING_MS - took_ms * 2));
 }
 
 /** The booter's address that stands in the machine's own network; the first one for machines behind relays. */

@@ -3,12 +3,17 @@
 
 /** Our decision: longer than a netboot and a setup run; the record decides again at every renewal. */
 export const DHCP_LEASE_S = 3_600;
-/** Our decision: how long a verified record answers without another question. */
-export const RECORD_FRESH_MS = 5_000;
+/** Our decision: how long a verified record answers without another question. Longer than a reading of all records takes
+ * on a busy site: otherwise every packet would ask, and make it busier. */
+export const RECORD_FRESH_MS = 15_000;
+/** Our decision: how often all records are read at least, while that can be; what an operator changes counts from then. */
+export const READING_MS = 5_000;
 /** Our decision: the shortest pause between two readings of all records. */
 export const REFRESH_MS = 2_000;
 /** Stock iPXE gives up after about 10 s (1, 2, 4, 8): a kept copy answers well before. */
 export const LOOKUP_MS = 1_500;
+/** An answer that comes later still serves a machine of which no copy may speak: stock iPXE listens for about 10 s. */
+export const LOOKUP_LATE_MS = 8_000;
 /** reliability.md B-02: questions to the control plane under way at once. */
 export const PENDING_MAX = 1_024;
 /** Our decision: how long a kept record speaks while the control plane is away. */

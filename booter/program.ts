@@ -26,8 +26,8 @@ const CONFIG_PATH = "/etc/berth/booter.toml";
 const POWER_LIMIT_MS = 120_000;
 const POWER_STEP_MS = 2_000;
 
-export async function runBooter(words: readonly string[], terminal: Terminal): Promise<number> {
-  let code: number = EXIT.ok;
+/** The command tree. `ended` is told the exit code of a verb that has another than 0. */
+export function buildProgram(terminal: Terminal, ended: (code: number) => void) {
   const root = new Command("booter").description("Boots the machines of a Berth site over their network");
   root.version(manifest.version, "-V, --version", "print the version");
   root.addCommand(
@@ -41,9 +41,15 @@ export async function runBooter(words: readonly string[], terminal: Terminal): P
       .option("--mac <mac>", "a machine's port")
       .addOption(new Option("--client <kind>", "what asks").choices(CLIENT_KINDS).default("ipxe" as const))
       .option("--json", "findings as JSON")
-      .action(async (options) => void (code = await checkCommand(options, terminal))),
+      .action(async (options) => ended(await checkCommand(options, terminal))),
   );
   root.addCommand(redfishCommand(terminal));
+  return root;
+}
+
+export async function runBooter(words: readonly string[], terminal: Terminal): Promise<number> {
+  let code: number = EXIT.ok;
+  const root = buildProgram(terminal, (told) => void (code = told));
   for (const command of [root, ...root.commands, ...root.commands.flatMap((each) => each.commands)]) {
     command.exitOverride().configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
   }

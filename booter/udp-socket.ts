@@ -25,7 +25,7 @@ const RECEIVE_BYTES = 4_194_304;
 
 export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
   const { address, port, shared = false, broadcast = false, received, failed } = options;
-  const socket: Socket = createSocket({ type: "udp4", reuseAddr: shared });
+  const socket: Socket = createSocket({ type: "udp4", reuseAddr: shared, lookup: asIs });
   await new Promise<void>((resolve, reject) => {
     socket.once("error", reject);
     socket.bind({ address, port }, () => {
@@ -47,7 +47,8 @@ export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
     send(bytes, to_port, to_address) {
       if (!open) return;
       try {
-        socket.send(bytes, to_port, to_address, (error) => error && failed(error));
+        // Without a callback, whose turn would cost as much as the packet: errors come by the event.
+        socket.send(bytes, to_port, to_address);
       } catch (error) {
         failed(error instanceof Error ? error : new Error(String(error)));
       }
@@ -59,4 +60,9 @@ export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
         socket.close(() => resolve());
       }),
   };
+}
+
+/** Every address here is one already, and a resolver would be asked for each packet. */
+function asIs(address: string, _options: unknown, found: (error: null, address: string, family: number) => void) {
+  found(null, address, 4);
 }

@@ -12,6 +12,7 @@ import {
   type DhcpPacket,
   DISCOVER,
   OFFER,
+  optionBytes,
   replyBytes,
   REQUEST,
   writeReply,
@@ -60,6 +61,9 @@ export type DhcpAnswer =
     readonly server: string;
   };
 
+type Option = readonly [number, Uint8Array];
+type Networking = NonNullable<BootRecord["networking"]>;
+
 const SERVER_PORT = 67;
 const CLIENT_PORT = 68;
 /** The largest UDP payload that fits one Ethernet frame, and what every client must take (RFC 2131, 2). */
@@ -68,9 +72,15 @@ const MESSAGE_BYTES_MIN = 576;
 const IP_AND_UDP_BYTES = 28;
 /** PXE_DISCOVERY_CONTROL = 8: load the file of this reply, ask no other server (PXE 2.1). Without it, class PXEClient
  * makes edk2 wait on port 4011 for ever (PXE-E16). */
-const PXE_OPTIONS = Uint8Array.of(6, 1, 8, 255);
+const PXE_CLASS: readonly Option[] = [[60, ascii("PXEClient")], [43, Uint8Array.of(6, 1, 8, 255)]];
+const HTTP_CLASS: readonly Option[] = [[60, ascii("HTTPClient")]];
 /** Tells iPXE that no other offer will follow. */
-const IPXE_NO_PROXY = Uint8Array.of(0xb0, 1, 1);
+const IPXE_NO_PROXY: Option = [175, Uint8Array.of(0xb0, 1, 1)];
+const IS_OFFER: Option = [53, Uint8Array.of(OFFER)];
+const IS_ACK: Option = [53, Uint8Array.of(ACK)];
+const LEASE: Option = [51, word(DHCP_LEASE_S)];
+/** Identities of the client. */
+const ECHOED = [97, 61] as const;
 
 export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
   const { packet, client, record, verified, policy, rules, source } = question;
@@ -117,39 +127,35 @@ type ReplyParts = {
   readonly file: string;
   readonly address: number;
   readonly server: number;
-  readonly networking: NonNullable<BootRecord["networking"]>;
+  readonly networking: Networking;
   readonly hostname: string | null;
 };
 
 function reply(parts: ReplyParts): Uint8Array<ArrayBuffer> | null {
   const { packet, client, file, address, server, networking, hostname } = parts;
-  const needed: [number, Uint8Array][] = [
-    [53, Uint8Array.of(packet.type === DISCOVER ? OFFER : ACK)],
+  const needed: Option[] = [
+    packet.type === DISCOVER ? IS_OFFER : IS_ACK,
     [54, word(server)],
-    [51, word(DHCP_LEASE_S)],
-    [1, word(maskOf(networking.prefix_len))],
+    LEASE,
+    ...networkOptions(networking),
   ];
-  const gateway = networking.gateway === null ? null : ipv4Number(networking.gateway);
-  if (gateway !== null) needed.push([3, word(gateway)]);
-  const resolvers = networking.resolvers.flatMap((text) => ipv4Number(text) ?? []);
-  if (resolvers.length > 0) needed.push([6, Uint8Array.from(resolvers.flatMap((each) => [...word(each)]))]);
-  const useful: [number, Uint8Array][] = [];
+  const useful: Option[] = [];
   if (hostname !== null) useful.push([12, ascii(hostname)]);
   if (file !== "") {
     // The trailing NUL keeps old ROMs from reading on into the end mark (netboot.xyz #1198).
     needed.push([67, ascii(`${file}\0`)], ...classOptions(client));
     useful.push([66, ascii(ipv4Text(server))]);
-    if (client.kind === "ipxe") useful.push([175, IPXE_NO_PROXY]);
+    if (client.kind === "ipxe") useful.push(IPXE_NO_PROXY);
   }
-  for (const code of [97, 61]) {
+  for (const code of ECHOED) {
     const echoed = packet.options.get(code);
     if (echoed !== undefined) needed.push([code, echoed]);
   }
   // RFC 3046: the relay's own option comes last.
   const relayed = packet.options.get(82);
-  const last: [number, Uint8Array][] = relayed === undefined ? [] : [[82, relayed]];
-  const limit = messageLimit(packet);
-  while (replyBytes([...needed, ...useful, ...last]) > limit) if (useful.pop() === undefined) return null;
+  const last: Option[] = relayed === undefined ? [] : [[82, relayed]];
+  const room = messageLimit(packet) - replyBytes(needed) - optionBytes(last);
+  while (optionBytes(useful) > room) if (useful.pop() === undefined) return null;
   return writeReply({
     xid: packet.xid,
     flags: packet.flags,
@@ -164,11 +170,24 @@ function reply(parts: ReplyParts): Uint8Array<ArrayBuffer> | null {
 }
 
 /** The class the client knows itself by; without it UEFI HTTP boot ignores the offer, and PXE wants both or neither. */
-function classOptions({ kind, class: asked }: DhcpClient): [number, Uint8Array][] {
-  if (kind === "uefi_http") return [[60, ascii("HTTPClient")]];
-  if (!asked.startsWith("PXEClient")) return [];
-  return [[60, ascii("PXEClient")], [43, PXE_OPTIONS]];
+function classOptions({ kind, class: asked }: DhcpClient): readonly Option[] {
+  if (kind === "uefi_http") return HTTP_CLASS;
+  return asked.startsWith("PXEClient") ? PXE_CLASS : [];
 }
+
+/** Mask, router and resolvers, made once for each reading of a record. */
+function networkOptions(networking: Networking): readonly Option[] {
+  const known = madeOptions.get(networking);
+  if (known !== undefined) return known;
+  const made: Option[] = [[1, word(maskOf(networking.prefix_len))]];
+  const gateway = networking.gateway === null ? null : ipv4Number(networking.gateway);
+  if (gateway !== null) made.push([3, word(gateway)]);
+  const resolvers = words(networking.resolvers);
+  if (resolvers.length > 0) made.push([6, resolvers]);
+  madeOptions.set(networking, made);
+  return made;
+}
+const madeOptions = new WeakMap<Networking, readonly Option[]>();
 
 function messageLimit({ options }: DhcpPacket): number {
   const told = options.get(57);
@@ -190,6 +209,19 @@ function destination(packet: DhcpPacket, source: DhcpQuestion["source"], { relay
 
 function word(value: number): Uint8Array {
   return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
+}
+
+/** Addresses one after the other; what is none is left out. */
+function words(addresses: readonly string[]): Uint8Array {
+  const bytes = new Uint8Array(4 * addresses.length);
+  let length = 0;
+  for (const text of addresses) {
+    const value = ipv4Number(text);
+    if (value === null) continue;
+    bytes.set(word(value), length);
+    length += 4;
+  }
+  return bytes.subarray(0, length);
 }
 
 function silent(reason: DhcpSilence): DhcpAnswer {

@@ -1,6 +1,7 @@
 // What a packet tells of the program that sent it. The order of the tests matters: iPXE repeats the class and the
 // architecture of the firmware that started it.
 import type { ClientKind } from "../decision.ts";
+import { hexOf } from "../hex.ts";
 import { type DhcpPacket, latin } from "./packet.ts";
 
 export type DhcpClient = {
@@ -20,7 +21,11 @@ const HTTP_ARCHS: ReadonlySet<number> = new Set([15, 16, 17, 18, 19, 20]);
 export function readClient(packet: DhcpPacket): DhcpClient | null {
   const guid = packet.options.get(97);
   if (guid !== undefined && (guid.length !== 17 || guid[0] !== 0)) return null;
-  const told = { class: latin(packet.options.get(60)), arch: knownArch(packet.options.get(93)), guid: hex(guid) };
+  const told = {
+    class: latin(packet.options.get(60)),
+    arch: knownArch(packet.options.get(93)),
+    guid: guid === undefined ? null : hexOf(guid.subarray(1)),
+  };
   return { kind: kindOf(told, latin(packet.options.get(77))), ...told };
 }
 
@@ -41,17 +46,11 @@ function kindOf(told: { class: string; arch: number | null }, user_class: string
 /** The first architecture of the list that is one of ours; otherwise its first. */
 function knownArch(value: Uint8Array | undefined): number | null {
   if (value === undefined || value.length < 2) return null;
-  const archs = Array.from(
-    { length: value.length >> 1 },
-    (_, index) => value[index * 2]! * 256 + value[index * 2 + 1]!,
-  );
-  return archs.find((arch) => arch === BIOS || UEFI_X64.has(arch) || HTTP_ARCHS.has(arch)) ?? archs[0] ?? null;
-}
-
-function hex(value: Uint8Array | undefined): string | null {
-  return value === undefined
-    ? null
-    : Array.from(value.subarray(1), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  for (let at = 0; at + 1 < value.length; at += 2) {
+    const arch = value[at]! * 256 + value[at + 1]!;
+    if (arch === BIOS || UEFI_X64.has(arch) || HTTP_ARCHS.has(arch)) return arch;
+  }
+  return value[0]! * 256 + value[1]!;
 }
 
 /** What the control plane hears of it: short words only. */

@@ -1,6 +1,8 @@
 // DHCPv4 packets (RFC 2131, RFC 2132, RFC 3396). A reader that believes nothing: every length is checked against the
 // bytes that are there, and whatever is odd is refused with a word for the log. Options in `sname` and `file`
 // (option 52) are not read: no netboot client sends them.
+import { macAt } from "../hex.ts";
+
 export type DhcpPacket = {
   readonly xid: number;
   readonly flags: number;
@@ -27,6 +29,7 @@ export type PacketFault =
   | "bad_message_type"
   | "bad_mac";
 
+const MAC_AT = 28;
 const COOKIE_AT = 236;
 export const OPTIONS_AT = 240;
 export const COOKIE = 0x63825363;
@@ -43,13 +46,13 @@ export function readPacket(bytes: Uint8Array): DhcpPacket | PacketFault {
   if (bytes[0] !== BOOTREQUEST) return "not_a_request";
   if (bytes[1] !== ETHERNET || bytes[2] !== MAC_BYTES) return "not_ethernet";
   if (view.getUint32(COOKIE_AT) !== COOKIE) return "bad_cookie";
-  const options = readOptions(bytes.subarray(OPTIONS_AT));
+  const options = readOptions(bytes);
   if (options === null) return "bad_option";
   const type = options.get(53);
   if (type === undefined || type.length !== 1 || type[0] === 0 || type[0]! > 8) return "bad_message_type";
-  const mac = Array.from(bytes.subarray(28, 34), (byte) => byte.toString(16).padStart(2, "0")).join(":");
+  const mac = macAt(bytes, MAC_AT);
   // A group address, or what an unprogrammed card has.
-  if ((bytes[28]! & 1) === 1 || mac === "00:00:00:00:00:00") return "bad_mac";
+  if ((bytes[MAC_AT]! & 1) === 1 || mac === "00:00:00:00:00:00") return "bad_mac";
   return {
     xid: view.getUint32(4),
     flags: view.getUint16(10),
@@ -61,10 +64,13 @@ export function readPacket(bytes: Uint8Array): DhcpPacket | PacketFault {
   };
 }
 
-/** Options by code; one that comes several times is one long value. Null when one runs past the end. */
+/** What the booter reads, or repeats in its reply; clients send twice as many. */
+const OPTIONS_READ: ReadonlySet<number> = new Set([50, 53, 54, 57, 60, 61, 77, 82, 93, 97]);
+
+/** Those options by code; one that comes several times is one long value. Null when any runs past the end. */
 function readOptions(bytes: Uint8Array): Map<number, Uint8Array> | null {
   const options = new Map<number, Uint8Array>();
-  for (let at = 0; at < bytes.length;) {
+  for (let at = OPTIONS_AT; at < bytes.length;) {
     const code = bytes[at]!;
     if (code === END) return options;
     if (code === PAD) {
@@ -73,9 +79,11 @@ function readOptions(bytes: Uint8Array): Map<number, Uint8Array> | null {
     }
     const length = bytes[at + 1];
     if (length === undefined || at + 2 + length > bytes.length) return null;
-    const value = bytes.subarray(at + 2, at + 2 + length);
-    const before = options.get(code);
-    options.set(code, before === undefined ? value : joined(before, value));
+    if (OPTIONS_READ.has(code)) {
+      const value = bytes.subarray(at + 2, at + 2 + length);
+      const before = options.get(code);
+      options.set(code, before === undefined ? value : joined(before, value));
+    }
     at += 2 + length;
   }
   return options;
@@ -90,7 +98,10 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
 
 /** Bytes as text, one character per byte, so that no byte is lost or joined with another. */
 export function latin(bytes: Uint8Array | undefined): string {
-  return bytes === undefined ? "" : String.fromCharCode(...bytes.subarray(0, 255));
+  if (bytes === undefined) return "";
+  let text = "";
+  for (let at = 0; at < bytes.length && at < 255; at++) text += String.fromCharCode(bytes[at]!);
+  return text;
 }
 
 /** An option of four bytes as an address; null when it has another length. */
@@ -130,17 +141,21 @@ export function writeReply(fields: ReplyFields): Uint8Array<ArrayBuffer> {
   view.setUint32(16, fields.yiaddr);
   view.setUint32(20, fields.siaddr);
   view.setUint32(24, fields.giaddr);
-  for (const [index, octet] of fields.mac.split(":").entries()) bytes[28 + index] = Number.parseInt(octet, 16);
+  for (let index = 0; index < MAC_BYTES; index++) {
+    bytes[MAC_AT + index] = Number.parseInt(fields.mac.slice(index * 3, index * 3 + 2), 16);
+  }
   if (fields.file.length <= FILE_CHARS_MAX) bytes.set(ascii(fields.file), 108);
   view.setUint32(COOKIE_AT, COOKIE);
   let at = OPTIONS_AT;
   for (const [code, value] of fields.options) {
     for (let start = 0; start === 0 || start < value.length; start += 255) {
-      const part = value.subarray(start, start + 255);
+      const length = Math.min(255, value.length - start);
       bytes[at] = code;
-      bytes[at + 1] = part.length;
-      bytes.set(part, at + 2);
-      at += 2 + part.length;
+      bytes[at + 1] = length;
+      at += 2;
+      // Most have a few bytes, for which a copy of this kind is the fastest.
+      for (let index = 0; index < length; index++) bytes[at + index] = value[start + index]!;
+      at += length;
     }
   }
   bytes[at] = END;
@@ -149,11 +164,17 @@ export function writeReply(fields: ReplyFields): Uint8Array<ArrayBuffer> {
 
 /** How long a reply with these options is, its end included. */
 export function replyBytes(options: ReplyFields["options"]): number {
-  let length = OPTIONS_AT + 1;
+  return OPTIONS_AT + 1 + optionBytes(options);
+}
+
+export function optionBytes(options: ReplyFields["options"]): number {
+  let length = 0;
   for (const [, value] of options) length += value.length + 2 * Math.max(1, Math.ceil(value.length / 255));
   return length;
 }
 
 export function ascii(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0) & 127);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at) & 127;
+  return bytes;
 }

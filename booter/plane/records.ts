@@ -1,7 +1,9 @@
 // What is known of machines. A record that the control plane confirmed in the last seconds answers at once; any other is
-// asked for, and only when no answer comes in time does a kept copy speak, marked as such and never older than its limit.
+// asked for, and when no answer comes in time a kept copy of an enrolled node speaks, marked as such and never older than
+// its limit. Of any other machine no copy may speak, so it waits on: its packet is answered when the control plane has
+// answered, and what came too late for this packet serves the next.
 // Kept copies hold no secret and survive a restart: the control plane may stand on nodes that need this booter to boot.
-import { LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS, RECORDS_MAX } from "../limits.ts";
+import { LOOKUP_LATE_MS, LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS, RECORDS_MAX } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Plane, PlaneFault } from "./client.ts";
 import type { BootFacts, PolicyFacts } from "./wire.ts";
@@ -12,7 +14,7 @@ export type Kept = { readonly facts: BootFacts; readonly verified_at: number };
 export type Records = {
   /** Known well enough to answer without asking; null otherwise. */
   fresh(mac: string): Found | null;
-  /** Asks the control plane; never rejects, and answers within the limit of a lookup. */
+  /** Asks the control plane; never rejects. Answers within LOOKUP_MS where a copy may speak, else within LOOKUP_LATE_MS. */
   find(mac: string, client: Readonly<Record<string, unknown>>): Promise<Found>;
   /** The machine that an address belongs to. */
   macOf(address: string): string | null;
@@ -31,11 +33,16 @@ export type RecordsOptions = {
   readonly log: Log;
   readonly now: () => number;
   readonly start?: readonly Kept[];
+  /** For tests, which cannot wait for the real one. */
+  readonly late_ms?: number;
 };
 
+/** For a call whose own limit does not hold, as when its resolver hangs. */
+const GRACE_MS = 250;
 const NOTHING_KNOWN: Found = { facts: null, verified: false };
 
-export function openRecords({ plane, cache_age_ms, log, now, start = [] }: RecordsOptions): Records {
+export function openRecords(options: RecordsOptions): Records {
+  const { plane, cache_age_ms, log, now, start = [], late_ms = LOOKUP_LATE_MS } = options;
   const known = new Map<string, Kept>(start.map((each) => [each.facts.mac, withoutSecret(each)]));
   const byAddress = new Map<string, string>();
   const asked = new Map<string, Promise<Found>>();
@@ -104,7 +111,18 @@ export function openRecords({ plane, cache_age_ms, log, now, start = [] }: Recor
       const under_way = asked.get(mac);
       if (under_way !== undefined) return under_way;
       if (asked.size >= PENDING_MAX) return Promise.resolve(copy(mac));
-      const answer = withinLookup(ask(mac, client), () => copy(mac)).finally(() => asked.delete(mac));
+      const answer: Promise<Found> = new Promise((resolve) => {
+        // The decision lets an unverified copy speak for enrolled nodes alone.
+        const soon = setTimeout(() => copy(mac).facts?.state === "enrolled" && resolve(copy(mac)), LOOKUP_MS);
+        const settle = (found: Found) => {
+          clearTimeout(soon);
+          clearTimeout(late);
+          if (asked.get(mac) === answer) asked.delete(mac);
+          resolve(found);
+        };
+        const late = setTimeout(() => settle(copy(mac)), late_ms + GRACE_MS);
+        void ask(mac, client).then(settle);
+      });
       asked.set(mac, answer);
       return answer;
     },
@@ -133,17 +151,6 @@ export function openRecords({ plane, cache_age_ms, log, now, start = [] }: Recor
     pending: () => asked.size,
     reachable: () => reachable,
   };
-}
-
-/** The client gives up by itself; this is for one whose limit does not hold, as when its resolver hangs. */
-function withinLookup(answer: Promise<Found>, otherwise: () => Found): Promise<Found> {
-  return new Promise((resolve) => {
-    const late = setTimeout(() => resolve(otherwise()), LOOKUP_MS + 250);
-    void answer.then((found) => {
-      clearTimeout(late);
-      resolve(found);
-    });
-  });
 }
 
 function withoutSecret({ facts, verified_at }: Kept): Kept {

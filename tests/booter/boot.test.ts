@@ -88,7 +88,7 @@ test("a range of a platform image is served as asked", async () => {
   expect([outside.status, outside.headers["content-range"]]).toEqual([416, `bytes */${bytes.length}`]);
 });
 
-describe("a script is served", () => {
+describe("S-21: a script is served", () => {
   test("to its machine's address alone", async () => {
     const { path } = await offered();
     const other = await offered();
@@ -201,7 +201,7 @@ test.each([
   "/bootfs/x/networking.json",
   "/script/",
   "/",
-])("the path %s leads nowhere", async (path) => {
+])("S-24: the path %s leads nowhere", async (path) => {
   const { address } = await offered();
   expect((await http(path, address)).status).toBe(404);
 });
@@ -216,7 +216,7 @@ test("the staged images are told to the control plane", async () => {
   await expect.poll(items, { timeout: 20_000 }).toMatchObject([{ stamp: STAMP }]);
 });
 
-test("metrics and health stand on loopback", async () => {
+test("S-45: metrics and health stand on loopback", async () => {
   const { metrics } = site.booter.ports;
   const text = (await httpAsk(metrics, "/metrics")).text;
   expect(text).toMatch(/^booter_dhcp_offers_total\{client="ipxe"\} \d+$/m);

@@ -9,6 +9,7 @@ import type { TestPlane } from "../harness/control-plane.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 export type BooterProcess = {
+  readonly pid: number;
   readonly ports: { readonly dhcp: number; readonly http: number; readonly bus: number; readonly metrics: number };
   /** Resolves with the first line, of those written so far and later, in which this is found. */
   line(pattern: RegExp): Promise<string>;
@@ -68,6 +69,7 @@ export async function startBooter({ config, prefix = [], executable }: BooterPro
   const started = await line(/ booter\.started /);
   const port = (key: string) => Number(new RegExp(` ${key}=(\\d+)`).exec(started)?.[1] ?? 0);
   return {
+    pid: child.pid ?? 0,
     ports: { dhcp: port("dhcp"), http: port("http"), bus: port("bus"), metrics: port("metrics") },
     line,
     text: () => text,

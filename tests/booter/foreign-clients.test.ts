@@ -1,8 +1,10 @@
-// The bus before clients that other people wrote: pika, and amqp-tools on rabbitmq-c, both of Debian's packages.
+// The bus before clients that other people wrote: amqplib, and of Debian's packages pika and amqp-tools on rabbitmq-c.
+import { Buffer } from "node:buffer";
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { connect, type ConsumeMessage } from "amqplib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Bus, type BusPeer, openBus } from "../../booter/bus/listener.ts";
 import { busLogin, macOfLogin } from "../../booter/bus/rights.ts";
@@ -51,6 +53,60 @@ async function run(program: string, words: readonly string[], env: Record<string
   return { code, out, err };
 }
 const url = (word = password) => `amqp://${user}:${word}@127.0.0.1:${bus.port}/%2F`;
+
+describe("amqplib", () => {
+  test("works as an agent: listens, gets its message once and whole, answers, and binds nothing foreign", async () => {
+    const server_uuid = randomUUID();
+    const connection = await connect(url());
+    const channel = await connection.createConfirmChannel();
+    const refused = new Promise<Error>((resolve) => channel.on("error", resolve));
+    const { queue } = await channel.assertQueue(`ur.request.${server_uuid}.${MAC}`, {
+      exclusive: true,
+      autoDelete: true,
+    });
+    // Twice, as the agent does after a broken connection.
+    for (const key of [`ur.execute.${server_uuid}.*`, "ur.broadcast.*.*", `ur.execute.${server_uuid}.*`]) {
+      await channel.bindQueue(queue, "amq.topic", key);
+    }
+    await channel.prefetch(1);
+    const messages: ConsumeMessage[] = [];
+    let first = () => {};
+    const came = new Promise<void>((resolve) => first = resolve);
+    await channel.consume(queue, (message) => {
+      if (message === null) return;
+      messages.push(message);
+      channel.ack(message);
+      first();
+    });
+    await came;
+    expect(messages[0]!.fields.routingKey).toBe(`ur.execute.${server_uuid}.1`);
+    expect(messages[0]!.properties.contentType).toBe("application/json");
+    expect(messages[0]!.content.toString()).toBe(BODY);
+
+    // Confirmed: the promise is refused when the broker refuses the message.
+    channel.publish("amq.topic", `ur.execute-reply.${server_uuid}.1`, messages[0]!.content, {
+      contentType: "application/json",
+    });
+    await channel.waitForConfirms();
+    expect(told).toContainEqual({ key: `ur.execute-reply.${server_uuid}.1`, body: BODY });
+
+    const own = await channel.assertQueue("", { exclusive: true });
+    channel.sendToQueue(own.queue, Buffer.from("to myself"));
+    const got = await channel.get(own.queue, { noAck: true });
+    expect(got !== false && got.content.toString()).toBe("to myself");
+    expect(await channel.get(own.queue)).toBe(false);
+    await channel.deleteQueue(own.queue);
+    expect(messages).toHaveLength(1);
+
+    await expect(channel.bindQueue(queue, "amq.topic", "#")).rejects.toThrow(/403/);
+    expect((await refused).message).toMatch(/403/);
+    await connection.close();
+  });
+
+  test("is refused with another password", async () => {
+    await expect(connect(url("0".repeat(32)))).rejects.toThrow();
+  });
+});
 
 describe("pika", () => {
   beforeEach(async (context) => {

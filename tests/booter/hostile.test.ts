@@ -2,16 +2,16 @@
 // reply goes to whom the control plane has not let in. And a control plane that is away, slow and back.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sent } from "../../booter/dhcp/server.ts";
-import { LOOKUP_MS } from "../../booter/limits.ts";
+import { LOOKUP_LATE_MS, LOOKUP_MS } from "../../booter/limits.ts";
 import { okOf } from "../harness/control-plane.ts";
 import { newMac, setUp } from "../setup/machine.ts";
 import { dhcpRig, mutatedDhcp } from "./mutations.ts";
 import { textOf } from "./packets.ts";
-import { discover, dotted, httpAsk, openRelay, openSite, type Relay, type Site } from "./site.ts";
+import { discover, dotted, httpAsk, openRelay, openSite, type Relay, relayed, type Site } from "./site.ts";
 
 const SOURCE = { address: "10.0.0.99", port: 68 };
 
-test("100,000 mutated packets: every reply is to the one machine that may boot, and none is a NAK", () => {
+test("S-43: 100,000 mutated packets: every reply is to the one machine that may boot, and none is a NAK", () => {
   const { reached, violations } = mutatedDhcp(100_000);
   expect(violations).toEqual([]);
   expect(reached).toBeGreaterThan(1_000);
@@ -44,8 +44,9 @@ describe("a booter whose control plane", () => {
     await site.close();
   });
 
-  /** Asks for both; what comes for the enrolled one, and whether the other stayed silent. */
-  async function bootsAlone(): Promise<string> {
+  test("is away boots enrolled nodes from what it kept, without a secret, and enrols nobody", async () => {
+    site.link.away = true;
+    await site.restart();
     const { counters } = site.booter;
     const before = counters.valueOf("dhcp_silent_total", { reason: "not_verified" });
     void relay.ask(discover(enrolling));
@@ -55,22 +56,32 @@ describe("a booter whose control plane", () => {
     const path = new URL(textOf(reply.options.get(67)).replace("\0", "")).pathname;
     const { status, text } = await httpAsk(site.booter.ports.http, path, { from: dotted(reply.yiaddr) });
     expect(status).toBe(200);
-    return text;
-  }
-
-  test("is away boots enrolled nodes from what it kept, without a secret, and enrols nobody", async () => {
-    site.link.away = true;
-    await site.restart();
-    const script = await bootsAlone();
-    expect(script).toContain("/platform/i86pc/kernel/amd64/unix");
-    expect(script).not.toMatch(/rabbitmq|root_shadow/);
+    expect(text).toContain("/platform/i86pc/kernel/amd64/unix");
+    expect(text).not.toMatch(/rabbitmq|root_shadow/);
   });
 
-  test("answers too late is passed by: the kept copy speaks", async () => {
+  test("answers late enrols all the same: its answer serves a machine that still asks", async () => {
     site.link.away = false;
-    site.link.late_ms = LOOKUP_MS * 20;
+    site.link.late_ms = LOOKUP_MS + 500;
     await site.restart();
-    await bootsAlone();
+    const asked = discover(newMac());
+    // As firmware does until it is answered.
+    const again = setInterval(() => relay.send(relayed(asked)), 1_000);
+    const reply = await relay.ask(asked).finally(() => clearInterval(again));
+    expect(okOf(await site.t.call("GET", `/v2/cn-boot/${asked.mac}`))).toMatchObject({
+      state: "enrolling",
+      address: dotted(reply.yiaddr),
+    });
+  }, 120_000);
+
+  test("answers far too late is passed by for an enrolled node: the kept copy speaks", async () => {
+    site.link.late_ms = LOOKUP_LATE_MS * 20;
+    await site.restart();
+    const reply = await relay.ask(discover(enrolled.mac));
+    const path = new URL(textOf(reply.options.get(67)).replace("\0", "")).pathname;
+    const { text } = await httpAsk(site.booter.ports.http, path, { from: dotted(reply.yiaddr) });
+    expect(text).toContain("/platform/i86pc/kernel/amd64/unix");
+    expect(text).not.toMatch(/rabbitmq|root_shadow/);
   }, 120_000);
 
   test("is back enrols again", async () => {

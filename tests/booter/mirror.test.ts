@@ -112,7 +112,7 @@ test("serves the install script, the channel and the tarballs once all of it is 
   expect((await served(mirror, "/channel.json.asc")).status).toBe(404);
 });
 
-describe("serves nothing of a channel", () => {
+describe("S-26: serves nothing of a channel", () => {
   test.each<[string, (upstream: Upstream) => Promise<void> | void]>([
     ["that a stranger signed", (upstream) => publish(upstream, { key: stranger })],
     ["that was changed after it was signed", (upstream) => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { BOOT_RECORD_STATES, type BootRecordState } from "../../src/contract/enums.ts";
 import { okOf, type TestPlane } from "../harness/control-plane.ts";
 import { awaitingSetup, newMachine, seen, setUp, sysinfoOf } from "../setup/machine.ts";
-import { bootsInTheEnd, missingForNetboot, MODES, type NetbootLab, openNetbootLab, pause } from "./netboot-lab.ts";
+import { boots, missingForNetboot, MODES, type NetbootLab, openNetbootLab, pause } from "./netboot-lab.ts";
 
 const missing = await missingForNetboot(MODES);
 let lab: NetbootLab;
@@ -18,7 +18,7 @@ let macs = 0;
 const newMac = () => `52:54:00:aa:01:${(macs += 1).toString(16).padStart(2, "0")}`;
 
 test.each(MODES)("a machine boots by %s", async (mode) => {
-  expect(await bootsInTheEnd(lab, { mac: newMac(), mode }), lab.booter().text()).toBe(true);
+  expect(await boots(lab, { mac: newMac(), mode }), lab.booter().text()).toBe(true);
 });
 
 test.each(["discovered", "decommissioned"] as const)(
@@ -38,7 +38,7 @@ test.each(BOOT_RECORD_STATES)("a machine that is %s boots into rescue", async (s
   const mac = newMac();
   await makeRecord(lab.t, mac, state);
   okOf(await lab.t.call("POST", `/v2/cn-boot/${mac}/rescue`));
-  expect(await bootsInTheEnd(lab, { mac, mode: "bios" }), lab.booter().text()).toBe(true);
+  expect(await boots(lab, { mac, mode: "bios" }), lab.booter().text()).toBe(true);
   expect(lab.booter().text()).toMatch(new RegExp(`script\\.served mac=${mac} address=\\S+ kind=rescue`));
 });
 
@@ -55,7 +55,9 @@ describe("the booter is killed", () => {
     while (await running.received() < bytes) await pause(5);
     await lab.restart();
     expect(await running.console()).not.toContain("booted");
-    expect(await bootsInTheEnd(lab, { mac, mode, running }), lab.booter().text()).toBe(true);
+    // Firmware that gave up is started again, as somebody would who finds the machine so.
+    const in_the_end = await boots(lab, { mac, mode, running }) || await boots(lab, { mac, mode });
+    expect(in_the_end, lab.booter().text()).toBe(true);
   });
 });
 

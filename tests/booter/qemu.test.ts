@@ -1,7 +1,7 @@
 // A machine of QEMU boots through the real booter on a network of its own. UEFI machines and killed booters are for
 // `deno task trial`.
 import { expect, test } from "vitest";
-import { bootsInTheEnd, missingForNetboot, openNetbootLab } from "./netboot-lab.ts";
+import { boots, missingForNetboot, openNetbootLab } from "./netboot-lab.ts";
 
 const MAC = "52:54:00:aa:00:01";
 const missing = await missingForNetboot(["bios"]);
@@ -12,7 +12,7 @@ test(
     context.skip(missing.length > 0, `not on this machine: ${missing.join(", ")}`);
     const lab = await openNetbootLab();
     try {
-      expect(await bootsInTheEnd(lab, { mac: MAC, mode: "bios" }), lab.booter().text()).toBe(true);
+      expect(await boots(lab, { mac: MAC, mode: "bios" }), lab.booter().text()).toBe(true);
       const { body } = await lab.t.call("GET", `/v2/cn-boot/${MAC}`);
       expect([body.state, body.address]).toEqual(["enrolling", "10.77.0.10"]);
       expect(lab.booter().text()).toMatch(/script\.served mac=52:54:00:aa:00:01 address=10\.77\.0\.10 kind=enrol/);

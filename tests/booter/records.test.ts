@@ -1,8 +1,8 @@
 // What is known of machines while the control plane is there, slow, away and back.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { PENDING_MAX, RECORD_FRESH_MS } from "../../booter/limits.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { LOOKUP_LATE_MS, LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS } from "../../booter/limits.ts";
 import { loadKept, saveKept } from "../../booter/plane/cache-file.ts";
 import { type Plane, PlaneFault } from "../../booter/plane/client.ts";
 import { openRecords } from "../../booter/plane/records.ts";
@@ -20,9 +20,15 @@ function macOf(number: number): string {
 
 /** A control plane that says what it is told to, and a clock. */
 function rig(start: BootFacts[] = []) {
-  const site = { away: false, hangs: false, now: 1_000_000, records: start, asked: [] as string[] };
+  const site = {
+    away: false,
+    held: null as Promise<void> | null,
+    now: 1_000_000,
+    records: start,
+    asked: [] as string[],
+  };
   const answer = async <T>(value: () => T): Promise<T> => {
-    if (site.hangs) await new Promise(() => {});
+    await site.held;
     if (site.away) throw new PlaneFault("away", null);
     return await Promise.resolve(value());
   };
@@ -39,8 +45,8 @@ function rig(start: BootFacts[] = []) {
     bundle: refuse,
     report: refuse,
   };
-  const open = (kept: Parameters<typeof openRecords>[0]["start"] = []) =>
-    openRecords({ plane, cache_age_ms: 24 * HOUR_MS, log: () => {}, now: () => site.now, start: kept });
+  const open = (kept: Parameters<typeof openRecords>[0]["start"] = [], late_ms = LOOKUP_LATE_MS) =>
+    openRecords({ plane, cache_age_ms: 24 * HOUR_MS, log: () => {}, now: () => site.now, start: kept, late_ms });
   return { site, open };
 }
 const enrolled = (changes: Record<string, unknown> = {}) =>
@@ -148,9 +154,9 @@ describe("while the control plane is away", () => {
 
 test("a control plane that hangs holds a bounded number of questions, and a copy answers in time", async () => {
   const { site, open } = rig([enrolled()]);
-  const records = open();
+  const records = open([], 10);
   await records.refresh();
-  site.hangs = true;
+  site.held = new Promise(() => {});
   site.now += RECORD_FRESH_MS + 1;
   const waiting = Array.from({ length: PENDING_MAX + 100 }, (_, number) => records.find(macOf(number), {}));
   expect(records.pending()).toBe(PENDING_MAX);
@@ -158,6 +164,62 @@ test("a control plane that hangs holds a bounded number of questions, and a copy
   expect(await records.find(MAC, {})).toMatchObject({ verified: false, facts: { mac: MAC } });
   await Promise.all(waiting);
   expect(records.pending()).toBe(0);
+});
+
+describe("an answer that comes late", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** A control plane whose answers wait until they are let go. */
+  function late(start: BootFacts[]) {
+    const { site, open } = rig(start);
+    let go = () => {};
+    const hold = () => void (site.held = new Promise((resolve) => go = resolve));
+    return { site, records: open(), hold, go: () => go() };
+  }
+
+  test("is waited for by a machine that nobody knows, up to the limit", async () => {
+    const { records, hold, go } = late([enrolled({ state: "enrolling", server_uuid: null })]);
+    hold();
+    const found = records.find(MAC, {});
+    await vi.advanceTimersByTimeAsync(LOOKUP_LATE_MS);
+    go();
+    expect(await found).toMatchObject({ verified: true, facts: { state: "enrolling" } });
+  });
+
+  test("is waited for by a machine whose copy may not speak", async () => {
+    const { site, records, hold, go } = late([enrolled({ state: "enrolling", server_uuid: null })]);
+    await records.find(MAC, {});
+    site.now += RECORD_FRESH_MS + 1;
+    hold();
+    const found = records.find(MAC, {});
+    await vi.advanceTimersByTimeAsync(LOOKUP_LATE_MS);
+    go();
+    expect(await found).toMatchObject({ verified: true, facts: { state: "enrolling" } });
+  });
+
+  test("is not waited for where the copy of an enrolled node speaks, and serves the next packet", async () => {
+    const { site, records, hold, go } = late([enrolled()]);
+    await records.find(MAC, {});
+    site.now += RECORD_FRESH_MS + 1;
+    hold();
+    const found = records.find(MAC, {});
+    await vi.advanceTimersByTimeAsync(LOOKUP_MS);
+    expect(await found).toMatchObject({ verified: false, facts: { state: "enrolled" } });
+    expect([records.fresh(MAC), records.pending()]).toEqual([null, 1]);
+    go();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([records.fresh(MAC)?.verified, records.pending()]).toEqual([true, 0]);
+  });
+
+  test("past the limit is an answer no more", async () => {
+    const { records, hold } = late([enrolled()]);
+    hold();
+    const found = records.find(MAC, {});
+    await vi.advanceTimersByTimeAsync(LOOKUP_LATE_MS + 1_000);
+    expect(await found).toEqual({ verified: false, facts: null });
+    expect(records.pending()).toBe(0);
+  });
 });
 
 describe("kept records on disk", () => {

@@ -1,11 +1,17 @@
 import { expect, test } from "vitest";
 import { refreshPause_ms } from "../../booter/booter.ts";
-import { RECORD_FRESH_MS, REFRESH_MS } from "../../booter/limits.ts";
+import { READING_MS, RECORD_FRESH_MS, REFRESH_MS } from "../../booter/limits.ts";
 
 test.each([0, 100, 200, 300, 450, 500, 1_000, 1_500])(
-  "a reading that takes %i ms ends before the one before it is stale",
-  (took_ms) => expect(refreshPause_ms(took_ms) + took_ms).toBeLessThan(RECORD_FRESH_MS),
+  "a reading that takes %i ms ends within the time in which what changes must be known",
+  (took_ms) => expect(refreshPause_ms(took_ms) + took_ms).toBeLessThanOrEqual(READING_MS),
 );
+
+test("a reading that takes twice as long as the one before it ends before that one is stale", () => {
+  for (let took_ms = 0; took_ms <= 4_000; took_ms += 50) {
+    expect(refreshPause_ms(took_ms) + took_ms * 2).toBeLessThan(RECORD_FRESH_MS);
+  }
+});
 
 test.each([
   [0, REFRESH_MS],

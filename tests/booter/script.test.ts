@@ -120,7 +120,7 @@ function hostile(random: () => number): string {
   return good.slice(0, at) + BAD[Math.floor(random() * BAD.length)] + good.slice(at);
 }
 
-test("100,000 hostile values are refused when they come and when a script is written", () => {
+test("S-22: 100,000 hostile values are refused when they come and when a script is written", () => {
   const random = seeded(5);
   const ways: readonly ((text: string) => [() => unknown, () => unknown])[] = [
     (text) => [

@@ -102,7 +102,7 @@ describe("a bare machine", () => {
     await expect(access(join(plain.root, "disk/var/tmp/setup"))).rejects.toThrow();
   });
 
-  test("tells no secret to a program's arguments, and prints none", () => {
+  test("S-23: tells no secret to a program's arguments, and prints none", () => {
     for (const secret of [KEY, plain.token, HASH]) {
       expect(ended.calls.join("\n")).not.toContain(secret);
       expect(ended.err).not.toContain(secret);

@@ -271,7 +271,7 @@ describe("a transfer", () => {
   });
 });
 
-test("100,000 mutated requests: nothing is thrown, and no name begins at the root", () => {
+test("S-24: 100,000 mutated requests: nothing is thrown, and no name begins at the root", () => {
   const { reached, violations } = mutatedTftp(100_000);
   expect(violations).toEqual([]);
   expect(reached).toBeGreaterThan(10_000);

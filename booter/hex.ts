@@ -1,0 +1,14 @@
+// Bytes as hex digits, by a table: packets come by the thousand.
+const DIGITS: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+export function hexOf(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += DIGITS[byte];
+  return text;
+}
+
+/** Canonical text of the MAC that stands there. */
+export function macAt(bytes: Uint8Array, at: number): string {
+  const digits = (index: number) => DIGITS[bytes[at + index]!]!;
+  return `${digits(0)}:${digits(1)}:${digits(2)}:${digits(3)}:${digits(4)}:${digits(5)}`;
+}

@@ -1,0 +1,39 @@
+// A wire between this machine's own network and a namespace, as the one between a booter's site and its control plane.
+// Its addresses are for documentation, so nobody's network (RFC 5737). No other wire has them at the time: two would be
+// one network to the kernel, which would answer by the wrong one.
+import { execFile } from "node:child_process";
+import process from "node:process";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export type Wire = {
+  /** On this side, and in the namespace. */
+  readonly here: string;
+  readonly there: string;
+  /** Takes it away at once. With its namespace alone it would go when the last connection in there has ended. */
+  close(): Promise<void>;
+};
+
+const WIRES_MAX = 64;
+
+/** @param name of the device on this side, at most 15 characters */
+export async function openWire(space: string, name: string): Promise<Wire> {
+  for (let tries = 0; tries < WIRES_MAX; tries++) {
+    const base = 4 * ((process.pid + tries) % WIRES_MAX);
+    const { stdout } = await run("ip", ["-o", "-4", "addr", "show", "to", `198.51.100.${base}/30`]);
+    if (stdout.trim() !== "") continue;
+    const [here, there] = [`198.51.100.${base + 1}`, `198.51.100.${base + 2}`];
+    await run("ip", ["link", "add", name, "type", "veth", "peer", "name", "plane0", "netns", space]);
+    for (
+      const words of [
+        `addr add ${here}/30 dev ${name}`,
+        `link set ${name} up`,
+        `-n ${space} addr add ${there}/30 dev plane0`,
+        `-n ${space} link set plane0 up`,
+      ]
+    ) await run("ip", words.split(" "));
+    return { here, there, close: async () => void await run("ip", ["link", "del", name]).catch(() => {}) };
+  }
+  throw new Error("every address for wires is taken on this machine");
+}
