@@ -133,17 +133,30 @@ export type CommandNode = {
   readonly summary: string;
   readonly hidden: boolean;
   readonly options: readonly OptionNode[];
-  readonly args: readonly { name: string; choices: readonly string[]; variadic: boolean }[];
+  readonly args: readonly ArgumentNode[];
   readonly children: readonly CommandNode[];
   help(): string;
 };
+export type ArgumentNode = {
+  readonly name: string;
+  readonly summary: string;
+  readonly choices: readonly string[];
+  readonly variadic: boolean;
+  readonly required: boolean;
+};
 export type OptionNode = {
+  /** As they are written, with the value: `-o, --output <format>`. */
+  readonly text: string;
   readonly flags: readonly string[];
   readonly summary: string;
   readonly takes_value: boolean;
   /** What stands between the brackets of its value: `stamp` in `--pi <stamp>`. Empty when it takes none. */
   readonly value_name: string;
   readonly choices: readonly string[];
+  /** The command is refused without it. */
+  readonly mandatory: boolean;
+  /** What holds when it is left out, as JSON. */
+  readonly default_text: string | null;
 };
 
 /** The command tree as data. */
@@ -154,18 +167,28 @@ export function describe(member: AnyCommand): CommandNode {
     summary: member.description(),
     hidden: member.parent !== null && !member.parent.createHelp().visibleCommands(member.parent).includes(member),
     options: member.createHelp().visibleOptions(member).map((option) => ({
+      text: option.flags,
       flags: [option.short, option.long].filter((flag) => typeof flag === "string"),
       summary: option.description,
       takes_value: option.required || option.optional,
       value_name: /[<[]([^>\]]+)[>\]]/.exec(option.flags)?.[1]?.replace(/\.{3}$/, "") ?? "",
       choices: option.argChoices ?? [],
+      mandatory: option.mandatory,
+      default_text: isTold(option.defaultValue) ? JSON.stringify(option.defaultValue) : null,
     })),
     args: member.registeredArguments.map((argument) => ({
       name: argument.name(),
+      summary: argument.description,
+      required: argument.required,
       choices: argument.argChoices ?? [],
       variadic: argument.variadic,
     })),
     children: [...member.commands, ...visible.filter((child) => !member.commands.includes(child))].map(describe),
     help: () => member.helpInformation(),
   };
+}
+
+/** An empty list says no more than that the option may be left out. */
+function isTold(value: unknown): boolean {
+  return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }

@@ -1,7 +1,7 @@
 // The command line.
 import { readFile } from "node:fs/promises";
 import process from "node:process";
-import { Command, Option } from "@commander-js/extra-typings";
+import { Command, type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { messageOf } from "./fault.ts";
 import { EXPECTED, type Part } from "./publish/assemble.ts";
@@ -18,7 +18,11 @@ import type { Vendor } from "./vendor.ts";
 import { VENDORS } from "./vendors/all.ts";
 import { openExchange } from "./web/open.ts";
 
-export type Program = { run(words: readonly string[]): Promise<ExitCode> };
+export type Program = {
+  /** The command tree, for those who only look at it. */
+  readonly root: CommandUnknownOpts;
+  run(words: readonly string[]): Promise<ExitCode>;
+};
 
 /** The variable with the passphrase of the signing key: an argument would be seen by every user of the machine. */
 const PASSPHRASE_VARIABLE = "INDEX_SIGN_PASSPHRASE";
@@ -66,6 +70,7 @@ export function buildProgram(terminal: Terminal): Program {
       .action(() => terminal.out(openapiText().trimEnd())),
   );
   return {
+    root,
     run: async (words) => {
       const output = {
         writeOut: (text: string) => terminal.out(text.trimEnd()),

@@ -1,0 +1,102 @@
+// A man page of a command and of all commands below it.
+import type { ArgumentNode, CommandNode, OptionNode } from "../framework.ts";
+import { bold, line, macro, words } from "./roff.ts";
+
+export type Entry = readonly [term: string, text: string];
+
+export type PageSource = {
+  readonly name: string;
+  /** 1 for what people run, 8 for what runs on its own. */
+  readonly section: 1 | 8;
+  readonly version: string;
+  /** What the user types, as far as `node`: `opsctl cn`. */
+  readonly typed: string;
+  readonly node: CommandNode;
+  /** Sections after the commands, with their entries. */
+  readonly more: readonly (readonly [title: string, entries: readonly Entry[]])[];
+  /** Whether the commands below are told in full, or by name and summary only. */
+  readonly whole: boolean;
+  readonly see: readonly string[];
+};
+
+export type Page = { readonly name: string; readonly section: 1 | 8; readonly text: string };
+
+export function manualPage(source: PageSource): Page {
+  const { name, section, version, typed, node, whole } = source;
+  const children = listed(node);
+  const commands = whole
+    ? children.flatMap((child) => commandLines(child, `${typed} ${child.name}`))
+    : nameLines(children);
+  const lines = [
+    macro("TH", name.toUpperCase(), String(section), "", `Berth ${version}`, "Berth"),
+    ".SH NAME",
+    `${words(name)} \\- ${words(node.summary)}`,
+    ".SH SYNOPSIS",
+    `${bold(typed)} ${words(usage(node))}`,
+    ".SH DESCRIPTION",
+    line(`${node.summary}.`),
+    ...titled("ARGUMENTS", argumentLines(node.args)),
+    ...titled("OPTIONS", optionLines(node.options)),
+    ...titled("COMMANDS", commands),
+    ...source.more.flatMap(([title, entries]) => titled(title, entries.flatMap(entryLines))),
+    ...titled("SEE ALSO", source.see.length === 0 ? [] : [line(source.see.join(", "))]),
+  ];
+  return { name, section, text: `${lines.join("\n")}\n` };
+}
+
+/** Commands that are shown: neither hidden ones nor the help that every group has. */
+export function listed(node: CommandNode): readonly CommandNode[] {
+  return node.children.filter(({ name, hidden }) => !hidden && name !== "help");
+}
+
+function usage(node: CommandNode): string {
+  const words = node.args.map(({ name, required, variadic }) => {
+    const shown = `${name}${variadic ? "..." : ""}`;
+    return required ? `<${shown}>` : `[${shown}]`;
+  });
+  return ["[options]", ...(listed(node).length > 0 ? ["<command>"] : []), ...words].join(" ");
+}
+
+function titled(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [macro("SH", title), ...lines];
+}
+
+function nameLines(children: readonly CommandNode[]): string[] {
+  return children.flatMap(({ name, summary }) => entryLines([name, summary]));
+}
+
+function commandLines(node: CommandNode, typed: string): string[] {
+  // Every command has it; the page says so once.
+  const options = node.options.filter(({ flags }) => !flags.includes("--help"));
+  return [
+    macro("SS", typed),
+    ...(listed(node).length > 0 ? [] : [`${bold(typed)} ${words(usage(node))}`, ".PP"]),
+    line(`${node.summary}.`),
+    ...argumentLines(node.args),
+    ...optionLines(options),
+    ...listed(node).flatMap((child) => commandLines(child, `${typed} ${child.name}`)),
+  ];
+}
+
+function argumentLines(args: readonly ArgumentNode[]): string[] {
+  return args.flatMap(({ name, summary, choices }) => entryLines([name, told([summary, choicesText(choices)])]));
+}
+
+function optionLines(options: readonly OptionNode[]): string[] {
+  return options.flatMap(({ text, summary, choices, mandatory, default_text }) => {
+    const standard = default_text === null ? "" : `default: ${default_text}`;
+    return entryLines([text, told([summary, choicesText(choices), mandatory ? "required" : "", standard])]);
+  });
+}
+
+function told(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("; ");
+}
+
+function choicesText(choices: readonly string[]): string {
+  return choices.length === 0 ? "" : `one of ${choices.join(", ")}`;
+}
+
+function entryLines([term, text]: Entry): string[] {
+  return [".TP", bold(term), text === "" ? "\\&" : line(text)];
+}

@@ -1,0 +1,131 @@
+// The executables as the manual sees them: their command trees and what no tree tells.
+import { buildProgram as buildBooter } from "../../booter/program.ts";
+import { buildProgram as buildIndexBuilder } from "../../index-builder/program.ts";
+import { type CommandNode, describe } from "../framework.ts";
+import { buildAgent } from "../nodeagent/program.ts";
+import { buildProgram as buildOpsctl } from "../opsctl/program.ts";
+import { buildProgram as buildTenantctl } from "../tenantctl/program.ts";
+import { VERSION } from "../version.ts";
+import { completionScript, SHELLS } from "./completion.ts";
+import { listed, manualPage, type Page, type PageSource } from "./page.ts";
+
+export type Manual = Pick<PageSource, "section" | "more" | "see"> & {
+  readonly tree: CommandNode;
+  /** Too many commands for one page: one for each noun. */
+  readonly pagePerNoun: boolean;
+};
+
+const SILENT = { out: () => {}, err: () => {}, line: () => {}, status: () => {} };
+
+const CLIENT_EXITS = [
+  ["0", "It is done."],
+  ["1", "The server refused or failed, or could not be reached."],
+  ["2", "The command line is wrong."],
+  ["3", "There is no such thing."],
+  ["4", "The credential is missing, refused or has not the right."],
+  ["5", "It stands against what is there, or somebody else changed it meanwhile."],
+  ["6", "The time to wait is up."],
+  ["130", "Interrupted by Ctrl-C."],
+] as const;
+
+export async function everyManual(): Promise<Manual[]> {
+  const stopped = AbortSignal.abort();
+  return [
+    {
+      tree: describe(await buildOpsctl("all")),
+      section: 1,
+      pagePerNoun: true,
+      more: [
+        ["EXIT STATUS", CLIENT_EXITS],
+        ["ENVIRONMENT", [
+          ["OPSCTL_ENDPOINT", "Address of the control plane."],
+          ["OPSCTL_API_KEY, OPSCTL_ACCESS_TOKEN", "The credential: an API key, or a session's token."],
+          ["OPSCTL_PROFILE", "The saved profile to use. Not together with OPSCTL_ENDPOINT."],
+          ["NO_COLOR, FORCE_COLOR", "Whether tables are coloured."],
+        ]],
+        ["FILES", [
+          ["~/.config/opsctl/config.toml", "Profiles and their endpoints."],
+          ["~/.config/opsctl/credentials.toml", "Their credentials, for the owner alone."],
+        ]],
+      ],
+      see: ["tenantctl(1)", "nodeagent(8)", "booter(8)"],
+    },
+    {
+      tree: describe(await buildTenantctl("all")),
+      section: 1,
+      pagePerNoun: true,
+      more: [
+        ["EXIT STATUS", CLIENT_EXITS],
+        ["ENVIRONMENT", [
+          ["TENANTCTL_ENDPOINT", "Address of the control plane."],
+          ["TENANTCTL_API_KEY, TENANTCTL_ACCESS_TOKEN", "The credential: an API key, or a session's token."],
+          ["TENANTCTL_TENANT, TENANTCTL_PROJECT", "Where to work."],
+        ]],
+      ],
+      see: ["opsctl(1)"],
+    },
+    { tree: describe(buildAgent()), section: 8, pagePerNoun: false, more: [], see: ["opsctl(1)"] },
+    {
+      tree: describe(buildBooter({ ...SILENT, stopped }, () => {})),
+      section: 8,
+      pagePerNoun: false,
+      more: [["FILES", [["/etc/berth/booter.toml", "The configuration."]]]],
+      see: ["opsctl(1)"],
+    },
+    {
+      tree: describe(buildIndexBuilder(SILENT).root),
+      section: 1,
+      pagePerNoun: false,
+      more: [
+        ["EXIT STATUS", [
+          ["0", "It is done."],
+          ["1", "A vendor failed and keeps its last good files, or verify found problems."],
+          ["2", "The command line is wrong."],
+          ["3", "The site cannot be read or written; nothing was changed."],
+          ["4", "Published, with something that an attacker could have caused."],
+          ["75", "Another builder is at work on the same site."],
+        ]],
+        ["ENVIRONMENT", [["INDEX_SIGN_PASSPHRASE", "The passphrase of the signing key."]]],
+      ],
+      see: ["tenantctl(1)"],
+    },
+  ];
+}
+
+/** Every page of a program; the first is the program's own. */
+export function pagesOf({ tree, section, pagePerNoun, more, see }: Manual): Page[] {
+  const nouns = pagePerNoun ? listed(tree) : [];
+  const source = { section, version: VERSION, typed: tree.name, whole: !pagePerNoun };
+  const page = (name: string) => `${name}(${section})`;
+  return [
+    manualPage({
+      ...source,
+      name: tree.name,
+      node: tree,
+      more,
+      see: [...nouns.map(({ name }) => page(`${tree.name}-${name}`)), ...see],
+    }),
+    ...nouns.map((node) =>
+      manualPage({
+        ...source,
+        name: `${tree.name}-${node.name}`,
+        typed: `${tree.name} ${node.name}`,
+        node,
+        whole: true,
+        more: [],
+        see: [page(tree.name)],
+      })
+    ),
+  ];
+}
+
+export type ManualFile = { readonly path: string; readonly text: string };
+
+/** Everything the manual consists of, with paths as packages want them below share/. */
+export async function manualFiles(): Promise<ManualFile[]> {
+  const manuals = await everyManual();
+  return manuals.flatMap((manual) => [
+    ...pagesOf(manual).map(({ name, section, text }) => ({ path: `man/man${section}/${name}.${section}`, text })),
+    ...SHELLS.map((shell) => completionScript(shell, manual.tree)),
+  ]);
+}
