@@ -5,17 +5,25 @@ import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import process from "node:process";
 
-const NAMES = ["opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
+export const NAMES = ["opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
 /** Those that have a folder of their own at the top. */
 const OWN_FOLDER: readonly string[] = ["booter", "index-builder"];
-const BUN = "bun@1.4.5";
+export const BUN_VERSION = "1.4.5";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** Compiles the program that starts at `entry`; both paths are relative to the project or absolute. */
-export function compile(entry: string, executable: string): Promise<void> {
+/** The file that the executable starts at. */
+export function entryOf(name: (typeof NAMES)[number]): string {
+  return OWN_FOLDER.includes(name) ? `${name}/main.ts` : `cli/${name}/main.ts`;
+}
+
+/**
+ * Compiles the program that starts at `entry`; both paths are relative to the project or absolute. The target is Bun's
+ * name for a kind of machine, such as bun-linux-arm64; without it, this machine's.
+ */
+export function compile(entry: string, executable: string, target?: string): Promise<void> {
   const args = [
     "-y",
-    BUN,
+    `bun@${BUN_VERSION}`,
     "build",
     "--compile",
     "--minify",
@@ -30,6 +38,7 @@ export function compile(entry: string, executable: string): Promise<void> {
     // The file name is part of the executable: the same one every time makes the build reproducible.
     "--outfile",
     executable,
+    ...target === undefined ? [] : [`--target=${target}`],
     entry,
   ];
   return new Promise((resolve, reject) => {
@@ -44,12 +53,13 @@ export function compile(entry: string, executable: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  const names = process.argv.length > 2 ? process.argv.slice(2) : NAMES;
-  for (const name of names) {
-    if (!NAMES.some((known) => known === name)) throw new Error(`no executable is called ${name}: ${NAMES.join(", ")}`);
-  }
+  const names = (process.argv.length > 2 ? process.argv.slice(2) : NAMES).map((given) => {
+    const name = NAMES.find((known) => known === given);
+    if (name === undefined) throw new Error(`no executable is called ${given}: ${NAMES.join(", ")}`);
+    return name;
+  });
   await mkdir(`${ROOT}/dist`, { recursive: true });
   for (const name of names) {
-    await compile(OWN_FOLDER.includes(name) ? `${name}/main.ts` : `cli/${name}/main.ts`, `dist/${name}`);
+    await compile(entryOf(name), `dist/${name}`);
   }
 }

@@ -1,0 +1,53 @@
+// The files of the control plane: its source as it is in the project, the packages it imports, and the Deno to run it.
+import { Buffer } from "node:buffer";
+import { readdir, readFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { closureOf, type Lock } from "./lock.ts";
+import { importedPackages, nodeModules } from "./node-modules.ts";
+import type { Entry } from "./tar.ts";
+
+export const HOME = "usr/lib/berth";
+
+const FOLDERS = [["src", ".ts"], ["actors", ".ts"], ["migrations", ".sql"]] as const;
+const FILE_MODE = 0o644;
+
+export type ControlPlane = {
+  readonly files: readonly Entry[];
+  /** Names of the packages it imports itself. */
+  readonly imported: readonly string[];
+};
+
+/** All but the Deno executable, which differs by machine. */
+export async function controlPlaneFiles(root: string, lock: Lock): Promise<ControlPlane> {
+  const sources = (await Promise.all(FOLDERS.map(([folder, end]) => sourcesBelow(root, folder, end)))).flat();
+  const imported = importedPackages(
+    sources.filter(({ path }) => path.endsWith(".ts")).map(({ bytes }) => Buffer.from(bytes).toString("utf8")),
+  );
+  const packages = closureOf(lock, imported);
+  const { name, version, type } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  const versions = packages.filter((each) => imported.includes(each.name)).map((each) => [each.name, each.version]);
+  return {
+    imported,
+    files: [
+      ...sources,
+      json("package.json", { name, version, type, dependencies: Object.fromEntries(versions) }),
+      // node_modules is what the package brought: Deno neither changes nor adds to it.
+      json("deno.json", { nodeModulesDir: "manual" }),
+      ...await nodeModules(root, packages, `${HOME}/node_modules`),
+    ],
+  };
+}
+
+async function sourcesBelow(root: string, folder: string, end: string): Promise<Entry[]> {
+  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+  return await Promise.all(
+    entries.filter((each) => each.isFile() && each.name.endsWith(end)).map(async (each) => {
+      const path = join(each.parentPath, each.name);
+      return { path: `${HOME}/${relative(root, path)}`, bytes: await readFile(path), mode: FILE_MODE };
+    }),
+  );
+}
+
+function json(name: string, value: unknown): Entry {
+  return { path: `${HOME}/${name}`, bytes: Buffer.from(`${JSON.stringify(value, null, 2)}\n`), mode: FILE_MODE };
+}

@@ -1,0 +1,63 @@
+// The Deno that a package brings along: the version the project is written for, known by its digest.
+import { createHash } from "node:crypto";
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import type { Architecture } from "./deb.ts";
+
+export const DENO_VERSION = "2.9.6";
+
+type Pin = {
+  /** Its package on npm, and how npm calls that kind of machine. */
+  readonly name: string;
+  readonly cpu: string;
+  /** Of the executable. */
+  readonly sha256: string;
+};
+
+/** Where the control plane is packaged for: kinds of machines whose Deno somebody has looked at and pinned. */
+export const DENO_PINS: Partial<Readonly<Record<Architecture, Pin>>> = {
+  amd64: {
+    name: "@deno/linux-x64-glibc",
+    cpu: "x64",
+    sha256: "bceb5b6a6239b0b010418406d8c77a508f67cf4337d94288f1c19fe71304aab0",
+  },
+};
+
+/** The executable's bytes. Throws an Error when what npm sends is not what is pinned. */
+export async function denoExecutable(architecture: Architecture): Promise<Uint8Array> {
+  const pin = DENO_PINS[architecture];
+  if (pin === undefined) throw new Error(`no Deno is pinned for ${architecture}`);
+  const running = await readFile(process.execPath);
+  if (sha256(running) === pin.sha256) return running;
+  const folder = await mkdtemp(join(tmpdir(), "berth-deno-"));
+  try {
+    await fetchPackage(pin, folder);
+    const bytes = await readFile(join(folder, "node_modules", pin.name, "deno"));
+    if (sha256(bytes) !== pin.sha256) {
+      throw new Error(`${pin.name}@${DENO_VERSION} has the digest ${sha256(bytes)}, not ${pin.sha256}`);
+    }
+    return bytes;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+function fetchPackage({ name, cpu }: Pin, folder: string): Promise<void> {
+  const words = ["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"];
+  const machine = ["--os", "linux", "--cpu", cpu, "--libc", "glibc"];
+  return new Promise((resolve, reject) => {
+    const child = spawn("npm", [...words, ...machine, `${name}@${DENO_VERSION}`], { stdio: ["ignore", 2, 2] });
+    child.once("error", reject);
+    child.once("exit", (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(`npm could not fetch ${name}@${DENO_VERSION}: ${signal ?? code}`));
+    });
+  });
+}

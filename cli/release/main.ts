@@ -1,0 +1,113 @@
+// `task release` makes dist/release. Options: --key FILE, the armored private key that signs; --out FOLDER;
+// --architecture amd64|arm64 and --package NAME, each repeatable, for a part of it. The key's passphrase comes in
+// BERTH_RELEASE_PASSPHRASE, the time of all files in SOURCE_DATE_EPOCH or from the last commit.
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { BUN_VERSION, compile, entryOf } from "../compile.ts";
+import { VERSION } from "../version.ts";
+import { controlPlaneFiles } from "./control-plane.ts";
+import { ARCHITECTURES } from "./deb.ts";
+import { DENO_PINS, DENO_VERSION, denoExecutable } from "./deno-runtime.ts";
+import { readLock } from "./lock.ts";
+import { manualEntries } from "./manual.ts";
+import { importedPackages } from "./node-modules.ts";
+import { PACKAGES } from "./packages.ts";
+import { type Item, writeRelease } from "./release.ts";
+import { readReleaseKey } from "./signature.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+/** Bun's names for the kinds of machines. */
+const BUN_TARGETS = { amd64: "bun-linux-x64", arm64: "bun-linux-arm64" } as const;
+const PROGRAM_FOLDERS = ["cli", "booter", "index-builder"];
+const KEY_HELP =
+  "--key FILE is missing: an armored private key, as of `gpg --quick-generate-key NAME ed25519 sign` and " +
+  "`gpg --armor --export-secret-keys NAME`";
+
+const { values } = parseArgs({
+  options: {
+    key: { type: "string" },
+    out: { type: "string", default: join(ROOT, "dist/release") },
+    architecture: { type: "string", multiple: true, default: [...ARCHITECTURES] },
+    package: { type: "string", multiple: true, default: [...PACKAGES] },
+  },
+});
+
+/** The control plane is left out for kinds of machines without a pinned Deno. */
+function wanted(): Item[] {
+  const architectures = ARCHITECTURES.filter((each) => values.architecture.includes(each));
+  const packages = PACKAGES.filter((each) => values.package.includes(each));
+  const unknown = [...values.architecture, ...values.package]
+    .find((each) => ![...ARCHITECTURES, ...PACKAGES].some((known) => known === each));
+  if (unknown !== undefined) throw new Error(`${unknown} is neither one of ${ARCHITECTURES} nor of ${PACKAGES}`);
+  return architectures.flatMap((architecture) => packages.map((name) => ({ name, architecture })))
+    .filter(({ name, architecture }) => name !== "berth-control-plane" || DENO_PINS[architecture] !== undefined);
+}
+
+async function program({ name, architecture }: Item): Promise<Uint8Array> {
+  if (name === "berth-control-plane") return await denoExecutable(architecture);
+  // Always the same path, since it is part of the executable.
+  const path = `dist/release-build/${architecture}/${name}`;
+  await mkdir(join(ROOT, path, ".."), { recursive: true });
+  await compile(entryOf(name), path, BUN_TARGETS[architecture]);
+  return await readFile(join(ROOT, path));
+}
+
+function timeOfFiles(): number {
+  const text = process.env["SOURCE_DATE_EPOCH"] ??
+    execFileSync("git", ["log", "-1", "--format=%ct"], { cwd: ROOT, encoding: "utf8" }).trim();
+  if (!/^\d{1,10}$/.test(text)) throw new Error(`SOURCE_DATE_EPOCH must be seconds since 1970, not ${text}`);
+  return Number(text);
+}
+
+async function importedByPrograms(): Promise<readonly string[]> {
+  const listings = await Promise.all(
+    PROGRAM_FOLDERS.map((folder) => readdir(join(ROOT, folder), { recursive: true, withFileTypes: true })),
+  );
+  const paths = listings.flat().filter((each) => each.isFile() && each.name.endsWith(".ts"))
+    .map((each) => join(each.parentPath, each.name));
+  return importedPackages(await Promise.all(paths.map((path) => readFile(path, "utf8"))));
+}
+
+async function release(key_path: string | undefined): Promise<void> {
+  if (key_path === undefined) throw new Error(KEY_HELP);
+  const key = await readReleaseKey(key_path, process.env["BERTH_RELEASE_PASSPHRASE"] ?? null);
+  const note = (line: string) => console.error(line);
+  for (const each of ARCHITECTURES.filter((each) => DENO_PINS[each] === undefined)) {
+    note(`left out: berth-control-plane for ${each}, since no Deno is pinned for it`);
+  }
+  const build = join(ROOT, "dist/release-build");
+  const manual = await mkdtemp(join(tmpdir(), "berth-manual-"));
+  try {
+    const lock = await readLock(join(ROOT, "deno.lock"));
+    const names = await writeRelease({
+      root: ROOT,
+      out: values.out,
+      version: VERSION,
+      time_s: timeOfFiles(),
+      items: wanted(),
+      program,
+      lock,
+      control_plane: await controlPlaneFiles(ROOT, lock),
+      manual: await manualEntries(ROOT, manual),
+      imported: await importedByPrograms(),
+      runtimes: { bun: BUN_VERSION, deno: DENO_VERSION },
+      key,
+      note,
+    });
+    console.log(`${relative(process.cwd(), values.out)}: ${names.length} files`);
+  } finally {
+    await Promise.all([build, manual].map((folder) => rm(folder, { recursive: true, force: true })));
+  }
+}
+
+try {
+  await release(values.key);
+} catch (error) {
+  console.error(`release: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+}

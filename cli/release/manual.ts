@@ -1,0 +1,47 @@
+// The manual pages and completions as packages place them.
+import { spawn } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import process from "node:process";
+import { gzipped } from "./gzip.ts";
+import type { Entry } from "./tar.ts";
+
+/** Where cli/manual.ts writes, and where Debian has such files. */
+const PLACES = [
+  ["completion/bash/", "usr/share/bash-completion/completions/"],
+  ["completion/zsh/", "usr/share/zsh/vendor-completions/"],
+  ["completion/fish/", "usr/share/fish/vendor_completions.d/"],
+] as const;
+const FILE_MODE = 0o644;
+
+/** Written into `folder` first. Throws an Error for a file that has no place. */
+export async function manualEntries(root: string, folder: string): Promise<Entry[]> {
+  await writeManual(root, folder);
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile());
+  return await Promise.all(files.map(async (each) => {
+    const path = join(each.parentPath, each.name);
+    return await placed(relative(folder, path), await readFile(path));
+  }));
+}
+
+async function placed(path: string, bytes: Uint8Array): Promise<Entry> {
+  if (path.startsWith("man/")) {
+    return { path: `usr/share/${path}.gz`, bytes: await gzipped(bytes), mode: FILE_MODE };
+  }
+  for (const [from, to] of PLACES) {
+    if (path.startsWith(from)) return { path: `${to}${path.slice(from.length)}`, bytes, mode: FILE_MODE };
+  }
+  throw new Error(`${path} has no place in a package`);
+}
+
+function writeManual(root: string, folder: string): Promise<void> {
+  const words = ["run", "-A", "--quiet", join(root, "cli/manual.ts"), folder];
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, words, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+    child.once("error", reject);
+    child.once("exit", (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(`writing the manual ended with ${signal ?? code}`));
+    });
+  });
+}

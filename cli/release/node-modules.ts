@@ -1,0 +1,49 @@
+// The packages that the control plane imports, as one flat node_modules. Taken from what a frozen installation put into
+// the project, whose archives were checked against deno.lock when they came.
+import { readdir, readFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import type { LockedPackage } from "./lock.ts";
+import type { Entry } from "./tar.ts";
+
+const SPECIFIER = /\bfrom "([^".][^"]*)"|\bimport "([^".][^"]*)"|\bimport\("([^".][^"]*)"\)/g;
+/** Types, maps and papers: nothing of it runs. */
+const NOT_RUN = /\.(?:[cm]?ts|map|md)$/i;
+const LICENCE = /^(?:licen[cs]e|notice|copying)/i;
+const FILE_MODE = 0o644;
+
+/** Names of the packages that source texts import, sorted. */
+export function importedPackages(texts: readonly string[]): readonly string[] {
+  const specifiers = texts.flatMap((text) => [...text.matchAll(SPECIFIER)].map(([, a, b, c]) => a ?? b ?? c ?? ""));
+  const names = specifiers.filter((each) => !each.startsWith("node:"))
+    .map((each) => each.split("/").slice(0, each.startsWith("@") ? 2 : 1).join("/"));
+  return [...new Set(names)].sort();
+}
+
+/** The files of the packages that run, and their licences, below `target`. Throws an Error when two versions of one package are needed. */
+export async function nodeModules(
+  root: string,
+  packages: readonly LockedPackage[],
+  target: string,
+): Promise<Entry[]> {
+  const twice = packages.find(({ name }, index) => packages.findIndex((each) => each.name === name) !== index);
+  if (twice !== undefined) {
+    throw new Error(`${twice.name} is needed in two versions, which one node_modules cannot hold`);
+  }
+  return (await Promise.all(packages.map((each) => filesOf(root, each, target)))).flat();
+}
+
+async function filesOf(root: string, { name, version }: LockedPackage, target: string): Promise<Entry[]> {
+  const stored = `${name.replace("/", "+")}@${version}`;
+  const folder = join(root, "node_modules/.deno", stored, "node_modules", name);
+  const found = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as { readonly version: string };
+  if (found.version !== version) throw new Error(`${folder} is version ${found.version}: run deno install --frozen`);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return await Promise.all(
+    entries.filter((each) => each.isFile() && !(NOT_RUN.test(each.name) && !LICENCE.test(each.name))).map(
+      async (each) => {
+        const path = join(each.parentPath, each.name);
+        return { path: `${target}/${name}/${relative(folder, path)}`, bytes: await readFile(path), mode: FILE_MODE };
+      },
+    ),
+  );
+}

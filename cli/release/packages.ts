@@ -1,0 +1,180 @@
+// What each package is: its words, its files, the accounts and units that come with it.
+import { Buffer } from "node:buffer";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { HOME } from "./control-plane.ts";
+import type { Package } from "./deb.ts";
+import { type Daemon, maintainerScripts } from "./maintainer-scripts.ts";
+import type { Entry } from "./tar.ts";
+
+export const PACKAGES = ["berth-control-plane", "opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
+export type PackageName = (typeof PACKAGES)[number];
+
+/** Those that are one executable of the same name. */
+export const EXECUTABLES = ["opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
+export type ExecutableName = (typeof EXECUTABLES)[number];
+
+export type Material = {
+  /** The project's folder. */
+  readonly root: string;
+  /** Everything of the control plane but its Deno. */
+  readonly control_plane: readonly Entry[];
+  /** The program inside: the executable, or the Deno of the control plane. */
+  readonly program: Uint8Array;
+  /** Manual pages and completions of all executables, with paths from the root of the file system. */
+  readonly manual: readonly Entry[];
+};
+
+type Plan = Pick<Package, "summary" | "description" | "depends"> & {
+  /** Path in the package, path in the project, mode. */
+  readonly files: readonly (readonly [path: string, source: string, mode: number])[];
+  readonly sysusers: readonly [name: string, text: string] | null;
+  readonly daemon: Omit<Daemon, "sysusers"> | null;
+};
+
+const READABLE = 0o644;
+const RUNNABLE = 0o755;
+/** systemd reads it as root, before it becomes the daemon's user. */
+const ROOT_ONLY = 0o600;
+const UNITS = "usr/lib/systemd/system";
+/** The oldest that the Deno and Bun inside need, as their symbols say. */
+const LIBC = "libc6 (>= 2.27)";
+const KEYS = "/etc/berth/control-plane.keys";
+
+const PLANS: Readonly<Record<PackageName, Plan>> = {
+  "berth-control-plane": {
+    summary: "control plane of Berth, from bare iron to tenant machines",
+    description: [
+      "Decides who may enrol and run workloads in a datacentre, and keeps an audit chain of it.",
+      "Needs a PostgreSQL from 15 on, named in /etc/berth/control-plane.env. Brings its own Deno.",
+    ],
+    depends: [LIBC, "libgcc-s1", "systemd"],
+    files: [
+      [`${UNITS}/berth-control-plane.service`, "cli/release/files/berth-control-plane.service", READABLE],
+      [`${HOME}/bin/start`, "cli/release/files/start.sh", RUNNABLE],
+      ["etc/berth/control-plane.env", "cli/release/files/control-plane.env", ROOT_ONLY],
+      ["usr/share/doc/berth-control-plane/README.md", "README.md", READABLE],
+    ],
+    sysusers: ["berth-control-plane", `u berth - "Berth control plane" /nonexistent\n`],
+    daemon: {
+      units: ["berth-control-plane.service"],
+      state: ["/var/cache/berth-control-plane"],
+      // Made here, the first key is in no log and the sealing key in no database.
+      configure: `  keys="$root${KEYS}"
+  if [ ! -e "$keys" ]; then
+    hex() { od -An -v -N "$1" -tx1 /dev/urandom | tr -d ' \\n'; }
+    secret=$(hex 32) lookup=$(hex 6) key=$(hex 16)
+    [ "\${#secret}-\${#lookup}-\${#key}" = 64-12-32 ]
+    umask 077
+    {
+      echo "# Made at the first installation. Keep a copy: the secret key opens what is sealed in the database."
+      echo "BERTH_SECRET_KEY=$secret"
+      echo "# The first operator's key, for opsctl."
+      echo "BERTH_ROOT_KEY=opsk_\${lookup}_$key"
+    } > "$keys.new"
+    umask 022
+    mv "$keys.new" "$keys"
+  fi
+`,
+      parting: `Kept: ${KEYS}, which opens what is sealed in the database.`,
+    },
+  },
+  opsctl: {
+    summary: "operators' command line of Berth",
+    description: ["Approves nodes, manages tenants, images and boot policy, and verifies the audit chain."],
+    depends: [LIBC],
+    files: [],
+    sysusers: null,
+    daemon: null,
+  },
+  tenantctl: {
+    summary: "tenants' command line of Berth",
+    description: ["Networks, addresses, firewall rules, disks and instances of a tenant; images of any image index."],
+    depends: [LIBC],
+    files: [],
+    sysusers: null,
+    daemon: null,
+  },
+  nodeagent: {
+    summary: "agent of a Berth compute node",
+    description: ["Enrols the machine at the control plane, reports its state and carries out its jobs."],
+    depends: [LIBC, "systemd"],
+    files: [
+      [`${UNITS}/berth-nodeagent.service`, "cli/release/files/berth-nodeagent.service", READABLE],
+      ["etc/berth/nodeagent.env", "cli/release/files/nodeagent.env", ROOT_ONLY],
+    ],
+    sysusers: null,
+    daemon: {
+      units: ["berth-nodeagent.service"],
+      state: ["/var/lib/berth-nodeagent", "/var/lib/private/berth-nodeagent"],
+    },
+  },
+  booter: {
+    summary: "DHCP, TFTP and HTTP boot service of Berth",
+    description: ["Boots bare machines and nodes of a site over its admin network, and sets them up."],
+    depends: [LIBC, "systemd"],
+    files: [
+      [`${UNITS}/berth-booter.service`, "booter/booter.service", READABLE],
+      ["etc/berth/booter.toml", "booter/booter.toml", READABLE],
+      ["usr/share/doc/booter/README.md", "booter/README.md", READABLE],
+    ],
+    sysusers: ["berth-booter", `u berth-booter - "Berth booter" /nonexistent\n`],
+    daemon: { units: ["berth-booter.service"], state: ["/var/lib/berth-booter"] },
+  },
+  "index-builder": {
+    summary: "builder of Berth's image index",
+    description: ["Makes a catalogue of cloud images with verified digests from what their vendors publish."],
+    depends: [LIBC, "systemd"],
+    files: [
+      [`${UNITS}/berth-index-builder.service`, "cli/release/files/berth-index-builder.service", READABLE],
+      [`${UNITS}/berth-index-builder.timer`, "cli/release/files/berth-index-builder.timer", READABLE],
+      ["etc/berth/index-builder.env", "cli/release/files/index-builder.env", ROOT_ONLY],
+      ["usr/share/doc/index-builder/README.md", "index-builder/README.md", READABLE],
+    ],
+    sysusers: ["berth-index-builder", `u berth-index-builder - "Berth index builder" /nonexistent\n`],
+    daemon: {
+      units: ["berth-index-builder.timer", "berth-index-builder.service"],
+      state: ["/var/lib/berth-images"],
+    },
+  },
+};
+
+export async function describePackage(name: PackageName, material: Material): Promise<Package> {
+  const { files, sysusers, daemon, ...words } = PLANS[name];
+  const isControlPlane = name === "berth-control-plane";
+  const named = [["usr/share/doc/" + name + "/copyright", "LICENSE", READABLE] as const, ...files];
+  return {
+    name,
+    ...words,
+    files: [
+      ...await Promise.all(named.map(([path, source, mode]) => fileOf(join(material.root, source), path, mode))),
+      ...sysusers === null ? [] : [entry(`usr/lib/sysusers.d/${sysusers[0]}.conf`, sysusers[1])],
+      ...isControlPlane ? material.control_plane : material.manual.filter(({ path }) => isAbout(path, name)),
+      {
+        path: isControlPlane ? `${HOME}/bin/deno` : `usr/bin/${name}`,
+        bytes: material.program,
+        mode: RUNNABLE,
+      },
+    ],
+    scripts: daemon === null
+      ? {}
+      : maintainerScripts({ ...daemon, sysusers: sysusers === null ? null : `${sysusers[0]}.conf` }),
+  };
+}
+
+/** Units of the project run what is installed by hand; a package has its programs in /usr/bin. */
+async function fileOf(source: string, path: string, mode: number): Promise<Entry> {
+  const bytes = await readFile(source);
+  if (!path.endsWith(".service")) return { path, bytes, mode };
+  return { path, mode, bytes: Buffer.from(bytes.toString("utf8").replaceAll("/usr/local/bin/", "/usr/bin/")) };
+}
+
+function entry(path: string, text: string): Entry {
+  return { path, bytes: Buffer.from(text), mode: READABLE };
+}
+
+/** A manual page is called NAME.8 or NAME-VERB.1, a completion NAME, _NAME or NAME.fish. */
+function isAbout(path: string, name: string): boolean {
+  const file = path.split("/").at(-1)!.replace(/^_/, "");
+  return file === name || file.startsWith(`${name}.`) || file.startsWith(`${name}-`);
+}

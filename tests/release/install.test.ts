@@ -1,0 +1,208 @@
+// install.sh: nothing is installed before signature and digests are found right; what it installs goes again.
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readReleaseKey } from "../../cli/release/signature.ts";
+import { SIGNATURE, SUMS, writeSums } from "../../cli/release/release.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { writeReleaseKey } from "./release-key.ts";
+import { flipBit, releaseKeyIn, smallRelease } from "./small-release.ts";
+import { type Ended, hasTool, rootWords, run } from "./tools.ts";
+
+const TOOLS = ["dpkg", "dpkg-query", "gpgv", "sha256sum", "base64", "systemd-sysusers"];
+/** An empty root has neither a shell for the scripts nor the libraries that the packages depend on; it need not last. */
+const DPKG_FORCE = "script-chrootless,depends,unsafe-io";
+
+const missing: string[] = [];
+for (const name of TOOLS) if (!await hasTool(name)) missing.push(name);
+const asRoot = await rootWords();
+if (asRoot === null) missing.push("a way to be root");
+if (missing.length > 0) console.log(`skipped: installing needs ${missing.join(", ")}`);
+
+describe.skipIf(missing.length > 0)("install.sh", () => {
+  let folder: TemporaryFolder;
+  let architecture: "amd64" | "arm64";
+  let root: string;
+  let key_path: string;
+  const at = (...parts: string[]) => join(folder.path, ...parts);
+  const debOf = (name: string, version: string) => `${name}_${version}_${architecture}.deb`;
+
+  beforeAll(async () => {
+    folder = await temporaryFolder("install");
+    const { stdout } = await run("dpkg", ["--print-architecture"]);
+    architecture = stdout.trim() === "arm64" ? "arm64" : "amd64";
+    key_path = await releaseKeyIn(folder.path);
+    await smallRelease({ folder: at("new"), version: "1.10.0", architecture, key_path });
+    const packages = ["opsctl", "booter"] as const;
+    await smallRelease({ folder: at("old"), version: "1.9.0", architecture, key_path, packages });
+  });
+  afterAll(() => folder.remove());
+
+  beforeEach(async () => {
+    root = at("root");
+    await rm(root, { recursive: true, force: true });
+    await mkdir(join(root, "var/lib/dpkg/info"), { recursive: true });
+    await mkdir(join(root, "var/lib/dpkg/updates"), { recursive: true });
+    await mkdir(join(root, "etc"), { recursive: true });
+    for (const name of ["var/lib/dpkg/status", "etc/passwd", "etc/group"]) await writeFile(join(root, name), "");
+  });
+
+  const rooted = (program: string, words: readonly string[]): Promise<Ended> => {
+    const [first = "", ...rest] = [...asRoot!, program, ...words];
+    return run(first, rest, { DPKG_FORCE });
+  };
+  const install = (release: string, ...words: string[]) =>
+    rooted("sh", [at(release, "install.sh"), "--root", root, ...words]);
+  const dpkg = (...words: string[]) => rooted("dpkg", [`--root=${root}`, ...words]);
+  const versionOf = async (name: string) =>
+    (await run("dpkg-query", [`--admindir=${root}/var/lib/dpkg`, "-W", "-f", "${Status} ${Version}", name])).stdout;
+
+  /** Files below the root, without dpkg's own records. */
+  async function filesIn(): Promise<string[]> {
+    const entries = await readdir(root, { recursive: true, withFileTypes: true });
+    return entries.filter((each) => each.isFile()).map((each) =>
+      join(each.parentPath, each.name).slice(root.length + 1)
+    )
+      .filter((path) => !path.startsWith("var/lib/dpkg/") && !/^etc\/[^/]*$/.test(path)).sort();
+  }
+
+  async function expectRefused(ended: Promise<Ended>, why: string): Promise<void> {
+    const { code, stderr } = await ended;
+    expect(stderr).toContain(why);
+    expect(code).toBe(1);
+    expect(await filesIn()).toEqual([]);
+  }
+
+  test("installs every package, makes its users, and leaves nothing behind but what opens the database", async () => {
+    const names = ["berth-control-plane", "opsctl", "tenantctl", "nodeagent", "booter", "index-builder"];
+    const installed = await install("new", ...names);
+    expect(installed.stderr).toContain("Creating user 'berth'");
+    expect(installed.code).toBe(0);
+    for (const name of names) expect(await versionOf(name)).toBe("install ok installed 1.10.0");
+    expect((await run(join(root, "usr/bin/opsctl"), [])).stdout).toBe("opsctl 1.10.0\n");
+    const users = (await readFile(join(root, "etc/passwd"), "utf8")).split("\n").map((line) => line.split(":")[0]);
+    expect(users.filter((name) => name !== "").sort()).toEqual(["berth", "berth-booter", "berth-index-builder"]);
+    expect(await readFile(join(root, "etc/berth/control-plane.keys"), "utf8"))
+      .toMatch(/\nBERTH_SECRET_KEY=[0-9a-f]{64}\n.*\nBERTH_ROOT_KEY=opsk_[0-9a-f]{12}_[0-9a-f]{32}\n$/);
+
+    expect((await dpkg("--remove", ...names)).code).toBe(0);
+    const kept = ["booter.toml", "control-plane.env", "control-plane.keys", "index-builder.env", "nodeagent.env"];
+    expect(await filesIn()).toEqual(kept.map((name) => `etc/berth/${name}`));
+    expect((await dpkg("--purge", ...names)).code).toBe(0);
+    expect(await filesIn()).toEqual(["etc/berth/control-plane.keys"]);
+  });
+
+  test("an upgrade keeps what the operator wrote and the keys that were made", async () => {
+    expect((await install("old", "booter")).code).toBe(0);
+    await writeFile(join(root, "etc/berth/booter.toml"), "# mine\n");
+    expect((await install("new", "booter", "berth-control-plane")).code).toBe(0);
+    const keys = await readFile(join(root, "etc/berth/control-plane.keys"), "utf8");
+    expect((await install("new", "booter", "berth-control-plane")).code).toBe(0);
+    expect(await versionOf("booter")).toBe("install ok installed 1.10.0");
+    expect(await readFile(join(root, "etc/berth/booter.toml"), "utf8")).toBe("# mine\n");
+    expect(await readFile(join(root, "etc/berth/control-plane.keys"), "utf8")).toBe(keys);
+  });
+
+  test("an older version than the installed one is refused, unless it is asked for", async () => {
+    expect((await install("new", "opsctl")).code).toBe(0);
+    const refused = await install("old", "booter", "opsctl");
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("opsctl 1.10.0 is installed and 1.9.0 is older");
+    expect(await versionOf("opsctl")).toBe("install ok installed 1.10.0");
+    expect(await versionOf("booter")).toBe("");
+    expect((await install("old", "--allow-downgrade", "opsctl")).code).toBe(0);
+    expect(await versionOf("opsctl")).toBe("install ok installed 1.9.0");
+  });
+
+  describe("refuses", () => {
+    const broken = (name: string) => at("broken", name);
+    beforeEach(async () => {
+      await rm(at("broken"), { recursive: true, force: true });
+      await mkdir(at("broken"));
+      const names = [SUMS, SIGNATURE, "install.sh", debOf("opsctl", "1.9.0"), debOf("booter", "1.9.0")];
+      for (const name of names) await writeFile(broken(name), await readFile(at("old", name)));
+    });
+
+    test("the list of checksums with one bit changed, wherever that is", async () => {
+      const bytes = await readFile(at("old", SUMS));
+      for (let place = 0; place < bytes.length; place += 41) {
+        await flipBit(broken(SUMS), bytes, place);
+        await expectRefused(install("broken", "opsctl"), "the signature of the release is wrong");
+      }
+    });
+
+    test("a package with one bit changed, wherever that is", async () => {
+      const name = debOf("opsctl", "1.9.0");
+      const bytes = await readFile(at("old", name));
+      for (let place = 0; place < bytes.length; place += Math.ceil(bytes.length / 12)) {
+        await flipBit(broken(name), bytes, place);
+        await expectRefused(install("broken", "opsctl"), `${name} is not what was signed`);
+      }
+    });
+
+    test("a package that is fine, when another one that is asked for is not", async () => {
+      const name = debOf("booter", "1.9.0");
+      await flipBit(broken(name), await readFile(at("old", name)), 100);
+      await expectRefused(install("broken", "opsctl", "booter"), `${name} is not what was signed`);
+    });
+
+    test("a signature that is damaged or not there", async () => {
+      const text = await readFile(at("old", SIGNATURE), "utf8");
+      const lines = text.split("\n");
+      const body = lines.findIndex((line) => line === "") + 1;
+      lines[body] = lines[body]!.split("").toReversed().join("");
+      await writeFile(broken(SIGNATURE), lines.join("\n"));
+      await expectRefused(install("broken", "opsctl"), "the signature of the release is wrong");
+      await rm(broken(SIGNATURE));
+      await expectRefused(install("broken", "opsctl"), `${SIGNATURE} cannot be read`);
+    });
+
+    test("a release that another key signed, unless that key is the one to trust", async () => {
+      const other = at("other.key");
+      await writeReleaseKey(other);
+      const key = await readReleaseKey(other, null);
+      await writeSums(at("broken"), key);
+      await expectRefused(install("broken", "opsctl"), "the signature of the release is wrong");
+      await writeFile(at("other.gpg"), key.toPublic().write());
+      expect((await install("broken", "--keyring", at("other.gpg"), "opsctl")).code).toBe(0);
+    });
+
+    test("a package under the name of another one", async () => {
+      await writeFile(broken(debOf("opsctl", "1.9.0")), await readFile(at("old", debOf("booter", "1.9.0"))));
+      await expectRefused(install("broken", "opsctl"), "is not what was signed");
+    });
+
+    test("a package that the release does not have, and what is no name", async () => {
+      await expectRefused(install("broken", "tenantctl"), "the release has no package tenantctl");
+      await expectRefused(install("broken", "../opsctl"), "no package is called ../opsctl");
+      await expectRefused(install("broken", "opsctl_1.9.0"), "no package is called opsctl_1.9.0");
+    });
+  });
+
+  test("without a package to install it tells how it is called", async () => {
+    const { code, stderr } = await install("new");
+    expect(code).toBe(2);
+    expect(stderr).toContain("--allow-downgrade");
+    expect(await filesIn()).toEqual([]);
+  });
+});
+
+describe("the release's key", () => {
+  let folder: TemporaryFolder;
+  beforeAll(async () => void (folder = await temporaryFolder("release-key")));
+  afterAll(() => folder.remove());
+
+  test("one with a passphrase opens by it alone", async () => {
+    const path = join(folder.path, "locked.key");
+    await writeReleaseKey(path, "correct horse");
+    expect((await readReleaseKey(path, "correct horse")).isDecrypted()).toBe(true);
+    await expect(readReleaseKey(path, null)).rejects.toThrow("needs its passphrase");
+    await expect(readReleaseKey(path, "wrong")).rejects.toThrow();
+  });
+
+  test("one of a kind that gpgv does not know is refused", async () => {
+    const path = join(folder.path, "new-kind.key");
+    await writeReleaseKey(path, undefined, "curve25519");
+    await expect(readReleaseKey(path, null)).rejects.toThrow("does not know");
+  });
+});

@@ -1,0 +1,19 @@
+// A signing key of a test's own, in a file as operators keep theirs.
+import { writeFile } from "node:fs/promises";
+import * as openpgp from "openpgp";
+
+/** Writes the armored private key. It was made in the past, so that no clock is behind it. */
+export async function writeReleaseKey(
+  path: string,
+  passphrase?: string,
+  kind: "ed25519Legacy" | "curve25519" = "ed25519Legacy",
+): Promise<void> {
+  const { privateKey } = await openpgp.generateKey({
+    ...kind === "curve25519" ? { type: kind } : { type: "ecc", curve: kind },
+    userIDs: [{ name: "Berth release test", email: "release@berth.example" }],
+    date: new Date("2026-01-01T00:00:00Z"),
+    format: "armored",
+    ...passphrase === undefined ? {} : { passphrase },
+  });
+  await writeFile(path, privateKey, { mode: 0o600 });
+}

@@ -1,0 +1,123 @@
+// The same tree makes the same release, whenever and wherever it is made.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { arArchive } from "../../cli/release/ar.ts";
+import { gzipped } from "../../cli/release/gzip.ts";
+import { closureOf, readLock } from "../../cli/release/lock.ts";
+import { importedPackages } from "../../cli/release/node-modules.ts";
+import { tarArchive } from "../../cli/release/tar.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { releaseKeyIn, ROOT, smallRelease, TIME_S } from "./small-release.ts";
+
+let folder: TemporaryFolder;
+let names: readonly string[];
+const read = (release: string, name: string) => readFile(join(folder.path, release, name));
+
+beforeAll(async () => {
+  folder = await temporaryFolder("reproducible");
+  const key_path = await releaseKeyIn(folder.path);
+  names = await smallRelease({ folder: join(folder.path, "first"), version: "1.2.3", tree: "whole", key_path });
+  expect(await smallRelease({ folder: join(folder.path, "second"), version: "1.2.3", tree: "whole", key_path }))
+    .toEqual(names);
+});
+afterAll(() => folder.remove());
+
+test("two releases of one tree are equal in every byte but those of the signature", async () => {
+  expect(names.length).toBe(6 + 4);
+  const differing: string[] = [];
+  for (const name of names) {
+    if (!(await read("first", name)).equals(await read("second", name))) differing.push(name);
+  }
+  // The signature says when it was made, and OpenPGP puts chance into it.
+  expect(differing.filter((name) => name !== "SHA256SUMS.asc")).toEqual([]);
+});
+
+test("the order in which files are given makes no difference", () => {
+  const entries = ["usr/b", "usr/a/c", "etc/x", "usr/a-b"].map((path) => ({
+    path,
+    mode: 0o644,
+    bytes: new Uint8Array(3),
+  }));
+  expect(tarArchive(entries, TIME_S)).toEqual(tarArchive(entries.toReversed(), TIME_S));
+});
+
+test("what gzip writes has no time, no name and no system in it", async () => {
+  expect([...(await gzipped(new TextEncoder().encode("text"))).subarray(0, 10)])
+    .toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, expect.any(Number), 255]);
+});
+
+describe("the writers refuse", () => {
+  test("a path that ustar cannot hold", () => {
+    const path = `usr/${"x".repeat(101)}`;
+    expect(() => tarArchive([{ path, mode: 0o644, bytes: new Uint8Array() }], TIME_S)).toThrow("too long");
+  });
+
+  test("one path twice", () => {
+    const entry = { path: "usr/a", mode: 0o644, bytes: new Uint8Array() };
+    expect(() => tarArchive([entry, entry], TIME_S)).toThrow("twice");
+  });
+
+  test("a member's name of 17 characters", () => {
+    const bytes = new Uint8Array();
+    expect(() => arArchive([{ name: "a".repeat(16), bytes }], TIME_S)).not.toThrow();
+    expect(() => arArchive([{ name: "a".repeat(17), bytes }], TIME_S)).toThrow("longer than 16");
+  });
+});
+
+describe("the bill of materials", () => {
+  type Bill = {
+    specVersion: string;
+    serialNumber: string;
+    metadata: { timestamp: string };
+    components: { name: string; version: string; scope: string; purl: string; hashes?: { content: string }[] }[];
+    dependencies: { ref: string; dependsOn: string[] }[];
+  };
+  let bill: Bill;
+  beforeAll(async () => void (bill = JSON.parse((await read("first", "berth_1.2.3.cdx.json")).toString("utf8"))));
+
+  test("names every package of the lock once, with the digest of its archive", async () => {
+    const lock = await readLock(join(ROOT, "deno.lock"));
+    const libraries = bill.components.filter(({ purl }) => purl.startsWith("pkg:npm/"));
+    const wanted = new Set([...lock.values()].map(({ name, version }) => `${name}@${version}`));
+    expect(libraries.map(({ name, version }) => `${name}@${version}`).sort()).toEqual([...wanted].sort());
+    expect(libraries.every(({ hashes }) => /^[0-9a-f]{128}$/.test(hashes?.[0]?.content ?? ""))).toBe(true);
+  });
+
+  test("tells what is shipped from what only builds and tests", () => {
+    const scope = (wanted: string) => bill.components.find(({ name }) => name === wanted)?.scope;
+    expect([scope("zod"), scope("commander"), scope("pg"), scope("deno"), scope("bun")])
+      .toEqual(["required", "required", "required", "required", "required"]);
+    expect([scope("vitest"), scope("fast-check")]).toEqual(["excluded", "excluded"]);
+  });
+
+  test("every dependency it names is a component, and every component has its dependencies", () => {
+    const known = new Set(bill.components.map(({ purl }) => purl));
+    expect(bill.dependencies.flatMap(({ dependsOn }) => dependsOn).filter((each) => !known.has(each))).toEqual([]);
+    const listed = new Set(bill.dependencies.map(({ ref }) => ref));
+    expect(bill.components.filter(({ purl }) => purl.startsWith("pkg:npm/") && !listed.has(purl))).toEqual([]);
+  });
+
+  test("bears the release's time and a number made from its content", () => {
+    expect(bill.specVersion).toBe("1.6");
+    expect(bill.metadata.timestamp).toBe(new Date(TIME_S * 1_000).toISOString());
+    expect(bill.serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+});
+
+describe("the lock", () => {
+  test("a package comes with all it needs, and an unknown name is refused", async () => {
+    const lock = await readLock(join(ROOT, "deno.lock"));
+    const names = closureOf(lock, ["pg"]).map(({ name }) => name);
+    expect(names).toContain("pg");
+    expect(names).toContain("postgres-bytea");
+    expect(names).not.toContain("kysely");
+    expect(() => closureOf(lock, ["no-such-package"])).toThrow("no-such-package");
+  });
+
+  test("imports are found in every form that the project uses", () => {
+    const text = `import a from "hono/factory";\nimport "zod";\nexport type { B } from "@hono/zod-openapi";
+      const c = await import("pg");\nimport { d } from "./local.ts";\nimport { e } from "node:fs";`;
+    expect(importedPackages([text])).toEqual(["@hono/zod-openapi", "hono", "pg", "zod"]);
+  });
+});

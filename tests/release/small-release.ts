@@ -1,0 +1,64 @@
+// A release by the code that makes the real one, whose programs are a line of shell each: everything but their weight.
+import { Buffer } from "node:buffer";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Item, writeRelease } from "../../cli/release/release.ts";
+import { type PackageName, PACKAGES } from "../../cli/release/packages.ts";
+import { readReleaseKey } from "../../cli/release/signature.ts";
+import { controlPlaneFiles } from "../../cli/release/control-plane.ts";
+import { readLock } from "../../cli/release/lock.ts";
+import type { Architecture } from "../../cli/release/deb.ts";
+import { writeReleaseKey } from "./release-key.ts";
+
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+/** 2026-01-02, after the key was made. */
+export const TIME_S = 1_767_312_000;
+
+export type SmallRelease = {
+  readonly folder: string;
+  readonly version: string;
+  readonly architecture?: Architecture;
+  readonly packages?: readonly PackageName[];
+  /** The control plane with all its files, or with the few that tell it apart; few by default. */
+  readonly tree?: "whole" | "few";
+  /** File of the signing key. */
+  readonly key_path: string;
+};
+
+export async function smallRelease(given: SmallRelease): Promise<readonly string[]> {
+  const architecture = given.architecture ?? "amd64";
+  const lock = await readLock(join(ROOT, "deno.lock"));
+  const whole = await controlPlaneFiles(ROOT, lock);
+  const few = whole.files.filter(({ path }) => /^usr\/lib\/berth\/(?:src\/)?[^/]*$/.test(path));
+  return await writeRelease({
+    root: ROOT,
+    out: given.folder,
+    version: given.version,
+    time_s: TIME_S,
+    items: (given.packages ?? PACKAGES).map((name) => ({ name, architecture })),
+    program: (item) => Promise.resolve(programOf(item, given.version)),
+    manual: [{ path: "usr/share/man/man1/opsctl-cn.1.gz", bytes: Buffer.from("page"), mode: 0o644 }],
+    lock,
+    control_plane: given.tree === "whole" ? whole : { ...whole, files: few },
+    imported: ["commander", "openpgp"],
+    runtimes: { bun: "1.0.0", deno: "2.0.0" },
+    key: await readReleaseKey(given.key_path, null),
+  });
+}
+
+export async function releaseKeyIn(folder: string): Promise<string> {
+  const path = join(folder, "release.key");
+  await writeReleaseKey(path);
+  return path;
+}
+
+function programOf({ name }: Item, version: string): Uint8Array {
+  return Buffer.from(`#!/bin/sh\necho ${name} ${version}\n`);
+}
+
+export async function flipBit(path: string, bytes: Uint8Array, at: number): Promise<void> {
+  const changed = Uint8Array.from(bytes);
+  changed[at]! ^= 1;
+  await writeFile(path, changed);
+}

@@ -1,0 +1,23 @@
+// A systemd unit's settings, as far as these tests look at them.
+export type Unit = {
+  /** The values of a key that may stand several times. */
+  all(key: string): readonly string[];
+  /** The value of a key that stands once. Throws an Error otherwise. */
+  one(key: string): string;
+};
+
+export function parseUnit(text: string): Unit {
+  const lines = text.split("\n").map((line) => line.trim()).filter((line) => /^[A-Za-z]+=/.test(line));
+  const all = (key: string) =>
+    lines.filter((line) => line.startsWith(`${key}=`)).map((line) => line.slice(key.length + 1));
+  return {
+    all,
+    one(key) {
+      const [value, second] = all(key);
+      if (value === undefined || second !== undefined) {
+        throw new Error(`${key} stands ${all(key).length} times, not once`);
+      }
+      return value;
+    },
+  };
+}

@@ -1,0 +1,150 @@
+// The systemd units: what they run is in the package, and they may do no more than their program needs.
+import { execFileSync } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { serverPermissions } from "../../src/permissions.ts";
+import { PACKAGES } from "../../cli/release/packages.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { readDeb } from "./read-deb.ts";
+import { releaseKeyIn, smallRelease } from "./small-release.ts";
+import { hasTool } from "./tools.ts";
+import { parseUnit, type Unit } from "./unit.ts";
+
+const UNITS = "usr/lib/systemd/system/";
+/** Made by the control plane's postinst. */
+const MADE_AT_INSTALLATION = "etc/berth/control-plane.keys";
+/** What a unit waits for or belongs to. */
+const TARGETS = ["sysinit", "basic", "shutdown", "multi-user", "network-online", "timers", "time-sync", "time-set"];
+
+let folder: TemporaryFolder;
+const files = new Map<string, { readonly mode: string; readonly text: string }>();
+const units = new Map<string, Unit>();
+
+beforeAll(async () => {
+  folder = await temporaryFolder("units");
+  const out = join(folder.path, "release");
+  await smallRelease({ folder: out, version: "1.2.3", key_path: await releaseKeyIn(folder.path) });
+  for (const name of PACKAGES) {
+    const { data } = readDeb(await readFile(join(out, `${name}_1.2.3_amd64.deb`)));
+    for (const { path, mode, isFolder, bytes } of data.values()) {
+      if (isFolder || path.startsWith("usr/lib/berth/node_modules/")) continue;
+      files.set(path, { mode, text: bytes.toString("utf8") });
+      if (path.startsWith(UNITS)) units.set(path.slice(UNITS.length), parseUnit(bytes.toString("utf8")));
+    }
+  }
+});
+afterAll(() => folder.remove());
+
+const services = () => [...units].filter(([name]) => name.endsWith(".service"));
+
+test("these units come with the packages", () => {
+  expect([...units.keys()].sort()).toMatchSnapshot();
+});
+
+test("a unit runs a program of its package and reads settings that are there", () => {
+  for (const [name, unit] of services()) {
+    const [program = ""] = unit.one("ExecStart").split(" ");
+    expect(files.get(program.slice(1))?.mode, name).toBe("755");
+    const settings = unit.all("EnvironmentFile").map((path) => path.slice(1));
+    expect(settings.filter((path) => path !== MADE_AT_INSTALLATION && !files.has(path)), name).toEqual([]);
+  }
+});
+
+test("a setting that may hold a secret is for root alone", () => {
+  const open = services().flatMap(([, unit]) => unit.all("EnvironmentFile").map((path) => path.slice(1)))
+    .filter((path) => files.has(path) && files.get(path)!.mode !== "600");
+  expect(open).toEqual([]);
+});
+
+test("a unit runs as a user that its package makes, or as one that systemd makes up", () => {
+  for (const [name, unit] of services()) {
+    const user = unit.all("User")[0];
+    const made = [...files].filter(([path]) => path.startsWith("usr/lib/sysusers.d/")).map(([, { text }]) =>
+      text.split(" ")[1]
+    );
+    if (user === undefined) expect(unit.one("DynamicUser"), name).toBe("yes");
+    else expect(made, name).toContain(user);
+  }
+});
+
+test("only the booter has a capability: its ports 67, 69 and 80", () => {
+  const bounds = Object.fromEntries(services().map(([name, unit]) => [name, unit.one("CapabilityBoundingSet")]));
+  const { "berth-booter.service": booter, ...others } = bounds;
+  expect(booter).toBe("CAP_NET_BIND_SERVICE");
+  expect(units.get("berth-booter.service")!.one("AmbientCapabilities")).toBe("CAP_NET_BIND_SERVICE");
+  expect(Object.values(others)).toEqual(["", "", ""]);
+});
+
+test("every unit sees the system read-only and can gain no rights", () => {
+  const wanted = {
+    ProtectSystem: "strict",
+    NoNewPrivileges: "yes",
+    ProtectHome: "yes",
+    PrivateTmp: "yes",
+    PrivateDevices: "yes",
+    RestrictNamespaces: "yes",
+    ProtectKernelTunables: "yes",
+    ProtectKernelModules: "yes",
+    ProtectControlGroups: "yes",
+    SystemCallArchitectures: "native",
+  };
+  for (const [name, unit] of services()) {
+    const found = Object.fromEntries(Object.keys(wanted).map((key) => [key, unit.one(key)]));
+    expect(found, name).toEqual(wanted);
+  }
+});
+
+describe("the control plane's Deno", () => {
+  const start = () => files.get("usr/lib/berth/bin/start")!.text;
+
+  test("may do what the permissions of its configuration say, and is never allowed everything", () => {
+    const lines = start().split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    expect(lines).toEqual([
+      "set -eu",
+      "cd /usr/lib/berth",
+      "set -- bin/deno run --no-prompt --no-remote --no-lock --config=deno.json",
+      'permissions=$("$@" --allow-env src/permissions.ts)',
+      'exec "$@" $permissions src/serve.ts',
+    ]);
+  });
+
+  test("runs files of the package by a configuration of the package", () => {
+    expect(files.has("usr/lib/berth/src/permissions.ts")).toBe(true);
+    expect(files.has("usr/lib/berth/src/serve.ts")).toBe(true);
+    expect(JSON.parse(files.get("usr/lib/berth/deno.json")!.text)).toEqual({ nodeModulesDir: "manual" });
+  });
+
+  test("on the configuration as it is installed: the network, the named variables, and its own files to read", () => {
+    const settings = files.get("etc/berth/control-plane.env")!.text.split("\n").filter((line) => /^\w+=/.test(line))
+      .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]);
+    expect(serverPermissions(Object.fromEntries(settings))).toEqual([
+      "--allow-net",
+      expect.stringMatching(/^--allow-env=[A-Z_,*]+$/),
+      "--allow-read=migrations,src/auth/password-worker.ts",
+    ]);
+  });
+});
+
+test("systemd finds nothing wrong with any unit", async (context) => {
+  if (!await hasTool("systemd-analyze")) {
+    console.log("skipped: no systemd-analyze on this machine");
+    return context.skip();
+  }
+  const root = join(folder.path, "root");
+  const place = async (path: string, text: string, mode: number) => {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text, { mode });
+  };
+  for (const [path, { text, mode }] of files) await place(path, text, parseInt(mode, 8));
+  for (const name of TARGETS) {
+    await place(`${UNITS}${name}.target`, "[Unit]\nDescription=stands for the real one\n", 0o644);
+  }
+  const paths = [...units.keys()].map((name) => join(root, UNITS, name));
+  // What it finds wrong it prints and ends with 1.
+  const said = execFileSync("systemd-analyze", ["verify", "--man=no", `--root=${root}`, ...paths], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  expect(said).toBe("");
+});
