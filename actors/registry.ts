@@ -30,6 +30,8 @@ import type { SagaMessage } from "./saga/messages.ts";
 import { cnSetup } from "./sagas/cn-setup.ts";
 import { diskResize } from "./sagas/disk-resize.ts";
 import { floatingIpAllocate } from "./sagas/floating-ip-allocate.ts";
+import { floatingIpAttach } from "./sagas/floating-ip-attach.ts";
+import { floatingIpDetach } from "./sagas/floating-ip-detach.ts";
 import { instanceCreate } from "./sagas/instance-create.ts";
 import { instanceDelete } from "./sagas/instance-delete.ts";
 import { instanceLifecycle } from "./sagas/instance-lifecycle.ts";
@@ -88,6 +90,8 @@ export const sagas = [
   natGatewayCreate,
   natGatewayDelete,
   floatingIpAllocate,
+  floatingIpAttach,
+  floatingIpDetach,
   instanceCreate,
   instanceLifecycle,
   instanceDelete,

@@ -4,6 +4,7 @@ import { parseCidr } from "./pure/ip-address.ts";
 import { API_KEY_FORM, parseApiKey } from "./pure/api-key.ts";
 import type { IdentityService } from "./auth/issuer-credential.ts";
 import { isIssuerUrl, ISSUER_URL_RULE } from "./auth/issuer-url.ts";
+import type { TlsFiles } from "./http/tls-files.ts";
 import { APPROVE_PER_MINUTE_DEFAULT, LOGIN_PER_MINUTE, REGISTER_PER_MINUTE_DEFAULT } from "./contract/limits.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -27,6 +28,8 @@ export type Config = {
   /** The identity service whose tokens are accepted beside our own, or null. */
   readonly identity: IdentityService | null;
   readonly trustedProxies: readonly Cidr[];
+  /** The server's own certificate; null: plain HTTP, for the loopback interface or a proxy in front. */
+  readonly tls: TlsFiles | null;
   /** A proxy in front cuts slow senders, so the plain server will do. */
   readonly behindProxy: boolean;
   readonly logLevel: "debug" | "info" | "warning" | "error";
@@ -66,6 +69,7 @@ export function readConfig(env: Environment): Config {
     loginPerMinute: whole(env, "BERTH_LOGIN_PER_MINUTE", { standard: LOGIN_PER_MINUTE, low: 1, high: 1e6 }),
     identity: identityService(env),
     trustedProxies: proxies(env["BERTH_TRUSTED_PROXIES"] ?? ""),
+    tls: tlsFiles(env),
     behindProxy: flag(env, "BERTH_BEHIND_PROXY"),
     logLevel: level(env["BERTH_LOG_LEVEL"] ?? "info"),
     env,
@@ -100,6 +104,14 @@ function issuerUrl(env: Environment, name: string): string | null {
   const text = env[name] || null;
   if (text === null || isIssuerUrl(text)) return text;
   throw new Error(`${name} ${ISSUER_URL_RULE}`);
+}
+
+function tlsFiles(env: Environment): TlsFiles | null {
+  const cert = env["BERTH_TLS_CERT"] || null;
+  const key = env["BERTH_TLS_KEY"] || null;
+  if (cert !== null && key !== null) return { cert, key };
+  if (cert === null && key === null) return null;
+  throw new Error("BERTH_TLS_CERT and BERTH_TLS_KEY must be set together");
 }
 
 function proxies(text: string): Cidr[] {

@@ -5,8 +5,10 @@ import process from "node:process";
 import { readConfig } from "./config.ts";
 import { startEmbedded } from "./db/embedded.ts";
 import { serveNode } from "./http/node-server.ts";
+import { readTls } from "./http/tls-files.ts";
 import { startLabNodes } from "./lab/nodes.ts";
 import { configureLogging } from "./logging.ts";
+import { isLoopback } from "./pure/client-address.ts";
 import { openControlPlane } from "./wiring.ts";
 
 /** How long running requests may take to end after SIGTERM. */
@@ -17,6 +19,7 @@ const logger = getLogger(["berth"]);
 async function serve(): Promise<void> {
   const config = readConfig(process.env);
   await configureLogging(config.logLevel);
+  const tls = config.tls === null ? null : await readTls(config.tls);
   const embedded = config.databaseUrl === null
     ? await startEmbedded({ dataDir: config.dataDir, note: (text) => logger.info(text) })
     : null;
@@ -29,15 +32,21 @@ async function serve(): Promise<void> {
     fetch: plane.fetch,
     hostname: config.host,
     port: config.port,
+    tls,
   });
-  const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`;
+  const url = `http${tls === null ? "" : "s"}://${
+    config.host.includes(":") ? `[${config.host}]` : config.host
+  }:${server.port}`;
   const nodes = startLabNodes({ count: config.labNodes, endpoint: url, dataDir: config.dataDir });
+  if (tls === null && !config.behindProxy && config.host !== "localhost" && !isLoopback(config.host)) {
+    logger.warning("keys and passwords cross the network in clear: set BERTH_TLS_CERT and BERTH_TLS_KEY", { url });
+  }
   logger.info("listening", { url, database: embedded === null ? "DATABASE_URL" : "embedded" });
 
   function serveDeno() {
     const { hostname, signal } = { hostname: config.host, signal: undefined };
     const running = Deno.serve(
-      { hostname, port: config.port, signal, onListen: () => {} },
+      { hostname, port: config.port, signal, onListen: () => {}, ...tls },
       (request, info) =>
         plane.fetch(request, { remoteAddress: "hostname" in info.remoteAddr ? info.remoteAddr.hostname : undefined }),
     );

@@ -34,7 +34,10 @@ import { migrate } from "./db/migrate.ts";
 import { isConnectionError, openPool } from "./db/pool.ts";
 import { createSignals } from "./db/signals.ts";
 import { createStore } from "./db/store.ts";
+import { tlsWarning } from "./db/tls.ts";
 import { upkeep } from "./db/upkeep.ts";
+import { examine } from "./doctor/examine.ts";
+import { oneAtATime } from "./doctor/one-visit.ts";
 import { parseIdempotencyKey } from "./http/idempotency-key.ts";
 import { newMetrics } from "./http/metrics.ts";
 import { newApp } from "./http/shell.ts";
@@ -52,9 +55,11 @@ import { cnRoutes } from "./routes/cns.ts";
 import { configRoutes } from "./routes/config.ts";
 import { type Ctx, isFault, type RouteDeps, type To, type Turn } from "./routes/deps.ts";
 import { diskRoutes } from "./routes/disks.ts";
+import { doctorRoutes } from "./routes/doctor.ts";
 import { firewallRuleRoutes } from "./routes/firewall-rules.ts";
 import { idpRoutes } from "./routes/idps.ts";
 import { externalSubnetRoutes } from "./routes/external-subnets.ts";
+import { floatingIpBindingRoutes } from "./routes/floating-ip-binding.ts";
 import { floatingIpRoutes } from "./routes/floating-ips.ts";
 import { imageRoutes } from "./routes/images.ts";
 import { indexSiteRoutes } from "./routes/index-site.ts";
@@ -76,12 +81,14 @@ import { createSettings } from "./routes/settings.ts";
 import { siloRoutes } from "./routes/silos.ts";
 import { sshKeyRoutes } from "./routes/ssh-keys.ts";
 import { subnetRoutes } from "./routes/subnets.ts";
+import { systemInstanceRoutes } from "./routes/system-instances.ts";
 import { systemRoutes } from "./routes/system.ts";
 import { tenantKeyRoutes } from "./routes/tenant-keys.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { vpcRoutes } from "./routes/vpcs.ts";
 import { userRoutes } from "./routes/users.ts";
 import { VERSION } from "./version.ts";
+import { createLoadMaterializer } from "./workers/load-materializer.ts";
 import { productionPorts } from "./workers/ports.ts";
 import { createPump } from "./workers/pump.ts";
 
@@ -115,6 +122,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   const report = (message: string, error: unknown) => logger.error(message, { error: describeError(error) });
 
   let closing = false;
+  const weak = tlsWarning(databaseUrl);
+  if (weak !== null) logger.warning(weak);
   await migrate(config.ownerUrl ?? databaseUrl);
   const db = openPool({
     url: databaseUrl,
@@ -153,6 +162,11 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   });
   const signals = createSignals(db);
   const settings = createSettings(db.kysely, config.env);
+  const load = createLoadMaterializer({
+    materialize: (interval_s) => db.query("select load_materialize($1)", [interval_s]),
+    ports,
+    interval_s: settings.loadIntervalS,
+  });
   for (const key of settings.shadowed) logger.warning("a setting is shadowed by the environment", { key });
 
   const approvals = createHeldPolls<string, Registered>({
@@ -354,6 +368,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   projectRoutes(app, deps);
   natGatewayRoutes(app, deps);
   floatingIpRoutes(app, deps);
+  floatingIpBindingRoutes(app, deps);
   nicTagRoutes(app, deps);
   externalSubnetRoutes(app, deps);
   networkPoolRoutes(app, deps);
@@ -366,12 +381,17 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   sshKeyRoutes(app, deps);
   instanceRoutes(app, deps);
   instanceActionRoutes(app, deps);
+  systemInstanceRoutes(app, deps);
   diskRoutes(app, deps);
   nicRoutes(app, deps);
   if (config.indexSite !== null) indexSiteRoutes(app, deps, config.indexSite);
   if (config.lab) labRoutes(app, deps, advanceClock);
+  doctorRoutes(app, { ...deps, examine: oneAtATime(() => examine(db, { kinds: behaviors, now_ms: Date.now })) });
   systemRoutes(app, { ...deps, version: VERSION, metrics, ready, schemas: namedSchemas });
-  if (resident) pump.start();
+  if (resident) {
+    pump.start();
+    load.start();
+  }
 
   async function advanceClock(seconds: number): Promise<Date> {
     await db.query("update lab_clock set ahead = ahead + make_interval(secs => $1)", [seconds]);
@@ -402,6 +422,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     closing = true;
     release();
     await pump.stop();
+    await load.stop();
     while (!engine.idle()) await ports.sleep(IDLE_POLL_MS);
     await passwords.close();
     await signals.close();
@@ -412,7 +433,10 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
 
   return {
     fetch: (request, peer) => app.fetch(request, { remoteAddress: peer?.remoteAddress }),
-    pass: pump.pass,
+    pass: async () => {
+      await pump.pass();
+      await load.pass();
+    },
     release,
     close,
   };

@@ -7,7 +7,8 @@ import { type CnState, type On, resource } from "./state.ts";
 
 /** The bound key is not revoked (document 2, Authentication): what it may still do is a row of the policy table. */
 export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out<CnState> {
-  const next = { ...s, state: "disabled", claim_code: null, claim_code_expires_at: null, pending_credential: null };
+  const pending_credential = planted("disable_keeps_credential") ? s.pending_credential : null;
+  const next = { ...s, state: "disabled", claim_code: null, claim_code_expires_at: null, pending_credential };
   return go(
     (planted("disable_keeps_code") ? { ...next, claim_code: s.claim_code } : next) as On<"disabled">,
     audit("cn_disable", resource(s), { server_uuid: s.server_uuid, bound_api_key_id: s.bound_api_key_id }),

@@ -1,12 +1,18 @@
 // What operators set on a node in any state: role, reservoir, traits, root password.
-import { audit, go, reply, upsert } from "../engine/decide.ts";
+import { audit, go, lock, reply, upsert } from "../engine/decide.ts";
 import type { Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";
 import { type CnState, resource } from "./state.ts";
 import { reservoirView } from "./view.ts";
 
+/** It binds what is placed from now on; what stands there stays. The lock is that of whoever places something. */
 export function setRole(s: CnState, m: Msg<"set_role">): Out<CnState> {
-  return go({ ...s, role: m.role }, audit("cn_set_role", resource(s), { server_uuid: s.server_uuid, role: m.role }));
+  const { server_uuid } = s;
+  return go(
+    { ...s, role: m.role },
+    lock(`cn:${server_uuid}`),
+    audit("cn_set_role", resource(s), { server_uuid, role: m.role }),
+  );
 }
 
 export function setReservoir(s: CnState, m: Msg<"set_reservoir">): Out<CnState> {

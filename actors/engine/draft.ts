@@ -64,10 +64,13 @@ export function workingState(draft: Draft, ref: ActorRef, context: DraftContext)
   return working;
 }
 
+/** What the planted bug incarnation_reused says. */
+const NIL_UUID = "00000000-0000-0000-0000-000000000000";
+
 function incarnationOf(key: string, context: DraftContext): string {
   const known = context.incarnations.get(key);
   if (known !== undefined) return known;
-  const fresh = context.newId();
+  const fresh = planted("incarnation_reused") ? NIL_UUID : context.newId();
   context.incarnations.set(key, fresh);
   return fresh;
 }
@@ -112,7 +115,7 @@ function advance(
       actor: by.origin.actor,
       action: note.action,
       resource: note.resource,
-      request_id: by.origin.request_id,
+      request_id: planted("audit_names_nobody") ? null : by.origin.request_id,
       decision: "allow",
       outcome: { kind: "success", resource: note.resource },
       payload: note.payload,
@@ -218,7 +221,7 @@ function rowWrite(actor: Working): RowWrite | null {
   const { ref, behavior, loaded, state, version, incarnation } = actor;
   if (version === loaded.version) return null;
   if (state === null) return loaded.version === 0 ? null : { op: "delete", ref, row: {} };
-  const engineColumns = { version, wake_at: behavior.deadline(state) };
+  const engineColumns = { version, wake_at: planted("deadline_not_stored") ? null : behavior.deadline(state) };
   if (loaded.version === 0) return { op: "insert", ref, row: { ...state, incarnation, ...engineColumns } };
   return { op: "update", ref, row: { ...changed(loaded.state ?? {}, state), ...engineColumns } };
 }

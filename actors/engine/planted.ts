@@ -1,10 +1,13 @@
 // Faults on purpose: each name is a mistake that somebody could make, behind one switch in the code that would make it.
-// The tests of the simulator turn one on and expect the history checker to find it; nothing else may call plant().
+// Trials turn one on and expect their checks to find it; nothing else may call plant().
 
 /** Which mistake, in the words of the one who made it. */
-export type PlantedBug = (typeof PLANTED_BUGS)[number];
+export type PlantedBug = SimulatedBug | StoredBug;
+export type SimulatedBug = (typeof SIMULATED_BUGS)[number];
+export type StoredBug = (typeof STORED_BUGS)[number];
 
-export const PLANTED_BUGS = [
+/** Found by simulated histories. */
+export const SIMULATED_BUGS = [
   "answer_before_commit",
   "exclusive_answers_early",
   "unknown_is_refusal",
@@ -31,11 +34,36 @@ export const PLANTED_BUGS = [
   "remove_keeps_key",
   "credential_not_erased",
   "tell_forgotten",
+  "incarnation_reused",
+  "deadline_not_stored",
+  "audit_names_nobody",
+  "guard_not_asked",
+  "close_keeps_budget",
+  "disable_keeps_credential",
+  "output_lost",
+  "failure_goes_on",
+  "undo_skipped",
+  "cancel_forgotten",
+  "cancel_leaves_no_tombstone",
+  "completion_untold",
+  "job_claimed_by_anyone",
+  "job_ended_by_anyone",
+] as const;
+
+/** Found on a real PostgreSQL: by pairs of operations and by what two processes ask at once. */
+export const STORED_BUGS = [
+  "guard_not_sent",
+  "room_not_counted",
+  "quota_not_counted",
+  "address_kept",
+  "idempotency_key_forgotten",
+  "idempotency_body_ignored",
+  "poll_answers_one",
 ] as const;
 
 let active: PlantedBug | null = null;
 
-/** Whether this mistake is made. Always false outside the tests of the simulator. */
+/** Whether this mistake is made. Always false outside tests and trials. */
 export function planted(bug: PlantedBug): boolean {
   return active === bug;
 }

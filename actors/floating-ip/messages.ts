@@ -31,7 +31,26 @@ export type FloatingIpMessage =
   }
   | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
   | { readonly type: "delete" }
-  /** The instance that it may be bound to is gone. */
-  | { readonly type: "instance_gone"; readonly instance_id: string }
+  /** Binds it to a NIC; what it was bound to before is given up in the end. */
+  | {
+    readonly type: "attach";
+    readonly nic_id: string;
+    readonly instance_id: string;
+    /** The node that the instance is on. */
+    readonly host_cn_uuid: string | null;
+    readonly operation_id: string;
+    /** How long each node may take. */
+    readonly limit_ms: number;
+  }
+  | { readonly type: "detach"; readonly operation_id: string; readonly limit_ms: number }
+  /** The nodes have done their part. */
+  | { readonly type: "attached"; readonly operation_id: string }
+  | { readonly type: "detached"; readonly operation_id: string }
+  /** The operation unwinds: what was let go of is bound again. Told under this name when it is, if it waits for that. */
+  | { readonly type: "reclaim"; readonly operation_id: string; readonly told_as: string; readonly waits: boolean }
+  /** The operation came to nothing: the binding is what it was before. */
+  | { readonly type: "restore"; readonly operation_id: string; readonly reason: string }
+  /** An instance is gone, with its NICs. `forced`: the operation that did not wait for its node. */
+  | { readonly type: "instance_gone"; readonly instance_id: string; readonly forced: string | null }
   /** The operation that made it is taken back. */
   | { readonly type: "withdraw"; readonly operation_id: string };

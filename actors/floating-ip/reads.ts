@@ -2,7 +2,7 @@
 import type { Kysely } from "kysely";
 import type { FloatingIp } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
-import { floatingIpView } from "./transition.ts";
+import { floatingIpView } from "./view.ts";
 
 type Db = Kysely<Database>;
 
@@ -20,7 +20,6 @@ const COLUMNS = [
   "description",
   "address",
   "family",
-  "pool_id",
   "network_id",
   "external_nic_tag",
   "attached_to",
@@ -34,10 +33,10 @@ const COLUMNS = [
 export async function listFloatingIps(db: Db, { project_id, after, rows }: FloatingIpQuery): Promise<FloatingIp[]> {
   const found = await db.selectFrom("floating_ip").select(COLUMNS).where("project_id", "=", project_id)
     .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
-  return found.map((row) => floatingIpView({ ...row, state: "live" }));
+  return found.map(floatingIpView);
 }
 
 export async function findFloatingIp(db: Db, id: string): Promise<FloatingIp | undefined> {
   const row = await db.selectFrom("floating_ip").select(COLUMNS).where("id", "=", id).executeTakeFirst();
-  return row && floatingIpView({ ...row, state: "live" });
+  return row && floatingIpView(row);
 }

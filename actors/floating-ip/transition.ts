@@ -1,8 +1,7 @@
 // A floating IP of a project. It holds one public address from the unit that makes it to the one that deletes it, which
-// is refused while it is attached. Document 3, Networking rules.
+// is refused while it is attached, and while any node may still answer for it. Document 3, Networking rules. What binds it
+// to a NIC is in the file beside this one.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
-import type { FloatingIp } from "../../src/contract/network.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
 import { poolLock } from "../../src/pure/public-pool.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import {
@@ -18,21 +17,26 @@ import {
   remove,
   withActor,
 } from "../engine/decide.ts";
-import { type At, type Of, runTable, type Table } from "../engine/table.ts";
+import { type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Json, Out, Part } from "../engine/types.ts";
+import { attach, attached, detach, detached, letGo, nothingToReclaim, occupied, reclaim, restore } from "./binding.ts";
 import type { AddressSource, FloatingIpMessage } from "./messages.ts";
-import type { FloatingIpState } from "./state.ts";
+import { FLOATING_IP_ALLOCATE } from "./operation.ts";
+import { AT_REST, type FloatingIpState, type Live, UNBOUND } from "./state.ts";
+import { floatingIpView } from "./view.ts";
 
-type Live = At<FloatingIpState, "live">;
 type Msg<T extends FloatingIpMessage["type"]> = Of<FloatingIpMessage, T>;
-
-/** The operation: its step that commits together with the record. Document 4, 3.2. */
-export const FLOATING_IP_ALLOCATE = { saga: "floating-ip-allocate", record: "allocate" } as const;
 
 export const floatingIpTable: Table<FloatingIpState, FloatingIpMessage> = {
   create: { absent: create, live: "floating ip exists already" },
   update: { absent: "missing", live: update },
   delete: { absent: "missing", live: destroy },
+  attach: { absent: "missing", live: attach },
+  detach: { absent: "missing", live: detach },
+  attached: { absent: "ignore", live: attached },
+  detached: { absent: "ignore", live: detached },
+  reclaim: { absent: nothingToReclaim, live: reclaim },
+  restore: { absent: "ignore", live: restore },
   instance_gone: { absent: "ignore", live: letGo },
   withdraw: { absent: "ignore", live: withdraw },
 };
@@ -64,9 +68,9 @@ function takeFrom({ pool_id, family, network }: AddressSource, m: Msg<"create">,
     pool_id,
     network_id: network?.id ?? null,
     external_nic_tag: network?.nic_tag ?? null,
-    attached_to: null,
-    attached_instance_id: null,
-    hosted_cn: null,
+    ...UNBOUND,
+    ...AT_REST,
+    generation: 0,
     created_at: now,
     updated_at: now,
   };
@@ -104,15 +108,6 @@ function destroy(s: Live): Out<FloatingIpState> {
   return giveBack(s, {});
 }
 
-/** What stood on the node of the instance went with it. */
-function letGo(s: Live, { instance_id }: Msg<"instance_gone">, now: Date): Out<FloatingIpState> {
-  if (s.attached_instance_id !== instance_id) return { out: "ignore" };
-  return go(
-    { ...s, attached_to: null, attached_instance_id: null, hosted_cn: null, updated_at: now },
-    audit("floating_ip_detach", resource(s.id), { ...described(s), instance_id, nic_id: s.attached_to }),
-  );
-}
-
 function withdraw(s: Live, { operation_id }: Msg<"withdraw">): Out<FloatingIpState> {
   return giveBack(s, { operation_id });
 }
@@ -121,8 +116,16 @@ function giveBack(s: Live, of: { readonly operation_id?: string }): Out<Floating
   if (s.attached_to !== null) {
     return refuse(conflict(`floating ip ${s.id} is currently attached; detach first`));
   }
+  const busy = occupied(s);
+  if (busy !== null) return refuse(busy);
   return go<FloatingIpState>(
     null,
+    // Otherwise whoever is given the address next would share it with that node.
+    guard(
+      "floating_ip_is_off_nodes",
+      { floating_ip_id: s.id },
+      `floating ip ${s.id} is still held by node <WHAT>, which has not released it yet`,
+    ),
     release(s.pool_id, s.address),
     remove("public_address", { address: s.address }),
     audit("floating_ip_delete", resource(s.id), { ...described(s), ...of }),
@@ -153,28 +156,10 @@ function resource(id: string): string {
   return `FloatingIp::"${id}"`;
 }
 
-export function floatingIpView(s: FloatingIpState): FloatingIp {
-  return {
-    id: s.id,
-    tenant_id: s.tenant_id,
-    project_id: s.project_id,
-    name: s.name,
-    description: s.description,
-    address: s.address,
-    family: s.family,
-    attached_to: s.attached_to,
-    attached_instance_id: s.attached_instance_id,
-    network_id: s.network_id,
-    external_nic_tag: s.external_nic_tag,
-    hosted_cn: s.hosted_cn,
-    created_at: toRfc3339(s.created_at),
-    updated_at: toRfc3339(s.updated_at),
-  };
-}
-
 export const floatingIp: Behavior<FloatingIpState, FloatingIpMessage> = {
   kind: "floating-ip",
   table: "floating_ip",
+  from: "floating_ip_loaded",
   key: "id",
   step: (s, m, now) => runTable(floatingIpTable, s, m, now),
   deadline: () => null,
@@ -182,5 +167,6 @@ export const floatingIp: Behavior<FloatingIpState, FloatingIpMessage> = {
   constraints: {
     floating_ip_name: conflict("a floating ip named <name> already exists in this project"),
     floating_ip_of_project: conflict("the project is gone"),
+    floating_ip_bound_to_nic: NOT_FOUND,
   },
 };

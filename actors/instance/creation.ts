@@ -1,7 +1,7 @@
 // The making of an instance: one commit takes its addresses, its share of the quota and its room on the first candidate
 // that has any, writes its NICs and its disk, and starts the operation that waits for the node. With no room anywhere
 // nothing is written. Document 3, instance-create; document 4, 1.11 and section 5.
-import { conflict, type Fault } from "../../src/contract/fault.ts";
+import { CAPACITY_EXHAUSTED, conflict, type Fault, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { canonicalMac, isMulticastMac } from "../../src/pure/mac.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
@@ -11,7 +11,7 @@ import type { Condition, Out, Part } from "../engine/types.ts";
 import { subnetLock, subnetPool } from "../../src/pure/subnet-pool.ts";
 import type { InstanceMessage, NicPlan } from "./messages.ts";
 import { begin, INSTANCE_CREATE } from "./operation.ts";
-import { type Amounts, exhausted, NO_ELIGIBLE_NODE, takeQuota, takeRoom } from "./resources.ts";
+import { type Amounts, exhausted, takeQuota, takeRoom } from "./resources.ts";
 import { type DiskRow, IDLE, type InstanceState, type NicRow, type On } from "./state.ts";
 import { instanceView } from "./view.ts";
 
@@ -90,7 +90,7 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
     lock(`image:${m.image_id}`, true),
     ...takeQuota(project_id, amounts),
     ...m.nics.flatMap(takeAddresses),
-    ...takeRoom({ server_uuid: host_cn_uuid, owner: { tenant_id, silo_id: m.silo_id } }, amounts, NO_ELIGIBLE_NODE),
+    ...takeRoom({ server_uuid: host_cn_uuid, owner: { tenant_id, silo_id: m.silo_id } }, amounts, CAPACITY_EXHAUSTED),
     ...nics.map((nic) => insert("nic", nic)),
     insert("disk", boot),
     ...(m.user_data === null ? [] : [insert("instance_user_data", { instance_id: id, user_data: m.user_data })]),

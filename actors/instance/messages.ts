@@ -77,5 +77,12 @@ export type InstanceMessage =
   /** A report of its node did not name it. */
   | { readonly type: "missed"; readonly by: string; readonly made_at: string | null }
   /** A floating IP is bound to one of its NICs, or no more. */
-  | { readonly type: "floating_ip_bound"; readonly floating_ip_id: string; readonly nic_id: string }
+  | {
+    readonly type: "floating_ip_bound";
+    readonly floating_ip_id: string;
+    readonly nic_id: string;
+    readonly host_cn_uuid: string;
+  }
+  /** One that is bound to it is about to be bound elsewhere, or to nothing. */
+  | { readonly type: "floating_ip_moves"; readonly floating_ip_id: string }
   | { readonly type: "floating_ip_unbound"; readonly floating_ip_id: string };

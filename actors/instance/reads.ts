@@ -78,9 +78,14 @@ export async function findDisk(db: Db, id: string): Promise<Disk | undefined> {
   return row && diskView(row);
 }
 
+function nics(db: Db) {
+  const bound = sql<string[]>`array(select host(address) from floating_ip where attached_to = nic.id order by address)`;
+  return db.selectFrom("nic").selectAll().select(bound.as("floating_ips"));
+}
+
 /** Those of an instance, the primary one first. */
 export async function listNicsOf(db: Db, instance_id: string): Promise<Nic[]> {
-  const rows = await db.selectFrom("nic").selectAll().where("instance_id", "=", instance_id).orderBy("ordinal")
+  const rows = await nics(db).where("instance_id", "=", instance_id).orderBy("ordinal")
     .execute();
   return rows.map(nicView);
 }
@@ -91,22 +96,24 @@ export type NicFilter = {
   /** Canonical text. VPCs share address space, so that several NICs may have it. */
   readonly ip?: string;
   readonly tenant_id?: string;
+  readonly project_id?: string;
 };
 
 export async function listNics(db: Db, filter: NicFilter & Page): Promise<Nic[]> {
-  const { instance_id, subnet_id, ip, tenant_id, after, rows } = filter;
-  const found = await db.selectFrom("nic").selectAll()
+  const { instance_id, subnet_id, ip, tenant_id, project_id, after, rows } = filter;
+  const found = await nics(db)
     .$if(ip !== undefined, (q) => q.where((eb) => eb.or([eb("primary_ipv4", "=", ip!), eb("primary_ipv6", "=", ip!)])))
     .$if(subnet_id !== undefined, (q) => q.where("subnet_id", "=", subnet_id!))
     .$if(instance_id !== undefined, (q) => q.where("instance_id", "=", instance_id!))
     .$if(tenant_id !== undefined, (q) => q.where("tenant_id", "=", tenant_id!))
+    .$if(project_id !== undefined, (q) => q.where("project_id", "=", project_id!))
     .$if(after !== undefined, (q) => q.where("id", ">", after!))
     .orderBy("id").limit(rows).execute();
   return found.map(nicView);
 }
 
 export async function findNic(db: Db, id: string): Promise<Nic | undefined> {
-  const row = await db.selectFrom("nic").selectAll().where("id", "=", id).executeTakeFirst();
+  const row = await nics(db).where("id", "=", id).executeTakeFirst();
   return row && nicView(row);
 }
 

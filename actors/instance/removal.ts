@@ -5,6 +5,7 @@ import { conflict } from "../../src/contract/fault.ts";
 import { go, lock, refuse, tell, withActor } from "../engine/decide.ts";
 import type { Of } from "../engine/table.ts";
 import type { Out, Part } from "../engine/types.ts";
+import { noneMoves } from "./floating-ips.ts";
 import type { InstanceMessage } from "./messages.ts";
 import { noted, occupied, stays } from "./lifecycle.ts";
 import { begin, INSTANCE_DELETE, type InstanceDeleteParams } from "./operation.ts";
@@ -23,6 +24,7 @@ export function destroy(s: On<"stopped"> | On<"failed">, m: Msg<"delete">, now: 
   return go(
     next,
     stays(instance_id),
+    noneMoves(s),
     begin(next, {
       id: operation_id,
       saga: INSTANCE_DELETE.saga,
@@ -51,7 +53,7 @@ export function forceDelete(s: InstanceState, m: Msg<"force_delete">): Out<Insta
   return go<InstanceState>(
     null,
     stays(instance_id),
-    ...released(s),
+    ...released(s, operation_id),
     ...endOperation(s),
     ...(host_cn_uuid === null ? [] : [withActor({ kind: "job", id: job_id }, {
       type: "enqueue",
@@ -85,11 +87,12 @@ function endOperation(s: InstanceState): Part<InstanceState>[] {
 /** The end of the operation that deletes it, or that takes its making back. */
 export function release(s: InstanceState, { operation_id }: Msg<"release">): Out<InstanceState> {
   if (s.operation_id !== operation_id) return { out: "ignore" };
-  return go<InstanceState>(null, ...released(s), noted(s, "instance_release", { operation_id, name: s.name }));
+  return go<InstanceState>(null, ...released(s, null), noted(s, "instance_release", { operation_id, name: s.name }));
 }
 
-function released(s: InstanceState): Part<InstanceState>[] {
-  const gone = { type: "instance_gone", instance_id: s.id };
+/** `forced`: the operation that does not wait for the node. Otherwise the node has let go of all that was bound there. */
+function released(s: InstanceState, forced: string | null): Part<InstanceState>[] {
+  const gone = { type: "instance_gone", instance_id: s.id, forced };
   return [
     // Whoever binds something to the instance shares this lock.
     lock(`instance:${s.id}`),

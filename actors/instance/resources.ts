@@ -3,17 +3,13 @@
 import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import { CPU_UNITS_PER_VCPU } from "../../src/contract/limits.ts";
 import { effect, guard, lock, release, remove } from "../engine/decide.ts";
+import { planted } from "../engine/planted.ts";
 import type { Condition, Part } from "../engine/types.ts";
 import { subnetLock, subnetPool } from "../../src/pure/subnet-pool.ts";
 import type { InstanceState, NicRow } from "./state.ts";
 
 const MIB_BYTES = 1_048_576;
 
-/** Document 3, Errors. */
-export const NO_ELIGIBLE_NODE: Fault = fault(
-  "unavailable",
-  "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate",
-);
 const OVER_QUOTA = fault("conflict", "the quota of the project does not allow it: <WHAT>", {
   error_code: "QuotaExceeded",
 });
@@ -28,7 +24,11 @@ export type Amounts = {
 /** Takes a share of the project's quota, or refuses. */
 export function takeQuota(project_id: string, amounts: Amounts): Condition[] {
   const args = { project_id, ...amounts };
-  return [lock(`project:${project_id}`), guard("quota_has_room", args, OVER_QUOTA), effect("quota_use", args)];
+  return [lock(`project:${project_id}`), guard("quota_has_room", args, OVER_QUOTA), ...quotaUse(args)];
+}
+
+function quotaUse(args: Amounts & { readonly project_id: string }): Condition[] {
+  return planted("quota_not_counted") ? [] : [effect("quota_use", args)];
 }
 
 /** A node, and for whom room is wanted on it; null where the instance stands on it already. */
@@ -42,8 +42,9 @@ export function takeRoom({ server_uuid, owner }: Host, amounts: Amounts, refusal
   const { instances, ...room } = { server_uuid, ...roomOf(amounts) };
   return [
     lock(`cn:${server_uuid}`),
-    guard("cn_has_room", { ...room, ...owner }, refusal),
-    effect("cn_use", { ...room, instances }),
+    // Document 4, 4.1: instances stand on nodes of the role tenant, or both.
+    guard("cn_has_room", { ...room, ...(owner && { ...owner, role: "tenant" }) }, refusal),
+    ...(planted("room_not_counted") ? [] : [effect("cn_use", { ...room, instances })]),
   ];
 }
 

@@ -2,10 +2,11 @@
 // at work on it, alone; the cells are in the files beside this one.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
-import { go, refuse } from "../engine/decide.ts";
+import { refuse } from "../engine/decide.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 import { create } from "./creation.ts";
+import { bind, mayMove, unbind } from "./floating-ips.ts";
 import { applied, resize } from "./growth.ts";
 import { act, failOperation, noteClaim, notHere, settle, update } from "./lifecycle.ts";
 import type { InstanceMessage } from "./messages.ts";
@@ -40,27 +41,13 @@ export const instanceTable: Table<InstanceState, InstanceMessage> = {
   reported: { absent: "ignore", ...everywhere(reported) },
   missed: { absent: "ignore", ...everywhere(missed) },
   floating_ip_bound: { absent: "missing", ...everywhere(bind) },
+  floating_ip_moves: { absent: "missing", ...everywhere(mayMove) },
   floating_ip_unbound: { absent: "ignore", ...everywhere(unbind) },
 };
 
 function rename(s: InstanceState, m: Msg<"update">, now: Date): Out<InstanceState> {
   const broken = m.name === null ? null : nameFault(m.name);
   return broken === null ? update(s, m, now) : refuse(broken);
-}
-
-/** The record knows what is bound to it, so that all of it is let go when the record goes. */
-function bind(s: InstanceState, { floating_ip_id, nic_id }: Msg<"floating_ip_bound">): Out<InstanceState> {
-  if (!s.nics.some(({ id }) => id === nic_id)) return refuse(NOT_FOUND);
-  if (s.operation_kind === "delete" || s.unwinding_as !== null) {
-    return refuse(conflict(`instance ${s.id} is being deleted`));
-  }
-  if (s.floating_ip_ids.includes(floating_ip_id)) return { out: "ignore" };
-  return go({ ...s, floating_ip_ids: [...s.floating_ip_ids, floating_ip_id] });
-}
-
-function unbind(s: InstanceState, { floating_ip_id }: Msg<"floating_ip_unbound">): Out<InstanceState> {
-  if (!s.floating_ip_ids.includes(floating_ip_id)) return { out: "ignore" };
-  return go({ ...s, floating_ip_ids: s.floating_ip_ids.filter((id) => id !== floating_ip_id) });
 }
 
 export const instance: Behavior<InstanceState, InstanceMessage> = {

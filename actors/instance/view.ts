@@ -66,7 +66,11 @@ export function diskView(row: Omit<DiskRow, "created_at"> & { readonly created_a
 }
 
 export function nicView(
-  row: Omit<NicRow, "created_at" | "mac"> & { readonly mac: string; readonly created_at: Date },
+  row: Omit<NicRow, "created_at" | "mac"> & {
+    readonly mac: string;
+    readonly floating_ips: string[];
+    readonly created_at: Date;
+  },
 ): Nic {
   const { ordinal: _ordinal, created_at, ...columns } = row;
   return { ...columns, created_at: toRfc3339(created_at) };

@@ -2,6 +2,7 @@
 import { fault } from "../../src/contract/fault.ts";
 import { addMs } from "../../src/pure/instant.ts";
 import { audit, go, guard, refuse, tell, withActor } from "../engine/decide.ts";
+import { planted } from "../engine/planted.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Message, Out, Part } from "../engine/types.ts";
 import type { JobMessage } from "./messages.ts";
@@ -91,7 +92,7 @@ function enqueue(_state: null, m: Msg<"enqueue">, now: Date): Out<JobState> {
 }
 
 function claim(s: On<"pending">, m: Msg<"claim">, now: Date): Out<JobState> {
-  if (m.by !== s.target_cn) return refuse(NOT_YOURS);
+  if (m.by !== s.target_cn && !planted("job_claimed_by_anyone")) return refuse(NOT_YOURS);
   const { lease_s } = m;
   const lease_until = addMs(now, lease_s * 1_000);
   return go(
@@ -103,10 +104,10 @@ function claim(s: On<"pending">, m: Msg<"claim">, now: Date): Out<JobState> {
 }
 
 function complete(s: On<"in_progress">, m: Msg<"complete">, now: Date): Out<JobState> {
-  if (m.by !== s.claimed_by) return refuse(NOT_YOURS);
+  if (m.by !== s.claimed_by && !planted("job_ended_by_anyone")) return refuse(NOT_YOURS);
   return go(
     { ...s, state: "completed", result: m.result, completed_at: now },
-    ended(s, { outcome: "completed", result: m.result }),
+    ...(planted("completion_untold") ? [] : [ended(s, { outcome: "completed", result: m.result })]),
     noted(s, "agent_complete", { outcome: "completed" }),
   );
 }
@@ -126,7 +127,8 @@ function cancelPending(s: On<"pending">, m: Msg<"cancel">, now: Date): Out<JobSt
 }
 
 function cancelClaimed(s: On<"in_progress">, m: Msg<"cancel">, now: Date): Out<JobState> {
-  return go({ ...s, state: "cancelled", reason: m.reason, tombstone: true, completed_at: now });
+  const tombstone = !planted("cancel_leaves_no_tombstone");
+  return go({ ...s, state: "cancelled", reason: m.reason, tombstone, completed_at: now });
 }
 
 function bury(s: On<"failed"> | On<"cancelled">, m: Msg<"bury">): Out<JobState> {

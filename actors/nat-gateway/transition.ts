@@ -7,6 +7,7 @@ import { toRfc3339 } from "../../src/pure/instant.ts";
 import { poolExhausted, publicPool } from "../../src/pure/public-pool.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import { allocate, audit, go, guard, insert, lock, refuse, release, remove, withActor } from "../engine/decide.ts";
+import { planted } from "../engine/planted.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out, Part } from "../engine/types.ts";
 
@@ -114,7 +115,7 @@ function unhold({ id, vpc_id, family, public_address }: Live): Part<NatGatewaySt
   return [
     lock(`vpc:${vpc_id}`),
     guard("nat_gateway_is_unused", { id }, `nat gateway ${id} is still referenced by routes`),
-    release(publicPool(family), public_address),
+    ...(planted("address_kept") ? [] : [release(publicPool(family), public_address)]),
     remove("public_address", { address: public_address }),
   ];
 }

@@ -1,4 +1,4 @@
-// Operations as operators read them. Document 4, 3.4.
+// Operations as operators read them, and tenants those that work on their own objects. Document 4, 3.4.
 import { type Kysely, sql } from "kysely";
 import type { OperationStep, OperationSummary, OperationView, Reference } from "../../src/contract/operation.ts";
 import type { Database, SagaRow } from "../../src/db/tables.ts";
@@ -11,19 +11,28 @@ export type OperationQuery = {
   readonly rows: number;
   readonly after_id?: string;
   readonly reference?: Reference;
+  /** Those alone that work on objects of this tenant. */
+  readonly tenant_id?: string;
 };
 
 /** Newest first. `after_id` continues behind that operation. */
 export async function listOperations(db: Db, query: OperationQuery): Promise<OperationSummary[]> {
-  const { rows, after_id, reference } = query;
+  const { rows, after_id, reference, tenant_id } = query;
+  const seen: Reference[] = tenant_id === undefined ? [] : [{ scope: "tenant", id: tenant_id }];
+  const wanted = reference === undefined ? seen : [...seen, reference];
   const found = await db.selectFrom("saga").selectAll()
-    .$if(reference !== undefined, (q) => q.where(sql<boolean>`refs @> ${JSON.stringify([reference])}::jsonb`))
-    .$if(
-      after_id !== undefined,
-      (q) => q.where(sql<boolean>`(created_at, id) < (select created_at, id from saga where id = ${after_id}::uuid)`),
-    )
+    .$if(wanted.length > 0, (q) => q.where(refersTo(wanted)))
+    .$if(after_id !== undefined, (q) => {
+      // What is not shown is no place to go on from either.
+      const from = sql`select created_at, id from saga where id = ${after_id}::uuid and ${refersTo(seen)}`;
+      return q.where(sql<boolean>`(created_at, id) < (${from})`);
+    })
     .orderBy("created_at", "desc").orderBy("id", "desc").limit(rows).execute();
   return found.map(summary);
+}
+
+function refersTo(references: readonly Reference[]) {
+  return sql<boolean>`refs @> ${JSON.stringify(references)}::jsonb`;
 }
 
 export async function findOperation(

@@ -2,6 +2,7 @@
 // who abandons the operation before it ends gets both taken back. Document 4, 3.2.
 import { withActor } from "../engine/decide.ts";
 import { saga, write } from "../engine/saga.ts";
+import { FLOATING_IP_ALLOCATE } from "../floating-ip/operation.ts";
 
 export type FloatingIpParams = {
   readonly floating_ip_id: string;
@@ -12,8 +13,8 @@ export type FloatingIpParams = {
 };
 
 /** The first step commits with the record (floating-ip/transition.ts); what is written of it here is how it is undone. */
-export const floatingIpAllocate = saga<FloatingIpParams>("floating-ip-allocate")
-  .step("allocate", {
+export const floatingIpAllocate = saga<FloatingIpParams>(FLOATING_IP_ALLOCATE.saga)
+  .step(FLOATING_IP_ALLOCATE.record, {
     do: ({ params: { floating_ip_id, address } }) => write({ floating_ip_id, address }),
     undo: (c) =>
       write(

@@ -74,7 +74,8 @@ function open(_s: SiteState | null, m: Of<SiteMessage, "open_window">, now: Date
 }
 
 function close(s: Open): Out<SiteState> {
-  return go(closed(s), remove("budget", { name: BUDGET }), audit("auto_approve_clear", `Site::"${SITE.id}"`));
+  const budget = planted("close_keeps_budget") ? [] : [remove("budget", { name: BUDGET })];
+  return go(closed(s), ...budget, audit("auto_approve_clear", `Site::"${SITE.id}"`));
 }
 
 function expire(s: Open, _m: Of<SiteMessage, "tick">, now: Date): Out<SiteState> {

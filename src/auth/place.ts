@@ -97,13 +97,16 @@ export const ofInstances: Locate = {
   },
 };
 
-/** NICs by their address are looked for wherever they are; otherwise in one subnet or one instance. */
+/** NICs by their address are looked for wherever they are; otherwise in one subnet, one instance or one project. */
 export const ofNics: Locate = {
-  wanted: (c) => narrow(c, ["ip", "subnet", "instance"]) ? [] : ["ip"],
-  missing: (c) => `${c.req.method} ${c.req.path} requires one of \`?ip=\`, \`?subnet=<uuid>\` and \`?instance=<uuid>\``,
+  wanted: (c) => narrow(c, ["ip", "subnet", "instance"]) ? [] : ["tenant", "project"],
+  missing: (c) =>
+    `${c.req.method} ${c.req.path} requires one of \`?ip=\`, \`?subnet=<uuid>\` and \`?instance=<uuid>\`, or ` +
+    "`?tenant=<uuid>&project=<uuid>`",
   find: async (c, db) => {
     if (narrow(c, ["ip"])) return ANYWHERE;
-    return await (narrow(c, ["subnet"]) ? inParent("subnet", null) : inInstance).find(c, db);
+    if (narrow(c, ["subnet"])) return await inParent("subnet", null).find(c, db);
+    return await (narrow(c, ["instance"]) ? inInstance : inProject).find(c, db);
   },
 };
 
@@ -130,6 +133,11 @@ function inParent(table: "vpc" | "route_table" | "instance" | "subnet", compared
 export function atRow(table: PlacedTable, param: string): Locate {
   return { find: (c, db) => withIds(c, { [param]: "path" }, ([id = ""]) => findRow(db, table, id)) };
 }
+
+/** An operation stands where the tenant stands that it refers to. One that refers to none is for operators alone. */
+export const atOperation: Locate = {
+  find: (c, db) => withIds(c, { id: "path" }, ([id = ""]) => findOperationPlace(db, id)),
+};
 
 /** An image or an SSH key by its id in the path. */
 export function atScoped(table: "image" | "ssh_key", param: string): Locate {
@@ -201,6 +209,18 @@ async function findRow(db: DbClient, table: PlacedTable, id: string): Promise<Pl
   return await findPlace(
     db,
     `select ${columns} from ${table} x join tenant t on t.id = x.tenant_id where x.id = $1`,
+    id,
+  );
+}
+
+async function findOperationPlace(db: DbClient, id: string): Promise<ScopedPlace | null> {
+  return await findPlace<ScopedPlace>(
+    db,
+    `select 'tenant' as scope_kind, t.silo_id, t.id as tenant_id, null as project_id, null as user_id
+       from saga s left join lateral (
+         select r->>'id' as id from jsonb_array_elements(s.refs) r where r->>'scope' = 'tenant' limit 1) ref on true
+       left join tenant t on t.id = ref.id::uuid
+      where s.id = $1`,
     id,
   );
 }

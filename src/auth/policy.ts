@@ -114,7 +114,9 @@ export const POLICY = {
   ConfigReset: { who: "root", scopes: FULL, denied: "forbid" },
   AuditList: { who: "root", scopes: AUDIT, denied: "forbid" },
   AuditVerify: { who: "root", scopes: AUDIT, denied: "forbid" },
-  OperationsList: { who: "root", scopes: READ, denied: "forbid" },
+  // Of a tenant: what it works on for the tenant's own objects (document 4, section 10, 19).
+  OperationsList: { who: "tenant", scopes: READ, denied: "forbid" },
+  OperationsGet: OF_TENANT_READ,
   OperationsAbandon: { who: "root", scopes: FULL, denied: "forbid" },
 
   SiloList: { who: "root", scopes: READ, denied: "forbid" },
@@ -162,6 +164,8 @@ export const POLICY = {
   FloatingIpCreate: OF_TENANT,
   FloatingIpUpdate: OF_TENANT,
   FloatingIpDelete: OF_TENANT,
+  FloatingIpAttach: OF_TENANT,
+  FloatingIpDetach: OF_TENANT,
   RouteTableList: OF_TENANT_READ,
   RouteTableGet: OF_TENANT_READ,
   RouteTableCreate: OF_TENANT,

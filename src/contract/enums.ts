@@ -208,3 +208,8 @@ export const CN_PLACEMENT_CLEARABLE = [
   "note",
 ] as const;
 export type CnPlacementClearable = (typeof CN_PLACEMENT_CLEARABLE)[number];
+
+/** What a check of the doctor comes to, and what they all come to. */
+export const DIAGNOSES = ["ok", "warn", "fail"] as const;
+export const CHECK_STATUSES = [...DIAGNOSES, "skip"] as const;
+export type CheckStatus = (typeof CHECK_STATUSES)[number];

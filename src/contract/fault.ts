@@ -52,6 +52,15 @@ export function badRequest(message: string): Fault {
 /** The boot policy changed between the look at it and the commit. Routes look again and send again; nobody reads it. */
 export const POLICY_CHANGED: Fault = conflictAs("PolicyChanged", "the boot policy changed; try again");
 
+/** Document 3, Errors: no node can take the instance. */
+export const NO_ELIGIBLE_NODE: Fault = fault(
+  "unavailable",
+  "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate",
+);
+
+/** Document 4, 0.2: the nodes that were picked filled up before the commit. Routes pick again, as long as any node is left. */
+export const CAPACITY_EXHAUSTED: Fault = { ...NO_ELIGIBLE_NODE, error_code: "CapacityExhausted" };
+
 function conflictAs(error_code: string, message: string): Fault {
   return { kind: "conflict", message, error_code };
 }

@@ -88,6 +88,7 @@ export const Nic = z.object({
   mac: z.string(),
   primary_ipv4: z.string().nullable(),
   primary_ipv6: z.string().nullable(),
+  floating_ips: z.array(z.string()).describe("The addresses of the floating IPs that are bound to it"),
   created_at: Timestamp,
 });
 export type Nic = z.infer<typeof Nic>;

@@ -185,6 +185,8 @@ export const SSH_KEYS_OF_INSTANCE_MAX = 100;
 export const JOB_REASON_CHARS_MAX = 2_048;
 /** Our decision: nodes that one create tries in one commit, best first. */
 export const PLACEMENT_CANDIDATES_MAX = 8;
+/** Our decision: how often a create picks again when its candidates filled up under it, the first time included. */
+export const PLACEMENT_TRIES_MAX = 10;
 /** Our decision: the largest overprovision factor; document 4, 4.2, has 4.0 as the default for CPU. */
 export const OVERPROVISION_MAX = 64;
 /** Document 4, section 4.2, cn-time-synced. */
@@ -195,6 +197,8 @@ export const EXPLAIN_LIST_MAX = 1_000;
 /** Document 4, 1.6: how often an agent looks for work, and our decision how long a claim is held meanwhile. */
 export const AGENT_JOB_POLL_MS = 5_000;
 export const CLAIM_WAIT_S_MAX = 30;
+/** Our decision: bytes of images that a node keeps although nothing on it uses them. */
+export const IMAGE_CACHE_BYTES_DEFAULT = 64 * 2 ** 30;
 /** Our decision: jobs that one agent can have in hand, and tombstones that one answer brings. */
 export const RUNNING_JOBS_MAX = 1_000;
 export const TOMBSTONES_PER_CLAIM = 100;

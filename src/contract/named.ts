@@ -4,6 +4,7 @@ import * as apiKey from "./api-key.ts";
 import * as boot from "./boot.ts";
 import * as audit from "./audit.ts";
 import * as cn from "./cn.ts";
+import * as doctor from "./doctor.ts";
 import { ErrorBody, Health } from "./common.ts";
 import * as image from "./image.ts";
 import * as instance from "./instance.ts";
@@ -112,6 +113,7 @@ export const namedSchemas = {
   NatGatewayBody: network.NatGatewayBody,
   FloatingIp: network.FloatingIp,
   FloatingIpBody: network.FloatingIpBody,
+  FloatingIpAttachBody: network.FloatingIpAttachBody,
   RouteTable: network.RouteTable,
   RouteTableBody: network.RouteTableBody,
   RouteTarget: network.RouteTarget,
@@ -143,4 +145,6 @@ export const namedSchemas = {
   JobProgressBody: job.JobProgressBody,
   Blueprint: job.Blueprint,
   ManagedIdentity: job.ManagedIdentity,
+  DoctorReport: doctor.DoctorReport,
+  CheckResult: doctor.CheckResult,
 };

@@ -102,6 +102,7 @@ export const FloatingIpBody = z.strictObject({
   pool_id: z.guid().nullish().describe("Take from the first network of this pool with room"),
 });
 export type FloatingIpBody = z.infer<typeof FloatingIpBody>;
+export const FloatingIpAttachBody = z.strictObject({ nic_id: z.guid().describe("A NIC of the same project") });
 
 export const RouteTable = z.object({
   ...ofVpc,

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, chown, cp, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { bareEnvironment } from "./bare-environment.ts";
 import { type DataFolder, exists, writeSecret } from "./data-folder.ts";
 import { binariesIn, type PostgresBinaries } from "./postgres-binaries.ts";
 import type { PostgresUser } from "./postgres-user.ts";
@@ -22,11 +23,6 @@ export type Cluster = {
   /** False only for tests: files are not flushed to the disk. */
   readonly durable: boolean;
 };
-
-/** PostgreSQL sees none of our environment: it holds secrets, and PG* variables would change what it does. */
-export function postgresEnv(): Record<string, string> {
-  return { PATH: process.env.PATH ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
-}
 
 /** Makes the cluster when it is missing, checks that these programs can run it otherwise. Answers the password. */
 export async function ensureCluster(made: Cluster): Promise<string> {
@@ -79,7 +75,7 @@ async function initCluster({ folder, binaries, user, durable }: Cluster): Promis
       ...["--no-instructions", ...(durable ? [] : ["--no-sync"])],
     ];
     const [program, ...rest] = user.wrap(argv);
-    await execFileAsync(program, rest, { cwd: dirname(folder.cluster), env: postgresEnv(), ...user.ids });
+    await execFileAsync(program, rest, { cwd: dirname(folder.cluster), env: bareEnvironment(), ...user.ids });
     await createDatabase({ folder, binaries, user, durable }, growing);
     await writeSecret(folder.password, password);
     await rename(growing, folder.cluster);
@@ -101,7 +97,7 @@ function createDatabase({ folder, binaries, user, durable }: Cluster, pgdata: st
   ]);
   const child = spawn(program, rest, {
     cwd: dirname(folder.cluster),
-    env: postgresEnv(),
+    env: bareEnvironment(),
     stdio: ["pipe", "ignore", "pipe"],
     ...user.ids,
   });
@@ -124,7 +120,7 @@ async function ownBy(user: PostgresUser, path: string): Promise<void> {
   const { uid, gid } = user.owner;
   const now = await stat(path);
   if (now.uid === uid) return;
-  if (now.isDirectory()) await execFileAsync("chown", ["-R", `${uid}:${gid}`, path]);
+  if (now.isDirectory()) await execFileAsync("chown", ["-R", `${uid}:${gid}`, path], { env: bareEnvironment() });
   else await chown(path, uid, gid);
 }
 

@@ -10,6 +10,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { bareEnvironment } from "./bare-environment.ts";
 
 export type DataFolder = {
   readonly path: string;
@@ -142,7 +143,10 @@ function commandLine(pid: number): string {
   try {
     // /proc first: small containers have no ps.
     if (existsSync("/proc/self/cmdline")) return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-    return execFileSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], { encoding: "utf8" });
+    return execFileSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], {
+      encoding: "utf8",
+      env: bareEnvironment(),
+    });
   } catch {
     return ""; // It ended while we looked.
   }

@@ -5,7 +5,8 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { type Cluster, copyBinaries, DATABASE, ensureCluster, postgresEnv, SUPERUSER } from "./cluster-init.ts";
+import { bareEnvironment } from "./bare-environment.ts";
+import { type Cluster, copyBinaries, DATABASE, ensureCluster, SUPERUSER } from "./cluster-init.ts";
 import {
   type DataFolder,
   rotateLog,
@@ -51,7 +52,7 @@ const SETTINGS = {
 } as const;
 
 /** Where PostgreSQL's files go when root's own folder is closed to the user that runs it. */
-const SHARED_PLACE = "/var/lib/berth";
+export const SHARED_PLACE = "/var/lib/berth";
 
 /** Starts the server, making its files on the first start. Throws an Error that says what to do when it cannot. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
@@ -108,7 +109,7 @@ const canEnter = (user: PostgresUser, path: string) => canRun(user, ["sh", "-c",
 async function canRun(user: PostgresUser, argv: readonly string[]): Promise<boolean> {
   const [program, ...rest] = user.wrap(argv);
   try {
-    await promisify(execFile)(program, rest, { cwd: "/", env: postgresEnv(), ...user.ids });
+    await promisify(execFile)(program, rest, { cwd: "/", env: bareEnvironment(), ...user.ids });
     return true;
   } catch {
     return false; // A program that may not even be started throws, one that fails rejects: both are an answer.

@@ -4,6 +4,7 @@ import { Kysely, PostgresDialect, type PostgresPoolClient, type PostgresQueryRes
 import pg from "pg";
 import { isConnectionError } from "./sql-error.ts";
 import type { Database } from "./tables.ts";
+import { strictTls } from "./tls.ts";
 
 export { isConnectionError, sqlConstraint, sqlState } from "./sql-error.ts";
 
@@ -145,15 +146,6 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
     keepAliveInitialDelayMillis: KEEPALIVE_AFTER_MS,
     types: { getTypeParser },
   };
-}
-
-/**
- * Whoever asks for TLS gets the server's certificate and name verified. The driver does so today for these modes, warns,
- * and announces that its next major version will not: say it outright.
- */
-function strictTls(url: string): string {
-  if (/[?&]uselibpqcompat=true\b/.test(url)) return url;
-  return url.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, "$1verify-full");
 }
 
 const OID = { int8: 20, int8Array: 1016, date: 1082 } as const;

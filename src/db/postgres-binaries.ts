@@ -5,6 +5,7 @@ import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
 import { arch, platform } from "node:os";
 import { dirname, join } from "node:path";
+import { bareEnvironment } from "./bare-environment.ts";
 
 export type PostgresBinaries = {
   /** The folder that holds bin, lib and share; it may be copied elsewhere as a whole. */
@@ -43,7 +44,11 @@ export function findBinaries(): PostgresBinaries {
 
 /** "postgres (PostgreSQL) 18.4 (Debian ...)" becomes "18.4". */
 function versionOf(postgres: string): string {
-  const printed = execFileSync(postgres, ["--version"], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  const printed = execFileSync(postgres, ["--version"], {
+    encoding: "utf8",
+    env: bareEnvironment(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const version = /\b(\d+\.\d+)/.exec(printed)?.[1];
   if (version === undefined) throw new Error(`unexpected version line ${JSON.stringify(printed.trim())}`);
   return version;

@@ -5,7 +5,8 @@ import { closeSync, openSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { type Cluster, postgresEnv } from "./cluster-init.ts";
+import { bareEnvironment } from "./bare-environment.ts";
+import type { Cluster } from "./cluster-init.ts";
 
 export type PostgresProcess = {
   readonly pid: number;
@@ -36,7 +37,7 @@ export async function runPostgres(cluster: Cluster, settings: Record<string, str
   const child = spawn(program, rest, {
     detached: true,
     cwd: folder.cluster,
-    env: postgresEnv(),
+    env: bareEnvironment(),
     stdio: ["ignore", log, log],
     ...user.ids,
   });
@@ -65,6 +66,7 @@ function watch(pid: number): ChildProcess {
   const watcher = spawn("sh", ["-c", WATCH, "berth-postgres-watch", String(pid)], {
     detached: true,
     cwd: "/",
+    env: bareEnvironment(),
     stdio: ["pipe", "ignore", "ignore"],
   });
   watcher.on("error", () => {}); // No sh: a killed owner's server is then stopped by the next start.

@@ -4,6 +4,7 @@
 import { execFile } from "node:child_process";
 import { platform } from "node:os";
 import { promisify } from "node:util";
+import { bareEnvironment } from "./bare-environment.ts";
 
 const execFileAsync = promisify(execFile);
 
@@ -35,7 +36,7 @@ async function namespaceUser(): Promise<PostgresUser | null> {
   if (platform() !== "linux") return null;
   const prefix = ["unshare", "--user", `--map-user=${NAMESPACE_UID}`, "--"];
   try {
-    await execFileAsync(prefix[0]!, [...prefix.slice(1), "true"]);
+    await execFileAsync(prefix[0]!, [...prefix.slice(1), "true"], { env: bareEnvironment() });
   } catch {
     return null; // No unshare, an old one, or a kernel or container that forbids it: the next way is tried.
   }
@@ -50,8 +51,8 @@ async function namespaceUser(): Promise<PostgresUser | null> {
 
 async function systemUser(name: string): Promise<PostgresUser | null> {
   try {
-    const uid = Number((await execFileAsync("id", ["-u", name])).stdout);
-    const gid = Number((await execFileAsync("id", ["-g", name])).stdout);
+    const uid = Number((await execFileAsync("id", ["-u", name], { env: bareEnvironment() })).stdout);
+    const gid = Number((await execFileAsync("id", ["-g", name], { env: bareEnvironment() })).stdout);
     return { name, owner: { uid, gid }, seesOurFiles: false, wrap: plain, ids: { uid, gid } };
   } catch {
     return null; // No such user here.

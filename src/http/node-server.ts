@@ -4,6 +4,7 @@
 import { Buffer } from "node:buffer";
 import { getLogger } from "@logtape/logtape";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import {
   BODY_BYTES_MAX,
@@ -16,6 +17,7 @@ import {
 } from "../contract/limits.ts";
 import { type EdgeAnswer, edgeAnswer, edgeText } from "./edge-answer.ts";
 import { BODY_TOO_LARGE } from "./json-body.ts";
+import type { TlsIdentity } from "./tls-files.ts";
 
 export type FetchHandler = (request: Request, peer: { remoteAddress: string }) => Response | Promise<Response>;
 
@@ -24,6 +26,8 @@ export type NodeServerOptions = {
   readonly hostname: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** Speak TLS 1.2 or newer, and nothing else. */
+  readonly tls?: TlsIdentity | null;
   /** For tests, which cannot wait for the real ones. */
   readonly limits?: Partial<EdgeLimits>;
 };
@@ -66,14 +70,20 @@ export async function serveNode(options: NodeServerOptions): Promise<NodeServer>
     ...options.limits,
   };
   const site: Site = { options, limits, answering: new WeakMap(), heldBytes: 0, draining: false };
-  const server = createServer({
+  const edge = {
     headersTimeout: limits.headers_ms,
     requestTimeout: limits.headers_ms + limits.body_ms,
     keepAliveTimeout: limits.idle_ms,
     connectionsCheckingInterval: Math.min(1_000, limits.headers_ms / 4),
     maxHeaderSize: HEADER_BYTES_MAX,
     requireHostHeader: true,
-  }, (req, res) => void take({ req, res }, site));
+  };
+  const answer = (req: IncomingMessage, res: ServerResponse) => void take({ req, res }, site);
+  // Who is slow to greet is slow to send.
+  const greeting = { minVersion: "TLSv1.2", handshakeTimeout: limits.headers_ms } as const;
+  const server = options.tls
+    ? createTlsServer({ ...edge, ...greeting, ...options.tls }, answer)
+    : createServer(edge, answer);
   server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {
     if (!tooLong(req)) res.writeContinue();
     void take({ req, res }, site);
@@ -195,8 +205,9 @@ function readBody(req: IncomingMessage, site: Site): Promise<Body> {
 }
 
 function toRequest(req: IncomingMessage, body: Uint8Array<ArrayBuffer>, signal: AbortSignal): Request {
-  const headers = new Headers();
-  for (let at = 0; at < req.rawHeaders.length; at += 2) headers.append(req.rawHeaders[at]!, req.rawHeaders[at + 1]!);
+  // Pairs: a Headers object would be walked, sorted and copied once more.
+  const headers: [string, string][] = [];
+  for (let at = 0; at < req.rawHeaders.length; at += 2) headers.push([req.rawHeaders[at]!, req.rawHeaders[at + 1]!]);
   const hasBody = body.length > 0 && req.method !== "GET" && req.method !== "HEAD";
   return new Request(ORIGIN + req.url, { method: req.method, headers, signal, body: hasBody ? body : undefined });
 }
@@ -227,6 +238,8 @@ function refuse({ req, res }: Exchange, answer: EdgeAnswer): void {
 }
 
 function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, site: Site): void {
+  // Without a common key nothing can be said.
+  if (site.options.tls && !/^(?:HPE|ERR_HTTP)_/.test(error.code ?? "")) return void socket.destroy();
   // While an answer is being made, bytes of ours would be read as that answer.
   if (error.code === "ECONNRESET" || !socket.writable || (site.answering.get(socket) ?? 0) > 0) {
     return void socket.destroy();

@@ -1,5 +1,4 @@
 // Boot records for operators. Document 2, Boot record; document 4, 1.17.
-import { createHash } from "node:crypto";
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findBootRecord, listBootRecords } from "../../actors/boot-record/reads.ts";
@@ -12,13 +11,14 @@ import type { Action } from "../auth/policy.ts";
 import { AssignBody, BootRecord } from "../contract/boot.ts";
 import { page, PageQuery } from "../contract/common.ts";
 import { BOOT_RECORD_STATES } from "../contract/enums.ts";
-import { badRequest, NOT_FOUND, POLICY_CHANGED } from "../contract/fault.ts";
+import { badRequest, type Fault, NOT_FOUND, POLICY_CHANGED } from "../contract/fault.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
 import { canonicalMac, isMulticastMac } from "../pure/mac.ts";
 import { decodePageToken } from "../pure/page-token.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
 import { lookUp } from "./boot-lookup.ts";
+import { decideAgain } from "./decide-again.ts";
 import { type App, type Ctx, isFault, type RouteDeps, type Turn } from "./deps.ts";
 
 const tags = ["Boot records"];
@@ -164,30 +164,11 @@ export function callerOf(c: Ctx): string {
   return principal.kind === "user" ? principal.key_id ?? principal.user_id : "anonymous";
 }
 
-/**
- * Decides again while the boot policy changes under the decision. The refusal of a changed policy is stored under the
- * message id like any other, so each further try is a message of its own.
- */
-export async function underPolicy(
+/** Decides again while the boot policy changes under the decision. */
+export function underPolicy(
   turn: Turn | undefined,
   decide: (turn: Turn | undefined) => Promise<Outcome>,
 ): Promise<Outcome> {
-  let outcome = await decide(turn);
-  for (let tries = 1; tries < POLICY_TRIES_MAX && isPolicyChanged(outcome); tries += 1) {
-    outcome = await decide(turn && { ...turn, id: idOfTry(turn.id, tries) });
-  }
-  return outcome;
-}
-
-/** The same for a repeated request, so that it hears the try that counted. Of the same day, as ids are kept by day. */
-function idOfTry(id: string, tries: number): string {
-  const hex = createHash("sha256").update(`${id}/${tries}`).digest("hex");
-  return `${id.slice(0, UUID7_TIME_CHARS)}${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;
-}
-
-/** The instant and the version of a UUIDv7, as text. */
-const UUID7_TIME_CHARS = 15;
-
-function isPolicyChanged(outcome: Outcome): boolean {
-  return !outcome.ok && outcome.fault.error_code === POLICY_CHANGED.error_code;
+  const isStale = ({ error_code }: Fault) => error_code === POLICY_CHANGED.error_code;
+  return decideAgain(turn, { tries_max: POLICY_TRIES_MAX, isStale }, decide);
 }

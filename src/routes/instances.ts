@@ -6,8 +6,9 @@ import { callerOf, placeOf } from "../auth/gate.ts";
 import { atRow, inProject, ofInstances } from "../auth/place.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { INSTANCE_STATES, type InstanceState } from "../contract/enums.ts";
-import { NOT_FOUND } from "../contract/fault.ts";
+import { CAPACITY_EXHAUSTED, type Fault, NOT_FOUND } from "../contract/fault.ts";
 import { Instance, InstanceBody } from "../contract/instance.ts";
+import { PLACEMENT_TRIES_MAX } from "../contract/limits.ts";
 import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
@@ -23,7 +24,7 @@ const ofProject = z.object({ tenant: Uuid, project: Uuid });
 const atInstance = atRow("instance", "instance_id");
 
 /** In any case; a name that is none is refused. */
-const StateQuery = z.preprocess(
+export const StateQuery = z.preprocess(
   (text) => typeof text === "string" ? text.toLowerCase() : text,
   z.enum(INSTANCE_STATES),
 ).optional().describe("pending, provisioning, running, stopping, stopped or failed, in any case");
@@ -90,7 +91,9 @@ export function instanceRoutes(app: App, deps: RouteDeps): void {
     const place = { silo_id, tenant_id, project_id };
     const ended = await operate(c, deps, {
       to: { kind: "instance", id: turn.id },
-      message: () => newInstance(deps, { body, place, principal: c.get("principal"), id: turn.id, operation_id }),
+      message: (tries) =>
+        newInstance(deps, { body, place, principal: c.get("principal"), id: turn.id, operation_id, tries }),
+      again: { tries_max: PLACEMENT_TRIES_MAX, isStale: filledUp },
       turn,
       operation_id,
       failure: { what: "provisioning", error_code: "ProvisionFailed" },
@@ -138,6 +141,10 @@ export function instanceRoutes(app: App, deps: RouteDeps): void {
     const host_live = (await findInstance(deps.kysely, to.id))?.host_live ?? written.host_live;
     return c.json({ ...written, host_live }, 200);
   });
+}
+
+function filledUp({ error_code }: Fault): boolean {
+  return error_code === CAPACITY_EXHAUSTED.error_code;
 }
 
 /** The instance as it is now; for a repeated request, and when it is gone again, as the operation left it. */

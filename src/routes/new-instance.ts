@@ -11,8 +11,13 @@ import { sees } from "../auth/visibility.ts";
 import { INSTANCE_BRANDS, type InstanceBrand } from "../contract/enums.ts";
 import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
 import type { InstanceBody } from "../contract/instance.ts";
-import { BHYVE_BOOT_DISK_BYTES_MIN, DISK_BYTES_MAX, USER_DATA_BYTES_MAX } from "../contract/limits.ts";
-import { pick } from "../pure/placement/pick.ts";
+import {
+  BHYVE_BOOT_DISK_BYTES_MIN,
+  DISK_BYTES_MAX,
+  PLACEMENT_CANDIDATES_MAX,
+  USER_DATA_BYTES_MAX,
+} from "../contract/limits.ts";
+import { drawn, pick } from "../pure/placement/pick.ts";
 import { sizesOf } from "../pure/placement/request.ts";
 import type { RouteDeps } from "./deps.ts";
 
@@ -24,6 +29,8 @@ export type Wanted = {
   readonly principal: Principal;
   readonly id: string;
   readonly operation_id: string;
+  /** How often candidates were picked for it before. */
+  readonly tries: number;
 };
 
 const DISK_SIZE = badRequest("disk_bytes must be greater than zero and at most 16 TiB");
@@ -39,7 +46,7 @@ export function brokenRule({ cpu, memory_bytes, disk_bytes, user_data }: Instanc
 
 /** The message that makes the instance, or the refusal of what its body names. */
 export async function newInstance(deps: RouteDeps, wanted: Wanted): Promise<Create | Fault> {
-  const { body, place, id, operation_id } = wanted;
+  const { body, place, id, operation_id, tries } = wanted;
   const ssh_key_ids = [...new Set(body.ssh_key_ids.map((key) => key.toLowerCase()))];
   const [image, nics, keysMissing] = await Promise.all([
     imageOf(deps, wanted),
@@ -53,7 +60,7 @@ export async function newInstance(deps: RouteDeps, wanted: Wanted): Promise<Crea
   const { cpu, memory_bytes } = body;
   const { tenant_id, project_id, silo_id } = place;
   const { profile, load_stale_s } = await deps.settings.placement();
-  const { candidates } = pick(
+  const { candidates: best, report } = pick(
     {
       ...sizesOf({ cpu, memory_bytes, disk_bytes: boot_bytes }),
       role: "tenant",
@@ -84,7 +91,8 @@ export async function newInstance(deps: RouteDeps, wanted: Wanted): Promise<Crea
     user_data: body.user_data ?? null,
     nics,
     boot_disk: { id: deps.mint.idFrom(id, "boot-disk"), size_bytes: boot_bytes },
-    candidates,
+    // The first try takes the best; each further one looks at a wider circle.
+    candidates: tries === 0 ? best : drawn(report, PLACEMENT_CANDIDATES_MAX ** (tries + 1)),
     operation_id,
     limit_ms: await deps.settings.instanceWaitS() * 1_000,
   };

@@ -20,9 +20,9 @@ export function nicRoutes(app: App, deps: RouteDeps): void {
     method: "get",
     path: "/v1/nics",
     tags,
-    summary: "List NICs by address, subnet or instance",
+    summary: "List NICs by address, subnet, instance or project",
     description:
-      "One of `ip`, `subnet` and `instance`; of several the first of them counts, and the others narrow it. " +
+      "One of `ip`, `subnet` and `instance`, or `tenant` and `project`; each that is given narrows the list. " +
       "Members of a tenant see that tenant's NICs alone.",
     ...rights(deps, "NicList", ofNics),
     request: {
@@ -30,20 +30,25 @@ export function nicRoutes(app: App, deps: RouteDeps): void {
         ip: z.string().max(64).optional().describe("IPv4 or IPv6"),
         subnet: Uuid.optional(),
         instance: Uuid.optional(),
+        tenant: Uuid.optional(),
+        project: Uuid.optional(),
         ...PageQuery,
       }),
     },
     responses: answers(page(Nic), "The NICs"),
   });
   app.openapi(listRoute, async (c) => {
-    const { ip: text, subnet: subnet_id, instance: instance_id, ...query } = c.req.valid("query");
+    const { ip: text, subnet: subnet_id, instance: instance_id, tenant, project, ...query } = c.req.valid("query");
     const ip = text === undefined ? undefined : parseIp(text);
     if (ip === null) return faultResponse(c, badRequest("ip: must be an IPv4 or IPv6 address"));
+    const own = callerOf(c).is_root ? undefined : callerOf(c).tenant_id ?? undefined;
+    if (own !== undefined && tenant !== undefined && tenant !== own) return c.json({ items: [] }, 200);
     const filter = {
       ip: ip && formatIp(ip),
       subnet_id,
       instance_id,
-      tenant_id: callerOf(c).is_root ? undefined : callerOf(c).tenant_id ?? undefined,
+      tenant_id: own ?? tenant,
+      project_id: project,
     };
     const result = await pageById(query, (at) => listNics(deps.kysely, { ...filter, ...at }));
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);

@@ -6,7 +6,8 @@ import type { Messages } from "../../actors/registry.ts";
 import { conflict, type Fault, fault } from "../contract/fault.ts";
 import { OPERATION_GRACE_MS } from "../contract/limits.ts";
 import { OperationSummary } from "../contract/operation.ts";
-import type { Ctx, RouteDeps, To, Turn } from "./deps.ts";
+import { type Again, decideAgain } from "./decide-again.ts";
+import { type Ctx, isFault, type RouteDeps, type To, type Turn } from "./deps.ts";
 
 /** A 202 with an OperationSummary. No type says so: of a route with two successes the router's types keep one. */
 type Accepted = never;
@@ -21,8 +22,10 @@ export const ACCEPTED = {
 
 export type Begun<K extends keyof Messages> = {
   readonly to: To<K>;
-  /** Made only when the request was not heard before. */
-  readonly message: () => Promise<Messages[K] | Fault>;
+  /** Made only when the request was not heard before. `tries`: how many went before this one. */
+  readonly message: (tries: number) => Promise<Messages[K] | Fault>;
+  /** Default: one try. */
+  readonly again?: Again;
   readonly turn: Turn;
   readonly operation_id: string;
   /** What the caller hears of a failure, before the reason. */
@@ -40,9 +43,11 @@ export async function operate<K extends keyof Messages>(c: Ctx, deps: RouteDeps,
   const { to, turn, operation_id } = begun;
   const before = turn.repeated ? await findStanding(deps.kysely, operation_id) : undefined;
   if (before !== undefined) return wantsNoWait(c) ? accepted(c, before) : heardAgain(before, begun);
-  const message = await begun.message();
-  if ("kind" in message) return { ended: "refused", fault: message as Fault };
-  const outcome = await deps.send(c, to, message as Messages[K], turn);
+  const outcome = await decideAgain(turn, begun.again ?? ONCE, async (at, tries) => {
+    const message: object = await begun.message(tries);
+    if (isFault(message)) return { ok: false, fault: message };
+    return await deps.send(c, to, message as Messages[K], at);
+  });
   if (!outcome.ok) return { ended: "refused", fault: outcome.fault };
   if (!wantsNoWait(c)) {
     const wait_ms = await deps.settings.instanceWaitS() * 1_000 + OPERATION_GRACE_MS;
@@ -52,6 +57,8 @@ export async function operate<K extends keyof Messages>(c: Ctx, deps: RouteDeps,
   if (after === undefined) throw new Error(`operation ${operation_id} was begun and is not there`);
   return wantsNoWait(c) ? accepted(c, after) : judged(after, begun.failure);
 }
+
+const ONCE: Again = { tries_max: 1, isStale: () => false };
 
 function judged({ summary, output }: Standing, { what, error_code }: Begun<never>["failure"]): Ended {
   const { id, state, error, stuck_reason } = summary;

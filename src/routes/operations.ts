@@ -2,6 +2,8 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findOperation, listOperations } from "../../actors/saga/reads.ts";
+import { callerOf } from "../auth/gate.ts";
+import { atOperation } from "../auth/place.ts";
 import { Uuid, wholeNumber } from "../contract/common.ts";
 import { RESOURCE_SCOPES } from "../contract/enums.ts";
 import { fault, NOT_FOUND } from "../contract/fault.ts";
@@ -20,6 +22,7 @@ export function operationRoutes(app: App, deps: RouteDeps): void {
     path: "/v1/operations",
     tags,
     summary: "List operations, newest first",
+    description: "Members of a tenant see those that work on the tenant's objects.",
     ...rights(deps, "OperationsList"),
     request: {
       query: z.object({
@@ -38,7 +41,9 @@ export function operationRoutes(app: App, deps: RouteDeps): void {
       ? undefined
       : { scope: resource_scope, id: resource_id };
     const rows = limit ?? OPERATION_PAGE_ROWS_DEFAULT;
-    return c.json(await listOperations(deps.kysely, { rows, after_id, reference }), 200);
+    const { is_root, tenant_id } = callerOf(c);
+    const own = is_root ? undefined : tenant_id ?? undefined;
+    return c.json(await listOperations(deps.kysely, { rows, after_id, reference, tenant_id: own }), 200);
   });
 
   const showRoute = createRoute({
@@ -47,7 +52,7 @@ export function operationRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Show one operation with its steps",
     description: "With `wait`, the answer is held until the operation rests or that many seconds have passed.",
-    ...rights(deps, "OperationsList"),
+    ...rights(deps, "OperationsGet", atOperation),
     request: {
       params: z.object({ id: Uuid }),
       query: z.object({ wait: wholeNumber(0, OPERATION_WAIT_S_MAX).optional() }),

@@ -64,12 +64,26 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     return { profile: activeProfile(profiles), load_stale_s: interval_s * ticks };
   }
 
+  /** Seconds between summaries of the load of nodes. */
+  async function loadIntervalS(): Promise<number> {
+    return Number(viewOf("placement.load_materializer.interval_secs", await storedSettings(kysely)).value);
+  }
+
   /** Seconds that an operation on an instance may take its node. */
   async function instanceWaitS(): Promise<number> {
     return Number(viewOf("instance.create_wait_secs", await storedSettings(kysely)).value);
   }
 
-  return { list, get, reservoir, rootAuthorizedKeys, instanceWaitS, placement, shadowed: [...shadowing.keys()] };
+  return {
+    list,
+    get,
+    reservoir,
+    rootAuthorizedKeys,
+    instanceWaitS,
+    loadIntervalS,
+    placement,
+    shadowed: [...shadowing.keys()],
+  };
 }
 
 function fromVariable(key: SettingKey, text: string): unknown {

@@ -23,6 +23,8 @@ export type SystemDeps = RouteDeps & {
   readonly schemas: Readonly<Record<string, z.ZodType>>;
 };
 
+/** What a proxy adds. One on this machine that is not among BERTH_TRUSTED_PROXIES would make everybody look near. */
+const PROXY_HEADERS = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
 const NOT_READY = fault("unavailable", "the database does not answer", { retry_after_s: 1 });
 
 /** Must be added last: the description lists the routes that are there. */
@@ -61,7 +63,8 @@ export function systemRoutes(app: App, deps: SystemDeps): void {
     "x-rights": `${metricsRights["x-rights"]}; or a caller on the loopback interface`,
     // A scraper beside the server needs no key; one that sends a key is judged by it.
     middleware: [createMiddleware<HttpEnv>(async (c, next) => {
-      const near = isLoopback(c.get("clientAddress")) && c.req.header("authorization") === undefined;
+      const others = ["authorization", ...PROXY_HEADERS].some((name) => c.req.header(name) !== undefined);
+      const near = isLoopback(c.get("clientAddress")) && !others;
       return near ? await next() : await gate(c, next);
     })],
     responses: { 200: { description: "Prometheus exposition text" } },

@@ -85,7 +85,7 @@ test("fields that this version does not know are ignored on every report", async
   expect((await report("capacity", { ...capacity(), new_field: 1 })).status).toBe(200);
 });
 
-test("a report says nothing about another node, whatever it names", async () => {
+test("S-13: a report says nothing about another node, whatever it names", async () => {
   const other = await t.approvedNode();
   const before = await show(other.server_uuid);
   await report("status", { payload: { mine: 1 }, server_uuid: other.server_uuid });

@@ -26,14 +26,14 @@ test("the eleventh attempt within a minute is 429 with Retry-After in whole seco
   expect(answer.headers.get("retry-after")).toMatch(/^[1-6]$/);
 });
 
-test("the right code with the right key is 429 as well, and the code is still good afterwards", async () => {
+test("S-07: the right code with the right key is 429 as well, and the code is still good afterwards", async () => {
   const { claim_code } = await t.register();
   await drain("198.51.100.2");
   expect((await t.approve(claim_code, from("198.51.100.2"))).status).toBe(429);
   expect((await t.approve(claim_code, from("198.51.100.3"))).status).toBe(200);
 });
 
-test("with an empty bucket nobody learns whether credential, rights or code were good", async () => {
+test("S-07: with an empty bucket nobody learns whether credential, rights or code were good", async () => {
   const readOnly = (await t.mintKey("read_only")).secret;
   await drain("198.51.100.4");
   const at = from("198.51.100.4");
@@ -43,7 +43,7 @@ test("with an empty bucket nobody learns whether credential, rights or code were
   expect((await t.approve("OOO", at)).status).toBe(429);
 });
 
-test("attempts without a credential and malformed codes use the bucket up too", async () => {
+test("S-07: attempts without a credential and malformed codes use the bucket up too", async () => {
   const at = from("198.51.100.5");
   for (let attempt = 1; attempt <= 5; attempt++) {
     expect((await t.approve("000000", { ...at, key: null })).status).toBe(401);
@@ -90,14 +90,14 @@ test("X-Forwarded-For of a caller who is no trusted proxy buys nothing", async (
   expect((await t.approve("000000", spoofed)).status).toBe(429);
 });
 
-test("two control planes on one database share the bucket", async () => {
+test("S-07: two control planes on one database share the bucket", async () => {
   const other = await openTestPlane({ databaseUrl: t.databaseUrl, env: { BERTH_APPROVE_PER_MINUTE: "10" } });
   await drain("198.51.100.11");
   expect((await other.approve("000000", from("198.51.100.11"))).status).toBe(429);
   await other.close();
 });
 
-test("after 300 failed approvals in an hour, from however many addresses, known callers wait too", async () => {
+test("S-07: after 300 failed approvals in an hour, from however many addresses, known callers wait too", async () => {
   await t.db.query(
     `insert into failure_count values ('cn-approval', date_trunc('minute', berth_now()), 300)
      on conflict (subject, minute) do update set failures = 300`,

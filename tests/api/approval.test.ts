@@ -61,7 +61,7 @@ describe("a code that cannot be one is 400 with the text of the specification", 
   );
 });
 
-test("unknown, used, expired and disabled codes read the same 404, to the last header", async () => {
+test("S-08: unknown, used, expired and disabled codes read the same 404, to the last header", async () => {
   const used = await t.register();
   await t.approve(used.claim_code);
   const disabled = await t.register();

@@ -75,7 +75,7 @@ test("after_seq is exclusive, limit is at most 1,000, one event is read by its n
   expect((await t.call("GET", `/v1/audit/events/${events.length + 100}`)).status).toBe(404);
 });
 
-describe("every mutation of an operator leaves exactly one event that names it", () => {
+describe("S-40: every mutation of an operator leaves exactly one event that names it", () => {
   const node = async () => (await t.register()).server_uuid;
   test.each<[string, () => Promise<() => Promise<{ status: number }>>]>([
     ["cn_approve", async () => {

@@ -77,7 +77,7 @@ async function unchanged(before: Dump): Promise<void> {
   expect(changedRows(before, await dumpTables(t.db), SIGNALS)).toEqual([]);
 }
 
-test("no body that is wrong in any way is accepted by any route that takes one", async () => {
+test("S-05, S-28: no body that is wrong in any way is accepted by any route that takes one", async () => {
   const before = await dumpTables(t.db);
   let tried = 0;
   for (const route of routes.filter(({ body }) => body !== null)) {

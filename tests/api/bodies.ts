@@ -163,6 +163,10 @@ export const acceptedBodies: Readonly<
   "PATCH /v1/nat-gateways/{nat_gateway_id}": named,
   "POST /v1/floating-ips": () => ({ ...named(), family: "v6" }),
   "PATCH /v1/floating-ips/{floating_ip_id}": named,
+  "POST /v1/floating-ips/{floating_ip_id}/attach": () => ({ nic_id: crypto.randomUUID() }),
+  "POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach": () => ({
+    nic_id: crypto.randomUUID(),
+  }),
   "POST /v1/system/nic-tags": () => ({ ...named(), mtu: 1_500 }),
   "POST /v1/system/external-subnets": () => ({ ...named(), nic_tag: NIC_TAG, vlan_id: 7, ipv4_block: freshBlock() }),
   "PATCH /v1/system/external-subnets/{external_subnet_id}": named,

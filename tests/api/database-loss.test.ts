@@ -15,7 +15,7 @@ afterAll(async () => {
   await cluster.remove();
 });
 
-test("while it is gone every route that needs it is 503 with Retry-After, health is 200, and then all is as before", async () => {
+test("S-18: while it is gone every route that needs it is 503 with Retry-After, health is 200, and then all is as before", async () => {
   const node = await t.approvedNode();
   const requests: [string, string, unknown?][] = [
     ["GET", "/readyz"],

@@ -57,7 +57,7 @@ test("once approved, the answer holds the key and three ticket keys, also with t
   expect((await t.call("GET", "/v1/agent/register/status", { key: null, headers })).body).toEqual(body);
 });
 
-test("a lost answer can be asked for again until the key is first used, and not after", async () => {
+test("S-14: a lost answer can be asked for again until the key is first used, and not after", async () => {
   const node = await t.approvedNode();
   const { body } = await status(node.poll_token);
   expect(body.api_key).toBe(node.api_key);
@@ -140,7 +140,7 @@ test("a hold lasts exactly 30 s when nothing happens", async () => {
   await other.close();
 });
 
-test("keys, ticket keys and poll tokens are nowhere in the database, neither before nor after the first use", async () => {
+test("S-09, S-14: keys, ticket keys and poll tokens are nowhere in the database, neither before nor after the first use", async () => {
   const { claim_code, poll_token } = await t.register();
   await t.approve(claim_code);
   const { body } = await status(poll_token);

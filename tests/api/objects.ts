@@ -39,8 +39,8 @@ export async function makeObjects(t: TestPlane, within: Objects = {}): Promise<O
 let platforms = 0;
 
 /**
- * An instance of an image, a subnet and a node of its own, with its disk and its NIC. It is stopping for good, since no
- * operation will ever end that: so nothing that is asked of it waits for a node, and all that is refused is refused at once.
+ * An instance of an image, a subnet and a node of its own, with its disk and its NIC. It is stopping for good, since the
+ * operation that deletes it never ends: so nothing that is asked of it waits for a node, and all that is refused is refused at once.
  */
 async function makeInstance(t: TestPlane, made: Objects): Promise<Objects> {
   // No node but this one is new enough for the image.
@@ -65,7 +65,7 @@ async function makeInstance(t: TestPlane, made: Objects): Promise<Objects> {
   const [disk] = okOf(await t.call("GET", `/v1/disks?instance=${instance}`)).items;
   const [nic] = okOf(await t.call("GET", `/v1/nics?instance=${instance}`)).items;
   await t.db.query(
-    `update instance set state = 'stopping', operation_id = id, operation_kind = 'stop', version = version + 1
+    `update instance set state = 'stopping', operation_id = id, operation_kind = 'delete', version = version + 1
       where id = $1`,
     [instance],
   );

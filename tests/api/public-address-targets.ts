@@ -8,9 +8,15 @@ import { makeObjects } from "./objects.ts";
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
 /** Ids of what the routes ask for. */
-type Ground = { readonly tenant: string; readonly project: string; readonly vpc: string; readonly network: string };
+type Ground = Readonly<Record<"tenant" | "project" | "vpc" | "network" | "nic", string>>;
 
-const NOWHERE: Ground = { tenant: randomUUID(), project: randomUUID(), vpc: randomUUID(), network: randomUUID() };
+const NOWHERE: Ground = {
+  tenant: randomUUID(),
+  project: randomUUID(),
+  vpc: randomUUID(),
+  network: randomUUID(),
+  nic: randomUUID(),
+};
 
 type Family = {
   readonly base: string;
@@ -47,29 +53,52 @@ const FAMILIES: readonly Family[] = [
 export function publicAddressTargets(plane: () => TestPlane): Record<string, (objects: Objects) => Promise<Target>> {
   let made: Promise<Ground> | undefined;
   const ground = () => made ??= makeGround(plane());
-  return Object.fromEntries(FAMILIES.flatMap(({ base, param, change, selectors = () => "", fields = () => ({}) }) => {
-    const bodyOf = async (route: string) => ({ ...acceptedBodies[route]?.(), ...fields(await ground()) });
-    const all = async (objects: Objects) => base + selectors(objects === "existing" ? await ground() : NOWHERE);
-    const one = async (objects: Objects) => {
-      if (objects === "absent") return `${base}/${randomUUID()}`;
-      const body = await bodyOf(`POST ${base}`);
-      return `${base}/${okOf(await plane().call("POST", await all("existing"), { body })).id}`;
-    };
-    const changed = `${change} ${base}/{${param}}`;
-    return [
-      [`GET ${base}`, async (objects: Objects) => ({ path: await all(objects) })],
-      [`POST ${base}`, async (objects: Objects) => ({ path: await all(objects), body: await bodyOf(`POST ${base}`) })],
-      [`GET ${base}/{${param}}`, async (objects: Objects) => ({ path: await one(objects) })],
-      [`DELETE ${base}/{${param}}`, async (objects: Objects) => ({ path: await one(objects) })],
-      [changed, async (objects: Objects) => ({ path: await one(objects), body: await bodyOf(changed) })],
-    ];
-  }));
+  const families = Object.fromEntries(
+    FAMILIES.flatMap(({ base, param, change, selectors = () => "", fields = () => ({}) }) => {
+      const bodyOf = async (route: string) => ({ ...acceptedBodies[route]?.(), ...fields(await ground()) });
+      const all = async (objects: Objects) => base + selectors(objects === "existing" ? await ground() : NOWHERE);
+      const one = async (objects: Objects) => {
+        if (objects === "absent") return `${base}/${randomUUID()}`;
+        const body = await bodyOf(`POST ${base}`);
+        return `${base}/${okOf(await plane().call("POST", await all("existing"), { body })).id}`;
+      };
+      const changed = `${change} ${base}/{${param}}`;
+      return [
+        [`GET ${base}`, async (objects: Objects) => ({ path: await all(objects) })],
+        [
+          `POST ${base}`,
+          async (objects: Objects) => ({ path: await all(objects), body: await bodyOf(`POST ${base}`) }),
+        ],
+        [`GET ${base}/{${param}}`, async (objects: Objects) => ({ path: await one(objects) })],
+        [`DELETE ${base}/{${param}}`, async (objects: Objects) => ({ path: await one(objects) })],
+        [changed, async (objects: Objects) => ({ path: await one(objects), body: await bodyOf(changed) })],
+      ];
+    }),
+  );
+  return { ...families, ...bindingTargets(ground, families[`GET ${FLOATING_IP}`]!) };
+}
+
+const FLOATING_IP = "/v1/floating-ips/{floating_ip_id}";
+
+/** To the NIC of an instance that takes none, and from nothing. */
+function bindingTargets(ground: () => Promise<Ground>, one: (objects: Objects) => Promise<Target>) {
+  const places = [FLOATING_IP, `/v1/tenants/{tenant_id}/projects/{project_id}${FLOATING_IP.slice(3)}`];
+  return Object.fromEntries(
+    places.flatMap((place) =>
+      ["attach", "detach"].map((verb) => [`POST ${place}/${verb}`, async (objects: Objects) => {
+        const { tenant, project, nic } = objects === "existing" ? await ground() : NOWHERE;
+        const alone = (await one(objects)).path;
+        const path = place === FLOATING_IP ? alone : `/v1/tenants/${tenant}/projects/${project}${alone.slice(3)}`;
+        return { path: `${path}/${verb}`, body: verb === "attach" ? { nic_id: nic } : undefined };
+      }])
+    ),
+  );
 }
 
 async function makeGround(t: TestPlane): Promise<Ground> {
-  const { tenant = "", project = "", vpc = "" } = await makeObjects(t);
+  const { tenant = "", project = "", vpc = "", nic = "" } = await makeObjects(t);
   okOf(await t.call("POST", "/v1/system/nic-tags", { body: { name: NIC_TAG, mtu: 1_500 } }));
   const body = acceptedBodies["POST /v1/system/external-subnets"]?.();
   const network = okOf(await t.call("POST", "/v1/system/external-subnets", { body }));
-  return { tenant, project, vpc, network: network.id };
+  return { tenant, project, vpc, nic, network: network.id };
 }

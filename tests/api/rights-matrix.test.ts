@@ -35,11 +35,13 @@ GET /v1/agent/jobs/{job_id}/blueprint 401   401   401     403     403     403   
 POST /v1/agent/jobs/{job_id}/progress 401   401   401     403     403     403   403    403    403     403 200/404 200/404
 POST /v1/agent/jobs/{job_id}/complete 401   401   401     403     403     403   403    403    403     403 200/404 200/404
 POST /v1/agent/jobs/{job_id}/bury     401   401   401     403     403     403   403    403    403     403 409/404 409/404
+GET /v1/system/doctor                 401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/jobs                   401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/jobs/{job_id}          401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/system/cns                    401   401   401     200     200     404   404    404    404     404     404     404
 GET /v1/system/cns/{cn_id}            401   401   401 200/404 200/404     404   404    404    404     404     404     404
 GET /v1/system/cns/{cn_id}/instances  401   401   401 200/404 200/404     404   404    404    404     404     404     404
+GET /v1/system/instances              401   401   401     200     200     404   404    404    404     404     404     404
 POST /v1/cn-approvals                 401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/disable    401   401   401 200/404     403     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/role       401   401   401 200/404     403     403   403    403    403     403     403     403
@@ -60,7 +62,7 @@ GET /v1/audit/events                  401   401   401     200     200     200   
 GET /v1/audit/events/{seq}            401   401   401 200/404 200/404 200/404   403    403    403     403     403     403
 GET /v1/audit/verify                  401   401   401     200     200     200   403    403    403     403     403     403
 GET /v1/operations                    401   401   401     200     200     403   403    403    403     403     403     403
-GET /v1/operations/{id}               401   401   401 200/404 200/404     403   403    403    403     403     403     403
+GET /v1/operations/{id}               401   401   401 200/404 200/404     404   404    404    404     404     404     404
 POST /v1/operations/{id}/abandon      401   401   401 409/404     403     403   403    403    403     403     403     403
 GET /v1/cns/{server_uuid}/traits      401   401   401 200/404 200/404     403   403    403    403     403     403     403
 POST /v1/cns/{server_uuid}/traits     401   401   401 200/404     403     403   403    403    403     403     403     403
@@ -176,6 +178,14 @@ PATCH /v1/floating-ips/{floating_ip_id}
                                       401   401   401 200/404     404     404   404   404    404    404     404     404     404
 DELETE /v1/floating-ips/{floating_ip_id}
                                       401   401   401 204/404     404     404   404   404    404    404     404     404     404
+POST /v1/floating-ips/{floating_ip_id}/attach
+                                      401   401   401 409/404     404     404   404   404    404    404     404     404     404
+POST /v1/floating-ips/{floating_ip_id}/detach
+                                      401   401   401 200/404     404     404   404   404    404    404     404     404     404
+POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach
+                                      401   401   401 409/404     404     404   404   404    404    404     404     404     404
+POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/detach
+                                      401   401   401 200/404     404     404   404   404    404    404     404     404     404
 GET /v1/system/nic-tags               401   401   401     200     200     404   404   404    404    404     404     404     404
 POST /v1/system/nic-tags              401   401   401     201     404     404   404   404    404    404     404     404     404
 GET /v1/system/nic-tags/{nic_tag_id}  401   401   401 200/404 200/404     404   404   404    404    404     404     404     404
@@ -358,6 +368,7 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
   "GET /v1/system/cns/{cn_id}/instances": async (objects) => ({
     path: `/v1/system/cns/${await node(objects)}/instances`,
   }),
+  "GET /v1/system/instances": () => ({ path: `/v1/system/instances?cn=${randomUUID()}` }),
   "POST /v1/cn-approvals": async (objects) => ({
     path: "/v1/cn-approvals",
     body: { code: objects === "existing" ? (await t.register()).claim_code : "000-000" },
@@ -486,7 +497,7 @@ async function ask(route: string, column: string, objects: Objects, headers: Hea
   return answer;
 }
 
-test("every route of the description has a row, and every row a route", async () => {
+test("S-01: every route of the description has a row, and every row a route", async () => {
   const { paths } = (await t.call("GET", "/openapi.json")).body;
   const routes = Object.entries<object>(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-test("no GET route shows one to any credential, and what is no secret is still there", async () => {
+test("S-16: no GET route shows one to any credential, and what is no secret is still there", async () => {
   const { paths } = (await t.call("GET", "/openapi.json")).body;
   const [operation] = (await t.call("GET", "/v1/operations")).body;
   const ids: Record<string, string> = {

@@ -36,7 +36,7 @@ test("the server is ready while its database answers", async () => {
   expect((await anonymous("/readyz")).status).toBe(200);
 });
 
-describe("/metrics", () => {
+describe("S-45: /metrics", () => {
   test.each(["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])("needs no key from %s", async (address) => {
     const answer = await anonymous("/metrics", { address });
     expect(answer.status).toBe(200);
@@ -51,6 +51,13 @@ describe("/metrics", () => {
 
   test("is not opened by a forged X-Forwarded-For", async () => {
     expect((await anonymous("/metrics", { headers: { "x-forwarded-for": "127.0.0.1" } })).status).toBe(401);
+  });
+
+  test("is not opened by a proxy on this machine that nobody named, since it speaks for others", async () => {
+    for (const name of ["x-forwarded-for", "forwarded", "x-real-ip", "via"]) {
+      const answer = await anonymous("/metrics", { address: "127.0.0.1", headers: { [name]: "203.0.113.9" } });
+      expect([name, answer.status]).toEqual([name, 401]);
+    }
   });
 
   test("names routes by their pattern and never what was asked for", async () => {

@@ -78,7 +78,7 @@ test("the good ones are good, so that what follows is refused for what is wrong 
   for (const token of good) expect((await ask(`Bearer ${token}`)).status).toBe(200);
 });
 
-test("only `Bearer`, one space and the token is a credential", async () => {
+test("S-10: only `Bearer`, one space and the token is a credential", async () => {
   const token = session.access_token;
   for (
     const header of [
@@ -102,7 +102,7 @@ test("only `Bearer`, one space and the token is a credential", async () => {
   expect((await t.call("GET", `/v1/auth/whoami?access_token=${token}`, { key: null })).status).toBe(401);
 });
 
-describe("our own tokens", () => {
+describe("S-10: our own tokens", () => {
   test("are refused when a byte of them is another, a part is missing or one is too many", async () => {
     const [head = "", body = "", sign = ""] = session.access_token.split(".");
     const other = sign.startsWith("A") ? "B" : "A";
@@ -162,7 +162,7 @@ describe("our own tokens", () => {
   });
 });
 
-describe.each(["the identity service", "the issuer of a tenant"])("tokens of %s", (which) => {
+describe.each(["the identity service", "the issuer of a tenant"])("S-10: tokens of %s", (which) => {
   const issuer = () => (which === "the identity service" ? identity : ofTenant);
   const sign = (claims: object, how = {}) => issuer().sign({ sub: "s", aud: AUDIENCE, ...claims }, how);
 

@@ -1,6 +1,7 @@
 // Many creates at one instant, over two processes on one database: the room of the nodes is given out to the last slot and
 // never twice, and so are addresses, names and the quota. Document 4, section 11, 7; reliability.md, INV-7.
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { brokenInvariants } from "../doctor/broken.ts";
 import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
 import { addNode, type Cloud, GIB, type Node, openCloud } from "./cloud.ts";
 
@@ -77,4 +78,8 @@ test("of creates with one name at one instant one is made, and of a pinned MAC t
   }
   stop.wanted = true;
   await Promise.all(agents);
+});
+
+test("after all races every invariant holds", async () => {
+  expect(await brokenInvariants(a.t.db)).toEqual([]);
 });

@@ -58,6 +58,7 @@ describe("a create", () => {
       mac: expect.stringMatching(/^02(:[0-9a-f]{2}){5}$/),
       primary_ipv4: "10.0.1.2",
       primary_ipv6: "fd00:10:0:1::2",
+      floating_ips: [],
       created_at,
     });
     expect(await a.disksOf(id)).toEqual([{
@@ -378,6 +379,24 @@ describe("selectors", () => {
     expect(await list(`?cn=${mine.host_cn_uuid}`, a, null)).toEqual(both);
     notFound(await b.call("GET", `/v1/instances${a.selectors}`));
     notFound(await b.call("GET", `/v1/instances/${mine.id}`));
+    const fleet = async (query: string) => okOf(await a.t.call("GET", `/v1/system/instances${query}`));
+    const there = [await a.show(mine.id), await a.show(other.id)];
+    expect((await fleet(`?cn=${mine.host_cn_uuid}`)).items).toEqual(there);
+    expect((await fleet(`?image=${image.id}`)).items).toEqual([there[1]]);
+    expect((await fleet(`?image=${image.id}&cn=${randomUUID()}`)).items).toEqual([]);
+    expect((await fleet(`?cn=${mine.host_cn_uuid}&state=STOPPED`)).items).toEqual([there[1]]);
+    const page = await fleet(`?cn=${mine.host_cn_uuid}&limit=1`);
+    expect(page.items).toEqual([there[0]]);
+    expect((await fleet(`?cn=${mine.host_cn_uuid}&limit=1&page_token=${page.next_page}`)).items).toEqual([there[1]]);
+    for (const query of ["", `?state=running`, `?silo=${a.tenant.silo_id}`]) {
+      expectRefused(
+        await a.t.call("GET", `/v1/system/instances${query}`),
+        400,
+        "MissingScope",
+        "GET /v1/system/instances requires `?image=<uuid>` or `?cn=<uuid>`; there is no list of the whole fleet",
+      );
+    }
+    notFound(await a.call("GET", `/v1/system/instances?cn=${mine.host_cn_uuid}`));
     const [nic] = await a.nicsOf(mine.id);
     const nics = async (query: string, cloud = a) => okOf(await cloud.call("GET", `/v1/nics${query}`)).items;
     expect(await nics(`?ip=${nic.primary_ipv4}`)).toEqual([nic]);
@@ -388,8 +407,21 @@ describe("selectors", () => {
     notFound(await b.call("GET", `/v1/nics?instance=${mine.id}`));
     notFound(await b.call("GET", `/v1/nics/${nic.id}`));
     expect(okOf(await a.call("GET", `/v1/nics/${nic.id}`))).toEqual(nic);
-    const missing = "GET /v1/nics requires one of `?ip=`, `?subnet=<uuid>` and `?instance=<uuid>`";
-    expectRefused(await a.call("GET", "/v1/nics"), 400, "MissingScope", missing);
+    const missing = "GET /v1/nics requires one of `?ip=`, `?subnet=<uuid>` and `?instance=<uuid>`, or " +
+      "`?tenant=<uuid>&project=<uuid>`";
+    for (const half of ["", `?tenant=${a.tenant.tenant_id}`, `?project=${a.tenant.project_id}`]) {
+      expectRefused(await a.call("GET", `/v1/nics${half}`), 400, "MissingScope", missing);
+    }
+    const all = await nics(`?subnet=${a.subnet.id}`);
+    expect(await nics(a.selectors)).toEqual(all);
+    expect(okOf(await a.t.call("GET", `/v1/nics${a.selectors}`)).items).toEqual(all);
+    const first = okOf(await a.call("GET", `/v1/nics${a.selectors}&limit=1`));
+    expect(first.items).toEqual([all[0]]);
+    expect(await nics(`${a.selectors}&limit=1&page_token=${first.next_page}`)).toEqual([all[1]]);
+    expect(await nics(`${a.selectors}&ip=${nic.primary_ipv4}`)).toEqual([nic]);
+    expect(await nics(b.selectors, b)).toEqual([]);
+    expect(await nics(`?ip=${nic.primary_ipv4}&tenant=${a.tenant.tenant_id}`, b)).toEqual([]);
+    notFound(await b.call("GET", `/v1/nics${a.selectors}`));
     const [disk] = await a.disksOf(mine.id);
     notFound(await b.call("GET", `/v1/disks?instance=${mine.id}`));
     notFound(await b.call("GET", `/v1/disks/${disk.id}`));

@@ -78,7 +78,7 @@ describe("claiming", () => {
     ]);
   });
 
-  test("a disabled node cannot take a job, but can end the one it has", async () => {
+  test("S-12: a disabled node cannot take a job, but can end the one it has", async () => {
     const id = await claimed();
     const next = await enqueue(t, node);
     okOf(await t.call("POST", `/v1/cns/${node.server_uuid}/disable`));
@@ -157,7 +157,7 @@ describe("ending", () => {
     expect((await n.fail(id, "x".repeat(2_048))).status).toBe(200);
   });
 
-  test("another node can neither read, report on, end nor bury a job", async () => {
+  test("S-13: another node can neither read, report on, end nor bury a job", async () => {
     const id = await claimed();
     const other = await otherNode();
     const answers = await Promise.all([

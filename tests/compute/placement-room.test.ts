@@ -112,6 +112,11 @@ describe("the guard", () => {
       async () => patch({ pinned_silo_uuid: (await openTenant(t)).silo_id }),
       "it is pinned to somebody else",
     ],
+    [
+      "of the role edge",
+      async () => okOf(await t.call("POST", `/v1/cns/${node.id}/role`, { body: { role: "edge" } })),
+      "its role is edge",
+    ],
     ["without a report", () => t.db.query("delete from cn_capacity"), "it has not reported its capacity"],
     [
       "without the pool",
@@ -124,9 +129,10 @@ describe("the guard", () => {
     }, "it is gone"],
   ])("refuses a node that is %s", async (_what, arrange, said) => {
     const { tenant_id, silo_id } = tenant;
-    expect(await roomOn(t, node.id, { ...SLOT, tenant_id, silo_id })).toBe("true");
+    const wanted = { ...SLOT, tenant_id, silo_id, role: "tenant" };
+    expect(await roomOn(t, node.id, wanted)).toBe("true");
     await arrange();
-    expect(await roomOn(t, node.id, { ...SLOT, tenant_id, silo_id })).toBe(said);
+    expect(await roomOn(t, node.id, wanted)).toBe(said);
   });
 
   test("counts a node as live for exactly as long as the filter does", async () => {

@@ -275,7 +275,7 @@ describe("explain", () => {
     const [busy, idle] = [await openNode(t), await openNode(t)];
     const summarise = (id: string, cpu: number, age: string) =>
       t.db.query(
-        `insert into cn_load_summary values ($1, $2, berth_now() - $3::interval)
+        `insert into cn_load_summary (server_uuid, summary, last_refreshed_at) values ($1, $2, berth_now() - $3::interval)
          on conflict (server_uuid) do update set last_refreshed_at = excluded.last_refreshed_at`,
         [id, JSON.stringify({ cpu_p95_5m: cpu, ram_used_p95_5m: cpu, cpu_p50_1d: cpu }), age],
       );

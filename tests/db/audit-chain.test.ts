@@ -228,7 +228,7 @@ const tamperings: Readonly<Record<string, (seq: number) => Promise<unknown>>> = 
     ),
 };
 
-test("every kind of tampering is found wherever it happens", async () => {
+test("S-39: every kind of tampering is found wherever it happens", async () => {
   await mutateTimes(EVENTS);
   expect((await verify(app)).outcome).toEqual({ Ok: { verified_to: EVENTS - 1 } });
   await owner.query("create table untouched as select * from audit_event");
@@ -247,7 +247,7 @@ test("every kind of tampering is found wherever it happens", async () => {
   expect((await verify(app)).outcome).toEqual({ Ok: { verified_to: EVENTS - 1 } });
 });
 
-test("the server itself can neither change nor shorten the history", async () => {
+test("S-37: the server itself can neither change nor shorten the history", async () => {
   await mutateTimes(1);
   await chainAll(1);
   const forbidden = [

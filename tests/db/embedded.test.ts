@@ -61,7 +61,7 @@ test("data and password outlive a stop and a start", async () => {
   }
 });
 
-test("secrets are readable by their owner alone, and a wrong password is refused", async () => {
+test("S-44: secrets are readable by their owner alone, and a wrong password is refused", async () => {
   const server = await startEmbedded({ dataDir: folder.path, settings });
   try {
     for (const name of ["password", "url"]) {

@@ -57,7 +57,7 @@ test.each([
   "alter system set fsync = off",
   "copy shelf to program 'cat'",
   "select pg_read_file('PG_VERSION')",
-])("the application may not: %s", async (sql) => {
+])("S-37: the application may not: %s", async (sql) => {
   expect(await app.query(sql).then(() => "done", sqlState)).toBe("42501");
 });
 

@@ -24,6 +24,8 @@ export type ServerProcess = {
 export type ServerOptions = {
   /** Beside the defaults below; undefined takes one away. PORT is a free one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What the process may do; all by default. */
+  readonly flags?: readonly string[];
 };
 
 /** A key of the right form that protects nothing. */
@@ -37,8 +39,8 @@ const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
 
 /** Starts a server and waits until it says that it listens. Throws an Error with its words when it does not. */
-export async function startServer({ env = {} }: ServerOptions = {}): Promise<ServerProcess> {
-  const child = spawn(process.execPath, ["run", "-A", "src/serve.ts"], {
+export async function startServer({ env = {}, flags = ["-A"] }: ServerOptions = {}): Promise<ServerProcess> {
+  const child = spawn(process.execPath, ["run", ...flags, "src/serve.ts"], {
     cwd: ROOT,
     env: {
       ...inherited(),

@@ -108,11 +108,25 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     mend: "pass what it needs as a function from src/wiring.ts",
   },
   {
+    of: /^src\/doctor\//,
+    files: [/^src\/doctor\//, CONTRACT, PURE, /^src\/db\//],
+    packages: NONE,
+    rule: "src/doctor looks at rows: it knows tables and no kind's code",
+    mend: "pass what it needs from src/wiring.ts",
+  },
+  {
     of: /^src\/workers\//,
     files: [/^src\/workers\//, ENGINE, CONTRACT, PURE, /^actors\/registry\.ts$/],
     packages: /^node:crypto$/,
     rule: "src/workers drives the engine and knows no kind",
     mend: "pass what it needs as a function from src/wiring.ts",
+  },
+  {
+    of: /^cli\/manual\/programs\.ts$/,
+    files: [/^(?:booter|index-builder)\/program\.ts$/],
+    packages: NONE,
+    rule: "the manual takes every executable's command tree, and is part of none",
+    mend: "take what it needs from the tree, or from cli/",
   },
   {
     of: /^(?:booter|cli|index-builder)\//,

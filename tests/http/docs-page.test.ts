@@ -68,7 +68,7 @@ test("text from the document is text on the page", () => {
   expect(html).toContain("&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;");
 });
 
-test("its policy allows exactly the style that is on it, and nothing is fetched from anywhere", () => {
+test("S-34: its policy allows exactly the style that is on it, and nothing is fetched from anywhere", () => {
   const { html, headers } = render();
   const styles = [...html.matchAll(/<style>([\s\S]*?)<\/style>/g)].map((match) => match[1]!);
   expect(styles.length).toBe(1);

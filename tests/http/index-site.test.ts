@@ -80,7 +80,7 @@ test.each([
   "/v1/distros/..%2f..%2f/index.json",
   "/v1/distros/.hidden/index.json",
   "/v1/images.json",
-])("%s is not there, and the answer is the API's error body", async (path) => {
+])("S-24: %s is not there, and the answer is the API's error body", async (path) => {
   const answer = await get(path);
   expect(answer.status).toBe(404);
   expect(await answer.json()).toMatchObject({ message: "Not Found", request_id: expect.any(String) });

@@ -63,7 +63,7 @@ test("a request reaches the handler whole, with the caller's address", async () 
   });
 });
 
-test("a half-sent header is answered 408 in the one error body, and the connection is cut", async () => {
+test("S-36: a half-sent header is answered 408 in the one error body, and the connection is cut", async () => {
   const { port } = await serve(echo, SHORT);
   const client = await rawClient(port);
   client.send(`GET / HTTP/1.1\r\n${HOST}`);
@@ -88,7 +88,7 @@ test("dripping header lines does not stretch the time, nor does sending nothing"
   expect(dripped.after_ms).toBeLessThan(CUT_MS_MAX);
 });
 
-test("a slow body is cut, and its handler never ran", async () => {
+test("S-36: a slow body is cut, and its handler never ran", async () => {
   let ran = false;
   const { port } = await serve(() => {
     ran = true;
@@ -159,7 +159,7 @@ test("an answer that was read whole does not abort its signal", async () => {
   expect(signal?.aborted).toBe(false);
 });
 
-test("a body of the cap is read, one byte more is 413 that its sender can read, declared or chunked", async () => {
+test("S-36: a body of the cap is read, one byte more is 413 that its sender can read, declared or chunked", async () => {
   const { port } = await serve(echo);
   const url = `http://127.0.0.1:${port}/`;
   const fits = await fetch(url, { method: "POST", body: new Uint8Array(BODY_BYTES_MAX) });
@@ -235,12 +235,12 @@ test.each([
   ["another server's target", `GET http://other/ HTTP/1.1\r\n${HOST}\r\n`],
   ["the target *", `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`],
   ["a TLS greeting", "\x16\x03\x01\x02\x00\x01\x00\r\n\r\n"],
-])("a request with %s is 400, since two readers could read it differently", async (_case, bytes) => {
+])("S-36: a request with %s is 400, since two readers could read it differently", async (_case, bytes) => {
   const { port } = await serve(echo);
   expect(statusOf(await ask(port, bytes))).toBe(400);
 });
 
-test("too many and too large header lines are 431, too long a target 414, an odd method 501", async () => {
+test("S-36: too many and too large header lines are 431, too long a target 414, an odd method 501", async () => {
   const { port } = await serve(echo);
   const lines = (count: number) => `GET / HTTP/1.1\r\n${HOST}${"X: y\r\n".repeat(count - 1)}\r\n`;
   expect(statusOf(await ask(port, lines(HEADER_LINES_MAX)))).toBe(200);

@@ -125,7 +125,7 @@ test("no origin is let in", async () => {
   }
 });
 
-test("what was thrown stays inside", async () => {
+test("S-18: what was thrown stays inside", async () => {
   const answer = await app.request("/v1/bug");
   expect(await answer.json()).toMatchObject({ message: "Internal Server Error", error_code: "Internal" });
 });
@@ -260,7 +260,7 @@ test("a NUL in the URI is refused", async () => {
   expect((await app.request("/v1/bodyless/a%00b", { method: "DELETE" })).status).toBe(400);
 });
 
-test("the caller's address comes from the socket, and from the header only behind our proxies", async () => {
+test("S-35: the caller's address comes from the socket, and from the header only behind our proxies", async () => {
   const behind = shelled({ trustedProxies: [parseCidr("10.0.0.0/8")!] });
   const who = async (remoteAddress: string | undefined, app = behind) =>
     await (await app.request("/v1/who", { headers: { "x-forwarded-for": "1.2.3.4, 198.51.100.9" } }, { remoteAddress }))

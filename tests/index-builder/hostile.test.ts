@@ -148,7 +148,7 @@ test("a vault's signature that is bad is an alarm, one that does not answer is a
   expect((await build(null)).notes).toMatchObject([{ level: "warning" }]);
 });
 
-test("a name that stands for a private address besides a public one is not asked at all", async () => {
+test("S-25: a name that stands for a private address besides a public one is not asked at all", async () => {
   const dialled: string[] = [];
   const exchange = liveExchange({
     ...LIVE,

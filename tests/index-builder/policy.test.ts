@@ -182,7 +182,7 @@ test("the same build keeps its first_seen, another gets this run's", async () =>
   expect(later.tree.current.get("8")![0]!.first_seen).toBe(NEXT_DAY.toISOString());
 });
 
-test("no request leaves the hosts that the vendor's file names", async () => {
+test("S-25: no request leaves the hosts that the vendor's file names", async () => {
   const foreign = { ...rocky, hosts: ["elsewhere.example"] };
   expect(await run(foreign, [])).toMatchObject({ ok: false, attempts: 1, error: expect.stringMatching(/^unsafe: /) });
 });

@@ -178,7 +178,7 @@ const REFUSED: readonly (readonly [string, Kind, () => Promise<Bodies>])[] = [
   ["missing where the document must be clear-signed", "pgp_clearsigned", () => Promise.resolve({ SHA256SUMS: GOOD })],
 ];
 
-test.each(REFUSED)("a signature %s is refused", async (_, kind, bodies) => {
+test.each(REFUSED)("S-30: a signature %s is refused", async (_, kind, bodies) => {
   expect(await digestsFrom(kind, await bodies())).toMatch(/^untrusted: /);
 });
 
@@ -288,7 +288,7 @@ test("a key that was had once is used where its address fails, so that a bad sig
   expect(later.ok ? "accepted" : later.error).toMatch(/^untrusted: /);
 });
 
-test("an older signed document is a refused rollback, a newer one is taken, and the state keeps the newest date", async () => {
+test("S-31: an older signed document is a refused rollback, a newer one is taken, and the state keeps the newest date", async () => {
   const key = vendor.publicKey.armor();
   const signed = async (text: string, date: Date) =>
     webOf({ key, SHA256SUMS: text, "SHA256SUMS.asc": await detachedOf(text, vendor, { date }) });

@@ -77,16 +77,6 @@ describe("a floating IP", () => {
     await giveBack(b, second);
   });
 
-  test("that is attached is not given back", async () => {
-    const made = okOf(await makeFloatingIp(a));
-    const nic = randomUUID();
-    await t.db.query("update floating_ip set attached_to = $2 where id = $1", [made.id, nic]);
-    expect(okOf(await a.call("GET", path(made.id))).attached_to).toBe(nic);
-    conflictWith(await a.call("DELETE", path(made.id)), `floating ip ${made.id} is currently attached; detach first`);
-    await t.db.query("update floating_ip set attached_to = null where id = $1", [made.id]);
-    await giveBack(a, made);
-  });
-
   test("keeps its project from being deleted", async () => {
     const c = await openTenant(t, "c");
     const made = okOf(await makeFloatingIp(c, { family: "v4", name: "kept" }));

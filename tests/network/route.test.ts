@@ -94,7 +94,7 @@ describe("the target", () => {
     );
   });
 
-  test("nat_gateway that is absent or another tenant's is not found", async () => {
+  test("S-06: nat_gateway that is absent or another tenant's is not found", async () => {
     const { main_route_table_id } = await n.vpc();
     const theirs = networksOf(await openTenant(n.t));
     const { id } = await theirs.vpc();

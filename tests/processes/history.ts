@@ -1,6 +1,7 @@
 // What the clients heard against what the database holds. Each check answers the offending rows in words; none is right.
 // The ids are those of reliability.md, section 2.
 import type { DbClient } from "../../src/db/pool.ts";
+import { brokenInvariants } from "../doctor/broken.ts";
 import { type Operation, REQUEST_LIMIT_MS } from "./client.ts";
 
 /** INV-1, 3 and 4: one transition for what was acknowledged, none for what was refused, at most one for the unknown. */
@@ -59,56 +60,9 @@ async function countByRequest(db: DbClient): Promise<Map<string, number>> {
   return new Map(rows.map(({ event, request_id, count }) => [`${event} ${request_id}`, count]));
 }
 
-/** Every query answers rows that must not be. */
-const INVARIANTS: Readonly<Record<string, string>> = {
-  "INV-2: seq runs from 1 without a gap": `
-    select actor_kind, actor_id, incarnation from transition group by 1, 2, 3
-    having count(*) <> max(seq) or min(seq) <> 1`,
-  "INV-2: each transition starts where the one before it ended": `
-    select * from (
-      select actor_kind, actor_id, seq, event, from_state,
-             lag(to_state, 1, case actor_kind when 'request' then 'none' else 'absent' end)
-               over (partition by actor_kind, actor_id, incarnation order by seq) as before
-        from transition) t where from_state <> before`,
-  "INV-2: every step of a node is in the published table": `
-    select actor_id, event, from_state, to_state from transition where actor_kind = 'cn'
-     and (event, from_state, to_state) not in (values
-       ('register', 'absent', 'pending'), ('register', 'absent', 'approved'), ('register', 'pending', 'pending'),
-       ('register', 'approved', 'approved'), ('register', 'disabled', 'pending'), ('approve', 'pending', 'approved'),
-       ('key_used', 'approved', 'approved'), ('key_used', 'disabled', 'disabled'), ('disable', 'pending', 'disabled'),
-       ('disable', 'approved', 'disabled'), ('disable', 'disabled', 'disabled'), ('remove', 'pending', 'absent'),
-       ('remove', 'disabled', 'absent'))
-     and not (event in ('set_role', 'set_reservoir') and from_state = to_state)`,
-  "INV-2: the stored node is the fold of its transitions": `
-    with last as (select distinct on (actor_id) actor_id, incarnation, seq, to_state from transition
-                   where actor_kind = 'cn' order by actor_id, id desc)
-    select coalesce(last.actor_id, cn.server_uuid::text) as node, last.to_state, cn.state, last.seq, cn.version
-      from last full join cn on cn.server_uuid::text = last.actor_id
-     where coalesce(last.to_state, 'absent') <> coalesce(cn.state, 'absent')
-        or (cn.state is not null and (last.seq, last.incarnation) is distinct from (cn.version, cn.incarnation))`,
-  "INV-6: a message acts on an actor once": `
-    select actor_kind, actor_id, msg_id from transition group by 1, 2, 3 having count(*) > 1`,
-  "INV-9: a node has at most one live key, and it is the one that it is bound to": `
-    select k.id, k.bound_to_cn, cn.state from api_key k left join cn on cn.server_uuid = k.bound_to_cn
-     where k.bound_to_cn is not null and cn.bound_api_key_id is distinct from k.id`,
-  "INV-9: an approved node has its key": `
-    select server_uuid from cn where state = 'approved'
-       and not exists (select from api_key k where k.id = cn.bound_api_key_id and k.bound_to_cn = cn.server_uuid)`,
-  "each approval has exactly one operation": `
-    select t.actor_id, t.msg_id from transition t
-     where t.actor_kind = 'cn' and t.to_state = 'approved' and t.from_state <> 'approved'
-       and (select count(*) from transition s where s.msg_id = t.msg_id and s.actor_kind = 'saga'
-               and s.event = 'start') <> 1`,
-};
-
 /** Checks the stored rows and the log against the rules that hold at any moment. */
-export async function invariantViolations(db: DbClient): Promise<string[]> {
-  const found: string[] = [];
-  for (const [rule, query] of Object.entries(INVARIANTS)) {
-    const { rows } = await db.query(query);
-    found.push(...rows.map((row) => `${rule}: ${JSON.stringify(row)}`));
-  }
-  return found;
+export function invariantViolations(db: DbClient): Promise<string[]> {
+  return brokenInvariants(db);
 }
 
 /** INV-17. Ask after a verify, which chains what is pending. */

@@ -13,7 +13,7 @@ test("a caller that is no proxy of ours is taken at its connection, whatever it 
   }));
 });
 
-test("through our proxies it is the rightmost hop that is not ours, whatever stands left of it", () => {
+test("S-35: through our proxies it is the rightmost hop that is not ours, whatever stands left of it", () => {
   fc.assert(fc.property(fc.string(), (claim) => {
     expect(of("10.0.0.1", `${claim}, 198.51.100.9`)).toBe("198.51.100.9");
     expect(of("10.0.0.1", `${claim},198.51.100.9, 10.2.3.4 ,2001:db8:ffff::5`)).toBe("198.51.100.9");
@@ -40,7 +40,7 @@ test("a peer is canonical: mapped folded, zone dropped, unreadable unknown", () 
   expect(of("a.sock")).toBe("unknown");
 });
 
-test("an IPv4 address is its own bucket, IPv6 addresses share that of their /64", () => {
+test("S-35: an IPv4 address is its own bucket, IPv6 addresses share that of their /64", () => {
   expect(addressBucket("192.0.2.1")).toBe("192.0.2.1");
   expect(addressBucket("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
   expect(addressBucket("2001:db8:1:2:ffff::1")).toBe("2001:db8:1:2::/64");

@@ -5,7 +5,7 @@ import { PLACEMENT_SCORERS } from "../../src/contract/enums.ts";
 import { PLACEMENT_CANDIDATES_MAX } from "../../src/contract/limits.ts";
 import { ExplainReport } from "../../src/contract/placement.ts";
 import { PLACEMENT_PROFILES_DEFAULT, PlacementProfiles } from "../../src/contract/placement-profiles.ts";
-import { pick } from "../../src/pure/placement/pick.ts";
+import { drawn, pick } from "../../src/pure/placement/pick.ts";
 import { activeProfile } from "../../src/pure/placement/profile.ts";
 import type { PlacementRequest } from "../../src/pure/placement/request.ts";
 import { withInstance } from "../../src/pure/placement/snapshot.ts";
@@ -143,6 +143,23 @@ describe("a pick", () => {
     const { candidates } = pick(request(), snapshot(...nodes), only("score-ram-headroom"));
     expect(PLACEMENT_CANDIDATES_MAX).toBe(8);
     expect(candidates).toEqual(Array.from({ length: 8 }, (_, n) => uuid(n)));
+  });
+
+  test("of a further try is drawn from the best so many that fit, by lots that differ between instances", () => {
+    const nodes = [
+      ...Array.from({ length: 40 }, (_, n) => node(n, { used: { ...used, ram_mb: n * 1_024 } })),
+      ...Array.from({ length: 40 }, (_, n) => node(40 + n, { rules: { reserved: true } })),
+    ];
+    const draw = (instance_id: string, among: number) =>
+      drawn(pick(request({ instance_id }), snapshot(...nodes), only("score-ram-headroom")).report, among);
+    const first = draw(uuid(1), 16);
+    expect(first).toHaveLength(PLACEMENT_CANDIDATES_MAX);
+    expect(new Set(first).size).toBe(PLACEMENT_CANDIDATES_MAX);
+    expect(first.every((id) => Array.from({ length: 16 }, (_, n) => uuid(n)).includes(id))).toBe(true);
+    expect(draw(uuid(1), 16)).toEqual(first);
+    expect(draw(uuid(2), 16)).not.toEqual(first);
+    const all = new Set(Array.from({ length: 100 }, (_, n) => draw(uuid(n), 10_000)).flat());
+    expect([...all].sort()).toEqual(Array.from({ length: 40 }, (_, n) => uuid(n)).sort());
   });
 
   test("without a node, or with none that fits, names none and counts what rejected", () => {

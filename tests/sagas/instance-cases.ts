@@ -1,14 +1,15 @@
-// What is asked of instances so that each of their sagas runs, and how the database must look when it has, or when it was
+// What is asked of instances and floating IPs so that each of their sagas runs, and how the database must look when it has, or when it was
 // undone. A step of a saga that no scenario goes through fails the suite (instance-steps.test.ts).
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import type { Message } from "../../actors/engine/types.ts";
+import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import type { Dump } from "../harness/dump.ts";
-import { GIB, type InstanceSagas, LIMIT_MS } from "./instance-sagas.ts";
+import { type Bindable, GIB, type InstanceSagas, LIMIT_MS } from "./instance-sagas.ts";
 
 export type Begun = {
   readonly saga_id: string;
-  readonly instance_id: string;
+  /** Who is asked. */
+  readonly to: ActorRef;
   /** The database as it was before anything was asked. */
   readonly before: Dump;
 };
@@ -21,13 +22,13 @@ export type Scenario = {
   /** Those that commit together with the instance's own message. */
   readonly first: readonly string[];
   readonly later: readonly string[];
-  /** Of the steps, those that are undone when a later one fails; and the one that is a job, when there is one. */
+  /** Of the steps, those that are undone when a later one fails; and those that are jobs. */
   readonly undone: readonly string[];
-  readonly job: string | null;
+  readonly jobs: readonly string[];
   readonly ask: (p: InstanceSagas) => Promise<Asked>;
   /** What is there when it has succeeded. */
   readonly expectDone: (p: InstanceSagas, begun: Begun) => Promise<void>;
-  /** What is there when its node has failed the job; of what nobody had begun, everything is as before. */
+  /** What is there when its node has failed a job; of what nobody had begun, everything is as before. */
   readonly expectFailed: (p: InstanceSagas, begun: Begun, reason: string) => Promise<void>;
 };
 
@@ -35,28 +36,28 @@ async function isBefore(p: InstanceSagas, { before }: Begun): Promise<void> {
   expect(await p.left(before)).toEqual([]);
 }
 
-async function expectState(p: InstanceSagas, { instance_id }: Begun, state: string, reason: string | null = null) {
-  expect(await p.instanceOf(instance_id)).toEqual({ state, reason, operation_id: null, job_begun: false });
+async function expectState(p: InstanceSagas, { to }: Begun, state: string, reason: string | null = null) {
+  expect(await p.instanceOf(to.id)).toEqual({ state, reason, operation_id: null, job_begun: false });
 }
 
 async function creating(p: InstanceSagas): Promise<Asked> {
   const message = p.creation();
-  return { saga_id: message.operation_id, instance_id: message.id, before: await p.dump(), message };
+  return { saga_id: message.operation_id, to: { kind: "instance", id: message.id }, before: await p.dump(), message };
 }
 
 function onInstance(prepare: (p: InstanceSagas) => Promise<string>, what: (id: string) => object, type: string) {
   return async (p: InstanceSagas): Promise<Asked> => {
-    const instance_id = await prepare(p);
+    const id = await prepare(p);
     const saga_id = randomUUID();
-    const message = { type, operation_id: saga_id, limit_ms: LIMIT_MS, ...what(instance_id) };
-    return { saga_id, instance_id, before: await p.dump(), message };
+    const message = { type, operation_id: saga_id, limit_ms: LIMIT_MS, ...what(id) };
+    return { saga_id, to: { kind: "instance", id }, before: await p.dump(), message };
   };
 }
 
-async function expectGone(p: InstanceSagas, { instance_id, before }: Begun): Promise<void> {
-  expect(await p.instanceOf(instance_id)).toBeUndefined();
+async function expectGone(p: InstanceSagas, { to: { id }, before }: Begun): Promise<void> {
+  expect(await p.instanceOf(id)).toBeUndefined();
   const left = await p.left(before);
-  expect(left.filter((each) => each.startsWith("+") && each.includes(instance_id))).toEqual([]);
+  expect(left.filter((each) => each.startsWith("+") && each.includes(id))).toEqual([]);
   for (const table of ["instance", "nic", "disk", "instance_user_data"]) {
     expect(left.filter((each) => each.startsWith(`- ${table}:`))).toHaveLength(1);
   }
@@ -67,7 +68,7 @@ const LIFECYCLE = {
   first: ["transition_lifecycle"],
   later: ["act", "finish"],
   undone: ["transition_lifecycle"],
-  job: "act",
+  jobs: ["act"],
 } as const;
 
 function lifecycle(action: string, ends: string, prepare: (p: InstanceSagas) => Promise<string>): Scenario {
@@ -83,13 +84,37 @@ function lifecycle(action: string, ends: string, prepare: (p: InstanceSagas) => 
 /** Puts the one disk of the instance into the message that resizes it. */
 async function resizing(p: InstanceSagas): Promise<Asked> {
   const asked = await onInstance((plane) => plane.running(), () => ({}), "resize_disk")(p);
-  const { rows } = await p.db.query("select id from disk where instance_id = $1", [asked.instance_id]);
+  const { rows } = await p.db.query("select id from disk where instance_id = $1", [asked.to.id]);
   return { ...asked, message: { ...asked.message, disk_id: rows[0].id, size_bytes: 3 * GIB } };
 }
 
-async function diskOf(p: InstanceSagas, { instance_id }: Begun) {
-  const { rows } = await p.db.query("select size_bytes, applied_bytes from disk where instance_id = $1", [instance_id]);
+async function diskOf(p: InstanceSagas, { to }: Begun) {
+  const { rows } = await p.db.query("select size_bytes, applied_bytes from disk where instance_id = $1", [to.id]);
   return rows;
+}
+
+type Of = (pair: readonly [Bindable, Bindable]) => Bindable | null;
+
+/** Asks a floating IP that is bound to one of two instances, or to nothing. */
+function binding(type: "attach" | "detach", { from, onto }: { readonly from: Of; readonly onto: Of }) {
+  return async (p: InstanceSagas): Promise<Asked> => {
+    const pair = await p.bindable();
+    const id = await p.floatingIp(from(pair));
+    const saga_id = randomUUID();
+    const message = { type, operation_id: saga_id, limit_ms: LIMIT_MS, ...onto(pair) };
+    return { saga_id, to: { kind: "floating-ip", id }, before: await p.dump(), message };
+  };
+}
+
+async function expectBound(p: InstanceSagas, { to }: Begun, onto: Of): Promise<void> {
+  const target = onto(await p.bindable());
+  expect(await p.floatingIpOf(to.id)).toEqual({
+    attached_to: target?.nic_id ?? null,
+    attached_instance_id: target?.instance_id ?? null,
+    hosted_cn: target?.host_cn_uuid ?? null,
+    operation_id: null,
+    prior_nic_id: null,
+  });
 }
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -99,7 +124,7 @@ export const SCENARIOS: readonly Scenario[] = [
     first: ["create_instance_record", "designate"],
     later: ["provision", "finish"],
     undone: ["create_instance_record", "designate", "provision"],
-    job: "provision",
+    jobs: ["provision"],
     ask: creating,
     expectDone: async (p, begun) => {
       await expectState(p, begun, "running");
@@ -120,7 +145,7 @@ export const SCENARIOS: readonly Scenario[] = [
     first: ["begin"],
     later: ["delete", "release_record", "finish"],
     undone: ["begin"],
-    job: "delete",
+    jobs: ["delete"],
     ask: onInstance((p) => p.stopped(), () => ({}), "delete"),
     expectDone: expectGone,
     expectFailed: isBefore,
@@ -131,9 +156,31 @@ export const SCENARIOS: readonly Scenario[] = [
     first: ["begin", "delete", "release_record"],
     later: ["finish"],
     undone: [],
-    job: null,
+    jobs: [],
     ask: onInstance((p) => p.running(), () => ({ job_id: randomUUID() }), "force_delete"),
     expectDone: expectGone,
+    expectFailed: isBefore,
+  },
+  {
+    name: "move",
+    saga: "floating-ip-attach",
+    first: ["attach"],
+    later: ["release", "claim", "finish"],
+    undone: ["attach", "release", "claim"],
+    jobs: ["release", "claim"],
+    ask: binding("attach", { from: ([one]) => one, onto: ([_one, two]) => two }),
+    expectDone: (p, begun) => expectBound(p, begun, ([_one, two]) => two),
+    expectFailed: isBefore,
+  },
+  {
+    name: "detach",
+    saga: "floating-ip-detach",
+    first: ["begin"],
+    later: ["release", "finish"],
+    undone: ["begin", "release"],
+    jobs: ["release"],
+    ask: binding("detach", { from: ([one]) => one, onto: () => null }),
+    expectDone: (p, begun) => expectBound(p, begun, () => null),
     expectFailed: isBefore,
   },
   {
@@ -142,7 +189,7 @@ export const SCENARIOS: readonly Scenario[] = [
     first: ["grow_record"],
     later: ["resize", "finish"],
     undone: [],
-    job: "resize",
+    jobs: ["resize"],
     ask: resizing,
     expectDone: async (p, begun) => {
       expect(await diskOf(p, begun)).toEqual([{ size_bytes: 3 * GIB, applied_bytes: 3 * GIB }]);

@@ -1,13 +1,14 @@
-// The sagas of instances as production defines them, on PostgreSQL, with every fault that can be put between two of their
+// The sagas of instances and of their floating IPs as production defines them, on PostgreSQL, with every fault that can be put between two of their
 // commits: gates that refuse a step, processes that die, connections that break, owners that wake up late.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
+import { conflict } from "../../src/contract/fault.ts";
 import { createEngine, type Engine, type SendOptions } from "../../actors/engine/engine.ts";
 import { guard } from "../../actors/engine/decide.ts";
 import type { FaultPoint } from "../../actors/engine/ports.ts";
 import type { Plan, SagaDefinition, StepDefinition } from "../../actors/engine/saga.ts";
 import { CommitError, type Store } from "../../actors/engine/store.ts";
-import type { Message, Outcome } from "../../actors/engine/types.ts";
+import type { ActorRef, Message, Outcome } from "../../actors/engine/types.ts";
 import { behaviors as production, sagas as all } from "../../actors/registry.ts";
 import { sagaBehavior } from "../../actors/saga/transition.ts";
 import { type Db, openClient, openPool } from "../../src/db/pool.ts";
@@ -22,8 +23,10 @@ import { changedRows, type Dump, dumpTables } from "../harness/dump.ts";
 export const GIB = 2 ** 30;
 export const LIMIT_MS = 600_000;
 
-/** Every saga of instances and disks, so that a new one fails the suite until it has its cases. */
-export const SAGAS = (all as readonly SagaDefinition<never>[]).filter(({ name }) => /^(?:instance|disk)-/.test(name));
+/** Every saga of instances, disks and bindings, so that a new one fails the suite until it has its cases. */
+const IN_SUITE = /^(?:instance-|disk-|floating-ip-(?!allocate$))/;
+export const SAGAS = (all as readonly SagaDefinition<never>[]).filter(({ name }) => IN_SUITE.test(name));
+const OTHERS = (all as readonly SagaDefinition<never>[]).filter(({ name }) => !IN_SUITE.test(name));
 
 /** A gate before each step and each undo: `instance-create:finish:do`. */
 function gated(definition: SagaDefinition<never>): SagaDefinition<never> {
@@ -76,6 +79,9 @@ type JobRow = {
   readonly tombstone: boolean | null;
 };
 
+/** What a floating IP can be bound to. */
+export type Bindable = { readonly nic_id: string; readonly instance_id: string; readonly host_cn_uuid: string };
+
 export type InstanceSagas = Awaited<ReturnType<typeof openInstanceSagas>>;
 
 export async function openInstanceSagas() {
@@ -95,7 +101,7 @@ export async function openInstanceSagas() {
   await owner.end();
   const db: Db = openPool({ url: database.url, connectionsMax: 3 });
   const app: Db = openPool({ url: database.url, role: "berth_app" });
-  const definitions = SAGAS.map(gated);
+  const definitions = [...SAGAS.map(gated), ...OTHERS];
   const behaviors = [...production.filter(({ kind }) => kind !== "saga"), sagaBehavior(definitions)];
 
   function newProcess(trouble?: Trouble) {
@@ -157,8 +163,8 @@ export async function openInstanceSagas() {
     return rows[0];
   }
 
-  const toInstance = (id: string, message: Message, how?: SendOptions, by = main) =>
-    by.engine.send({ kind: "instance", id }, message, how);
+  const send = (to: ActorRef, message: Message, how?: SendOptions, by = main) => by.engine.send(to, message, how);
+  const toInstance = (id: string, message: Message) => send({ kind: "instance", id }, message);
   const toJob = async (id: string, message: Message) =>
     okOf(await main.engine.send({ kind: "job", id }, { by: node, ...message }));
 
@@ -264,6 +270,53 @@ export async function openInstanceSagas() {
     return id;
   }
 
+  let standing: Promise<readonly [Bindable, Bindable]> | undefined;
+  /** Two instances for all cases that bind addresses, which leave them as they are. */
+  const bindable = () =>
+    standing ??= (async () => [await nicOf(await running()), await nicOf(await running())] as const)();
+  async function nicOf(instance_id: string): Promise<Bindable> {
+    const { rows } = await db.query<{ id: string }>("select id from nic where instance_id = $1", [instance_id]);
+    return { nic_id: rows[0]!.id, instance_id, host_cn_uuid: node };
+  }
+
+  /** A floating IP that is bound to this, or to nothing. */
+  async function floatingIp(to: Bindable | null): Promise<string> {
+    const id = randomUUID();
+    const operation_id = randomUUID();
+    const at = { kind: "floating-ip", id };
+    okOf(
+      await send(at, {
+        type: "create",
+        id,
+        silo_id,
+        tenant_id,
+        project_id,
+        name: id,
+        description: "",
+        sources: [{ pool_id: "public:v6", family: "v6", network: null }],
+        network_pool_id: null,
+        refusal: conflict("the pool is empty"),
+        token: randomUUID(),
+        operation_id,
+      }),
+    );
+    await finish(operation_id);
+    if (to === null) return id;
+    const attach = randomUUID();
+    okOf(await send(at, { type: "attach", ...to, operation_id: attach, limit_ms: LIMIT_MS }));
+    await finish(attach);
+    return id;
+  }
+
+  /** Where it is bound, and what is at work on it. */
+  async function floatingIpOf(id: string) {
+    const { rows } = await db.query(
+      "select attached_to, attached_instance_id, hosted_cn, operation_id, prior_nic_id from floating_ip where id = $1",
+      [id],
+    );
+    return rows[0];
+  }
+
   /** Counters that do not agree with what they count, and operations that left their mark: nothing, at any time at rest. */
   async function contradictions(): Promise<readonly unknown[]> {
     const { rows } = await db.query(CONTRADICTIONS);
@@ -280,7 +333,10 @@ export async function openInstanceSagas() {
     claim,
     endJob,
     toJob,
-    toInstance,
+    send,
+    bindable,
+    floatingIp,
+    floatingIpOf,
     creation,
     running,
     stopped,
@@ -314,13 +370,15 @@ const RECORDS = ["saga_gate", "saga", "job", "transition", "seen", "outbox", "au
 /** A block, and how many addresses it has for hosts. */
 const WIDE = { block: "10.0.64.0/18", addresses: 2 ** 14 - 3 } as const;
 
-/** When something was last touched is no difference. */
+/** When something was last touched, and how many orders about it were sent, is no difference. */
 function differences(before: Dump, after: Dump): string[] {
   const settled = (dump: Dump) =>
     new Map(
       [...dump].map(([table, rows]) => [
         table,
-        rows.map((each) => each.replace(/"version":\d+,/, "").replace(/"updated_at":"[^"]*"/, "")),
+        rows.map((each) =>
+          each.replace(/"version":\d+,/, "").replace(/"updated_at":"[^"]*"/, "").replace(/"generation":\d+/, "")
+        ),
       ]),
     );
   return changedRows(settled(before), settled(after));
@@ -348,4 +406,15 @@ const CONTRADICTIONS = `
        + (select count(*) from nic where 'subnet:' || subnet_id || ':v4' = p.id) <> ${WIDE.addresses}
   union all
   select 'operation at rest', i.id::text from instance i join saga s on s.id = i.operation_id
-   where s.state in ('succeeded', 'unwound')`;
+   where s.state in ('succeeded', 'unwound')
+  union all
+  select 'operation at rest', f.id::text from floating_ip f join saga s on s.id = f.operation_id
+   where s.state in ('succeeded', 'unwound')
+  union all
+  select 'binding that its instance does not know', f.id::text from floating_ip f
+   where f.attached_instance_id is not null
+     and not exists (select from instance i where i.id = f.attached_instance_id and f.id = any(i.floating_ip_ids))
+  union all
+  select 'binding that only the instance knows', i.id::text from instance i, unnest(i.floating_ip_ids) known
+   where not exists (select from floating_ip f
+                      where f.id = known and i.id in (f.attached_instance_id, f.prior_instance_id))`;

@@ -1,7 +1,8 @@
-// The sagas of instances, step by step: whatever fails and wherever a process dies, each step happens once, and in the end
+// The sagas of instances and of their floating IPs, step by step: whatever fails and wherever a process dies, each step happens once, and in the end
 // the operation is done, or all of it is undone, or it is stuck and says where. Document 4, 3.2 and 3.3; reliability.md T4.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
+import { waitId } from "../../actors/engine/saga.ts";
 import { UNDO_TRIES_MAX } from "../../actors/saga/transition.ts";
 import { type Asked, type Begun, type Scenario, SCENARIOS } from "./instance-cases.ts";
 import { type InstanceSagas, LIMIT_MS, openInstanceSagas, type Process, SAGAS } from "./instance-sagas.ts";
@@ -22,8 +23,8 @@ async function begin({ ask }: Scenario): Promise<Begun> {
   return asked;
 }
 
-const send = ({ instance_id, message }: Asked, by: Process = p.main, id?: string) =>
-  p.toInstance(instance_id, message, id === undefined ? {} : { id, fresh: false }, by);
+const send = ({ to, message }: Asked, by: Process = p.main, id?: string) =>
+  p.send(to, message, id === undefined ? {} : { id, fresh: false }, by);
 const messageId = (begun: Begun) => `0198f0e0-0000-7000-8000-${begun.saga_id.slice(-12)}`;
 const gate = ({ saga }: Scenario, step: string, way: "do" | "undo") => `${saga}:${step}:${way}`;
 
@@ -34,17 +35,17 @@ async function expectSucceeded(scenario: Scenario, begun: Begun): Promise<void> 
     [...scenario.first, ...scenario.later].map(() => "succeeded"),
   ]);
   await scenario.expectDone(p, begun);
-  await expectOneJob(scenario, begun);
+  await expectEachJobOnce(scenario, begun);
 }
 
 /** Sent once, and claimed once. */
-async function expectOneJob({ job, saga }: Scenario, { saga_id }: Begun): Promise<void> {
+async function expectEachJobOnce({ jobs, saga }: Scenario, { saga_id }: Begun): Promise<void> {
   const { rows } = await p.db.query("select kind from job where saga_id = $1", [saga_id]);
-  const forced = saga === "instance-delete" && job === null ? 1 : 0;
-  expect(rows).toHaveLength(job === null ? forced : 1);
+  const forced = saga === "instance-delete" && jobs.length === 0 ? 1 : 0;
+  expect(rows).toHaveLength(jobs.length + forced);
 }
 
-test("every step of every saga of instances and disks is in a scenario, and every undo among the undone", () => {
+test("every step of every saga of instances, disks and bindings is in a scenario, and every undo among the undone", () => {
   const defined = SAGAS.flatMap(({ name, steps }) =>
     steps.flatMap((step) => [`${name}:${step.name}`, ...(step.undo === null ? [] : [`${name}:${step.name}:undo`])])
   );
@@ -146,12 +147,12 @@ describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
   });
 });
 
-const JOBS = SCENARIOS.filter(({ job }) => job !== null);
+const JOBS = SCENARIOS.flatMap((scenario) => scenario.jobs.map((step) => ({ scenario, step, of: scenario.name })));
 
-describe.each(JOBS)("the job of $name", (scenario) => {
+describe.each(JOBS)("the job $step of $of", ({ scenario, step }) => {
   async function atJob() {
     const begun = await begin(scenario);
-    await p.reach(begun.saga_id, scenario.job!);
+    await p.reach(begun.saga_id, step);
     await p.main.turn(begun.saga_id);
     const job = await p.jobOf(await p.row(begun.saga_id));
     return { ...begun, job: job! };
@@ -186,7 +187,7 @@ describe.each(JOBS)("the job of $name", (scenario) => {
       await p.main.turn(begun.saga_id);
       await p.main.deliver();
       expect(await p.row(begun.saga_id)).toMatchObject({ state: "unwinding", step: "designate" });
-      expect((await p.instanceOf(begun.instance_id)).state).toBe("failed");
+      expect((await p.instanceOf(begun.to.id)).state).toBe("failed");
       await p.toJob(begun.job.id, { type: "bury" });
       await p.main.deliver();
     }
@@ -211,8 +212,13 @@ describe.each(JOBS)("the job of $name", (scenario) => {
     const { error } = await p.finish(begun.saga_id);
     expect(error).toMatch(/stopped renewing the job$/);
     await scenario.expectFailed(p, begun, String(error));
-    const { rows } = await p.db.query("select state from job where saga_id = $1", [begun.saga_id]);
-    expect(rows).toEqual([{ state: "failed" }]);
+    const sent = scenario.jobs.slice(0, scenario.jobs.indexOf(step) + 1).map((each) => waitId(begun.saga_id, each));
+    const ofNodes = "select id = any($2) as forward, state from job where saga_id = $1 order by seq";
+    const { rows } = await p.db.query(ofNodes, [begun.saga_id, sent]);
+    const states = rows.filter(({ forward }) => forward).map(({ state }) => state);
+    expect(states).toEqual([...sent.slice(1).map(() => "completed"), "failed"]);
+    // What was let go of before is claimed again.
+    expect(rows.filter(({ forward }) => !forward)).toHaveLength(sent.length - 1);
     if (scenario.saga !== "instance-create") await p.toJob(begun.job.id, { type: "bury" });
   });
 });

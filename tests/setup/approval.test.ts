@@ -274,7 +274,7 @@ describe("an approval that is refused changes nothing at all:", () => {
       .toBe(404);
   });
 
-  test("by every scoped key", async () => {
+  test("S-03: by every scoped key", async () => {
     const machine = await awaitingSetup(t);
     for (const scope of ["read_only", "audit_only", "agent", "booter", "ur_enroll"] as const) {
       const { secret } = await t.mintKey(scope);

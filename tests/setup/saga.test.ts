@@ -6,6 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cnSetup } from "../../actors/sagas/cn-setup.ts";
 import { waitId } from "../../actors/engine/saga.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
+import { LOG_CHECKS } from "../../src/doctor/log.ts";
+import { OPERATION_CHECKS } from "../../src/doctor/operations.ts";
+import { brokenInvariants } from "../doctor/broken.ts";
 import { changedRows, type Dump } from "../harness/dump.ts";
 import { KEY, MESSAGES } from "./cells.ts";
 import { expectInvariants } from "./invariants.ts";
@@ -310,4 +313,8 @@ test("an abandoned operation never touches the run that came after it", async ()
   const { rows } = await rig.db.query("select state, setup_epoch::int from cn where server_uuid = $1", [c.server_uuid]);
   expect(rows).toEqual([{ state: "setting_up", setup_epoch: next.epoch }]);
   expect(await operationOf(next)).toMatchObject({ state: "running" });
+});
+
+test("after all of this the log and the operations are whole", async () => {
+  expect(await brokenInvariants(rig.db, [...LOG_CHECKS, ...OPERATION_CHECKS])).toEqual([]);
 });

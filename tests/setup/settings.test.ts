@@ -31,7 +31,7 @@ async function nodes(): Promise<Record<string, Node>> {
   };
 }
 
-describe("root password", () => {
+describe("S-20: root password", () => {
   const set = (node: Node, body: unknown) => onNode(t, "POST", node, "/root-password", body);
   const hashOf = async (node: Node) => (await rowOf(t, node))?.root_password_hash;
   const KNOWN = `$6$saltstring$${"./Az09".repeat(14)}a.`;

@@ -50,10 +50,12 @@ function mayRefuse(evidence: Evidence, operation: Operation, rows: ReturnType<ty
       if (fault?.message.startsWith("instances are still placed")) return wasPlaced(evidence, operation);
       return some((row) => row?.["state"] === "approved");
     case "job claim":
-      return some((row) => row === null || row["state"] !== "pending");
+      return some((row) => row === null || row["state"] !== "pending" || row["target_cn"] !== message["by"]);
     case "job complete":
     case "job fail":
-      return some((row) => row === null || row["state"] !== "in_progress");
+      return some((row) => row === null || row["state"] !== "in_progress" || row["claimed_by"] !== message["by"]);
+    case "saga abandon":
+      return some((row) => row?.["state"] !== "running" || jobWasDone(evidence, operation, row["job_id"]));
     default:
       return false;
   }
@@ -97,6 +99,11 @@ function codeWasTaken(evidence: Evidence, operation: Operation): boolean {
 function keyWasLive(evidence: Evidence, operation: Operation): boolean {
   const { id } = operation.message["key"] as { id: string };
   return rowsDuring(evidence, `api-key:${id}`, operation).some(({ row }) => row !== null);
+}
+
+/** Whoever gives up an operation whose job is done comes too late. */
+function jobWasDone(evidence: Evidence, operation: Operation, job_id: unknown): boolean {
+  return rowsDuring(evidence, `job:${job_id}`, operation).some(({ row }) => row?.state?.["state"] === "completed");
 }
 
 function wasPlaced(evidence: Evidence, operation: Operation): boolean {

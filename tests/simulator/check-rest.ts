@@ -1,7 +1,9 @@
-// INV-10: when faults have stopped, every operation has ended, every job that was reported done counts as done for the
-// operation that waits for it, and no tell is left over.
+// INV-10 and INV-11: when faults have stopped, every operation has ended, every job that was reported done counts as
+// done for the operation that waits for it, and no tell is left over.
 import type { Evidence } from "./evidence.ts";
 import type { Violation } from "./violation.ts";
+
+type Row = Readonly<Record<string, unknown>> | null;
 
 export function checkRest(evidence: Evidence): readonly Violation[] {
   const found: Violation[] = [];
@@ -13,10 +15,30 @@ export function checkRest(evidence: Evidence): readonly Violation[] {
       const saga = evidence.tables.actors.get(`saga:${state?.["saga_id"]}`)?.state?.["state"];
       if (saga !== "succeeded") say(`completed, but the operation is ${saga}`);
     }
+    if (about.startsWith("job:") && (at === "pending" || at === "in_progress")) say(`still ${at} when all is quiet`);
+    if (state?.["saga"] === "errand") { for (const text of errandProblems(evidence, about, state)) say(text); }
   }
   if (evidence.tables.outbox.size > 0) {
     const text = `${evidence.tables.outbox.size} tells were not delivered`;
     found.push({ invariant: "10 operations come to rest", about: "outbox", text });
   }
   return found;
+}
+
+/** One that succeeded has had each of its steps, its job done; one that was taken back has undone what it wrote. */
+function errandProblems(evidence: Evidence, about: string, state: Row): readonly string[] {
+  const outputs = state?.["outputs"] as Readonly<Record<string, unknown>>;
+  const steps = state?.["steps"] as Readonly<
+    Record<string, { readonly status: string; readonly job_id: string | null }>
+  >;
+  if (state?.["state"] === "succeeded") {
+    const job = evidence.tables.actors.get(`job:${steps["walk"]?.job_id}`)?.state?.["state"];
+    return [
+      ...(job === "completed" ? [] : [`succeeded, but its job is ${job}`]),
+      ...(outputs["note"] !== undefined && outputs["walk"] !== undefined ? [] : ["succeeded without its outputs"]),
+    ];
+  }
+  return state?.["state"] === "unwound" && steps["note"]?.status === "succeeded"
+    ? [`${about} has not undone its note`]
+    : [];
 }

@@ -3,9 +3,11 @@
 import type { MemoryTables } from "../../actors/engine/memory-store.ts";
 import { checkAnswers } from "./check-answers.ts";
 import { checkCredentials } from "./check-credentials.ts";
+import { checkJobs } from "./check-jobs.ts";
 import { checkNodes } from "./check-node.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkPath } from "./check-path.ts";
+import { checkPlaced } from "./check-placed.ts";
 import { checkRefusals } from "./check-refusals.ts";
 import { checkRest } from "./check-rest.ts";
 import { checkWindow } from "./check-window.ts";
@@ -25,6 +27,8 @@ export function check(journal: Journal, tables: MemoryTables, counters: Counters
     ...checkOrder(evidence),
     ...checkNodes(evidence),
     ...checkCredentials(evidence),
+    ...checkJobs(evidence, counters),
+    ...checkPlaced(evidence),
     ...checkWindow(evidence, counters),
     ...checkRest(evidence),
   ];

@@ -24,6 +24,10 @@ export type Action =
   | { readonly do: "place" | "unplace"; readonly node: number }
   /** The node's agent takes a step with one of its jobs. */
   | { readonly do: "work"; readonly node: number }
+  /** Another node tries itself on its jobs. */
+  | { readonly do: "trespass"; readonly node: number }
+  /** An operator gives up an operation that waits for the node. */
+  | { readonly do: "abandon"; readonly node: number }
   | { readonly do: "pump"; readonly process: number }
   | {
     readonly do: "crash";
@@ -70,6 +74,8 @@ const EVERYTHING: Mix = {
   place: 1,
   unplace: 1,
   work: 2,
+  trespass: 0.5,
+  abandon: 0.5,
   pump: 2,
   crash: 1.5,
 };
@@ -83,7 +89,17 @@ const MIXES: readonly Mix[] = [
   // One hot node.
   { ...EVERYTHING, register: 4, approve: 4, set_role: 20, disable: 2, remove: 1 },
   // Operations that wait for nodes.
-  { ...EVERYTHING, start_errand: 8, work: 14, pump: 14, crash: 5, set_role: 1, open_window: 0.5 },
+  {
+    ...EVERYTHING,
+    start_errand: 8,
+    work: 14,
+    trespass: 4,
+    abandon: 4,
+    pump: 14,
+    crash: 5,
+    set_role: 1,
+    open_window: 0.5,
+  },
 ];
 
 /** The plan of this seed. */

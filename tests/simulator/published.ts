@@ -25,12 +25,14 @@ export const EDGES: Readonly<Record<string, Edges>> = {
     start: ["absent>running"],
     tick: ["running>running", "running>succeeded", "running>unwinding", "unwinding>unwinding", "unwinding>unwound"],
     job_ended: ["running>running", "running>succeeded", "running>unwinding", "running>unwound"],
+    abandon: ["running>unwinding", "running>unwound"],
   },
   job: {
     enqueue: ["absent>pending"],
     claim: ["pending>in_progress"],
     complete: ["in_progress>completed"],
     fail: ["in_progress>failed"],
+    cancel: ["pending>cancelled", "in_progress>cancelled"],
     tick: ["in_progress>failed"],
   },
 };
@@ -46,6 +48,7 @@ export const AUDITED: Readonly<Record<string, string>> = {
   "site close_window": "auto_approve_clear",
   "api-key create": "create_api_key",
   "api-key revoke": "delete_api_key",
+  "saga abandon": "operations_abandon",
   "job claim": "agent_claim",
   "job complete": "agent_complete",
   "job fail": "agent_complete",

@@ -48,6 +48,10 @@ export async function perform(world: World, cluster: Cluster, command: Command):
       return await startErrand(world, cluster, command, send);
     case "work":
       return await work(world, command, send);
+    case "trespass":
+      return await trespass(world, command, send);
+    case "abandon":
+      return await abandon(world, command, send);
     case "pump":
       return await cluster.at(command.process)?.pump.pass();
     case "crash":
@@ -128,6 +132,22 @@ async function work(world: World, command: { readonly node: number }, send: Send
   const by = nodeName(command.node);
   const jobs = openJobs(world, by).slice(0, JOBS_AT_ONCE_MAX);
   await Promise.all(jobs.map((job, index) => send(job.ref, workOn(world, job.row, by), part + index)));
+}
+
+/** A node that has the key of none of them reaches for the jobs of another. */
+async function trespass(world: World, command: As<"trespass">, send: Send): Promise<void> {
+  const stranger = nodeName(command.node + 1);
+  const jobs = openJobs(world, nodeName(command.node)).slice(0, JOBS_AT_ONCE_MAX);
+  const heard = await Promise.all(jobs.map((job, index) => send(job.ref, workOn(world, job.row, stranger), index)));
+  world.counters.trespass_refused += heard.filter(({ fault }) => fault?.kind === "forbidden").length;
+}
+
+/** An operator gives up everything that still waits for the node. */
+async function abandon(world: World, command: As<"abandon">, send: Send): Promise<void> {
+  const waiting = openJobs(world, nodeName(command.node)).slice(0, JOBS_AT_ONCE_MAX);
+  const refs = waiting.map(({ row }) => ({ kind: "saga", id: String(row["saga_id"]) }));
+  const heard = await Promise.all(refs.map((ref, index) => send(ref, { type: "abandon" }, index)));
+  world.counters.operation_abandoned += heard.filter(({ out }) => out === "ok").length;
 }
 
 /** Claims a pending job; ends a claimed one, now and then badly. */

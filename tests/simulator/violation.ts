@@ -11,7 +11,9 @@ export type Invariant =
   | "6 one writer"
   | "9 credentials"
   | "10 operations come to rest"
+  | "12 jobs"
   | "14 auto-approve window"
+  | "16 nothing dangles"
   | "17 audit"
   | "no bug";
 

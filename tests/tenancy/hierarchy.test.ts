@@ -40,7 +40,7 @@ test("a silo comes with a tenant named default, which cannot be deleted", async 
   });
 });
 
-test("a tenant of one silo is not found below another", async () => {
+test("S-06: a tenant of one silo is not found below another", async () => {
   const [a, b] = [await make("/v1/silos"), await make("/v1/silos")];
   for (const method of ["GET", "DELETE"]) {
     expect((await t.call(method, `/v1/silos/${a.id}/tenants/${b.default_tenant_id}`)).status).toBe(404);

@@ -45,6 +45,12 @@ POST /v1/floating-ips                                                    201   4
 GET /v1/floating-ips/{floating_ip_id}                                    200   200   200   404   404   200   200
 PATCH /v1/floating-ips/{floating_ip_id}                                  200   404   200   404   404   200   404
 DELETE /v1/floating-ips/{floating_ip_id}                                 204   404   204   404   404   204   404
+POST /v1/floating-ips/{floating_ip_id}/attach                            409   404   409   404   404   409   404
+POST /v1/floating-ips/{floating_ip_id}/detach                            200   404   200   404   404   200   404
+POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach
+                                                                         409   404   409   404   404   409   404
+POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/detach
+                                                                         200   404   200   404   404   200   404
 GET /v1/vpcs                                                             200   200   200   404   404   200   200
 POST /v1/vpcs                                                            201   404   201   404   404   201   404
 GET /v1/vpcs/{vpc_id}                                                    200   200   200   404   404   200   200
@@ -154,7 +160,7 @@ function isTenancy({ path, parameters }: RouteDescription): boolean {
 /** Objects that the request may change without spoiling another cell. */
 async function fresh({ method, path }: RouteDescription): Promise<Objects> {
   if (path.endsWith("/idp")) await setIdp();
-  if (method === "GET") return own;
+  if (method === "GET" || path.endsWith("/attach")) return own;
   const isTenantItself = path.endsWith("/tenants/{tenant_id}");
   if (isTenantItself) return await complete(await makeObjects(t, silo));
   // Making one takes a node its time.
@@ -182,6 +188,7 @@ async function complete(objects: Objects): Promise<Objects> {
 /** Bodies that name another object. */
 function bodyOf({ name, body }: RouteDescription, objects: Objects): unknown {
   if (name === "PUT /v1/subnets/{subnet_id}/route-table") return { route_table_id: objects.route_table };
+  if (name.endsWith("/attach")) return { nic_id: objects.nic };
   if (name === "POST /v1/instances") return { ...acceptedBodies[name]?.(), cpu: 0 };
   return body === null ? undefined : acceptedBodies[name]?.();
 }
@@ -197,7 +204,7 @@ test("every route below the hierarchy has a row, and every row a route", () => {
   expect([...EXPECTED.keys()].sort()).toEqual(routes.map(({ name }) => name).sort());
 });
 
-describe("each caller is answered as the table says", () => {
+describe("S-01: each caller is answered as the table says", () => {
   test.each([...EXPECTED.keys()])("%s", async (name) => {
     const route = routes.find((each) => each.name === name)!;
     const found: Record<string, string> = {};
@@ -210,7 +217,7 @@ describe("each caller is answered as the table says", () => {
   });
 });
 
-describe("what is foreign cannot be told from what is absent", () => {
+describe("S-02: what is foreign cannot be told from what is absent", () => {
   const strip = ({ status, text, headers }: Answer) => ({
     status,
     text,
@@ -228,7 +235,7 @@ describe("what is foreign cannot be told from what is absent", () => {
   });
 });
 
-describe("the tenant comes only from the credential", () => {
+describe("S-04: the tenant comes only from the credential", () => {
   const theirs = () => `?tenant=${own.tenant}&project=${own.project}`;
 
   test("another tenant's selectors are 404, in any header, body or query form", async () => {

@@ -41,7 +41,7 @@ const isAccepted = async (on: 0 | 1, key: string) => (await call(on, "GET", "/v1
 const eachOf = <T>(times: number, work: (on: 0 | 1) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, n) => work(n % 2 === 0 ? 0 : 1)));
 
-test("no request that is sent after a key was deleted, or a session ended, is accepted by either", async () => {
+test("S-11: no request that is sent after a key was deleted, or a session ended, is accepted by either", async () => {
   for (let round = 0; round < 3; round += 1) {
     const key = (await call(0, "POST", "/v1/auth/api-keys", { body: { description: "d" } })).body;
     const session = await login();

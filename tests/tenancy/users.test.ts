@@ -131,7 +131,7 @@ describe("the root operator", () => {
   });
 });
 
-describe("who has system-operate and is not root", () => {
+describe("S-03: who has system-operate and is not root", () => {
   test("gives no capability that it lacks, neither to others nor to itself", async () => {
     const by = await caller({ capabilities: ["system-operate", "system-read"] });
     const other = okOf(await make());

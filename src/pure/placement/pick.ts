@@ -7,7 +7,7 @@ import { toRfc3339 } from "../instant.ts";
 import { filterResults } from "./filters.ts";
 import type { Profile } from "./profile.ts";
 import type { PlacementRequest } from "./request.ts";
-import { type Scene, sceneOf, SCORERS } from "./scorers.ts";
+import { fraction, type Scene, sceneOf, SCORERS } from "./scorers.ts";
 import type { NodeSnapshot, Snapshot } from "./snapshot.ts";
 
 export type Picked = {
@@ -34,6 +34,16 @@ export function pick(request: PlacementRequest, snapshot: Snapshot, profile: Pro
       per_cn,
     },
   };
+}
+
+/**
+ * Candidates of a further try: drawn from the `among` best, for each instance in an order of its own, so that creates which
+ * lost the same few nodes to each other do not all go for the same next few.
+ */
+export function drawn({ per_cn, request }: ExplainReport, among: number): string[] {
+  const lot = (server_uuid: string) => fraction(`${request.instance_id ?? ""}:${server_uuid}`);
+  return per_cn.filter(({ accepted }) => accepted).slice(0, among).map(({ server_uuid }) => server_uuid)
+    .sort((a, b) => lot(a) - lot(b) || (a < b ? -1 : 1)).slice(0, PLACEMENT_CANDIDATES_MAX);
 }
 
 type Judging = { readonly scene: Scene; readonly now: Date; readonly profile: Profile };

@@ -92,7 +92,7 @@ function unit(value: number): number {
 }
 
 /** 0 to 1, even, and always the same for the same text: FNV-1a, then mixed once more, since its high bits are lazy. */
-function fraction(text: string): number {
+export function fraction(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

@@ -1,0 +1,100 @@
+// The operations on floating IPs: their sagas, the steps that commit together with the floating IP's own messages, the
+// parameters that both sides know, and what nodes are asked for. Document 4, 1.8 and 3.2.
+import type { FloatingIp } from "../../src/contract/network.ts";
+import type { Reference } from "../../src/contract/operation.ts";
+import { withActor } from "../engine/decide.ts";
+import { type JobPlan, stepId } from "../engine/saga.ts";
+import type { Json, With } from "../engine/types.ts";
+import type { Binding, FloatingIpState } from "./state.ts";
+
+export const FLOATING_IP_ALLOCATE = { saga: "floating-ip-allocate", record: "allocate" } as const;
+export const FLOATING_IP_ATTACH = { saga: "floating-ip-attach", bound: "attach" } as const;
+export const FLOATING_IP_DETACH = { saga: "floating-ip-detach", begun: "begin" } as const;
+
+/** The address, as nodes are told. */
+export type Bound = {
+  readonly floating_ip_id: string;
+  readonly fip_addr: string;
+  readonly external_nic_tag: string | null;
+  readonly vlan_id: number | null;
+};
+/** A binding that its node is to let go of, under the generation that it has there. */
+export type Held = Binding & {
+  readonly generation: number;
+  /** Whether the node was seen when the operation began. Nobody waits for one that was not. */
+  readonly live: boolean;
+};
+
+type Params = {
+  readonly floating_ip_id: string;
+  readonly bound: Bound;
+  /** What it is taken from; null: from nothing. */
+  readonly held: Held | null;
+  readonly limit_ms: number;
+  /** As it was when the operation began; what is heard in the end is made from it. */
+  readonly floating_ip: FloatingIp;
+};
+export type FloatingIpDetachParams = Params;
+export type FloatingIpAttachParams = Params & {
+  /** Null: it is bound there already. */
+  readonly to: (Binding & { readonly generation: number }) | null;
+};
+
+type Order = Omit<JobPlan, "limit_ms">;
+
+/** The node of the NIC answers for the address from now on. */
+export function claimOrder(bound: Bound, to: Binding & { readonly generation: number }): Order {
+  const { host_cn_uuid, nic_id, instance_id, generation } = to;
+  return { kind: "fip_claim", target_cn: host_cn_uuid, payload: { ...bound, nic_id, instance_id, generation } };
+}
+
+/** The node lets go of it, unless it is bound to another NIC or under a later generation there. */
+export function releaseOrder(bound: Bound, from: Binding & { readonly generation: number }): Order {
+  const { host_cn_uuid: hosted_cn, nic_id, instance_id, generation } = from;
+  return {
+    kind: "fip_release",
+    target_cn: hosted_cn,
+    payload: { ...bound, hosted_cn, nic_id, instance_id, generation },
+  };
+}
+
+/** A job that no operation waits for. */
+export function sent(order: Order, { id, operation_id }: { readonly id: string; readonly operation_id: string }): With {
+  return withActor({ kind: "job", id }, { type: "enqueue", id, ...order, saga_id: operation_id });
+}
+
+/** The id of the job by which a node lets go of what an operation took from it by force. */
+export function forcedRelease(operation_id: string, { id }: FloatingIpState, { nic_id }: Binding): string {
+  return stepId(operation_id, "release", `${id} ${nic_id}`);
+}
+
+export function boundOf({ id, address, external_nic_tag, vlan_id }: FloatingIpState): Bound {
+  return { floating_ip_id: id, fip_addr: address, external_nic_tag, vlan_id: vlan_id ?? null };
+}
+
+type Begin = {
+  readonly id: string;
+  readonly saga: string;
+  readonly params: Json;
+  readonly done: Readonly<Record<string, Json>>;
+  /** What it is bound to, and from. */
+  readonly about: readonly (Binding | null)[];
+};
+
+/** Starts the saga in the commit of the message that does its first step. */
+export function begin(s: FloatingIpState, { id, saga, params, done, about }: Begin): With {
+  const references: Reference[] = [
+    { scope: "floating_ip", id: s.id },
+    { scope: "project", id: s.project_id },
+    { scope: "tenant", id: s.tenant_id },
+    ...about.flatMap((each): Reference[] =>
+      each === null ? [] : [
+        { scope: "nic", id: each.nic_id },
+        { scope: "instance", id: each.instance_id },
+        { scope: "cn", id: each.host_cn_uuid },
+      ]
+    ),
+  ];
+  const once = new Map(references.map((each) => [`${each.scope} ${each.id}`, each]));
+  return withActor({ kind: "saga", id }, { type: "start", id, saga, params, references: [...once.values()], done });
+}

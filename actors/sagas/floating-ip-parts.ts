@@ -1,0 +1,51 @@
+// What attach and detach of a floating IP have in common: a node lets go of the address, and binds it again when the
+// operation unwinds. A node that was not seen when the operation began is sent its order, and nobody waits for it: until it
+// comes back it holds up nothing but the deletion of the address.
+import type { FloatingIp } from "../../src/contract/network.ts";
+import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
+import { toRfc3339 } from "../../src/pure/instant.ts";
+import { withActor } from "../engine/decide.ts";
+import { job, type Plan, type StepContext, wait, write } from "../engine/saga.ts";
+import type { With } from "../engine/types.ts";
+import type { FloatingIpMessage } from "../floating-ip/messages.ts";
+import { type Bound, type Held, releaseOrder, sent } from "../floating-ip/operation.ts";
+
+type Params = {
+  readonly floating_ip_id: string;
+  readonly bound: Bound;
+  readonly held: Held | null;
+  readonly limit_ms: number;
+  readonly floating_ip: FloatingIp;
+};
+type Context = StepContext<Params, Record<never, never>>;
+
+export function toFloatingIp(c: Context, message: FloatingIpMessage): With {
+  return withActor({ kind: "floating-ip", id: c.params.floating_ip_id }, message);
+}
+
+export function letGo(c: Context): Plan<unknown> {
+  const { held, bound, limit_ms } = c.params;
+  if (held === null) return write<unknown>(null);
+  const order = releaseOrder(bound, held);
+  if (held.live) return job<unknown>({ ...order, limit_ms });
+  const id = c.id("job");
+  return write<unknown>({ job_id: id }, sent(order, { id, operation_id: c.saga_id }));
+}
+
+export function takeBack(c: Context): Plan<unknown> {
+  const { held } = c.params;
+  if (held === null) return write(null);
+  const { saga_id: operation_id, told_as } = c;
+  const again = toFloatingIp(c, { type: "reclaim", operation_id, told_as, waits: held.live });
+  return held.live ? wait(NODE_WAIT_MS, again) : write(null, again);
+}
+
+export function restored(c: Context): With {
+  const reason = c.error ?? "the operation was undone";
+  return toFloatingIp(c, { type: "restore", operation_id: c.saga_id, reason });
+}
+
+/** What a caller hears who asks again later: the floating IP as the operation left it. */
+export function settled({ params, now }: Context) {
+  return { floating_ip: { ...params.floating_ip, updated_at: toRfc3339(now) } };
+}

@@ -1,0 +1,113 @@
+// INV-7: what is handed out of pools and counters. Whoever holds something holds it alone; what is free and what is
+// held make up the whole.
+import { CPU_UNITS_PER_VCPU, POOL_OFFSET_MAX, SUBNET_ADDRESSES_KEPT } from "../contract/limits.ts";
+import { type Check, invariant } from "./check.ts";
+
+/** Each address that somebody holds, and the pool that it is of. */
+const HELD = `
+  select 'boot record ' || mac as holder, 'admin-network' as pool_id, address from boot_record where address is not null
+   union all select 'nat gateway ' || id, 'public:' || family, public_address from nat_gateway
+   union all select 'floating ip ' || id, pool_id, address from floating_ip
+   union all select 'nic ' || id, 'subnet:' || subnet_id || ':v4', primary_ipv4 from nic where primary_ipv4 is not null
+   union all select 'nic ' || id, 'subnet:' || subnet_id || ':v6', primary_ipv6 from nic
+    where primary_ipv6 is not null`;
+
+/** What each pool can hand out in all, without the IPv6 pools of subnets. No broadcast address is among it. */
+const SIZES = `
+  select 'subnet:' || id || ':v4' as pool_id,
+         (2::bigint ^ (32 - masklen(ipv4_block)))::bigint - ${SUBNET_ADDRESSES_KEPT} - 1 as wanted from subnet
+   where ipv4_block is not null
+   union all select 'external:' || id || ':v4', provision_end_ipv4 - provision_start_ipv4 + 1 from external_subnet
+    where ipv4_block is not null and exists (select from pool p where p.id = 'external:' || external_subnet.id || ':v4')
+   union all select p.id, (2::bigint ^ (32 - masklen(p.network)))::bigint - ${SUBNET_ADDRESSES_KEPT} - 1 from pool p
+    where p.id = 'public:v4'
+   union all select id, ${POOL_OFFSET_MAX} - ${SUBNET_ADDRESSES_KEPT} + 1 from pool where id = 'public:v6'
+   union all select 'admin-network', high - low + 1 - (case when gateway between low and high then 1 else 0 end) from (
+     select (admin_network->>'provision_start_ipv4')::inet as low, (admin_network->>'provision_end_ipv4')::inet as high,
+            (admin_network->>'gateway')::inet as gateway from boot_policy where admin_network <> 'null') policy`;
+
+export const ADDRESS_CHECKS: readonly Check[] = [
+  invariant(
+    "INV-7",
+    "a boot record's address is its own, inside its network, and neither network, broadcast nor gateway",
+    `
+    select format('boot record %s has %s', mac, host(address)) as what from (
+      select *, set_masklen(address, (networking->>'prefix_len')::int) as own,
+             count(*) over (partition by address) as times from boot_record where address is not null) r
+     where times > 1 or networking->>'address' <> host(address) or address = host(network(own))::inet
+        or address = host(broadcast(own))::inet or host(address) = networking->>'gateway'
+        or not (networking->>'gateway')::inet << network(own)`,
+  ),
+  invariant(
+    "INV-7",
+    "no address is held by two",
+    `
+    select format('%s is held by %s', host(address), string_agg(holder, ' and ')) as what
+      from (${HELD}) h group by pool_id, address having count(*) > 1`,
+  ),
+  invariant(
+    "INV-7",
+    "no address is free and held at once",
+    `
+    select format('%s of %s', host(h.address), h.holder) as what from (${HELD}) h join pool p on p.id = h.pool_id
+      join pool_range f on f.pool_id = p.id and h.address - p.base between f.low and f.high`,
+  ),
+  invariant(
+    "INV-7",
+    "what is free of a pool and what is held make up the pool",
+    `
+    select format('pool %s: %s free and %s held of %s', s.pool_id, coalesce(f.free, 0), coalesce(h.held, 0),
+                  s.wanted) as what
+      from (${SIZES}) s
+      left join (select pool_id, sum(high - low + 1) as free from pool_range group by pool_id) f using (pool_id)
+      left join (select h.pool_id, count(*) as held from (${HELD}) h
+                   left join boot_policy b on h.pool_id = 'admin-network'
+                  where b.id is null or h.address between (b.admin_network->>'provision_start_ipv4')::inet
+                                                     and (b.admin_network->>'provision_end_ipv4')::inet
+                  group by h.pool_id) h using (pool_id)
+     where s.wanted <> coalesce(f.free, 0) + coalesce(h.held, 0)`,
+  ),
+  invariant(
+    "INV-7",
+    "an address that is public is written down for its one holder",
+    `
+    select format('%s of %s', host(h.address), h.holder) as what from (${HELD}) h
+      left join public_address a on a.address = h.address
+     where h.pool_id not like 'subnet:%' and h.pool_id <> 'admin-network'
+       and h.holder is distinct from coalesce('nat gateway ' || a.nat_gateway_id, 'floating ip ' || a.floating_ip_id)`,
+  ),
+  invariant(
+    "INV-7",
+    "no two VPCs have one VNI",
+    `
+    select format('VNI %s of VPCs %s', vni, string_agg(id::text, ', ')) as what from vpc
+     group by vni having count(*) > 1`,
+  ),
+  invariant(
+    "INV-7",
+    "what is counted as used on a node is what its instances take",
+    `
+    select format('node %s: counted %s, standing %s', server_uuid, u.used, w.used) as what
+      from (select server_uuid, array[cpu_units, ram_mb, disk_bytes, instances] as used from cn_usage) u
+      full join (select i.host_cn_uuid as server_uuid,
+                        array[sum(i.cpu) * ${CPU_UNITS_PER_VCPU}, sum(i.memory_bytes / 1048576),
+                              coalesce(sum(d.bytes), 0),
+                              count(*)]::bigint[] as used
+                   from instance i left join (select instance_id, sum(size_bytes) as bytes from disk group by 1) d
+                     on d.instance_id = i.id
+                  where i.host_cn_uuid is not null group by 1) w using (server_uuid)
+     where coalesce(u.used, '{0,0,0,0}') <> coalesce(w.used, '{0,0,0,0}')`,
+  ),
+  invariant(
+    "INV-7",
+    "what is counted as used of a quota is what the project's instances take",
+    `
+    select format('project %s: counted %s, standing %s', project_id, u.used, w.used) as what
+      from (select project_id, array[cpu, memory_bytes, disk_bytes, instances] as used from project_usage) u
+      full join (select i.project_id, array[sum(i.cpu), sum(i.memory_bytes), coalesce(sum(d.bytes), 0),
+                                             count(*)]::bigint[] as used
+                   from instance i left join (select instance_id, sum(size_bytes) as bytes from disk group by 1) d
+                     on d.instance_id = i.id group by 1) w using (project_id)
+     where coalesce(u.used, '{0,0,0,0}') <> coalesce(w.used, '{0,0,0,0}')`,
+  ),
+];

@@ -1,0 +1,85 @@
+// The doctor's visit: every check in one read-only snapshot, so that no two of them see different moments, each with a
+// limit of its own. A check that runs out of time is skipped and says so; the visit goes on.
+import type { CheckResult, DoctorReport } from "../contract/doctor.ts";
+import { readMigrations } from "../db/migration-files.ts";
+import type { Db, DbClient } from "../db/pool.ts";
+import { sqlState } from "../db/sql-error.ts";
+import { toRfc3339 } from "../pure/instant.ts";
+import type { Check } from "./check.ts";
+import { CONDITIONS } from "./conditions.ts";
+import { type ActorTable, invariants, OUTSIDE } from "./invariants.ts";
+import { auditHead, clocks, databaseVersion, migrationsWhole } from "./surroundings.ts";
+
+export type ExamineOptions = {
+  readonly kinds: readonly ActorTable[];
+  readonly now_ms: () => number;
+};
+
+/** Of each check, so that a report of a broken system stays readable. */
+const FOUND_MAX = 20;
+/** Below what the pool waits for an answer. */
+const CHECK_LIMIT_MS = 5_000;
+/** All checks together: what is not begun by then is skipped. */
+const VISIT_LIMIT_MS = 60_000;
+
+/** Out of time, or somebody changes the shape of a table: reasons to leave one check out. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  "57014": `not done after ${CHECK_LIMIT_MS / 1_000} s`,
+  "55P03": "a table that it reads is being changed",
+};
+const BROKEN = "the system promises that this cannot be: keep a copy of the database and report it as a bug";
+
+export async function examine(db: Db, { kinds, now_ms }: ExamineOptions): Promise<DoctorReport> {
+  const files = await readMigrations();
+  return await db.withClient(async (client) => {
+    const started_ms = now_ms();
+    await client.query("begin isolation level repeatable read read only");
+    await client.query(`set local statement_timeout = ${CHECK_LIMIT_MS}`);
+    const { rows: [clock] } = await client.query<{ now: Date }>("select berth_now() as now");
+    const results: CheckResult[] = [
+      await databaseVersion(client),
+      await migrationsWhole(client, files),
+      await clocks(client, now_ms),
+      await auditHead(client),
+    ];
+    for (const check of [...CONDITIONS, ...invariants(kinds)]) {
+      const late = now_ms() - started_ms > VISIT_LIMIT_MS;
+      results.push(late ? skipped(check, "the checks before it took too long") : await run(client, check));
+    }
+    await client.query("commit");
+    for (const { id, title, reason } of OUTSIDE) results.push(skipped({ id, title }, reason));
+    return { status: worstOf(results), checked_at: toRfc3339(clock!.now), checks: results };
+  });
+}
+
+async function run(client: DbClient, check: Check): Promise<CheckResult> {
+  await client.query("savepoint one_check");
+  try {
+    const query = `select what from (${check.query}) found limit ${FOUND_MAX + 1}`;
+    const found = (await client.query<{ what: string }>(query)).rows.map(({ what }) => what);
+    await client.query("release savepoint one_check");
+    return {
+      id: check.id,
+      title: check.title,
+      status: found.length === 0 ? "ok" : check.severity,
+      found: found.slice(0, FOUND_MAX),
+      more: found.length > FOUND_MAX,
+      facts: [],
+      mend: found.length === 0 ? null : check.mend ?? BROKEN,
+    };
+  } catch (error) {
+    const reason = LEFT_OUT[sqlState(error) ?? ""];
+    if (reason === undefined) throw error;
+    await client.query("rollback to savepoint one_check");
+    return skipped(check, reason);
+  }
+}
+
+function skipped({ id, title }: { readonly id: string; readonly title: string }, reason: string): CheckResult {
+  return { id, title, status: "skip", found: [], more: false, facts: [reason], mend: null };
+}
+
+function worstOf(results: readonly CheckResult[]): DoctorReport["status"] {
+  if (results.some(({ status }) => status === "fail")) return "fail";
+  return results.some(({ status }) => status === "warn") ? "warn" : "ok";
+}

@@ -1,0 +1,90 @@
+// INV-1 to INV-6, as far as the rows tell: the log of transitions, the rows that it leads to, and the stored answers.
+// What clients heard is known to clients alone.
+import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
+import { type Check, invariant } from "./check.ts";
+import { PUBLISHED_STEPS } from "./published.ts";
+
+/** Notes of refused requests are rows of the log, but of no actor and no message that was answered. */
+const OF_ACTORS = "actor_kind <> 'request'";
+
+/**
+ * Kinds of which rows go without a transition: with the record that they belong to, or after a rest.
+ */
+const SWEPT = ["route", "quota", "session", "saga", "job"];
+
+const DOCUMENTED = PUBLISHED_STEPS.map((step) => `('${step.join("', '")}')`).join(", ");
+
+export const LOG_CHECKS: readonly Check[] = [
+  invariant(
+    "INV-1",
+    "what took effect has its stored answer, as long as answers are kept",
+    // A message of the last hours: its answer goes when its day is over, at the earliest.
+    `select format('%s of %s %s: message %s', event, actor_kind, actor_id, msg_id) as what from transition t
+      where ${OF_ACTORS} and t.at > berth_now() - interval '${SEEN_RETENTION_HOURS / 2} hours'
+        and not exists (select from seen s where s.msg_id = t.msg_id)`,
+  ),
+  invariant(
+    "INV-2",
+    "the transitions of each actor are numbered from 1 without a gap",
+    `select format('%s %s, incarnation %s: %s transitions, numbered %s to %s', actor_kind, actor_id, incarnation,
+                   count(*), min(seq), max(seq)) as what
+       from transition group by actor_kind, actor_id, incarnation having count(*) <> max(seq) or min(seq) <> 1`,
+  ),
+  invariant(
+    "INV-2",
+    "each transition starts where the one before it ended",
+    `select format('%s %s: %s (%s) starts from %s after %s', actor_kind, actor_id, event, seq, from_state,
+                   before) as what
+       from (select actor_kind, actor_id, seq, event, from_state,
+                    lag(to_state, 1, case actor_kind when 'request' then 'none' else 'absent' end)
+                      over (partition by actor_kind, actor_id, incarnation order by seq) as before
+               from transition) t where from_state <> before`,
+  ),
+  invariant(
+    "INV-2",
+    "every step of a node is in the published table",
+    `select format('cn %s: %s from %s to %s', actor_id, event, from_state, to_state) as what
+       from transition where actor_kind = 'cn' and (event, from_state, to_state) not in (values ${DOCUMENTED})`,
+  ),
+  invariant(
+    "INV-3",
+    "what was refused took no effect",
+    `
+    select format('%s of %s %s: message %s was refused', t.event, t.actor_kind, t.actor_id, t.msg_id) as what
+      from seen s join transition t on t.msg_id = s.msg_id where s.reply like '{"fault"%'`,
+  ),
+  invariant(
+    "INV-4",
+    "a message acts on an actor once",
+    `
+    select format('message %s acted on %s %s %s times', msg_id, actor_kind, actor_id, count(*)) as what
+      from transition group by actor_kind, actor_id, msg_id having count(*) > 1`,
+  ),
+];
+
+type Kind = { readonly kind: string; readonly table: string; readonly key: string };
+
+/** INV-2 and INV-6 of the rows of one kind: each is where its last transition led, and nobody wrote it past its log. */
+export function rowChecks(kinds: readonly Kind[]): readonly Check[] {
+  const present = kinds.map(({ kind, table, key }) => `
+    select format('${kind} %s is %s at version %s, which its log does not say', r.${key}, r.state, r.version) as what
+      from ${table} r
+     where not exists (select from transition t where t.actor_kind = '${kind}' and t.actor_id = r.${key}::text
+                          and t.incarnation = r.incarnation and t.seq = r.version and t.to_state = r.state)
+        or exists (select from transition t where t.actor_kind = '${kind}' and t.actor_id = r.${key}::text
+                      and t.incarnation = r.incarnation and t.seq > r.version)`);
+  const rows = kinds.map(({ kind, table, key }) => `select '${kind}' as kind, ${key}::text as id from ${table}`);
+  return [
+    invariant("INV-6", "each record is what its last transition made of it", present.join(" union all ")),
+    invariant(
+      "INV-2",
+      "no record is gone whose log does not say so",
+      `
+      select format('%s %s was left %s and is gone', last.actor_kind, last.actor_id, last.to_state) as what
+        from (select distinct on (actor_kind, actor_id) actor_kind, actor_id, to_state from transition
+               where actor_kind <> all ('{request,${SWEPT.join(",")}}') order by actor_kind, actor_id, id desc) last
+        left join (${rows.join(" union all ")}) r on r.kind = last.actor_kind and r.id = last.actor_id
+       where last.to_state <> 'absent' and r.id is null`,
+    ),
+  ];
+}

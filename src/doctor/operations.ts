@@ -1,0 +1,76 @@
+// INV-10 and INV-12: operations and the jobs that nodes do for them. A tell that is not delivered yet is on its way,
+// and what waits for it is as it should be.
+import { type Check, invariant } from "./check.ts";
+
+const NOT_ON_ITS_WAY = (kind: string, id: string) =>
+  `not exists (select from outbox o where o.to_kind = '${kind}' and o.to_id = ${id}::text)`;
+
+export const OPERATION_CHECKS: readonly Check[] = [
+  invariant(
+    "INV-10",
+    "an operation that is over, or stuck, says so whole",
+    `
+    select format('operation %s (%s) is %s', id, saga, state) as what from saga
+     where (state in ('succeeded', 'unwound')) <> (done_at is not null)
+        or (state = 'stuck') <> (stuck_reason is not null)
+        or (state in ('running', 'unwinding')) <> (due_at is not null and step is not null)`,
+  ),
+  invariant(
+    "INV-10",
+    "no operation waits for a job that has ended and told nobody",
+    `
+    select format('operation %s (%s) waits in step %s for job %s, which is %s', s.id, s.saga, s.step, j.id,
+                  j.state) as what
+      from saga s join job j on j.id = s.job_id
+     where s.state in ('running', 'unwinding') and j.state in ('completed', 'failed')
+       and ${NOT_ON_ITS_WAY("saga", "s.id")}`,
+  ),
+  invariant(
+    "INV-10",
+    "each approval of a claim code has one operation",
+    `
+    select format('node %s, message %s', t.actor_id, t.msg_id) as what from transition t
+     where t.actor_kind = 'cn' and t.event in ('approve', 'register') and t.to_state = 'approved'
+       and t.from_state <> 'approved'
+       and (select count(*) from transition s
+             where s.msg_id = t.msg_id and s.actor_kind = 'saga' and s.event = 'start') <> 1`,
+  ),
+  invariant(
+    "INV-12",
+    "a job is in the hands of the node that it is for, or of nobody",
+    `
+    select format('job %s (%s, %s) of node %s is with %s', id, kind, state, target_cn, claimed_by) as what from job
+     where case when state in ('in_progress', 'completed') then claimed_by is distinct from target_cn::text
+                else claimed_by <> target_cn::text end`,
+  ),
+  invariant(
+    "INV-12",
+    "a job ends once",
+    `
+    select format('job %s ended %s times', actor_id, count(*)) as what from transition
+     where actor_kind = 'job' and to_state in ('completed', 'failed', 'cancelled')
+       and from_state in ('pending', 'in_progress')
+     group by actor_id, incarnation having count(*) > 1`,
+  ),
+  invariant(
+    "INV-12",
+    "no node makes or runs an instance whose record is gone",
+    `
+    select format('job %s (%s) of node %s for instance %s', j.id, j.kind, j.target_cn,
+                  j.payload->>'instance_id') as what
+      from job j where j.state in ('pending', 'in_progress') and j.kind in ('provision', 'start', 'restart')
+       and not exists (select from instance i where i.id::text = j.payload->>'instance_id')
+       and ${NOT_ON_ITS_WAY("job", "j.id")}
+       and not exists (select from saga s where s.id = j.saga_id and s.state in ('running', 'unwinding'))`,
+  ),
+  invariant(
+    "INV-12",
+    "an instance that an operation holds is let go when the operation is over",
+    `
+    select format('instance %s is held by operation %s (%s), which is %s', i.id, i.operation_id, i.operation_kind,
+                  coalesce(s.state, 'gone')) as what
+      from instance i left join saga s on s.id = i.operation_id
+     where i.operation_id is not null and (s.id is null or s.state in ('succeeded', 'unwound'))
+       and ${NOT_ON_ITS_WAY("instance", "i.id")}`,
+  ),
+];

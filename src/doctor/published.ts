@@ -1,0 +1,39 @@
+// The steps that a node may take, as document 2 publishes them (CN state, Setup, Factory reset, Remove): event, from,
+// to. Written from the document, never from the code.
+
+type Step = readonly [event: string, from: string, to: string];
+
+const EVERY = ["pending", "approved", "disabled", "awaiting_setup", "setting_up"] as const;
+
+/** What operators and nodes note of a node wherever it stands. */
+const staysWith = (event: string, states: readonly string[] = EVERY): Step[] =>
+  states.map((state) => [event, state, state]);
+
+export const PUBLISHED_STEPS: readonly Step[] = [
+  ["register", "absent", "pending"],
+  ["register", "absent", "approved"],
+  ["register", "disabled", "pending"],
+  ...staysWith("register", ["pending", "approved", "awaiting_setup", "setting_up"]),
+  ["approve", "pending", "approved"],
+  ["announce", "absent", "awaiting_setup"],
+  ...staysWith("announce"),
+  ["approve_setup", "awaiting_setup", "setting_up"],
+  ...staysWith("take_bundle", ["setting_up"]),
+  ...staysWith("setup_progressed", ["setting_up"]),
+  ["setup_completed", "setting_up", "approved"],
+  ["setup_failed", "setting_up", "awaiting_setup"],
+  ["revert_setup", "setting_up", "awaiting_setup"],
+  ["tick", "setting_up", "awaiting_setup"],
+  ["disable", "pending", "disabled"],
+  ["disable", "approved", "disabled"],
+  ["disable", "disabled", "disabled"],
+  ["factory_reset", "approved", "awaiting_setup"],
+  ["factory_reset", "disabled", "awaiting_setup"],
+  ["remove", "pending", "absent"],
+  ["remove", "disabled", "absent"],
+  ["remove", "awaiting_setup", "absent"],
+  ...staysWith("key_used", ["approved", "disabled", "setting_up"]),
+  ...["set_role", "set_reservoir", "set_traits", "set_placement", "set_root_password"].flatMap((event) =>
+    staysWith(event)
+  ),
+];

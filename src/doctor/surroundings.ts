@@ -1,0 +1,101 @@
+// What the system stands on: the database server, the migrations, the clocks, the head of the audit chain.
+import type { CheckResult } from "../contract/doctor.ts";
+import type { Migration } from "../db/migration-files.ts";
+import type { DbClient } from "../db/pool.ts";
+
+/** The version that the server brings itself and is tested with. Older ones down to 16 have all that it uses. */
+const MAJOR_TESTED = 18;
+const MAJOR_MIN = 15;
+/** Timestamps that operators compare; nothing is decided by a process's clock. */
+const CLOCK_DIFFERENCE_MS_MAX = 2_000;
+
+type Found = Pick<CheckResult, "status" | "facts"> & Partial<CheckResult>;
+
+function result(id: string, title: string, found: Found): CheckResult {
+  return { id, title, found: [], more: false, mend: null, ...found };
+}
+
+export async function databaseVersion(client: DbClient): Promise<CheckResult> {
+  const { rows: [row] } = await client.query<{ number: number; name: string; standby: boolean }>(
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as name,
+            pg_is_in_recovery() as standby`,
+  );
+  const { number, name, standby } = row!;
+  const major = Math.floor(number / 10_000);
+  const old = major < MAJOR_TESTED;
+  const title = `the database is a primary server of PostgreSQL ${MAJOR_TESTED}`;
+  const facts = [`PostgreSQL ${name}${standby ? ", a standby" : ""}`];
+  if (!old && !standby) return result("database", title, { status: "ok", facts });
+  return result("database", title, {
+    status: standby || major < MAJOR_MIN ? "fail" : "warn",
+    facts: [],
+    found: facts,
+    mend: standby ? "point DATABASE_URL to the primary server" : `upgrade it to PostgreSQL ${MAJOR_TESTED}`,
+  });
+}
+
+/** The record of what ran against the files of this build. */
+export async function migrationsWhole(client: DbClient, files: readonly Migration[]): Promise<CheckResult> {
+  const title = "every migration of this build has run, as it is in this build";
+  const { rows } = await client.query<{ number: number; name: string; sha256: string }>(
+    "select number, name, sha256 from schema_migration order by number",
+  );
+  const recorded = new Map(rows.map((row) => [row.number, row]));
+  const found = files.flatMap(({ number, name, sha256 }) => {
+    const row = recorded.get(number);
+    if (row === undefined) return [`${name} has not run`];
+    return row.sha256 === sha256 ? [] : [`${name} ran in another form, as ${row.name}`];
+  });
+  const newest = files.at(-1);
+  const later = rows.filter(({ number }) => number > (newest?.number ?? 0));
+  if (found.length > 0) {
+    return result("migrations", title, {
+      status: "fail",
+      facts: [],
+      found,
+      mend: "start a server of this build: it migrates; a file that was edited must be restored",
+    });
+  }
+  if (later.length === 0) return result("migrations", title, { status: "ok", facts: [`up to ${newest?.name}`] });
+  return result("migrations", title, {
+    status: "warn",
+    facts: [],
+    found: later.map(({ name }) => `${name} is of a newer build`),
+    mend: "replace this server by one of the newer build",
+  });
+}
+
+/** The middle of the way there and back is when the database looked at its clock, give or take half the way. */
+export async function clocks(client: DbClient, now_ms: () => number): Promise<CheckResult> {
+  const title = `the clocks of server and database differ by less than ${CLOCK_DIFFERENCE_MS_MAX / 1_000} s`;
+  const before_ms = now_ms();
+  const { rows: [row] } = await client.query<{ now: Date }>("select clock_timestamp() as now");
+  const way_ms = now_ms() - before_ms;
+  const difference_ms = Math.round(row!.now.getTime() - before_ms - way_ms / 2);
+  const fact = `the database is ${Math.abs(difference_ms)} ms ${difference_ms < 0 ? "behind" : "ahead"}`;
+  if (Math.abs(difference_ms) - way_ms / 2 < CLOCK_DIFFERENCE_MS_MAX) {
+    return result("clocks", title, { status: "ok", facts: [fact] });
+  }
+  return result("clocks", title, {
+    status: "warn",
+    facts: [],
+    found: [fact],
+    mend: "let both machines follow one time server",
+  });
+}
+
+/** Nothing to judge: whoever keeps what it says can tell later whether the chain was rewritten. */
+export async function auditHead(client: DbClient): Promise<CheckResult> {
+  const { rows: [head] } = await client.query<{ seq: number; hash: string }>("select seq, hash from audit_head");
+  const title = "the audit chain has a head; keep it somewhere else";
+  if (head === undefined) {
+    return result("audit-head", title, {
+      status: "fail",
+      facts: [],
+      found: ["the table audit_head has lost its row"],
+      mend: "restore the database from a backup",
+    });
+  }
+  const fact = head.seq < 0 ? "no event yet" : `event ${head.seq}, hash ${head.hash}`;
+  return result("audit-head", title, { status: "ok", facts: [fact] });
+}

@@ -1,0 +1,98 @@
+// INV-15 and INV-16: what belongs to a tenant stands in its projects, and what is inside something fits into it.
+import { SUBNET_ADDRESSES_KEPT } from "../contract/limits.ts";
+import { type Check, invariant } from "./check.ts";
+
+const OF_PROJECTS = [
+  "vpc",
+  "route_table",
+  "subnet",
+  "route",
+  "firewall_rule",
+  "nat_gateway",
+  "floating_ip",
+  "instance",
+  "nic",
+  "disk",
+];
+const OWNED = OF_PROJECTS.map((table) => `select '${table}' as kind, id, tenant_id, project_id from ${table}`);
+const IN_VPC = ["route_table", "subnet", "route", "firewall_rule", "nat_gateway", "nic"];
+const PLACED = IN_VPC.map((table) => `select '${table}' as kind, id, tenant_id, project_id, vpc_id from ${table}`);
+
+export const TENANCY_CHECKS: readonly Check[] = [
+  invariant(
+    "INV-15",
+    "each object is of the tenant that its project is of",
+    `
+    select format('%s %s of project %s and tenant %s', c.kind, c.id, c.project_id, c.tenant_id) as what
+      from (${OWNED.join(" union all ")}) c left join project p on p.id = c.project_id
+     where p.tenant_id is distinct from c.tenant_id`,
+  ),
+  invariant(
+    "INV-15",
+    "what is inside a VPC is of its project",
+    `
+    select format('%s %s of project %s in VPC %s', c.kind, c.id, c.project_id, c.vpc_id) as what
+      from (${PLACED.join(" union all ")}) c left join vpc v on v.id = c.vpc_id
+     where (v.tenant_id, v.project_id) is distinct from (c.tenant_id, c.project_id)`,
+  ),
+  invariant(
+    "INV-15",
+    "disks and NICs are of the project of their instance",
+    `
+    select format('%s %s of instance %s', c.kind, c.id, c.instance_id) as what
+      from (select 'nic' as kind, id, instance_id, tenant_id, project_id from nic
+             union all select 'disk', id, instance_id, tenant_id, project_id from disk) c
+      left join instance i on i.id = c.instance_id
+     where (i.tenant_id, i.project_id) is distinct from (c.tenant_id, c.project_id)`,
+  ),
+  invariant(
+    "INV-16",
+    "a subnet is inside its VPC and apart from its other subnets",
+    `
+    select format('subnet %s (%s, %s)', s.id, s.ipv4_block, s.ipv6_block) as what
+      from subnet s join vpc v on v.id = s.vpc_id
+     where s.ipv4_block <<= v.ipv4_block is not true and s.ipv4_block is not null
+        or s.ipv6_block <<= v.ipv6_block is not true and s.ipv6_block is not null
+        or exists (select from subnet o where o.vpc_id = s.vpc_id and o.id <> s.id
+                     and (o.ipv4_block && s.ipv4_block or o.ipv6_block && s.ipv6_block))`,
+  ),
+  invariant(
+    "INV-16",
+    "an address of a NIC is one that its subnet hands out",
+    `
+    select format('nic %s has %s, %s of subnet %s', n.id, host(n.primary_ipv4), host(n.primary_ipv6), s.id) as what
+      from nic n join subnet s on s.id = n.subnet_id
+     where n.primary_ipv4 is not null and (n.primary_ipv4 << s.ipv4_block is not true
+              or n.primary_ipv4 - host(s.ipv4_block)::inet < ${SUBNET_ADDRESSES_KEPT}
+              or host(n.primary_ipv4) = host(broadcast(s.ipv4_block)))
+        or n.primary_ipv6 is not null and (n.primary_ipv6 << s.ipv6_block is not true
+              or n.primary_ipv6 - host(s.ipv6_block)::inet < ${SUBNET_ADDRESSES_KEPT})`,
+  ),
+  invariant(
+    "INV-16",
+    "a route leads to a NAT gateway of its own VPC and family, and its VPC has that family",
+    `
+    select format('route %s to %s', r.id, r.destination) as what
+      from route r join vpc v on v.id = r.vpc_id left join nat_gateway g on g.id = r.nat_gateway_id
+     where r.nat_gateway_id is not null and (g.vpc_id is distinct from r.vpc_id
+              or g.family <> 'v' || family(r.destination))
+        or (case family(r.destination) when 4 then v.ipv4_block else v.ipv6_block end) is null`,
+  ),
+  invariant(
+    "INV-16",
+    "an instance stands on a node that is there and set up",
+    `
+    select format('instance %s (%s) on node %s (%s)', i.id, i.state, i.host_cn_uuid, coalesce(c.state, 'gone')) as what
+      from instance i left join cn c on c.server_uuid = i.host_cn_uuid
+     where i.host_cn_uuid is not null and (c.state is null or c.state not in ('approved', 'disabled'))`,
+  ),
+  invariant(
+    "INV-16",
+    "a floating IP is attached to a NIC that is there, or its release is on its way",
+    `
+    select format('floating ip %s at nic %s of instance %s', f.id, f.attached_to, f.attached_instance_id) as what
+      from floating_ip f left join nic n on n.id = f.attached_to
+     where f.attached_to is not null and n.instance_id is distinct from f.attached_instance_id
+       and not exists (select from outbox o where o.to_kind = 'floating-ip' and o.to_id = f.id::text)`,
+  ),
+];

@@ -1,0 +1,40 @@
+// The server's own certificate and key, as PEM files. What cannot work stops the start, rather than every connection
+// after it. Reliability rule S-32.
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+
+export type TlsFiles = { readonly cert: string; readonly key: string };
+
+/** The texts of the files. */
+export type TlsIdentity = { readonly cert: string; readonly key: string };
+
+/** Throws an Error that names the variable and says what is wrong; it never quotes a key. */
+export async function readTls(files: TlsFiles): Promise<TlsIdentity> {
+  const cert = await textOf("BERTH_TLS_CERT", files.cert);
+  const key = await textOf("BERTH_TLS_KEY", files.key);
+  if (((await stat(files.key)).mode & 0o007) !== 0) {
+    throw new Error(`BERTH_TLS_KEY: ${files.key} may be read by everybody: chmod 640 ${files.key}`);
+  }
+  const certificate = parsed(() => new X509Certificate(cert));
+  if (certificate === null) throw new Error(`BERTH_TLS_CERT: ${files.cert} is no PEM certificate`);
+  const secret = parsed(() => createPrivateKey(key));
+  if (secret === null) throw new Error(`BERTH_TLS_KEY: ${files.key} is no PEM private key without a password`);
+  if (!certificate.checkPrivateKey(secret)) {
+    throw new Error(`BERTH_TLS_KEY: ${files.key} is not the key of the certificate in ${files.cert}`);
+  }
+  return { cert, key };
+}
+
+async function textOf(variable: string, path: string): Promise<string> {
+  return await readFile(path, "utf8").catch((error) => {
+    throw new Error(`${variable}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? "no code"})`);
+  });
+}
+
+function parsed<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null; // The library's text could quote what it read.
+  }
+}

@@ -1,0 +1,137 @@
+// A floating IP is bound to a NIC and let go, below its project as document 3 has it and by its id alone as document 4 has
+// it too: the same operation. Document 3, Networking; document 4, 1.15.
+import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
+import type { FloatingIpMessage } from "../../actors/floating-ip/messages.ts";
+import { findFloatingIp } from "../../actors/floating-ip/reads.ts";
+import { findInstance, findNic } from "../../actors/instance/reads.ts";
+import { placeOf } from "../auth/gate.ts";
+import { atFloatingIpOfProject, atRow, type Locate } from "../auth/place.ts";
+import { Uuid } from "../contract/common.ts";
+import { type Fault, NOT_FOUND } from "../contract/fault.ts";
+import { FloatingIp, FloatingIpAttachBody } from "../contract/network.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { answers, jsonBody, rights } from "./answer.ts";
+import { type App, type Ctx, isFault, type RouteDeps, type Turn } from "./deps.ts";
+import { ACCEPTED, operate } from "./operation-answer.ts";
+
+const tags = ["Networking"];
+const byId = { floating_ip_id: Uuid };
+
+const OF_PROJECT = {
+  path: "/v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}",
+  params: z.object({ tenant_id: Uuid, project_id: Uuid, ...byId }),
+  at: atFloatingIpOfProject,
+};
+const ALONE = {
+  path: "/v1/floating-ips/{floating_ip_id}",
+  params: z.object(byId),
+  at: atRow("floating_ip", "floating_ip_id"),
+};
+
+type Where = {
+  readonly path: string;
+  readonly params: typeof OF_PROJECT.params | typeof ALONE.params;
+  readonly at: Locate;
+};
+
+export function floatingIpBindingRoutes(app: App, deps: RouteDeps): void {
+  for (const where of [OF_PROJECT, ALONE]) {
+    attachRoute(app, deps, where);
+    detachRoute(app, deps, where);
+  }
+}
+
+function attachRoute(app: App, deps: RouteDeps, { path, params, at }: Where): void {
+  const route = createRoute({
+    method: "post",
+    path: `${path}/attach`,
+    tags,
+    summary: "Bind a floating IP to a NIC",
+    description: "One that is bound elsewhere moves; when its new node does not take it, the binding is what it was " +
+      "before. Waits for the nodes, and answers the floating IP as it then is; 502 OperationFailed says why it is not " +
+      "bound. The operation floating-ip-attach goes on when the caller leaves. 409 NicTagNotProvided when the node of " +
+      "the NIC has no way out to the network of the address.",
+    ...rights(deps, "FloatingIpAttach", at),
+    request: { params, body: jsonBody(FloatingIpAttachBody) },
+    responses: { ...answers(FloatingIp, "The floating IP"), ...ACCEPTED },
+  });
+  app.openapi(route, async (c) => {
+    const { floating_ip_id } = c.req.valid("param");
+    const nic_id = c.req.valid("json").nic_id.toLowerCase();
+    const { project_id } = placeOf(c);
+    return await bind(c, deps, {
+      id: floating_ip_id,
+      verb: "attach",
+      message: (begins) => attaching(deps, { nic_id, project_id, ...begins }),
+    });
+  });
+}
+
+function detachRoute(app: App, deps: RouteDeps, { path, params, at }: Where): void {
+  const route = createRoute({
+    method: "post",
+    path: `${path}/detach`,
+    tags,
+    summary: "Release a floating IP from its NIC",
+    description:
+      "Waits for its node, and answers the floating IP as it then is. One that is bound to nothing stays so. " +
+      "A node that is not seen is not waited for; the address can be deleted when it has come back and let go.",
+    ...rights(deps, "FloatingIpDetach", at),
+    request: { params },
+    responses: { ...answers(FloatingIp, "The floating IP"), ...ACCEPTED },
+  });
+  app.openapi(route, async (c) => {
+    const { floating_ip_id } = c.req.valid("param");
+    return await bind(c, deps, {
+      id: floating_ip_id,
+      verb: "detach",
+      message: (begins) => Promise.resolve({ type: "detach", ...begins }),
+    });
+  });
+}
+
+type Begins = { readonly operation_id: string; readonly limit_ms: number };
+type Binding = {
+  readonly id: string;
+  readonly verb: "attach" | "detach";
+  readonly message: (begins: Begins) => Promise<FloatingIpMessage | Fault>;
+};
+
+async function bind(c: Ctx, deps: RouteDeps, { id, verb, message }: Binding) {
+  const turn = await deps.turn(c);
+  if (isFault(turn)) return faultResponse(c, turn);
+  const operation_id = deps.mint.idFrom(turn.id, "operation");
+  const limit_ms = await deps.settings.instanceWaitS() * 1_000;
+  const ended = await operate(c, deps, {
+    to: { kind: "floating-ip", id },
+    message: () => message({ operation_id, limit_ms }),
+    turn,
+    operation_id,
+    failure: { what: verb, error_code: "OperationFailed" },
+  });
+  if (ended.ended === "accepted") return ended.answer;
+  if (ended.ended === "refused") return faultResponse(c, ended.fault);
+  return c.json(await nowOrThen(deps, { id, turn, output: ended.output }), 200);
+}
+
+/** The NIC must be in the project of the floating IP; of any other nothing is said. */
+async function attaching(
+  { kysely }: RouteDeps,
+  { nic_id, project_id, ...begins }: Begins & { readonly nic_id: string; readonly project_id: string | null },
+): Promise<FloatingIpMessage | Fault> {
+  const nic = await findNic(kysely, nic_id);
+  if (nic === undefined || nic.project_id !== project_id) return NOT_FOUND;
+  const instance = await findInstance(kysely, nic.instance_id);
+  if (instance === undefined) return NOT_FOUND;
+  return { type: "attach", nic_id, instance_id: instance.id, host_cn_uuid: instance.host_cn_uuid, ...begins };
+}
+
+/** The floating IP as it is now; for a repeated request, and when it is gone again, as the operation left it. */
+async function nowOrThen(
+  { kysely }: RouteDeps,
+  { id, turn, output }: { readonly id: string; readonly turn: Turn; readonly output: unknown },
+): Promise<FloatingIp> {
+  const { floating_ip: then } = output as { readonly floating_ip: FloatingIp };
+  return turn.repeated ? then : await findFloatingIp(kysely, id) ?? then;
+}

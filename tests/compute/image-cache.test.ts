@@ -1,0 +1,180 @@
+// Which images a node keeps: what a job or a VM uses, and of the rest only so many bytes, those used last.
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, readdir, utimes } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Image } from "../../src/contract/image.ts";
+import { processWorld } from "../../cli/kit/world.ts";
+import type { Agent, Timers } from "../../cli/nodeagent/agent.ts";
+import { createImageCache, type ImageCache } from "../../cli/nodeagent/image-cache.ts";
+import { simulatedDriver } from "../../cli/nodeagent/simulated-driver.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+
+const BYTES = 10_000;
+
+type Served = Image & { readonly bytes: Uint8Array };
+
+let folder: TemporaryFolder;
+let server: Server;
+let url: string;
+const served = new Map<string, Served>();
+/** Of the images whose last byte is kept back: what lets it go. */
+const gates = new Map<string, Promise<void>>();
+let agent: Agent;
+
+beforeAll(async () => {
+  folder = await temporaryFolder("image-cache");
+  server = createServer(async (request, response) => {
+    const sha256 = request.url!.slice(1);
+    const { bytes } = served.get(sha256)!;
+    response.writeHead(200, { "content-length": bytes.length });
+    response.write(bytes.subarray(0, bytes.length - 1));
+    await gates.get(sha256);
+    response.end(bytes.subarray(bytes.length - 1));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await folder.remove();
+});
+beforeEach(async () => {
+  const state_dir = join(folder.path, randomUUID());
+  await mkdir(state_dir);
+  const world = processWorld(new AbortController().signal);
+  agent = {
+    world,
+    driver: await simulatedDriver({ state_dir, server_uuid: undefined, hostname: undefined, world }),
+    link: { endpoint: "http://127.0.0.1:9", user_agent: "test" },
+    state_dir,
+    timers: {} as Timers,
+    image_bytes_max: 0,
+  };
+});
+
+function newImage(): Served {
+  const bytes = randomBytes(BYTES);
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const image: Served = {
+    id: randomUUID(),
+    scope: { kind: "public" },
+    name: "linux",
+    description: "",
+    os: "linux",
+    version: "1",
+    size: BYTES,
+    size_bytes: BYTES,
+    sha256,
+    source_url: `${url}/${sha256}`,
+    compatibility: null,
+    created_at: "2026-01-01T00:00:00Z",
+    bytes,
+  };
+  served.set(sha256, image);
+  return image;
+}
+
+const keeping = (image_bytes_max: number) => createImageCache({ ...agent, image_bytes_max });
+const fetchFor = (cache: ImageCache, job_id: string, image: Served) =>
+  cache.fetch(agent, image, { job_id, tell: () => {} });
+const kept = async () => (await readdir(join(agent.state_dir, "images"))).sort();
+const named = (...images: readonly Served[]) => images.map(({ sha256 }) => sha256).sort();
+
+/** As if it had been used last so long ago. */
+async function usedBefore(image: Served, minutes: number): Promise<void> {
+  const at = new Date(Date.now() - minutes * 60_000);
+  await utimes(join(agent.state_dir, "images", image.sha256), at, at);
+}
+
+test("of images that nothing uses, those used last are kept, up to the limit", async () => {
+  const cache = keeping(2 * BYTES);
+  const [a, b, c] = [newImage(), newImage(), newImage()];
+  for (const image of [a, b, c]) await fetchFor(cache, "one", image);
+  await usedBefore(a, 1);
+  await usedBefore(b, 3);
+  await usedBefore(c, 2);
+  expect(await kept()).toEqual(named(a, b, c));
+  await cache.release(agent, "one");
+  expect(await kept()).toEqual(named(a, c));
+  // A fetch counts as a use, though the file is there already.
+  await fetchFor(cache, "two", c);
+  await fetchFor(cache, "two", b);
+  await usedBefore(b, 0);
+  await cache.release(agent, "two");
+  expect(await kept()).toEqual(named(b, c));
+});
+
+test("what a job uses stays until that job is over, whoever else is done with it", async () => {
+  const cache = keeping(0);
+  const image = newImage();
+  expect(await fetchFor(cache, "one", image)).toBe(await fetchFor(cache, "two", image));
+  await cache.release(agent, "one");
+  expect(await kept()).toEqual(named(image));
+  await cache.release(agent, "two");
+  expect(await kept()).toEqual([]);
+});
+
+test("a download that goes on is not taken away, and its image is there at its end", async () => {
+  const cache = keeping(0);
+  const [slow, other] = [newImage(), newImage()];
+  let open = () => {};
+  gates.set(slow.sha256, new Promise((resolve) => open = resolve));
+  let begun = () => {};
+  const has_begun = new Promise<void>((resolve) => begun = resolve);
+  const fetched = cache.fetch(agent, slow, { job_id: "slow", tell: () => begun() });
+  await has_begun;
+  await fetchFor(cache, "other", other);
+  await cache.release(agent, "other");
+  const parts = await kept();
+  expect(parts).toHaveLength(1);
+  expect(parts[0]).toContain(`.${slow.sha256}.`);
+  open();
+  expect(await fetched).toBe(join(agent.state_dir, "images", slow.sha256));
+  expect(await kept()).toEqual(named(slow));
+});
+
+test("what is left of a download that was given up takes room like an image, and goes like one", async () => {
+  const cache = keeping(0);
+  const image = newImage();
+  const stop = new AbortController();
+  let open = () => {};
+  gates.set(image.sha256, new Promise((resolve) => open = resolve));
+  const stopped = { ...agent, world: { ...agent.world, signal: stop.signal } };
+  const fetched = cache.fetch(stopped, image, { job_id: "one", tell: () => stop.abort() });
+  await expect(fetched).rejects.toThrow();
+  open();
+  expect((await kept())[0]).toContain(`.${image.sha256}.`);
+  await cache.release(agent, "one");
+  expect(await kept()).toEqual([]);
+});
+
+test("an image that a VM's disk is made of stays, also for a cache that begins anew", async () => {
+  const image = newImage();
+  const instance = {
+    id: randomUUID(),
+    name: "vm",
+    brand: "kvm",
+    tenant_id: randomUUID(),
+    cpu: 1,
+    memory_bytes: 2 ** 30,
+  };
+  const disk = { id: randomUUID(), name: "boot", kind: "boot", size_bytes: BYTES };
+  const image_path = await fetchFor(keeping(0), "one", image);
+  const plan = { instance, image, disks: [disk], nics: [], image_path };
+  await agent.driver.vms.createDisks(plan as unknown as Parameters<typeof agent.driver.vms.createDisks>[0]);
+  const cache = keeping(0);
+  const other = newImage();
+  await fetchFor(cache, "two", other);
+  await cache.release(agent, "two");
+  expect(await kept()).toEqual(named(image));
+  await agent.driver.vms.destroy(instance.id);
+  await fetchFor(cache, "three", other);
+  await cache.release(agent, "three");
+  expect(await kept()).toEqual([]);
+});

@@ -1,0 +1,147 @@
+// A create whose candidates filled up between the look at them and the commit looks again, so that nobody reads 503 while
+// there is room. The commit is held back here by the lock of the project, which every create takes.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { OperationSummary } from "../../src/contract/operation.ts";
+import { CPU_UNITS_PER_VCPU, PLACEMENT_CANDIDATES_MAX } from "../../src/contract/limits.ts";
+import { type Connection, openClient } from "../../src/db/pool.ts";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { addNode, type Cloud, type Node, openCloud } from "./cloud.ts";
+
+const ONE_SLOT = { ram_total_mb: 4_096 };
+const NO_NODE =
+  "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate";
+/** For a slow machine; nothing here is expected to take so long. */
+const PATIENCE_MS = 20_000;
+
+let a: Cloud;
+let second: TestPlane;
+let holder: Connection;
+const nodes: Node[] = [];
+
+beforeAll(async () => {
+  a = await openCloud();
+  second = await openTestPlane({ databaseUrl: a.t.databaseUrl });
+  holder = await openClient({ url: a.t.databaseUrl, applicationName: "holder" });
+  await a.node.alive(ONE_SLOT);
+  nodes.push(a.node);
+  while (nodes.length < PLACEMENT_CANDIDATES_MAX + 4) nodes.push(await addNode(a.t, ONE_SLOT));
+});
+afterAll(async () => {
+  await holder?.end();
+  await second?.close();
+  await a?.t.close();
+});
+beforeEach(async () => {
+  await a.t.db.query("update cn_usage set cpu_units = 0, ram_mb = 0, disk_bytes = 0, instances = 0");
+});
+
+/** Nothing of the project commits while `work` runs. */
+async function held(work: () => Promise<void>): Promise<void> {
+  await holder.query("begin");
+  await holder.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`project:${a.tenant.project_id}`]);
+  try {
+    await work();
+  } finally {
+    await holder.query("commit");
+  }
+}
+
+/** Until a commit has met the lock: what it decides with is read by then. */
+async function untilCommitWaits(): Promise<void> {
+  await expect.poll(async () => {
+    const { rowCount } = await a.t.db.query(
+      `select from pg_stat_activity where application_name = 'berth' and datname = current_database()
+          and wait_event_type = 'Lock'`,
+    );
+    return rowCount;
+  }, { interval: 5, timeout: PATIENCE_MS }).toBeGreaterThan(0);
+}
+
+/** Somebody else takes all there is on every node but these. */
+async function fillBut(free: readonly Node[]): Promise<void> {
+  await a.t.db.query(
+    `insert into cn_usage (server_uuid, ram_mb, instances)
+       select server_uuid, 4096, 1 from cn where server_uuid <> all($1::uuid[])
+     on conflict (server_uuid) do update set ram_mb = 4096, instances = 1`,
+    [free.map(({ server_uuid }) => server_uuid)],
+  );
+}
+
+const create = (fields: object = {}, headers: Record<string, string> = {}) =>
+  a.create(fields, { headers: { prefer: "respond-async", ...headers } });
+const hostOf = ({ references }: OperationSummary) => references.find(({ scope }) => scope === "cn")?.id;
+
+test("a create whose candidates all filled up goes to a node that was not among them", async () => {
+  // The last candidate of all: its disk is the fullest.
+  const last = nodes.at(-1)!;
+  const zpools = [{ name: "zones", total_bytes: 4_000_000_000_000, free_bytes: 10_000_000_000, tier: "nvme" }];
+  await last.alive({ zpools });
+  const [fields, key] = [{ name: randomUUID() }, { "idempotency-key": randomUUID() }];
+  let asked: ReturnType<typeof create> | undefined;
+  await held(async () => {
+    asked = create(fields, key);
+    await untilCommitWaits();
+    await fillBut([last]);
+  });
+  const made = okOf(await asked!);
+  expect(hostOf(made)).toBe(last.server_uuid);
+  const { rows } = await a.t.db.query("select ram_mb, instances, cpu_units from cn_usage where server_uuid = $1", [
+    last.server_uuid,
+  ]);
+  expect(rows).toEqual([{ ram_mb: 4_096, instances: 1, cpu_units: 2 * CPU_UNITS_PER_VCPU }]);
+  expect(okOf(await create(fields, key))).toMatchObject({ id: made.id });
+  await last.does("provision");
+  await last.alive();
+});
+
+test("503 when a fresh look finds no node either, and nothing is written", async () => {
+  let asked: ReturnType<typeof create> | undefined;
+  const before = await a.dump();
+  await held(async () => {
+    asked = create();
+    await untilCommitWaits();
+    await fillBut([]);
+  });
+  const answer = await asked!;
+  expect(answer).toMatchObject({ status: 503, body: { message: NO_NODE } });
+  expect(answer.body).not.toHaveProperty("error_code");
+  expect((await a.left(before)).filter((each) => !/^. cn_usage:/.test(each))).toEqual([]);
+});
+
+test("a node whose role changes before the commit takes nothing more", async () => {
+  const node = nodes[0]!;
+  const role = (to: string) => a.t.call("POST", `/v1/cns/${node.server_uuid}/role`, { body: { role: to } });
+  await fillBut([node]);
+  let asked: ReturnType<typeof create> | undefined;
+  await held(async () => {
+    asked = create();
+    await untilCommitWaits();
+    okOf(await role("edge"));
+  });
+  expect(await asked!).toMatchObject({ status: 503, body: { message: NO_NODE } });
+  const { rowCount } = await a.t.db.query("select from instance where host_cn_uuid = $1", [node.server_uuid]);
+  expect(rowCount).toBe(0);
+  okOf(await role("both"));
+});
+
+test("of 40 creates at one instant over two processes on 12 nodes with 24 slots, 24 are made and 16 read 503", async () => {
+  for (const node of nodes) await node.alive({ ram_total_mb: 2 * 4_096 });
+  const planes = [a.t, second];
+  const working = nodes.map(async (node) => {
+    for (let done = 0; done < 2; done += 1) await node.does("provision");
+  });
+  const answers = await Promise.all(
+    Array.from(
+      { length: 40 },
+      (_, n) => planes[n % 2]!.call("POST", `/v1/instances${a.selectors}`, { key: a.tenant.key, body: a.bodyOf() }),
+    ),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([...Array(24).fill(201), ...Array(16).fill(503)]);
+  expect(new Set(answers.filter(({ status }) => status === 503).map(({ body }) => body.message))).toEqual(
+    new Set([NO_NODE]),
+  );
+  await Promise.all(working);
+  const { rows } = await a.t.db.query("select ram_mb, instances from cn_usage order by server_uuid");
+  expect(rows).toEqual(nodes.map(() => ({ ram_mb: 2 * 4_096, instances: 2 })));
+});

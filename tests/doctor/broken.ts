@@ -1,0 +1,17 @@
+// The doctor's invariants, asked of a test's database: what no history, fault or race may ever break.
+import { behaviors } from "../../actors/registry.ts";
+import type { DbClient } from "../../src/db/pool.ts";
+import type { Check } from "../../src/doctor/check.ts";
+import { invariants } from "../../src/doctor/invariants.ts";
+
+const ALL = invariants(behaviors);
+
+/** One line for each offending row; none when every rule holds. */
+export async function brokenInvariants(db: DbClient, checks: readonly Check[] = ALL): Promise<string[]> {
+  const broken: string[] = [];
+  for (const { id, title, query } of checks) {
+    const { rows } = await db.query<{ what: string }>(query);
+    broken.push(...rows.map(({ what }) => `${id}: ${title}: ${what}`));
+  }
+  return broken;
+}

@@ -1,0 +1,133 @@
+// The doctor, asked of a system in which everything there is has been made: it finds nothing, and each check finds
+// what is broken for it. reliability.md, section 2.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { behaviors } from "../../actors/registry.ts";
+import type { CheckResult, DoctorReport } from "../../src/contract/doctor.ts";
+import { CONDITIONS } from "../../src/doctor/conditions.ts";
+import { invariants, OUTSIDE } from "../../src/doctor/invariants.ts";
+import { makeObjects } from "../api/objects.ts";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { announce, newMachine, putPolicy, seen } from "../setup/machine.ts";
+import { BROKEN } from "./broken-ways.ts";
+
+const CHECKS = [...invariants(behaviors), ...CONDITIONS];
+
+let t: TestPlane;
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  await makeObjects(t);
+  // Its maker left the instance in the middle of an operation that never was.
+  await t.db.query(
+    "update instance set state = 'running', operation_id = null, operation_kind = null, version = version - 1",
+  );
+  okOf(await putPolicy(t));
+  const machine = newMachine();
+  okOf(await seen(t, machine.macs[0]!));
+  okOf(await announce(t, machine));
+  const second = await t.approvedNode();
+  okOf(await t.call("POST", "/v1/agent/heartbeat", { key: second.api_key }));
+  okOf(await t.call("POST", "/v1/cn-auto-approve", { body: { duration_secs: 600, count: 5 } }));
+  okOf(await t.call("GET", "/v1/audit/events"));
+}, 60_000);
+
+afterAll(() => t?.close());
+
+async function report(): Promise<DoctorReport> {
+  return okOf(await t.call("GET", "/v1/system/doctor"));
+}
+
+const statusOf = ({ checks }: DoctorReport, id: string) =>
+  checks.filter((check) => check.id === id).map(({ status }) => status);
+
+test("of a system that is well all checks are ok, and what no row can tell is skipped with the reason", async () => {
+  const { status, checks } = await report();
+  const wrong = checks.filter((check) => check.status !== "ok" && check.status !== "skip");
+  expect(wrong.map(({ id, title, found }) => ({ id, title, found }))).toEqual([]);
+  expect(status).toBe("ok");
+  const skipped = checks.filter((check) => check.status === "skip");
+  expect(skipped.map(({ id }) => id)).toEqual(OUTSIDE.map(({ id }) => id));
+  expect(skipped.every(({ facts }) => facts.length === 1)).toBe(true);
+});
+
+test("every invariant from INV-1 to INV-20 is checked, or skipped with a reason", () => {
+  const ids = new Set([...invariants(behaviors), ...OUTSIDE].map(({ id }) => id));
+  const wanted = Array.from({ length: 20 }, (_, index) => `INV-${index + 1}`);
+  expect([...ids].sort()).toEqual([...wanted, "INV-3b"].sort());
+});
+
+test("every check has a way to be wrong among these tests", () => {
+  expect(CHECKS.map(({ title }) => title).sort()).toEqual(Object.keys(BROKEN).sort());
+});
+
+test.each(CHECKS.map((check) => [`${check.id}: ${check.title}`, check] as const))(
+  "found when broken: %s",
+  async (_name, { title, query }) => {
+    await t.db.withClient(async (client) => {
+      expect((await client.query(query)).rows).toEqual([]);
+      await client.query("begin");
+      // Neither keys nor triggers stand in the way of the statement.
+      await client.query("set local session_replication_role = replica");
+      for (const statement of BROKEN[title]!.split(";\n")) await client.query(statement);
+      const { rows } = await client.query<{ what: string }>(query);
+      await client.query("rollback");
+      expect(rows.length).toBeGreaterThan(0);
+      for (const { what } of rows) expect(what).toMatch(/\S/);
+    });
+  },
+);
+
+test("a stuck operation warns, a broken promise fails, and of many findings twenty are shown", async () => {
+  const { rows: [saga] } = await t.db.query<{ id: string }>(
+    `insert into saga (id, incarnation, version, state, saga, params, refs, outputs, steps, early, created_at,
+       stuck_reason)
+     select gen_random_uuid(), gen_random_uuid(), 1, 'stuck', 'node-join', '{}', '[]', '{}', '{}', '{}', berth_now(),
+            'the undo failed' from generate_series(1, 21) returning id`,
+  );
+  const ill = await report();
+  expect(ill.status).toBe("fail");
+  const [stuck] = ill.checks.filter(({ id }) => id === "operations-stuck") as [CheckResult];
+  expect(stuck).toMatchObject({
+    status: "warn",
+    more: true,
+    mend: expect.stringContaining("opsctl operation abandon"),
+  });
+  expect(stuck.found).toHaveLength(20);
+  expect(stuck.found[0]).toMatch(/^operation [0-9a-f-]{36} \(node-join\): the undo failed$/);
+  // Nobody's log says that there is such an operation.
+  expect(statusOf(ill, "INV-6")).toEqual(["fail"]);
+  expect(saga).toBeDefined();
+  await t.db.query("delete from saga where stuck_reason = 'the undo failed'");
+  expect((await report()).status).toBe("ok");
+});
+
+test("a check that cannot be done now is skipped with the reason, and the others are done", async () => {
+  const held = t.db.withClient(async (client) => {
+    await client.query("begin");
+    await client.query("lock table staging in access exclusive mode");
+    const ill = await report();
+    await client.query("rollback");
+    return ill;
+  });
+  const { checks } = await held;
+  const left_out = checks.filter(({ status, facts }) =>
+    status === "skip" && facts.includes("a table that it reads is being changed")
+  );
+  expect(left_out.map(({ id }) => id).sort()).toEqual(["INV-2", "INV-6"]);
+  expect(checks).toHaveLength((await report()).checks.length);
+});
+
+test("a migration that did not run, ran in another form or is of a newer build is told", async () => {
+  const migrations = async () => (await report()).checks.find(({ id }) => id === "migrations")!;
+  expect(await migrations()).toMatchObject({ status: "ok", facts: [expect.stringMatching(/^up to \d{4}_/)] });
+  await t.db.query("insert into schema_migration (number, name, sha256) values (9999, '9999_later.sql', 'any')");
+  expect(await migrations()).toMatchObject({ status: "warn", found: ["9999_later.sql is of a newer build"] });
+  await t.db.query("delete from schema_migration where number = 9999");
+  const { rows: [first] } = await t.db.query<{ sha256: string }>(
+    `update schema_migration set sha256 = 'any' where number = 1
+      returning (select sha256 from schema_migration where number = 1)`,
+  );
+  expect(await migrations()).toMatchObject({ status: "fail", found: [expect.stringContaining("in another form")] });
+  await t.db.query("update schema_migration set sha256 = $1 where number = 1", [first!.sha256]);
+  expect(await migrations()).toMatchObject({ status: "ok" });
+});

@@ -1,0 +1,48 @@
+// Tries what a server never does and prints, as JSON, how each attempt ended: the error's name, or "done".
+import process from "node:process";
+
+const place = process.argv[2] ?? "";
+const acts: Readonly<Record<string, () => unknown>> = {
+  "read a file of the system": () => Deno.readTextFileSync("/etc/passwd"),
+  "list the root folder": () => [...Deno.readDirSync("/")],
+  "list another folder": () => [...Deno.readDirSync(place)],
+  "look at the real path of a folder": () => Deno.realPathSync(place),
+  "write a file": () => Deno.writeTextFileSync(`${place}/written`, "x"),
+  "make a folder": () => Deno.mkdirSync(`${place}/made`),
+  "make a temporary file": () => Deno.makeTempFileSync(),
+  "remove a file": () => Deno.removeSync(`${place}/kept`),
+  "change the mode of a file": () => Deno.chmodSync(`${place}/kept`, 0o777),
+  "make a link": () => Deno.symlinkSync("/etc/passwd", `${place}/link`),
+  "start a program": () => new Deno.Command("true").outputSync(),
+  "signal another process": () => Deno.kill(Deno.ppid, "SIGCONT"),
+  "load a library": () => Deno.dlopen("libc.so.6", {}),
+  "read a variable of others": () => Deno.env.get("HOME"),
+  "read all variables": () => Deno.env.toObject(),
+  "set a variable": () => Deno.env.set("LD_PRELOAD", "x"),
+  "read the host's name": () => Deno.hostname(),
+  "read the host's interfaces": () => Deno.networkInterfaces(),
+  "import code from another folder": () => import(`file://${place}/code.ts`),
+  "start a worker on code from another folder": () =>
+    new Promise((settle, fail) => {
+      const worker = new Worker(`file://${place}/code.ts`, { type: "module" });
+      worker.onmessage = settle;
+      worker.onerror = (event) => {
+        event.preventDefault();
+        fail(new Deno.errors.NotCapable(event.message));
+      };
+    }),
+};
+
+const outcomes: Record<string, string> = {};
+for (const [name, act] of Object.entries(acts)) {
+  try {
+    await act();
+    outcomes[name] = "done";
+  } catch (error) {
+    const { message } = error as Error;
+    // An import reports what stood in its way as its own kind of error.
+    outcomes[name] = /^Requires \w+ access/.test(message) ? "NotCapable" : (error as Error).name;
+  }
+}
+console.log(JSON.stringify(outcomes));
+process.exit(0);

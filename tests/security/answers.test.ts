@@ -1,0 +1,176 @@
+// What every answer carries and what no answer carries: reliability rules S-06, S-33, S-34 and S-40.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { acceptedBodies } from "../api/bodies.ts";
+import { readRoutes, type RouteDescription } from "../api/description.ts";
+import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";
+
+let t: TestPlane;
+let routes: readonly RouteDescription[];
+let own: Objects;
+let foreign: Objects;
+let key: string;
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  routes = readRoutes((await t.call("GET", "/openapi.json")).body);
+  own = await makeObjects(t);
+  // Another tenant, whose instance the tests have no use for.
+  foreign = await makeObjects(t, { instance: "", disk: "", nic: "" });
+  const body = { description: "of the tenant", scope: "full" };
+  key = okOf(await t.call("POST", `/v1/tenants/${own.tenant}/api-keys`, { body })).secret;
+}, 120_000);
+afterAll(() => t.close());
+
+const idsIn = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+
+describe("S-06: both ids of a request are looked at", () => {
+  test("a path with a foreign id in any one place is 404, whatever stands in the others", async () => {
+    let asked = 0;
+    for (const route of routes) {
+      const ids = idsIn(route.path).filter((name) => foreign[name] !== undefined);
+      if (ids.length < 2 || !ids.includes("tenant_id")) continue;
+      for (const stranger of ids) {
+        const path = fill(route.path, { ...own, [stranger]: foreign[stranger]! }).replace(
+          /\{\w+\}/g,
+          () => randomUUID(),
+        );
+        const body = route.body === null ? undefined : acceptedBodies[route.name]?.();
+        const answer = await t.call(route.method, path, { key, body });
+        // Silos are the operators': a tenant's key hears so before anything is looked up.
+        expect([403, 404], `${route.name} with a foreign ${stranger}`).toContain(answer.status);
+        asked += 1;
+      }
+    }
+    expect(asked).toBeGreaterThan(10);
+  });
+
+  test("a selector of one's own with a foreign one beside it is 404", async () => {
+    for (const [tenant, project] of [[own.tenant, foreign.project], [foreign.tenant, own.project]]) {
+      for (const noun of ["vpcs", "floating-ips", "instances"]) {
+        const answer = await t.call("GET", `/v1/${noun}?tenant=${tenant}&project=${project}`, { key });
+        expect([noun, answer.status]).toEqual([noun, 404]);
+      }
+    }
+  });
+
+  test("a body that names a foreign object beside a path of one's own is refused, and changes nothing", async () => {
+    const image = okOf(
+      await t.call("POST", `/v1/tenants/${own.tenant}/images`, {
+        key,
+        body: acceptedBodies["POST /v1/images"]?.(),
+      }),
+    );
+    const instance = { ...acceptedBodies["POST /v1/instances"]?.(), image_id: image.id, primary_subnet_id: own.subnet };
+    const plain = { ...instance, extra_nics: [], ssh_key_ids: [], mac: null };
+    const strangers: [string, string, Record<string, unknown>][] = [
+      ["PUT", `/v1/subnets/${own.subnet}/route-table`, { route_table_id: foreign.route_table }],
+      ["POST", `/v1/routes?route_table=${own.route_table}`, {
+        name: "r",
+        destination: "192.0.2.0/24",
+        target: { kind: "nat_gateway", nat_gateway_id: foreign.nat_gateway },
+      }],
+      ["POST", `/v1/instances?tenant=${own.tenant}&project=${own.project}`, {
+        ...plain,
+        primary_subnet_id: foreign.subnet,
+      }],
+      ["POST", `/v1/instances?tenant=${own.tenant}&project=${own.project}`, {
+        ...plain,
+        extra_nics: [{ subnet_id: foreign.subnet, name: "second" }],
+      }],
+    ];
+    for (const [method, path, body] of strangers) {
+      const answer = await t.call(method, path, { key, body });
+      expect([400, 404], path).toContain(answer.status);
+      const absent = JSON.parse(
+        JSON.stringify(body).replaceAll(
+          new RegExp(Object.values(foreign).filter((id) => id !== "").join("|"), "g"),
+          randomUUID(),
+        ),
+      );
+      const like = await t.call(method, path, { key, body: absent });
+      const without = ({ status, text }: Answer) => [status, text.replace(/[0-9a-f-]{36}/g, "")];
+      expect(without(answer)).toEqual(without(like));
+    }
+  });
+});
+
+const ORIGINS = [
+  ...["null", "*", "https://evil.example", "http://localhost", "http://localhost:3000", "http://127.0.0.1:8080"],
+  ...[
+    "https://berth.test",
+    "http://berth.test",
+    "http://berth.test.evil.example",
+    "https://evil-berth.test",
+    "file://",
+  ],
+  ...["chrome-extension://abcdef", "https://sub.berth.test", "https://[::1]", "http://192.0.2.10", "ftp://berth.test"],
+  ...["https://user:pw@berth.test", "https://xn--e1afmkfd.example", "data:", "https://berth.test:443"],
+];
+
+describe("S-33: no origin is let in", () => {
+  test.each(ORIGINS)("%s", async (origin) => {
+    for (const path of ["/v1/health", "/v1/system/cns", "/v1/auth/login", "/docs", "/metrics", "/no/such/path"]) {
+      for (const method of ["GET", "POST", "OPTIONS"]) {
+        const asks = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" };
+        const { status, headers } = await t.call(method, path, { headers: { origin, ...asks } });
+        expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+        expect([...headers.values()].filter((value) => origin !== "*" && value.includes(origin))).toEqual([]);
+        if (method === "OPTIONS") expect([404, 405], path).toContain(status);
+      }
+    }
+  });
+});
+
+test("S-34: every route's answer may not be sniffed, framed or run, and is not stored unless it is public", async () => {
+  const kinds = new Map<string, string[]>();
+  for (const route of routes) {
+    const path = fill(route.path, own).replace(/\{\w+\}/g, () => randomUUID()) + selectorsOf(route, own);
+    const { headers } = await t.call(route.method, path, { key: null });
+    const policy = headers.get("content-security-policy") ?? "none";
+    expect([route.name, headers.get("x-content-type-options")]).toEqual([route.name, "nosniff"]);
+    expect([route.name, policy]).toEqual([
+      route.name,
+      expect.stringMatching(/^default-src 'none'.*frame-ancestors 'none'/),
+    ]);
+    const kind = `${headers.get("content-type")?.split(";")[0]} ${headers.get("cache-control")}`;
+    kinds.set(kind, [...kinds.get(kind) ?? [], route.name]);
+  }
+  // Whatever else there is, is JSON that nobody keeps.
+  const others = [...kinds].filter(([kind]) => kind !== "application/json no-store");
+  expect(others.map(([kind, names]) => [kind, names])).toEqual([["text/html no-cache", ["GET /docs"]]]);
+  const docs = (await t.call("GET", "/docs")).headers.get("content-security-policy") ?? "";
+  expect(docs).not.toMatch(/unsafe|script-src|\*|https?:/);
+});
+
+/** Document 4, section 6: what is not audited. What agents say of themselves has no operator behind it. */
+const UNAUDITED = [
+  "POST /v1/agent/heartbeat",
+  "POST /v1/agent/status",
+  "POST /v1/agent/capacity",
+];
+
+/** Accepted here although there is nothing to change: no such node, and no roster. */
+const WITHOUT_EFFECT = ["DELETE /v1/cns/{server_uuid}", "POST /v2/cn-boot-roster/converge"];
+
+test("S-40: whatever a request changed, the audit chain names the request", async () => {
+  const unnamed: string[] = [];
+  let changed = 0;
+  const made = await makeObjects(t, { instance: own.instance!, disk: own.disk!, nic: own.nic! });
+  for (const route of routes.filter(({ method, path }) => method !== "GET" && !path.startsWith("/lab/"))) {
+    if (UNAUDITED.includes(route.name) || /login|refresh|logout|explain|verify/.test(route.path)) continue;
+    const request_id = randomUUID();
+    const path = fill(route.path, made).replace(/\{\w+\}/g, () => randomUUID()) + selectorsOf(route, made);
+    const body = route.body === null ? undefined : acceptedBodies[route.name]?.(made);
+    const sent = route.body?.type === "array" ? [body] : body;
+    const answer = await t.call(route.method, path, { body: sent, headers: { "x-request-id": request_id } });
+    if (answer.status >= 300) continue;
+    changed += 1;
+    const { events } = okOf(await t.call("GET", "/v1/audit/events?limit=1000"));
+    const named = events.some((event: { request_id?: string }) => event.request_id === request_id);
+    if (!named && !WITHOUT_EFFECT.includes(route.name)) unnamed.push(route.name);
+  }
+  expect(unnamed).toEqual([]);
+  expect(changed).toBeGreaterThan(30);
+}, 120_000);

@@ -1,0 +1,226 @@
+// A server of its own with everything that an operator and a node do to it, its log as talkative as it gets; and then a
+// search for every secret that went in or came out. Reliability rules S-17, S-38, S-44 and S-45.
+import { randomBytes, randomUUID } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openPool } from "../../src/db/pool.ts";
+import { serverPermissions } from "../../src/permissions.ts";
+import { dumpTables, tablesWith } from "../harness/dump.ts";
+import { type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { canLook, descendants, type ProcessView, view } from "./process-view.ts";
+
+const canary = (bytes = 24) => randomBytes(bytes).toString("base64url");
+const given = {
+  "the root key": `opsk_${canary(9)}_${canary(24)}`,
+  "the server's secret": randomBytes(32).toString("hex"),
+  "a password": canary(),
+  "a wrong password": canary(),
+  "the next password": canary(),
+  "the secret of an identity provider": canary(),
+  "root_shadow of a machine": `$6$${canary(6)}$${canary(64)}`,
+  "rabbitmq of a machine": `user:${canary()}`,
+  "a node's root password": canary(),
+  "a key that nobody has": `opsk_${canary(9)}_${canary(24)}`,
+  "a poll token that nobody has": randomBytes(16).toString("hex"),
+  "a password in a broken body": canary(),
+};
+/** What the server makes. Answers that deliver one are not searched for it. */
+const made: Record<string, string> = {};
+const said: { readonly what: string; readonly text: string }[] = [];
+
+let folder: TemporaryFolder;
+let server: ServerProcess;
+let below: ProcessView[] = [];
+let log = "";
+let readable: string[] = [];
+let kept: Record<string, string[]> = {};
+let exit: unknown;
+
+type Given = { readonly key?: string | null; readonly body?: unknown; readonly text?: string; readonly deliver?: true };
+
+// deno-lint-ignore no-explicit-any -- answers of every shape
+async function ask(method: string, path: string, { key, body, text, deliver }: Given = {}): Promise<any> {
+  const credential = key === undefined ? given["the root key"] : key;
+  const answer = await fetch(server.url + path, {
+    method,
+    headers: {
+      ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
+      "content-type": "application/json",
+    },
+    body: text ?? (body === undefined ? undefined : JSON.stringify(body)),
+  });
+  const heard = await answer.text();
+  if (deliver !== true) {
+    const headers = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
+    said.push({ what: `${method} ${path.split("?")[0]} ${answer.status}`, text: `${headers}\n${heard}` });
+  }
+  return heard.startsWith("{") || heard.startsWith("[") ? JSON.parse(heard) : heard;
+}
+
+beforeAll(async () => {
+  folder = await temporaryFolder("secrets");
+  const env = {
+    BERTH_DATA_DIR: folder.path,
+    DATABASE_URL: undefined,
+    BERTH_LOG_LEVEL: "debug",
+    BERTH_ROOT_KEY: given["the root key"],
+    BERTH_SECRET_KEY: given["the server's secret"],
+  };
+  const flags = ["--no-prompt", "--cached-only", "--frozen", ...serverPermissions(env)];
+  server = await startServer({ env, flags });
+  made["the database's password"] = (await readFile(join(folder.path, "password"), "utf8")).trim();
+  await operate();
+  await crawl();
+  if (canLook()) below = descendants(server.pid);
+  const db = openPool({ url: await readFile(join(folder.path, "url"), "utf8") });
+  const dump = await dumpTables(db);
+  await db.close();
+  kept = Object.fromEntries(
+    Object.entries({ ...given, ...made }).map(([name, text]) => [name, tablesWith(dump, text)]),
+  );
+  readable = await readableByAll(folder.path);
+  exit = await server.stop();
+  log = server.log();
+}, 180_000);
+
+afterAll(async () => {
+  if (server?.isRunning()) await server.kill();
+  await folder.remove();
+});
+
+/** The life of a node, of a user and of a tenant, with mistakes. */
+async function operate(): Promise<void> {
+  const server_uuid = randomUUID();
+  const { "root_shadow of a machine": root_shadow, "rabbitmq of a machine": rabbitmq } = given;
+  const sysinfo = { root_shadow, deep: [{ RabbitMQ: rabbitmq }], "Boot Parameters": { root_shadow, rabbitmq } };
+  const registration = { server_uuid, hostname: "node-1", sysinfo };
+  const registered = await ask("POST", "/v1/agent/register", { key: null, body: registration, deliver: true });
+  made["a poll token"] = registered.poll_token;
+  await ask("POST", "/v1/cn-approvals", { body: { code: registered.claim_code } });
+  const status = `/v1/agent/register/status?poll_token=${registered.poll_token}`;
+  const delivered = await ask("GET", status, { key: null, deliver: true });
+  made["a node's key"] = delivered.api_key;
+  made["a node's console key"] = delivered.console_ticket_key_hex;
+  made["a node's metadata key"] = delivered.imds_token_key_hex;
+  made["a node's migration key"] = delivered.migrate_ticket_key_hex;
+  await ask("POST", "/v1/agent/heartbeat", { key: delivered.api_key, body: { running_jobs: [] } });
+  await ask("GET", status, { key: null });
+  await ask("GET", `/v1/agent/register/status?poll_token=${given["a poll token that nobody has"]}`, { key: null });
+  await ask("POST", `/v1/cns/${server_uuid}/root-password`, { body: { password: given["a node's root password"] } });
+
+  const silo = await ask("POST", "/v1/silos", { body: { name: "acme", description: "" } });
+  const tenant = await ask("POST", `/v1/silos/${silo.id}/tenants`, { body: { name: "web", description: "" } });
+  await ask("POST", `/v1/tenants/${tenant.id}/idp`, {
+    body: {
+      issuer_url: "https://issuer.invalid",
+      client_id: "client",
+      client_secret: given["the secret of an identity provider"],
+      audience: "berth",
+    },
+  });
+  const key = await ask("POST", "/v1/auth/api-keys", { body: { description: "ci" }, deliver: true });
+  made["a key"] = key.secret;
+
+  const username = "operator";
+  await ask("POST", "/v1/system/users", { body: { username, password: given["a password"] } });
+  const login = (password: string, deliver?: true) =>
+    ask("POST", "/v1/auth/login", { key: null, body: { username, password }, deliver });
+  await login(given["a wrong password"]);
+  const session = await login(given["a password"], true);
+  made["an access token"] = session.access_token;
+  made["a refresh token"] = session.refresh_token;
+  const refresh = { refresh_token: session.refresh_token };
+  await ask("POST", "/v1/auth/refresh", { key: null, body: refresh, deliver: true });
+  const change = { current_password: given["a password"], password: given["the next password"] };
+  await ask("POST", "/v1/auth/password", { key: session.access_token, body: change });
+  await ask("GET", "/v1/auth/whoami", { key: given["a key that nobody has"] });
+  await ask("GET", `/v1/system/cns?api_key=${given["the root key"]}`);
+  await ask("POST", "/v1/auth/login", {
+    key: null,
+    text: `{"username":"x","password":"${given["a password in a broken body"]}`,
+  });
+  await ask("POST", "/v1/auth/login", { key: null, body: { username: [given["a password in a broken body"]] } });
+}
+
+/** Every GET that needs no object, as root; then what describes the server. */
+async function crawl(): Promise<void> {
+  const { paths } = await ask("GET", "/openapi.json");
+  for (const [path, methods] of Object.entries<Record<string, unknown>>(paths)) {
+    if ("get" in methods && !path.includes("{") && path !== "/v1/agent/register/status") await ask("GET", path);
+  }
+  const events = (await ask("GET", "/v1/audit/events?limit=1000")).events;
+  expect(events.length).toBeGreaterThan(10);
+  for (const { id } of await ask("GET", "/v1/operations")) await ask("GET", `/v1/operations/${id}`);
+  for (const { server_uuid } of (await ask("GET", "/v1/system/cns")).items) await ask("GET", `/v1/cns/${server_uuid}`);
+}
+
+/** Files that any user of the machine may read, as far as the folders above them let him. */
+async function readableByAll(path: string): Promise<string[]> {
+  const names = await readdir(path, { recursive: true });
+  const found = await Promise.all(names.map(async (name) => {
+    const { mode } = await stat(join(path, name)).catch(() => ({ mode: 0 })); // PostgreSQL removes files of its own
+    return (mode & 0o007) === 0 ? [] : [`${name} ${(mode & 0o777).toString(8)}`];
+  }));
+  return found.flat();
+}
+
+const forms = (secret: string) => [
+  secret,
+  encodeURIComponent(secret),
+  Buffer.from(secret).toString("hex"),
+  Buffer.from(secret).toString("base64").replace(/=+$/, "").slice(0, -1),
+];
+/** A key is found by its secret part as well. */
+const parts = (secret: string) => (secret.startsWith("opsk_") ? [secret, secret.slice(-32)] : [secret]).flatMap(forms);
+
+function found(text: string, except: readonly string[] = []): string[] {
+  const secrets = Object.entries({ ...given, ...made }).filter(([name]) => !except.includes(name));
+  return secrets.filter(([, secret]) => parts(secret).some((form) => text.includes(form))).map(([name]) => name);
+}
+
+describe("S-17: none of 21 secrets", () => {
+  test("is missed by the search", () => {
+    expect(Object.keys({ ...given, ...made })).toHaveLength(21);
+    for (const [name, secret] of Object.entries({ ...given, ...made })) {
+      expect(secret.length).toBeGreaterThanOrEqual(24);
+      expect(found(`before ${secret} after`)).toContain(name);
+      expect(found(Buffer.from(`${secret}`).toString("hex"))).toContain(name);
+    }
+  });
+
+  test("is in the log, which said a lot", () => {
+    expect(log).toContain("listening");
+    expect(found(log)).toEqual([]);
+  });
+
+  test("is in any answer but the one that delivers it", () => {
+    expect(said.length).toBeGreaterThan(40);
+    expect(said.flatMap(({ what, text }) => found(text).map((name) => `${name} in ${what}`))).toEqual([]);
+  });
+
+  test("is in the arguments of any process, or in the environment of one that the server started", (context) => {
+    if (!canLook()) return context.skip("this machine does not show processes");
+    expect(below.some(({ argv }) => argv.includes("postgres"))).toBe(true);
+    for (const { argv, environment } of below) expect([argv, found(argv), found(environment)]).toEqual([argv, [], []]);
+    expect(found(view(process.pid).argv)).toEqual([]);
+  });
+
+  test("is stored as it is", () => {
+    expect(Object.entries(kept).filter(([, tables]) => tables.length > 0)).toEqual([
+      // What a machine says of itself is stored whole, and shown without its secrets (document 2, CN record).
+      ["root_shadow of a machine", ["cn"]],
+      ["rabbitmq of a machine", ["cn"]],
+    ]);
+  });
+});
+
+test("S-44: no file of the server's can be read by everybody", () => {
+  expect(readable).toEqual([]);
+});
+
+test("S-38: all of it was done with the permissions that the server is started with", () => {
+  expect(exit).toBe(0);
+  expect(log).not.toMatch(/Requires \w+ access|NotCapable/);
+});
