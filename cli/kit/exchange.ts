@@ -19,6 +19,8 @@ export type Call = {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly limit_ms: number;
+  /** The body of a success is text and not JSON. */
+  readonly is_text?: boolean;
 };
 export type Answer = {
   readonly status: number;
@@ -38,7 +40,7 @@ export async function exchange(world: World, link: Link, call: Call): Promise<An
     const response = await world.fetch(urlOf(link, call), {
       method: call.method,
       headers: {
-        accept: "application/json",
+        accept: call.is_text === true ? "text/plain" : "application/json",
         "user-agent": link.user_agent,
         ...(call.body === undefined ? {} : { "content-type": "application/json" }),
         ...(link.token === null ? {} : { authorization: `Bearer ${link.token}` }),
@@ -50,7 +52,7 @@ export async function exchange(world: World, link: Link, call: Call): Promise<An
       signal: AbortSignal.any([world.signal, limit]),
     });
     const text = await response.text();
-    return answerOf(response, text);
+    return answerOf(response, text, call);
   } catch (error) {
     if (world.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
     if (error instanceof Failure) throw error;
@@ -67,7 +69,7 @@ function urlOf(link: Link, call: Call): string {
   return url.href;
 }
 
-function answerOf(response: Response, text: string): Answer {
+function answerOf(response: Response, text: string, { is_text }: Call): Answer {
   const { status } = response;
   const retry_after_s = retryAfterS(response.headers.get("retry-after"));
   if (status >= 300 && status < 400) {
@@ -78,6 +80,7 @@ function answerOf(response: Response, text: string): Answer {
   }
   const told = { status, retry_after_s, etag: response.headers.get("etag") };
   if (text === "") return { ...told, body: null };
+  if (is_text === true && status < 300) return { ...told, body: text };
   try {
     return { ...told, body: JSON.parse(text) };
   } catch {

@@ -9,14 +9,18 @@ import { Failure } from "./failure.ts";
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
 
-export async function writeFileDurably(path: string, text: string, mode: number = OWNER_ONLY): Promise<void> {
+export async function writeFileDurably(
+  path: string,
+  content: string | Uint8Array,
+  mode: number = OWNER_ONLY,
+): Promise<void> {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = `${path}.${crypto.randomUUID()}.tmp`;
   try {
     const file = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
     try {
-      await file.writeFile(text);
+      await file.writeFile(content);
       await file.sync();
     } finally {
       await file.close();

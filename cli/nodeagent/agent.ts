@@ -25,6 +25,8 @@ export type Agent = {
   readonly driver: Driver;
   readonly state_dir: string;
   readonly timers: Timers;
+  /** Bytes of images that may be kept although nothing uses them. */
+  readonly image_bytes_max: number;
 };
 
 export const REQUEST_LIMIT_MS = 15_000;

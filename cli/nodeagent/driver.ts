@@ -29,6 +29,14 @@ export type AddressBinding = {
   readonly generation: number;
 };
 
+/** What a release names. What it leaves out is not looked at: a binding of any NIC, of any generation. */
+export type AddressRelease = {
+  readonly floating_ip_id: string;
+  readonly nic_id: string | null;
+  /** The latest that it is about. */
+  readonly generation: number | null;
+};
+
 /** Each can be repeated: what is there already stays, what is gone already is no failure. All is durable at the end. */
 export type Vms = {
   createDisks(plan: VmPlan): Promise<void>;
@@ -36,12 +44,15 @@ export type Vms = {
   create(plan: VmPlan): Promise<void>;
   boot(instance_id: string): Promise<void>;
   halt(instance_id: string): Promise<void>;
-  /** The VM with its disks and NICs. */
+  /** The VM with its disks, its NICs and the addresses that are bound to them. */
   destroy(instance_id: string): Promise<void>;
   /** Grows a disk. The answer is how large it is now. */
   resize(instance_id: string, disk: { readonly id: string; readonly size_bytes: number }): Promise<number>;
   bindAddress(binding: AddressBinding): Promise<void>;
-  releaseAddress(floating_ip_id: string): Promise<void>;
+  releaseAddress(release: AddressRelease): Promise<void>;
+  hasNic(nic_id: string): boolean;
+  /** Whether a disk is made of this image, so that the image has to stay. */
+  usesImage(sha256: string): boolean;
   /** The disks of a VM and how large they are. */
   disksOf(instance_id: string): readonly { readonly id: string; readonly size_bytes: number }[];
 };

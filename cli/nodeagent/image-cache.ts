@@ -1,7 +1,8 @@
 // Images on this node, one file each under its SHA-256. The name appears only after the bytes on the disk were read again
-// and found right; an interrupted download goes on where it was.
-import { mkdir, statfs } from "node:fs/promises";
-import { dirname, join } from "node:path";
+// and found right; an interrupted download goes on where it was. What a job or a VM uses stays; of the rest only so many
+// bytes are kept, those that were used last.
+import { mkdir, readdir, rm, stat, statfs, utimes } from "node:fs/promises";
+import { join } from "node:path";
 import type { Image } from "../../src/contract/image.ts";
 import { isLoopback } from "../image/address.ts";
 import { hashFile } from "../image/digest.ts";
@@ -9,44 +10,125 @@ import { openPart, type Part, sizeOfFile } from "../image/part.ts";
 import { transfer } from "../image/transfer.ts";
 import { EXIT } from "../kit/exit-code.ts";
 import { Failure } from "../kit/failure.ts";
-import type { Agent } from "./agent.ts";
+import { type Agent, log } from "./agent.ts";
 
 export type ImageCache = {
-  /** The path of the image's file. `tell` hears how much of it is there, in percent. */
-  fetch(agent: Agent, image: Image, tell: (percent: number) => void): Promise<string>;
+  /** The path of the image's file, which stays until the job is over. `tell` hears how much of it is there, in percent. */
+  fetch(agent: Agent, image: Image, use: Use): Promise<string>;
+  /** The job is over: of what nobody uses now, what is too much goes. */
+  release(agent: Agent, job_id: string): Promise<void>;
 };
 
-export function createImageCache(state_dir: string): ImageCache {
-  /** The last fetch of each image: two of one image come one after the other, and the second finds the file. */
+export type Use = { readonly job_id: string; readonly tell: (percent: number) => void };
+
+/** Something of an image that takes room: its file, or an interrupted download of it. */
+type Kept = {
+  readonly sha256: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly used_at: number;
+};
+
+export function createImageCache(
+  { state_dir, image_bytes_max }: Pick<Agent, "state_dir" | "image_bytes_max">,
+): ImageCache {
+  const folder = join(state_dir, "images");
+  /** What was last begun with each image: one thing comes after another, so that a fetch finds the file or finds it gone. */
   const last = new Map<string, Promise<unknown>>();
+  /** The images of the jobs that go on. */
+  const used = new Map<string, Set<string>>();
+
+  function inTurn<T>(sha256: string, work: () => Promise<T>): Promise<T> {
+    const done = (last.get(sha256) ?? Promise.resolve()).catch(() => {}).then(work);
+    last.set(sha256, done);
+    return done;
+  }
+
+  async function ensure(agent: Agent, image: Image, tell: Use["tell"]): Promise<string> {
+    const path = join(folder, image.sha256);
+    await mkdir(folder, { recursive: true });
+    if (await sizeOfFile(path) === null) await download(agent, image, { path, tell });
+    const now = new Date();
+    await utimes(path, now, now);
+    return path;
+  }
+
+  async function download(agent: Agent, image: Image, { path, tell }: Place): Promise<void> {
+    const url = addressOf(agent, image);
+    const part = await openPart(path, { identity: `sha256 ${image.sha256}`, vetted: true });
+    try {
+      await makeSpace(agent, image.size_bytes - part.bytes());
+      await fill(agent, image, { part, url, tell });
+      await part.finish();
+    } catch (error) {
+      await part.leave();
+      throw error;
+    }
+  }
+
+  async function makeSpace(agent: Agent, bytes: number): Promise<void> {
+    for (const each of await unused(agent)) {
+      if (await freeBytes(folder) >= bytes) return;
+      await evict(agent, each);
+    }
+    const free = await freeBytes(folder);
+    if (free < bytes) throw new Failure(`${folder} has room for ${free} bytes, ${bytes} are needed`, EXIT.failure);
+  }
+
+  function isUsed({ driver }: Agent, sha256: string): boolean {
+    return [...used.values()].some((images) => images.has(sha256)) || driver.vms.usesImage(sha256);
+  }
+
+  /** The one that was used longest ago first. */
+  async function unused(agent: Agent): Promise<Kept[]> {
+    const all = await Promise.all((await readdir(folder)).map((name) => look(join(folder, name), name)));
+    return all.filter((each) => each !== null).filter(({ sha256 }) => !isUsed(agent, sha256))
+      .sort((a, b) => a.used_at - b.used_at);
+  }
+
+  /** Unless a job has begun to use it meanwhile. */
+  async function evict(agent: Agent, { sha256, path }: Kept): Promise<void> {
+    await inTurn(sha256, async () => {
+      if (!isUsed(agent, sha256)) await rm(path, { recursive: true, force: true });
+    });
+  }
+
   return {
-    fetch: (agent, image, tell) => {
-      const path = join(state_dir, "images", image.sha256);
-      const fetched = (last.get(path) ?? Promise.resolve()).catch(() => {}).then(() =>
-        ensure(agent, image, { path, tell })
-      );
-      last.set(path, fetched);
-      return fetched;
+    fetch: (agent, image, { job_id, tell }) => {
+      used.set(job_id, (used.get(job_id) ?? new Set()).add(image.sha256));
+      return inTurn(image.sha256, () => ensure(agent, image, tell));
+    },
+    release: async (agent, job_id) => {
+      if (!used.delete(job_id)) return;
+      try {
+        const rest = await unused(agent);
+        let bytes = rest.reduce((sum, each) => sum + each.bytes, 0);
+        for (const each of rest) {
+          if (bytes <= image_bytes_max) return;
+          await evict(agent, each);
+          bytes -= each.bytes;
+        }
+      } catch (error) {
+        log(agent, `images: ${(error as Error).message}`);
+      }
     },
   };
 }
 
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
 type Place = { readonly path: string; readonly tell: (percent: number) => void };
 
-async function ensure(agent: Agent, image: Image, { path, tell }: Place): Promise<string> {
-  await mkdir(dirname(path), { recursive: true });
-  if (await sizeOfFile(path) !== null) return path;
-  const url = addressOf(agent, image);
-  const part = await openPart(path, { identity: `sha256 ${image.sha256}`, vetted: true });
-  try {
-    await requireSpace(path, image.size_bytes - part.bytes());
-    await fill(agent, image, { part, url, tell });
-    await part.finish();
-    return path;
-  } catch (error) {
-    await part.leave();
-    throw error;
-  }
+/** Null for what is of no image, or is gone again. */
+async function look(path: string, name: string): Promise<Kept | null> {
+  const sha256 = /^(?:([0-9a-f]{64})|\.([0-9a-f]{64})\.[0-9]+\.part)$/.exec(name)?.slice(1).find((each) => each);
+  const found = await stat(path).catch(() => null);
+  if (sha256 === undefined || found === null) return null;
+  const content = found.isDirectory() ? await stat(join(path, "content")).catch(() => null) : found;
+  return { sha256, path, bytes: content?.size ?? 0, used_at: found.mtimeMs };
 }
 
 async function fill(
@@ -73,11 +155,4 @@ function addressOf({ link }: Agent, { source_url }: Image): string {
     throw new Failure(`${source_url}: images are not fetched from this machine`, EXIT.failure);
   }
   return source_url;
-}
-
-async function requireSpace(path: string, bytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(dirname(path));
-  if (bytes > bavail * bsize) {
-    throw new Failure(`${dirname(path)} has room for ${bavail * bsize} bytes, ${bytes} are needed`, EXIT.failure);
-  }
 }

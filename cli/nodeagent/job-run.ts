@@ -70,6 +70,7 @@ async function carryOut(place: Workplace, job: Job): Promise<JobEndBody> {
     return { outcome: { kind: "failed", reason } };
   } finally {
     await progress.settled();
+    await place.images.release(agent, job.id);
   }
 }
 

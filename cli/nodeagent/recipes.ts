@@ -5,7 +5,7 @@ import type { Blueprint, Job } from "../../src/contract/job.ts";
 import { EXIT } from "../kit/exit-code.ts";
 import { Failure } from "../kit/failure.ts";
 import type { Agent } from "./agent.ts";
-import type { AddressBinding, VmPlan } from "./driver.ts";
+import type { AddressBinding, AddressRelease, VmPlan } from "./driver.ts";
 import type { ImageCache } from "./image-cache.ts";
 
 export type Kitchen = {
@@ -50,10 +50,14 @@ export const RECIPES: Readonly<Record<JobKind, Recipe>> = {
   resize_disk: { steps: { resize: existing(resize) } },
   fip_claim: {
     steps: { address: ({ agent, job }) => agent.driver.vms.bindAddress(bindingOf(job)) },
-    undo: ({ driver }, job) => driver.vms.releaseAddress(text(job, "floating_ip_id")),
+    undo: ({ driver }, job) => driver.vms.releaseAddress(releaseOf(job)),
   },
   fip_release: {
-    steps: { address: ({ agent, job }) => agent.driver.vms.releaseAddress(text(job, "floating_ip_id")) },
+    steps: { address: ({ agent, job }) => agent.driver.vms.releaseAddress(releaseOf(job)) },
+    // Whoever gave up on the release relies on the address being where it was.
+    undo: async ({ driver }, job) => {
+      if (driver.vms.hasNic(String(job.kind["nic_id"]))) await driver.vms.bindAddress(bindingOf(job));
+    },
   },
 };
 
@@ -69,12 +73,13 @@ async function fetchImage(k: Kitchen): Promise<void> {
   if (oldest !== undefined && platform_version < oldest) {
     throw new Failure(`the image needs platform ${oldest}, this node runs ${platform_version}`, EXIT.failure);
   }
-  await k.images.fetch(k.agent, image, (percent) => k.tell("image", percent));
+  await k.images.fetch(k.agent, image, { job_id: k.job.id, tell: (percent) => k.tell("image", percent) });
 }
 
 async function vmPlan(k: Kitchen): Promise<VmPlan> {
   const { image, instance, blueprint } = await planned(k);
-  return { ...blueprint, instance, image_path: await k.images.fetch(k.agent, image, () => {}) };
+  const image_path = await k.images.fetch(k.agent, image, { job_id: k.job.id, tell: () => {} });
+  return { ...blueprint, instance, image_path };
 }
 
 async function planned(k: Kitchen) {
@@ -106,9 +111,10 @@ async function resize({ agent, job }: Kitchen) {
   return { disk_id: disk.id, size_bytes: await agent.driver.vms.resize(instanceOf(job), disk) };
 }
 
-/** Null for jobs that are about no instance. */
-export function instanceIdOf({ kind }: Job): string | null {
-  return typeof kind["instance_id"] === "string" ? kind["instance_id"] : null;
+/** What a job is about: the jobs of one of these are done one after another. */
+export function subjectsOf({ id, kind }: Job): readonly string[] {
+  const named = [kind["instance_id"], kind["floating_ip_id"]].filter((each) => typeof each === "string");
+  return named.length === 0 ? [id] : named;
 }
 
 function instanceOf(job: Job): string {
@@ -124,6 +130,16 @@ function bindingOf(job: Job): AddressBinding {
     external_nic_tag: typeof external_nic_tag === "string" ? external_nic_tag : null,
     vlan_id: typeof vlan_id === "number" ? vlan_id : null,
     generation: wholeNumber(job, "generation"),
+  };
+}
+
+function releaseOf({ kind }: Job): AddressRelease {
+  const { floating_ip_id, nic_id, generation } = kind;
+  if (typeof floating_ip_id !== "string") throw new Failure("the job has no floating_ip_id", EXIT.failure);
+  return {
+    floating_ip_id,
+    nic_id: typeof nic_id === "string" ? nic_id : null,
+    generation: typeof generation === "number" ? generation : null,
   };
 }
 

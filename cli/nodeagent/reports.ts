@@ -28,7 +28,7 @@ export async function report(agent: Agent, api_key: string): Promise<void> {
   const inner: Agent = { ...agent, world };
   const active = new Set<string>();
   const journal = await openJournal(agent.state_dir);
-  const worker = createWorker({ agent: inner, api_key, journal, images: createImageCache(agent.state_dir) }, active);
+  const worker = createWorker({ agent: inner, api_key, journal, images: createImageCache(agent) }, active);
   const loops = [configLoop(inner), capacityLoop(inner), statusLoop(inner), heartbeatLoop(inner, active)];
   const ends = await Promise.allSettled(
     [worker.run(), ...loops.map((loop) => runLoop(inner, api_key, loop))].map((end) => end.finally(() => stop.abort())),

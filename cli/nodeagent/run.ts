@@ -10,8 +10,10 @@ import {
   AGENT_STATUS_CHECK_MS,
   AGENT_STATUS_FULL_MS,
   CLAIM_WAIT_S_MAX,
+  IMAGE_CACHE_BYTES_DEFAULT,
 } from "../../src/contract/limits.ts";
 import { type AnyCommand, command, oneOf, wholeNumber } from "../framework.ts";
+import { parseByteSize } from "../kit/byte-size.ts";
 import { isExposed, parseEndpoint } from "../kit/endpoint.ts";
 import { EXIT } from "../kit/exit-code.ts";
 import { Failure, usageFailure } from "../kit/failure.ts";
@@ -36,6 +38,12 @@ export function run(): AnyCommand {
     .addOption(oneOf("--driver <name>", "kind of machine", ["simulated"]).default("simulated" as const))
     .option("--server-uuid <uuid>", "identity of the machine; the simulated driver makes one up", serverUuid)
     .option("--hostname <name>", "name of the machine")
+    .option(
+      "--image-cache-bytes <size>",
+      "images that nothing uses are kept up to this: bytes, or a size such as 64GiB",
+      (text) => parseByteSize(text, "--image-cache-bytes"),
+      IMAGE_CACHE_BYTES_DEFAULT,
+    )
     .option("--re-register", "when the saved key is refused, throw it away and register again")
     .option("--heartbeat-ms <ms>", "time between heartbeats", period, AGENT_HEARTBEAT_MS)
     .option("--status-check-ms <ms>", "time between looks at the machine's status", period, AGENT_STATUS_CHECK_MS)
@@ -66,6 +74,7 @@ export function run(): AnyCommand {
         driver,
         link: { endpoint: parseEndpoint(options.endpoint, "--endpoint"), user_agent: `nodeagent/${VERSION}` },
         state_dir: options.stateDir,
+        image_bytes_max: options.imageCacheBytes,
         timers: {
           heartbeat_ms: options.heartbeatMs,
           status_check_ms: options.statusCheckMs,

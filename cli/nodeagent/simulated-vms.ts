@@ -68,6 +68,10 @@ export function simulatedVms(store: EstateStore): Vms {
     return vm;
   }
 
+  function hasNic(id: string): boolean {
+    return Object.values(store.read().vms).some(({ nics }) => nics.some((nic) => nic.id === id));
+  }
+
   async function inState(id: string, state: SimulatedVm["state"]): Promise<void> {
     const vm = existing(id);
     if (vm.state !== state) await put({ ...vm, state });
@@ -105,9 +109,12 @@ export function simulatedVms(store: EstateStore): Vms {
       if (find(id) !== undefined) await inState(id, "stopped");
     },
     destroy: async (id) => {
-      if (find(id) === undefined) return;
-      const { [id]: _gone, ...vms } = store.read().vms;
-      await store.write({ vms });
+      const gone = find(id);
+      if (gone === undefined) return;
+      const { vms: { [id]: _gone, ...vms }, addresses } = store.read();
+      const nics = new Set<string | null>(gone.nics.map((nic) => nic.id));
+      const left = Object.entries(addresses).filter(([, { nic_id }]) => !nics.has(nic_id));
+      await store.write({ vms, addresses: Object.fromEntries(left) });
     },
     resize: async (id, disk) => {
       const vm = existing(id);
@@ -119,14 +126,21 @@ export function simulatedVms(store: EstateStore): Vms {
       return size_bytes;
     },
     bindAddress: async (binding) => {
+      if (binding.nic_id !== null && !hasNic(binding.nic_id)) {
+        throw new Failure(`there is no NIC ${binding.nic_id}`, EXIT.not_found);
+      }
       const { addresses } = store.read();
       if ((addresses[binding.floating_ip_id]?.generation ?? -Infinity) >= binding.generation) return;
       await store.write({ addresses: { ...addresses, [binding.floating_ip_id]: binding } });
     },
-    releaseAddress: async (id) => {
-      const { [id]: gone, ...addresses } = store.read().addresses;
-      if (gone !== undefined) await store.write({ addresses });
+    releaseAddress: async ({ floating_ip_id, nic_id, generation }) => {
+      const { [floating_ip_id]: bound, ...addresses } = store.read().addresses;
+      if (bound === undefined || nic_id !== null && bound.nic_id !== nic_id) return;
+      if (generation === null || bound.generation <= generation) await store.write({ addresses });
     },
+    hasNic,
+    usesImage: (sha256) =>
+      Object.values(store.read().vms).some(({ disks }) => disks.some((disk) => disk.image_sha256 === sha256)),
     disksOf: (id) => (find(id)?.disks ?? []).map(({ id, size_bytes }) => ({ id, size_bytes })),
   };
 }

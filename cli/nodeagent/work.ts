@@ -1,9 +1,9 @@
-// The work of an enrolled node: it claims jobs, several at a time but one after another for each instance, and undoes what
-// was taken from it before it does anything else. Document 4, 1.6 and 1.8.
+// The work of an enrolled node: it claims jobs, several at a time but one after another for each instance and
+// floating IP, and undoes what was taken from it before it does anything else. Document 4, 1.6 and 1.8.
 import type { ClaimBody, ClaimView, Job } from "../../src/contract/job.ts";
 import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
 import { bury, runJob, untilUndone, type Workplace } from "./job-run.ts";
-import { instanceIdOf } from "./recipes.ts";
+import { subjectsOf } from "./recipes.ts";
 
 /** Jobs that run at once. More are claimed and wait here, since what is taken from this node comes with the claims. */
 const JOBS_AT_ONCE_MAX = 8;
@@ -22,7 +22,7 @@ export function createWorker(place: Workplace, active: Set<string>): Worker {
   const agent: Agent = { ...place.agent, world };
   const { journal } = place;
   const running = new Map<string, Running>();
-  /** The last job of each instance. */
+  /** The last job of each instance and of each floating IP. */
   const last = new Map<string, Promise<void>>();
   const slots = createSlots(JOBS_AT_ONCE_MAX);
   let broken: unknown;
@@ -31,8 +31,8 @@ export function createWorker(place: Workplace, active: Set<string>): Worker {
     if (running.has(job.id)) return;
     const stop_one = new AbortController();
     const own = { ...agent, world: { ...world, signal: AbortSignal.any([world.signal, stop_one.signal]) } };
-    const about = instanceIdOf(job) ?? job.id;
-    const turn = last.get(about) ?? Promise.resolve();
+    const about = subjectsOf(job);
+    const turn = Promise.all(about.map((subject) => last.get(subject)));
     const over = turn.then(() => slots.run(() => runJob({ ...place, agent: own }, job)))
       .catch((error) => {
         // Stopped for its tombstone; nothing else ends one job alone.
@@ -43,11 +43,11 @@ export function createWorker(place: Workplace, active: Set<string>): Worker {
       .finally(() => {
         running.delete(job.id);
         active.delete(job.id);
-        if (last.get(about) === over) last.delete(about);
+        for (const subject of about) if (last.get(subject) === over) last.delete(subject);
       });
     active.add(job.id);
     running.set(job.id, { stop: stop_one, over });
-    last.set(about, over);
+    for (const subject of about) last.set(subject, over);
   }
 
   async function applyTombstone(job: Job): Promise<void> {

@@ -81,6 +81,11 @@ export const NOUNS: readonly Noun[] = [
     load: async (summary) => group("image", summary, (await import("./image.ts")).tenantImageVerbs()),
   },
   {
+    name: "operation",
+    summary: "What was begun and not waited for",
+    load: async (summary) => group("operation", summary, (await import("./operation/verbs.ts")).operationVerbs()),
+  },
+  {
     name: "login",
     summary: "Save an endpoint and an API key, or log in as a user",
     load: async (summary) => (await import("./session/login.ts")).login(summary),

@@ -85,7 +85,7 @@ async function untilEnded<T>(io: TenantIo, request: Request, told: OperationSumm
   }
 }
 
-/** A tenant does not see the operation itself, but what it works on. */
+/** What the operation works on says more than its steps do. */
 async function progressText(io: TenantIo, operation: OperationSummary): Promise<string> {
   const id = instanceOf(operation);
   if (id === null) return `${operation.kind}: ${operation.state}`;

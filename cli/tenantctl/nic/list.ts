@@ -1,22 +1,21 @@
 import type { Nic } from "../../../src/contract/instance.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { usageFailure } from "../../kit/failure.ts";
 import { withIo } from "../open-io.ts";
 import { INSTANCE_OPTION, resolveInstance, resolveRecord, VPC_FLAGS } from "../record/place.ts";
+import { projectScope } from "../scope.ts";
 import { SUBNET } from "../subnet/subnet.ts";
 import { NIC } from "./nic.ts";
 
 export function list(): AnyCommand {
-  return command("list", "List NICs by their instance, subnet or address")
+  return command("list", "List the NICs of a project, or those of an instance, of a subnet or with an address")
     .option(...INSTANCE_OPTION)
     .option("--subnet <subnet>", "the subnet: UUID; with --vpc also a unique UUID prefix or name")
     .option(VPC_FLAGS, "the VPC in which a subnet is looked up by name")
     .option("--ip <address>", "the one with this address")
     .action(withIo(async (io, { instance, subnet, vpc, ip }) => {
-      if (instance === undefined && subnet === undefined && ip === undefined) {
-        throw usageFailure("pass --instance, --subnet or --ip");
-      }
+      const narrowed = instance !== undefined || subnet !== undefined || ip !== undefined;
       const items = await io.all<Nic>(NIC.path, {
+        ...(narrowed ? {} : await projectScope(io)),
         instance: instance === undefined ? undefined : await resolveInstance(io, instance),
         subnet: subnet === undefined ? undefined : await resolveRecord(io, SUBNET, { name: subnet, vpc }),
         ip,

@@ -15,6 +15,7 @@ export const NIC: Kind<Nic> = {
     ["IPV4", (nic) => nic.primary_ipv4],
     ["IPV6", (nic) => nic.primary_ipv6],
     ["MAC", (nic) => nic.mac],
+    ["FLOATING_IPS", (nic) => nic.floating_ips.join(",")],
   ],
   lines: (nic) => [
     ["id", nic.id],
@@ -25,5 +26,6 @@ export const NIC: Kind<Nic> = {
     ["mac", nic.mac],
     ["primary_ipv4", nic.primary_ipv4],
     ["primary_ipv6", nic.primary_ipv6],
+    ["floating_ips", nic.floating_ips.join(",")],
   ],
 };

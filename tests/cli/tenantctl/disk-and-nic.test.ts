@@ -22,11 +22,11 @@ const DISKS = `ID                                    NAME  INSTANCE             
 const DISK_LINES = `id:          ${DISK.id}\nname:        boot\ninstance:    ${INSTANCE.id}\nkind:        boot\n` +
   `size_bytes:  21474836480\n`;
 const NICS =
-  `ID                                    NAME     INSTANCE                              IPV4      IPV6  MAC\n` +
-  `${PRIMARY_NIC.id}  primary  ${INSTANCE.id}  10.0.1.2  -     02:08:20:00:00:01\n`;
+  `ID                                    NAME     INSTANCE                              IPV4      IPV6  MAC                ` +
+  `FLOATING_IPS\n${PRIMARY_NIC.id}  primary  ${INSTANCE.id}  10.0.1.2  -     02:08:20:00:00:01  -\n`;
 const NIC_LINES = `id:            ${PRIMARY_NIC.id}\nname:          primary\ninstance:      ${INSTANCE.id}\n` +
   `vpc:           ${VPC.id}\nsubnet:        ${SUBNET.id}\nmac:           02:08:20:00:00:01\n` +
-  `primary_ipv4:  10.0.1.2\nprimary_ipv6:  -\n`;
+  `primary_ipv4:  10.0.1.2\nprimary_ipv6:  -\nfloating_ips:  -\n`;
 
 test.each([
   {
@@ -55,6 +55,7 @@ test.each([
     asks: [`GET /v1/subnets?vpc=${VPC.id}`, `GET /v1/nics?subnet=${SUBNET.id}`],
     prints: NICS,
   },
+  { words: ["nic", "list"], asks: [`GET /v1/nics?tenant=${TENANT}&project=${PROJECT}`], prints: NICS },
   { words: ["nic", "list", "--ip", "10.0.1.2"], asks: ["GET /v1/nics?ip=10.0.1.2"], prints: NICS },
   { words: ["nic", "show", PRIMARY_NIC.id], asks: [`GET /v1/nics/${PRIMARY_NIC.id}`], prints: NIC_LINES },
   {
@@ -98,7 +99,6 @@ test.each([
   { words: ["disk", "show", "boot"], says: "boot is not the UUID of a disk; to find it by name, pass --instance too" },
   { words: ["disk", "resize", DISK.id], says: "--size-bytes" },
   { words: ["disk", "resize", DISK.id, "--size-bytes", "big"], says: "--size-bytes is bytes, or a size" },
-  { words: ["nic", "list"], says: "pass --instance, --subnet or --ip" },
   { words: ["nic", "list", "--subnet", "dmz"], says: "pass --vpc too" },
   { words: ["nic", "show", "primary"], says: "pass --instance too" },
 ])("refused before anything is asked: $words", async ({ words, says }) => {

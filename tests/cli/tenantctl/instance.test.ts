@@ -99,9 +99,7 @@ describe("list", () => {
     expect(ran.err()).toBe("");
     expect(requestsOf(ran)).toEqual([
       `GET /v1/instances?${IN_PROJECT}`,
-      `GET /v1/vpcs?${IN_PROJECT}`,
-      `GET /v1/subnets?vpc=${VPC.id}`,
-      `GET /v1/nics?subnet=${SUBNET.id}`,
+      `GET /v1/nics?${IN_PROJECT}`,
     ]);
     const rows = ran.out().trimEnd().split("\n").map((line) => line.split(/ {2,}/));
     const host = INSTANCE.host_cn_uuid;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import type { Asked, Server, Told } from "../fake-world.ts";
 import { INSTANCE, PROJECT } from "./records.ts";
-import { tenantctl, TOKEN_ENV } from "./run.ts";
+import { serving, tenantctl, TOKEN_ENV } from "./run.ts";
 
 const SCOPED = { ...TOKEN_ENV, TENANTCTL_PROJECT: PROJECT };
 const START = ["instance", "start", INSTANCE.id];
@@ -126,6 +126,31 @@ test.each(
   expect([ran.code, ran.err(), left]).toEqual([0, "", []]);
   expect(preferences()).toEqual(["", "respond-async", "", ""]);
   expect(keys().size).toBe(1);
+});
+
+test("operation show and operation wait follow what was not waited for", async () => {
+  const at = `GET /v1/operations/${OPERATION.id}`;
+  const progress = { completed_steps: 1, total_steps: 3, current_step: "act" };
+  const view = { ...OPERATION, epoch: 2, params: {}, progress, steps: [] };
+  const shown = await tenantctl(["operation", "show", OPERATION.id, "-o", "table"], {
+    env: SCOPED,
+    server: serving({ [at]: view }),
+  });
+  expect([shown.code, shown.err()]).toEqual([0, ""]);
+  expect(shown.out()).toContain("progress:      1 of 3");
+  const states = ["running", "succeeded"];
+  const waited = await tenantctl(["operation", "wait", OPERATION.id, "-o", "table"], {
+    env: SCOPED,
+    server: () => ({ body: { ...view, state: states.shift() } }),
+    isTTY: false,
+  });
+  expect([waited.code, waited.out()]).toEqual([0, `Operation ${OPERATION.id} succeeded\n`]);
+  const failed = await tenantctl(["operation", "wait", OPERATION.id, "-o", "table"], {
+    env: SCOPED,
+    server: () => ({ body: { ...view, state: "unwound", error: "no disk" } }),
+  });
+  expect([failed.code, failed.out()]).toEqual([1, ""]);
+  expect(failed.err()).toContain(`operation ${OPERATION.id} ended as unwound: no disk`);
 });
 
 test("a conflict that the server answers at once is no operation that runs", async () => {

@@ -169,5 +169,6 @@ export const PRIMARY_NIC = {
   mac: "02:08:20:00:00:01",
   primary_ipv4: "10.0.1.2",
   primary_ipv6: null,
+  floating_ips: [],
   created_at,
 } as const satisfies Nic;

@@ -1,0 +1,20 @@
+import type { DoctorReport } from "../../../src/contract/doctor.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { EXIT } from "../../kit/exit-code.ts";
+import { Failure } from "../../kit/failure.ts";
+import { withIo } from "../../kit/run.ts";
+import { reportText } from "./report-text.ts";
+
+/** The server looks at everything that it has. */
+const DOCTOR_LIMIT_MS = 120_000;
+
+export function doctor(summary: string): AnyCommand {
+  return command("doctor", summary)
+    .action(withIo(async (io) => {
+      const path = "/v1/system/doctor";
+      const report = await io.send<DoctorReport>({ method: "GET", path, limit_ms: DOCTOR_LIMIT_MS });
+      io.print(report, reportText(report));
+      const failed = report.checks.filter(({ status }) => status === "fail").length;
+      if (failed > 0) throw new Failure(`${failed} check${failed === 1 ? "" : "s"} failed`, EXIT.failure);
+    }));
+}

@@ -1,0 +1,70 @@
+// opsctl support-bundle: what somebody needs who is to find a fault from afar, in one file. What a server in trouble
+// does not answer, and what the credential may not read, stands in the manifest with the reason.
+import { type AnyCommand, command } from "../../framework.ts";
+import { EXIT } from "../../kit/exit-code.ts";
+import { Failure } from "../../kit/failure.ts";
+import type { Io } from "../../kit/io.ts";
+import { plainText } from "../../kit/plain-text.ts";
+import { writeFileDurably } from "../../kit/private-file.ts";
+import { withIo } from "../../kit/run.ts";
+import { gzipped } from "../../release/gzip.ts";
+import { type Entry, tarArchive } from "../../release/tar.ts";
+import { VERSION } from "../../version.ts";
+import { redacted, redactedText } from "./redact.ts";
+import { type Section, SECTIONS } from "./sections.ts";
+
+type Read = { readonly file: string; readonly text: string } | { readonly file: string; readonly missing: string };
+
+const OWNER_ONLY = 0o600;
+
+export function supportBundle(summary: string): AnyCommand {
+  return command("support-bundle", summary)
+    .option("--output <file>", "where to write it; left out, berth-support-TIME.tar.gz in this folder")
+    .action(withIo(async (io, { output }) => {
+      const made_at = new Date(io.world.wallMs());
+      const reads: Read[] = [];
+      // One after the other: the server may be in trouble already.
+      for (const section of SECTIONS) {
+        const answer = await read(io, section);
+        reads.push(answer);
+        if (reads.length === 1 && "missing" in answer) throw new Failure(answer.missing, EXIT.failure);
+      }
+      const missing = reads.flatMap((each) => "missing" in each ? [each] : []);
+      const { endpoint } = await io.connection();
+      const manifest = { made_at: made_at.toISOString(), opsctl: VERSION, endpoint, missing };
+      const files = [{ file: "manifest.json", text: jsonText(manifest) }, ...reads.filter((each) => "text" in each)];
+      const made_at_s = Math.floor(made_at.getTime() / 1_000);
+      const stamp = manifest.made_at.replace(/[-:]|\..*/g, "");
+      const path = output ?? `berth-support-${stamp}Z.tar.gz`;
+      const entries = files.map(({ file, text }) => entry(`berth-support-${stamp}Z/${file}`, text));
+      await writeFileDurably(path, await gzipped(tarArchive(entries, made_at_s)), OWNER_ONLY);
+      for (const { file, missing: why } of missing) io.note(`without ${file}: ${why}`);
+      io.print(
+        { path, files: files.map(({ file }) => file), missing },
+        `Wrote ${plainText(path)} (${files.length} files). Look into it before you hand it on.`,
+      );
+    })) as AnyCommand;
+}
+
+async function read(io: Io, { file, read }: Section): Promise<Read> {
+  try {
+    const value = await read(io);
+    return { file, text: typeof value === "string" ? redactedText(value) : jsonText(value) };
+  } catch (error) {
+    if (!(error instanceof Failure) || isHopeless(error)) throw error;
+    return { file, missing: redactedText(error.message) };
+  }
+}
+
+/** Stopped by the user, without a place to ask at, or with a credential that is nobody's: no section would fare better. */
+function isHopeless({ exit_code, status }: Failure): boolean {
+  return exit_code === EXIT.interrupted || exit_code === EXIT.usage || (exit_code === EXIT.auth && status !== 403);
+}
+
+function jsonText(value: unknown): string {
+  return `${JSON.stringify(redacted(value), null, 2)}\n`;
+}
+
+function entry(path: string, text: string): Entry {
+  return { path, bytes: new TextEncoder().encode(text), mode: OWNER_ONLY };
+}

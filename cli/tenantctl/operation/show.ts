@@ -1,0 +1,15 @@
+import type { OperationView } from "../../../src/contract/operation.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { operationPath, operationText } from "../../opsctl/operation/show.ts";
+import { withIo } from "../open-io.ts";
+
+export const OPERATION_ARGUMENT = ["<operation>", "id of the operation, as --no-wait prints it"] as const;
+
+export function show(): AnyCommand {
+  return command("show", "Show one operation and its steps")
+    .argument(...OPERATION_ARGUMENT)
+    .action(withIo(async (io, id) => {
+      const operation = await io.get<OperationView>(operationPath(id));
+      io.print(operation, operationText(operation));
+    }));
+}

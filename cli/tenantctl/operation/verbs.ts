@@ -1,0 +1,7 @@
+import type { AnyCommand } from "../../framework.ts";
+import { show } from "./show.ts";
+import { wait } from "./wait.ts";
+
+export function operationVerbs(): AnyCommand[] {
+  return [show(), wait()];
+}

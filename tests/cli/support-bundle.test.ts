@@ -1,0 +1,187 @@
+// opsctl support-bundle at a real control plane that is full of secrets: what is in the file, and what is not.
+import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { redacted, redactedText } from "../../cli/opsctl/support-bundle/redact.ts";
+import { type Cloud, openCloud } from "../compute/cloud.ts";
+import { okOf, ROOT_KEY, SECRET_KEY } from "../harness/control-plane.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type AtPlane, atPlane } from "./at-plane.ts";
+import { opsctl } from "./opsctl.ts";
+
+const PASSWORD = "canary-password-9f2c";
+const USER_DATA = "#cloud-config canary-user-data-77ab";
+const CLICKHOUSE_PASSWORD = "canary-clickhouse-31d0";
+const SYSINFO_SECRET = "canary-sysinfo-5d1e";
+const ROOT_HASH = `$6$canarysalt$${"canaryroothash4c8e".padEnd(86, ".")}`;
+
+let cloud: Cloud;
+let at: AtPlane;
+let folder: TemporaryFolder;
+/** What must not be in any bundle. */
+const canaries = [PASSWORD, USER_DATA, CLICKHOUSE_PASSWORD, SYSINFO_SECRET, ROOT_HASH, ROOT_KEY, SECRET_KEY];
+
+beforeAll(async () => {
+  cloud = await openCloud();
+  folder = await temporaryFolder("support-bundle");
+  at = atPlane(cloud.t);
+  const { t, tenant, node } = cloud;
+  const post = async (path: string, body: unknown) => okOf(await t.call("POST", path, { body }));
+  const sysinfo = { root_shadow: SYSINFO_SECRET, boot: { rabbitmq: SYSINFO_SECRET } };
+  const pending = await t.register({ hostname: "waiting", sysinfo });
+  const user = await post("/v1/system/users", { username: "carol", password: PASSWORD, tenant_id: tenant.tenant_id });
+  const session = await post("/v1/auth/login", { username: "carol", password: PASSWORD });
+  const { secret } = await t.mintKey("read_only");
+  await post(`/v1/cns/${node.server_uuid}/root-password`, { password_hash: ROOT_HASH });
+  okOf(await node.call("POST", "/v1/agent/status", { payload: { canary: SYSINFO_SECRET } }));
+  const url = `https://reader:${CLICKHOUSE_PASSWORD}@clickhouse.example:8443/`;
+  okOf(await t.call("PUT", "/v1/config/metrics.clickhouse_url", { body: { value: url } }));
+  await cloud.running({ user_data: USER_DATA });
+  // A failure whose words hold secrets, as an agent might put them together.
+  const made = cloud.create();
+  await node.fail(await node.take(), `login with password=${PASSWORD} as ${secret} failed for ${url}`);
+  await made;
+  canaries.push(
+    pending.claim_code,
+    pending.poll_token,
+    secret,
+    session.access_token,
+    session.refresh_token,
+    tenant.key,
+  );
+  expect(user.username).toBe("carol");
+});
+afterAll(async () => {
+  await cloud?.t.close();
+  await folder?.remove();
+});
+
+/** Names and texts of the archive, read by an unpacker that is not ours. */
+function unpacked(archive: string): Map<string, string> {
+  const run = (...words: string[]) => {
+    const ran = spawnSync("tar", words, { encoding: "utf8" });
+    expect(ran.error ?? ran.stderr).toBe("");
+    return ran.stdout;
+  };
+  const names = run("-tzf", archive).trim().split("\n");
+  const files = names.filter((name) => !name.endsWith("/"));
+  return new Map(files.map((name) => [name.split("/").at(-1)!, run("-xzOf", archive, name)]));
+}
+
+async function bundle(env?: Record<string, string>) {
+  const path = join(folder.path, `${randomUUID()}.tar.gz`);
+  const ran = await at.run(["support-bundle", "--output", path], env === undefined ? {} : { env });
+  expect(ran.err().replace(/^without .*\n/gm, "")).toBe("");
+  expect(ran.code).toBe(0);
+  return { path, ran, files: unpacked(path) };
+}
+
+test("the bundle holds versions, settings, nodes, operations, jobs, metrics and the head of the chain", async () => {
+  const { files } = await bundle();
+  const json = (name: string) => JSON.parse(files.get(name) ?? expect.fail(`no ${name}`));
+  expect(json("manifest.json")).toMatchObject({ opsctl: json("health.json").version, missing: [] });
+  expect(json("ready.json")).toEqual({ status: "ready" });
+  expect(json("settings.json")).toContainEqual(
+    expect.objectContaining({ key: "reservoir.percent_default", value: 0.8 }),
+  );
+  expect(json("nodes.json")).toMatchObject({ by_state: { approved: 1, pending: 1 } });
+  expect(json("operations.json").by_state.succeeded).toBeGreaterThan(0);
+  expect(json("jobs.json").by_status).toMatchObject({ completed: 1, failed: 1 });
+  expect(json("audit-head.json")).toMatchObject({
+    seq: expect.any(Number),
+    hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+  expect(json("doctor.json").checks.length).toBeGreaterThan(0);
+  expect(files.get("metrics.txt")).toMatch(/^# HELP /m);
+});
+
+test("no secret of the site is in it, in any file, nor in what is printed", async () => {
+  const { path, ran, files } = await bundle();
+  const whole = [...files.values(), gunzipSync(await readFile(path)).toString("latin1"), ran.out(), ran.err()].join(
+    "\n",
+  );
+  // The failure is there, so the canaries in it were met.
+  expect(files.get("jobs.json")).toContain(
+    "login with password=[redacted] as [redacted] failed for https://[redacted]@",
+  );
+  for (const canary of canaries) expect(whole.includes(canary), canary.slice(0, 12)).toBe(false);
+});
+
+test("only its owner may read it, and nothing else is left beside it", async () => {
+  const { path } = await bundle();
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect((await readdir(folder.path)).filter((name) => !name.endsWith(".tar.gz"))).toEqual([]);
+});
+
+test("a credential that may read only some of it makes a bundle that says what is missing", async () => {
+  const body = { username: "reader", password: PASSWORD, capabilities: ["system-read"] };
+  okOf(await cloud.t.call("POST", "/v1/system/users", { body }));
+  const { access_token } = okOf(
+    await cloud.t.call("POST", "/v1/auth/login", { key: null, body: { username: "reader", password: PASSWORD } }),
+  );
+  const { files, ran } = await bundle({ OPSCTL_ENDPOINT: "http://127.0.0.1:8080", OPSCTL_ACCESS_TOKEN: access_token });
+  const { missing } = JSON.parse(files.get("manifest.json")!);
+  expect(missing.map(({ file }: { file: string }) => file)).toContain("metrics.txt");
+  expect(ran.err()).toMatch(/^without metrics\.txt: /m);
+  expect(files.has("metrics.txt")).toBe(false);
+  expect(files.has("nodes.json")).toBe(true);
+});
+
+test.each(
+  [
+    ["a server that does not answer", {}, 1, /cannot reach/],
+    ["no endpoint", { env: {} }, 2, /no endpoint/],
+    [
+      "a credential that is nobody's",
+      {
+        server: ({ path }: { path: string }) =>
+          path === "/v1/health" ? { body: { status: "ok" } } : { status: 401, body: {} },
+      },
+      4,
+      /401/,
+    ],
+  ] as const,
+)("%s: no file, and the reason", async (_, options, code, words) => {
+  const path = join(folder.path, `${randomUUID()}.tar.gz`);
+  const ran = await opsctl(["support-bundle", "--output", path], options);
+  expect([ran.code, ran.err()]).toEqual([code, expect.stringMatching(words)]);
+  await expect(stat(path)).rejects.toThrow("ENOENT");
+});
+
+test("members with telling names are dropped at every depth, whatever they hold", () => {
+  const names = ["password", "root_shadow", "user_data", "claim_code", "api_key", "poll_token", "Authorization"];
+  const value = fc.oneof(fc.constant("canary"), fc.constant(["canary"]), fc.constant({ inner: "canary" }));
+  const tree = fc.letrec((tie) => ({
+    node: fc.oneof(
+      { maxDepth: 4 },
+      fc.constant("plain"),
+      fc.array(tie("node"), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom("a", "b", "__proto__"), tie("node")),
+      fc.tuple(fc.constantFrom(...names), value).map(([name, held]) => ({ [name]: held })),
+    ),
+  })).node;
+  fc.assert(fc.property(tree, (made) => {
+    expect(JSON.stringify(redacted(made))).not.toContain("canary");
+  }));
+  expect(redacted({ a: { token: null, kind: "x" } })).toEqual({ a: { token: null, kind: "x" } });
+});
+
+test.each([
+  [`key ${ROOT_KEY}.`, "key [redacted]."],
+  ["postgres://berth:s3cret@db:5432/berth", "postgres://[redacted]@db:5432/berth"],
+  ["hash $6$salt$abc/def. end", "hash [redacted] end"],
+  ["code ABC-1Z9, again", "code [redacted], again"],
+  ["Authorization: Bearer abcdef", "Authorization: Bearer [redacted]"],
+  [`{"db_password":"x y"}`, `{"db_password":[redacted]}`],
+  ["-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----", "[redacted]"],
+  [
+    "node 7c1f2a60-4f6e-4a52-9d0b-3a6d0a5b1c01 at 2026-11-21T12:00:00Z",
+    "node 7c1f2a60-4f6e-4a52-9d0b-3a6d0a5b1c01 at 2026-11-21T12:00:00Z",
+  ],
+])("in texts: %s", (text, expected) => {
+  expect(redactedText(text)).toBe(expected);
+});

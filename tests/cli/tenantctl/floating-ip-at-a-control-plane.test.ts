@@ -1,0 +1,73 @@
+// Attach and detach against a whole control plane, whose node is played by the test. Document 3, Tenant CLI.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Cloud, openCloud } from "../../compute/cloud.ts";
+import { serverOf } from "../at-plane.ts";
+import { ENDPOINT } from "../fake-world.ts";
+import { type Ran, tenantctl } from "./run.ts";
+
+let a: Cloud;
+let env: Record<string, string>;
+beforeAll(async () => {
+  a = await openCloud();
+  const { key, tenant_id, project_id } = a.tenant;
+  const scope = { TENANTCTL_TENANT: tenant_id, TENANTCTL_PROJECT: project_id };
+  env = { TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: key, NO_COLOR: "1", ...scope };
+});
+afterAll(() => a?.t.close());
+
+const at = (words: string): Promise<Ran> =>
+  tenantctl(words.split(" "), { env, server: serverOf(a.t), newId: randomUUID });
+async function printed(words: string): Promise<string> {
+  const ran = await at(words);
+  expect(ran.code, `tenantctl ${words}: ${ran.err()}`).toBe(0);
+  return ran.out();
+}
+const json = async (words: string) => JSON.parse(await printed(`${words} -o json`));
+/** What is printed of a command that the node has a part in. */
+async function done(words: string, job: string): Promise<string> {
+  const [out] = await Promise.all([printed(words), a.node.does(job)]);
+  return out;
+}
+
+test("a tenant binds an address to the NIC of its instance, sees it there, and lets it go", async () => {
+  const { id: instance } = await a.running({ name: "web-1" });
+  const [nic] = (await json("nic list --instance web-1")).items;
+  const ip = await json("floating-ip create --name www");
+  expect(await done(`floating-ip attach www --nic ${nic.id} -o table`, "fip_claim")).toBe(
+    `Floating IP ${ip.id} attached to NIC ${nic.id} (address ${ip.address})\n`,
+  );
+  expect(await printed("floating-ip list --no-headers -o table")).toBe(
+    `${ip.id}  www  ${ip.address}  nic=${nic.id}\n`,
+  );
+  expect(await json("floating-ip show www")).toMatchObject({
+    attached_to: nic.id,
+    attached_instance_id: instance,
+    hosted_cn: a.node.server_uuid,
+  });
+  expect(await printed(`nic show ${nic.id} -o table`)).toContain(`floating_ips:  ${ip.address}\n`);
+  expect(await printed("instance list -o wide --no-headers")).toContain(`,${ip.address}  ${a.node.server_uuid}`);
+
+  const kept = await at("floating-ip delete www");
+  expect([kept.code, kept.out()]).toEqual([5, ""]);
+  expect(kept.err()).toContain(`floating ip ${ip.id} is currently attached; detach first`);
+  expect(await done("floating-ip detach www -o table", "fip_release")).toBe(
+    `Floating IP ${ip.id} detached (address ${ip.address})\n`,
+  );
+  expect(await printed("floating-ip list --no-headers -o table")).toBe(`${ip.id}  www  ${ip.address}  -\n`);
+  expect(await printed("floating-ip delete www")).toBe(`Floating IP ${ip.id} deleted.\n`);
+});
+
+test("what the node does not take is said with its reason", async () => {
+  const { id: instance } = await a.running();
+  const [nic] = await a.nicsOf(instance);
+  const ip = await json("floating-ip create --name api");
+  const attaching = at(`floating-ip attach api --nic ${nic.id}`);
+  await a.node.fail(await a.node.take(), "no such uplink");
+  const ran = await attaching;
+  expect([ran.code, ran.out()]).toEqual([1, ""]);
+  expect(ran.err()).toContain("attach failed: no such uplink (OperationFailed, request ");
+  expect((await at(`floating-ip attach api --nic ${randomUUID()}`)).code).toBe(3);
+  expect((await json("floating-ip show api")).attached_to).toBeNull();
+  expect(await printed(`floating-ip delete ${ip.id}`)).toBe(`Floating IP ${ip.id} deleted.\n`);
+});
