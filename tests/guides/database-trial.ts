@@ -1,0 +1,64 @@
+// The guides that need a PostgreSQL with its tools: backup, restore and point in time; failover to a standby.
+import { afterEach, beforeEach, test } from "vitest";
+import { freePort } from "../../src/db/postgres-process.ts";
+import { ROOT_KEY } from "../harness/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { buildExecutables } from "../processes/executables.ts";
+import { endServers, installedPostgres } from "./postgres.ts";
+import { berth, runGuides } from "./run.ts";
+
+/** A server that archives its log and, since nothing outlives the test, does not flush to the disk. */
+const PRIMARY = `
+initdb -D primary -U berth --auth=trust --encoding=UTF8 --no-sync > /dev/null
+mkdir archive
+cat >> primary/postgresql.conf <<END
+port = 5432
+listen_addresses = '127.0.0.1'
+unix_socket_directories = ''
+fsync = off
+wal_level = replica
+archive_mode = on
+archive_command = 'test ! -f $PWD/archive/%f && cp %p $PWD/archive/%f'
+END
+pg_ctl -D primary -w -l primary.log start
+psql -X postgres://berth@127.0.0.1:5432/postgres -c "create database berth"
+export DATABASE_URL=postgres://berth@127.0.0.1:5432/berth
+PORT=8081 deno run -A "$BERTH/src/serve.ts" > api.log 2>&1 &
+api=$!
+curl -fsS --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:8081/readyz
+export OPSCTL_ENDPOINT=http://127.0.0.1:8081
+`;
+const PORTS = ["5432", "5433", "5434", "8081", "8082"];
+
+let folder: TemporaryFolder;
+beforeEach(async () => {
+  await buildExecutables();
+  folder = await temporaryFolder("guide-database");
+}, 300_000);
+afterEach(async () => {
+  await endServers(folder.path);
+  await folder.remove();
+});
+
+async function atDatabase(guide: string): Promise<void> {
+  const postgres = await installedPostgres();
+  if (postgres === null) return;
+  const free = await Promise.all(PORTS.map(async (port) => [port, String(await freePort())] as const));
+  await runGuides([guide], {
+    folder: folder.path,
+    env: {
+      PATH: postgres.folder,
+      BERTH: berth(),
+      BERTH_ROOT_KEY: ROOT_KEY,
+      BERTH_SECRET_KEY: "5e".repeat(32),
+      OPSCTL_API_KEY: ROOT_KEY,
+    },
+    instead: Object.fromEntries(free),
+    wrap: postgres.wrap,
+    before: PRIMARY,
+  });
+}
+
+test("the guide to backup, restore and point in time holds", () => atDatabase("backup"), 300_000);
+
+test("the guide to failover holds: what was answered is on the standby", () => atDatabase("failover"), 300_000);

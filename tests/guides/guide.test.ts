@@ -1,0 +1,96 @@
+// How guides are read, and that none is left out.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { blocksOf, missingLine } from "./guide.ts";
+import { ROOT, runBlocks } from "./run.ts";
+
+const FOLDER = join(ROOT, "src/guides");
+const GUIDES = readdirSync(FOLDER).map((name) => name.replace(/\.md$/, ""));
+const textOf = (guide: string) => readFileSync(join(FOLDER, `${guide}.md`), "utf8");
+
+test("every guide is run by a test", () => {
+  const here = join(ROOT, "tests/guides");
+  const tests = readdirSync(here).filter((name) => /(?:\.test|-trial)\.ts$/.test(name) && name !== "guide.test.ts")
+    .map((name) => readFileSync(join(here, name), "utf8")).join("\n");
+  expect(GUIDES.filter((guide) => !tests.includes(`"${guide}"`))).toEqual([]);
+});
+
+test.each(GUIDES)("%s: what it refers to is there, and no block is of a kind that nobody runs or compares", (guide) => {
+  const text = textOf(guide);
+  for (const [, target = ""] of text.matchAll(/\]\(([^)#]+)\)/g)) {
+    expect(existsSync(join(FOLDER, target)), target).toBe(true);
+  }
+  const kinds = [...text.matchAll(/^```(\w*)$/gm)].map(([, kind]) => kind).filter((kind) => kind !== "");
+  // ini and nginx are settings of other programs.
+  for (const kind of kinds) expect(["sh", "text", "ini", "nginx"]).toContain(kind);
+  expect(text.match(/^```text$/gm)?.length ?? 0).toBe(blocksOf(text).filter(({ shown }) => shown !== null).length);
+});
+
+describe("a guide's blocks", () => {
+  test("are those of sh, with the output that stands right behind one", () => {
+    const guide = [
+      "a",
+      "```sh",
+      "one",
+      "two",
+      "```",
+      "",
+      "```text",
+      "out",
+      "```",
+      "```sh",
+      "three",
+      "```",
+      "b",
+      "```text",
+      "x",
+      "```",
+    ];
+    expect(blocksOf(guide.join("\n"))).toEqual([
+      { line: 2, script: "one\ntwo", shown: ["out"] },
+      { line: 10, script: "three", shown: null },
+    ]);
+    expect(() => blocksOf("```sh\nnever closed")).toThrow("line 1 is never closed");
+  });
+
+  test("show ids, times, keys and numbers of another run, and no other words", () => {
+    const id = "8d0f7f0e-6f1a-4b8e-9a55-6c1b7f7f3a11";
+    const output = `ID    STATE\n${crypto.randomUUID()}    approved  2026-11-22T01:02:03.004Z\nverified to seq 12\n`;
+    expect(missingLine(["ID  STATE", "...", `${id} approved 2026-11-21T12:00:00Z`, "verified to seq 4"], output))
+      .toBeNull();
+    expect(missingLine([`${id} pending 2026-11-21T12:00:00Z`], output)).toContain("pending");
+    expect(missingLine(["verified to seq 4", "ID  STATE"], output)).toBe("ID  STATE");
+  });
+});
+
+describe("a session", () => {
+  const step = (script: string, shown: string[] | null = null) => ({ line: 1, place: "here:1", script, shown });
+  async function run(...steps: ReturnType<typeof step>[]): Promise<string> {
+    const folder = await temporaryFolder("session");
+    try {
+      return await runBlocks(steps, { folder: folder.path, env: { GIVEN: "given" } }).then(() => "held", String);
+    } finally {
+      await folder.remove();
+    }
+  }
+
+  test("keeps variables and what runs in the background from block to block, and ends with the last", async () => {
+    expect(await run(step("x=$GIVEN; sleep 1000 &\nkept=$!"), step('echo "$x"; kill -0 "$kept"', ["given"]))).toBe(
+      "held",
+    );
+  });
+
+  test("fails at the block whose command fails, with its place and what it printed", async () => {
+    const told = await run(step("echo fine"), step("echo before; false; echo after"), step("echo never"));
+    expect(told).toMatch(/here:1 ended with 1:[^]*before/);
+    expect(told).not.toMatch(/^after$|^never$|fine/m);
+  });
+
+  test("fails where a variable is not set, in the middle of a pipe, and where the output is another", async () => {
+    expect(await run(step('echo "$nobody_set_this"'))).toContain("ended with");
+    expect(await run(step("false | cat"))).toContain("ended with 1");
+    expect(await run(step("echo one", ["two"]))).toContain("shows a line that was not printed:\ntwo");
+  });
+});

@@ -1,0 +1,85 @@
+// Every command of the README, in its order, at a laboratory with three nodes. The two that begin with npx bring the whole
+// project along and are what runs this.
+import { readFile, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { buildExecutables } from "../processes/executables.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { ROOT, runBlocks, type Step } from "./run.ts";
+
+let database: FreshDatabase;
+let folder: TemporaryFolder;
+let server: ServerProcess;
+beforeAll(async () => {
+  await buildExecutables();
+  database = await freshDatabase();
+  folder = await temporaryFolder("readme");
+  await symlink(join(ROOT, "dist"), join(folder.path, "dist"));
+  const lab = { BERTH_LAB: "1", BERTH_LAB_NODES: "3", BERTH_DATA_DIR: folder.path };
+  server = await startServer({ env: { DATABASE_URL: database.url, ...lab } });
+}, 300_000);
+afterAll(async () => {
+  await server?.stop();
+  await database?.drop();
+  await folder?.remove();
+});
+
+/** The README's blocks of commands, with the line that each begins at. */
+async function commandBlocks(): Promise<{ line: number; lines: string[] }[]> {
+  const lines = (await readFile(join(ROOT, "README.md"), "utf8")).split("\n");
+  const marks = lines.flatMap((line, at) => line.startsWith("```") ? [at] : []);
+  expect(marks.length % 2).toBe(0);
+  return marks.flatMap((at, index) => {
+    const inside = lines.slice(at + 1, marks[index + 1]);
+    return index % 2 === 0 && inside.some((line) => line.trim() !== "") ? [{ line: at + 1, lines: inside }] : [];
+  });
+}
+
+test("every command of the README does what it says", async () => {
+  const blocks = await commandBlocks();
+  const commands = blocks.flatMap(({ lines }) => lines).map((line) => line.trim()).filter((line) => line !== "");
+  // What is no command of an executable is known here by name, so that a new kind of line is not passed over.
+  const others = commands.filter((line) => !/^dist\/(?:opsctl|tenantctl) /.test(line));
+  expect(others.map((line) => line.replace(/ {2,}#.*/, ""))).toEqual([
+    "npx -y deno@2.9.6 task demo",
+    "npx -y deno@2.9.6 task test",
+    "open http://127.0.0.1:8080/docs",
+  ]);
+  const run = blocks.filter(({ lines }) => !lines.some((line) => line.startsWith("npx ")));
+  const steps: Step[] = run.map(({ line, lines }) => ({
+    line,
+    place: `README.md:${line}`,
+    shown: null,
+    script: script(lines),
+  }));
+  const before = `
+for each in 1 2 3; do until [ -s nodes/lab-node-$each/claim-code ]; do sleep 0.2; done; done
+code="$(cat nodes/lab-node-1/claim-code)"
+`;
+  await runBlocks(steps, {
+    folder: folder.path,
+    env: { OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY, TENANTCTL_ENDPOINT: server.url },
+    before,
+    instead: {
+      "XXX-XXX": '"$code"',
+      "open http://127.0.0.1:8080/docs": `curl -fsS ${server.url}/docs -o docs.html`,
+    },
+  });
+}, 300_000);
+
+/** Between the two halves of the tenant's part the key and the place are handed over, as the text there says. */
+function script(lines: readonly string[]): string {
+  const hand_over = `
+export TENANTCTL_ACCESS_TOKEN="$(cat tenant.key)" TENANTCTL_PROJECT=shop
+export TENANTCTL_TENANT="$(dist/opsctl tenant show web | sed -n 's/^id: *//p')"`;
+  return lines.map((line) => {
+    if (line.includes("api-key create --tenant")) return `${line.replace(/ #.*/, "")} > tenant.key${hand_over}`;
+    // A password is asked for on a terminal; here it comes from a pipe.
+    if (line.includes("user create")) {
+      return `echo 'a password of alice' | ${line.replace(/ #.*/, "")} --password-stdin`;
+    }
+    return line;
+  }).join("\n");
+}

@@ -1,0 +1,30 @@
+// What a guide takes for granted: the executables, a control plane that runs, and a root operator's key in the environment.
+import { buildExecutables } from "../processes/executables.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+
+export type Site = {
+  readonly server: ServerProcess;
+  readonly folder: string;
+  /** For a session: where the control plane is and whose key. */
+  readonly env: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+};
+
+export async function openSite(env: Readonly<Record<string, string>> = {}): Promise<Site> {
+  await buildExecutables();
+  const database: FreshDatabase = await freshDatabase();
+  const folder: TemporaryFolder = await temporaryFolder("guide");
+  const server = await startServer({ env: { DATABASE_URL: database.url, ...env } });
+  return {
+    server,
+    folder: folder.path,
+    env: { OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY },
+    close: async () => {
+      await server.kill();
+      await database.drop();
+      await folder.remove();
+    },
+  };
+}

@@ -1,0 +1,17 @@
+// `deno run -A npm:vitest run --config tests/guides/trial-config.ts`: the guides that take too long for every run, as a part
+// of `deno task trial`.
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  root: fileURLToPath(new URL("../../", import.meta.url)),
+  test: {
+    include: ["tests/guides/*-trial.ts"],
+    globalSetup: ["tests/harness/global-setup.ts"],
+    pool: "forks",
+    maxWorkers: 1,
+    testTimeout: 300_000,
+    hookTimeout: 180_000,
+    reporters: ["verbose"],
+  },
+});
