@@ -4,9 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { buildExecutables, newRootKey, startLaboratory } from "./laboratory.ts";
+import { leftBehind } from "./left-behind.ts";
 import { startAgent } from "./node-agent.ts";
-import { checksPassed, executable, say } from "./stage.ts";
+import { check, checksPassed, executable, say } from "./stage.ts";
 import { bareNode } from "./stories/bare-node.ts";
+import { netboot } from "./stories/netboot.ts";
 import { nodeJoin } from "./stories/node-join.ts";
 import { tenantNetwork } from "./stories/tenant-network.ts";
 
@@ -14,8 +16,9 @@ async function demo(): Promise<void> {
   say("Building the executables (Bun) and starting the control plane with its own PostgreSQL");
   const folder = await mkdtemp(join(tmpdir(), "berth-demo-"));
   await buildExecutables();
+  const dataDir = join(folder, "data");
   const laboratory = await startLaboratory({
-    dataDir: join(folder, "data"),
+    dataDir,
     port: 0,
     rootKey: newRootKey(),
     nodes: 0,
@@ -26,8 +29,11 @@ async function demo(): Promise<void> {
     const opsctl = executable("opsctl", { OPSCTL_ENDPOINT: url, OPSCTL_API_KEY: rootKey });
     await nodeJoin(opsctl, agent);
     await bareNode(opsctl, url, folder);
+    await netboot(opsctl, url, folder);
     await tenantNetwork(opsctl, url);
-    say("Done: nodes came and went, a tenant has its network, and the chain proves how.");
+    const left = await leftBehind(dataDir);
+    check(`the tenant left nothing behind${left.map((what) => `; ${what}`).join("")}`, left.length === 0);
+    say("Done: nodes came and went, a tenant had its network and a machine, and the chain proves how.");
   } finally {
     await agent.stop();
     await laboratory.stop();

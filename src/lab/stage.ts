@@ -10,6 +10,11 @@ export type Run = (...words: string[]) => Promise<string>;
 
 export const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
+/** The identifier that a printed record or the first row of a table names. */
+export function idOf(text: string): string {
+  return UUID.exec(text)?.[0] ?? "";
+}
+
 export function say(text: string): void {
   console.log(`\n== ${text}`);
 }

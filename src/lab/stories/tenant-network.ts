@@ -1,5 +1,6 @@
 // An operator makes a tenant and hands over a key; the tenant builds its network with it and takes it down again.
-import { check, executable, type Run, say } from "../stage.ts";
+import { check, executable, idOf, type Run, say } from "../stage.ts";
+import { tenantMachine } from "./tenant-machine.ts";
 
 export async function tenantNetwork(opsctl: Run, endpoint: string): Promise<void> {
   say("The operator makes a tenant with a project and a quota, and hands over a key");
@@ -20,7 +21,6 @@ export async function tenantNetwork(opsctl: Run, endpoint: string): Promise<void
     TENANTCTL_PROJECT: "shop",
   });
   const on = (...words: string[]) => tenantctl(...words, "-o", "table");
-  const idOf = (text: string) => /^id:?\s+(\S+)/m.exec(text)?.[1] ?? "";
   const vpc = idOf(
     await on("vpc", "create", "--name", "main", "--ipv4-block", "10.0.0.0/16", "--ipv6-block", "fd00:be:a7::/48"),
   );
@@ -44,6 +44,8 @@ export async function tenantNetwork(opsctl: Run, endpoint: string): Promise<void
     ...["--priority", "100", "--protocol", "tcp", "--destination-ports", "443"],
   );
   check("the rule is listed", /https\s+inbound\s+allow\s+100/.test(await on("firewall-rule", "list", "--vpc", "main")));
+
+  await tenantMachine(opsctl, on);
 
   say("What happened is in the operations and the audit chain");
   check("the gateway's operation", /nat-gateway-create\s+succeeded/.test(await opsctl("operation", "list")));

@@ -1,0 +1,127 @@
+// A booter of the laboratory: the real program as a process of its own on loopback, with a folder of files to serve.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { ROOT } from "./laboratory.ts";
+
+export type LabBooter = {
+  readonly ports: { readonly dhcp: number; readonly tftp: number; readonly http: number; readonly bus: number };
+  /** Its log so far. */
+  lines(): readonly string[];
+  /** The first line of its log, so far or from now on, in which this is found. */
+  line(pattern: RegExp): Promise<string>;
+  stop(): Promise<void>;
+};
+
+export type LabBooterOptions = {
+  readonly folder: string;
+  readonly endpoint: string;
+  /** Of scope booter. */
+  readonly key: string;
+  /** The one platform image that it has. */
+  readonly stamp: string;
+  /** What it serves as iPXE. */
+  readonly program: Uint8Array;
+};
+
+const LINE_LIMIT_MS = 60_000;
+
+export async function startLabBooter(options: LabBooterOptions): Promise<LabBooter> {
+  const config = await prepare(options);
+  const words = ["run", "-A", "--quiet", join(ROOT, "booter/main.ts"), "serve", "--config", config];
+  const child = spawn(process.execPath, words, { cwd: ROOT, stdio: ["ignore", "ignore", "pipe"] });
+  const ended = once(child, "close");
+  const lines: string[] = [];
+  const waiting = new Set<() => void>();
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    lines.push(line);
+    for (const each of waiting) each();
+  });
+
+  function line(pattern: RegExp): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: () => void) => {
+        clearTimeout(limit);
+        waiting.delete(look);
+        outcome();
+      };
+      const look = () => {
+        const found = lines.find((each) => pattern.test(each));
+        if (found !== undefined) settle(() => resolve(found));
+      };
+      const fail = () => settle(() => reject(new Error(`the booter did not say ${pattern}:\n${lines.join("\n")}`)));
+      const limit = setTimeout(fail, LINE_LIMIT_MS);
+      waiting.add(look);
+      void ended.then(fail);
+      look();
+    });
+  }
+
+  const started = await line(/ booter\.started /);
+  const port = (name: string) => Number(new RegExp(` ${name}=(\\d+)`).exec(started)?.[1]);
+  return {
+    ports: { dhcp: port("dhcp"), tftp: port("tftp"), http: port("http"), bus: port("bus") },
+    lines: () => lines,
+    line,
+    async stop() {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+async function prepare({ folder, endpoint, key, stamp, program }: LabBooterOptions): Promise<string> {
+  const platform = `files/os/${stamp}/platform/i86pc`;
+  const image = Buffer.from("an image of the laboratory");
+  const files: readonly (readonly [string, string | Uint8Array])[] = [
+    ["files/undionly.kpxe", program],
+    [`${platform}/kernel/amd64/unix`, "the kernel"],
+    [`${platform}/amd64/boot_archive`, "the boot archive"],
+    [`files/setup/platform-${stamp}.tgz`, image],
+    [`files/setup/boot-${stamp}.tgz`, image],
+    ["key", `${key}\n`],
+    ["booter.toml", configText({ folder, endpoint, stamp, sha256: createHash("sha256").update(image).digest("hex") })],
+  ];
+  for (const [name, content] of files) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content, { mode: 0o600 });
+  }
+  return join(folder, "booter.toml");
+}
+
+type ConfigParts = Pick<LabBooterOptions, "folder" | "endpoint" | "stamp"> & { readonly sha256: string };
+
+function configText({ folder, endpoint, stamp, sha256 }: ConfigParts): string {
+  return `state_dir = "${folder}/state"
+files_dir = "${folder}/files"
+[control_plane]
+url = "${endpoint}"
+key_file = "${folder}/key"
+[[segment]]
+address = "127.0.0.1"
+prefix_len = 8
+[dhcp]
+listen = "127.0.0.1"
+port = 0
+relay_reply = "source"
+[tftp]
+port = 0
+[http]
+port = 0
+[metrics]
+port = 0
+[ur]
+port = 0
+[ur.setup]
+install_sh_url = "${endpoint}/install.sh"
+agent_endpoint = "${endpoint}"
+platform_stamp = "${stamp}"
+platform_image_sha256 = "${sha256}"
+boot_image_stamp = "${stamp}"
+boot_image_sha256 = "${sha256}"
+`;
+}

@@ -1,0 +1,24 @@
+// What a tenant that took everything down has left in the database. Nothing, or Berth lost count of something.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openClient } from "../db/pool.ts";
+
+const EMPTY = ["instance", "disk", "nic", "floating_ip", "nat_gateway", "route", "subnet", "vpc", "image", "project"];
+const QUERY = [
+  ...EMPTY.map((table) => `select '${table}' as what from ${table}`),
+  "select 'public_address' from public_address",
+  "select 'room of a node' from cn_usage where cpu_units + ram_mb + disk_bytes + instances > 0",
+  "select 'unfinished job' from job where state in ('pending', 'in_progress') or tombstone",
+  "select 'unfinished operation' from saga where state in ('running', 'unwinding', 'stuck')",
+].join(" union all ");
+
+/** What is left, one word for each row. `dataDir` is that of a server with its own PostgreSQL. */
+export async function leftBehind(dataDir: string): Promise<string[]> {
+  const client = await openClient({ url: await readFile(join(dataDir, "url"), "utf8") });
+  try {
+    const { rows } = await client.query(QUERY);
+    return rows.map(({ what }) => what);
+  } finally {
+    await client.end();
+  }
+}
