@@ -12,19 +12,19 @@ import { migrate } from "../../src/db/migrate.ts";
 import { openClient } from "../../src/db/pool.ts";
 import { openControlPlane } from "../../src/wiring.ts";
 import { servePlane, startBooter } from "../booter/booter-process.ts";
+import { openWire } from "../booter/wire.ts";
 import { ownCluster } from "../harness/cluster.ts";
 import { databaseUrl } from "../harness/database-url.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 export const MACHINES = 1_000;
 export const [SERVER, RELAY] = ["10.78.0.1", "10.78.0.2"];
-const [PLANE_END, BOOTER_END] = ["198.51.100.5", "198.51.100.6"];
 const ROOT_KEY = `opsk_${"bench".padEnd(12, "0")}_${randomBytes(16).toString("hex")}`;
 const STAMP = "20260901T000000Z";
 const DATABASE = "bench_dhcp";
 const STATEMENT_LIMIT_MS = 60_000;
 
-export type Server = { stop(): Promise<void> };
+export type Server = { readonly pid: number; stop(): Promise<void> };
 export type DhcpSite = {
   /** The namespace of the clients, and their wire there. */
   readonly clients: string;
@@ -62,18 +62,15 @@ export async function openDhcpSite(): Promise<DhcpSite> {
       `ip -n ${servers} link set vs0 up`,
       `ip -n ${clients} addr add ${RELAY}/16 dev vc0`,
       `ip -n ${clients} link set vc0 up`,
-      `ip link add bd${process.pid} type veth peer name plane0 netns ${servers}`,
-      `ip addr add ${PLANE_END}/30 dev bd${process.pid}`,
-      `ip link set bd${process.pid} up`,
-      `ip -n ${servers} addr add ${BOOTER_END}/30 dev plane0`,
-      `ip -n ${servers} link set plane0 up`,
     ]);
+    const wire = await openWire(servers, `bd${process.pid}`);
+    closers.push(wire.close);
     const machines = Array.from({ length: MACHINES }, (_, at) => ({ mac: macOf(at), address: addressOf(at) }));
     const macs = join(folder.path, "macs");
     await writeFile(macs, machines.map(({ mac }) => `${mac}\n`).join(""));
     const kea = join(folder.path, "kea.json");
     await writeFile(kea, keaConfig(machines));
-    const config = await prepareBooter(folder.path, closers);
+    const config = await prepareBooter(folder.path, { closers, address: wire.here });
     const executable = join(folder.path, "booter");
     await compile("booter/main.ts", executable);
     const inside = ["ip", "netns", "exec", servers];
@@ -83,7 +80,7 @@ export async function openDhcpSite(): Promise<DhcpSite> {
       macs,
       async startBooter() {
         const booter = await startBooter({ config, prefix: inside, executable });
-        return { stop: booter.kill };
+        return { pid: booter.pid, stop: booter.kill };
       },
       startKea: () => Promise.resolve(startKea(inside, kea, folder.path)),
       close,
@@ -94,7 +91,9 @@ export async function openDhcpSite(): Promise<DhcpSite> {
   }
 }
 
-async function prepareBooter(folder: string, closers: (() => Promise<unknown>)[]): Promise<string> {
+type Preparing = { readonly closers: (() => Promise<unknown>)[]; readonly address: string };
+
+async function prepareBooter(folder: string, { closers, address: plane_address }: Preparing): Promise<string> {
   const cluster = await ownCluster({ fsync: "off" });
   closers.push(() => cluster.remove());
   const admin = await openClient({ url: cluster.url, statementLimit_ms: STATEMENT_LIMIT_MS });
@@ -105,7 +104,7 @@ async function prepareBooter(folder: string, closers: (() => Promise<unknown>)[]
   const server = readConfig({ BERTH_ROOT_KEY: ROOT_KEY, BERTH_SECRET_KEY: randomBytes(32).toString("hex") });
   const plane = await openControlPlane({ config: server, databaseUrl: url, resident: true, show: () => {} });
   closers.push(() => plane.close());
-  const socket = await servePlane({ plane }, PLANE_END);
+  const socket = await servePlane({ plane }, plane_address);
   closers.push(socket.close);
   const call = async (method: string, path: string, body: unknown) => {
     const headers = { authorization: `Bearer ${ROOT_KEY}`, "content-type": "application/json" };
@@ -165,6 +164,7 @@ function startKea(inside: readonly string[], config: string, folder: string): Se
     child.once("close", () => resolve());
   });
   return {
+    pid: child.pid ?? 0,
     stop: async () => {
       child.kill("SIGTERM");
       await ended;

@@ -2,21 +2,29 @@
 // on one wire. Exit 0 when our median loss at each rate is at most Kea's plus one point, and our median delay of an offer
 // at the lower rate is below half a millisecond. Options: --rounds=N, --seconds=N, --json.
 import { execFile } from "node:child_process";
+import { loadavg } from "node:os";
 import process from "node:process";
 import { parseArgs, promisify } from "node:util";
+import { cpuTime_ms } from "./cpu-time.ts";
 import { type DhcpSite, MACHINES, openDhcpSite, SERVER, type Server } from "./dhcp-site.ts";
 import { median } from "./report.ts";
 
 const RATES = [2_000, 4_000] as const;
 const DELAY_MS_MAX = 0.5;
 const LOSS_POINTS_MAX = 1;
-/** At this rate before each measurement, so that neither is measured cold. */
-const WARM = { rate: 500, seconds: 2 } as const;
+/** A server that has just started is asked at this rate until it answers, and then once at the lower one. */
+const FIRST = { rate: 500, seconds: 2 } as const;
+const WARM = { rate: RATES[0], seconds: 3 } as const;
 /** PXEClient:Arch:00007:UNDI:003000. */
 const CLASS_HEX = "505845436c69656e743a417263683a30303030373a554e44493a303033303030";
 
-type Result = { readonly loss_percent: number; readonly delay_ms: number };
-type Line = { readonly server: string; readonly rate: number } & Result;
+type Result = {
+  readonly loss_percent: number;
+  readonly delay_ms: number;
+  /** Processor time of the server for each exchange that was completed. */
+  readonly cpu_us: number;
+};
+type Line = { readonly server: string; readonly rate: number; readonly load: number } & Result;
 
 const { values } = parseArgs({
   options: {
@@ -47,11 +55,13 @@ try {
     for (const [server, start] of servers) {
       const running = await start();
       try {
-        await untilAnswered(site);
+        await untilAnswered(site, running);
+        await measure(site, running, WARM);
         for (const rate of RATES) {
-          const result = await measure(site, { rate, seconds: Number(values.seconds) });
-          lines.push({ server, rate, ...result });
-          console.error(`round ${round}: ${server} at ${rate}/s: ${words(result)}`);
+          const result = await measure(site, running, { rate, seconds: Number(values.seconds) });
+          const load = loadavg()[0] ?? NaN;
+          lines.push({ server, rate, load, ...result });
+          console.error(`round ${round}: ${server} at ${rate}/s: ${words(result)}, load ${load.toFixed(1)}`);
         }
       } finally {
         await running.stop();
@@ -67,6 +77,7 @@ const medians = (server: string, rate: number): Result => {
   return {
     loss_percent: median(those.map((each) => each.loss_percent)) ?? NaN,
     delay_ms: median(those.map((each) => each.delay_ms)) ?? NaN,
+    cpu_us: median(those.map((each) => each.cpu_us)) ?? NaN,
   };
 };
 const summary = RATES.map((rate) => ({ rate, kea: medians("kea", rate), booter: medians("booter", rate) }));
@@ -75,7 +86,7 @@ const broken = summary.flatMap(({ rate, kea, booter }) => [
   ...(rate !== RATES[0] || booter.delay_ms < DELAY_MS_MAX ? [] : [`offers take too long at ${rate}/s`]),
 ]);
 if (values.json) {
-  console.log(JSON.stringify({ measured_at: new Date().toISOString(), summary, broken }, null, 2));
+  console.log(JSON.stringify({ measured_at: new Date().toISOString(), summary, lines, broken }, null, 2));
 } else {
   for (const { rate, kea, booter } of summary) {
     console.log(`${rate} exchanges/s   kea ${words(kea)}   booter ${words(booter)}`);
@@ -84,10 +95,10 @@ if (values.json) {
 }
 process.exit(broken.length === 0 ? 0 : 1); // The driver keeps idle sockets for a while.
 
-/** The server is there and warm once it has answered nearly everything at a low rate. */
-async function untilAnswered(where: DhcpSite): Promise<void> {
+/** The server is there once it has answered nearly everything at a low rate. */
+async function untilAnswered(where: DhcpSite, server: Server): Promise<void> {
   for (let tries = 1; tries <= 15; tries++) {
-    const { loss_percent } = await measure(where, WARM);
+    const { loss_percent } = await measure(where, server, FIRST);
     if (loss_percent < 5) return;
   }
   throw new Error("the server does not answer");
@@ -95,26 +106,29 @@ async function untilAnswered(where: DhcpSite): Promise<void> {
 
 async function measure(
   { clients, wire, macs }: DhcpSite,
+  server: Server,
   { rate, seconds }: { readonly rate: number; readonly seconds: number },
 ): Promise<Result> {
   const words = ["-4", "-l", wire, "-r", `${rate}`, "-R", `${MACHINES}`, "-p", `${seconds}`, "-W", "1000000"];
   const client = ["-o", `60,${CLASS_HEX}`, "-o", "93,0007", "-M", macs, SERVER];
+  const before_ms = await cpuTime_ms(server.pid) ?? NaN;
   const child = run("ip", ["netns", "exec", clients, "perfdhcp", ...words, ...client], { maxBuffer: 16_000_000 });
   // Its status tells of drops too; its text tells how many.
   const text = await child.then(({ stdout }) => stdout, ({ stdout }: { stdout?: string }) => stdout ?? "");
-  return readReport(text);
+  return readReport(text, (await cpuTime_ms(server.pid) ?? NaN) - before_ms);
 }
 
 /** An exchange is complete with its acknowledgement. */
-function readReport(text: string): Result {
+function readReport(text: string, cpu_ms: number): Result {
   const [, offers = "", acks = ""] = text.split(/\*\*\*Statistics for: .*\*\*\*/);
   const figure = (part: string, name: string) => Number(new RegExp(`${name}: ([\\d.]+)`).exec(part)?.[1] ?? NaN);
   const sent = figure(offers, "sent packets");
-  const loss_percent = 100 * (1 - figure(acks, "received packets") / sent);
+  const completed = figure(acks, "received packets");
+  const loss_percent = 100 * (1 - completed / sent);
   if (!Number.isFinite(loss_percent)) throw new Error(`perfdhcp said:\n${text}`);
-  return { loss_percent, delay_ms: figure(offers, "avg delay") };
+  return { loss_percent, delay_ms: figure(offers, "avg delay"), cpu_us: 1_000 * cpu_ms / completed };
 }
 
-function words({ loss_percent, delay_ms }: Result): string {
-  return `${loss_percent.toFixed(2)} % lost, offer after ${delay_ms.toFixed(2)} ms`;
+function words({ loss_percent, delay_ms, cpu_us }: Result): string {
+  return `${loss_percent.toFixed(2)} % lost, offer after ${delay_ms.toFixed(2)} ms, CPU ${cpu_us.toFixed(0)} us`;
 }

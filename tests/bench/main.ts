@@ -9,7 +9,9 @@ import { createStore } from "../../src/db/store.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
 import { ownCluster } from "../harness/cluster.ts";
 import { databaseUrl } from "../harness/database-url.ts";
+import { AGENTS, measureAgents, printAgents } from "./agents.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
+import { measureCreates, printCreates } from "./creates.ts";
 import { runHttpTrial } from "./http.ts";
 import { measureNetwork, printNetwork, SAMPLES } from "./network.ts";
 import { preparePgbench, type Yardstick } from "./pgbench.ts";
@@ -23,6 +25,8 @@ const ACTORS = 1_000;
 const HOT_SENDERS = 512;
 const HTTP_CONNECTIONS = 250;
 const HTTP_NAME = `HTTP: ${ACTORS} actors, ${HTTP_CONNECTIONS} connections`;
+/** Six heartbeats of each, and every claim asked again. */
+const AGENTS_SECONDS = 30;
 const DATABASE = "bench_engine";
 /** Counting a million rows takes longer than the server allows itself. */
 const COUNT_LIMIT_MS = 60_000;
@@ -51,13 +55,20 @@ try {
   const summary = summarise(lines);
   note("networks with few and with many rows");
   const network = await measureNetwork(cluster, SAMPLES);
+  note("creates of instances");
+  const creates = await measureCreates({ cluster, yardstick, rounds: Number(values.rounds), seconds });
+  note(`${AGENTS} node agents`);
+  const agents = await measureAgents({ cluster, agents: AGENTS, seconds: AGENTS_SECONDS });
   note("starts of the executables");
   const starts = await measureStarts();
   if (values.json) {
-    console.log(JSON.stringify({ measured_at: new Date().toISOString(), lines: summary, network, starts }, null, 2));
+    const measured = { lines: summary, network, creates, agents, starts };
+    console.log(JSON.stringify({ measured_at: new Date().toISOString(), ...measured }, null, 2));
   } else {
     printTable(summary);
     printNetwork(network);
+    printCreates(creates);
+    printAgents(agents);
     printStarts(starts);
   }
 } finally {

@@ -1,7 +1,8 @@
 // `deno run -A tests/release/first-day-trial.ts`: the first day on a clean Debian. The release is built, installed in a
 // root that debootstrap makes, started from what is installed on a PostgreSQL outside of it, and followed through the
-// guides to a running instance by the installed executables. Then everything is removed again. Needs root, debootstrap
-// and Debian's archive; says so and ends with 0 where they are not. --release FOLDER takes a release that is there.
+// guides to a running instance by the installed executables. Then everything is removed again. Needs root and debootstrap,
+// with Debian's archive in reach; where it has not both, it says so and ends with 0. --release FOLDER takes a release that
+// is there.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -14,7 +15,7 @@ import { databaseUrl } from "../harness/database-url.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { type DebianRoot, debianRoot, whyNoDebianRoot } from "./debian-root.ts";
 import { startUnit } from "./installed-unit.ts";
-import { releaseKeyIn, ROOT } from "./small-release.ts";
+import { releaseKeyIn } from "./small-release.ts";
 import { run } from "./tools.ts";
 
 const PACKAGES = ["berth-control-plane", "opsctl", "tenantctl", "nodeagent"];
@@ -55,13 +56,13 @@ async function install(root: DebianRoot, release: string): Promise<void> {
 async function makeDatabase(server_url: string): Promise<string> {
   const client = await openClient({ url: server_url });
   try {
-    await client.query(`create role berth login createrole password '${PASSWORD}'`);
-    await client.query("create database berth owner berth");
+    await client.query(`create role site login createrole password '${PASSWORD}'`);
+    await client.query("create database site owner site");
   } finally {
     await client.end();
   }
-  const url = new URL(databaseUrl(server_url, "berth"));
-  url.username = "berth";
+  const url = new URL(databaseUrl(server_url, "site"));
+  url.username = "site";
   url.password = PASSWORD;
   return url.href;
 }
@@ -116,7 +117,7 @@ async function trial(): Promise<void> {
   const folder = await temporaryFolder("first-day");
   const postgres = await startEmbedded({ dataDir: join(folder.path, "postgres") });
   const release = values.release ?? await build(folder.path);
-  console.log(`ok  the release is built from ${ROOT}`);
+  console.log(`ok  the release is ${values.release === undefined ? "built" : "there"}`);
   const root = await debianRoot(join(folder.path, "debian"));
   try {
     await install(root, release);

@@ -20,7 +20,7 @@ beforeAll(async () => {
       PACKAGES.map(async (name) => [name, readDeb(await readFile(join(out, `${name}_1.2.3_amd64.deb`)))] as const),
     ),
   );
-});
+}, 120_000);
 afterAll(() => folder.remove());
 
 /** Files with their modes; of the control plane's own tree only the top. */
@@ -73,10 +73,17 @@ describe("the control plane", () => {
   const paths = () => [...debs.get("berth-control-plane")!.data.keys()];
 
   test("brings every source and migration of the project, and no test", () => {
-    expect(paths()).toContain(`${HOME}/src/serve.ts`);
+    for (const path of ["deno.json", "src/serve.ts", "src/permissions.ts", "src/auth/password-worker.ts"]) {
+      expect(paths()).toContain(`${HOME}/${path}`);
+    }
     expect(paths()).toContain(`${HOME}/actors/engine/engine.ts`);
     expect(paths()).toContain(`${HOME}/migrations/0004_commit_units.sql`);
     expect(paths().filter((path) => path.includes(".test.ts") && !path.includes("/node_modules/"))).toEqual([]);
+  });
+
+  test("is configured so that Deno takes its packages as they are", () => {
+    const { bytes } = debs.get("berth-control-plane")!.data.get(`${HOME}/deno.json`)!;
+    expect(JSON.parse(bytes.toString("utf8"))).toEqual({ nodeModulesDir: "manual" });
   });
 
   test("brings the packages it imports and what those need, each in the version of the lock, and no other", () => {

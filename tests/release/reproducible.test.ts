@@ -20,10 +20,10 @@ beforeAll(async () => {
   names = await smallRelease({ folder: join(folder.path, "first"), version: "1.2.3", tree: "whole", key_path });
   expect(await smallRelease({ folder: join(folder.path, "second"), version: "1.2.3", tree: "whole", key_path }))
     .toEqual(names);
-});
+}, 120_000);
 afterAll(() => folder.remove());
 
-test("two releases of one tree are equal in every byte but those of the signature", async () => {
+test("S-42: two releases of one tree are equal in every byte but those of the signature", async () => {
   expect(names.length).toBe(6 + 4);
   const differing: string[] = [];
   for (const name of names) {

@@ -1,12 +1,12 @@
 // A release by the code that makes the real one, whose programs are a line of shell each: everything but their weight.
 import { Buffer } from "node:buffer";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Item, writeRelease } from "../../cli/release/release.ts";
 import { type PackageName, PACKAGES } from "../../cli/release/packages.ts";
 import { readReleaseKey } from "../../cli/release/signature.ts";
-import { controlPlaneFiles } from "../../cli/release/control-plane.ts";
+import { type ControlPlane, controlPlaneFiles, HOME } from "../../cli/release/control-plane.ts";
 import { readLock } from "../../cli/release/lock.ts";
 import type { Architecture } from "../../cli/release/deb.ts";
 import { writeReleaseKey } from "./release-key.ts";
@@ -29,8 +29,6 @@ export type SmallRelease = {
 export async function smallRelease(given: SmallRelease): Promise<readonly string[]> {
   const architecture = given.architecture ?? "amd64";
   const lock = await readLock(join(ROOT, "deno.lock"));
-  const whole = await controlPlaneFiles(ROOT, lock);
-  const few = whole.files.filter(({ path }) => /^usr\/lib\/berth\/(?:src\/)?[^/]*$/.test(path));
   return await writeRelease({
     root: ROOT,
     out: given.folder,
@@ -40,11 +38,22 @@ export async function smallRelease(given: SmallRelease): Promise<readonly string
     program: (item) => Promise.resolve(programOf(item, given.version)),
     manual: [{ path: "usr/share/man/man1/opsctl-cn.1.gz", bytes: Buffer.from("page"), mode: 0o644 }],
     lock,
-    control_plane: given.tree === "whole" ? whole : { ...whole, files: few },
+    control_plane: given.tree === "whole" ? await controlPlaneFiles(ROOT, lock) : await fewFiles(),
     imported: ["commander", "openpgp"],
     runtimes: { bun: "1.0.0", deno: "2.0.0" },
     key: await readReleaseKey(given.key_path, null),
   });
+}
+
+const FEW = ["package.json", "src/serve.ts", "src/permissions.ts"];
+
+async function fewFiles(): Promise<ControlPlane> {
+  const files = await Promise.all(FEW.map(async (name) => ({
+    path: `${HOME}/${name}`,
+    bytes: await readFile(join(ROOT, name)),
+    mode: 0o644,
+  })));
+  return { files, imported: ["pg", "zod"] };
 }
 
 export async function releaseKeyIn(folder: string): Promise<string> {

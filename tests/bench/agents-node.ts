@@ -1,0 +1,204 @@
+// A node agent without a machine. It speaks the protocol as nodeagent does (capacity, status, heartbeat with the jobs in
+// hand, held claims, tombstones before work, blueprint, end) and answers every job at once.
+import type { CapacityReportBody } from "../../src/contract/agent.ts";
+import type { Blueprint, ClaimBody, ClaimView, HeartbeatBody, Job, JobEndBody } from "../../src/contract/job.ts";
+import { lightMachine } from "./agents-machine.ts";
+import { openWire, type Wire, type WireAnswer, type WireCall } from "./agents-wire.ts";
+
+export type NodeKey = { readonly server_uuid: string; readonly api_key: string };
+
+export type Pace = {
+  readonly heartbeat_ms: number;
+  /** How long the server may hold a question for work. */
+  readonly claim_wait_s: number;
+  readonly error_retry_ms: number;
+  readonly capacity_ms: number;
+  /** Between looks whether the status changed, and the longest time between status reports. Null: it reports none. */
+  readonly status: { readonly check_ms: number; readonly full_ms: number } | null;
+};
+
+export type Tally = {
+  beats: number;
+  beat_times_ms: number[];
+  claims: number;
+  reports: number;
+  /** By kind. */
+  jobs: Record<string, number>;
+  tombstones: number;
+  /** Calls that no answer came to. */
+  unanswered: number;
+  /** Answers that are no success, by status. */
+  refused: Record<string, number>;
+};
+
+export type NodeOptions = {
+  readonly ports: readonly number[];
+  readonly pace: Pace;
+  /** Null: it reports none. */
+  readonly capacity: CapacityReportBody | null;
+  /** When it begins. */
+  readonly begin_ms: number;
+  /** Whether each heartbeat has a connection of its own. */
+  readonly beats_once: boolean;
+  readonly tally: Tally;
+};
+
+export type LightNode = {
+  /** Whether a server has heard it and has been asked for work that may be waited for. */
+  isAtWork(): boolean;
+  /** The instances that stand on it. */
+  vms(): readonly string[];
+  stop(): void;
+};
+
+type Request = Pick<WireCall, "method" | "path" | "body">;
+
+const REQUEST_LIMIT_MS = 15_000;
+
+export function newTally(): Tally {
+  return { beats: 0, beat_times_ms: [], claims: 0, reports: 0, jobs: {}, tombstones: 0, unanswered: 0, refused: {} };
+}
+
+export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeOptions): LightNode {
+  const { ports, pace, capacity, begin_ms, beats_once, tally } = options;
+  const machine = lightMachine();
+  const in_hand = new Set<string>();
+  const wires: Wire[] = [];
+  let beaten = false;
+  let asked = false;
+  let stopped = false;
+
+  function wire(once = false): Wire {
+    const made = openWire({ ports, once });
+    wires.push(made);
+    return made;
+  }
+
+  async function ask(by: Wire, request: Request, limit_ms = REQUEST_LIMIT_MS): Promise<WireAnswer | null> {
+    const answer = await by.ask({ ...request, key, limit_ms });
+    if (stopped) return null;
+    if (answer === null) tally.unanswered += 1;
+    else if (!heard(answer)) tally.refused[answer.status] = (tally.refused[answer.status] ?? 0) + 1;
+    return answer;
+  }
+
+  /** Asks again while the server is away or busy. Null only when this agent is stopped. */
+  async function until(by: Wire, request: Request): Promise<WireAnswer | null> {
+    while (!stopped) {
+      const answer = await ask(by, request);
+      if (answer !== null && answer.status !== 429 && answer.status < 500) return answer;
+      await sleep(pace.error_retry_ms);
+    }
+    return null;
+  }
+
+  /** Calls `act` once a period, however long it takes, and soon again when it was not heard. */
+  async function every(period_ms: number, act: () => Promise<boolean>): Promise<void> {
+    for (let due_ms = performance.now(); !stopped;) {
+      if (await act()) due_ms = Math.max(due_ms + period_ms, performance.now());
+      else due_ms = performance.now() + pace.error_retry_ms;
+      await sleep(due_ms - performance.now());
+    }
+  }
+
+  function beating(by: Wire) {
+    return async () => {
+      const body: HeartbeatBody = { running_jobs: [...in_hand] };
+      const sent_ms = performance.now();
+      if (!heard(await ask(by, { method: "POST", path: "/v1/agent/heartbeat", body }))) return false;
+      beaten = true;
+      tally.beats += 1;
+      tally.beat_times_ms.push(performance.now() - sent_ms);
+      return true;
+    };
+  }
+
+  async function report(by: Wire, path: string, body: unknown): Promise<boolean> {
+    const answer = await ask(by, { method: "POST", path, body });
+    tally.reports += 1;
+    return heard(answer);
+  }
+
+  function tellingStatus(by: Wire, full_ms: number) {
+    let told = "{}";
+    let told_ms = performance.now();
+    return async () => {
+      const vms = machine.vms();
+      const text = JSON.stringify(vms);
+      if (text === told && performance.now() - told_ms < full_ms) return true;
+      const payload = { vms, timestamp: new Date().toISOString() };
+      if (!await report(by, "/v1/agent/status", { payload })) return false;
+      told = text;
+      told_ms = performance.now();
+      return true;
+    };
+  }
+
+  async function claiming(by: Wire): Promise<void> {
+    for (let wait = 0; !stopped; wait = pace.claim_wait_s) {
+      const body: ClaimBody = { claimed_by: server_uuid, wait, running_jobs: [...in_hand] };
+      asked ||= wait > 0;
+      const limit_ms = wait * 1_000 + REQUEST_LIMIT_MS;
+      const answer = await ask(by, { method: "POST", path: "/v1/agent/claim", body }, limit_ms);
+      tally.claims += 1;
+      if (!heard(answer)) {
+        await sleep(pace.error_retry_ms);
+        continue;
+      }
+      const { job, tombstones } = answer?.body as ClaimView;
+      for (const each of tombstones) {
+        machine.undo(each);
+        await until(by, { method: "POST", path: `/v1/agent/jobs/${each.id}/bury` });
+        tally.tombstones += 1;
+      }
+      if (job !== null && !in_hand.has(job.id)) void carryOut(job);
+    }
+  }
+
+  const free: Wire[] = [];
+  async function carryOut(job: Job): Promise<void> {
+    in_hand.add(job.id);
+    const by = free.pop() ?? wire();
+    const path = `/v1/agent/jobs/${job.id}`;
+    const reason = await machine.work(job, async () => {
+      const answer = await until(by, { method: "GET", path: `${path}/blueprint` });
+      return heard(answer) ? answer?.body as Blueprint : null;
+    });
+    const body: JobEndBody = { outcome: reason === null ? { kind: "completed" } : { kind: "failed", reason } };
+    // A job that is over already is as good as taken: a tombstone tells what is left to do.
+    await until(by, { method: "POST", path: `${path}/complete`, body });
+    tally.jobs[job.kind.kind] = (tally.jobs[job.kind.kind] ?? 0) + 1;
+    in_hand.delete(job.id);
+    free.push(by);
+  }
+
+  async function begin(): Promise<void> {
+    await sleep(begin_ms);
+    if (capacity !== null) {
+      const [by, path] = [wire(true), "/v1/agent/capacity"];
+      await until(by, { method: "POST", path, body: capacity });
+      void sleep(pace.capacity_ms).then(() => every(pace.capacity_ms, () => report(by, path, capacity)));
+    }
+    if (pace.status !== null) void every(pace.status.check_ms, tellingStatus(wire(true), pace.status.full_ms));
+    void every(pace.heartbeat_ms, beating(wire(beats_once)));
+    void claiming(wire());
+  }
+
+  void begin();
+  return {
+    isAtWork: () => beaten && asked,
+    vms: () => machine.names(),
+    stop: () => {
+      stopped = true;
+      for (const each of wires) each.close();
+    },
+  };
+}
+
+function heard(answer: WireAnswer | null): boolean {
+  return answer !== null && answer.status < 300;
+}
+
+function sleep(duration_ms: number): Promise<void> {
+  return new Promise((wake) => setTimeout(wake, Math.max(0, duration_ms)));
+}

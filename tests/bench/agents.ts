@@ -1,0 +1,268 @@
+// Ten thousand node agents on one server process: each heartbeats every 5 s and always has a claim held. They run in
+// processes of their own, so the server's processor time and memory are its alone.
+// Alone: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N.
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { AGENT_HEARTBEAT_MS, CLAIM_WAIT_S_MAX, KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts";
+import { type DbClient, openClient } from "../../src/db/pool.ts";
+import { formatApiKey } from "../../src/pure/api-key.ts";
+import { type OwnCluster, ownCluster } from "../harness/cluster.ts";
+import { databaseUrl } from "../harness/database-url.ts";
+import { startServer } from "../harness/server-process.ts";
+import { type Call, request } from "../processes/client.ts";
+import { startFleet } from "./agents-fleet.ts";
+import type { NodeKey } from "./agents-node.ts";
+import { cpuTime_ms } from "./cpu-time.ts";
+import { inventory } from "./subjects.ts";
+
+export const AGENTS = 10_000;
+/** Our aims for the server: less than a core, 60 KB for each agent, 100 ms for others. */
+const CORES_MAX = 1;
+const AGENT_BYTES_MAX = 60_000;
+const OTHER_P99_MS_MAX = 100;
+
+const PROCESSES = 4;
+/** Each agent has two connections, and a process so many files; those beyond send heartbeats over one-time connections. */
+const OTHER_FILES = 200;
+/** As long as claims are held, so that they end evenly as well. */
+const RAMP_MS = CLAIM_WAIT_S_MAX * 1_000;
+const START_LIMIT_MS = 180_000;
+/** So that every claim has been answered and asked again. */
+const WARM_UP_MS = (CLAIM_WAIT_S_MAX + 5) * 1_000;
+const WARM_UP_REQUESTS = 500;
+/** Between two others of one kind. */
+const OTHER_EVERY_MS = 50;
+const SEED_LIMIT_MS = 120_000;
+
+export type AgentsReport = {
+  readonly agents: number;
+  /** Those that the server had heard when the measurement began. */
+  readonly at_work: number;
+  readonly seconds: number;
+  /** Cores busy over the measured time. */
+  readonly server_cores: number | null;
+  readonly database_cores: number | null;
+  readonly agents_cores: number;
+  /** What the server's memory grew by when the agents came, for each. */
+  readonly bytes_per_agent: number;
+  readonly server_bytes: number;
+  readonly heartbeats_per_s: number;
+  readonly claims_per_s: number;
+  readonly heartbeat: Quantiles;
+  /** Requests of others meanwhile: a node read, and a node's role written. */
+  readonly read: Quantiles;
+  readonly write: Quantiles;
+  /** Calls of agents that no answer came to, or an answer that is no success. */
+  readonly failed: number;
+  readonly beats_once: number;
+};
+type Quantiles = { readonly p50_ms: number; readonly p99_ms: number };
+
+export type AgentsOptions = { readonly cluster: OwnCluster; readonly agents: number; readonly seconds: number };
+
+export async function measureAgents({ cluster, agents, seconds }: AgentsOptions): Promise<AgentsReport> {
+  const url = await makeDatabase(cluster.url, "bench_agents");
+  const server = await startServer({ env: { DATABASE_URL: url } });
+  const client = await openClient({ url, statementLimit_ms: SEED_LIMIT_MS });
+  try {
+    const nodes = await seedApproved(client, agents);
+    const other = (call: Call) => timeOf(server.url, call);
+    const read = () => other({ method: "GET", path: `/v1/system/cns/${anyOf(nodes)}` });
+    const write = (turn: number) =>
+      other({ method: "POST", path: `/v1/cns/${anyOf(nodes)}/role`, body: { role: turn % 2 === 0 ? "edge" : "both" } });
+    // What the first requests bring with them is not the agents'.
+    for (let turn = 0; turn < WARM_UP_REQUESTS; turn++) await (turn % 2 === 0 ? read() : write(turn));
+    const bytes_before = await residentBytes(server.pid);
+    const beats_once = Math.max(0, 2 * agents + OTHER_FILES - await filesMax(server.pid));
+    const fleet = startFleet({
+      ports: [server.port],
+      nodes,
+      pace: {
+        heartbeat_ms: AGENT_HEARTBEAT_MS,
+        claim_wait_s: CLAIM_WAIT_S_MAX,
+        error_retry_ms: AGENT_HEARTBEAT_MS,
+        capacity_ms: 0,
+        status: null,
+      },
+      capacity: null,
+      beats_once,
+      ramp_ms: RAMP_MS,
+    }, PROCESSES);
+    try {
+      const at_work = await fleet.atWork(START_LIMIT_MS);
+      await sleep(WARM_UP_MS);
+      await fleet.report();
+      const used = () => Promise.all([cpuTime_ms(server.pid), cpuTime_ms(cluster.pid())]);
+      const from = await used();
+      const start_ms = performance.now();
+      const until_ms = start_ms + seconds * 1_000;
+      const [reads, writes] = await Promise.all([repeat(read, until_ms), repeat(write, until_ms)]);
+      const to = await used();
+      const measured_ms = performance.now() - start_ms;
+      const server_bytes = await residentBytes(server.pid);
+      const told = await fleet.report();
+      const cores = (at: 0 | 1) => {
+        const [first, last] = [from[at], to[at]];
+        return first === null || last === null ? null : (last - first) / measured_ms;
+      };
+      return {
+        agents,
+        at_work,
+        seconds,
+        server_cores: cores(0),
+        database_cores: cores(1),
+        agents_cores: told.cpu_ms / measured_ms,
+        bytes_per_agent: (server_bytes - bytes_before) / agents,
+        server_bytes,
+        heartbeats_per_s: told.beats / measured_ms * 1_000,
+        claims_per_s: told.claims / measured_ms * 1_000,
+        heartbeat: quantilesOf(told.beat_times_ms),
+        read: quantilesOf(reads),
+        write: quantilesOf(writes),
+        failed: told.unanswered + Object.values(told.refused).reduce((sum, count) => sum + count, 0),
+        beats_once,
+      };
+    } finally {
+      await fleet.stop();
+    }
+  } finally {
+    await client.end();
+    await server.kill();
+  }
+}
+
+/** Approved nodes as enrolment leaves them, with their keys used. */
+async function seedApproved(owner: DbClient, agents: number): Promise<NodeKey[]> {
+  const keys = Array.from({ length: agents }, () => {
+    const [lookup, secret] = [letters(KEY_LOOKUP_CHARS), letters(KEY_SECRET_CHARS)];
+    const node = { server_uuid: randomUUID(), api_key: formatApiKey(lookup, secret) };
+    return { node, key_id: randomUUID(), lookup, sha256: createHash("sha256").update(secret).digest("hex") };
+  });
+  await owner.query(
+    `with made as (
+       select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) with ordinality
+                as made(server_uuid, key_id, lookup, sha256, n)),
+     keys as (
+       insert into api_key (id, incarnation, version, state, lookup, secret_sha256, user_id, description, scope,
+                            bound_to_cn, created_at)
+       select key_id, gen_random_uuid(), 1, 'live', lookup, sha256, (select id from user_account where is_root limit 1),
+              'agent', 'agent', server_uuid, berth_now() from made)
+     insert into cn (server_uuid, incarnation, version, state, hostname, role, sysinfo, registered_at, approved_at,
+                     bound_api_key_id)
+     select server_uuid, gen_random_uuid(), 1, 'approved', 'node-' || n, 'tenant', $5::jsonb, berth_now(), berth_now(),
+            key_id from made`,
+    [
+      keys.map(({ node }) => node.server_uuid),
+      keys.map(({ key_id }) => key_id),
+      keys.map(({ lookup }) => lookup),
+      keys.map(({ sha256 }) => sha256),
+      JSON.stringify(inventory()),
+    ],
+  );
+  await owner.query("vacuum (analyze) cn, api_key");
+  return keys.map(({ node }) => node);
+}
+
+/** One after another, a while apart. Answers how long each took. */
+async function repeat(act: (turn: number) => Promise<number>, until_ms: number): Promise<number[]> {
+  const times_ms: number[] = [];
+  while (performance.now() < until_ms) {
+    times_ms.push(await act(times_ms.length));
+    await sleep(OTHER_EVERY_MS);
+  }
+  return times_ms;
+}
+
+async function timeOf(url: string, call: Call): Promise<number> {
+  const sent_ms = performance.now();
+  const { status, body } = await request(url, call);
+  // One that is refused for want of time, or never answered, is as late as can be.
+  if (status === null || status === 503) return Infinity;
+  if (status !== 200) throw new Error(`${call.method} ${call.path}: ${status} ${JSON.stringify(body)}`);
+  return performance.now() - sent_ms;
+}
+
+function quantilesOf(times_ms: readonly number[]): Quantiles {
+  const sorted = times_ms.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? NaN;
+  return { p50_ms: at(0.5), p99_ms: at(0.99) };
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1_024;
+}
+
+async function filesMax(pid: number): Promise<number> {
+  return Number(/^Max open files\s+(\d+)/m.exec(await readFile(`/proc/${pid}/limits`, "utf8"))?.[1]);
+}
+
+function anyOf(nodes: readonly NodeKey[]): string {
+  return nodes[Math.floor(Math.random() * nodes.length)]!.server_uuid;
+}
+
+function letters(count: number): string {
+  return randomBytes(count).toString("hex").slice(0, count);
+}
+
+function sleep(duration_ms: number): Promise<void> {
+  return new Promise((wake) => setTimeout(wake, duration_ms));
+}
+
+async function makeDatabase(server_url: string, name: string): Promise<string> {
+  const admin = await openClient({ url: server_url, statementLimit_ms: SEED_LIMIT_MS });
+  await admin.query(`drop database if exists ${name} with (force)`);
+  await admin.query(`create database ${name}`);
+  await admin.end();
+  return databaseUrl(server_url, name);
+}
+
+export function printAgents(report: AgentsReport): void {
+  const { agents, server_cores, database_cores, agents_cores, bytes_per_agent, server_bytes, read, write } = report;
+  const cores = (value: number | null) => value === null ? "-" : value.toFixed(2);
+  const times = ({ p50_ms, p99_ms }: Quantiles) => `${p50_ms.toFixed(1)} ${p99_ms.toFixed(1)}`;
+  const lines: readonly (readonly [string, string | number])[] = [
+    ["agents", agents],
+    ["at work", report.at_work],
+    ["heartbeats and claims per s", `${report.heartbeats_per_s.toFixed(0)} ${report.claims_per_s.toFixed(0)}`],
+    ["cores: server", cores(server_cores)],
+    ["cores: database", cores(database_cores)],
+    ["cores: agents", cores(agents_cores)],
+    ["server's memory, MB", (server_bytes / 1e6).toFixed(0)],
+    ["grown for each agent, KB", (bytes_per_agent / 1e3).toFixed(1)],
+    ["heartbeat: p50 and p99 ms", times(report.heartbeat)],
+    ["a read of others: p50 and p99 ms", times(read)],
+    ["a write of others: p50 and p99 ms", times(write)],
+    ["calls of agents that failed", report.failed],
+    ["heartbeats over one-time connections", report.beats_once],
+  ];
+  for (const [name, value] of lines) console.log(`${name.padEnd(37)} ${value}`);
+  const whole = report.at_work === agents;
+  const aims = [
+    [`less than ${CORES_MAX} core`, whole && server_cores !== null && server_cores < CORES_MAX],
+    [`less than ${AGENT_BYTES_MAX / 1e3} KB for each agent`, whole && bytes_per_agent < AGENT_BYTES_MAX],
+    [`a p99 of others below ${OTHER_P99_MS_MAX} ms`, whole && Math.max(read.p99_ms, write.p99_ms) < OTHER_P99_MS_MAX],
+  ] as const;
+  if (!whole) console.log("the machine is too slow or too busy for so many agents");
+  for (const [aim, met] of aims) console.log(`aim: ${aim}: ${met ? "met" : "missed"}`);
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      json: { type: "boolean", default: false },
+      agents: { type: "string", default: String(AGENTS) },
+      seconds: { type: "string", default: "30" },
+    },
+  });
+  const cluster = await ownCluster({ fsync: "on", synchronous_commit: "on" });
+  try {
+    const report = await measureAgents({ cluster, agents: Number(values.agents), seconds: Number(values.seconds) });
+    if (values.json) console.log(JSON.stringify({ measured_at: new Date().toISOString(), ...report }, null, 2));
+    else printAgents(report);
+  } finally {
+    await cluster.remove();
+  }
+  process.exit(0); // The driver keeps idle sockets for a while.
+}

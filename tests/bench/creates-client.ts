@@ -1,0 +1,105 @@
+// A client that wants one instance and goes on, always with the same Idempotency-Key and each time at a server that runs,
+// until it knows whether it has it.
+import type { Instance } from "../../src/contract/instance.ts";
+import type { CreateCall } from "./creates-site.ts";
+
+export type Created = {
+  readonly name: string;
+  readonly outcome: "acknowledged" | "no_room" | "failed" | "unknown";
+  /** The id of what was acknowledged. */
+  readonly id: string | null;
+  /** The host and the address as the answer told them. */
+  readonly instance: Instance | null;
+  readonly took_ms: number;
+  /** Attempts that no answer came to. */
+  readonly unanswered: number;
+  /** Whether the servers it asked were more than one. */
+  readonly went_over: boolean;
+  /** 409: the first request with this key still runs. */
+  readonly still_running: number;
+  /** 503 and 429: try again. */
+  readonly busy: number;
+  /** What the last refusal said. */
+  readonly said: string | null;
+};
+
+export type CreateOptions = {
+  /** The servers that can be reached now. */
+  readonly urls: () => readonly string[];
+  /** Which of them it asks first. */
+  readonly first?: number;
+  /** No attempt begins after this. */
+  readonly limit_ms: number;
+};
+
+/** Doubled with each answer that says to try again, and as much again by chance, so that a thousand do not come at once. */
+const RETRY_MS = 50;
+const RETRY_MS_MAX = 4_000;
+
+type Heard = { readonly status: number; readonly retry_after_s: number; readonly body: Partial<Instance> & Said };
+type Said = { readonly message?: string };
+
+export async function createOne(call: CreateCall, { urls, first = 0, limit_ms }: CreateOptions): Promise<Created> {
+  const start_ms = performance.now();
+  const asked = new Set<string>();
+  let [unanswered, still_running, busy] = [0, 0, 0];
+  let said: string | null = null;
+  const end = (outcome: Created["outcome"], instance: Instance | null = null): Created => ({
+    name: call.body.name,
+    outcome,
+    id: instance?.id ?? null,
+    instance,
+    took_ms: performance.now() - start_ms,
+    unanswered,
+    went_over: asked.size > 1,
+    still_running,
+    busy,
+    said,
+  });
+
+  for (let turn = first; performance.now() - start_ms < limit_ms;) {
+    const known = urls();
+    const url = known[turn % known.length];
+    if (url !== undefined) asked.add(url);
+    const heard = url === undefined ? null : await attempt(url, call, limit_ms);
+    if (heard === null) {
+      unanswered += 1;
+      turn += 1;
+      await sleep(RETRY_MS);
+      continue;
+    }
+    const { status, body, retry_after_s } = heard;
+    if (status === 201) return end("acknowledged", body as Instance);
+    said = `${status} ${body.message ?? ""}`;
+    if (status === 503 && body.message?.startsWith("no eligible compute node")) return end("no_room");
+    if (status === 409 && body.message?.includes("still runs")) still_running += 1;
+    else if (status === 503 || status === 429) busy += 1;
+    else return end("failed");
+    const pause_ms = Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** (busy + still_running)) * (1 + Math.random());
+    await sleep(Math.max(pause_ms, retry_after_s * 1_000));
+  }
+  return end("unknown");
+}
+
+async function attempt(url: string, call: CreateCall, limit_ms: number): Promise<Heard | null> {
+  try {
+    const response = await fetch(url + call.path, {
+      method: call.method,
+      headers: {
+        authorization: `Bearer ${call.key}`,
+        "content-type": "application/json",
+        "idempotency-key": call.idempotency_key,
+      },
+      body: JSON.stringify(call.body),
+      signal: AbortSignal.timeout(limit_ms),
+    });
+    const retry_after_s = Number(response.headers.get("retry-after") ?? 0);
+    return { status: response.status, retry_after_s, body: await response.json() };
+  } catch {
+    return null;
+  }
+}
+
+function sleep(duration_ms: number): Promise<void> {
+  return new Promise((wake) => setTimeout(wake, duration_ms));
+}

@@ -1,0 +1,97 @@
+// `deno run -A tests/release/built-twice-trial.ts`: the whole release, built from two copies of the project in different
+// places, is equal in every byte but those of the signature; and every executable is of its kind of machine, with what Bun
+// put behind it. Needs the network for Bun's other half, unless that is in its cache.
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { ARCHITECTURES } from "../../cli/release/deb.ts";
+import { EXECUTABLES } from "../../cli/release/packages.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { VERSION } from "../../src/version.ts";
+import { readDeb } from "./read-deb.ts";
+import { releaseKeyIn, ROOT, TIME_S } from "./small-release.ts";
+import { hasTool, run } from "./tools.ts";
+
+/** No part of what is built. */
+const LEFT_OUT = ["dist", ".berth", ".git"];
+/** ELF, e_machine: where it stands, and its values. */
+const MACHINE_AT = 18;
+const MACHINES = { amd64: 0x3e, arm64: 0xb7 } as const;
+const ELF_MAGIC = "\x7fELF";
+/** Where Debian's cross libraries are. */
+const ARM_LIBRARIES = "/usr/aarch64-linux-gnu";
+
+const violations: string[] = [];
+function check(subject: string, holds: boolean): void {
+  console.log(`${holds ? "ok  " : "FAIL"} ${subject}`);
+  if (!holds) violations.push(subject);
+}
+
+async function build(project: string, out: string, key_path: string): Promise<readonly string[]> {
+  const words = ["run", "-A", join(project, "cli/release/main.ts"), "--key", key_path, "--out", out];
+  const { code, stderr } = await run(process.execPath, words, { SOURCE_DATE_EPOCH: String(TIME_S) });
+  if (code !== 0) throw new Error(`the release in ${project} ended with ${code}:\n${stderr}`);
+  return (await readdir(out)).sort();
+}
+
+async function copyProject(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  for (const name of (await readdir(from)).filter((each) => !LEFT_OUT.includes(each))) {
+    await cp(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true });
+  }
+}
+
+/** What runs it here: nothing, an emulator, or null where neither does. */
+async function runnerOf(architecture: keyof typeof MACHINES): Promise<readonly string[] | null> {
+  if (process.arch === { amd64: "x64", arm64: "arm64" }[architecture]) return [];
+  const emulated = architecture === "arm64" && await hasTool("qemu-aarch64-static") &&
+    (await run("test", ["-e", `${ARM_LIBRARIES}/lib/ld-linux-aarch64.so.1`])).code === 0;
+  return emulated ? ["qemu-aarch64-static", "-L", ARM_LIBRARIES] : null;
+}
+
+async function checkExecutable(release: string, name: string, architecture: keyof typeof MACHINES): Promise<void> {
+  const { data } = readDeb(await readFile(join(release, `${name}_${VERSION}_${architecture}.deb`)));
+  const { bytes } = data.get(`usr/bin/${name}`)!;
+  const isElf = bytes.toString("latin1", 0, ELF_MAGIC.length) === ELF_MAGIC;
+  check(
+    `${name} is an executable for ${architecture}`,
+    isElf && bytes.readUInt16LE(MACHINE_AT) === MACHINES[architecture],
+  );
+  const runner = await runnerOf(architecture);
+  if (runner === null) return console.log(`skipped: nothing here runs ${name} of ${architecture}`);
+  const path = join(release, `${name}-${architecture}`);
+  await writeFile(path, bytes, { mode: 0o755 });
+  // A stripped one is a plain bun, whose version is another.
+  const [program = "", ...words] = [...runner, path, name === "index-builder" ? "vendors" : "--version"];
+  const { code, stdout } = await run(program, words);
+  check(`${name} of ${architecture} runs`, code === 0 && (name === "index-builder" || stdout.trim() === VERSION));
+}
+
+async function trial(folder: TemporaryFolder): Promise<void> {
+  const key_path = await releaseKeyIn(folder.path);
+  const [first = "", second = "", here = "", there = ""] = ["first", "second", "here", "some/where/else"]
+    .map((name) => join(folder.path, name));
+  await copyProject(ROOT, here);
+  await copyProject(here, there);
+  const names = await build(here, first, key_path);
+  const again = await build(there, second, key_path);
+  check(`both have the same ${names.length} files`, names.join() === again.join());
+  for (const name of names.filter((each) => each !== "SHA256SUMS.asc")) {
+    const [one, other] = await Promise.all([first, second].map((release) => readFile(join(release, name))));
+    check(`${name} is equal`, one!.equals(other!));
+  }
+  for (const architecture of ARCHITECTURES) {
+    for (const name of EXECUTABLES) await checkExecutable(first, name, architecture);
+  }
+}
+
+const folder = await temporaryFolder("built-twice");
+try {
+  await trial(folder);
+} finally {
+  await folder.remove();
+}
+if (violations.length > 0) {
+  console.error(`${violations.length} do not hold`);
+  process.exit(1);
+}

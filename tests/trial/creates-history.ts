@@ -1,0 +1,56 @@
+// What the clients were told about their creates, and what the nodes run, against the instances that are there.
+import type { FleetReport } from "../bench/agents-process.ts";
+import type { Created } from "../bench/creates-client.ts";
+import type { DbClient } from "../../src/db/pool.ts";
+
+export type Found = {
+  readonly id: string;
+  readonly name: string;
+  readonly host_cn_uuid: string | null;
+};
+
+export async function findInstances(db: DbClient): Promise<Found[]> {
+  return (await db.query<Found>("select id, name, host_cn_uuid from instance")).rows;
+}
+
+/** What was acknowledged is there once, under the id that was told; what was refused is not, and nothing is nobody's. */
+export function clientViolations(all: readonly Created[], instances: readonly Found[]): string[] {
+  const by_name = Map.groupBy(instances, ({ name }) => name);
+  const names = new Set(all.map(({ name }) => name));
+  const nobodys = instances.filter(({ name }) => !names.has(name)).map(({ name }) => `nobody asked for ${name}`);
+  return [
+    ...nobodys,
+    ...all.flatMap(({ name, outcome, id, said }) => {
+      const found = by_name.get(name) ?? [];
+      if (found.length > 1) return [`${name} is there ${found.length} times`];
+      switch (outcome) {
+        case "acknowledged":
+          return found[0]?.id === id
+            ? []
+            : [`${name} was acknowledged as ${id}, and ${found[0]?.id ?? "none"} is there`];
+        case "no_room":
+          return found.length === 0 ? [] : [`${name} was refused and is there as ${found[0]?.id}`];
+        case "failed":
+        case "unknown":
+          return [`${name}: ${outcome}: ${said ?? "never answered"}`];
+      }
+    }),
+  ];
+}
+
+/** Each node runs what stands on it by our records, and nothing else. */
+export function nodeViolations({ vms, refused }: FleetReport, instances: readonly Found[]): string[] {
+  const on = Map.groupBy(instances, ({ host_cn_uuid }) => host_cn_uuid);
+  return [
+    ...Object.entries(vms).flatMap(([node, ids]) => {
+      const expected = (on.get(node) ?? []).map(({ id }) => id);
+      const missing = expected.filter((id) => !ids.includes(id)).map((id) => `${node} does not run ${id}`);
+      const extra = ids.filter((id) => !expected.includes(id)).map((id) =>
+        `${node} runs ${id}, which stands elsewhere`
+      );
+      return [...missing, ...extra];
+    }),
+    ...Object.entries(refused).filter(([status]) => Number(status) < 500 && status !== "429" && status !== "409")
+      .map(([status, count]) => `agents were refused with ${status}, ${count} times`),
+  ];
+}

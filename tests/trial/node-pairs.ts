@@ -1,0 +1,188 @@
+// Every pair of commands on one node, in every state it can be in, in every order of their statements with up to two
+// changes of turn: what both hear and what is left is what one of them after the other would have made. reliability.md,
+// R-02 and section 4, L2.
+import { randomBytes } from "node:crypto";
+import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
+import { brokenInvariants } from "../doctor/broken.ts";
+import { newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
+import type { TwoEngines } from "./two-engines.ts";
+
+const STATES = ["absent", "pending", "approved", "disabled", "awaiting_setup", "setting_up"] as const;
+type State = (typeof STATES)[number];
+/** One check of the whole database for so many pairs. */
+const CHECK_EVERY = 50;
+
+/** A node in a state, and the words for whatever is its own. */
+type Ground = {
+  readonly id: string;
+  readonly code: string;
+  readonly epoch: number;
+  readonly words: Map<string, string>;
+};
+
+type Make = (ground: Ground, by: string, two: TwoEngines) => CnMessage;
+
+const COMMANDS: Readonly<Record<string, Make>> = {
+  register: ({ id, words }, by, two) => registration(id, newCode(words, by), newKey(words, by, two), two),
+  approve: ({ code, words }, by, two) => ({
+    type: "approve",
+    claim_code: code,
+    key: newKey(words, by, two),
+    operation_id: two.newId(),
+  }),
+  disable: () => ({ type: "disable" }),
+  remove: () => ({ type: "remove" }),
+  factory_reset: () => ({ type: "factory_reset" }),
+  set_role: (_ground, by) => ({ type: "set_role", role: by === "first" ? "edge" : "both" }),
+  set_traits: (_ground, by) => ({ type: "set_traits", traits: { by } }),
+  set_placement: (_ground, by) => ({ type: "set_placement", patch: { cordoned: by === "first" } }),
+  set_root_password: (_ground, by) => ({ type: "set_root_password", root_password_hash: `$6$${by}$hash` }),
+  announce: ({ id }, by) => ({
+    type: "announce",
+    server_uuid: id,
+    hostname: `announced-${by}`,
+    sysinfo: INVENTORY,
+    policy_version: 1,
+    window_needed: false,
+  }),
+  approve_setup: ({ words }, by, two) => approval(newEpoch(words, by), two),
+  take_bundle: ({ words }, by, two) => ({ type: "take_bundle", key: newKey(words, by, two) }),
+  setup_progressed: ({ epoch }, by) => ({ type: "setup_progressed", epoch, step: by, message: null, percent: 1 }),
+  setup_completed: ({ epoch }) => ({ type: "setup_completed", epoch, enrollment_pi: "pi" }),
+  setup_failed: ({ epoch }, by) => ({ type: "setup_failed", epoch, reason: by }),
+  revert_setup: ({ epoch }, by) => ({ type: "revert_setup", epoch, reason: by }),
+};
+
+/** Disks that a layout fits on. */
+const INVENTORY = { Disks: { c0t0d0: { "Size in GB": 600 }, c0t1d0: { "Size in GB": 600 } } };
+
+let user_id = "";
+
+/** What all nodes need: a user whom their keys act for, and an image to enrol with. */
+async function prepare(two: TwoEngines): Promise<void> {
+  user_id = two.newId();
+  await two.make({ kind: "user", id: user_id }, { type: "create_root", id: user_id, username: "root" });
+  await two.make({ kind: "boot-policy", id: "site" }, {
+    type: "put",
+    policy: { auto_enroll: true, allowlist: [], enrollment_pi: "pi", enrollment_kernel_args: [], admin_network: null },
+    span: null,
+    expected: null,
+    current: 0,
+  });
+}
+
+/** `every`: only each nth of the pairs, for a look. */
+export async function runNodePairs(two: TwoEngines, every = 1): Promise<PairReport> {
+  await prepare(two);
+  const report = newReport();
+  const names = Object.keys(COMMANDS);
+  const pairs = STATES.flatMap((state) =>
+    names.flatMap((first, index) => names.slice(index).map((second) => [state, first, second] as const))
+  );
+  for (const [index, [state, first, second]] of pairs.entries()) {
+    if (index % every !== 0 || report.violations.length >= VIOLATIONS_MAX) continue;
+    await tryPair(two, report, {
+      name: `${first} and ${second} of a node that is ${state}`,
+      ground: () => groundIn(state, two),
+      act: (ground, party) => {
+        const message = COMMANDS[party === 0 ? first : second]!(ground, party === 0 ? "first" : "second", two);
+        return two.sides[party].engine.send({ kind: "cn", id: ground.id }, message);
+      },
+      left: (ground) => leftOf(two, ground),
+    });
+    if (report.pairs % CHECK_EVERY === 0) report.violations.push(...await brokenInvariants(two.db));
+  }
+  await two.rest();
+  report.violations.push(...await brokenInvariants(two.db));
+  return report;
+}
+
+/** The node and its keys, in words that are the same for every node. */
+async function leftOf(two: TwoEngines, { id, words }: Ground): Promise<unknown> {
+  const { rows: [row] } = await two.db.query(
+    `select state, hostname, role, claim_code, bound_api_key_id, pending_credential is null as delivered,
+            ticket_keys is null as without_tickets, setup_epoch, bundle_taken, root_password_hash, last_setup_error,
+            setup_progress->>'step' as step, disk_layout is null as without_layout, conflict is null as alone,
+            (select array_agg(k.id::text order by k.id) from api_key k where k.bound_to_cn = cn.server_uuid) as keys,
+            (select p.cordoned from cn_placement p where p.server_uuid = cn.server_uuid) as cordoned,
+            (select p.traits from cn_placement p where p.server_uuid = cn.server_uuid) as traits
+       from cn where server_uuid = $1`,
+    [id],
+  );
+  if (row === undefined) return "absent";
+  return JSON.parse(JSON.stringify(row), (_key, value) => words.get(String(value)) ?? value);
+}
+
+async function groundIn(state: State, two: TwoEngines): Promise<Ground> {
+  const id = two.newId();
+  const words = new Map<string, string>([[id, "the node"]]);
+  const code = newCode(words, "its");
+  const epoch = newEpoch(words, "its");
+  const ground = { id, code, epoch, words };
+  const tell = (message: CnMessage) => two.make({ kind: "cn", id }, message);
+  const key = newKey(words, "its", two);
+  switch (state) {
+    case "absent":
+      return ground;
+    case "pending":
+    case "approved":
+    case "disabled":
+      await tell(registration(id, code, key, two));
+      if (state !== "pending") await tell({ type: "approve", claim_code: code, key, operation_id: two.newId() });
+      if (state === "disabled") await tell({ type: "disable" });
+      return ground;
+    case "awaiting_setup":
+    case "setting_up":
+      await tell(COMMANDS["announce"]!(ground, "its", two));
+      if (state === "awaiting_setup") return ground;
+      await tell(approval(epoch, two));
+      await tell({ type: "take_bundle", key });
+      return ground;
+  }
+}
+
+function registration(server_uuid: string, claim_code: string, key: NewNodeKey, two: TwoEngines): CnMessage {
+  return {
+    type: "register",
+    server_uuid,
+    hostname: "registered",
+    admin_ip: null,
+    sysinfo: {},
+    console_listen_port: null,
+    console_tls_spki_sha256_hex: null,
+    claim_code,
+    claim_code_ttl_s: 3_600,
+    registration_id: two.newId(),
+    poll_token_sha256: randomBytes(32).toString("hex"),
+    key,
+    operation_id: two.newId(),
+  };
+}
+
+function approval(epoch: number, two: TwoEngines): CnMessage {
+  const plain = { disk_width: null, disk_spares: null, disk_exclude: [], disk_compress: null, hostname: null };
+  const layout = { ...plain, disk_layout: "mirror", disk_cache: true } as const;
+  return { type: "approve_setup", approval: layout, epoch, operation_id: two.newId() };
+}
+
+let made = 0;
+
+function newCode(words: Map<string, string>, by: string): string {
+  const code = (made += 1).toString(36).toUpperCase().padStart(6, "0");
+  words.set(code, `the code of ${by}`);
+  return code;
+}
+
+function newEpoch(words: Map<string, string>, by: string): number {
+  made += 1;
+  words.set(String(made), `the epoch of ${by}`);
+  return made;
+}
+
+function newKey(words: Map<string, string>, by: string, two: TwoEngines): NewNodeKey {
+  const id = two.newId();
+  words.set(id, `the key of ${by}`);
+  const lookup = randomBytes(6).toString("hex");
+  const secret_sha256 = randomBytes(32).toString("hex");
+  return { id, lookup, secret_sha256, sealed: `sealed ${by}`, sealed_tickets: `tickets ${by}`, user_id };
+}

@@ -1,0 +1,101 @@
+// The messages that make what the pairs of operations are about.
+import type { Message } from "../../actors/engine/types.ts";
+import type { Ground } from "./parent-ground.ts";
+
+const PLAN = { ipv4_block: "10.0.0.0/16", ipv6_block: "fd00::/56" };
+
+type Of = Pick<Ground, "tenant_id" | "project_id">;
+
+export function createdVpc(
+  { tenant_id, project_id }: Of,
+  { id, main, name }: { readonly id: string; readonly main: string; readonly name: string },
+): Message {
+  // From the end of the id, which is by chance.
+  const vnis = [0, 1, 2].map((more) => 4_096 + (Number.parseInt(id.slice(-6), 16) + more) % 16_000_000);
+  return {
+    type: "create",
+    id,
+    tenant_id,
+    project_id,
+    name,
+    description: "",
+    main_route_table_id: main,
+    vnis,
+    ...PLAN,
+  };
+}
+
+export function createdSubnet(
+  g: Ground,
+  { id, name, block, empty = false }: {
+    readonly id: string;
+    readonly name: string;
+    readonly block: string;
+    /** In the VPC that is empty. */
+    readonly empty?: boolean;
+  },
+): Message {
+  return {
+    type: "create",
+    id,
+    tenant_id: g.tenant_id,
+    project_id: g.project_id,
+    vpc_id: empty ? g.empty_vpc : g.vpc,
+    route_table_id: empty ? g.empty_vpc_main : g.main_table,
+    name,
+    description: "",
+    ipv4_block: block,
+    ipv6_block: null,
+    plan: PLAN,
+  };
+}
+
+export function createdRoute(g: Ground, id: string, name: string): Message {
+  const { tenant_id, project_id, vpc } = g;
+  return {
+    type: "create",
+    id,
+    tenant_id,
+    project_id,
+    vpc_id: vpc,
+    route_table_id: g.table,
+    name,
+    description: "",
+    destination: "fd00:0:0:1::/64",
+    target: { kind: "nat_gateway", nat_gateway_id: g.nat_gateway },
+    gateway: { tenant_id, project_id, vpc_id: vpc },
+    plan: PLAN,
+  };
+}
+
+export function createdInstance(g: Ground, newId: () => string, name: string): Message {
+  return {
+    type: "create",
+    id: newId(),
+    silo_id: g.silo_id,
+    tenant_id: g.tenant_id,
+    project_id: g.project_id,
+    name,
+    description: "",
+    brand: "bhyve",
+    cpu: 1,
+    memory_bytes: 2 ** 30,
+    image_id: g.image,
+    primary_subnet_id: g.subnet,
+    ssh_key_ids: [],
+    user_data: null,
+    nics: [{
+      id: newId(),
+      mac: null,
+      name: "net0",
+      subnet_id: g.subnet,
+      vpc_id: g.vpc,
+      ipv4_token: `address:${newId()}`,
+      ipv6_token: null,
+    }],
+    boot_disk: { id: newId(), size_bytes: 2 ** 30 },
+    candidates: [g.node],
+    operation_id: newId(),
+    limit_ms: 3_600_000,
+  };
+}
