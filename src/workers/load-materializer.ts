@@ -32,6 +32,8 @@ export function createLoadMaterializer({ materialize, ports, interval_s }: LoadO
 
   async function rest(duration_s: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
+    // It may have been stopped while the database was asked how long.
+    if (stopped) return;
     await new Promise<void>((resolve) => {
       wake = resolve;
       timer = setTimeout(resolve, duration_s * 1_000);

@@ -20,7 +20,7 @@ test.each([
   ["file:///etc/passwd", false],
   ["id.example", false],
   ["", false],
-])("%j as the URL of an issuer: %j", (url, good) => {
+])("S-25: %j as the URL of an issuer: %j", (url, good) => {
   expect(isIssuerUrl(url)).toBe(good);
 });
 

@@ -32,15 +32,16 @@ const COUNT_LIMIT_MS = 60_000;
 export type CreatesLine = {
   readonly name: string;
   readonly creates_per_s: number;
-  readonly p50_ms: number;
-  readonly p99_ms: number;
+  /** Null here and below when none ended in the measured time. */
+  readonly p50_ms: number | null;
+  readonly p99_ms: number | null;
   readonly pgbench_tps: number | null;
   /** Creates for each transaction of pgbench. */
   readonly ratio: number | null;
   /** Processor time of one create, in milliseconds. */
   readonly server_cpu_ms: number | null;
   readonly database_cpu_ms: number | null;
-  readonly agents_cpu_ms: number;
+  readonly agents_cpu_ms: number | null;
 };
 
 export type CreatesOptions = {
@@ -139,19 +140,20 @@ async function runLoad({ name, clients, projects }: Load, place: Place) {
   if (wrong !== undefined) throw new Error(`a create ended as ${wrong.outcome}: ${wrong.said}`);
   const running = await countRunning(db) - before;
   if (running !== made.length) throw new Error(`${made.length} creates were acknowledged, ${running} instances run`);
+  const shared = (cpu_ms: number) => times_ms.length === 0 ? null : cpu_ms / times_ms.length;
   const each = (at: 0 | 1) => {
     const [first, last] = [from[at], to[at]];
-    return first === null || last === null ? null : (last - first) / times_ms.length;
+    return first === null || last === null ? null : shared(last - first);
   };
   const sorted = times_ms.toSorted((a, b) => a - b);
   return {
     name,
     creates_per_s: times_ms.length / seconds,
-    p50_ms: sorted[Math.floor(sorted.length * 0.5)] ?? NaN,
-    p99_ms: sorted[Math.floor(sorted.length * 0.99)] ?? NaN,
+    p50_ms: sorted[Math.floor(sorted.length * 0.5)] ?? null,
+    p99_ms: sorted[Math.floor(sorted.length * 0.99)] ?? null,
     server_cpu_ms: each(0),
     database_cpu_ms: each(1),
-    agents_cpu_ms: agents.cpu_ms / times_ms.length,
+    agents_cpu_ms: shared(agents.cpu_ms),
   };
 }
 
@@ -168,13 +170,13 @@ function summarise(lines: readonly CreatesLine[]): CreatesLine[] {
     return {
       name,
       creates_per_s: middle((line) => line.creates_per_s) ?? NaN,
-      p50_ms: middle((line) => line.p50_ms) ?? NaN,
-      p99_ms: middle((line) => line.p99_ms) ?? NaN,
+      p50_ms: middle((line) => line.p50_ms),
+      p99_ms: middle((line) => line.p99_ms),
       pgbench_tps: middle((line) => line.pgbench_tps),
       ratio: middle((line) => line.ratio),
       server_cpu_ms: middle((line) => line.server_cpu_ms),
       database_cpu_ms: middle((line) => line.database_cpu_ms),
-      agents_cpu_ms: middle((line) => line.agents_cpu_ms) ?? NaN,
+      agents_cpu_ms: middle((line) => line.agents_cpu_ms),
     };
   });
 }
@@ -182,8 +184,8 @@ function summarise(lines: readonly CreatesLine[]): CreatesLine[] {
 const COLUMNS: readonly (readonly [string, (line: CreatesLine) => string])[] = [
   ["creates", (line) => line.name],
   ["per s", (line) => line.creates_per_s.toFixed(1)],
-  ["p50 ms", (line) => line.p50_ms.toFixed(0)],
-  ["p99 ms", (line) => line.p99_ms.toFixed(0)],
+  ["p50 ms", (line) => fixed(line.p50_ms, 0)],
+  ["p99 ms", (line) => fixed(line.p99_ms, 0)],
   ["pgbench tps", (line) => fixed(line.pgbench_tps, 0)],
   ["ratio", (line) => fixed(line.ratio, 4)],
   ["CPU ms: server", (line) => fixed(line.server_cpu_ms, 1)],

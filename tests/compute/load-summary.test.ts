@@ -1,6 +1,7 @@
 // Summaries of the load of nodes, made of what they report, as placement reads them. Document 4, 4.3, 4.5 and 9.2.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { placementSnapshot } from "../../actors/placement/reads.ts";
+import { createLoadMaterializer } from "../../src/workers/load-materializer.ts";
 import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
 import { openNode, report } from "./placed.ts";
 
@@ -116,4 +117,18 @@ test("the control plane makes a pass each time it is woken, when one is due", as
   await says(0.5, 500);
   await t.plane.pass();
   expect(await summary()).toMatchObject({ cpu_p95_5m: 0.5 });
+});
+
+test("the passes end at once when they are told to, also while nobody has said yet how long to wait", async () => {
+  let say = (_interval_s: number) => {};
+  const interval = new Promise<number>((resolve) => say = resolve);
+  const load = createLoadMaterializer({
+    materialize: () => Promise.reject(new Error("no pass is due")),
+    ports: { report: (message) => expect.unreachable(message) },
+    interval_s: () => interval,
+  });
+  load.start();
+  const stopped = load.stop();
+  say(86_400);
+  await stopped;
 });

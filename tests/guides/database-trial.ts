@@ -5,7 +5,7 @@ import { ROOT_KEY } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { buildExecutables } from "../processes/executables.ts";
 import { endServers, installedPostgres } from "./postgres.ts";
-import { berth, runGuides } from "./run.ts";
+import { berth, hasPrograms, runGuides } from "./run.ts";
 
 /** A server that archives its log and, since nothing outlives the test, does not flush to the disk. */
 const PRIMARY = `
@@ -42,7 +42,7 @@ afterEach(async () => {
 
 async function atDatabase(guide: string): Promise<void> {
   const postgres = await installedPostgres();
-  if (postgres === null) return;
+  if (postgres === null || !hasPrograms("curl")) return;
   const free = await Promise.all(PORTS.map(async (port) => [port, String(await freePort())] as const));
   await runGuides([guide], {
     folder: folder.path,

@@ -9,7 +9,7 @@ import { ROOT_KEY } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { webFolder } from "../index-builder/recorded-vendor.ts";
 import { buildExecutables } from "../processes/executables.ts";
-import { berth, ROOT, runGuides } from "./run.ts";
+import { berth, hasPrograms, ROOT, runGuides } from "./run.ts";
 
 let database: FreshDatabase;
 let folder: TemporaryFolder;
@@ -24,11 +24,13 @@ afterEach(async () => {
 });
 
 test("the guide to installing holds: from a database to an operator who is logged in", async () => {
+  if (!hasPrograms("curl", "openssl")) return;
   const env = { BERTH: berth(), DATABASE_URL: database.url };
   await runGuides(["install"], { folder: folder.path, env, instead: { "8080": String(await freePort()) } });
 }, 300_000);
 
 test("the guide to the image index holds, with a recorded web in place of the vendors'", async () => {
+  if (!hasPrograms("curl")) return;
   const bin = join(folder.path, "bin");
   await mkdir(bin);
   const program = `#!/bin/sh\nexec "${process.execPath}" run -A --quiet "${ROOT}index-builder/main.ts" "$@"\n`;

@@ -3,32 +3,38 @@
 import { readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startVendor, type Vendor } from "../cli/image/vendor.ts";
 import { buildExecutables } from "../processes/executables.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
-import { ROOT, runBlocks, type Step } from "./run.ts";
+import { hasPrograms, ROOT, runBlocks, type Step } from "./run.ts";
 
 let database: FreshDatabase;
 let folder: TemporaryFolder;
 let server: ServerProcess;
+let vendor: Vendor;
 beforeAll(async () => {
   await buildExecutables();
   database = await freshDatabase();
   folder = await temporaryFolder("readme");
+  vendor = await startVendor();
   await symlink(join(ROOT, "dist"), join(folder.path, "dist"));
   const lab = { BERTH_LAB: "1", BERTH_LAB_NODES: "3", BERTH_DATA_DIR: folder.path };
   server = await startServer({ env: { DATABASE_URL: database.url, ...lab } });
 }, 300_000);
 afterAll(async () => {
   await server?.stop();
+  await vendor?.close();
   await database?.drop();
   await folder?.remove();
 });
 
+const readme = await readFile(join(ROOT, "README.md"), "utf8");
+
 /** The README's blocks of commands, with the line that each begins at. */
-async function commandBlocks(): Promise<{ line: number; lines: string[] }[]> {
-  const lines = (await readFile(join(ROOT, "README.md"), "utf8")).split("\n");
+function commandBlocks(): { line: number; lines: string[] }[] {
+  const lines = readme.split("\n");
   const marks = lines.flatMap((line, at) => line.startsWith("```") ? [at] : []);
   expect(marks.length % 2).toBe(0);
   return marks.flatMap((at, index) => {
@@ -38,8 +44,10 @@ async function commandBlocks(): Promise<{ line: number; lines: string[] }[]> {
 }
 
 test("every command of the README does what it says", async () => {
-  const blocks = await commandBlocks();
-  const commands = blocks.flatMap(({ lines }) => lines).map((line) => line.trim()).filter((line) => line !== "");
+  if (!hasPrograms("curl")) return;
+  const blocks = commandBlocks();
+  const whole = blocks.map(({ lines }) => lines.join("\n").replace(/\\\n */g, "")).join("\n");
+  const commands = whole.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   // What is no command of an executable is known here by name, so that a new kind of line is not passed over.
   const others = commands.filter((line) => !/^dist\/(?:opsctl|tenantctl) /.test(line));
   expect(others.map((line) => line.replace(/ {2,}#.*/, ""))).toEqual([
@@ -64,22 +72,30 @@ code="$(cat nodes/lab-node-1/claim-code)"
     before,
     instead: {
       "XXX-XXX": '"$code"',
+      "--nic NIC": '--nic "$nic"',
+      "https://images.example": vendor.base,
       "open http://127.0.0.1:8080/docs": `curl -fsS ${server.url}/docs -o docs.html`,
     },
   });
 }, 300_000);
 
-/** Between the two halves of the tenant's part the key and the place are handed over, as the text there says. */
+/** What the README tells in words between its commands: what is handed over, and what an operator does meanwhile. */
 function script(lines: readonly string[]): string {
   const hand_over = `
 export TENANTCTL_ACCESS_TOKEN="$(cat tenant.key)" TENANTCTL_PROJECT=shop
 export TENANTCTL_TENANT="$(dist/opsctl tenant show web | sed -n 's/^id: *//p')"`;
+  const found_nic = `nic="$(dist/tenantctl nic list --instance web1 -o table --no-headers | awk '{ print $1 }')"`;
+  const [, image = expect.fail("the README imports no image")] = /`(opsctl image import [^`]+)`/.exec(readme) ?? [];
   return lines.map((line) => {
     if (line.includes("api-key create --tenant")) return `${line.replace(/ #.*/, "")} > tenant.key${hand_over}`;
     // A password is asked for on a terminal; here it comes from a pipe.
     if (line.includes("user create")) {
       return `echo 'a password of alice' | ${line.replace(/ #.*/, "")} --password-stdin`;
     }
+    if (line.includes("instance create")) {
+      return `until dist/opsctl cn doctor lab-node-1; do sleep 0.2; done\ndist/${image}\n${line}`;
+    }
+    if (line.includes("nic list")) return `${line}\n${found_nic}`;
     return line;
   }).join("\n");
 }

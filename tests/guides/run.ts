@@ -2,6 +2,7 @@
 // What a block leaves running goes on until the guide is through, and ends with it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -30,6 +31,16 @@ export function berth(): string {
 /** For a slow machine; a guide that waits for what never comes must end with words. */
 const SESSION_LIMIT_MS = 280_000;
 const LOG_CHARS_MAX = 4_000;
+
+/** Whether the machine has these programs; where it has not, the console says what to install. */
+export function hasPrograms(...names: readonly string[]): boolean {
+  const places = (process.env.PATH ?? "").split(":");
+  const missing = names.filter((name) => !places.some((place) => existsSync(join(place, name))));
+  if (missing.length > 0) {
+    console.warn(`skipped: ${missing.join(", ")} missing; install it to run the guides that use it`);
+  }
+  return missing.length === 0;
+}
 
 /** The blocks of guides, read one after the other. Throws an Error with the line and the output of what does not hold. */
 export async function runGuides(names: readonly string[], session: Session): Promise<void> {

@@ -28,7 +28,12 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
   "S-22": ["no value becomes a word of a boot script", "booter/script"],
   "S-23": ["setup takes values as data", "booter/setup-script"],
   "S-24": ["no path of a caller's reaches the file system", "booter/boot", "booter/tftp", "http/index-site"],
-  "S-25": ["outbound requests stay where they may go", "index-builder/policy", "index-builder/hostile"],
+  "S-25": [
+    "outbound requests stay where they may go",
+    "auth/issuer-url",
+    "index-builder/policy",
+    "index-builder/hostile",
+  ],
   "S-26": ["mirrored files are verified before they are served", "booter/mirror"],
   "S-27": ["values never stand in SQL", "security/statements"],
   "S-28": ["bounds of JSON", "pure/json-limits", "api/bad-input"],

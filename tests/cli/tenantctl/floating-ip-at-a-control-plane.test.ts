@@ -33,14 +33,14 @@ async function done(words: string, job: string): Promise<string> {
 test("a tenant binds an address to the NIC of its instance, sees it there, and lets it go", async () => {
   const { id: instance } = await a.running({ name: "web-1" });
   const [nic] = (await json("nic list --instance web-1")).items;
-  const ip = await json("floating-ip create --name www");
-  expect(await done(`floating-ip attach www --nic ${nic.id} -o table`, "fip_claim")).toBe(
+  const ip = await json("floating-ip create --name shop");
+  expect(await done(`floating-ip attach shop --nic ${nic.id} -o table`, "fip_claim")).toBe(
     `Floating IP ${ip.id} attached to NIC ${nic.id} (address ${ip.address})\n`,
   );
   expect(await printed("floating-ip list --no-headers -o table")).toBe(
-    `${ip.id}  www  ${ip.address}  nic=${nic.id}\n`,
+    `${ip.id}  shop  ${ip.address}  nic=${nic.id}\n`,
   );
-  expect(await json("floating-ip show www")).toMatchObject({
+  expect(await json("floating-ip show shop")).toMatchObject({
     attached_to: nic.id,
     attached_instance_id: instance,
     hosted_cn: a.node.server_uuid,
@@ -48,14 +48,14 @@ test("a tenant binds an address to the NIC of its instance, sees it there, and l
   expect(await printed(`nic show ${nic.id} -o table`)).toContain(`floating_ips:  ${ip.address}\n`);
   expect(await printed("instance list -o wide --no-headers")).toContain(`,${ip.address}  ${a.node.server_uuid}`);
 
-  const kept = await at("floating-ip delete www");
+  const kept = await at("floating-ip delete shop");
   expect([kept.code, kept.out()]).toEqual([5, ""]);
   expect(kept.err()).toContain(`floating ip ${ip.id} is currently attached; detach first`);
-  expect(await done("floating-ip detach www -o table", "fip_release")).toBe(
+  expect(await done("floating-ip detach shop -o table", "fip_release")).toBe(
     `Floating IP ${ip.id} detached (address ${ip.address})\n`,
   );
-  expect(await printed("floating-ip list --no-headers -o table")).toBe(`${ip.id}  www  ${ip.address}  -\n`);
-  expect(await printed("floating-ip delete www")).toBe(`Floating IP ${ip.id} deleted.\n`);
+  expect(await printed("floating-ip list --no-headers -o table")).toBe(`${ip.id}  shop  ${ip.address}  -\n`);
+  expect(await printed("floating-ip delete shop")).toBe(`Floating IP ${ip.id} deleted.\n`);
 });
 
 test("what the node does not take is said with its reason", async () => {
