@@ -2,7 +2,7 @@
 // undone its part: after the delete job, after a making that the node took back, or when an operator forces it.
 // Document 3, instance-delete; document 4, 3.2.
 import { conflict } from "../../src/contract/fault.ts";
-import { go, lock, refuse, tell, withActor } from "../engine/decide.ts";
+import { go, refuse, tell, withActor } from "../engine/decide.ts";
 import type { Of } from "../engine/table.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { noneMoves } from "./floating-ips.ts";
@@ -94,8 +94,7 @@ export function release(s: InstanceState, { operation_id }: Msg<"release">): Out
 function released(s: InstanceState, forced: string | null): Part<InstanceState>[] {
   const gone = { type: "instance_gone", instance_id: s.id, forced };
   return [
-    // Whoever binds something to the instance shares this lock.
-    lock(`instance:${s.id}`),
+    // Whoever binds something to the instance steps it too, so that only one of the two commits first.
     ...giveBackAll(s),
     ...s.floating_ip_ids.map((id) => withActor({ kind: "floating-ip", id }, gone)),
   ];
