@@ -1,5 +1,8 @@
 // One server per run, with one migrated database in it that every test file copies. Nothing in it survives the run, so it
-// does not flush to the disk.
+// does not flush to the disk. What tests write lies in one folder, which goes with the run.
+import { chmod, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
 import type { TestProject } from "vitest/node";
 import { startEmbedded } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
@@ -9,8 +12,13 @@ import { temporaryFolder } from "./temporary-folder.ts";
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await temporaryFolder("test-run");
+  const temporary = join(folder.path, "tmp");
+  await mkdir(temporary);
+  // Some tests run programs as another user, who may enter and not list.
+  for (const path of [folder.path, temporary]) await chmod(path, 0o711);
+  process.env.TMPDIR = temporary;
   const server = await startEmbedded({
-    dataDir: folder.path,
+    dataDir: join(folder.path, "server"),
     settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" },
   });
   const client = await openClient({ url: server.url });
