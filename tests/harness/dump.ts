@@ -11,11 +11,10 @@ export async function dumpTables(db: Db, except: readonly string[] = []): Promis
         and c.relname <> all($1) order by c.relname`,
     [except],
   );
-  const dump = new Map<string, string[]>();
-  for (const { name } of rows) {
-    const found = await db.query<{ row: string }>(`select row_to_json(t)::text as row from ${name} t order by 1`);
-    dump.set(name, found.rows.map(({ row }) => row));
-  }
+  const dump = new Map<string, string[]>(rows.map(({ name }) => [name, []]));
+  const each = rows.map(({ name }) => `select '${name}' as name, row_to_json(t)::text as row from ${name} t`);
+  const found = await db.query<{ name: string; row: string }>(`${each.join(" union all ")} order by 1, 2`);
+  for (const { name, row } of found.rows) dump.get(name)?.push(row);
   return dump;
 }
 
@@ -24,9 +23,9 @@ export function changedRows(before: Dump, after: Dump, except: readonly string[]
   const changes: string[] = [];
   for (const table of new Set([...before.keys(), ...after.keys()])) {
     if (except.includes(table)) continue;
-    const [old, now] = [before.get(table) ?? [], after.get(table) ?? []];
-    changes.push(...old.filter((row) => !now.includes(row)).map((row) => `- ${table}: ${row}`));
-    changes.push(...now.filter((row) => !old.includes(row)).map((row) => `+ ${table}: ${row}`));
+    const [old, now] = [new Set(before.get(table)), new Set(after.get(table))];
+    changes.push(...[...old.difference(now)].map((row) => `- ${table}: ${row}`));
+    changes.push(...[...now.difference(old)].map((row) => `+ ${table}: ${row}`));
   }
   return changes;
 }
