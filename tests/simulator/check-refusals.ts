@@ -20,7 +20,8 @@ export function checkRefusals(evidence: Evidence): readonly Violation[] {
       found.push({ invariant: "3b justified answer", about, text });
     }
     const nothing = operation.out === "ok" && effectsOf(evidence, operation).length === 0;
-    if (nothing && !rows.some(({ row }) => mayIgnore(operation, row?.state ?? null))) {
+    const idle = rows.some(({ row }) => mayIgnore(operation, row?.state ?? null));
+    if (nothing && !idle && !closedMeanwhile(evidence, operation)) {
       const text =
         `${type} (command ${operation.command}) changed nothing, though every state in between had something to change`;
       found.push({ invariant: "3b justified answer", about, text });
@@ -68,6 +69,14 @@ function hadOtherCode(evidence: Evidence, { to, message, sent, answered }: Opera
     const code = evidence.operations.get(step.msg_id)?.message["claim_code"];
     return during && (step.to_state !== "pending" || (code !== undefined && code !== message["claim_code"]));
   });
+}
+
+/** The same for the window: a step in between closed it. */
+function closedMeanwhile(evidence: Evidence, { to, message, sent, answered }: Operation): boolean {
+  return message.type === "close_window" &&
+    (evidence.byActor.get(refKey(to)) ?? []).some(({ applied, to_state }) =>
+      applied.stamp > sent.stamp && applied.stamp < (answered?.stamp ?? Infinity) && to_state !== "window_open"
+    );
 }
 
 function mayIgnore({ to, message }: Operation, row: Row): boolean {
