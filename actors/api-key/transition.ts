@@ -2,6 +2,7 @@
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { audit, go, lock, refuse, remove } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
@@ -23,7 +24,7 @@ function create(_s: null, m: Msg<"create">, now: Date): Out<ApiKeyState> {
   const tenant_id = m.tenant_id ?? null;
   return go(
     { ...row, state: "live", tenant_id, created_at: now },
-    ...(tenant_id === null ? [] : [lock(`tenant:${tenant_id}`, true)]),
+    ...(tenant_id === null ? [] : [lock(lockKey("tenant", tenant_id), true)]),
     audit("create_api_key", resource(m.id), note({ ...m, tenant_id })),
   );
 }

@@ -5,6 +5,7 @@
 import type { Networking } from "../../src/contract/boot.ts";
 import { conflict, fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { allocate, audit, go, guard, lock, otherwise, refuse } from "../engine/decide.ts";
 import { BOOT_POLICY_LOCK } from "../boot-policy/transition.ts";
 import { runTable, type Table } from "../engine/table.ts";
@@ -13,7 +14,7 @@ import type { BootRecordMessage, Declared, Msg, Segment } from "./messages.ts";
 import type { BootRecordState, On } from "./state.ts";
 import { bootRecordView } from "./view.ts";
 
-export const ADMIN_POOL = "admin-network";
+const ADMIN_POOL = "admin-network";
 
 const BUSY = "boot record is <STATE>; only a decommissioned record can be reactivated";
 
@@ -108,7 +109,7 @@ function decommission(
   if (s.server_uuid === null) return go(next, note);
   return go(
     next,
-    lock(`cn:${s.server_uuid}`),
+    lock(lockKey("cn", s.server_uuid)),
     guard("no_active_cn", { server_uuid: s.server_uuid }, "the node of this boot record is in use; disable it first"),
     note,
   );

@@ -2,6 +2,7 @@
 // placed from now on. The lock is that of whoever places something, so a create sees the node either before or after.
 import { fault } from "../../src/contract/fault.ts";
 import type { CnPlacementPatch, CnPlacementRules } from "../../src/contract/cn-placement.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { audit, go, guard, lock, reply, upsert } from "../engine/decide.ts";
 import type { Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";
@@ -19,7 +20,7 @@ export function setPlacement(s: CnState, { patch }: Msg<"set_placement">): Out<C
   const next = { ...s, placement };
   return go(
     next,
-    lock(`cn:${server_uuid}`),
+    lock(lockKey("cn", server_uuid)),
     ...(repinned ? [guard("pin_holds", { pinned_silo_uuid, pinned_tenant_uuid }, PIN_CONFLICT)] : []),
     upsert("cn_placement", ["server_uuid"], { server_uuid, ...placement }),
     audit("cn_placement_set", resource(s), { server_uuid, ...placement }),

@@ -11,7 +11,7 @@ import { BLANK, type CnState, type On, resource } from "./state.ts";
 import { registrationReply } from "./view.ts";
 
 /** The budget row that the auto-approve window keeps. */
-export const AUTO_APPROVE_BUDGET = "auto-approve";
+const AUTO_APPROVE_BUDGET = "auto-approve";
 
 /** A new node: approved at once when an auto-approve window has room, otherwise pending with a claim code. */
 export function join(_s: null, m: Msg<"register">, now: Date): Out<CnState> {

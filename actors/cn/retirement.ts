@@ -1,4 +1,5 @@
 // How a node leaves: disabled, reset to bare, or removed. Document 2, Factory reset and Remove.
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { planted } from "../engine/planted.ts";
 import { audit, go, guard, lock, remove, withActor } from "../engine/decide.ts";
 import type { Out, Part } from "../engine/types.ts";
@@ -72,7 +73,7 @@ export function removeNode(s: On<"pending"> | On<"disabled"> | On<"awaiting_setu
 function nothingStandsOn(server_uuid: string): readonly Part<CnState>[] {
   const args = { server_uuid };
   return [
-    lock(`cn:${server_uuid}`),
+    lock(lockKey("cn", server_uuid)),
     guard("no_instance_on_cn", args, "instances are still placed on this node; delete or migrate them first"),
     guard("no_reservation_on_cn", args, "a placement reservation is in flight for this node"),
     guard(

@@ -1,4 +1,5 @@
 // What operators set on a node in any state: role, reservoir, traits, root password.
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { audit, go, lock, reply, upsert } from "../engine/decide.ts";
 import type { Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";
@@ -10,7 +11,7 @@ export function setRole(s: CnState, m: Msg<"set_role">): Out<CnState> {
   const { server_uuid } = s;
   return go(
     { ...s, role: m.role },
-    lock(`cn:${server_uuid}`),
+    lock(lockKey("cn", server_uuid)),
     audit("cn_set_role", resource(s), { server_uuid, role: m.role }),
   );
 }

@@ -83,7 +83,7 @@ function conflicting(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
 }
 
 /** 409 for an announce whose network ports are none of the known ones. */
-export const IDENTITY_CONFLICT =
+const IDENTITY_CONFLICT =
   "this server_uuid is known with other network ports: two machines use one identity, or all ports were replaced";
 
 export function approveSetup(s: On<"awaiting_setup">, m: Msg<"approve_setup">, now: Date): Out<CnState> {

@@ -14,6 +14,7 @@ type Working = {
   version: number;
 };
 
+/** What a draft may look at. `now` is the database's clock at the load. */
 export type DraftContext = {
   readonly now: Date;
   readonly newId: () => string;
@@ -25,6 +26,7 @@ export type DraftContext = {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] ? U[] : T[K] };
 
+/** What has been collected so far; apply() writes into it. */
 export type Draft = {
   readonly choice: Mutable<Choice>;
   readonly working: Map<string, Working>;
@@ -36,6 +38,7 @@ export type Draft = {
 
 type Refusal = Extract<Out<ActorState>, { out: "refuse" }>;
 
+/** A draft that writes nothing yet. */
 export function newDraft(): Draft {
   return {
     choice: { conditions: [], rows: [], children: [], transitions: [], replies: [], outbox: [] },

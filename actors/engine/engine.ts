@@ -18,6 +18,7 @@ import {
 } from "./store.ts";
 import { type ActorRef, type AnyBehavior, type Message, type Origin, type Outcome, refKey, SYSTEM } from "./types.ts";
 
+/** How much one process takes on at once, and how often it tries. */
 export type EngineLimits = MailboxLimits & {
   /** Actors in one commit call. */
   readonly units_max: number;
@@ -30,7 +31,8 @@ export type EngineLimits = MailboxLimits & {
   readonly failures_max: number;
 };
 
-export const ENGINE_LIMITS: EngineLimits = {
+/** Our decision: what holds where the options name no other. */
+const ENGINE_LIMITS: EngineLimits = {
   per_actor_max: 2_000,
   total_max: 20_000,
   units_max: 512,
@@ -43,6 +45,7 @@ export const ENGINE_LIMITS: EngineLimits = {
 /** What a commit touched, for hints and for waking the workers. */
 export type Committed = { readonly refs: readonly ActorRef[]; readonly told: boolean };
 
+/** What an engine is made of. `onCommit` hears of each unit once it is durable. */
 export type EngineOptions = {
   readonly store: Store;
   readonly behaviors: readonly AnyBehavior[];
@@ -51,6 +54,7 @@ export type EngineOptions = {
   readonly onCommit?: (committed: Committed) => void;
 };
 
+/** Who asks, and under which id. Without an origin it is the server itself. */
 export type SendOptions = {
   /** The message id; minted when absent. Pass the same id again to hear the same answer. */
   readonly id?: string;

@@ -6,6 +6,7 @@ import type { Choice, LoadedActor, Unit } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, Envelope, Out } from "./types.ts";
 import { refKey } from "./types.ts";
 
+/** The messages of one actor and all that has been loaded for them. `now` is the database's clock at the load. */
 export type FoldInput = {
   readonly ref: ActorRef;
   readonly queue: readonly Envelope[];

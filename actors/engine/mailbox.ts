@@ -12,8 +12,10 @@ export type Waiting = {
   readonly fail: (error: unknown) => void;
 };
 
+/** The queue of one actor. `held`: it is in a batch, so nobody else may take it. */
 export type Mailbox = { readonly ref: ActorRef; readonly queue: Waiting[]; held: boolean };
 
+/** Messages that may wait, for one actor and in all. */
 export type MailboxLimits = { readonly per_actor_max: number; readonly total_max: number };
 
 export type Mailboxes = ReturnType<typeof createMailboxes>;

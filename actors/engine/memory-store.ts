@@ -26,6 +26,7 @@ type Row = Record<string, Json>;
 /** A UNIQUE rule: rows whose named columns are all set must differ in them. */
 export type UniqueRule = { readonly name: string; readonly table: string; readonly columns: readonly string[] };
 
+/** What the database knows by its schema: kinds, unique rules, guards, effects. */
 export type MemoryStoreOptions = {
   readonly now: () => Date;
   readonly kinds: readonly { readonly kind: string; readonly table: string; readonly key: string }[];
@@ -53,6 +54,7 @@ export type Fate = {
   ) => Promise<"ok" | "busy" | "lost" | "answer_lost" | "late">;
 };
 
+/** The rows themselves, for tests to look at. */
 export type MemoryTables = {
   /** Actor rows by refKey, child rows by table. */
   readonly actors: Map<string, LoadedActor>;
@@ -65,6 +67,7 @@ export type MemoryTables = {
   readonly pools: Map<string, number[]>;
 };
 
+/** A store whose rows can be looked at. */
 export type MemoryStore = Store & {
   readonly tables: MemoryTables;
   /** The same rows as another process sees them, with a fate of its own. */

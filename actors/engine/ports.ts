@@ -1,6 +1,7 @@
 // How the world enters the engine. Production ports are made in src/wiring.ts; the simulator makes its own from a seed,
 // so that the same engine runs on virtual time.
 
+/** All that the engine may ask of the world beside the store. */
 export type Ports = {
   /** A new UUIDv7. */
   readonly newId: () => string;

@@ -27,6 +27,7 @@ export function write<Output>(output: Output, ...parts: readonly StepPart[]): Pl
   return { plan: "write", output, parts };
 }
 
+/** What the node is to do. The step fails when the job has not ended after `limit_ms`. */
 export type JobPlan = {
   readonly kind: string;
   readonly target_cn: string;
@@ -59,6 +60,7 @@ export type StepContext<Params, Outputs> = Outputs & {
   readonly id: (label: string) => string;
 };
 
+/** A step as the saga's row works with it, its types forgotten. */
 export type StepDefinition = {
   readonly name: string;
   readonly kind: "write" | "job" | "wait";
@@ -68,6 +70,7 @@ export type StepDefinition = {
   readonly undo: ((context: any) => Plan<any>) | null;
 };
 
+/** A finished saga: its name is stored with every operation of its kind. */
 export type SagaDefinition<Params = Json> = {
   readonly name: string;
   readonly steps: readonly StepDefinition[];

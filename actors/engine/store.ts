@@ -30,6 +30,7 @@ export type Unit = {
   readonly choices: readonly Choice[];
 };
 
+/** A condition as the commit call takes it; `low` and `high` are the ends of an allocation's offsets, included. */
 export type CallCondition =
   | { readonly do: "guard"; readonly name: string; readonly args: Json; readonly fault: Fault }
   | { readonly do: "take"; readonly budget: string; readonly amount: number; readonly fault: Fault }
@@ -53,6 +54,7 @@ export type RowWrite = {
   readonly row: Readonly<Record<string, Json>>;
 };
 
+/** A write to a row that belongs to an actor and is none itself. */
 export type ChildRow = {
   readonly op: "insert" | "upsert" | "delete";
   readonly table: string;
@@ -61,6 +63,7 @@ export type ChildRow = {
   readonly row: Readonly<Record<string, Json>>;
 };
 
+/** What the log says of one transition: `seq` is the version that it led to, `audit` the entry for the chain. */
 export type TransitionRow = {
   readonly actor_kind: string;
   readonly actor_id: string;
@@ -76,8 +79,10 @@ export type TransitionRow = {
 
 /** What the message's sender hears, stored so that a retry hears the same. */
 export type StoredReply = { readonly ok: Json } | { readonly fault: Fault };
+/** A reply under the id of the message that it answers. */
 export type ReplyRow = { readonly msg_id: string; readonly reply: StoredReply };
 
+/** A tell that waits for its delivery; `id` becomes the id of its message. */
 export type OutboxRow = { readonly id: string; readonly to: ActorRef; readonly message: Message };
 
 /** The result of one unit. */
@@ -102,15 +107,14 @@ export class CommitError extends Error {
   }
 }
 
-/** A timer that is due, or a tell to deliver. */
-export type Due = { readonly ref: ActorRef };
-
+/** What one load and its commit need. */
 export interface StoreSession {
   load(refs: readonly ActorRef[]): Promise<Loaded>;
   /** Results in the order of the units. Throws CommitError. */
   commit(units: readonly Unit[]): Promise<readonly UnitResult[]>;
 }
 
+/** The whole port. Every call may reject when the database is lost; only CommitError says what became of a commit. */
 export interface Store extends StoreSession {
   /** Holds the actor's advisory lock and its row for the whole of `run`, so that a hot actor's writer cannot starve. */
   exclusive<T>(ref: ActorRef, run: (session: StoreSession) => Promise<T>): Promise<T>;

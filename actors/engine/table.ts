@@ -14,12 +14,14 @@ export type Of<M extends Message, T extends string> = Extract<M, { type: T }>;
 
 type Text = string & Record<never, never>;
 
+/** What one message means in one state. */
 export type Cell<S extends ActorState, C extends string, M extends Message> =
   | "ignore"
   | "missing"
   | Text
   | ((state: At<S, C>, message: M, now: Date) => Out<S>);
 
+/** Rows are messages, columns are states, and none may be missing. */
 export type Table<S extends ActorState, M extends Message> = {
   readonly [T in M["type"]]: { readonly [C in Column<S>]: Cell<S, C, Of<M, T>> };
 };

@@ -18,6 +18,7 @@ export type ActorState = { readonly state: string };
 
 /** Who caused a message, for the audit chain. */
 export type Origin = { readonly actor: AuditActor; readonly request_id: string | null };
+/** The server itself: timers, tells and its own upkeep. */
 export const SYSTEM: Origin = { actor: { kind: "system" }, request_id: null };
 
 /** A message on its way to one actor. `id` is a UUIDv7; the same id never has two effects. */
@@ -86,6 +87,7 @@ export type Reply = { readonly part: "reply"; readonly reply: Json };
 /** Applied when a condition of the first choice does not hold. */
 export type Otherwise<S> = { readonly part: "otherwise"; readonly out: Out<S> };
 
+/** What a decision may ask for beside the next state. */
 export type Part<S> = AuditNote | ChildWrite | Tell | With | Condition | Reply | Otherwise<S>;
 
 /** The decision of one cell: nothing happens, a refusal, or the next state (null removes the row) with its parts. */

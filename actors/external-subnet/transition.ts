@@ -4,6 +4,7 @@ import { badRequest, conflict, type Fault, fault } from "../../src/contract/faul
 import type { ExternalSubnet } from "../../src/contract/external-network.ts";
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import type { ProvisionRange } from "../../src/pure/provision-range.ts";
 import { externalPool, isShared } from "../../src/pure/public-pool.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
@@ -84,7 +85,7 @@ function create(_s: null, m: Msg<"create">, now: Date): Out<ExternalSubnetState>
     next,
     // One at a time, so that each sees the blocks of all others.
     lock("external-subnets"),
-    lock(`nic-tag:${nic_tag}`, true),
+    lock(lockKey("nic-tag", nic_tag), true),
     silosExist(owner_silos),
     guard("nic_tag_exists", { name: nic_tag }, {
       ...NOT_PROVIDED,
@@ -130,7 +131,7 @@ function destroy(s: Live): Out<ExternalSubnetState> {
   const { id, name } = s;
   return go<ExternalSubnetState>(
     null,
-    lock(`external-subnet:${id}`),
+    lock(lockKey("external-subnet", id)),
     guard("external_subnet_is_unused", { id }, `external subnet ${id} is still used by <WHAT>; delete that first`),
     ...dropPool(id, "v4", s.ipv4_block),
     ...dropPool(id, "v6", s.ipv6_block),

@@ -4,6 +4,7 @@ import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/
 import type { FirewallRule, IcmpTypeCode, PortRange } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { type Blocks, blockText, parseBlock, planFor, storedBlock } from "../../src/pure/ip-block.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import { audit, go, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
@@ -63,7 +64,7 @@ function create(_s: null, m: Of<FirewallRuleMessage, "create">, now: Date): Out<
   const { tenant_id: _tenant, project_id: _project, id: _id, description: _description, ...shown } = fields;
   return go(
     { state: "live", ...fields, ...networks, created_at: now },
-    lock(`vpc:${vpc_id}`, true),
+    lock(lockKey("vpc", vpc_id), true),
     audit("firewall_rule_create", resource(id), { ...shown, ...networks }),
   );
 }

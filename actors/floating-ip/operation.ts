@@ -25,7 +25,7 @@ export type Held = Binding & {
   readonly live: boolean;
 };
 
-type Params = {
+export type FloatingIpDetachParams = {
   readonly floating_ip_id: string;
   readonly bound: Bound;
   /** What it is taken from; null: from nothing. */
@@ -34,8 +34,7 @@ type Params = {
   /** As it was when the operation began; what is heard in the end is made from it. */
   readonly floating_ip: FloatingIp;
 };
-export type FloatingIpDetachParams = Params;
-export type FloatingIpAttachParams = Params & {
+export type FloatingIpAttachParams = FloatingIpDetachParams & {
   /** Null: it is bound there already. */
   readonly to: (Binding & { readonly generation: number }) | null;
 };

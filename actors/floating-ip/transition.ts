@@ -2,6 +2,7 @@
 // is refused while it is attached, and while any node may still answer for it. Document 3, Networking rules. What binds it
 // to a NIC is in the file beside this one.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { poolLock } from "../../src/pure/public-pool.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import {
@@ -75,7 +76,7 @@ function takeFrom({ pool_id, family, network }: AddressSource, m: Msg<"create">,
     updated_at: now,
   };
   const parts: Part<FloatingIpState>[] = [
-    lock(`project:${project_id}`, true),
+    lock(lockKey("project", project_id), true),
     ...(m.sources.length > 1 ? [lock(poolLock(pool_id))] : []),
     ...(network === null ? [] : offered(network.id, m)),
     allocate(pool_id, token, m.refusal, network?.within),
@@ -89,7 +90,7 @@ function takeFrom({ pool_id, family, network }: AddressSource, m: Msg<"create">,
 /** What was read of the network holds until the commit. Whoever deletes it holds the lock alone. */
 function offered(network_id: string, { silo_id, network_pool_id }: Msg<"create">): Part<FloatingIpState>[] {
   return [
-    lock(`external-subnet:${network_id}`, true),
+    lock(lockKey("external-subnet", network_id), true),
     guard("external_network_is_offered", { network_id, silo_id, network_pool_id }, NOT_FOUND),
   ];
 }

@@ -3,6 +3,7 @@
 import { conflict } from "../../src/contract/fault.ts";
 import type { Idp } from "../../src/contract/identity.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { audit, go, lock } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
@@ -39,7 +40,7 @@ function set(_s: IdpState | null, m: Of<IdpMessage, "set">, now: Date): Out<IdpS
   const { client_secret: _sealed, tenant_id, ...note } = given;
   return go(
     { ...given, state: "set", created_at: now },
-    lock(`tenant:${tenant_id}`, true),
+    lock(lockKey("tenant", tenant_id), true),
     audit("tenant_idp_set", resource(tenant_id), note),
   );
 }

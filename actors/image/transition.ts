@@ -5,6 +5,7 @@ import type { ImageScopeKind } from "../../src/contract/enums.ts";
 import type { Compatibility, Image } from "../../src/contract/image.ts";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import { scopeOf } from "../../src/pure/scope.ts";
 import { audit, go, guard, lock, refuse } from "../engine/decide.ts";
@@ -76,21 +77,16 @@ function remove(s: Live): Out<ImageState> {
   return go<ImageState>(
     null,
     // Whoever makes an instance of it shares this lock.
-    lock(imageLock(image_id)),
+    lock(lockKey("image", image_id)),
     guard("image_is_unused", { image_id }, `image ${image_id} is in use by <WHAT>; delete that first`),
     audit("image_delete", resource(image_id), { ...scopeNote(s), name: s.name, sha256: s.sha256 }),
   );
 }
 
-/** Shared by whoever begins to use the image, held alone by whoever deletes it. */
-function imageLock(image_id: string): string {
-  return `image:${image_id}`;
-}
-
 /** Whoever deletes a project or a tenant sees what is in it. */
 function parentLocks({ tenant_id, project_id }: ImageColumns): Condition[] {
-  if (project_id !== null) return [lock(`project:${project_id}`, true)];
-  return tenant_id === null ? [] : [lock(`tenant:${tenant_id}`, true)];
+  if (project_id !== null) return [lock(lockKey("project", project_id), true)];
+  return tenant_id === null ? [] : [lock(lockKey("tenant", tenant_id), true)];
 }
 
 function scopeNote(columns: ImageColumns) {

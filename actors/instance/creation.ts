@@ -3,6 +3,7 @@
 // nothing is written. Document 3, instance-create; document 4, 1.11 and section 5.
 import { CAPACITY_EXHAUSTED, conflict, type Fault, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { canonicalMac, isMulticastMac } from "../../src/pure/mac.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import { allocate, audit, go, insert, lock, otherwise, refuse } from "../engine/decide.ts";
@@ -87,7 +88,7 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
   };
   const params = { instance_id: id, host_cn_uuid, limit_ms, instance: instanceView(next) };
   const parts: Part<InstanceState>[] = [
-    lock(`image:${m.image_id}`, true),
+    lock(lockKey("image", m.image_id), true),
     ...takeQuota(project_id, amounts),
     ...m.nics.flatMap(takeAddresses),
     ...takeRoom({ server_uuid: host_cn_uuid, owner: { tenant_id, silo_id: m.silo_id } }, amounts, CAPACITY_EXHAUSTED),
@@ -117,7 +118,7 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
 
 function takeAddresses({ subnet_id, vpc_id, ipv4_token, ipv6_token }: NicPlan): Condition[] {
   return [
-    lock(`vpc:${vpc_id}`, true),
+    lock(lockKey("vpc", vpc_id), true),
     lock(subnetLock(subnet_id)),
     ...(ipv4_token === null ? [] : [allocate(subnetPool(subnet_id, "v4"), ipv4_token, exhausted(subnet_id, "v4"))]),
     ...(ipv6_token === null ? [] : [allocate(subnetPool(subnet_id, "v6"), ipv6_token, exhausted(subnet_id, "v6"))]),

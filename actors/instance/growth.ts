@@ -14,7 +14,7 @@ import { diskView } from "./view.ts";
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 
 /** Document 3, Errors; the order is that of document 4, 1.12. */
-export const NOT_PLACED = badRequest("instance is not placed on a CN yet");
+const NOT_PLACED = badRequest("instance is not placed on a CN yet");
 const NOT_AT_REST = badRequest("instance must be running or stopped to resize its disk");
 
 export function resize(s: InstanceState, m: Msg<"resize_disk">, now: Date): Out<InstanceState> {

@@ -5,6 +5,7 @@ import { CPU_UNITS_PER_VCPU } from "../../src/contract/limits.ts";
 import { effect, guard, lock, release, remove } from "../engine/decide.ts";
 import { planted } from "../engine/planted.ts";
 import type { Condition, Part } from "../engine/types.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { subnetLock, subnetPool } from "../../src/pure/subnet-pool.ts";
 import type { InstanceState, NicRow } from "./state.ts";
 
@@ -24,7 +25,7 @@ export type Amounts = {
 /** Takes a share of the project's quota, or refuses. */
 export function takeQuota(project_id: string, amounts: Amounts): Condition[] {
   const args = { project_id, ...amounts };
-  return [lock(`project:${project_id}`), guard("quota_has_room", args, OVER_QUOTA), ...quotaUse(args)];
+  return [lock(lockKey("project", project_id)), guard("quota_has_room", args, OVER_QUOTA), ...quotaUse(args)];
 }
 
 function quotaUse(args: Amounts & { readonly project_id: string }): Condition[] {
@@ -41,7 +42,7 @@ export type Host = {
 export function takeRoom({ server_uuid, owner }: Host, amounts: Amounts, refusal: Fault): Condition[] {
   const { instances, ...room } = { server_uuid, ...roomOf(amounts) };
   return [
-    lock(`cn:${server_uuid}`),
+    lock(lockKey("cn", server_uuid)),
     // Document 4, 4.1: instances stand on nodes of the role tenant, or both.
     guard("cn_has_room", { ...room, ...(owner && { ...owner, role: "tenant" }) }, refusal),
     ...(planted("room_not_counted") ? [] : [effect("cn_use", { ...room, instances })]),
@@ -49,7 +50,7 @@ export function takeRoom({ server_uuid, owner }: Host, amounts: Amounts, refusal
 }
 
 /** Document 4, 4.1. */
-export function roomOf({ cpu, memory_bytes, disk_bytes, instances }: Amounts) {
+function roomOf({ cpu, memory_bytes, disk_bytes, instances }: Amounts) {
   return {
     cpu_units: cpu * CPU_UNITS_PER_VCPU,
     ram_mb: Math.floor(memory_bytes / MIB_BYTES),
@@ -67,9 +68,9 @@ export function giveBackAll(s: InstanceState): Part<InstanceState>[] {
   const room = roomOf({ cpu: s.cpu, memory_bytes: s.memory_bytes, disk_bytes, instances: 1 });
   const back = Object.fromEntries(Object.entries(room).map(([what, amount]) => [what, -amount]));
   return [
-    lock(`project:${project_id}`),
+    lock(lockKey("project", project_id)),
     effect("quota_use", { project_id, ...negative }),
-    ...(server_uuid === null ? [] : [lock(`cn:${server_uuid}`), effect("cn_use", { server_uuid, ...back })]),
+    ...(server_uuid === null ? [] : [lock(lockKey("cn", server_uuid)), effect("cn_use", { server_uuid, ...back })]),
     ...s.nics.flatMap(addressesOf),
     remove("nic", { instance_id }),
     remove("disk", { instance_id }),

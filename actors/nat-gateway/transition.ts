@@ -4,6 +4,7 @@ import type { AddressFamily } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { poolExhausted, publicPool } from "../../src/pure/public-pool.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import { allocate, audit, go, guard, insert, lock, refuse, release, remove, withActor } from "../engine/decide.ts";
@@ -49,8 +50,8 @@ type Live = At<NatGatewayState, "live">;
 type Msg<T extends NatGatewayMessage["type"]> = Of<NatGatewayMessage, T>;
 
 /** The operations: the step that commits together with the record. Document 4, 3.2. */
-export const NAT_GATEWAY_CREATE = { saga: "nat-gateway-create", record: "create_record" } as const;
-export const NAT_GATEWAY_DELETE = { saga: "nat-gateway-delete", record: "delete_record" } as const;
+const NAT_GATEWAY_CREATE = { saga: "nat-gateway-create", record: "create_record" } as const;
+const NAT_GATEWAY_DELETE = { saga: "nat-gateway-delete", record: "delete_record" } as const;
 
 export const natGatewayTable: Table<NatGatewayState, NatGatewayMessage> = {
   create: { absent: create, live: "nat gateway exists already" },
@@ -79,7 +80,7 @@ function create(_s: null, m: Msg<"create">, now: Date): Out<NatGatewayState> {
   };
   return go(
     next,
-    lock(`vpc:${vpc_id}`, true),
+    lock(lockKey("vpc", vpc_id), true),
     allocate(publicPool(family), token, poolExhausted(`the public ${family} address pool`)),
     insert("public_address", { address: token, nat_gateway_id: id }),
     begin(next, m.operation_id, NAT_GATEWAY_CREATE),
@@ -113,7 +114,7 @@ function withdraw(s: Live, m: Msg<"withdraw">): Out<NatGatewayState> {
 /** Whoever points a route at it holds the same lock shared. */
 function unhold({ id, vpc_id, family, public_address }: Live): Part<NatGatewayState>[] {
   return [
-    lock(`vpc:${vpc_id}`),
+    lock(lockKey("vpc", vpc_id)),
     guard("nat_gateway_is_unused", { id }, `nat gateway ${id} is still referenced by routes`),
     ...(planted("address_kept") ? [] : [release(publicPool(family), public_address)]),
     remove("public_address", { address: public_address }),

@@ -2,6 +2,7 @@
 import { badRequest, conflict, fault } from "../../src/contract/fault.ts";
 import type { NetworkPool } from "../../src/contract/external-network.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import { audit, go, guard, insert, lock, refuse, remove } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
@@ -50,7 +51,7 @@ function hold(next: NetworkPoolState, action: string): Out<NetworkPoolState> {
   );
   return go(
     next,
-    ...networks.map((network_id) => lock(`external-subnet:${network_id}`, true)),
+    ...networks.map((network_id) => lock(lockKey("external-subnet", network_id), true)),
     guard("silos_exist", { silos: owner_silos }, badRequest("owner_silos: <WHAT> is no silo")),
     guard("external_subnets_exist", { networks }, NOT_EXTERNAL),
     remove("network_pool_network", { network_pool_id: id }),

@@ -3,6 +3,7 @@
 import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import type { NicTag } from "../../src/contract/external-network.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import { audit, go, guard, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
@@ -47,7 +48,7 @@ function create(_s: null, m: Of<NicTagMessage, "create">, now: Date): Out<NicTag
 function destroy({ id, name }: Live): Out<NicTagState> {
   return go<NicTagState>(
     null,
-    lock(`nic-tag:${name}`),
+    lock(lockKey("nic-tag", name)),
     guard("nic_tag_is_unused", { name }, inUse(name)),
     audit("nic_tag_delete", resource(id), { name }),
   );

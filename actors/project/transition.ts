@@ -3,6 +3,7 @@
 import { conflict } from "../../src/contract/fault.ts";
 import type { Project } from "../../src/contract/tenancy.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import { audit, go, guard, insert, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
@@ -42,7 +43,7 @@ function create(_s: null, m: Of<ProjectMessage, "create">, now: Date): Out<Proje
   if (broken !== null) return refuse(broken);
   return go(
     { id, state: "live", tenant_id, name, description, created_at: now },
-    lock(`tenant:${tenant_id}`, true),
+    lock(lockKey("tenant", tenant_id), true),
     insert("project_usage", { project_id: id }),
     audit("project_create", resource(id), { name, tenant_id }),
   );
@@ -62,7 +63,7 @@ function remove(s: Live): Out<ProjectState> {
   const project_id = s.id;
   return go<ProjectState>(
     null,
-    lock(`project:${project_id}`),
+    lock(lockKey("project", project_id)),
     guard("project_is_empty", { project_id }, `project ${project_id} still holds <WHAT>; delete that first`),
     audit("project_delete", resource(project_id), { name: s.name, tenant_id: s.tenant_id }),
   );

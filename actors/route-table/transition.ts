@@ -3,6 +3,7 @@
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { RouteTable } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import { audit, go, guard, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
@@ -53,7 +54,7 @@ function create(_s: null, m: Of<RouteTableMessage, "create">, now: Date): Out<Ro
   if (broken !== null) return refuse(broken);
   return go(
     { state: "live", ...fields, created_at: now },
-    lock(`vpc:${vpc_id}`, true),
+    lock(lockKey("vpc", vpc_id), true),
     audit("route_table_create", resource(id), { name, vpc_id, is_main }),
   );
 }
@@ -66,7 +67,7 @@ function update(s: Live, m: Of<RouteTableMessage, "update">): Out<RouteTableStat
   return go(
     { ...s, name, description: m.description ?? s.description },
     // New routes and subnets refer to the row that this writes.
-    lock(`vpc:${s.vpc_id}`),
+    lock(lockKey("vpc", s.vpc_id)),
     audit("route_table_update", resource(s.id), { name }),
   );
 }
@@ -76,7 +77,7 @@ function remove(s: Live): Out<RouteTableState> {
   if (s.is_main) return refuse(conflict("the main route table of a vpc cannot be deleted"));
   return go<RouteTableState>(
     null,
-    lock(`vpc:${vpc_id}`),
+    lock(lockKey("vpc", vpc_id)),
     guard("route_table_is_unused", { route_table_id: id }, `route table ${id} is still used by <WHAT>`),
     audit("route_table_delete", resource(id), { name, vpc_id }),
   );

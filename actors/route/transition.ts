@@ -4,6 +4,7 @@ import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/
 import type { Route, RouteTarget } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { type Blocks, blockText, parseBlock, planFor, storedBlock } from "../../src/pure/ip-block.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import { audit, go, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
@@ -79,7 +80,7 @@ function create(_s: null, m: Of<RouteMessage, "create">, now: Date): Out<RouteSt
       ...target,
       created_at: now,
     },
-    lock(`vpc:${vpc_id}`, true),
+    lock(lockKey("vpc", vpc_id), true),
     audit("route_create", resource(id), { name, route_table_id, destination: text, target: m.target }),
   );
 }

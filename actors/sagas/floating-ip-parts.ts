@@ -1,23 +1,15 @@
 // What attach and detach of a floating IP have in common: a node lets go of the address, and binds it again when the
 // operation unwinds. A node that was not seen when the operation began is sent its order, and nobody waits for it: until it
 // comes back it holds up nothing but the deletion of the address.
-import type { FloatingIp } from "../../src/contract/network.ts";
 import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { withActor } from "../engine/decide.ts";
 import { job, type Plan, type StepContext, wait, write } from "../engine/saga.ts";
 import type { With } from "../engine/types.ts";
 import type { FloatingIpMessage } from "../floating-ip/messages.ts";
-import { type Bound, type Held, releaseOrder, sent } from "../floating-ip/operation.ts";
+import { type FloatingIpDetachParams, releaseOrder, sent } from "../floating-ip/operation.ts";
 
-type Params = {
-  readonly floating_ip_id: string;
-  readonly bound: Bound;
-  readonly held: Held | null;
-  readonly limit_ms: number;
-  readonly floating_ip: FloatingIp;
-};
-type Context = StepContext<Params, Record<never, never>>;
+type Context = StepContext<FloatingIpDetachParams, Record<never, never>>;
 
 export function toFloatingIp(c: Context, message: FloatingIpMessage): With {
   return withActor({ kind: "floating-ip", id: c.params.floating_ip_id }, message);

@@ -5,6 +5,7 @@ import { POOL_OFFSET_MAX, SUBNET_ADDRESSES_KEPT } from "../../src/contract/limit
 import type { Subnet } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { type Cidr, formatIp } from "../../src/pure/ip-address.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import {
   addressesOf,
   type Blocks,
@@ -95,7 +96,7 @@ function create(_s: null, m: Of<SubnetMessage, "create">, now: Date): Out<Subnet
       vpc_ipv6_block: read.ipv6 && plan.ipv6_block,
       created_at: now,
     },
-    lock(`vpc:${vpc_id}`),
+    lock(lockKey("vpc", vpc_id)),
     ...blocks.map((block) => {
       const text = blockText(block);
       return guard("subnet_block_is_free", { vpc_id, block: text }, `${text} overlaps <WHAT> in the same vpc`);
@@ -156,7 +157,7 @@ function useRouteTable(s: Live, { table }: Of<SubnetMessage, "use_route_table">)
   if (table.id === s.route_table_id) return { out: "ignore" };
   return go(
     { ...s, route_table_id: table.id },
-    lock(`vpc:${s.vpc_id}`, true),
+    lock(lockKey("vpc", s.vpc_id), true),
     audit("subnet_update", resource(s.id), { route_table_id: table.id }),
   );
 }

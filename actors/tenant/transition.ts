@@ -2,6 +2,7 @@
 import { conflict } from "../../src/contract/fault.ts";
 import type { Tenant } from "../../src/contract/tenancy.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import { audit, go, guard, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
@@ -59,7 +60,7 @@ function remove(s: Live): Out<TenantState> {
   const tenant_id = s.id;
   return go<TenantState>(
     null,
-    lock(`tenant:${tenant_id}`),
+    lock(lockKey("tenant", tenant_id)),
     guard("tenant_is_no_default", { tenant_id }, "this is the default tenant of its silo and cannot be deleted"),
     guard("tenant_is_empty", { tenant_id }, `tenant ${tenant_id} still holds <WHAT>; delete that first`),
     audit("tenant_delete", resource(tenant_id), { name: s.name, silo_id: s.silo_id }),

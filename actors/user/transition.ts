@@ -4,6 +4,7 @@ import type { Capability } from "../../src/contract/enums.ts";
 import { conflict, fault } from "../../src/contract/fault.ts";
 import type { User } from "../../src/contract/identity.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { audit, go, guard, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
@@ -57,7 +58,7 @@ function made(user: UserState): Out<UserState> {
   const { id, username, is_root, tenant_id, capabilities, issuer } = user;
   return go(
     user,
-    ...(tenant_id === null ? [] : [lock(`tenant:${tenant_id}`, true)]),
+    ...(tenant_id === null ? [] : [lock(lockKey("tenant", tenant_id), true)]),
     audit("user_create", resource(id), { username, is_root, tenant_id, capabilities, issuer }),
   );
 }

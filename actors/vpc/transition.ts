@@ -4,6 +4,7 @@ import { conflict, type Fault, fault, NOT_FOUND } from "../../src/contract/fault
 import type { Vpc } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { type GivenBlocks, readBlocks, storedBlock } from "../../src/pure/ip-block.ts";
+import { lockKey } from "../../src/pure/lock-key.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import { audit, effect, go, guard, lock, otherwise, refuse, withActor } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
@@ -40,14 +41,9 @@ export type VpcState = {
 
 type Live = At<VpcState, "live">;
 
-/** Who adds to a VPC shares it; who removes the VPC, or must see every subnet of it, holds it alone. */
-export function vpcLock(vpc_id: string): string {
-  return `vpc:${vpc_id}`;
-}
-
 /** Of all VPCs: a number may only be looked for by one at a time. */
-export const VNI_LOCK = "pool:vni";
-export const NO_VNI: Fault = fault("unavailable", "no free VNI was found; try again");
+const VNI_LOCK = "pool:vni";
+const NO_VNI: Fault = fault("unavailable", "no free VNI was found; try again");
 
 export const vpcTable: Table<VpcState, VpcMessage> = {
   create: { absent: create, live: "vpc exists already" },
@@ -75,7 +71,7 @@ function create(_s: null, m: Of<VpcMessage, "create">, now: Date): Out<VpcState>
         ...read.text,
         created_at: now,
       },
-      lock(`project:${project_id}`, true),
+      lock(lockKey("project", project_id), true),
       lock(VNI_LOCK),
       guard("vni_is_free", { vni }, NO_VNI),
       withActor({ kind: "route-table", id: main_route_table_id }, {
@@ -102,7 +98,7 @@ function update(s: Live, m: Of<VpcMessage, "update">): Out<VpcState> {
   return go(
     { ...s, name, description: m.description ?? s.description },
     // Whoever adds to the VPC refers to its row, which this writes.
-    lock(vpcLock(s.id)),
+    lock(lockKey("vpc", s.id)),
     audit("vpc_update", resource(s.id), { name }),
   );
 }
@@ -111,7 +107,7 @@ function remove(s: Live): Out<VpcState> {
   const { id: vpc_id, name, tenant_id, project_id } = s;
   return go<VpcState>(
     null,
-    lock(vpcLock(vpc_id)),
+    lock(lockKey("vpc", vpc_id)),
     guard("vpc_is_empty", { vpc_id }, `vpc ${vpc_id} still holds <WHAT>; delete that first`),
     effect("vpc_routes_gone", { vpc_id }),
     withActor({ kind: "route-table", id: s.main_route_table_id }, { type: "vpc_deleted" }),

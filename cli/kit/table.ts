@@ -4,7 +4,7 @@ import { plainText } from "./plain-text.ts";
 export type Column<T> = readonly [title: string, cell: (row: T) => unknown];
 
 /** Text of one value: `-` when unset, compact JSON for objects. */
-export function cellText(value: unknown): string {
+function cellText(value: unknown): string {
   if (value === null || value === undefined || value === "") return "-";
   return plainText(typeof value === "object" ? JSON.stringify(value) : String(value));
 }

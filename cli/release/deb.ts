@@ -9,7 +9,7 @@ export const ARCHITECTURES = ["amd64", "arm64"] as const;
 export type Architecture = (typeof ARCHITECTURES)[number];
 
 /** Names of maintainer scripts, deb-postinst(5) and its neighbours. */
-export const SCRIPTS = ["postinst", "prerm", "postrm"] as const;
+const SCRIPTS = ["postinst", "prerm", "postrm"] as const;
 
 export type Package = {
   readonly name: string;

@@ -12,7 +12,6 @@ export type PackageName = (typeof PACKAGES)[number];
 
 /** Those that are one executable of the same name. */
 export const EXECUTABLES = ["opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
-export type ExecutableName = (typeof EXECUTABLES)[number];
 
 export type Material = {
   /** The project's folder. */

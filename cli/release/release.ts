@@ -13,7 +13,7 @@ import type { Entry } from "./tar.ts";
 
 export const SUMS = "SHA256SUMS";
 export const SIGNATURE = "SHA256SUMS.asc";
-export const INSTALLER = "install.sh";
+const INSTALLER = "install.sh";
 
 export type Item = { readonly name: PackageName; readonly architecture: Architecture };
 

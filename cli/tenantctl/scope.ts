@@ -29,7 +29,7 @@ export async function projectOf(io: TenantIo): Promise<string | undefined> {
 }
 
 /** Whether a project was named, before anything is asked. */
-export function projectWord(io: TenantIo): string | undefined {
+function projectWord(io: TenantIo): string | undefined {
   return wordOf(io.flags.project, io.world.env.TENANTCTL_PROJECT);
 }
 

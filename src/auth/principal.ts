@@ -32,5 +32,3 @@ export type Principal =
 
 /** A caller whose credential was accepted. */
 export type KnownPrincipal = Extract<Principal, { kind: "user" }>;
-
-export const ANONYMOUS: Principal = { kind: "anonymous" };

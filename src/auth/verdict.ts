@@ -75,6 +75,21 @@ export function actionId(action: Action): string {
   return action.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
 }
 
+/** How those are refused who may not do an action: 403 where they hear of it, 404 where they do not. */
+export function refusalsOf(action: Action): (403 | 404)[] {
+  const { who, denied }: Rule = POLICY[action];
+  switch (who) {
+    case "anyone":
+      return [];
+    case "visitor":
+    case "viewer":
+    case "owner":
+      return denied === "hide" ? [404] : [403, 404];
+    default:
+      return denied === "hide" ? [404] : [403];
+  }
+}
+
 /** The rights of an action in words, for the API's own description. */
 export function rightsOf(action: Action): string {
   const rule: Rule = POLICY[action];

@@ -10,6 +10,7 @@ export const Hostname = z.string().regex(
   "hostname must be 1 to 63 ASCII letters, digits or hyphens, not starting or ending with a hyphen",
 );
 
+/** What an agent says of its machine before it has a key. `sysinfo` is any JSON but null. */
 export const Registration = z.object({
   server_uuid: Uuid,
   hostname: Hostname,
@@ -20,6 +21,7 @@ export const Registration = z.object({
 });
 export type Registration = z.infer<typeof Registration>;
 
+/** The claim code to show to an operator, null unless one is active, and the token to poll with. Document 4, 1.3. */
 export const RegistrationView = z.object({
   server_uuid: z.string(),
   state: z.enum(CN_STATES),
@@ -39,6 +41,7 @@ export const RegisterStatusView = z.object({
 });
 export type RegisterStatusView = z.infer<typeof RegisterStatusView>;
 
+/** The agent's own words on its state: any JSON, kept and shown as it is. */
 export const StatusReport = z.object({
   payload: z.unknown().refine((value) => value !== undefined, "payload is required"),
 });
@@ -46,6 +49,7 @@ export type StatusReport = z.infer<typeof StatusReport>;
 
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
+/** What a node has and what of it is free, units last in the names. `cpu_utilization_pct` is 0 to 1. */
 export const CapacityReport = z.object({
   cpu_cores_physical: count,
   cpu_threads_logical: count,
@@ -70,6 +74,7 @@ export const CapacityReport = z.object({
   ),
 });
 export type CapacityReport = z.infer<typeof CapacityReport>;
+/** As it is sent: what has a default may be left out. */
 export type CapacityReportBody = z.input<typeof CapacityReport>;
 
 /** Effective values: the node's override, else the cluster default. The agent clamps the percent to 0.0 to 1.0. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { CAPABILITIES, KEY_SCOPES } from "./enums.ts";
 
+/** A key as lists show it: never its secret. */
 export const ApiKeyView = z.object({
   id: z.string(),
   user_id: z.string(),
@@ -16,6 +17,7 @@ export const ApiKeyView = z.object({
 });
 export type ApiKeyView = z.infer<typeof ApiKeyView>;
 
+/** What makes a key of one's own. Without `expires_at` it has no end. */
 export const ApiKeyBody = z.strictObject({
   description: z.string().min(1).max(255),
   scope: z.enum(KEY_SCOPES).nullish().describe("Default full"),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { AUDIT_DECISIONS } from "./enums.ts";
 
+/** Who acted: a signed-in user, a key and its owner, nobody that is known, or the server itself. */
 export const AuditActor = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("operator"), user_id: z.string(), is_root: z.boolean() }),
   z.object({ kind: z.literal("api_key"), key_id: z.string(), user_id: z.string() }),
@@ -11,6 +12,7 @@ export const AuditActor = z.discriminatedUnion("kind", [
 ]);
 export type AuditActor = z.infer<typeof AuditActor>;
 
+/** How the request ended, in words that hold no secret. */
 export const AuditOutcome = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("success"), resource: z.string().nullable() }),
   z.object({ kind: z.literal("forbidden") }),
@@ -20,6 +22,7 @@ export const AuditOutcome = z.discriminatedUnion("kind", [
 ]);
 export type AuditOutcome = z.infer<typeof AuditOutcome>;
 
+/** One link of the chain. `hash` is SHA-256 in hex over the canonical JSON of all the rest. */
 export const AuditEvent = z.object({
   seq: z.number().int(),
   ts: Timestamp,
@@ -35,9 +38,11 @@ export const AuditEvent = z.object({
 });
 export type AuditEvent = z.infer<typeof AuditEvent>;
 
+/** The newest event. Who keeps it can tell later that the chain was not written anew. */
 export const AuditHead = z.object({ seq: z.number().int(), hash: z.string() });
 export type AuditHead = z.infer<typeof AuditHead>;
 
+/** Events in the order of `seq`; `head` is null while there is no event at all. */
 export const AuditPage = z.object({ events: z.array(AuditEvent), head: AuditHead.nullable() });
 export type AuditPage = z.infer<typeof AuditPage>;
 

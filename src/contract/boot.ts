@@ -49,6 +49,7 @@ export const Networking = z.object({
 });
 export type Networking = z.infer<typeof Networking>;
 
+/** Who made a boot record known first. */
 export const Provenance = z.object({
   source: z.enum(PROVENANCE_SOURCES),
   first_seen_at: Timestamp,
@@ -56,6 +57,7 @@ export const Provenance = z.object({
 });
 export type Provenance = z.infer<typeof Provenance>;
 
+/** What the control plane knows of one MAC that may boot. `assigned_pi` is the stamp of its platform image. */
 export const BootRecord = z.object({
   mac: z.string(),
   state: z.enum(BOOT_RECORD_STATES),
@@ -77,6 +79,7 @@ export const SeenRecord = BootRecord.extend({
 });
 export type SeenRecord = z.infer<typeof SeenRecord>;
 
+/** What lets an unknown machine enroll: the start of its MAC, or its vendor's service tag. */
 export const AllowlistEntry = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal(ALLOWLIST_KINDS[0]),
@@ -95,6 +98,7 @@ export const AllowlistEntry = z.discriminatedUnion("kind", [
 ]);
 export type AllowlistEntry = z.infer<typeof AllowlistEntry>;
 
+/** The network that machines boot in, and the range that their addresses come from, ends included. */
 export const AdminNetwork = z.strictObject({
   ipv4_block: z.string().max(CIDR_TEXT_CHARS_MAX).describe("CIDR"),
   provision_start_ipv4: z.ipv4(),
@@ -113,8 +117,10 @@ export const BootPolicy = z.strictObject({
   admin_network: AdminNetwork.nullish().transform((value) => value ?? null),
 });
 export type BootPolicy = z.infer<typeof BootPolicy>;
+/** As it is sent: what has a default may be left out. */
 export type BootPolicyBody = z.input<typeof BootPolicy>;
 
+/** What the answers file declares about one machine. */
 export const RosterEntry = z.strictObject({
   hostname: Hostname,
   macs: z.array(z.string().max(32)).min(1).max(MACS_PER_NODE_MAX),
@@ -127,6 +133,7 @@ export type RosterEntry = z.infer<typeof RosterEntry>;
 export const Roster = z.array(RosterEntry).max(ROSTER_ENTRIES_MAX);
 export type Roster = z.infer<typeof Roster>;
 
+/** What a roster changed, by boot MAC. */
 export const Convergence = z.object({
   converged: z.array(z.string()).describe("MACs whose record was rewritten; applied at the next netboot"),
   unchanged: z.array(z.string()),
@@ -134,6 +141,7 @@ export const Convergence = z.object({
 });
 export type Convergence = z.infer<typeof Convergence>;
 
+/** The platform image that a machine boots from now on. */
 export const AssignBody = z.strictObject({ platform_image: Stamp });
 
 /** What a booter tells of a packet: never more than a few short words, and ignored where unknown. */
@@ -142,6 +150,8 @@ export const SeenBody = z.object({
   client: withDefault(z.record(z.string(), z.unknown()), {}),
 });
 
+/** Every stamp that a booter can serve; it replaces what that booter named before. */
 export const StagedBody = z.strictObject({ stamps: z.array(Stamp).max(1_000) });
+/** A platform image that a booter can serve. */
 export const StagedImage = z.object({ stamp: z.string(), staged_at: Timestamp, staged_by: z.string() });
 export type StagedImage = z.infer<typeof StagedImage>;

@@ -25,6 +25,7 @@ export const CnPlacementRules = z.object({
 });
 export type CnPlacementRules = z.infer<typeof CnPlacementRules>;
 
+/** All that operators decided about placing work on one node. Null: the cluster's default. */
 export const CnPlacement = CnPlacementRules.extend({
   server_uuid: CnParam.shape.server_uuid,
   traits: z.record(z.string(), z.string()),

@@ -43,6 +43,7 @@ export type CnView = z.infer<typeof CnView>;
 export const CnApproval = z.strictObject({ code: z.string().max(64).describe("The claim code, XXX-XXX or XXXXXX") });
 export type CnApproval = z.infer<typeof CnApproval>;
 
+/** What the node may be used for from now on. */
 export const CnRoleBody = z.strictObject({ role: z.enum(CN_ROLES) });
 export type CnRoleBody = z.infer<typeof CnRoleBody>;
 
@@ -53,6 +54,7 @@ export const CnReservoirBody = z.strictObject({
 });
 export type CnReservoirBody = z.infer<typeof CnReservoirBody>;
 
+/** A node's override, null where there is none, and what holds for it. Percents are fractions of physical memory. */
 export const CnReservoirView = z.object({
   server_uuid: z.string(),
   reservoir_enabled: z.boolean().nullable(),
@@ -78,4 +80,5 @@ export const AutoApproveBody = z.strictObject({
 });
 export type AutoApproveBody = z.infer<typeof AutoApproveBody>;
 
+/** The path parameter that names a node. */
 export const CnParam = z.object({ server_uuid: Uuid });

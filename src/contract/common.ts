@@ -1,5 +1,6 @@
 // Shapes that every endpoint shares: errors, pages, ids, timestamps.
 import { z } from "zod";
+import { ERROR_CODE_NAMES, ERROR_CODES_TEXT } from "./error-codes.ts";
 
 /** RFC 3339 in UTC, fractional seconds allowed (document 4, 0.1). */
 export const Timestamp = z.iso.datetime({ offset: true }).describe("RFC 3339 timestamp, UTC");
@@ -11,7 +12,11 @@ export const Uuid = z.guid().transform((value) => value.toLowerCase()).pipe(z.st
 export const ErrorBody = z.object({
   message: z.string().describe("What went wrong, in words for the caller"),
   request_id: z.uuid().describe("Also sent as x-request-id; quote it when you ask for help"),
-  error_code: z.string().optional().describe("A stable name for the failure, where it has one"),
+  // No enum, so that a client reads the answers of a later version too; generators know the extension as a hint.
+  error_code: z.string().optional().meta({
+    description: `A stable name for the failure, where it has one. ${ERROR_CODES_TEXT}`,
+    "x-extensible-enum": ERROR_CODE_NAMES,
+  }),
 });
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
@@ -19,6 +24,7 @@ export type ErrorBody = z.infer<typeof ErrorBody>;
 export function page<T extends z.ZodType>(item: T) {
   return z.object({ items: z.array(item), next_page: z.string().optional() });
 }
+/** A page as its readers see it: `page()` without the schema. */
 export type Page<T> = { items: T[]; next_page?: string };
 
 /** An optional field with a default. Null is the same as absent (document 4, Fixed here, Null in a body). */
@@ -40,5 +46,6 @@ export const PageQuery = {
   page_token: z.string().min(1).max(512).optional().describe("`next_page` of the page before"),
 };
 
+/** What GET /v1/health answers to everybody. */
 export const Health = z.object({ status: z.literal("ok"), version: z.string() });
 export type Health = z.infer<typeof Health>;

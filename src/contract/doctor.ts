@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { CHECK_STATUSES, DIAGNOSES } from "./enums.ts";
 
+/** One check: what it looked for, what it found, what to do about it. */
 export const CheckResult = z.object({
   id: z.string().describe("INV-1 to INV-20 for an invariant of the design, a word for a condition"),
   title: z.string().describe("What is so when the check finds nothing"),
@@ -14,6 +15,7 @@ export const CheckResult = z.object({
 });
 export type CheckResult = z.infer<typeof CheckResult>;
 
+/** Every check of one examination, in the order in which they ran. */
 export const DoctorReport = z.object({
   status: z.enum(DIAGNOSES).describe("The worst of the checks"),
   checked_at: Timestamp,

@@ -57,7 +57,6 @@ export const RESOURCE_SCOPES = [
   "edge_cluster",
   "job",
 ] as const;
-export type ResourceScope = (typeof RESOURCE_SCOPES)[number];
 
 /** Document 4, 6. */
 export const AUDIT_DECISIONS = ["allow", "deny", "not_evaluated"] as const;
@@ -102,7 +101,6 @@ export type Capability = (typeof CAPABILITIES)[number];
 
 /** What a key that is bound to a tenant may be used for. */
 export const TENANT_KEY_SCOPES = ["full", "read_only"] as const;
-export type TenantKeyScope = (typeof TENANT_KEY_SCOPES)[number];
 
 /** Document 3, Networking resources. */
 export const ADDRESS_FAMILIES = ["v4", "v6"] as const;
@@ -116,7 +114,6 @@ export type FirewallProtocol = (typeof FIREWALL_PROTOCOLS)[number];
 
 /** Document 4, 1.15. */
 export const SUBNET_KINDS = ["internal", "external", "fabric", "unknown"] as const;
-export type SubnetKind = (typeof SUBNET_KINDS)[number];
 export const ROUTE_TARGET_KINDS = ["blackhole", "reject", "virtual_gateway", "nat_gateway", "floating_ip"] as const;
 export type RouteTargetKind = (typeof ROUTE_TARGET_KINDS)[number];
 
@@ -146,6 +143,7 @@ export const JOB_KINDS = [
   "fip_release",
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
+/** Document 4, 1.8. Where a job stands; the last three are ends. */
 export const JOB_STATUSES = ["pending", "in_progress", "completed", "failed", "cancelled"] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 

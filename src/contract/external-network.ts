@@ -15,6 +15,7 @@ const described = { name: ResourceName, description: withDefault(Description, ""
 const address = z.union([z.ipv4(), z.ipv6()]).nullish();
 const silos = z.array(Uuid).max(OWNER_SILOS_MAX);
 
+/** A name that nodes give to a network port, with the MTU in bytes of what is behind it. */
 export const NicTag = z.object({
   id: z.string(),
   name: z.string(),
@@ -23,9 +24,11 @@ export const NicTag = z.object({
   created_at: Timestamp,
 });
 export type NicTag = z.infer<typeof NicTag>;
+/** What makes a NIC tag. */
 export const NicTagBody = z.strictObject({ ...described, mtu: z.number().int().min(MTU_MIN).max(MTU_MAX) });
 export type NicTagBody = z.infer<typeof NicTagBody>;
 
+/** Public addresses behind a NIC tag. Of each family there is a block with its range, ends included, or null. */
 export const ExternalSubnet = z.object({
   id: z.string(),
   name: z.string(),
@@ -43,6 +46,7 @@ export const ExternalSubnet = z.object({
   created_at: Timestamp,
 });
 export type ExternalSubnet = z.infer<typeof ExternalSubnet>;
+/** What makes an external subnet: at least one block. */
 export const ExternalSubnetBody = z.strictObject({
   ...described,
   nic_tag: z.string().max(RESOURCE_NAME_BYTES_MAX).describe("The name of a NIC tag"),
@@ -65,6 +69,7 @@ export const ExternalSubnetPatch = z.strictObject({
 });
 export type ExternalSubnetPatch = z.infer<typeof ExternalSubnetPatch>;
 
+/** External subnets that are asked one after the other for a free address. */
 export const NetworkPool = z.object({
   id: z.string(),
   name: z.string(),
@@ -74,6 +79,7 @@ export const NetworkPool = z.object({
   created_at: Timestamp,
 });
 export type NetworkPool = z.infer<typeof NetworkPool>;
+/** What makes a pool. */
 export const NetworkPoolBody = z.strictObject({
   ...described,
   networks: z.array(Uuid).min(1).max(POOL_NETWORKS_MAX)

@@ -1,5 +1,6 @@
 // A Fault is an expected failure, carried as a value with the exact text the caller will read. What is thrown is a bug
-// or broken infrastructure. This file imports nothing.
+// or broken infrastructure. This file imports types only.
+import type { ErrorCode } from "./error-codes.ts";
 
 /** What kind of expected failure it is. One table (src/http/fault-status.ts) maps each to its HTTP status. */
 export type FaultKind =
@@ -17,12 +18,13 @@ export type FaultKind =
   | "node_failed" // 502
   | "unavailable"; // 503
 
+/** An expected failure, as it is stored, sent and read. */
 export type Fault = {
   readonly kind: FaultKind;
   /** Shown to the caller verbatim. Never holds a secret. */
   readonly message: string;
   /** Document 4, 0.2. Absent when the specification names none. */
-  readonly error_code?: string;
+  readonly error_code?: ErrorCode;
   /** Whole seconds, at least 1: becomes Retry-After. */
   readonly retry_after_s?: number;
 };
@@ -31,7 +33,7 @@ export type Fault = {
 export function fault(
   kind: FaultKind,
   message: string,
-  extra: { error_code?: string; retry_after_s?: number } = {},
+  extra: { error_code?: ErrorCode; retry_after_s?: number } = {},
 ): Fault {
   return { kind, message, ...extra };
 }
@@ -61,6 +63,6 @@ export const NO_ELIGIBLE_NODE: Fault = fault(
 /** Document 4, 0.2: the nodes that were picked filled up before the commit. Routes pick again, as long as any node is left. */
 export const CAPACITY_EXHAUSTED: Fault = { ...NO_ELIGIBLE_NODE, error_code: "CapacityExhausted" };
 
-function conflictAs(error_code: string, message: string): Fault {
+function conflictAs(error_code: ErrorCode, message: string): Fault {
   return { kind: "conflict", message, error_code };
 }

@@ -4,12 +4,15 @@ import { Timestamp } from "./common.ts";
 import { CAPABILITIES, TENANT_KEY_SCOPES } from "./enums.ts";
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, USERNAME_CHARS_MAX } from "./limits.ts";
 
+/** Counted in characters; its hash is all that is kept. */
 export const Password = z.string().min(PASSWORD_CHARS_MIN).max(PASSWORD_CHARS_MAX);
+/** Unique among local users. */
 export const Username = z.string().regex(
   new RegExp(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,${USERNAME_CHARS_MAX - 1}}$`),
   `must be 1 to ${USERNAME_CHARS_MAX} letters, digits, dots, hyphens, underscores or @, the first a letter or digit`,
 );
 
+/** Somebody who can sign in. Operators stand outside every tenant. */
 export const User = z.object({
   id: z.string(),
   username: z.string(),
@@ -22,6 +25,7 @@ export const User = z.object({
 });
 export type User = z.infer<typeof User>;
 
+/** What makes a local user. */
 export const UserBody = z.strictObject({
   username: Username,
   password: Password,
@@ -46,9 +50,11 @@ export const LoginBody = z.strictObject({
 });
 export type LoginBody = z.infer<typeof LoginBody>;
 
+/** What renews or ends a session. */
 export const RefreshBody = z.strictObject({ refresh_token: z.string().max(4_096) });
 export type RefreshBody = z.infer<typeof RefreshBody>;
 
+/** A session's two tokens and when each ends. */
 export const Tokens = z.object({
   access_token: z.string(),
   refresh_token: z.string(),
@@ -57,6 +63,7 @@ export const Tokens = z.object({
 });
 export type Tokens = z.infer<typeof Tokens>;
 
+/** The OpenID Connect issuer that a tenant brings. */
 export const IdpBody = z.strictObject({
   issuer_url: z.string().max(2_048).describe("https, or http on a loopback address; must serve OpenID discovery"),
   client_id: z.string().min(1).max(255),
@@ -65,6 +72,7 @@ export const IdpBody = z.strictObject({
 });
 export type IdpBody = z.infer<typeof IdpBody>;
 
+/** A tenant's issuer as it is shown, without its secret. */
 export const Idp = z.object({
   tenant_id: z.string(),
   issuer_url: z.string(),

@@ -21,10 +21,10 @@ export const Compatibility = z.strictObject({
   arch: arch.describe("x86_64, aarch64, ..."),
   min_platform: stamp.nullish().describe("The oldest platform image that can run it"),
 });
-export type CompatibilityBody = z.infer<typeof Compatibility>;
 /** As it is stored and shown: an absent minimum has no key. */
 export type Compatibility = { readonly brand: InstanceBrand; readonly arch: string; readonly min_platform?: string };
 
+/** An image as it is shown. `sha256` is lower-case hex over its content. */
 export const Image = z.object({
   id: z.string(),
   scope: ImageScope,

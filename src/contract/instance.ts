@@ -17,6 +17,7 @@ export type PlacedInstance = z.infer<typeof PlacedInstance>;
 export const Lifecycle = z.object({ state: z.enum(INSTANCE_STATES), reason: z.string().optional() });
 export type Lifecycle = z.infer<typeof Lifecycle>;
 
+/** A virtual machine. `cpu` is vCPUs. */
 export const Instance = z.object({
   id: z.string(),
   tenant_id: z.string(),
@@ -38,6 +39,7 @@ export const Instance = z.object({
 });
 export type Instance = z.infer<typeof Instance>;
 
+/** A NIC beside the primary one, made with the instance. */
 export const ExtraNic = z.strictObject({ subnet_id: z.guid(), name: ResourceName });
 export type ExtraNic = z.infer<typeof ExtraNic>;
 
@@ -58,6 +60,7 @@ export const InstanceBody = z.strictObject({
 });
 export type InstanceBody = z.infer<typeof InstanceBody>;
 
+/** A disk of an instance. `instance` and `instance_id` hold the same UUID (document 3 and document 4, 1.12). */
 export const Disk = z.object({
   id: z.string(),
   tenant_id: z.string(),
@@ -73,10 +76,13 @@ export const Disk = z.object({
   created_at: Timestamp,
 });
 export type Disk = z.infer<typeof Disk>;
+/** The size that a disk shall have; it cannot become smaller. */
 export const DiskResizeBody = z.strictObject({ size_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER) });
+/** The disk, and whether its guest sees the new size only after a restart. */
 export const DiskResized = Disk.extend({ reboot_required: z.boolean() });
 export type DiskResized = z.infer<typeof DiskResized>;
 
+/** A network port of an instance, at most one address of each family. */
 export const Nic = z.object({
   id: z.string(),
   tenant_id: z.string(),

@@ -13,8 +13,10 @@ import {
   TOMBSTONES_PER_CLAIM,
 } from "./limits.ts";
 
+/** How far a node says it is; percent is 0 to 100, null where it cannot tell. */
 export const JobProgress = z.object({ step: z.string(), percent: z.number().nullable(), updated_at: Timestamp });
 
+/** One piece of work for a node. Document 4, 1.8. */
 export const Job = z.object({
   id: z.string(),
   kind: z.looseObject({ kind: z.enum(JOB_KINDS) }).describe("With the ids of what it is about"),
@@ -35,6 +37,7 @@ export type Job = z.infer<typeof Job>;
 
 const runningJobs = z.array(Uuid).max(RUNNING_JOBS_MAX).nullish();
 
+/** What a node asks for work with. */
 export const ClaimBody = z.object({
   claimed_by: Uuid.describe("The node's own UUID"),
   wait: z.number().int().min(0).max(CLAIM_WAIT_S_MAX).nullish()
@@ -46,6 +49,7 @@ export const ClaimBody = z.object({
 });
 export type ClaimBody = z.input<typeof ClaimBody>;
 
+/** What it gets: the oldest job that it may take, or null. */
 export const ClaimView = z.object({
   job: Job.nullable(),
   tombstones: z.array(Job).describe(
@@ -55,18 +59,22 @@ export const ClaimView = z.object({
 });
 export type ClaimView = z.infer<typeof ClaimView>;
 
+/** A sign of life of a node. */
 export const HeartbeatBody = z.object({
   running_jobs: runningJobs.describe("The jobs that the agent runs: their leases are renewed, and no others"),
 });
 export type HeartbeatBody = z.input<typeof HeartbeatBody>;
 
+/** How a job ended. */
 export const JobOutcome = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("completed") }),
   z.object({ kind: z.literal("failed"), reason: z.string().max(JOB_REASON_CHARS_MAX) }),
 ]);
 export type JobOutcome = z.infer<typeof JobOutcome>;
+/** The end of a job. `result` is what the operation that waits for it goes on with. */
 export const JobEndBody = z.object({ outcome: JobOutcome, result: z.unknown().optional() });
 export type JobEndBody = z.infer<typeof JobEndBody>;
+/** Where a job stands, for whoever watches its operation. */
 export const JobProgressBody = z.object({
   step: z.string().min(1).max(JOB_STEP_CHARS_MAX),
   percent: z.number().min(0).max(100).nullish(),

@@ -20,6 +20,7 @@ import * as setup from "./setup.ts";
 import * as setting from "./setting.ts";
 import * as tenancy from "./tenancy.ts";
 
+/** Name to schema: each becomes a component of the OpenAPI document, and what is not named stands inline. */
 export const namedSchemas = {
   ErrorBody,
   Health,

@@ -22,6 +22,7 @@ const owned = { id: z.string(), tenant_id: z.string(), project_id: z.string() };
 const ofVpc = { ...owned, vpc_id: z.string(), vpc: z.string() };
 const text = { name: z.string(), description: z.string() };
 
+/** A tenant's own network. Null: it has no block of that family. */
 export const Vpc = z.object({
   ...owned,
   project: z.string(),
@@ -33,9 +34,11 @@ export const Vpc = z.object({
   created_at: Timestamp,
 });
 export type Vpc = z.infer<typeof Vpc>;
+/** What makes a VPC: at least one block. */
 export const VpcBody = z.strictObject({ ...described, ...blocks });
 export type VpcBody = z.infer<typeof VpcBody>;
 
+/** A part of its VPC's blocks. The tag, the VLAN and the ranges are null unless it is an external one. */
 export const Subnet = z.object({
   ...ofVpc,
   route_table_id: z.string(),
@@ -52,6 +55,7 @@ export const Subnet = z.object({
   created_at: Timestamp,
 });
 export type Subnet = z.infer<typeof Subnet>;
+/** What makes a subnet: at least one block, inside those of the VPC and apart from its other subnets. */
 export const SubnetBody = z.strictObject({ ...described, ...blocks });
 export type SubnetBody = z.infer<typeof SubnetBody>;
 /** Associates a subnet with another route table of its VPC. */
@@ -64,6 +68,7 @@ export const Realized = z.object({
   realizations: z.array(z.unknown()),
 });
 
+/** A public address that the instances of a VPC go out by. */
 export const NatGateway = z.object({
   ...ofVpc,
   project: z.string(),
@@ -77,9 +82,11 @@ export const NatGateway = z.object({
   updated_at: Timestamp,
 });
 export type NatGateway = z.infer<typeof NatGateway>;
+/** What makes a NAT gateway; its address is chosen for it. */
 export const NatGatewayBody = z.strictObject({ ...described, family: withDefault(z.enum(ADDRESS_FAMILIES), "v4") });
 export type NatGatewayBody = z.infer<typeof NatGatewayBody>;
 
+/** A public address that can be bound to a NIC and moved to another one. */
 export const FloatingIp = z.object({
   ...owned,
   ...text,
@@ -102,8 +109,10 @@ export const FloatingIpBody = z.strictObject({
   pool_id: z.guid().nullish().describe("Take from the first network of this pool with room"),
 });
 export type FloatingIpBody = z.infer<typeof FloatingIpBody>;
+/** Where a floating IP shall go. */
 export const FloatingIpAttachBody = z.strictObject({ nic_id: z.guid().describe("A NIC of the same project") });
 
+/** Routes that subnets share. Every VPC has one main table. */
 export const RouteTable = z.object({
   ...ofVpc,
   project: z.string(),
@@ -112,8 +121,10 @@ export const RouteTable = z.object({
   created_at: Timestamp,
 });
 export type RouteTable = z.infer<typeof RouteTable>;
+/** What makes a route table. */
 export const RouteTableBody = z.strictObject(described);
 
+/** Where packets go: nowhere, back with an error, to the VPC's own router, or out by a gateway or a floating IP. */
 export const RouteTarget = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[0]) }),
   z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[1]) }),
@@ -123,6 +134,7 @@ export const RouteTarget = z.discriminatedUnion("kind", [
 ]);
 export type RouteTarget = z.infer<typeof RouteTarget>;
 
+/** One destination of a route table. `destination` is canonical text, host bits dropped. */
 export const Route = z.object({
   ...ofVpc,
   route_table_id: z.string(),
@@ -133,6 +145,7 @@ export const Route = z.object({
   created_at: Timestamp,
 });
 export type Route = z.infer<typeof Route>;
+/** What makes a route. */
 export const RouteBody = z.strictObject({
   ...described,
   destination: z.union([z.cidrv4(), z.cidrv6()]).describe("A network; host bits are dropped"),
@@ -141,13 +154,16 @@ export const RouteBody = z.strictObject({
 export type RouteBody = z.infer<typeof RouteBody>;
 
 const port = z.number().int().min(0).max(PORT_MAX);
+/** TCP or UDP ports, both ends included. */
 export const PortRange = z.strictObject({ low: port, high: port });
 export type PortRange = z.infer<typeof PortRange>;
 const icmp_number = z.number().int().min(0).max(ICMP_NUMBER_MAX);
+/** The two numbers of an ICMP message. */
 export const IcmpTypeCode = z.strictObject({ type: icmp_number, code: icmp_number });
 export type IcmpTypeCode = z.infer<typeof IcmpTypeCode>;
 const network = z.union([z.cidrv4(), z.cidrv6()]);
 
+/** One rule of a VPC. Null: it does not look at this. */
 export const FirewallRule = z.object({
   ...ofVpc,
   project: z.string(),
@@ -164,6 +180,7 @@ export const FirewallRule = z.object({
   created_at: Timestamp,
 });
 export type FirewallRule = z.infer<typeof FirewallRule>;
+/** What makes a rule; what is left out is not looked at. */
 export const FirewallRuleBody = z.strictObject({
   ...described,
   priority: z.number().int().min(0).max(FIREWALL_PRIORITY_MAX).describe("Higher evaluates first"),

@@ -3,9 +3,11 @@ import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { OPERATION_STATES, RESOURCE_SCOPES, STEP_STATUSES } from "./enums.ts";
 
+/** What an operation is about. */
 export const Reference = z.object({ scope: z.enum(RESOURCE_SCOPES), id: z.string() });
 export type Reference = z.infer<typeof Reference>;
 
+/** An operation as lists show it. `stuck_reason` says what an operator has to mend. */
 export const OperationSummary = z.object({
   id: z.string(),
   kind: z.string().describe("The saga's name, for example node-join"),
@@ -18,6 +20,7 @@ export const OperationSummary = z.object({
 });
 export type OperationSummary = z.infer<typeof OperationSummary>;
 
+/** One step, `index` from 0. `output` is what the steps after it work with. */
 export const OperationStep = z.object({
   index: z.number().int(),
   name: z.string(),
@@ -32,6 +35,7 @@ export const OperationStep = z.object({
 });
 export type OperationStep = z.infer<typeof OperationStep>;
 
+/** An operation with its steps and what it was asked for. */
 export const OperationView = OperationSummary.extend({
   epoch: z.number().int().describe("Rises with every transition of the operation; fences late writers"),
   params: z.unknown(),

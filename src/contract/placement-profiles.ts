@@ -6,6 +6,7 @@ import { PLACEMENT_SCORERS, type PlacementScorer } from "./enums.ts";
 const weights = z.record(z.string(), z.number().min(0).max(10));
 const profile = z.strictObject({ name: z.string(), description: z.string(), builtin: z.boolean(), weights });
 
+/** The value of the setting. */
 export const PlacementProfiles = z.strictObject({ active: z.string(), profiles: z.array(profile).min(1) })
   .refine(({ active, profiles }) => profiles.some(({ name }) => name === active), "active must name a profile");
 export type PlacementProfiles = z.infer<typeof PlacementProfiles>;
@@ -25,6 +26,7 @@ function builtin(name: string, description: string, values: Record<PlacementScor
   return { name, description, builtin: true, weights: values };
 }
 
+/** Document 4, 4.4: the profiles that a site begins with. */
 export const PLACEMENT_PROFILES_DEFAULT: PlacementProfiles = {
   active: "spread",
   profiles: [

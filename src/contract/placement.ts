@@ -13,6 +13,7 @@ export const FilterResult = z.object({
 });
 export type FilterResult = z.infer<typeof FilterResult>;
 
+/** `contribution` is `raw` times `weight`. */
 export const ScorerResult = z.object({
   name: z.enum(PLACEMENT_SCORERS),
   raw: z.number().describe("0 to 1"),
@@ -21,6 +22,7 @@ export const ScorerResult = z.object({
 });
 export type ScorerResult = z.infer<typeof ScorerResult>;
 
+/** What every filter and scorer says of one node. */
 export const NodeReport = z.object({
   server_uuid: z.string(),
   hostname: z.string(),
@@ -50,6 +52,7 @@ export const PlacementAsked = z.object({
 });
 export type PlacementAsked = z.infer<typeof PlacementAsked>;
 
+/** Why the nodes were chosen or not, at one instant. */
 export const ExplainReport = z.object({
   request: PlacementAsked,
   strategy: z.literal("filter-then-score"),
@@ -62,6 +65,7 @@ export const ExplainReport = z.object({
 });
 export type ExplainReport = z.infer<typeof ExplainReport>;
 
+/** The report, and how long it took to make. */
 export const PlacementExplanation = ExplainReport.extend({ elapsed_ms: z.number() });
 export type PlacementExplanation = z.infer<typeof PlacementExplanation>;
 
@@ -89,8 +93,10 @@ const drained = {
   instance_cpu: z.number().int(),
   instance_ram_mb: z.number().int(),
 };
+/** An instance that would find a place, and where. */
 export const PlaceableInstance = z.object({ ...drained, target_cn_uuid: z.string(), target_cn_hostname: z.string() });
 export type PlaceableInstance = z.infer<typeof PlaceableInstance>;
+/** An instance that would find none, and why. */
 export const NotPlaceableInstance = z.object({ ...drained, reason: z.string() });
 export type NotPlaceableInstance = z.infer<typeof NotPlaceableInstance>;
 

@@ -9,9 +9,11 @@ const levels = [
   z.object({ kind: z.literal("project"), project_id: z.string() }),
 ] as const;
 
+/** Whom an image is for. */
 export const ImageScope = z.discriminatedUnion("kind", [everybody, ...levels]);
 export type ImageScope = z.infer<typeof ImageScope>;
 
+/** Whom an SSH key is for. */
 export const SshKeyScope = z.discriminatedUnion("kind", [
   everybody,
   ...levels,

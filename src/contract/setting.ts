@@ -1,6 +1,7 @@
 // Cluster settings. Document 4, section 7.
 import { z } from "zod";
 
+/** A setting: its value as it holds now, and where that comes from. */
 export const SettingView = z.object({
   key: z.string(),
   value: z.unknown(),
@@ -11,6 +12,7 @@ export const SettingView = z.object({
 });
 export type SettingView = z.infer<typeof SettingView>;
 
+/** Any JSON; the setting's own schema judges it. */
 export const SettingBody = z.strictObject({
   value: z.unknown().refine((value) => value !== undefined, "value is required"),
 });

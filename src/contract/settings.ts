@@ -18,6 +18,7 @@ type Definition = {
 const seconds = (low: number, high: number) => z.number().int().min(low).max(high);
 const nullableUrl = z.url({ protocol: /^https?$/ }).nullable();
 
+/** Key to schema, default and whether a server reads it at its start only. Units stand in the keys. */
 export const SETTINGS = {
   "provisioner.inprocess_disabled": {
     schema: z.boolean(),
@@ -148,6 +149,7 @@ export const SETTINGS = {
 
 export type SettingKey = keyof typeof SETTINGS;
 
+/** Whether there is a setting of this name; names that every object has are none. */
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(SETTINGS, key);
 }

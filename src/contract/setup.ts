@@ -7,6 +7,7 @@ import { Uuid } from "./common.ts";
 import { COMPRESSIONS, DISK_LAYOUTS } from "./enums.ts";
 import { TRAIT_BYTES_MAX } from "./limits.ts";
 
+/** What a bare machine says of itself, through its booter. */
 export const AnnounceBody = z.object({
   server_uuid: Uuid,
   hostname: Hostname.nullish(),
@@ -30,12 +31,14 @@ export const SetupApproval = z.strictObject({
 });
 export type SetupApproval = z.output<typeof SetupApproval>;
 
+/** The node, and the operation that sets it up. */
 export const SetupApproved = CnView.extend({
   operation_id: z.string().describe("The cn-setup operation; follow it with GET /v1/operations/{id}"),
 });
 export type SetupApproved = z.infer<typeof SetupApproved>;
 
 const LayoutDisk = z.object({ name: z.string(), size_gb: z.number() });
+/** What approving would do to the disks, in decimal GB, or the `error` why it cannot be done. */
 export const LayoutProposal = z.object({
   disks: z.array(LayoutDisk),
   proposal: z.object({
@@ -69,12 +72,14 @@ export const SetupBundle = z.object({
 export type SetupBundle = z.infer<typeof SetupBundle>;
 
 const epoch = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+/** Where setup stands; percent is 0 to 100. */
 export const SetupProgressReport = z.object({
   epoch,
   step: z.string().min(1).max(128),
   message: z.string().max(2_048).nullish(),
   percent: z.number().min(0).max(100).nullish(),
 });
+/** The run with this epoch has ended well. */
 export const SetupCompleteReport = z.object({ epoch });
 /** The 512 bytes of the reason are counted in UTF-8 by the route (document 2, Limits). */
 export const SetupFailedReport = z.object({ epoch, reason: z.string() });
@@ -89,5 +94,6 @@ const traitText = z.string().min(1).refine(
   (text) => new TextEncoder().encode(text).length <= TRAIT_BYTES_MAX,
   `must be 1 to ${TRAIT_BYTES_MAX} bytes`,
 );
+/** All traits of a node at once. */
 export const Traits = z.strictObject({ traits: z.record(traitText, traitText) });
 export type Traits = z.infer<typeof Traits>;

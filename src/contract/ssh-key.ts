@@ -4,6 +4,7 @@ import { Timestamp, withDefault } from "./common.ts";
 import { SshKeyScope } from "./scope.ts";
 import { Description, ResourceName } from "./tenancy.ts";
 
+/** A public key as it is shown. */
 export const SshKey = z.object({
   id: z.string(),
   scope: SshKeyScope,

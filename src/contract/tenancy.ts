@@ -5,8 +5,10 @@ import { DESCRIPTION_CHARS_MAX } from "./limits.ts";
 
 /** The rule of names is held where they are stored: a breach is a 409 (document 3, Networking resources). */
 export const ResourceName = z.string().describe("1 to 63 bytes, no / or \\, no control characters, no outer spaces");
+/** Free text, counted in characters. */
 export const Description = z.string().max(DESCRIPTION_CHARS_MAX);
 
+/** The top of the hierarchy. */
 export const Silo = z.object({
   id: z.string(),
   name: z.string(),
@@ -16,6 +18,7 @@ export const Silo = z.object({
 });
 export type Silo = z.infer<typeof Silo>;
 
+/** Whose users, keys and projects are apart from every other tenant's. */
 export const Tenant = z.object({
   id: z.string(),
   silo_id: z.string(),
@@ -25,6 +28,7 @@ export const Tenant = z.object({
 });
 export type Tenant = z.infer<typeof Tenant>;
 
+/** What instances and networks stand in, and what a quota binds. */
 export const Project = z.object({
   id: z.string(),
   tenant_id: z.string(),
@@ -61,6 +65,7 @@ export const Usage = z.object({
 });
 export type Usage = z.infer<typeof Usage>;
 
+/** A project's limits beside what it uses: `cpu_limit` in vCPUs. */
 export const Quota = z.object({
   tenant_id: z.string(),
   project_id: z.string(),

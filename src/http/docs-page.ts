@@ -8,6 +8,7 @@ import type { OpenApiDocument, OpenApiObject } from "./openapi.ts";
 
 type Parameter = { name: string; in: string; required: boolean; description?: string; schema: SchemaObject };
 type Content = { "application/json"?: { schema: SchemaObject } };
+type Answer = { description: string; content?: Content };
 type Operation = {
   summary?: string;
   description?: string;
@@ -17,7 +18,7 @@ type Operation = {
   "x-error-codes"?: string[];
   parameters?: Parameter[];
   requestBody?: { content: Content };
-  responses: Record<string, { description: string; content?: Content }>;
+  responses: Record<string, Answer | { $ref: string }>;
 };
 type Entry = { method: string; path: string; anchor: string; operation: Operation };
 
@@ -32,6 +33,7 @@ export function docsPage(document: OpenApiDocument): { html: string; headers: Re
 <style>${trusted(DOCS_STYLE)}</style></head><body>
 ${index(document, groups)}<main>${introduction(document)}
 ${[...groups].map(([tag, entries]) => markup`<h2>${tag}</h2>${entries.map(endpoint)}`)}
+<h2 id="refusals">Refusals</h2>${table(Object.entries(document.components.responses).map(refusalRow))}
 <h2>Schemas</h2>${Object.entries(document.components.schemas).map(component)}
 </main></body></html>
 `;
@@ -90,7 +92,7 @@ function endpoint({ method, path, anchor, operation }: Entry): Markup {
 <p class="rights">Rights: ${rights}</p>
 ${parameters && section("Parameters", table(parameters.map(parameterRow)))}
 ${body && section("Body", fields(body))}
-${section("Responses", table(Object.entries(responses).map(responseRow)))}
+${section("Responses", table(responseRows(responses)))}
 ${codes.length > 0 && section("Error codes", markup`<p>${codes.map((code) => markup`<code>${code}</code> `)}</p>`)}
 </article>`;
 }
@@ -110,9 +112,27 @@ function parameterRow({ name, in: place, required, description, schema }: Parame
   return row(name, markup`${schemaType(schema)} in ${place}`, required, schemaRules({ ...schema, description }));
 }
 
-function responseRow([status, { description, content }]: [string, Operation["responses"][string]]): Markup {
+/** One row for each success, and one for all refusals: what each means stands once on the page. */
+function responseRows(responses: Operation["responses"]): Markup[] {
+  const all = Object.entries(responses);
+  const refused = all.filter(([, answer]) => "$ref" in answer).map(([status]) => status);
+  const successes = all.flatMap(([status, answer]) => "$ref" in answer ? [] : [responseRow(status, answer)]);
+  const last = row(
+    refused.join(" "),
+    markup`<a href="#schema-ErrorBody">ErrorBody</a>`,
+    false,
+    "Refused; see Refusals",
+  );
+  return refused.length === 0 ? successes : [...successes, last];
+}
+
+function responseRow(status: string, { description, content }: Answer): Markup {
   const schema = content?.["application/json"]?.schema;
   return row(status, schema ? schemaType(schema) : "", false, description);
+}
+
+function refusalRow([name, answer]: [string, OpenApiObject]): Markup {
+  return responseRow(name.replace("Refused", ""), answer as Answer);
 }
 
 function row(name: string, type: Markup | string, required: boolean, text: string): Markup {

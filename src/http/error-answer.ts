@@ -2,12 +2,13 @@
 import type { Context, TypedResponse } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { ErrorBody } from "../contract/common.ts";
+import type { ErrorCode } from "../contract/error-codes.ts";
 import type { HttpEnv } from "./env.ts";
 
 export type Refusal<S extends ContentfulStatusCode = ContentfulStatusCode> = {
   readonly status: S;
   readonly message: string;
-  readonly error_code?: string;
+  readonly error_code?: ErrorCode;
   readonly headers?: Readonly<Record<string, string>>;
 };
 

@@ -5,7 +5,11 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import type { HttpEnv } from "./env.ts";
+import { ANSWER_EXAMPLES } from "../contract/answer-examples.ts";
+import { BODY_EXAMPLES } from "../contract/body-examples.ts";
 import { ErrorBody } from "../contract/common.ts";
+import { IDEMPOTENCY_KEY_CHARS_MAX } from "../contract/limits.ts";
+import { refusalComponents, refusalResponses, refusalStatuses } from "./refusals.ts";
 import { schemaObjects, type SchemaSet, type Use } from "./openapi-schema.ts";
 
 type Route = Extract<OpenAPIHono<HttpEnv>["openAPIRegistry"]["definitions"][number], { type: "route" }>["route"];
@@ -17,16 +21,39 @@ export type OpenApiDocument = {
   info: { title: string; version: string; description: string };
   tags: { name: string }[];
   paths: Record<string, Record<string, OpenApiObject>>;
-  components: { schemas: Record<string, OpenApiObject>; securitySchemes: OpenApiObject };
+  components: {
+    schemas: Record<string, OpenApiObject>;
+    responses: Record<string, OpenApiObject>;
+    securitySchemes: OpenApiObject;
+  };
 };
 
 const JSON_TYPE = "application/json";
 
-/** For the `responses` of every route: what a caller reads when it did not work. */
+/** For the `responses` of every route: what its handler may answer. The description names each status (refusals.ts). */
 export const ERROR_RESPONSES = {
   "4XX": { description: "Refused; the message says why", content: { [JSON_TYPE]: { schema: ErrorBody } } },
   "5XX": { description: "Not the caller's fault", content: { [JSON_TYPE]: { schema: ErrorBody } } },
 } as const;
+
+/** What a route says for the server and not for callers. */
+const UNSHOWN: ReadonlySet<string> = new Set([
+  "middleware",
+  "getRoutingPath",
+  "hide",
+  "x-refusals",
+  "x-also",
+  "x-never",
+]);
+
+/** Document 4, Fixed here, Idempotency-Key: of every route that writes one message for one request. */
+const IDEMPOTENCY_KEY: OpenApiObject = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "The same key with the same body is the same request: it is done once and answered alike",
+  schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_CHARS_MAX },
+};
 
 /**
  * @param app with all its routes; `x-rights` on a route is shown in the docs, `security: []` marks an anonymous one
@@ -54,7 +81,8 @@ export function openApiDocument(
     tags,
     paths,
     components: {
-      schemas: set.components,
+      schemas: withExamples(set.components),
+      responses: refusalComponents(set.of(ErrorBody, "output")),
       securitySchemes: { bearer: { type: "http", scheme: "bearer", description: "An API key: opsk_..." } },
     },
   };
@@ -72,14 +100,15 @@ function schemasOf(route: Route): Use[] {
 
 function operation(route: Route, set: SchemaSet): OpenApiObject {
   const { method: _method, path: _path, request, responses, ...described } = route;
+  const refusals = refusalStatuses(route);
   const parameters = [
     ...parametersOf(request?.params, "path", set),
     ...parametersOf(request?.query, "query", set),
     ...headersOf(route).flatMap((headers) => parametersOf(headers, "header", set)),
+    ...(refusals.includes(422) ? [IDEMPOTENCY_KEY] : []),
   ];
   const body = bodySchema(request?.body?.content);
-  const { middleware: _middleware, getRoutingPath: _getRoutingPath, hide: _hide, ...shown } =
-    described as OpenApiObject;
+  const shown = Object.fromEntries(Object.entries(described).filter(([key]) => !UNSHOWN.has(key)));
   return {
     ...shown,
     security: route.security ?? [{ bearer: [] }],
@@ -87,17 +116,35 @@ function operation(route: Route, set: SchemaSet): OpenApiObject {
     ...(isSchema(body) && {
       requestBody: {
         required: request?.body?.required ?? false,
-        content: { [JSON_TYPE]: { schema: set.of(body, "input") } },
+        content: { [JSON_TYPE]: { schema: set.of(body, "input"), ...exampleOf(route) } },
       },
     }),
-    responses: Object.fromEntries(
-      Object.entries(responses).map(([status, response]) => {
-        const schema = bodySchema(contentOf(response));
-        const content = isSchema(schema) ? { content: { [JSON_TYPE]: { schema: set.of(schema, "output") } } } : {};
-        return [status, { description: (response as { description: string }).description, ...content }];
-      }),
-    ),
+    responses: { ...successes(responses, set), ...refusalResponses(route) },
   };
+}
+
+function exampleOf({ method, path }: Route): OpenApiObject {
+  const example = BODY_EXAMPLES[`${method.toUpperCase()} ${path}`];
+  return example === undefined ? {} : { example };
+}
+
+function withExamples(components: SchemaSet["components"]): Record<string, OpenApiObject> {
+  return Object.fromEntries(
+    Object.entries(components).map(([name, schema]) => {
+      const example = ANSWER_EXAMPLES[name];
+      return [name, example === undefined ? schema : { ...schema, example }];
+    }),
+  );
+}
+
+function successes(responses: Route["responses"], set: SchemaSet): OpenApiObject {
+  return Object.fromEntries(
+    Object.entries(responses).filter(([status]) => !(status in ERROR_RESPONSES)).map(([status, response]) => {
+      const schema = bodySchema(contentOf(response));
+      const content = isSchema(schema) ? { content: { [JSON_TYPE]: { schema: set.of(schema, "output") } } } : {};
+      return [status, { description: (response as { description: string }).description, ...content }];
+    }),
+  );
 }
 
 function parametersOf(schema: unknown, place: "path" | "query" | "header", set: SchemaSet): OpenApiObject[] {

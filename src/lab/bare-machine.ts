@@ -1,5 +1,6 @@
 // A bare machine of the laboratory: what a booter would relay of it. It is seen, announces its hardware, and installs
 // itself once its setup is approved. It touches nothing but the API.
+import { bareSysinfo } from "./bare-sysinfo.ts";
 
 export type BareMachine = {
   readonly server_uuid: string;
@@ -60,7 +61,12 @@ export function bareMachine(options: BareMachineOptions): BareMachine {
     hostname,
     mac,
     seen: async () => await call("/v2/booter/seen", { mac, client: { arch: 7 } }) as { state: string; address: string },
-    announce: () => call("/v2/booter/announce", { server_uuid, hostname, sysinfo: sysinfoOf(options) }),
+    announce: () =>
+      call("/v2/booter/announce", {
+        server_uuid,
+        hostname,
+        sysinfo: bareSysinfo({ server_uuid, hostname, mac, serial_number: "LAB0001" }),
+      }),
     installWhenApproved: async () => {
       const { epoch } = await bundle();
       for (const [index, step] of STEPS.entries()) {
@@ -69,21 +75,5 @@ export function bareMachine(options: BareMachineOptions): BareMachine {
       }
       return await call(`/v2/booter/cns/${server_uuid}/setup-complete`, { epoch });
     },
-  };
-}
-
-function sysinfoOf({ server_uuid, hostname, mac }: BareMachineOptions) {
-  return {
-    "UUID": server_uuid,
-    "Hostname": hostname,
-    "Serial Number": "LAB0001",
-    "MiB of Memory": 65_536,
-    "CPU Core Count": 16,
-    "Disks": {
-      "c0t0d0": { "Size in GB": 480 },
-      "c0t1d0": { "Size in GB": 4_000 },
-      "c0t2d0": { "Size in GB": 4_000 },
-    },
-    "Network Interfaces": { "net0": { "MAC Address": mac, "Link Status": "up", "NIC Names": ["admin"] } },
   };
 }

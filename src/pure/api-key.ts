@@ -10,6 +10,7 @@ const SECRET_AT = PREFIX.length + KEY_LOOKUP_CHARS + 1;
 /** The form, for messages that spell it out. */
 export const API_KEY_FORM = "opsk_<12 characters>_<32 characters>, each of A-Z a-z 0-9 _ -";
 
+/** What a key is made of: see formatApiKey. */
 export type ApiKeyParts = { readonly lookup: string; readonly secret: string };
 
 /**

@@ -2,7 +2,9 @@
 // ("SHA256 (name) = hex"). What a whole document must be is for whoever reads it.
 import { asDigest, type DigestAlgorithm } from "./digest-hex.ts";
 
+/** Document 1, ChecksumFormat. `bare`: a document that is nothing but one hash. */
 export type ListFormat = "gnu" | "bsd" | "bare";
+/** What a line holds: a file's name and its hash in lower-case hex, or why it is no such line. */
 export type ChecksumLine =
   | { readonly name: string; readonly hash: string }
   /** Not a line of this format, or not a hash of this length. */

@@ -2,6 +2,7 @@
 // signature covers, so anything that could make the two differ is refused: text before or after the frame, a second
 // frame, an armor header other than Hash, an empty line that holds a space or a form feed.
 
+/** The line that a clear-signed document begins with. */
 export const CLEAR_SIGNED_BEGIN = "-----BEGIN PGP SIGNED MESSAGE-----";
 const SIGNATURE = "-----BEGIN PGP SIGNATURE-----";
 const END = "-----END PGP SIGNATURE-----";

@@ -14,6 +14,7 @@ export type Stripes = {
 };
 /** What the caller fixed; null lets the layout choose. `spares` 0 is a fixed zero. */
 export type Fixed = { readonly width: number | null; readonly spares: number | null };
+/** Why these disks cannot have this layout, in the layout tool's words. */
 export type Refused = { readonly error: string };
 
 /** @param disks the storage set, smallest first, not empty; fixed spares leave at least two of them */

@@ -1,12 +1,14 @@
 // Which of a message's signatures counts, in the words of an OpenPGP library without the library itself: one that
 // verified, by one of the given keys, while that key is neither expired nor revoked.
 
+/** One signature as the library answers it. */
 export type CheckedSignature<Id> = {
   readonly keyID: Id;
   /** Rejects where the signature is bad. */
   readonly verified: Promise<unknown>;
   readonly signature: Promise<{ readonly packets: ArrayLike<{ readonly created?: Date | null }> }>;
 };
+/** A key that may count, as the library holds it. */
 export type SigningKey<Id> = {
   getKeys(id: Id): readonly unknown[];
   /** Infinity for a key without an end, null for one that is revoked or not validly bound. */

@@ -1,6 +1,9 @@
 // Strict IP addresses. Decimal octets without leading zeros, no shorthand IPv4, no zone: a lenient reader would let two
 // spellings of one address count as two callers, or 010.0.0.1 mean 8.0.0.1.
+
+/** An address as a number of 32 or 128 bits. */
 export type Ip = { readonly family: 4 | 6; readonly value: bigint };
+/** A network: its address with the host bits cleared, and the length of its prefix in bits. */
 export type Cidr = { readonly family: 4 | 6; readonly network: bigint; readonly prefix: number };
 
 const GROUPS = 8;
@@ -42,6 +45,7 @@ export function parseCidr(text: string): Cidr | null {
   return { family: ip.family, network: networkOf(ip, prefix), prefix };
 }
 
+/** Whether the address is one of the network's. False across families. */
 export function inCidr(ip: Ip, cidr: Cidr): boolean {
   return ip.family === cidr.family && networkOf(ip, cidr.prefix) === cidr.network;
 }

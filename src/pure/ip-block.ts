@@ -46,6 +46,7 @@ export function addressesOf({ family, prefix }: Cidr): bigint {
   return 1n << BigInt((family === 4 ? 32 : 128) - prefix);
 }
 
+/** Blocks that were read, as numbers and as canonical text. */
 export type ReadBlocks = {
   readonly ipv4: Cidr | null;
   readonly ipv6: Cidr | null;

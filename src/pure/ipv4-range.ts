@@ -1,6 +1,7 @@
 // A block with the range that addresses are handed out from. Document 2, Boot policy, admin_network.
 import { formatIp, networkOf, parseCidr, parseIp } from "./ip-address.ts";
 
+/** The fields of the boot policy's admin_network that make a range, as they were sent. */
 export type Ipv4RangeFields = {
   readonly ipv4_block: string;
   readonly provision_start_ipv4: string;

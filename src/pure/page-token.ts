@@ -1,5 +1,7 @@
 // The opaque `page_token` of a paged list: where the page before ended, as base64url of JSON. It is no secret and not
 // signed: it only says where to go on, and the list's own rights and filters decide what can be seen from there.
+
+/** The sort key of the last row of a page. */
 export type PageCursor = Readonly<Record<string, string | number>>;
 
 /** @returns 1 to a few hundred base64url characters */

@@ -4,6 +4,7 @@ import type { AddressFamily } from "../contract/enums.ts";
 import { SUBNET_ADDRESSES_KEPT } from "../contract/limits.ts";
 import { type Cidr, formatIp, inCidr, parseCidr, parseIp } from "./ip-address.ts";
 
+/** The fields of one family, as they were sent. */
 export type ProvisionFields = {
   readonly block: string;
   /** Null: the first or last address that may be handed out at all. */
@@ -11,6 +12,7 @@ export type ProvisionFields = {
   readonly end: string | null;
 };
 
+/** A block and the part of it that is handed out. */
 export type ProvisionRange = {
   /** Canonical text, host bits dropped. */
   readonly block: string;

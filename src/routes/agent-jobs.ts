@@ -8,7 +8,7 @@ import { conflict, type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
 import { Blueprint, ClaimBody, ClaimView, Job, JobEndBody, JobProgressBody } from "../contract/job.ts";
 import { TOMBSTONES_PER_CLAIM } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { answers, jsonBody, rights } from "./answer.ts";
+import { answers, ASKS, jsonBody, rights } from "./answer.ts";
 import { blueprintOf } from "./blueprint.ts";
 import { nodeOf } from "./calling-node.ts";
 import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
@@ -29,6 +29,7 @@ export function agentJobRoutes(app: App, deps: RouteDeps): void {
       "there is nothing to do. Tombstones come with every answer until they are buried. Only an approved node can take " +
       "jobs.",
     ...rights(deps, "AgentClaim"),
+    ...ASKS,
     request: { body: jsonBody(ClaimBody) },
     responses: answers(ClaimView, "A job, or null, and what the node has to undo before it"),
   });
@@ -88,6 +89,7 @@ export function agentJobRoutes(app: App, deps: RouteDeps): void {
     summary: "Tell how far a job is",
     description: "Shown with the job. It does not renew the lease: the heartbeat does.",
     ...rights(deps, "AgentProgress"),
+    ...ASKS,
     request: { params: JobParam, body: jsonBody(JobProgressBody) },
     responses: answers(z.null().describe("Taken"), "Noted"),
   });

@@ -23,7 +23,7 @@ import { sha256Hex } from "../auth/mint.ts";
 import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { claimCodeFromBytes } from "../pure/claim-code.ts";
-import { answers, jsonBody, openRights, rights } from "./answer.ts";
+import { answers, ASKS, jsonBody, openRights, refuses, REPEATABLE, rights } from "./answer.ts";
 import { nodeOf } from "./calling-node.ts";
 import type { App, Ctx, RouteDeps } from "./deps.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
@@ -50,6 +50,8 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
       "disabled node gets a new code; a known one refreshes what it says about itself. Unknown fields are ignored.",
     ...open,
     middleware: [limited, ...open.middleware],
+    ...REPEATABLE,
+    ...refuses(429),
     request: { body: jsonBody(Registration) },
     responses: answers(RegistrationView, "How the node stands, and the token to ask again with"),
   });
@@ -97,6 +99,7 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
       "Held up to 30 s while the node is pending. The token may be sent in the header X-Poll-Token instead of the " +
       "query. The key is handed out until the node has first used it, so a lost answer can be asked for again.",
     ...openRights(deps, "AgentRegisterStatus"),
+    ...refuses(404),
     request: { query: RegisterStatusQuery },
     responses: answers(RegisterStatusView, "The state and, once approved, the node's secrets"),
   });
@@ -126,6 +129,7 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
     summary: "Say that the node is alive, and which jobs it runs",
     description: "The leases of the named jobs begin anew. A job that is not named fails when its lease is over.",
     ...rights(deps, "AgentHeartbeat"),
+    ...ASKS,
     request: { body: { ...jsonBody(HeartbeatBody), required: false } },
     responses: answers(Done, "Noted"),
   });
@@ -149,6 +153,7 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
     description:
       "What `vms` says of the node's instances wins over their records, except while an operation is at work.",
     ...rights(deps, "AgentStatus"),
+    ...ASKS,
     request: { body: jsonBody(StatusReport) },
     responses: answers(Done, "Stored"),
   });
@@ -166,6 +171,7 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Replace the node's capacity",
     ...rights(deps, "CnCapacityReport"),
+    ...ASKS,
     request: { body: jsonBody(CapacityReport) },
     responses: answers(Done, "Stored"),
   });

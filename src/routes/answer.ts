@@ -2,8 +2,9 @@
 import type { z } from "zod";
 import type { Locate } from "../auth/place.ts";
 import type { Action } from "../auth/policy.ts";
-import { rightsOf } from "../auth/verdict.ts";
+import { refusalsOf, rightsOf } from "../auth/verdict.ts";
 import { ERROR_RESPONSES } from "../http/openapi.ts";
+import type { RefusalHints, RefusalStatus } from "../http/refusals.ts";
 import type { RouteDeps } from "./deps.ts";
 
 /** A 200 with a JSON body, and the refusals. */
@@ -29,8 +30,20 @@ export function jsonBody<T extends z.ZodType>(schema: T) {
 /** The gate of a route and the rights it shows in the description; `locate` finds where its object stands. */
 export function rights(deps: RouteDeps, action: Action, locate?: Locate) {
   const gate = deps.allow(action, locate);
-  return { middleware: [gate] as [typeof gate], "x-rights": rightsOf(action) };
+  const refusals: RefusalStatus[] = [...refusalsOf(action), ...(locate === undefined ? [] : [404 as const])];
+  return { middleware: [gate] as [typeof gate], "x-rights": rightsOf(action), "x-refusals": refusals };
 }
+
+/** Refusals that a route has beside those that its method, its path and its rights imply. */
+export function refuses(...statuses: RefusalStatus[]) {
+  return { "x-also": statuses } satisfies RefusalHints;
+}
+
+/** A route that asks or reports, which collides with nothing and may be repeated. */
+export const ASKS = { "x-never": [409, 422] } satisfies RefusalHints;
+
+/** A route that writes and takes no Idempotency-Key, since what it says may be said again. */
+export const REPEATABLE = { "x-never": [422] } satisfies RefusalHints;
 
 /** The same for a route that takes no credential. */
 export function openRights(deps: RouteDeps, action: Action, locate?: Locate) {

@@ -13,7 +13,7 @@ import type { BootRecordRow } from "../db/tables.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { canonicalJson } from "../pure/canonical-json.ts";
 import { canonicalMac, isMulticastMac } from "../pure/mac.ts";
-import { answers, jsonBody, rights } from "./answer.ts";
+import { answers, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
 import { spanOf } from "./admin-network.ts";
 import { bootMacOf, declaredOf } from "./boot-lookup.ts";
 import { callerOf, underPolicy } from "./cn-boot.ts";
@@ -42,6 +42,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     path: "/v2/cn-boot-policy",
     tags,
     summary: "Replace the boot policy",
+    ...refuses(412),
     description: "The whole object. With If-Match, 412 when somebody changed the policy since; without it, the last " +
       "writer wins. Records keep the addresses they have.",
     ...rights(deps, "CnBootPolicySet"),
@@ -101,6 +102,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     summary: "Write the declared networking onto records that were made before it was declared",
     description: "Applied at the next netboot of each machine.",
     ...rights(deps, "CnBootRosterSet"),
+    ...REPEATABLE,
     responses: answers(Convergence, "What changed"),
   });
   app.openapi(convergeRoute, async (c) => {

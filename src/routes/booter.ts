@@ -15,7 +15,7 @@ import {
   SetupProgressReport,
 } from "../contract/setup.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { answers, jsonBody, rights } from "./answer.ts";
+import { answers, jsonBody, REPEATABLE, rights } from "./answer.ts";
 import { lookUp } from "./boot-lookup.ts";
 import { callerOf, Mac, underPolicy } from "./cn-boot.ts";
 import { type App, type Ctx, type RouteDeps } from "./deps.ts";
@@ -32,6 +32,7 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
     description: "Answers the boot record, made now when there was none: enrolling where the policy lets the machine " +
       "in and an address is free, otherwise discovered. Of an enrolled node it also tells the hash of the root password.",
     ...rights(deps, "BooterSeen"),
+    ...REPEATABLE,
     request: { body: jsonBody(SeenBody.extend({ mac: Mac })) },
     responses: answers(SeenRecord.nullable(), "The record"),
   });
@@ -58,6 +59,7 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
       "one that waits for setup refreshes its inventory; any other is only noted as seen. Network ports that have " +
       "none in common with the known ones are refused and shown on the node as a conflict.",
     ...rights(deps, "CnAnnounce"),
+    ...REPEATABLE,
     request: { body: jsonBody(AnnounceBody) },
     responses: answers(CnView, "The node"),
   });

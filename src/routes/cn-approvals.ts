@@ -10,7 +10,7 @@ import { badRequest, NOT_FOUND } from "../contract/fault.ts";
 import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { CLAIM_CODE_MESSAGE, parseClaimCode } from "../pure/claim-code.ts";
-import { answers, answersNothing, jsonBody, rights } from "./answer.ts";
+import { answers, answersNothing, jsonBody, refuses, rights } from "./answer.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 
 const tags = ["Approval"];
@@ -33,6 +33,7 @@ export function cnApprovalRoutes(app: App, deps: RouteDeps): void {
       "credential; over the whole site, 300 failed attempts an hour. Unknown, expired and used codes read the same 404.",
     ...approval,
     middleware: [limited, ...approval.middleware],
+    ...refuses(404, 429),
     request: { body: jsonBody(CnApproval) },
     responses: answers(CnView, "The node, approved. Its key goes to its agent and nowhere else"),
   });

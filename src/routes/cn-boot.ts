@@ -23,9 +23,7 @@ import { type App, type Ctx, isFault, type RouteDeps, type Turn } from "./deps.t
 
 const tags = ["Boot records"];
 /** How often a decision is made again after the boot policy changed under it. */
-export const POLICY_TRIES_MAX = 5;
-
-export const MAC_RULE = "mac: must be 12 hex digits, with or without separators, of one network port";
+const POLICY_TRIES_MAX = 5;
 
 /** Any 12-hex-digit form, in the path or a body; the canonical one comes out. */
 export const Mac = z.string().max(32).transform((text, context) => {

@@ -8,7 +8,7 @@ import { Uuid } from "../contract/common.ts";
 import { fault, NOT_FOUND } from "../contract/fault.ts";
 import { Instance } from "../contract/instance.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { answers, answersNothing, rights } from "./answer.ts";
+import { answers, answersNothing, refuses, rights } from "./answer.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 import { nowOrThen } from "./instances.ts";
 import { ACCEPTED, operate } from "./operation-answer.ts";
@@ -45,6 +45,7 @@ export function instanceActionRoutes(app: App, deps: RouteDeps): void {
       "Its node deletes the machine first; then the record goes, with its addresses and disks. Floating IPs are " +
       "let go. With `force`, for operators, in any state and without the node.",
     ...rights(deps, "InstanceDelete", atInstance),
+    ...refuses(403),
     request: { params, query: z.object({ force: z.enum(["true", "false"]).optional() }) },
     responses: { ...answersNothing("Deleted"), ...ACCEPTED },
   });

@@ -2,7 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { Timestamp } from "../contract/common.ts";
-import { answers, jsonBody, openRights } from "./answer.ts";
+import { answers, ASKS, jsonBody, openRights } from "./answer.ts";
 import type { App, RouteDeps } from "./deps.ts";
 
 /** Ten years: far enough for any deadline, near enough for any timestamp. */
@@ -15,6 +15,7 @@ export function labRoutes(app: App, deps: RouteDeps, advance: (seconds: number) 
     tags: ["Laboratory"],
     summary: "Move the clock of deadlines and expiries forward",
     ...openRights(deps, "LabClock"),
+    ...ASKS,
     request: { body: jsonBody(z.strictObject({ seconds: z.number().min(0).max(AHEAD_S_MAX) })) },
     responses: answers(z.object({ now: Timestamp }), "The time it is now"),
   });

@@ -3,6 +3,7 @@
 // transitions; document 4, Fixed here, Idempotency-Key.
 import { findStanding, type Standing } from "../../actors/saga/reads.ts";
 import type { Messages } from "../../actors/registry.ts";
+import type { ErrorCode } from "../contract/error-codes.ts";
 import { conflict, type Fault, fault } from "../contract/fault.ts";
 import { OPERATION_GRACE_MS } from "../contract/limits.ts";
 import { OperationSummary } from "../contract/operation.ts";
@@ -29,7 +30,7 @@ export type Begun<K extends keyof Messages> = {
   readonly turn: Turn;
   readonly operation_id: string;
   /** What the caller hears of a failure, before the reason. */
-  readonly failure: { readonly what: string; readonly error_code: string };
+  readonly failure: { readonly what: string; readonly error_code: ErrorCode };
 };
 
 export type Ended =

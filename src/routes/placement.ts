@@ -19,7 +19,7 @@ import { type HostedInstance, previewDrain } from "../pure/placement/drain.ts";
 import { pick } from "../pure/placement/pick.ts";
 import { type PlacementRequest, sizesOf } from "../pure/placement/request.ts";
 import { type Snapshot, withInstance } from "../pure/placement/snapshot.ts";
-import { answers, jsonBody, rights } from "./answer.ts";
+import { answers, ASKS, jsonBody, rights } from "./answer.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 
 const tags = ["Placement"];
@@ -68,6 +68,7 @@ export function placementRoutes(app: App, deps: RouteDeps): void {
     description: "Changes nothing. Every filter is run on every approved node. For an existing instance its own room " +
       "counts as free.",
     ...rights(deps, "SystemRead"),
+    ...ASKS,
     request: { body: jsonBody(ExplainBody) },
     responses: answers(PlacementExplanation, "Every node with the verdict of every filter, and scores"),
   });
@@ -91,6 +92,7 @@ export function placementRoutes(app: App, deps: RouteDeps): void {
     summary: "Preview where the instances of a node would go",
     description: "Changes nothing. Each instance that finds a place keeps it from those after it, largest first.",
     ...rights(deps, "CnDrainPreview"),
+    ...ASKS,
     request: { params: CnParam },
     responses: answers(DrainPreview, "Which instances find a place elsewhere, and which do not"),
   });

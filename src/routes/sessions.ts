@@ -12,7 +12,7 @@ import { badRequest, conflict, type Fault } from "../contract/fault.ts";
 import { LoginBody, PasswordChangeBody, RefreshBody, Tokens } from "../contract/identity.ts";
 import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { answers, answersNothing, jsonBody, openRights, rights } from "./answer.ts";
+import { answers, answersNothing, jsonBody, openRights, refuses, rights } from "./answer.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 
 const tags = ["Credentials"];
@@ -34,6 +34,7 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     description: LIMITED,
     ...login,
     middleware: [limited, ...login.middleware],
+    ...refuses(429),
     request: { body: jsonBody(LoginBody) },
     responses: answers(Tokens, "The tokens: one for requests, one to get the next pair with"),
   });
@@ -104,6 +105,7 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     description: `A wrong current password is 400. ${LIMITED}`,
     ...password,
     middleware: [limited, ...password.middleware],
+    ...refuses(429),
     request: { body: jsonBody(PasswordChangeBody) },
     responses: answersNothing("Changed"),
   });

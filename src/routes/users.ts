@@ -12,7 +12,7 @@ import { PasswordBody, User, UserBody } from "../contract/identity.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
 import { decodePageToken } from "../pure/page-token.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { answers, answersCreated, answersNothing, jsonBody, refuses, rights } from "./answer.ts";
 import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
 
 const tags = ["Users"];
@@ -49,6 +49,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     summary: "Make a user with a password",
     description: `With a tenant, it is a member of the tenant and its silo. ${NO_MORE_THAN_ITSELF}`,
     ...rights(deps, "UserCreate"),
+    ...refuses(403),
     request: { body: jsonBody(UserBody) },
     responses: answersCreated(User, "The user"),
   });
@@ -112,6 +113,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     summary: "Set a user's password; all its sessions end",
     description: NO_MORE_THAN_ITSELF,
     ...rights(deps, "UserPassword"),
+    ...refuses(403),
     request: { params, body: jsonBody(PasswordBody) },
     responses: answers(User, "The user"),
   });
@@ -132,6 +134,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     summary: "Grant a user a capability",
     description: NO_MORE_THAN_ITSELF,
     ...rights(deps, "UserCapability"),
+    ...refuses(403),
     request: { params: ofCapability },
     responses: answers(User, "The user"),
   });

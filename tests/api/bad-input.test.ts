@@ -73,6 +73,23 @@ async function flaws(cases: readonly BadCase[], send: (each: BadCase) => Promise
   return found.flat();
 }
 
+/** `METHOD /path status` of every answer to `ask`. */
+const answered = new Set<string>();
+
+async function ask(route: RouteDescription, target: string, options: CallOptions): Promise<Answer> {
+  const answer = await t.call(route.method, target, options);
+  answered.add(`${route.name} ${answer.status}`);
+  return answer;
+}
+
+/** Which of the answers so far have a status that the description does not name for their route. */
+function undescribed(): string[] {
+  return [...answered].filter((each) => {
+    const [method = "", path = "", status = ""] = each.split(" ");
+    return !routes.find(({ name }) => name === `${method} ${path}`)?.statuses.includes(status);
+  });
+}
+
 async function unchanged(before: Dump): Promise<void> {
   expect(changedRows(before, await dumpTables(t.db), SIGNALS)).toEqual([]);
 }
@@ -86,10 +103,11 @@ test("S-05, S-28: no body that is wrong in any way is accepted by any route that
     const cases = badBodies({ ...route, accepted: accepted() });
     tried += cases.length;
     const given = (each: BadCase): CallOptions => ({ key: keyOf(route), ...each.options });
-    const found = await flaws(cases, (each) => t.call(route.method, targetOf(route), given(each)));
+    const found = await flaws(cases, (each) => ask(route, targetOf(route), given(each)));
     expect([route.name, found]).toEqual([route.name, []]);
   }
   expect(tried).toBeGreaterThan(250);
+  expect(undescribed()).toEqual([]);
   await unchanged(before);
 });
 
@@ -101,11 +119,12 @@ test("no path or query parameter that is wrong is accepted by any route", async 
     const cases = badParameters(route);
     tried += cases.length;
     const found = await flaws(cases, (each) => {
-      return t.call(route.method, targetOf(route, each.at, each.query), { key: keyOf(route), body });
+      return ask(route, targetOf(route, each.at, each.query), { key: keyOf(route), body });
     });
     expect([route.name, found]).toEqual([route.name, []]);
   }
   expect(tried).toBeGreaterThan(80);
+  expect(undescribed()).toEqual([]);
   await unchanged(before);
 });
 

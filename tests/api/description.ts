@@ -23,6 +23,8 @@ export type RouteDescription = {
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly body: Schema | null;
+  /** Of its answers: "200", "404". */
+  readonly statuses: readonly string[];
   /** Whether the body can be left out. */
   readonly bodyOptional: boolean;
 };
@@ -32,6 +34,7 @@ type Document = {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 type Operation = {
+  readonly responses: Readonly<Record<string, unknown>>;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
     readonly required?: boolean;
@@ -41,7 +44,7 @@ type Operation = {
 
 export function readRoutes(document: Document): RouteDescription[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([word, { parameters = [], requestBody }]) => {
+    Object.entries(methods).map(([word, { parameters = [], requestBody, responses }]) => {
       const method = word.toUpperCase();
       const body = requestBody?.content["application/json"]?.schema;
       return {
@@ -50,6 +53,7 @@ export function readRoutes(document: Document): RouteDescription[] {
         path,
         parameters: parameters.map((each) => ({ ...each, schema: resolved(each.schema, document) })),
         body: body === undefined ? null : resolved(body, document),
+        statuses: Object.keys(responses),
         bodyOptional: requestBody?.required !== true,
       };
     })

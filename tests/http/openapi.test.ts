@@ -7,6 +7,7 @@ import { CapacityReport, RegisterStatusQuery, Registration, RegistrationView } f
 import { AuditActor, AuditPage } from "../../src/contract/audit.ts";
 import { CnApproval, CnParam, CnView, SetupProgress } from "../../src/contract/cn.ts";
 import { page, PageQuery } from "../../src/contract/common.ts";
+import { ERROR_CODES } from "../../src/contract/error-codes.ts";
 import { ERROR_RESPONSES, type OpenApiDocument, openApiDocument } from "../../src/http/openapi.ts";
 import { newApp } from "../../src/http/shell.ts";
 
@@ -42,6 +43,7 @@ const routes = [
   createRoute({
     method: "put",
     path: "/v1/agent/capacity",
+    "x-never": [409, 422],
     request: { body: { required: true, content: json(CapacityReport) } },
     responses: { 200: { description: "ok", content: json(z.null()) } },
   }),
@@ -59,8 +61,14 @@ const routes = [
   createRoute({
     method: "put",
     path: "/v1/both",
+    "x-refusals": [403],
+    "x-also": [412],
     request: { body: { required: true, content: json(Holder) } },
-    responses: { 200: { description: "ok", content: json(Holder) }, 204: { description: "nothing" } },
+    responses: {
+      200: { description: "ok", content: json(Holder) },
+      202: { description: "later" },
+      204: { description: "nothing" },
+    },
   }),
 ];
 const schemas = {
@@ -102,8 +110,8 @@ test("every reference has a component and no anonymous name is left", () => {
   const references = JSON.stringify(document).match(/"\$ref":"[^"]*"/g) ?? [];
   expect(references.length).toBeGreaterThan(10);
   for (const reference of references) {
-    const name = /#\/components\/schemas\/(\w+)"$/.exec(reference)?.[1];
-    expect(Object.keys(document.components.schemas)).toContain(name);
+    const [, kind = "", name] = /#\/components\/(schemas|responses)\/(\w+)"$/.exec(reference) ?? [];
+    expect(Object.keys(document.components[kind] ?? {})).toContain(name);
   }
 });
 
@@ -155,6 +163,38 @@ test("a key is asked for unless a route says that it is anonymous", () => {
   expect(document.components.securitySchemes.bearer).toMatchObject({ type: "http", scheme: "bearer" });
   expect(document.paths["/v1/cns"].get.security).toEqual([{ bearer: [] }]);
   expect(document.paths["/v1/agent/register"].post.security).toEqual([]);
+});
+
+const refusals = (path: string, method: string) =>
+  Object.keys(document.paths[path][method].responses).filter((status) => status >= "400").join(" ");
+
+test("each operation names every status of its refusals, by what its route says of itself", () => {
+  expect(refusals("/v1/cns", "get")).toBe("400 401 414 500 503");
+  expect(refusals("/v1/cns/{server_uuid}/approve", "post")).toBe("400 401 404 409 413 414 415 422 500 503");
+  expect(refusals("/v1/agent/capacity", "put")).toBe("400 401 413 414 415 500 503");
+  expect(refusals("/v1/both", "put")).toBe("400 401 403 409 412 413 414 415 422 500 502 503");
+});
+
+test("every refusal has the one body, and the error codes that stand under its status", () => {
+  const { responses, schemas } = document.components;
+  for (const [name, { content }] of Object.entries<{ content: unknown }>(responses)) {
+    expect([name, content]).toEqual([name, {
+      "application/json": { schema: { $ref: "#/components/schemas/ErrorBody" } },
+    }]);
+  }
+  for (const [code, { status, when }] of Object.entries(ERROR_CODES)) {
+    expect(responses[`Refused${status}`].description).toContain(code);
+    expect(schemas.ErrorBody.properties.error_code.description).toContain(`${code} (${status}): ${when}`);
+  }
+  expect(schemas.ErrorBody.properties.error_code["x-extensible-enum"]).toEqual(Object.keys(ERROR_CODES));
+});
+
+test("an Idempotency-Key is described where one is taken, and no hint of a route is shown", () => {
+  const headersOf = (path: string, method: string) =>
+    (document.paths[path][method].parameters ?? []).filter((each: { in: string }) => each.in === "header");
+  expect(headersOf("/v1/keys", "post")).toMatchObject([{ name: "Idempotency-Key", required: false }]);
+  expect(headersOf("/v1/agent/capacity", "put")).toEqual([]);
+  expect(JSON.stringify(document)).not.toMatch(/"x-(?:refusals|also|never)"/);
 });
 
 test("path parameters are required, and a status without a body has none", () => {

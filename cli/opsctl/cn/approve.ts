@@ -15,6 +15,6 @@ export function approve(): AnyCommand {
 }
 
 /** Document 2, Claim code: whitespace and hyphens go, letters become upper case. The server judges the rest. */
-export function claimCodeOf(words: readonly string[]): string {
+function claimCodeOf(words: readonly string[]): string {
   return words.join("").replace(/[\s-]+/g, "").toUpperCase();
 }

@@ -5,7 +5,7 @@ import { withIo } from "../../kit/run.ts";
 import type { Column } from "../../kit/table.ts";
 
 // Document 2, Operator CLI.
-export const CN_COLUMNS: readonly Column<CnView>[] = [
+const CN_COLUMNS: readonly Column<CnView>[] = [
   ["SERVER_UUID", (node) => node.server_uuid],
   ["HOSTNAME", (node) => node.hostname],
   ["STATE", (node) => node.state],

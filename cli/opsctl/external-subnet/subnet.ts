@@ -13,7 +13,7 @@ export async function findExternalSubnet(io: Io, name: string): Promise<External
 }
 
 /** `203.0.113.10-203.0.113.99`, or null where the whole block is used. */
-export function rangeText(start: string | null, end: string | null): string | null {
+function rangeText(start: string | null, end: string | null): string | null {
   return start === null && end === null ? null : `${start ?? ""}-${end ?? ""}`;
 }
 

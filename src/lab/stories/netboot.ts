@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { bareSysinfo } from "../bare-sysinfo.ts";
 import { startLabBooter } from "../booter.ts";
 import { netbootAgent } from "../netboot-agent.ts";
 import { fetchFrom, hasAddress, type NetbootMachine, netbootMachine, postFrom } from "../netboot-machine.ts";
@@ -132,19 +133,12 @@ const ADMIN_NETWORK = {
   resolvers: ["127.77.0.1"],
 } as const;
 
-const SYSINFO = {
-  "UUID": "7c1f2a60-4f6e-4a52-9d0b-3a6d0a5b1c02",
-  "Hostname": "netbooted",
-  "Serial Number": "LAB0002",
-  "MiB of Memory": 65_536,
-  "CPU Core Count": 16,
-  "Disks": {
-    "c0t0d0": { "Size in GB": 480 },
-    "c0t1d0": { "Size in GB": 4_000 },
-    "c0t2d0": { "Size in GB": 4_000 },
-  },
-  "Network Interfaces": { "net0": { "MAC Address": MAC, "Link Status": "up", "NIC Names": ["admin"] } },
-} as const;
+const SYSINFO = bareSysinfo({
+  server_uuid: "7c1f2a60-4f6e-4a52-9d0b-3a6d0a5b1c02",
+  hostname: "netbooted",
+  mac: MAC,
+  serial_number: "LAB0002",
+});
 
 /** What the setup script posts: kind, step and percent, then its words. */
 const REPORTS = ["progress\tcreate_pool\t40\n", "progress\tagent\t90\n", "complete\tcomplete\t100\n"] as const;

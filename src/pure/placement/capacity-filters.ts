@@ -4,18 +4,21 @@ import { INSTANCE_POOL } from "../../contract/limits.ts";
 import { cpuRoom, diskRoom, ramRoom, type Room } from "./snapshot.ts";
 import { ACCEPT, type Filter, reject, SKIP, type Verdict } from "./verdict.ts";
 
+/** cn-nic-tags: the node offers every tag that is asked for. */
 export const nicTags: Filter = ({ capacity }, { nic_tags: wanted = [] }) => {
   if (wanted.length === 0 || capacity === null) return SKIP;
   const missing = wanted.filter((tag) => !capacity.nic_tags.includes(tag));
   return missing.length > 0 ? reject(`it does not offer NIC tag ${missing.join(", ")}`) : ACCEPT;
 };
 
+/** cn-underlay: the network between the nodes speaks every family that is asked for. */
 export const underlay: Filter = ({ capacity }, { underlay: wanted = ["v4"] }) => {
   if (wanted.length === 0 || capacity === null) return SKIP;
   const missing = wanted.filter((family) => !capacity.underlay[`ip${family}`]);
   return missing.length > 0 ? reject(`its underlay has no IP${missing.join(", IP")}`) : ACCEPT;
 };
 
+/** cn-zpool-has-space: all disks of the instance fit into the pool of instances. */
 export const poolHasSpace: Filter = (node, { disk_bytes }) => {
   if (disk_bytes <= 0 || node.capacity === null) return SKIP;
   const room = diskRoom(node, node.capacity);
@@ -23,9 +26,11 @@ export const poolHasSpace: Filter = (node, { disk_bytes }) => {
   return fits(room, disk_bytes, "bytes of disk");
 };
 
+/** cn-ram-available: its memory fits into what is not promised yet. */
 export const ramAvailable: Filter = (node, { ram_mb }) =>
   node.capacity === null ? SKIP : fits(ramRoom(node, node.capacity), ram_mb, "MiB of memory");
 
+/** cn-cpu-available: its CPU units fit into what is not promised yet. */
 export const cpuAvailable: Filter = (node, { cpu_units }) =>
   node.capacity === null ? SKIP : fits(cpuRoom(node, node.capacity), cpu_units, "CPU units");
 
@@ -41,6 +46,7 @@ function whole(value: number): number {
 /** Document 4, 4.2: an instance may span the memory of several processors, so no node is rejected for it. */
 export const numaFits: Filter = ({ capacity }) => capacity === null ? SKIP : ACCEPT;
 
+/** cn-device-available: enough devices of each kind, and model where one is named, are free. */
 export const deviceAvailable: Filter = ({ capacity }, { devices: wanted = [] }) => {
   if (wanted.length === 0 || capacity === null) return SKIP;
   for (const { kind, model, count } of wanted) {

@@ -8,6 +8,7 @@ import type { Profile } from "./profile.ts";
 import { type PlacementRequest, sizesOf } from "./request.ts";
 import { type Snapshot, withInstance } from "./snapshot.ts";
 
+/** An instance as it counts for a drain: `cpu` in vCPUs, `disk_bytes` of all its disks together. */
 export type HostedInstance = {
   readonly id: string;
   readonly name: string;
@@ -23,6 +24,7 @@ export type HostedInstance = {
   readonly min_platform: string | null;
 };
 
+/** The node that is to be emptied, and what is on it. */
 export type Drained = {
   readonly server_uuid: string;
   /** Its own report, or null; what runs must find the same machine elsewhere. */
@@ -45,6 +47,7 @@ function requestOf(instance: HostedInstance): PlacementRequest {
   };
 }
 
+/** Document 4, 4.6. The snapshot may hold the drained node; it is never a target. */
 export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Profile): DrainPreview {
   const placeable: PlaceableInstance[] = [];
   const not_placeable: NotPlaceableInstance[] = [];
@@ -108,6 +111,7 @@ function whyNot(reject_counts: Readonly<Record<string, number>>, nodes: number):
 const QUORUM =
   /(?:^|[^a-z])(?:vault|etcd|consul|nomad|zookeeper|zk|raft|patroni|galera|mongo(?:db)?|cockroach(?:db)?|rqlite|kafka|redis-sentinel|ceph-mon)(?:[^a-z]|$)/i;
 
+/** Whether a name is like one of a service whose members vote, so that two must not be down at once. */
 export function looksLikeQuorum(name: string): boolean {
   return QUORUM.test(name);
 }

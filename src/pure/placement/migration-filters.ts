@@ -13,17 +13,20 @@ const moving = (which: "live" | "any", compare: Compare): Filter => ({ capacity 
   return compare(migration.from, capacity, request);
 };
 
+/** cn-bhyve-compatible: a running bhyve guest needs the same version of the VMM's protocol. */
 export const bhyveCompatible = moving("live", (here, there, { brand }) => {
   if (brand !== "bhyve") return SKIP;
   const [from, to] = [here.vmm_protocol_version, there.vmm_protocol_version];
   return from === to ? ACCEPT : reject(`its VMM protocol is ${to ?? "unknown"}, not ${from ?? "unknown"}`);
 });
 
+/** cn-cpu-feature-superset: what the guest has found in its CPU must be there too. */
 export const cpuFeatureSuperset = moving("live", (here, there) => {
   const missing = here.cpu_features.filter((feature) => !there.cpu_features.includes(feature));
   return missing.length > 0 ? reject(`its CPU lacks ${missing.join(", ")}`) : ACCEPT;
 });
 
+/** cn-time-synced: the clocks of both nodes are at most TSC_OFFSET_NS_MAX apart. */
 export const timeSynced = moving("live", (here, there) => {
   if (here.tsc_offset_ns === null || there.tsc_offset_ns === null) return reject("the offset of its clock is unknown");
   const apart_ns = Math.abs(here.tsc_offset_ns - there.tsc_offset_ns);
@@ -32,6 +35,7 @@ export const timeSynced = moving("live", (here, there) => {
     : ACCEPT;
 });
 
+/** cn-zfs-compatible: the pools of both nodes have the same properties. */
 export const zfsCompatible = moving("any", (here, there, { disk_bytes }) => {
   if (disk_bytes <= 0) return SKIP;
   if (!there.zpools.some(({ name }) => name === INSTANCE_POOL)) return reject(`it has no pool ${INSTANCE_POOL}`);

@@ -10,12 +10,14 @@ import type { PlacementRequest } from "./request.ts";
 import { fraction, type Scene, sceneOf, SCORERS } from "./scorers.ts";
 import type { NodeSnapshot, Snapshot } from "./snapshot.ts";
 
+/** Where to try, and why. */
 export type Picked = {
   /** At most PLACEMENT_CANDIDATES_MAX nodes, best first. */
   readonly candidates: string[];
   readonly report: ExplainReport;
 };
 
+/** Filters, then scores every node of the snapshot. Document 4, 4.2 and 4.3. */
 export function pick(request: PlacementRequest, snapshot: Snapshot, profile: Profile): Picked {
   const scene = sceneOf(request, snapshot);
   const per_cn = snapshot.nodes.map((node) => nodeReport(node, { scene, now: snapshot.now, profile })).sort(better);

@@ -2,6 +2,7 @@
 import { PLACEMENT_SCORERS, type PlacementScorer } from "../../contract/enums.ts";
 import { type PlacementProfiles, SCORER_WEIGHTS_DEFAULT } from "../../contract/placement-profiles.ts";
 
+/** A set of weights by name, one for every scorer. */
 export type Profile = { readonly name: string; readonly weights: Readonly<Record<PlacementScorer, number>> };
 
 /** Document 4, 4.4: an unknown active name is the first profile, a scorer without a weight has its default. */

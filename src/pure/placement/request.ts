@@ -6,6 +6,7 @@ import { CPU_UNITS_PER_VCPU } from "../../contract/limits.ts";
 /** What an instance takes of a node, in the units that nodes are counted in. */
 export type Sizes = { readonly cpu_units: number; readonly ram_mb: number; readonly disk_bytes: number };
 
+/** What the filters and scorers look at. What is not given is not asked for. */
 export type PlacementRequest = Sizes & {
   readonly role: CnRole;
   readonly brand: InstanceBrand;
@@ -25,6 +26,7 @@ export type PlacementRequest = Sizes & {
   readonly migration?: Migration;
 };
 
+/** Devices of one kind; without `model` any will do. */
 export type Wanted = {
   readonly kind: CapacityReport["devices"][number]["kind"];
   readonly model?: string;

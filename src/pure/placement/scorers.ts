@@ -9,11 +9,13 @@ export type Scene = {
   readonly mates: { readonly total: number; readonly in: ReadonlyMap<string, number> };
 };
 
+/** Points for one node, 0 to 1. */
 export type Scorer = (node: NodeSnapshot, scene: Scene) => number;
 
 /** Our decision: how little a neighbour of the same silo weighs beside one of the same tenant. */
 const SILO_NEIGHBOUR = 0.25;
 
+/** What the scorers need to know of all nodes together, counted once for a request. */
 export function sceneOf(request: PlacementRequest, { nodes }: Snapshot): Scene {
   const mates = new Map<string, number>();
   let total = 0;
@@ -71,6 +73,7 @@ function liveSignals(capacity: NodeSnapshot["capacity"]): number[] {
 const preferLowBaseline: Scorer = ({ load }) =>
   load === null || load.stale || load.cpu_p50_1d === null ? 0 : unit(1 - load.cpu_p50_1d);
 
+/** Document 4, 4.3: every scorer by its name. */
 export const SCORERS: Readonly<Record<PlacementScorer, Scorer>> = {
   "score-ram-headroom": ramHeadroom,
   "score-disk-headroom": diskHeadroom,

@@ -7,8 +7,10 @@ import { INSTANCE_POOL, OVERPROVISION_CPU, OVERPROVISION_DISK, OVERPROVISION_RAM
 import { CPU_UNITS_PER_VCPU } from "../../contract/limits.ts";
 import type { Sizes } from "./request.ts";
 
+/** Every node at the instant `now`, by the database's clock. */
 export type Snapshot = { readonly now: Date; readonly nodes: readonly NodeSnapshot[] };
 
+/** One node: what it reported, what operators decided, what stands on it. */
 export type NodeSnapshot = {
   readonly server_uuid: string;
   readonly hostname: string;
@@ -38,6 +40,7 @@ export type Load = {
   readonly cpu_p50_1d: number | null;
 };
 
+/** What can be promised, what is, and the rest, which overcommitment makes negative; all in one unit. */
 export type Room = { readonly total: number; readonly used: number; readonly left: number };
 
 /** MiB that can be promised, that are, and that are left. */
@@ -45,6 +48,7 @@ export function ramRoom(node: NodeSnapshot, { ram_total_mb }: CapacityReport): R
   return room(ram_total_mb * (node.placement.overprovision_ram ?? OVERPROVISION_RAM), node.used.ram_mb);
 }
 
+/** CPU units (100 for a vCPU) that can be promised, that are, and that are left. */
 export function cpuRoom(node: NodeSnapshot, { cpu_threads_logical }: CapacityReport): Room {
   const units = cpu_threads_logical * CPU_UNITS_PER_VCPU;
   return room(units * (node.placement.overprovision_cpu ?? OVERPROVISION_CPU), node.used.cpu_units);

@@ -2,6 +2,7 @@
 import { CN_LIVE_S } from "../../contract/limits.ts";
 import { ACCEPT, type Filter, reject, SKIP } from "./verdict.ts";
 
+/** cn-approved-and-live: approved, and seen within the last CN_LIVE_S seconds. */
 export const approvedAndLive: Filter = ({ state, last_seen }, _request, now) => {
   if (state !== "approved") return reject(`it is ${state}`);
   if (last_seen === null) return reject("it was never seen");
@@ -9,25 +10,31 @@ export const approvedAndLive: Filter = ({ state, last_seen }, _request, now) => 
   return ago_s > CN_LIVE_S ? reject(`last seen ${Math.floor(ago_s)} s ago, more than ${CN_LIVE_S}`) : ACCEPT;
 };
 
+/** cn-not-in-avoid-list: the request does not name it as one to avoid. */
 export const notInAvoidList: Filter = ({ server_uuid }, { avoid_cn }) => {
   if (avoid_cn.length === 0) return SKIP;
   return avoid_cn.includes(server_uuid) ? reject("the request avoids it") : ACCEPT;
 };
 
+/** cn-capacity-present: it has reported what it has. */
 export const capacityPresent: Filter = ({ capacity }) =>
   capacity === null ? reject("it has not reported its capacity") : ACCEPT;
 
+/** cn-role-matches: it may be used for what is asked. */
 export const roleMatches: Filter = ({ role }, request) =>
   role === request.role || role === "both" ? ACCEPT : reject(`its role is ${role}, not ${request.role}`);
 
+/** cn-not-reserved: no operator keeps it free. */
 export const notReserved: Filter = ({ placement: { reserved, reserved_reason } }) =>
   reserved ? reject(because("an operator reserved it", reserved_reason)) : ACCEPT;
 
+/** cn-not-cordoned: it takes new instances at present. */
 export const notCordoned: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
   cordoned ? reject(because("it is cordoned", cordoned_reason)) : ACCEPT;
 
 const DRAIN = "drain";
 
+/** cn-not-evacuating: it is not cordoned in order to be emptied. */
 export const notEvacuating: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
   cordoned && cordoned_reason === DRAIN ? reject("it is being emptied") : ACCEPT;
 
@@ -48,6 +55,7 @@ export const platformMin: Filter = ({ capacity }, { min_platform }) => {
     : ACCEPT;
 };
 
+/** cn-traits-required: it has every trait that is asked for, with the same value. */
 export const traitsRequired: Filter = ({ traits }, { traits: wanted = {} }) => {
   const entries = Object.entries(wanted);
   if (entries.length === 0) return SKIP;

@@ -9,7 +9,7 @@ export async function sendOverride(io: Io, name: string, body: Required<CnReserv
   io.print(view, overrideText(view));
 }
 
-export function overrideText(view: CnReservoirView): string {
+function overrideText(view: CnReservoirView): string {
   return blockText([
     ["reservoir_enabled", view.reservoir_enabled ?? "(inherit)"],
     ["reservoir_percent", view.reservoir_percent ?? "(inherit)"],

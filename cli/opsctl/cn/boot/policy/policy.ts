@@ -5,7 +5,7 @@ import type { Io } from "../../../../kit/io.ts";
 import { plainText } from "../../../../kit/plain-text.ts";
 import { blockText } from "../../../../kit/table.ts";
 
-export const POLICY_PATH = "/v2/cn-boot-policy";
+const POLICY_PATH = "/v2/cn-boot-policy";
 
 export type Held = { readonly policy: BootPolicy; readonly etag: string | null };
 

@@ -1,0 +1,212 @@
+// Every example of the API's description is run: each body is sent to a control plane, which accepts it, and each record
+// fits its schema and has the fields that a control plane answers with.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { z } from "zod";
+import { ANSWER_EXAMPLES } from "../../src/contract/answer-examples.ts";
+import { BODY_EXAMPLES } from "../../src/contract/body-examples.ts";
+import { namedSchemas } from "../../src/contract/named.ts";
+import { addNode, type Node } from "../compute/cloud.ts";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { bareMachine } from "./bare-machine.ts";
+import { fill, makeObjects, type Objects, selectorsOf } from "./objects.ts";
+import { readRoutes, type RouteDescription } from "./description.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+/** Where an example is sent, beside what its route says: objects for the path, and fields that name what exists. */
+type Stage = { readonly objects?: Objects; readonly fields?: Fields; readonly key?: string | null };
+
+/** Fields of bodies that name an object or hold a secret: no others are exchanged. */
+const NAMING = new Set([
+  "claimed_by",
+  "code",
+  "current_password",
+  "epoch",
+  "image_id",
+  "networks",
+  "nic_id",
+  "primary_subnet_id",
+  "refresh_token",
+  "route_table_id",
+  "ssh_key_ids",
+]);
+/** What only the host reports, so that no other node is given an instance. */
+const PLATFORM = "29990101T000000Z";
+
+let t: TestPlane;
+/** The node that the instances are on, and the one that the examples are about. */
+let host: Node;
+let agent: Node;
+let ids: Objects;
+let routes: readonly RouteDescription[];
+// deno-lint-ignore no-explicit-any -- the document is looked into by path
+let document: any;
+/** Name of a schema to a record that a route answered with it. */
+const answered = new Map<string, Fields>();
+/** Route to the id of what its example made. */
+const made = new Map<string, string>();
+
+const exampleOf = (route: string) => BODY_EXAMPLES[route] as Fields;
+const make = async (path: string, body: unknown) => okOf(await t.call("POST", path, { body }));
+const login = async () =>
+  okOf(await t.call("POST", "/v1/auth/login", { key: null, body: exampleOf("POST /v1/auth/login") }));
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  document = (await t.call("GET", "/openapi.json")).body;
+  routes = readRoutes(document);
+  agent = await addNode(t);
+  const objects = await makeObjects(t);
+  // After those, so that their instance is on a node of its own.
+  host = await addNode(t, { platform_version: PLATFORM, hvm_supported: true });
+  const mac = "02:be:57:00:00:02";
+  await make("/v2/booter/seen", { mac });
+  okOf(await t.call("PUT", "/v2/platform-images", { body: exampleOf("PUT /v2/platform-images") }));
+  await make("/v1/system/nic-tags", { name: "ground", mtu: 1_500 });
+  const block = { name: "ground", nic_tag: "ground", ipv4_block: "198.19.0.0/24" };
+  const network = await make("/v1/system/external-subnets", block);
+  const pool = await make("/v1/system/network-pools", { name: "ground", networks: [network.id] });
+  const { username, password } = exampleOf("POST /v1/auth/login");
+  const user = await make("/v1/system/users", { username, password });
+  const compatibility = { brand: "bhyve", arch: "x86_64", min_platform: PLATFORM };
+  const sha256 = "5e".repeat(32);
+  const image = await make("/v1/images", {
+    name: "ground",
+    os: "linux",
+    version: "1",
+    size_bytes: 1,
+    sha256,
+    compatibility,
+  });
+  ids = {
+    ...objects,
+    mac,
+    server_uuid: agent.server_uuid,
+    image: image.id,
+    image_id: image.id,
+    external_subnet_id: network.id,
+    network_pool_id: pool.id,
+    user_id: user.id,
+    key: "reservoir.percent_default",
+  };
+  const body = {
+    name: "ground",
+    image_id: image.id,
+    primary_subnet_id: ids.subnet,
+    cpu: 1,
+    memory_bytes: 2 ** 30,
+  };
+  const query = `?tenant=${ids.tenant}&project=${ids.project}`;
+  const { id: instance } = await host.done(t.call("POST", `/v1/instances${query}`, { body }), "provision");
+  const [disk] = okOf(await t.call("GET", `/v1/disks?instance=${instance}`)).items;
+  const [nic] = okOf(await t.call("GET", `/v1/nics?instance=${instance}`)).items;
+  ids = { ...ids, instance_id: instance, disk_id: disk.id, nic: nic.id };
+});
+afterAll(() => t.close());
+
+/** What some routes need beside the ground that all stand on. */
+const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
+  "POST /v1/agent/register": () => ({ key: null }),
+  "POST /v1/agent/claim": () => ({ fields: { claimed_by: agent.server_uuid } }),
+  "POST /v1/agent/jobs/{job_id}/progress": jobInHand,
+  "POST /v1/agent/jobs/{job_id}/complete": jobInHand,
+  "POST /v1/cn-approvals": async () => ({ fields: { code: (await t.register()).claim_code } }),
+  "POST /v1/cns/{server_uuid}/approve-setup": async () => ({
+    objects: { server_uuid: await bareMachine(t, "awaiting_setup") },
+  }),
+  "POST /v2/booter/cns/{server_uuid}/setup-progress": settingUp,
+  "POST /v2/booter/cns/{server_uuid}/setup-complete": settingUp,
+  "POST /v2/booter/cns/{server_uuid}/setup-failed": settingUp,
+  "POST /v1/auth/login": () => ({ key: null }),
+  "POST /v1/auth/refresh": async () => ({ key: null, fields: { refresh_token: (await login()).refresh_token } }),
+  "POST /v1/auth/password": async () => ({ key: (await login()).access_token }),
+  "POST /v1/subnets": () => ({ objects: { vpc: made.get("POST /v1/vpcs") ?? "" } }),
+  "PUT /v1/subnets/{subnet_id}/route-table": () => ({ fields: { route_table_id: ids.route_table } }),
+  "POST /v1/floating-ips/{floating_ip_id}/attach": () => ({ fields: { nic_id: ids.nic } }),
+  "POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach": () => ({
+    objects: { floating_ip_id: made.get("POST /v1/floating-ips") ?? "" },
+    fields: { nic_id: ids.nic },
+  }),
+  "POST /v1/system/network-pools": () => ({ fields: { networks: [ids.external_subnet_id] } }),
+  "PUT /v1/system/network-pools/{network_pool_id}": () => ({ fields: { networks: [ids.external_subnet_id] } }),
+  "POST /v1/instances": () => ({
+    fields: { image_id: ids.image, primary_subnet_id: ids.subnet, ssh_key_ids: [ids.key_id] },
+  }),
+};
+
+/** Routes that answer when the node has done a job of this kind. */
+const JOBS: Readonly<Record<string, string>> = {
+  "POST /v1/floating-ips/{floating_ip_id}/attach": "fip_claim",
+  "POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach": "fip_claim",
+  "POST /v1/instances": "provision",
+};
+
+/** A setup that runs, and the number that its reports carry. */
+async function settingUp(): Promise<Stage> {
+  const server_uuid = await bareMachine(t, "setting_up");
+  const { epoch } = await make(`/v2/booter/cns/${server_uuid}/bundle`, {});
+  return { objects: { server_uuid }, fields: { epoch } };
+}
+
+/** A job that the agent has taken. */
+async function jobInHand(): Promise<Stage> {
+  const job_id = randomUUID();
+  await t.db.query(
+    `insert into job (id, incarnation, version, state, kind, target_cn, payload, saga_id, created_at, claimed_by,
+       claimed_at, lease_s, lease_until)
+     values ($1, $1, 1, 'in_progress', 'fip_release', $2::uuid, '{}', gen_random_uuid(), berth_now(), $2::text,
+       berth_now(), 600, berth_now() + interval '600 s')`,
+    [job_id, agent.server_uuid],
+  );
+  return { objects: { job_id } };
+}
+
+async function send(route: RouteDescription): Promise<Answer> {
+  const { objects = {}, fields = {}, key }: Stage = await STAGES[route.name]?.() ?? {};
+  const at = { ...ids, ...objects };
+  const example = BODY_EXAMPLES[route.name];
+  expect(Object.keys(fields).filter((name) => !NAMING.has(name) || !(name in (example as Fields)))).toEqual([]);
+  const body = Array.isArray(example) ? example : { ...example as Fields, ...fields };
+  const path = fill(route.path, at) + selectorsOf(route, at);
+  const isAgents = route.path.startsWith("/v1/agent/") && key !== null;
+  const asked = isAgents ? agent.call(route.method, path, body) : t.call(route.method, path, { body, key });
+  const job = JOBS[route.name];
+  if (job !== undefined) await host.done(asked, job);
+  return await asked;
+}
+
+test("every route that takes a body has an example, and every example its route", () => {
+  const takers = routes.filter(({ body }) => body !== null).map(({ name }) => name);
+  expect(Object.keys(BODY_EXAMPLES).sort()).toEqual(takers.sort());
+  for (const name of takers) {
+    const [method = "", path = ""] = name.split(" ");
+    const { example } = document.paths[path][method.toLowerCase()].requestBody.content["application/json"];
+    expect(example).toEqual(BODY_EXAMPLES[name]);
+  }
+});
+
+describe("the example is accepted:", () => {
+  test.each(Object.keys(BODY_EXAMPLES))("%s", async (name) => {
+    const route = routes.find((each) => each.name === name);
+    if (route === undefined) throw new Error(`there is no route ${name}`);
+    const answer = await send(route);
+    const record = okOf(answer);
+    if (typeof record?.id === "string") made.set(name, record.id);
+    const { content } = document.paths[route.path][route.method.toLowerCase()].responses[answer.status];
+    const schema = content?.["application/json"].schema.$ref?.split("/").at(-1);
+    if (schema !== undefined) answered.set(schema, record);
+  });
+});
+
+describe("the record", () => {
+  beforeAll(async () => {
+    answered.set("ErrorBody", (await t.call("GET", `/v1/vpcs/${randomUUID()}`)).body);
+  });
+
+  test.each(Object.entries(ANSWER_EXAMPLES))("%s fits its schema and has the fields of an answer", (name, example) => {
+    const schema: z.ZodType = namedSchemas[name as keyof typeof namedSchemas];
+    expect(schema.parse(example)).toEqual(example);
+    expect(Object.keys(example as Fields).sort()).toEqual(Object.keys(answered.get(name) ?? {}).sort());
+    expect(document.components.schemas[name].example).toEqual(example);
+  });
+});
