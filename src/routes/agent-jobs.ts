@@ -8,7 +8,7 @@ import { conflict, type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
 import { Blueprint, ClaimBody, ClaimView, Job, JobEndBody, JobProgressBody } from "../contract/job.ts";
 import { TOMBSTONES_PER_CLAIM } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { answers, ASKS, jsonBody, rights } from "./answer.ts";
+import { answers, ASKS, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
 import { blueprintOf } from "./blueprint.ts";
 import { nodeOf } from "./calling-node.ts";
 import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
@@ -73,6 +73,7 @@ export function agentJobRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Read what a claimed job needs",
     ...rights(deps, "AgentBlueprint"),
+    ...refuses(409),
     request: { params: JobParam },
     responses: answers(Blueprint, "What it is about, with everything that the node has to make"),
   });
@@ -89,7 +90,7 @@ export function agentJobRoutes(app: App, deps: RouteDeps): void {
     summary: "Tell how far a job is",
     description: "Shown with the job. It does not renew the lease: the heartbeat does.",
     ...rights(deps, "AgentProgress"),
-    ...ASKS,
+    ...REPEATABLE,
     request: { params: JobParam, body: jsonBody(JobProgressBody) },
     responses: answers(z.null().describe("Taken"), "Noted"),
   });
