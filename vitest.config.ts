@@ -6,8 +6,7 @@ export default defineConfig({
     globalSetup: ["tests/harness/global-setup.ts"],
     // A test that ends its process or leaks a socket harms nobody but itself.
     pool: "forks",
-    // More than cores: some tests mostly wait for a limit to pass.
-    maxWorkers: 3,
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },
