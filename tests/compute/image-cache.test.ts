@@ -167,6 +167,7 @@ test("an image that a VM's disk is made of stays, also for a cache that begins a
   const disk = { id: randomUUID(), name: "boot", kind: "boot", size_bytes: BYTES };
   const image_path = await fetchFor(keeping(0), "one", image);
   const plan = { instance, image, disks: [disk], nics: [], image_path };
+  // Of a plan, the disks are made of these parts alone.
   await agent.driver.vms.createDisks(plan as unknown as Parameters<typeof agent.driver.vms.createDisks>[0]);
   const cache = keeping(0);
   const other = newImage();

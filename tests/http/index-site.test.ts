@@ -26,6 +26,7 @@ beforeAll(async () => {
   // The gate is tried elsewhere; here everybody may read.
   indexSiteRoutes(
     app,
+    // All that these routes use of what routes are given.
     { allow: () => (_c: unknown, next: () => Promise<void>) => next() } as unknown as RouteDeps,
     join(root, "site"),
   );

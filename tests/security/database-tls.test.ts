@@ -45,6 +45,7 @@ async function present(identity: Identity): Promise<void> {
   // A reload is heard when the server comes to it. Whatever is shown then, it is this certificate.
   await expect.poll(async () => {
     const probe = await openClient({ url: at("127.0.0.1", "sslmode=no-verify") }).catch(() => null);
+    // The driver does not declare its socket, and the certificate is seen nowhere else.
     const shown = (probe as unknown as Shown | null)?.connection.stream.getPeerCertificate?.().raw;
     await probe?.end();
     return shown && Buffer.from(shown).toString("base64");
