@@ -5,7 +5,12 @@ import { API_KEY_FORM, parseApiKey } from "./pure/api-key.ts";
 import type { IdentityService } from "./auth/issuer-credential.ts";
 import { isIssuerUrl, ISSUER_URL_RULE } from "./auth/issuer-url.ts";
 import type { TlsFiles } from "./http/tls-files.ts";
-import { APPROVE_PER_MINUTE_DEFAULT, LOGIN_PER_MINUTE, REGISTER_PER_MINUTE_DEFAULT } from "./contract/limits.ts";
+import {
+  APPROVE_PER_MINUTE_DEFAULT,
+  CONNECTIONS_MAX,
+  LOGIN_PER_MINUTE,
+  REGISTER_PER_MINUTE_DEFAULT,
+} from "./contract/limits.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -32,6 +37,8 @@ export type Config = {
   readonly tls: TlsFiles | null;
   /** A proxy in front cuts slow senders, so the plain server will do. */
   readonly behindProxy: boolean;
+  /** Open connections of this process. Above the files that it may have, it would stop to take any. */
+  readonly connectionsMax: number;
   readonly logLevel: "debug" | "info" | "warning" | "error";
   readonly env: Environment;
 };
@@ -71,6 +78,7 @@ export function readConfig(env: Environment): Config {
     trustedProxies: proxies(env["BERTH_TRUSTED_PROXIES"] ?? ""),
     tls: tlsFiles(env),
     behindProxy: flag(env, "BERTH_BEHIND_PROXY"),
+    connectionsMax: whole(env, "BERTH_CONNECTIONS_MAX", { standard: CONNECTIONS_MAX, low: 10, high: 1e6 }),
     logLevel: level(env["BERTH_LOG_LEVEL"] ?? "info"),
     env,
   };

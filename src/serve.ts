@@ -33,6 +33,7 @@ async function serve(): Promise<void> {
     hostname: config.host,
     port: config.port,
     tls,
+    limits: { connections_max: config.connectionsMax },
   });
   const url = `http${tls === null ? "" : "s"}://${
     config.host.includes(":") ? `[${config.host}]` : config.host

@@ -36,8 +36,6 @@ export async function findJob(db: Db, id: string): Promise<Job | undefined> {
 
 /** What a node finds when it asks for work. */
 export type Work = {
-  /** Null: there is no such node. */
-  readonly node_state: string | null;
   /** Oldest first, one more than was asked for when there are more. */
   readonly tombstones: readonly Job[];
   /** What it has claimed and does not name: oldest first. Empty when it names nothing at all. */
@@ -45,6 +43,24 @@ export type Work = {
   /** What it may claim next, in order. */
   readonly pending: readonly string[];
 };
+
+/** How a node stands that asks for work. */
+export type NodeStanding = {
+  readonly state: string;
+  /** Whether it has a job, in hand or not, or something to undo. */
+  readonly busy: boolean;
+};
+
+/** Of these nodes, by their UUIDs. Most of those that ask have nothing to do, and one statement tells so of all. */
+export async function findStandings(db: Db, nodes: readonly string[]): Promise<Map<string, NodeStanding>> {
+  const { rows } = await sql<NodeStanding & { server_uuid: string }>`
+    select server_uuid, state,
+           exists (select from job where target_cn = server_uuid and job.state = 'pending') or
+           exists (select from job where target_cn = server_uuid and job.state = 'in_progress') or
+           exists (select from job where target_cn = server_uuid and tombstone) as busy
+      from cn where server_uuid = any(${nodes}::uuid[])`.execute(db);
+  return new Map(rows.map(({ server_uuid, ...standing }) => [server_uuid, standing]));
+}
 
 export type WorkQuery = {
   readonly server_uuid: string;
@@ -59,19 +75,17 @@ const TRIED_MAX = 8;
 export async function findWork(db: Db, { server_uuid, running, tombstones_max }: WorkQuery): Promise<Work> {
   const of = sql`target_cn = ${server_uuid}::uuid`;
   const { rows: [found] } = await sql<
-    { node_state: string | null; pending: string[]; tombstones: string[]; forgotten: string[] }
+    { pending: string[]; tombstones: string[]; forgotten: string[] }
   >`
     select
-      (select state from cn where server_uuid = ${server_uuid}::uuid) as node_state,
       array(select id from job where ${of} and state = 'pending' order by seq limit ${TRIED_MAX})::text[] as pending,
       array(select id from job where ${of} and tombstone order by seq limit ${
     tombstones_max + 1
   })::text[] as tombstones,
       array(select id from job where ${of} and state = 'in_progress' and not id = any(${running ?? []}::uuid[])
               and ${running !== null} order by seq limit ${TRIED_MAX})::text[] as forgotten`.execute(db);
-  const { node_state, pending, tombstones, forgotten } = found!;
+  const { pending, tombstones, forgotten } = found!;
   return {
-    node_state,
     pending,
     tombstones: await inOrder(db, tombstones),
     forgotten: await inOrder(db, forgotten),

@@ -5,7 +5,7 @@ import type { Capability, KeyScope } from "../contract/enums.ts";
 import type { Db } from "../db/pool.ts";
 import type { parseApiKey } from "../pure/api-key.ts";
 import type { Credential } from "./credential.ts";
-import { createLookup } from "./lookup.ts";
+import { createLookup } from "../db/lookup.ts";
 
 type KeyRow = {
   readonly id: string;

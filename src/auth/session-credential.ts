@@ -3,7 +3,7 @@
 import type { Capability } from "../contract/enums.ts";
 import type { Db } from "../db/pool.ts";
 import type { Credential } from "./credential.ts";
-import { createLookup } from "./lookup.ts";
+import { createLookup } from "../db/lookup.ts";
 import type { SessionTokens } from "./token.ts";
 
 type SessionRow = {

@@ -7,7 +7,7 @@ import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, USERNAME_CHARS_MAX } from "./li
 /** Counted in characters; its hash is all that is kept. */
 export const Password = z.string().min(PASSWORD_CHARS_MIN).max(PASSWORD_CHARS_MAX);
 /** Unique among local users. */
-export const Username = z.string().regex(
+const Username = z.string().regex(
   new RegExp(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,${USERNAME_CHARS_MAX - 1}}$`),
   `must be 1 to ${USERNAME_CHARS_MAX} letters, digits, dots, hyphens, underscores or @, the first a letter or digit`,
 );

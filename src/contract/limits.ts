@@ -74,6 +74,8 @@ export const HEADER_BYTES_MAX = 32_768;
 export const URI_BYTES_MAX = 8_192;
 /** reliability.md S-36: header lines of one request. */
 export const HEADER_LINES_MAX = 100;
+/** Our decision: open connections of one process, unless it is told another number. A node agent has two. */
+export const CONNECTIONS_MAX = 15_000;
 /** Document 4, 1.6: how often the agent looks whether its status changed. */
 export const AGENT_STATUS_CHECK_MS = 500;
 /** Our decision: how often the agent reads its effective configuration. */

@@ -62,7 +62,7 @@ export type SubnetBody = z.infer<typeof SubnetBody>;
 export const SubnetRouteTableBody = z.strictObject({ route_table_id: z.guid() });
 
 /** What the nodes have made of it. */
-export const Realized = z.object({
+const Realized = z.object({
   desired_generation: z.number().int(),
   applied_generation: z.number().int().nullable(),
   realizations: z.array(z.unknown()),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { PLACEMENT_PROFILES_DEFAULT, PlacementProfiles } from "./placement-profiles.ts";
 import {
   INSTANCE_CREATE_WAIT_S,
+  JOB_LEASE_S,
   RESERVOIR_ENABLED_DEFAULT,
   RESERVOIR_PERCENT_DEFAULT,
   SAGA_RETENTION_S_DEFAULT,
@@ -40,7 +41,7 @@ export const SETTINGS = {
   },
   "sweeper.stale_claim_threshold_secs": {
     schema: seconds(30, 86_400),
-    default: 600,
+    default: JOB_LEASE_S,
     restart_required: true,
     description: "Seconds without a renewal after which a claimed job has failed",
   },

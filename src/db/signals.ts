@@ -22,7 +22,10 @@ export type Signals = {
 
 export type JobProgressReport = { readonly job_id: string; readonly step: string; readonly percent: number | null };
 
-const FLUSH_MS = 20;
+/** Whoever tells waits for it, and can. */
+const FLUSH_MS = 50;
+/** Nobody waits for it. */
+const USE_FLUSH_MS = 1_000;
 const BUSY = fault("unavailable", "the server is busy; try again", { retry_after_s: 1 });
 
 // Rows are locked in the order of their keys, so that two processes cannot wait for each other.
@@ -71,12 +74,12 @@ const PROGRESS = `
 
 export function createSignals(db: Db, options: { flush_ms?: number; entries_max?: number } = {}): Signals {
   const { flush_ms: delay_ms = FLUSH_MS, entries_max } = options;
-  const batch = (write: (entries: readonly Entry[]) => Promise<unknown>) =>
-    createSignalBatch({ write, delay_ms, entries_max });
+  const batch = (write: (entries: readonly Entry[]) => Promise<unknown>, wait_ms = delay_ms) =>
+    createSignalBatch({ write, delay_ms: wait_ms, entries_max });
   const seen = batch((entries) => db.query(SEEN, [keys(entries)]));
   const statuses = batch((entries) => db.query(STATUS, [keys(entries), jsons(entries)]));
   const capacities = batch((entries) => db.query(CAPACITY, [keys(entries), jsons(entries)]));
-  const uses = batch((entries) => db.query(KEY_USED, [keys(entries)]));
+  const uses = batch((entries) => db.query(KEY_USED, [keys(entries)]), USE_FLUSH_MS);
   const renewals = batch((entries) => db.query(RUNNING, [keys(entries), jsons(entries)]));
   const steps = batch((entries) => db.query(PROGRESS, [jsons(entries)]));
   let closed = false;

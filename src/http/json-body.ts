@@ -14,9 +14,10 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 /** Leaves the body where hono's validators look for it. Returns why the request must be refused, or null. */
 export async function takeBody(c: Context<HttpEnv>): Promise<Refusal | null> {
   const request = c.req.raw;
-  if (request.method === "GET" || request.method === "HEAD" || request.body === null) return null;
+  if (request.method === "GET" || request.method === "HEAD") return null;
   const bytes = await readCapped(request);
   if (bytes === null) return TOO_LARGE;
+  if (bytes === "none") return null;
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
     keep(c, { arrayBuffer: Promise.resolve(bytes.buffer) });
     return null;
@@ -39,7 +40,8 @@ function keep(c: Context<HttpEnv>, body: { text: Promise<string> } | { arrayBuff
   Object.assign(c.req.bodyCache, body);
 }
 
-async function readCapped(request: Request): Promise<Uint8Array | null> {
+/** Null when it is larger than the cap. Asking for `request.body` makes a stream of it, so a known length comes first. */
+async function readCapped(request: Request): Promise<Uint8Array | "none" | null> {
   const declared = Number(request.headers.get("content-length") ?? NaN);
   if (declared > BODY_BYTES_MAX) return null;
   // The server holds a body to its declared length, so it can be taken in one piece.
@@ -47,9 +49,10 @@ async function readCapped(request: Request): Promise<Uint8Array | null> {
     const whole = new Uint8Array(await request.arrayBuffer());
     return whole.length > BODY_BYTES_MAX ? null : whole;
   }
+  if (request.body === null) return "none";
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body!) {
+  for await (const chunk of request.body) {
     size += chunk.length;
     if (size > BODY_BYTES_MAX) return null; // leaving the loop cancels the stream
     chunks.push(chunk);

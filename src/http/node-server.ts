@@ -9,6 +9,7 @@ import type { AddressInfo, Socket } from "node:net";
 import {
   BODY_BYTES_MAX,
   BODY_READ_MS,
+  CONNECTIONS_MAX,
   HEADER_BYTES_MAX,
   HEADER_LINES_MAX,
   HEADERS_READ_MS,
@@ -28,11 +29,18 @@ export type NodeServerOptions = {
   readonly port: number;
   /** Speak TLS 1.2 or newer, and nothing else. */
   readonly tls?: TlsIdentity | null;
-  /** For tests, which cannot wait for the real ones. */
+  /** In place of the standard ones; tests cannot wait for those. */
   readonly limits?: Partial<EdgeLimits>;
 };
 
-export type EdgeLimits = { headers_ms: number; body_ms: number; idle_ms: number; held_bytes_max: number };
+export type EdgeLimits = {
+  headers_ms: number;
+  body_ms: number;
+  idle_ms: number;
+  held_bytes_max: number;
+  /** Open connections; those beyond are closed at once. */
+  connections_max: number;
+};
 
 export type NodeServer = {
   readonly port: number;
@@ -67,6 +75,7 @@ export async function serveNode(options: NodeServerOptions): Promise<NodeServer>
     body_ms: BODY_READ_MS,
     idle_ms: IDLE_SOCKET_MS,
     held_bytes_max: HELD_BYTES_MAX,
+    connections_max: CONNECTIONS_MAX,
     ...options.limits,
   };
   const site: Site = { options, limits, answering: new WeakMap(), heldBytes: 0, draining: false };
@@ -84,6 +93,8 @@ export async function serveNode(options: NodeServerOptions): Promise<NodeServer>
   const server = options.tls
     ? createTlsServer({ ...edge, ...greeting, ...options.tls }, answer)
     : createServer(edge, answer);
+  // A listener of Deno 2.9.6 that once found no free file never accepts again: the cap must come first.
+  server.maxConnections = limits.connections_max;
   server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {
     if (!tooLong(req)) res.writeContinue();
     void take({ req, res }, site);
@@ -213,18 +224,19 @@ function toRequest(req: IncomingMessage, body: Uint8Array<ArrayBuffer>, signal: 
 }
 
 async function write({ req, res }: Exchange, response: Response, site: Site): Promise<void> {
-  const body = response.body === null ? null : new Uint8Array(await response.arrayBuffer());
+  // Not `response.body`: asking for it makes a stream of what is there already.
+  const body = new Uint8Array(await response.arrayBuffer());
   const headers: string[] = [];
   for (const [name, value] of response.headers) {
     // One length, counted here; only an answer to HEAD may tell that of a body it does not have.
     if (name !== "content-length" || req.method === "HEAD") headers.push(name, value);
   }
   if (req.method !== "HEAD" && response.status !== 204 && response.status !== 304) {
-    headers.push("content-length", String(body?.length ?? 0));
+    headers.push("content-length", String(body.length));
   }
   if (site.draining) headers.push("connection", "close");
   res.writeHead(response.status, headers);
-  res.end(body ?? undefined);
+  res.end(body.length > 0 ? body : undefined);
   // A reader that stopped reading would hold the answer in memory for as long as it likes.
   if (req.socket.writableLength > 0) {
     const cut = setTimeout(() => req.socket.destroy(), site.limits.idle_ms);

@@ -51,12 +51,15 @@ export function agentJobRoutes(app: App, deps: RouteDeps): void {
   });
 
   async function claim(c: Ctx, { server_uuid, running }: Asked): Promise<ClaimView | Fault> {
+    const standing = await deps.standingOf(server_uuid);
+    if (standing?.state !== "approved") return NODE_NOT_APPROVED;
+    if (!standing.busy) return NOTHING_TO_DO;
     const work = await findWork(deps.kysely, { server_uuid, running, tombstones_max: TOMBSTONES_PER_CLAIM });
-    if (work.node_state !== "approved") return NODE_NOT_APPROVED;
     const tombstones = work.tombstones.slice(0, TOMBSTONES_PER_CLAIM);
     if (work.tombstones.length > tombstones.length) return { job: null, tombstones };
     const [again] = work.forgotten;
     if (again !== undefined) return { job: again, tombstones };
+    if (work.pending.length === 0) return { job: null, tombstones };
     const lease_s = Number((await deps.settings.get("sweeper.stale_claim_threshold_secs")).value);
     for (const id of work.pending) {
       const outcome = await deps.send(c, { kind: "job", id }, { type: "claim", by: server_uuid, lease_s });
@@ -160,6 +163,7 @@ export function agentJobRoutes(app: App, deps: RouteDeps): void {
   }
 }
 
+const NOTHING_TO_DO: ClaimView = { job: null, tombstones: [] };
 const OTHER_NODE = fault("forbidden", "claimed_by must be the node that the key is bound to", {
   error_code: "Forbidden",
 });

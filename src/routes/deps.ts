@@ -6,6 +6,7 @@ import type { Messages } from "../../actors/registry.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { SagaDefinition } from "../../actors/engine/saga.ts";
 import type { Registered } from "../../actors/cn/reads.ts";
+import type { NodeStanding } from "../../actors/job/reads.ts";
 import type { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";
 import type { Gate } from "../auth/gate.ts";
 import type { Mint } from "../auth/mint.ts";
@@ -52,6 +53,8 @@ export type RouteDeps = {
   };
   /** Agents that wait for approval, by the hash of their poll token. */
   readonly approvals: Polls<Registered>;
+  /** Whether a node may work and has anything to do; null for one that there is not. */
+  readonly standingOf: (server_uuid: string) => Promise<NodeStanding | null>;
   /** Nodes that wait for work, by their UUID. */
   readonly claims: Polls<{ readonly work: true }>;
   /** Callers that wait for an operation, by its id. */

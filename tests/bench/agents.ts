@@ -25,7 +25,8 @@ const OTHER_P99_MS_MAX = 100;
 
 const PROCESSES = 4;
 /** Each agent has two connections, and a process so many files; those beyond send heartbeats over one-time connections. */
-const OTHER_FILES = 200;
+const OTHER_FILES = 300;
+const ONE_TIME_CONNECTIONS = 150;
 /** As long as claims are held, so that they end evenly as well. */
 const RAMP_MS = CLAIM_WAIT_S_MAX * 1_000;
 const START_LIMIT_MS = 180_000;
@@ -64,7 +65,8 @@ export type AgentsOptions = { readonly cluster: OwnCluster; readonly agents: num
 
 export async function measureAgents({ cluster, agents, seconds }: AgentsOptions): Promise<AgentsReport> {
   const url = await makeDatabase(cluster.url, "bench_agents");
-  const server = await startServer({ env: { DATABASE_URL: url } });
+  const connections_max = await filesMax() - OTHER_FILES;
+  const server = await startServer({ env: { DATABASE_URL: url, BERTH_CONNECTIONS_MAX: String(connections_max) } });
   const client = await openClient({ url, statementLimit_ms: SEED_LIMIT_MS });
   try {
     const nodes = await seedApproved(client, agents);
@@ -75,7 +77,7 @@ export async function measureAgents({ cluster, agents, seconds }: AgentsOptions)
     // What the first requests bring with them is not the agents'.
     for (let turn = 0; turn < WARM_UP_REQUESTS; turn++) await (turn % 2 === 0 ? read() : write(turn));
     const bytes_before = await residentBytes(server.pid);
-    const beats_once = Math.max(0, 2 * agents + OTHER_FILES - await filesMax(server.pid));
+    const beats_once = Math.max(0, 2 * agents + ONE_TIME_CONNECTIONS - connections_max);
     const fleet = startFleet({
       ports: [server.port],
       nodes,
@@ -194,8 +196,9 @@ async function residentBytes(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1_024;
 }
 
-async function filesMax(pid: number): Promise<number> {
-  return Number(/^Max open files\s+(\d+)/m.exec(await readFile(`/proc/${pid}/limits`, "utf8"))?.[1]);
+/** Of this process, and so of those that it starts. */
+async function filesMax(): Promise<number> {
+  return Number(/^Max open files\s+(\d+)/m.exec(await readFile("/proc/self/limits", "utf8"))?.[1]);
 }
 
 function anyOf(nodes: readonly NodeKey[]): string {

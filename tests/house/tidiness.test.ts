@@ -32,9 +32,6 @@ describe("sizes", () => {
   const LONGER: Readonly<Record<string, string>> = {
     "actors/engine/engine.ts":
       "load, step, commit and every way in which a commit can fail: one loop over shared mailboxes",
-    "actors/engine/memory-store.ts":
-      "the whole commit call a second time, in memory: kept beside each other to be compared",
-    "src/wiring.ts": "the one place that constructs ports",
   };
 
   test("no file of actors/, src/ or the executables is longer than 300 lines without a reason", () => {

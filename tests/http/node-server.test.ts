@@ -1,14 +1,12 @@
 import { afterEach, expect, test } from "vitest";
 import { BODY_BYTES_MAX, HEADER_BYTES_MAX, HEADER_LINES_MAX } from "../../src/contract/limits.ts";
-import { type FetchHandler, type NodeServer, serveNode } from "../../src/http/node-server.ts";
+import { type EdgeLimits, type FetchHandler, type NodeServer, serveNode } from "../../src/http/node-server.ts";
 import { newApp } from "../../src/http/shell.ts";
 import { rawClient } from "./raw-client.ts";
 
 /** For what is about time; everything else has all the time that a slow machine needs. */
 const SHORT = { headers_ms: 400, body_ms: 600, idle_ms: 700 };
-const LONG = { headers_ms: 20_000, body_ms: 20_000, idle_ms: 20_000 };
-/** A server that counts from the last byte, or not at all, would never cut these senders. */
-const CUT_MS_MAX = 20_000;
+const LONG: Partial<EdgeLimits> = { headers_ms: 20_000, body_ms: 20_000, idle_ms: 20_000 };
 const HOST = "Host: test\r\n";
 
 /** Long enough to answer what can be answered, on a slow machine too. */
@@ -73,7 +71,6 @@ test("S-36: a half-sent header is answered 408 in the one error body, and the co
   expect(message).toContain("in time");
   expect(text).toContain(`x-request-id: ${request_id}`);
   expect(after_ms).toBeGreaterThanOrEqual(SHORT.headers_ms * 0.9);
-  expect(after_ms).toBeLessThan(CUT_MS_MAX);
 });
 
 test("dripping header lines does not stretch the time, nor does sending nothing", async () => {
@@ -81,11 +78,11 @@ test("dripping header lines does not stretch the time, nor does sending nothing"
   const drip = await rawClient(port);
   const silent = await rawClient(port);
   drip.send("GET / HTTP/1.1\r\n");
+  // A server that counts from the last byte, or not at all, would never cut this one.
   const timer = setInterval(() => drip.send("X: y\r\n"), 50);
   const [dripped, silence] = await Promise.all([drip.closed(), silent.closed()]);
   clearInterval(timer);
   expect([statusOf(dripped.text), statusOf(silence.text)]).toEqual([408, 408]);
-  expect(dripped.after_ms).toBeLessThan(CUT_MS_MAX);
 });
 
 test("S-36: a slow body is cut, and its handler never ran", async () => {
@@ -97,10 +94,9 @@ test("S-36: a slow body is cut, and its handler never ran", async () => {
   const client = await rawClient(port);
   client.send(`POST / HTTP/1.1\r\n${HOST}Content-Length: 100\r\n\r\n`);
   const timer = setInterval(() => client.send("x"), 50);
-  const { text, after_ms } = await client.closed();
+  const { text } = await client.closed();
   clearInterval(timer);
   expect(statusOf(text)).toBe(408);
-  expect(after_ms).toBeLessThan(CUT_MS_MAX);
   expect(ran).toBe(false);
 });
 
@@ -124,8 +120,7 @@ test("pipelined requests are answered in order on one connection, which is close
   expect((await client.until("</3>")).match(/<\/\d>/g)).toEqual(["</1>", "</2>", "</3>"]);
   client.send(`GET /4 HTTP/1.1\r\n${HOST}\r\n`);
   await client.until("</4>");
-  const { after_ms } = await client.closed();
-  expect(after_ms).toBeLessThan(CUT_MS_MAX);
+  await client.closed();
 });
 
 test("the handler's signal is aborted when the caller leaves, and not when it stays", async () => {
@@ -192,6 +187,24 @@ test("unfinished bodies of all connections have one cap, and room returns when o
   expect(await slow.until('"bytes":901')).toContain("200 OK");
   slow.drop();
   expect(statusOf(await ask(server.port, post(1_000) + "y".repeat(1_000)))).toBe(200);
+});
+
+test("connections beyond the cap are closed at once, and there is room again when one ends", async () => {
+  const { port } = await serve(echo, { ...LONG, connections_max: 3 });
+  const request = `GET / HTTP/1.1\r\n${HOST}\r\n`;
+  const kept = [];
+  for (let n = 0; n < 3; n++) {
+    const client = await rawClient(port);
+    client.send(request);
+    await client.until(/"remoteAddress"/);
+    kept.push(client);
+  }
+  const beyond = await rawClient(port);
+  beyond.send(request);
+  expect((await beyond.closed()).text).toBe("");
+  kept[0]!.drop();
+  await expect.poll(async () => statusOf(await ask(port, request)), PATIENT).toBe(200);
+  for (const client of kept) client.drop();
 });
 
 test("the shell behind the server answers as it does without it", async () => {
@@ -330,17 +343,16 @@ test("closing lets running requests finish, takes no new ones, and cuts what is 
   running.send(`GET / HTTP/1.1\r\n${HOST}\r\n`);
   stuck.send(`GET /never HTTP/1.1\r\n${HOST}\r\n`);
   await Promise.all([begun["/"].promise, begun["/never"].promise]);
-  const start = performance.now();
   const closed = server.close(CLOSE_GRACE_MS);
   await expect(rawClient(server.port)).rejects.toThrow();
   release.resolve();
   const answer = await running.closed();
   expect(answer.text).toContain("finished");
   expect(answer.text.toLowerCase()).toContain("connection: close");
+  // The stuck request never ends by itself: without the cut, neither of these would come.
   await closed;
   expect((await stuck.closed()).text).toBe("");
   await idle.closed();
-  expect(performance.now() - start).toBeLessThan(CUT_MS_MAX);
 });
 
 test("a taken port is an error of the start", async () => {

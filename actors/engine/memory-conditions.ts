@@ -1,0 +1,88 @@
+// The conditions of a choice, in memory: all of them are checked before the first takes, gives or does anything.
+import type { MemoryTables } from "./memory-rows.ts";
+import { planted } from "./planted.ts";
+import { type CallCondition, CommitError } from "./store.ts";
+import type { Fault, Json } from "./types.ts";
+
+/** What the database knows by its functions, and its clock. */
+export type MemoryRules = {
+  readonly now: () => Date;
+  readonly guards?: Readonly<Record<string, (args: Json, tables: MemoryTables) => boolean | string>>;
+  /** An effect returns how to take it back. */
+  readonly effects?: Readonly<Record<string, (args: Json, tables: MemoryTables) => () => void>>;
+};
+
+type Verdict = { readonly fault: Fault } | { readonly values: ReadonlyMap<string, string> };
+
+/** Checks conditions over these tables: the fault of the first that does not hold, or the values that were allocated. */
+export function createConditions(
+  rules: MemoryRules,
+  tables: MemoryTables,
+): (conditions: readonly CallCondition[], undo: (() => void)[]) => Verdict {
+  function spend(name: string, by: number, undo: (() => void)[]): void {
+    const budget = tables.budgets.get(name);
+    if (budget === undefined || budget.remaining === null) return;
+    budget.remaining += by;
+    undo.push(() => {
+      if (budget.remaining !== null) budget.remaining -= by;
+    });
+  }
+
+  function allocate(from: Extract<CallCondition, { do: "allocate" }>, undo: (() => void)[]): string {
+    const free = tables.pools.get(from.pool) ?? [];
+    const at = free.findIndex((spot) => isWithin(spot, from));
+    if (at === -1) throw new CommitError("constraint", "pool_exhausted");
+    const [value] = free.splice(at, 1);
+    undo.push(() => free.splice(at, 0, value!));
+    return String(value);
+  }
+
+  function releaseValue(pool: string, value: number, undo: (() => void)[]): void {
+    const free = tables.pools.get(pool);
+    if (free === undefined) throw new Error(`no pool ${pool}`);
+    if (free.includes(value)) throw new CommitError("constraint", "pool_value_free_already");
+    const before = [...free];
+    free.push(value);
+    free.sort((a, b) => a - b);
+    undo.push(() => free.splice(0, free.length, ...before));
+  }
+
+  return function check(conditions, undo) {
+    for (const each of conditions) {
+      if (each.do === "guard" && !planted("guard_not_asked")) {
+        const guard = rules.guards?.[each.name];
+        if (guard === undefined) throw new Error(`no guard ${each.name}`);
+        const verdict = guard(each.args, tables);
+        if (typeof verdict === "string" && verdict !== "true") {
+          return { fault: { ...each.fault, message: each.fault.message.replaceAll("<WHAT>", verdict) } };
+        }
+        if (verdict === false) return { fault: each.fault };
+      }
+      if (each.do === "take") {
+        const budget = tables.budgets.get(each.budget);
+        const enough = budget !== undefined && (budget.remaining === null || budget.remaining >= each.amount);
+        if (!enough || (budget.expires_at !== null && budget.expires_at <= rules.now())) return { fault: each.fault };
+      }
+      if (each.do === "allocate" && !tables.pools.get(each.pool)?.some((spot) => isWithin(spot, each))) {
+        return { fault: each.fault };
+      }
+    }
+    const values = new Map<string, string>();
+    for (const each of conditions) {
+      if (each.do === "take") spend(each.budget, -each.amount, undo);
+      if (each.do === "give") spend(each.budget, each.amount, undo);
+      if (each.do === "allocate") values.set(each.token, allocate(each, undo));
+      if (each.do === "effect") {
+        const run = rules.effects?.[each.name];
+        if (run === undefined) throw new Error(`no effect ${each.name}`);
+        undo.push(run(each.args, tables));
+      }
+      if (each.do === "release") releaseValue(each.pool, Number(each.value), undo);
+    }
+    return { values };
+  };
+}
+
+function isWithin(spot: number, { low, high }: { readonly low?: number; readonly high?: number }): boolean {
+  return (low === undefined || spot >= low) && (high === undefined || spot <= high);
+}

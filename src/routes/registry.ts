@@ -1,0 +1,88 @@
+// Every file of routes that needs what all are given; those that need more are added in src/wiring.ts.
+import type { App, RouteDeps } from "./deps.ts";
+import { agentRoutes } from "./agent.ts";
+import { agentJobRoutes } from "./agent-jobs.ts";
+import { apiKeyRoutes } from "./api-keys.ts";
+import { auditRoutes } from "./audit.ts";
+import { bootPolicyRoutes } from "./boot-policy.ts";
+import { booterRoutes } from "./booter.ts";
+import { cnApprovalRoutes } from "./cn-approvals.ts";
+import { cnBootRoutes } from "./cn-boot.ts";
+import { cnSetupRoutes } from "./cn-setup.ts";
+import { cnRoutes } from "./cns.ts";
+import { configRoutes } from "./config.ts";
+import { diskRoutes } from "./disks.ts";
+import { externalSubnetRoutes } from "./external-subnets.ts";
+import { firewallRuleRoutes } from "./firewall-rules.ts";
+import { floatingIpBindingRoutes } from "./floating-ip-binding.ts";
+import { floatingIpRoutes } from "./floating-ips.ts";
+import { idpRoutes } from "./idps.ts";
+import { imageRoutes } from "./images.ts";
+import { instanceActionRoutes } from "./instance-actions.ts";
+import { instanceRoutes } from "./instances.ts";
+import { jobRoutes } from "./jobs.ts";
+import { natGatewayRoutes } from "./nat-gateways.ts";
+import { networkPoolRoutes } from "./network-pools.ts";
+import { nicTagRoutes } from "./nic-tags.ts";
+import { nicRoutes } from "./nics.ts";
+import { operationRoutes } from "./operations.ts";
+import { placementRoutes } from "./placement.ts";
+import { projectRoutes } from "./projects.ts";
+import { routeTableRoutes } from "./route-tables.ts";
+import { routeRoutes } from "./routes.ts";
+import { sessionRoutes } from "./sessions.ts";
+import { siloRoutes } from "./silos.ts";
+import { sshKeyRoutes } from "./ssh-keys.ts";
+import { subnetRoutes } from "./subnets.ts";
+import { systemInstanceRoutes } from "./system-instances.ts";
+import { tenantKeyRoutes } from "./tenant-keys.ts";
+import { tenantRoutes } from "./tenants.ts";
+import { userRoutes } from "./users.ts";
+import { vpcRoutes } from "./vpcs.ts";
+
+/** In the order of the description. */
+const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
+  cnRoutes,
+  cnApprovalRoutes,
+  cnSetupRoutes,
+  placementRoutes,
+  cnBootRoutes,
+  bootPolicyRoutes,
+  booterRoutes,
+  agentRoutes,
+  agentJobRoutes,
+  jobRoutes,
+  apiKeyRoutes,
+  sessionRoutes,
+  userRoutes,
+  configRoutes,
+  auditRoutes,
+  operationRoutes,
+  siloRoutes,
+  tenantRoutes,
+  tenantKeyRoutes,
+  idpRoutes,
+  projectRoutes,
+  natGatewayRoutes,
+  floatingIpRoutes,
+  floatingIpBindingRoutes,
+  nicTagRoutes,
+  externalSubnetRoutes,
+  networkPoolRoutes,
+  vpcRoutes,
+  subnetRoutes,
+  routeTableRoutes,
+  routeRoutes,
+  firewallRuleRoutes,
+  imageRoutes,
+  sshKeyRoutes,
+  instanceRoutes,
+  instanceActionRoutes,
+  systemInstanceRoutes,
+  diskRoutes,
+  nicRoutes,
+];
+
+export function addRoutes(app: App, deps: RouteDeps): void {
+  for (const add of ROUTES) add(app, deps);
+}

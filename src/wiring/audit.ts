@@ -1,0 +1,36 @@
+// The audit chain as routes use it: what they show of it, and the refusals that no message tells of.
+import { auditActor } from "../auth/gate.ts";
+import { recordDenial } from "../db/audit-denial.ts";
+import { getEvent, listEvents } from "../db/audit-read.ts";
+import { verify } from "../db/audit-verify.ts";
+import type { Db } from "../db/pool.ts";
+import type { Ctx, RouteDeps } from "../routes/deps.ts";
+
+export function createAudit(db: Db, newId: () => string): RouteDeps["audit"] {
+  const byCaller = (c: Ctx) => ({
+    msg_id: newId(),
+    request_id: c.get("requestId"),
+    actor: auditActor(c.get("principal")),
+  });
+  return {
+    list: (query) => listEvents(db, query),
+    get: (seq) => getEvent(db, seq),
+    verify: (range) => verify(db, range),
+    refusedCode: (c, prefix) =>
+      recordDenial(db, {
+        ...byCaller(c),
+        action: "cn_approve",
+        resource: null,
+        outcome: { kind: "client_error", code: "NotFound", message: "Not Found" },
+        payload: { code_prefix: prefix },
+      }),
+    denied: (c, action, resource) => recordDenial(db, { ...byCaller(c), action, resource }),
+    refusedLogin: (c, user_id) =>
+      recordDenial(db, {
+        ...byCaller(c),
+        action: "login",
+        resource: user_id === null ? null : `User::"${user_id}"`,
+        outcome: { kind: "unauthenticated", reason: "unknown user or wrong password" },
+      }),
+  };
+}

@@ -1,0 +1,59 @@
+// Requests that are held until what they wait for has happened. A hint of a commit makes its own kind look at once.
+import { findRegistered, type Registered } from "../../actors/cn/reads.ts";
+import { findNodesWithWork, findStandings, type NodeStanding } from "../../actors/job/reads.ts";
+import { findDecided, findEnded } from "../../actors/saga/reads.ts";
+import { createHeldPolls } from "../db/held-polls.ts";
+import type { createHints } from "../db/hints.ts";
+import { createLookup } from "../db/lookup.ts";
+import type { Db } from "../db/pool.ts";
+
+/**
+ * Held requests of one process, about 22 kB each (reliability.md, facts): ten thousand nodes, and those of them that came
+ * back before it was noticed that they had gone.
+ */
+const HELD_MAX = 12_000;
+
+type HoldPorts = {
+  readonly db: Db;
+  readonly hints: ReturnType<typeof createHints>;
+  readonly report: (message: string, error: unknown) => void;
+};
+
+export function createHolds({ db: { kysely }, hints, report }: HoldPorts) {
+  const held = { held_max: HELD_MAX, report };
+  const polls = {
+    approvals: createHeldPolls<string, Registered>({
+      sweep: async (hashes) => {
+        const found = await findRegistered(kysely, hashes);
+        return new Map([...found].filter(([, row]) => row.state !== "pending"));
+      },
+      ...held,
+    }),
+    claims: createHeldPolls<string, { readonly work: true }>({
+      sweep: (nodes) => findNodesWithWork(kysely, nodes),
+      ...held,
+    }),
+    endings: createHeldPolls<string, { readonly ended: true }>({ sweep: (ids) => findEnded(kysely, ids), ...held }),
+    outcomes: createHeldPolls<string, { readonly ended: true }>({ sweep: (ids) => findDecided(kysely, ids), ...held }),
+  };
+
+  hints.onHint((hint) => {
+    const tells = (kind: string) => hint === "all" || hint.some((ref) => ref.kind === kind);
+    if (tells("job")) polls.claims.nudge();
+    if (tells("cn")) polls.approvals.nudge();
+    if (tells("saga")) {
+      polls.endings.nudge();
+      polls.outcomes.nudge();
+    }
+  });
+
+  /** Answers all of them. */
+  function release(): void {
+    for (const poll of Object.values(polls)) poll.close();
+  }
+
+  /** Nodes ask for work in crowds, and most have none. */
+  const standingOf = createLookup<NodeStanding>((nodes) => findStandings(kysely, nodes));
+
+  return { polls, standingOf, release };
+}

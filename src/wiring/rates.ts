@@ -1,0 +1,29 @@
+// How often an address may try, as routes ask for it. Document 4, section 8.
+import type { Config } from "../config.ts";
+import { type Fault, fault } from "../contract/fault.ts";
+import { failuresExhausted, type LimitAnswer, noteFailure, takeToken } from "../db/limits.ts";
+import type { Db } from "../db/pool.ts";
+import { addressBucket } from "../pure/client-address.ts";
+import type { RouteDeps } from "../routes/deps.ts";
+
+export function createRates(db: Db, config: Config): RouteDeps["limits"] {
+  const of = (what: string, per_minute: number) => (address: string) =>
+    limited(takeToken(db, { bucket: `${what}:${addressBucket(address)}`, burst: per_minute, per_minute }));
+  return {
+    approve: of("approve", config.approvePerMinute),
+    register: of("register", config.registerPerMinute),
+    login: of("login", config.loginPerMinute),
+    approveFailures: () => limited(failuresExhausted(db, "cn-approval")),
+    noteApproveFailure: () => noteFailure(db, "cn-approval"),
+  };
+}
+
+async function limited(answer: Promise<LimitAnswer>): Promise<Fault | null> {
+  const taken = await answer;
+  if (taken.ok) return null;
+  const { retry_after_s } = taken;
+  return fault("too_many_requests", `too many attempts; try again in ${retry_after_s} s`, {
+    error_code: "TooManyRequests",
+    retry_after_s,
+  });
+}
