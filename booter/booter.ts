@@ -196,7 +196,7 @@ export function refreshPause_ms(took_ms: number): number {
 }
 
 /** The booter's address that stands in the machine's own network; the first one for machines behind relays. */
-export function serverFor({ segment }: Pick<BooterConfig, "segment">, address: string): string {
+function serverFor({ segment }: Pick<BooterConfig, "segment">, address: string): string {
   const value = ipv4Number(address) ?? 0;
   const near = segment.find((each) => sameNetwork(ipv4Number(each.address) ?? 0, value, each.prefix_len));
   return (near ?? segment[0])!.address;

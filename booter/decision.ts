@@ -7,7 +7,7 @@ import { isStamp } from "../src/pure/stamp.ts";
 export const CLIENT_KINDS = ["ipxe", "uefi_http", "uefi", "bios", "foreign", "plain"] as const;
 export type ClientKind = (typeof CLIENT_KINDS)[number];
 
-export const SILENCES = [
+const SILENCES = [
   "not_pxe",
   "foreign_architecture",
   "no_record",

@@ -1,7 +1,7 @@
 // Metrics and health, on loopback alone: what they tell of a site is nobody else's business.
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Counters } from "./counters.ts";
+import { listenOn } from "./tcp-port.ts";
 
 export type MetricsOptions = {
   readonly port: number;
@@ -27,15 +27,8 @@ export async function openMetrics({ port, counters, healthy }: MetricsOptions) {
     }
     answer(404, "text/plain", "not found\n");
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listenOn(server, { port, address: "127.0.0.1" }),
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());

@@ -2,6 +2,7 @@
 import type { Kysely } from "kysely";
 import type { ExternalSubnet } from "../../src/contract/external-network.ts";
 import type { Database } from "../../src/db/tables.ts";
+import type { IdPage } from "../../src/pure/page-token.ts";
 import { externalSubnetView } from "./transition.ts";
 
 type Db = Kysely<Database>;
@@ -22,13 +23,8 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
-export type ExternalSubnetQuery = {
-  readonly after: string | undefined;
-  readonly rows: number;
-};
-
 /** In the order of their ids, which is that of their creation. */
-export async function listExternalSubnets(db: Db, query: ExternalSubnetQuery): Promise<ExternalSubnet[]> {
+export async function listExternalSubnets(db: Db, query: IdPage): Promise<ExternalSubnet[]> {
   const { after, rows } = query;
   const found = await db.selectFrom("external_subnet").select(COLUMNS)
     .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();

@@ -7,7 +7,7 @@ import { toRfc3339 } from "../../src/pure/instant.ts";
 import { lockKey } from "../../src/pure/lock-key.ts";
 import type { ProvisionRange } from "../../src/pure/provision-range.ts";
 import { externalPool, isShared } from "../../src/pure/public-pool.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
+import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
 import { audit, go, guard, insert, lock, refuse, remove } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out, Part } from "../engine/types.ts";
@@ -23,12 +23,7 @@ export type ExternalSubnetMessage =
     readonly ranges: { readonly v4: ProvisionRange | null; readonly v6: ProvisionRange | null };
     readonly owner_silos: readonly string[];
   }
-  | {
-    readonly type: "update";
-    readonly name: string | null;
-    readonly description: string | null;
-    readonly owner_silos: readonly string[] | null;
-  }
+  | ({ readonly type: "update"; readonly owner_silos: readonly string[] | null } & Renaming)
   | { readonly type: "delete" };
 
 export type ExternalSubnetState = {
@@ -116,14 +111,13 @@ function ownPool(id: string, family: AddressFamily, range: ProvisionRange): Part
 }
 
 function update(s: Live, m: Msg<"update">): Out<ExternalSubnetState> {
-  const name = m.name ?? s.name;
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
+  const next = renamed(s, m);
+  if ("message" in next) return refuse(next);
   const owner_silos = m.owner_silos ?? s.owner_silos;
   return go(
-    { ...s, name, description: m.description ?? s.description, owner_silos },
+    { ...next, owner_silos },
     silosExist(owner_silos),
-    audit("external_subnet_update", resource(s.id), { name, owner_silos }),
+    audit("external_subnet_update", resource(s.id), { name: next.name, owner_silos }),
   );
 }
 

@@ -5,10 +5,11 @@ import type { FirewallRule, IcmpTypeCode, PortRange } from "../../src/contract/n
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { type Blocks, blockText, parseBlock, planFor, storedBlock } from "../../src/pure/ip-block.ts";
 import { lockKey } from "../../src/pure/lock-key.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
+import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
 import { audit, go, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
+import type { VpcMember } from "../vpc/state.ts";
 
 type Rule = {
   readonly priority: number;
@@ -22,15 +23,6 @@ type Rule = {
   readonly icmp_type_code: IcmpTypeCode | null;
 };
 
-type Owner = {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly project_id: string;
-  readonly vpc_id: string;
-  readonly name: string;
-  readonly description: string;
-};
-
 export type FirewallRuleMessage =
   | (
     & {
@@ -38,13 +30,13 @@ export type FirewallRuleMessage =
       /** What the VPC plans, which never changes. */
       readonly plan: Blocks;
     }
-    & Owner
+    & VpcMember
     & Rule
   )
-  | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
+  | ({ readonly type: "update" } & Renaming)
   | { readonly type: "delete" };
 
-export type FirewallRuleState = { readonly state: "live"; readonly created_at: Date } & Owner & Rule;
+export type FirewallRuleState = VpcMember & Rule & { readonly state: "live"; readonly created_at: Date };
 
 type Live = At<FirewallRuleState, "live">;
 
@@ -112,12 +104,11 @@ function unplanned({ source_cidr, destination_cidr }: Networks, plan: Blocks): F
 }
 
 function update(s: Live, m: Of<FirewallRuleMessage, "update">): Out<FirewallRuleState> {
-  const name = m.name ?? s.name;
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
+  const next = renamed(s, m);
+  if ("message" in next) return refuse(next);
   return go(
-    { ...s, name, description: m.description ?? s.description },
-    audit("firewall_rule_update", resource(s.id), { name }),
+    next,
+    audit("firewall_rule_update", resource(s.id), { name: next.name }),
   );
 }
 

@@ -1,5 +1,6 @@
 // What a floating IP can be told.
 import type { AddressFamily } from "../../src/contract/enums.ts";
+import type { Renaming } from "../../src/pure/resource-name.ts";
 import type { Fault, Offsets } from "../engine/types.ts";
 
 /** One place to take an address from. */
@@ -29,7 +30,7 @@ export type FloatingIpMessage =
     readonly token: string;
     readonly operation_id: string;
   }
-  | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
+  | ({ readonly type: "update" } & Renaming)
   | { readonly type: "delete" }
   /** Binds it to a NIC; what it was bound to before is given up in the end. */
   | {

@@ -2,15 +2,12 @@
 import type { Kysely } from "kysely";
 import type { FloatingIp } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
+import type { IdPage } from "../../src/pure/page-token.ts";
 import { floatingIpView } from "./view.ts";
 
 type Db = Kysely<Database>;
 
-export type FloatingIpQuery = {
-  readonly project_id: string;
-  readonly after: string | undefined;
-  readonly rows: number;
-};
+export type FloatingIpQuery = IdPage & { readonly project_id: string };
 
 const COLUMNS = [
   "id",

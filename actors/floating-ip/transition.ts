@@ -4,7 +4,7 @@
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { lockKey } from "../../src/pure/lock-key.ts";
 import { poolLock } from "../../src/pure/public-pool.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
+import { nameFault, renamed } from "../../src/pure/resource-name.ts";
 import {
   allocate,
   audit,
@@ -96,12 +96,11 @@ function offered(network_id: string, { silo_id, network_pool_id }: Msg<"create">
 }
 
 function update(s: Live, m: Msg<"update">, now: Date): Out<FloatingIpState> {
-  const name = m.name ?? s.name;
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
+  const next = renamed(s, m);
+  if ("message" in next) return refuse(next);
   return go(
-    { ...s, name, description: m.description ?? s.description, updated_at: now },
-    audit("floating_ip_update", resource(s.id), { name }),
+    { ...next, updated_at: now },
+    audit("floating_ip_update", resource(s.id), { name: next.name }),
   );
 }
 

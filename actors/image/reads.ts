@@ -4,6 +4,8 @@ import type { ImageScopeKind } from "../../src/contract/enums.ts";
 import type { Image } from "../../src/contract/image.ts";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
 import type { Database } from "../../src/db/tables.ts";
+import type { IdPage } from "../../src/pure/page-token.ts";
+import { scopeFilter } from "../../src/pure/scope.ts";
 import { imageView } from "./transition.ts";
 
 type Db = Kysely<Database>;
@@ -28,7 +30,7 @@ const COLUMNS = [
 /** The public ones, in the order of their ids. */
 export async function listPublicImages(
   db: Db,
-  { after, rows }: { readonly after: string | undefined; readonly rows: number },
+  { after, rows }: IdPage,
 ): Promise<Image[]> {
   const found = await db.selectFrom("image").select(COLUMNS).where("scope_kind", "=", "public")
     .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
@@ -37,16 +39,9 @@ export async function listPublicImages(
 
 /** Those of one scope, oldest first. */
 export async function listImages(db: Db, scope: ScopeColumns<ImageScopeKind>, rows: number): Promise<Image[]> {
-  const { scope_kind, silo_id, tenant_id, project_id } = scope;
+  const { user_id: _nobody, ...columns } = scope;
   const found = await db.selectFrom("image").select(COLUMNS)
-    .where((eb) =>
-      eb.and([
-        eb("scope_kind", "=", scope_kind),
-        ...(silo_id === null ? [] : [eb("silo_id", "=", silo_id)]),
-        ...(tenant_id === null ? [] : [eb("tenant_id", "=", tenant_id)]),
-        ...(project_id === null ? [] : [eb("project_id", "=", project_id)]),
-      ])
-    )
+    .where((eb) => eb.and(scopeFilter(columns)))
     .orderBy("created_at").orderBy("id").limit(rows).execute();
   return found.map((row) => imageView({ ...row, state: "live" }));
 }

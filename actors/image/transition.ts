@@ -5,8 +5,8 @@ import type { ImageScopeKind } from "../../src/contract/enums.ts";
 import type { Compatibility, Image } from "../../src/contract/image.ts";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
+import { lockKey, parentKey } from "../../src/pure/lock-key.ts";
+import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
 import { scopeOf } from "../../src/pure/scope.ts";
 import { audit, go, guard, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
@@ -28,7 +28,7 @@ type ImageColumns = Omit<ScopeColumns<ImageScopeKind>, "user_id"> & {
 
 export type ImageMessage =
   | ({ readonly type: "create" } & ImageColumns)
-  | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
+  | ({ readonly type: "update" } & Renaming)
   | { readonly type: "delete" };
 
 export type ImageState = ImageColumns & { readonly state: "live"; readonly created_at: Date };
@@ -63,12 +63,11 @@ function clash(s: Live, m: Of<ImageMessage, "create">): Out<ImageState> {
 }
 
 function update(s: Live, m: Of<ImageMessage, "update">): Out<ImageState> {
-  const name = m.name ?? s.name;
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
+  const next = renamed(s, m);
+  if ("message" in next) return refuse(next);
   return go(
-    { ...s, name, description: m.description ?? s.description },
-    audit("image_update", resource(s.id), { ...scopeNote(s), name }),
+    next,
+    audit("image_update", resource(s.id), { ...scopeNote(s), name: next.name }),
   );
 }
 
@@ -84,9 +83,9 @@ function remove(s: Live): Out<ImageState> {
 }
 
 /** Whoever deletes a project or a tenant sees what is in it. */
-function parentLocks({ tenant_id, project_id }: ImageColumns): Condition[] {
-  if (project_id !== null) return [lock(lockKey("project", project_id), true)];
-  return tenant_id === null ? [] : [lock(lockKey("tenant", tenant_id), true)];
+function parentLocks(columns: ImageColumns): Condition[] {
+  const key = parentKey(columns);
+  return key === null ? [] : [lock(key, true)];
 }
 
 function scopeNote(columns: ImageColumns) {

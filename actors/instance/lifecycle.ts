@@ -1,6 +1,7 @@
 // Started, stopped, restarted, tried again: the message moves the instance half way and begins the operation, whose job's
 // end moves it the rest. One operation at a time. Document 3, States and transitions; document 4, 1.8 and 1.11.
 import { conflict, type Fault } from "../../src/contract/fault.ts";
+import { renamed } from "../../src/pure/resource-name.ts";
 import { audit, go, guard, refuse, upsert } from "../engine/decide.ts";
 import type { Of } from "../engine/table.ts";
 import type { Condition, Out } from "../engine/types.ts";
@@ -116,11 +117,10 @@ export function failOperation(s: InstanceState, m: Msg<"operation_failed">, now:
   return go({ ...s, ...IDLE, state: FROM[s.operation_kind], updated_at: now }, note);
 }
 
-export function update(s: InstanceState, m: Msg<"update">, now: Date): Out<InstanceState> {
-  return go(
-    { ...s, name: m.name ?? s.name, description: m.description ?? s.description, updated_at: now },
-    noted(s, "instance_update", { name: m.name ?? s.name }),
-  );
+export function rename(s: InstanceState, m: Msg<"update">, now: Date): Out<InstanceState> {
+  const next = renamed(s, m);
+  if ("message" in next) return refuse(next);
+  return go({ ...next, updated_at: now }, noted(s, "instance_update", { name: next.name }));
 }
 
 export function noted(s: InstanceState, action: string, payload: Record<string, unknown>) {

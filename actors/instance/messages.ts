@@ -1,5 +1,6 @@
 // What an instance can be told.
 import type { InstanceBrand, JobKind } from "../../src/contract/enums.ts";
+import type { Renaming } from "../../src/pure/resource-name.ts";
 
 /** A NIC to be made. */
 export type NicPlan = {
@@ -39,7 +40,7 @@ export type InstanceMessage =
     /** Nodes to try, in this order; the first with room gets it. */
     readonly candidates: readonly string[];
   } & Begins
-  | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
+  | ({ readonly type: "update" } & Renaming)
   | ({ readonly type: "start" } & Begins)
   | ({ readonly type: "stop" } & Begins)
   | ({ readonly type: "restart" } & Begins)

@@ -1,14 +1,12 @@
 // An instance: what may happen to it in which state. Document 3, States and transitions. Between two states an operation is
 // at work on it, alone; the cells are in the files beside this one.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
-import { refuse } from "../engine/decide.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
-import type { Behavior, Out } from "../engine/types.ts";
+import type { Behavior } from "../engine/types.ts";
 import { create } from "./creation.ts";
 import { bind, mayMove, unbind } from "./floating-ips.ts";
 import { applied, resize } from "./growth.ts";
-import { act, failOperation, noteClaim, notHere, settle, update } from "./lifecycle.ts";
+import { act, failOperation, noteClaim, notHere, rename, settle } from "./lifecycle.ts";
 import type { InstanceMessage } from "./messages.ts";
 import { destroy, forceDelete, notDeletable, nothingLeft, release, unwind } from "./removal.ts";
 import { missed, reported } from "./report.ts";
@@ -44,11 +42,6 @@ export const instanceTable: Table<InstanceState, InstanceMessage> = {
   floating_ip_moves: { absent: "missing", ...everywhere(mayMove) },
   floating_ip_unbound: { absent: "ignore", ...everywhere(unbind) },
 };
-
-function rename(s: InstanceState, m: Msg<"update">, now: Date): Out<InstanceState> {
-  const broken = m.name === null ? null : nameFault(m.name);
-  return broken === null ? update(s, m, now) : refuse(broken);
-}
 
 export const instance: Behavior<InstanceState, InstanceMessage> = {
   kind: "instance",

@@ -2,6 +2,7 @@
 import type { Kysely } from "kysely";
 import type { NatGateway } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
+import type { IdPage } from "../../src/pure/page-token.ts";
 import { natGatewayView } from "./transition.ts";
 
 type Db = Kysely<Database>;
@@ -20,11 +21,7 @@ const COLUMNS = [
   "updated_at",
 ] as const;
 
-export type NatGatewayQuery = {
-  readonly vpc_id: string;
-  readonly after: string | undefined;
-  readonly rows: number;
-};
+export type NatGatewayQuery = IdPage & { readonly vpc_id: string };
 
 /** Those of a VPC, in the order of their ids, which is that of their creation. */
 export async function listNatGateways(db: Db, { vpc_id, after, rows }: NatGatewayQuery): Promise<NatGateway[]> {

@@ -6,39 +6,28 @@ import type { NatGateway } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { lockKey } from "../../src/pure/lock-key.ts";
 import { poolExhausted, publicPool } from "../../src/pure/public-pool.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
+import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
 import { allocate, audit, go, guard, insert, lock, refuse, release, remove, withActor } from "../engine/decide.ts";
 import { planted } from "../engine/planted.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out, Part } from "../engine/types.ts";
+import type { VpcMember } from "../vpc/state.ts";
 
 export type NatGatewayMessage =
-  | {
+  | ({
     readonly type: "create";
-    readonly id: string;
-    readonly tenant_id: string;
-    readonly project_id: string;
-    readonly vpc_id: string;
-    readonly name: string;
-    readonly description: string;
     readonly family: AddressFamily;
     /** Stands for the address that the commit takes. */
     readonly token: string;
     readonly operation_id: string;
-  }
-  | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
+  } & VpcMember)
+  | ({ readonly type: "update" } & Renaming)
   | { readonly type: "delete"; readonly operation_id: string }
   /** The operation that made it is taken back. */
   | { readonly type: "withdraw"; readonly operation_id: string };
 
-export type NatGatewayState = {
+export type NatGatewayState = VpcMember & {
   readonly state: "live";
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly project_id: string;
-  readonly vpc_id: string;
-  readonly name: string;
-  readonly description: string;
   readonly family: AddressFamily;
   readonly public_address: string;
   readonly desired_generation: number;
@@ -89,12 +78,11 @@ function create(_s: null, m: Msg<"create">, now: Date): Out<NatGatewayState> {
 }
 
 function update(s: Live, m: Msg<"update">, now: Date): Out<NatGatewayState> {
-  const name = m.name ?? s.name;
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
+  const next = renamed(s, m);
+  if ("message" in next) return refuse(next);
   return go(
-    { ...s, name, description: m.description ?? s.description, updated_at: now },
-    audit("nat_gateway_update", resource(s.id), { name }),
+    { ...next, updated_at: now },
+    audit("nat_gateway_update", resource(s.id), { name: next.name }),
   );
 }
 

@@ -2,19 +2,15 @@
 import type { Kysely } from "kysely";
 import type { NetworkPool } from "../../src/contract/external-network.ts";
 import type { Database } from "../../src/db/tables.ts";
+import type { IdPage } from "../../src/pure/page-token.ts";
 import { networkPoolView } from "./transition.ts";
 
 type Db = Kysely<Database>;
 
 const COLUMNS = ["id", "name", "description", "networks", "owner_silos", "created_at"] as const;
 
-export type NetworkPoolQuery = {
-  readonly after: string | undefined;
-  readonly rows: number;
-};
-
 /** In the order of their ids, which is that of their creation. */
-export async function listNetworkPools(db: Db, { after, rows }: NetworkPoolQuery): Promise<NetworkPool[]> {
+export async function listNetworkPools(db: Db, { after, rows }: IdPage): Promise<NetworkPool[]> {
   const found = await db.selectFrom("network_pool").select(COLUMNS)
     .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
   return found.map((row) => networkPoolView({ ...row, state: "live" }));

@@ -2,19 +2,15 @@
 import { type Kysely, sql } from "kysely";
 import type { CnNicTags, NicTag } from "../../src/contract/external-network.ts";
 import type { Database } from "../../src/db/tables.ts";
+import type { IdPage } from "../../src/pure/page-token.ts";
 import { nicTagView } from "./transition.ts";
 
 type Db = Kysely<Database>;
 
 const COLUMNS = ["id", "name", "description", "mtu", "created_at"] as const;
 
-export type NicTagQuery = {
-  readonly after: string | undefined;
-  readonly rows: number;
-};
-
 /** In the order of their ids, which is that of their creation. */
-export async function listNicTags(db: Db, { after, rows }: NicTagQuery): Promise<NicTag[]> {
+export async function listNicTags(db: Db, { after, rows }: IdPage): Promise<NicTag[]> {
   const found = await db.selectFrom("nic_tag").select(COLUMNS)
     .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
   return found.map((row) => nicTagView({ ...row, state: "live" }));
@@ -26,7 +22,7 @@ export async function findNicTag(db: Db, id: string): Promise<NicTag | undefined
 }
 
 /** Of the nodes that have reported their capacity, in the order of their UUIDs. `after` is the last of the page before. */
-export async function listCnNicTags(db: Db, { after, rows }: NicTagQuery): Promise<CnNicTags[]> {
+export async function listCnNicTags(db: Db, { after, rows }: IdPage): Promise<CnNicTags[]> {
   return await db.selectFrom("cn_capacity").innerJoin("cn_loaded", "cn_loaded.server_uuid", "cn_capacity.server_uuid")
     .select(["cn_capacity.server_uuid", "hostname", sql<string[]>`report->'nic_tags'`.as("nic_tags")])
     .$if(after !== undefined, (q) => q.where("cn_capacity.server_uuid", ">", after!))

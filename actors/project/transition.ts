@@ -4,7 +4,7 @@ import { conflict } from "../../src/contract/fault.ts";
 import type { Project } from "../../src/contract/tenancy.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { lockKey } from "../../src/pure/lock-key.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
+import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
 import { audit, go, guard, insert, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
@@ -17,7 +17,7 @@ export type ProjectMessage =
     readonly name: string;
     readonly description: string;
   }
-  | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
+  | ({ readonly type: "update" } & Renaming)
   | { readonly type: "delete" };
 
 export type ProjectState = {
@@ -50,12 +50,11 @@ function create(_s: null, m: Of<ProjectMessage, "create">, now: Date): Out<Proje
 }
 
 function update(s: Live, m: Of<ProjectMessage, "update">): Out<ProjectState> {
-  const name = m.name ?? s.name;
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
+  const next = renamed(s, m);
+  if ("message" in next) return refuse(next);
   return go(
-    { ...s, name, description: m.description ?? s.description },
-    audit("project_update", resource(s.id), { name }),
+    next,
+    audit("project_update", resource(s.id), { name: next.name }),
   );
 }
 

@@ -2,6 +2,7 @@
 import type { Kysely } from "kysely";
 import type { RouteTable } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
+import type { IdPage } from "../../src/pure/page-token.ts";
 import { routeTableView } from "./transition.ts";
 
 type Db = Kysely<Database>;
@@ -17,7 +18,7 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
-export type RouteTableQuery = { readonly vpc_id: string; readonly after: string | undefined; readonly rows: number };
+export type RouteTableQuery = IdPage & { readonly vpc_id: string };
 
 /** Those of a VPC, in the order of their ids. */
 export async function listRouteTables(db: Db, { vpc_id, after, rows }: RouteTableQuery): Promise<RouteTable[]> {

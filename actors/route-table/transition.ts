@@ -4,36 +4,25 @@ import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { RouteTable } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { lockKey } from "../../src/pure/lock-key.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
+import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
 import { audit, go, guard, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
+import type { VpcMember } from "../vpc/state.ts";
 
 export type RouteTableMessage =
-  | {
+  | ({
     readonly type: "create";
-    readonly id: string;
-    readonly tenant_id: string;
-    readonly project_id: string;
-    readonly vpc_id: string;
-    readonly name: string;
-    readonly description: string;
     /** True only from the VPC that is being made. */
     readonly is_main: boolean;
-  }
-  | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
+  } & VpcMember)
+  | ({ readonly type: "update" } & Renaming)
   | { readonly type: "delete" }
   /** The VPC of a main table goes, and has seen that nothing uses the table. */
   | { readonly type: "vpc_deleted" };
 
-export type RouteTableState = {
+export type RouteTableState = VpcMember & {
   readonly state: "live";
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly project_id: string;
-  readonly vpc_id: string;
-  readonly name: string;
-  readonly description: string;
   readonly is_main: boolean;
   readonly created_at: Date;
 };
@@ -60,15 +49,14 @@ function create(_s: null, m: Of<RouteTableMessage, "create">, now: Date): Out<Ro
 }
 
 function update(s: Live, m: Of<RouteTableMessage, "update">): Out<RouteTableState> {
-  const name = m.name ?? s.name;
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
-  if (s.is_main && name !== s.name) return refuse(conflict("the main route table of a vpc cannot be renamed"));
+  const next = renamed(s, m);
+  if ("message" in next) return refuse(next);
+  if (s.is_main && next.name !== s.name) return refuse(conflict("the main route table of a vpc cannot be renamed"));
   return go(
-    { ...s, name, description: m.description ?? s.description },
+    next,
     // New routes and subnets refer to the row that this writes.
     lock(lockKey("vpc", s.vpc_id)),
-    audit("route_table_update", resource(s.id), { name }),
+    audit("route_table_update", resource(s.id), { name: next.name }),
   );
 }
 

@@ -2,6 +2,7 @@
 import type { Kysely } from "kysely";
 import type { Route } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
+import type { IdPage } from "../../src/pure/page-token.ts";
 import { routeView } from "./transition.ts";
 
 type Db = Kysely<Database>;
@@ -20,11 +21,7 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
-export type RouteQuery = {
-  readonly route_table_id: string;
-  readonly after: string | undefined;
-  readonly rows: number;
-};
+export type RouteQuery = IdPage & { readonly route_table_id: string };
 
 /** Those of a route table, in the order of their ids, which is that of their creation. */
 export async function listRoutes(db: Db, { route_table_id, after, rows }: RouteQuery): Promise<Route[]> {

@@ -5,42 +5,29 @@ import type { Route, RouteTarget } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { type Blocks, blockText, parseBlock, planFor, storedBlock } from "../../src/pure/ip-block.ts";
 import { lockKey } from "../../src/pure/lock-key.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
+import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
 import { audit, go, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
+import type { VpcMember, VpcPlace } from "../vpc/state.ts";
 
 export type RouteMessage =
-  | {
+  | ({
     readonly type: "create";
-    readonly id: string;
-    readonly tenant_id: string;
-    readonly project_id: string;
-    readonly vpc_id: string;
     readonly route_table_id: string;
-    readonly name: string;
-    readonly description: string;
     readonly destination: string;
     readonly target: RouteTarget;
     /** The NAT gateway that the target names, of which nothing asked here ever changes; null when there is none. */
-    readonly gateway: GatewayFacts | null;
+    readonly gateway: VpcPlace | null;
     /** What the VPC plans, which never changes. */
     readonly plan: Blocks;
-  }
-  | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
+  } & VpcMember)
+  | ({ readonly type: "update" } & Renaming)
   | { readonly type: "delete" };
 
-export type GatewayFacts = { readonly tenant_id: string; readonly project_id: string; readonly vpc_id: string };
-
-export type RouteState = {
+export type RouteState = VpcMember & {
   readonly state: "live";
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly project_id: string;
-  readonly vpc_id: string;
   readonly route_table_id: string;
-  readonly name: string;
-  readonly description: string;
   readonly destination: string;
   readonly target_kind: "blackhole" | "reject" | "virtual_gateway" | "nat_gateway";
   readonly nat_gateway_id: string | null;
@@ -107,12 +94,11 @@ function targetOf(m: Of<RouteMessage, "create">): Pick<RouteState, "target_kind"
 }
 
 function update(s: Live, m: Of<RouteMessage, "update">): Out<RouteState> {
-  const name = m.name ?? s.name;
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
+  const next = renamed(s, m);
+  if ("message" in next) return refuse(next);
   return go(
-    { ...s, name, description: m.description ?? s.description },
-    audit("route_update", resource(s.id), { name }),
+    next,
+    audit("route_update", resource(s.id), { name: next.name }),
   );
 }
 

@@ -3,7 +3,7 @@
 import { conflict } from "../../src/contract/fault.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
+import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
 import { audit, go, refuse, withActor } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
@@ -16,7 +16,7 @@ export type SiloMessage =
     readonly description: string;
     readonly default_tenant_id: string;
   }
-  | { readonly type: "update"; readonly name: string | null; readonly description: string | null };
+  | ({ readonly type: "update" } & Renaming);
 
 export type SiloState = {
   readonly state: "live";
@@ -52,12 +52,11 @@ function create(_s: null, m: Of<SiloMessage, "create">, now: Date): Out<SiloStat
 }
 
 function update(s: At<SiloState, "live">, m: Of<SiloMessage, "update">): Out<SiloState> {
-  const name = m.name ?? s.name;
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
+  const next = renamed(s, m);
+  if ("message" in next) return refuse(next);
   return go(
-    { ...s, name, description: m.description ?? s.description },
-    audit("silo_update", `Silo::"${s.id}"`, { name }),
+    next,
+    audit("silo_update", `Silo::"${s.id}"`, { name: next.name }),
   );
 }
 

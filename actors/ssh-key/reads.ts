@@ -3,6 +3,8 @@ import type { Kysely } from "kysely";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
 import type { SshKey } from "../../src/contract/ssh-key.ts";
 import type { Database } from "../../src/db/tables.ts";
+import type { IdPage } from "../../src/pure/page-token.ts";
+import { scopeFilter } from "../../src/pure/scope.ts";
 import { sshKeyView } from "./transition.ts";
 
 type Db = Kysely<Database>;
@@ -24,7 +26,7 @@ const COLUMNS = [
 /** The public ones, in the order of their ids. */
 export async function listPublicSshKeys(
   db: Db,
-  { after, rows }: { readonly after: string | undefined; readonly rows: number },
+  { after, rows }: IdPage,
 ): Promise<SshKey[]> {
   const found = await db.selectFrom("ssh_key").select(COLUMNS).where("scope_kind", "=", "public")
     .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
@@ -33,17 +35,8 @@ export async function listPublicSshKeys(
 
 /** Those of one scope, oldest first. Without a tenant, a user's are all that the user has, whatever made them. */
 export async function listSshKeys(db: Db, scope: ScopeColumns, rows: number): Promise<SshKey[]> {
-  const { scope_kind, silo_id, tenant_id, project_id, user_id } = scope;
   const found = await db.selectFrom("ssh_key").select(COLUMNS)
-    .where((eb) =>
-      eb.and([
-        eb("scope_kind", "=", scope_kind),
-        ...(silo_id === null ? [] : [eb("silo_id", "=", silo_id)]),
-        ...(tenant_id === null ? [] : [eb("tenant_id", "=", tenant_id)]),
-        ...(project_id === null ? [] : [eb("project_id", "=", project_id)]),
-        ...(user_id === null ? [] : [eb("user_id", "=", user_id)]),
-      ])
-    )
+    .where((eb) => eb.and(scopeFilter(scope)))
     .orderBy("created_at").orderBy("id").limit(rows).execute();
   return found.map((row) => sshKeyView({ ...row, state: "live" }));
 }

@@ -3,7 +3,7 @@ import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
 import type { SshKey } from "../../src/contract/ssh-key.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
+import { parentKey } from "../../src/pure/lock-key.ts";
 import { nameFault } from "../../src/pure/resource-name.ts";
 import { scopeOf } from "../../src/pure/scope.ts";
 import { audit, go, lock, refuse } from "../engine/decide.ts";
@@ -52,9 +52,9 @@ function remove(s: Live): Out<SshKeyState> {
 }
 
 /** Whoever deletes a project or a tenant sees what is in it. */
-function parentLocks({ tenant_id, project_id }: SshKeyColumns): Condition[] {
-  if (project_id !== null) return [lock(lockKey("project", project_id), true)];
-  return tenant_id === null ? [] : [lock(lockKey("tenant", tenant_id), true)];
+function parentLocks(columns: SshKeyColumns): Condition[] {
+  const key = parentKey(columns);
+  return key === null ? [] : [lock(key, true)];
 }
 
 function scopeNote(columns: SshKeyColumns) {

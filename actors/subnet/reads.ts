@@ -2,6 +2,7 @@
 import type { Kysely } from "kysely";
 import type { Subnet } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
+import type { IdPage } from "../../src/pure/page-token.ts";
 import { subnetView } from "./transition.ts";
 
 type Db = Kysely<Database>;
@@ -21,7 +22,7 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
-export type SubnetQuery = { readonly vpc_id: string; readonly after: string | undefined; readonly rows: number };
+export type SubnetQuery = IdPage & { readonly vpc_id: string };
 
 /** Those of a VPC, in the order of their ids, which is that of their creation. */
 export async function listSubnets(db: Db, { vpc_id, after, rows }: SubnetQuery): Promise<Subnet[]> {

@@ -16,47 +16,35 @@ import {
   readBlocks,
   storedBlock,
 } from "../../src/pure/ip-block.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
+import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
 import { subnetLock, subnetPool } from "../../src/pure/subnet-pool.ts";
 import { audit, go, guard, insert, lock, refuse, remove as removeRows } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, ChildWrite, Out } from "../engine/types.ts";
+import type { VpcMember, VpcPlace } from "../vpc/state.ts";
 
 export type SubnetMessage =
-  | {
-    readonly type: "create";
-    readonly id: string;
-    readonly tenant_id: string;
-    readonly project_id: string;
-    readonly vpc_id: string;
-    /** The VPC's main one. */
-    readonly route_table_id: string;
-    readonly name: string;
-    readonly description: string;
-    /** What the VPC plans, which never changes. */
-    readonly plan: Blocks;
-  } & GivenBlocks
-  | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
+  | (
+    & {
+      readonly type: "create";
+      /** The VPC's main one. */
+      readonly route_table_id: string;
+      /** What the VPC plans, which never changes. */
+      readonly plan: Blocks;
+    }
+    & VpcMember
+    & GivenBlocks
+  )
+  | ({ readonly type: "update" } & Renaming)
   /** The table as it was found, of which nothing asked here ever changes; null when there is none. */
   | { readonly type: "use_route_table"; readonly table: TableFacts | null }
   | { readonly type: "delete" };
 
-export type TableFacts = {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly project_id: string;
-  readonly vpc_id: string;
-};
+type TableFacts = VpcPlace & { readonly id: string };
 
-export type SubnetState = {
+export type SubnetState = VpcMember & {
   readonly state: "live";
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly project_id: string;
-  readonly vpc_id: string;
   readonly route_table_id: string;
-  readonly name: string;
-  readonly description: string;
   readonly ipv4_block: string | null;
   readonly ipv6_block: string | null;
   /** The VPC's blocks of the families that this subnet has, for the database to check against. */
@@ -142,12 +130,11 @@ function poolOf(subnet_id: string, block: Cidr): readonly ChildWrite[] {
 }
 
 function update(s: Live, m: Of<SubnetMessage, "update">): Out<SubnetState> {
-  const name = m.name ?? s.name;
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
+  const next = renamed(s, m);
+  if ("message" in next) return refuse(next);
   return go(
-    { ...s, name, description: m.description ?? s.description },
-    audit("subnet_update", resource(s.id), { name }),
+    next,
+    audit("subnet_update", resource(s.id), { name: next.name }),
   );
 }
 

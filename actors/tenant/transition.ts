@@ -3,7 +3,7 @@ import { conflict } from "../../src/contract/fault.ts";
 import type { Tenant } from "../../src/contract/tenancy.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { lockKey } from "../../src/pure/lock-key.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
+import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
 import { audit, go, guard, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
@@ -16,7 +16,7 @@ export type TenantMessage =
     readonly name: string;
     readonly description: string;
   }
-  | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
+  | ({ readonly type: "update" } & Renaming)
   | { readonly type: "delete" };
 
 export type TenantState = {
@@ -47,12 +47,11 @@ function create(_s: null, m: Of<TenantMessage, "create">, now: Date): Out<Tenant
 }
 
 function update(s: Live, m: Of<TenantMessage, "update">): Out<TenantState> {
-  const name = m.name ?? s.name;
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
+  const next = renamed(s, m);
+  if ("message" in next) return refuse(next);
   return go(
-    { ...s, name, description: m.description ?? s.description },
-    audit("tenant_update", resource(s.id), { name }),
+    next,
+    audit("tenant_update", resource(s.id), { name: next.name }),
   );
 }
 

@@ -2,6 +2,7 @@
 import type { Kysely } from "kysely";
 import type { Vpc } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
+import type { IdPage } from "../../src/pure/page-token.ts";
 import { vpcView } from "./transition.ts";
 
 type Db = Kysely<Database>;
@@ -19,7 +20,7 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
-export type VpcQuery = { readonly project_id: string; readonly after: string | undefined; readonly rows: number };
+export type VpcQuery = IdPage & { readonly project_id: string };
 
 /** Those of a project, in the order of their ids, which is that of their creation. */
 export async function listVpcs(db: Db, { project_id, after, rows }: VpcQuery): Promise<Vpc[]> {

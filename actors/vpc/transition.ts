@@ -5,10 +5,11 @@ import type { Vpc } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { type GivenBlocks, readBlocks, storedBlock } from "../../src/pure/ip-block.ts";
 import { lockKey } from "../../src/pure/lock-key.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
+import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
 import { audit, effect, go, guard, lock, otherwise, refuse, withActor } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
+import type { VpcState } from "./state.ts";
 
 export type VpcMessage =
   | {
@@ -22,22 +23,8 @@ export type VpcMessage =
     /** Numbers to try, in this order. */
     readonly vnis: readonly number[];
   } & GivenBlocks
-  | { readonly type: "update"; readonly name: string | null; readonly description: string | null }
+  | ({ readonly type: "update" } & Renaming)
   | { readonly type: "delete" };
-
-export type VpcState = {
-  readonly state: "live";
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly project_id: string;
-  readonly main_route_table_id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly vni: number;
-  readonly ipv4_block: string | null;
-  readonly ipv6_block: string | null;
-  readonly created_at: Date;
-};
 
 type Live = At<VpcState, "live">;
 
@@ -92,14 +79,13 @@ function create(_s: null, m: Of<VpcMessage, "create">, now: Date): Out<VpcState>
 }
 
 function update(s: Live, m: Of<VpcMessage, "update">): Out<VpcState> {
-  const name = m.name ?? s.name;
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
+  const next = renamed(s, m);
+  if ("message" in next) return refuse(next);
   return go(
-    { ...s, name, description: m.description ?? s.description },
+    next,
     // Whoever adds to the VPC refers to its row, which this writes.
     lock(lockKey("vpc", s.id)),
-    audit("vpc_update", resource(s.id), { name }),
+    audit("vpc_update", resource(s.id), { name: next.name }),
   );
 }
 

@@ -2,11 +2,11 @@
 // heartbeats is dropped, since a rebooted machine would otherwise be locked out by its own ghost.
 import type { Buffer } from "node:buffer";
 import { createServer, type Server, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
 import type { Counters } from "../counters.ts";
 import { peerText } from "../ipv4.ts";
 import { BUS_CONNECTIONS_MAX, BUS_HELD_BYTES_MAX, BUS_LOGIN_MS } from "../limits.ts";
 import type { Log } from "../log.ts";
+import { listenOn } from "../tcp-port.ts";
 import { HEARTBEAT_FRAME } from "./frame.ts";
 import { newSession, type Session } from "./session.ts";
 
@@ -125,15 +125,9 @@ export async function openBus(options: BusOptions): Promise<Bus> {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(options.port, options.address, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
+  const port = await listenOn(server, options);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     connections: () => connections,
     close: () =>
       new Promise((resolve) => {

@@ -1,16 +1,17 @@
 // The HTTP server for firmware, iPXE and the setup script: HEAD and GET with an exact length, one range, connections
 // kept (HttpBootDxe trips over a server that closes after every answer, edk2 #9920), no redirects, no empty header.
 // A reader that takes nothing for half a minute is cut.
+import { Buffer } from "node:buffer";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import { HEADER_BYTES_MAX, HEADERS_READ_MS, IDLE_SOCKET_MS, URI_BYTES_MAX } from "../../src/contract/limits.ts";
 import type { Counters } from "../counters.ts";
 import { peerText } from "../ipv4.ts";
 import { HTTP_CONNECTIONS_MAX, HTTP_STALLED_MS, REPORT_BYTES_MAX } from "../limits.ts";
 import type { Log } from "../log.ts";
+import { listenOn } from "../tcp-port.ts";
 import { type HttpAnswer, type HttpHandler, textAnswer } from "./answer.ts";
 import { readRange } from "./range.ts";
 
@@ -36,15 +37,9 @@ export async function openHttp(options: HttpOptions): Promise<HttpServer> {
   }, (req, res) => void take(req, res, options));
   server.maxConnections = HTTP_CONNECTIONS_MAX;
   server.on("clientError", (_error, socket) => socket.destroy());
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(options.port, options.address, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
+  const port = await listenOn(server, options);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -97,13 +92,7 @@ async function bodyOf(req: IncomingMessage): Promise<Uint8Array | null> {
     if (bytes > REPORT_BYTES_MAX) return null;
     parts.push(part);
   }
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return Buffer.concat(parts);
 }
 
 async function write(req: IncomingMessage, res: ServerResponse, answer: HttpAnswer, stalled_ms: number) {

@@ -11,12 +11,12 @@ export type Channel = {
   readonly document: Uint8Array;
 };
 
-export const INSTALL_SCRIPT = "install.sh";
+const INSTALL_SCRIPT = "install.sh";
 /** The install script, and tarballs of the executables. */
 const NAME = /^(?:install\.sh|[A-Za-z0-9][A-Za-z0-9._-]{0,127}\.(?:tar\.gz|tgz))$/;
 const FILES_MAX = 64;
 /** Our decision: the executables have some 100 MB each. */
-export const CHANNEL_FILE_BYTES_MAX = 1_073_741_824;
+const CHANNEL_FILE_BYTES_MAX = 1_073_741_824;
 
 export class ChannelFault extends Error {}
 

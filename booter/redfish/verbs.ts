@@ -23,7 +23,7 @@ const MODE_ATTRIBUTES: readonly { readonly name: RegExp; readonly uefi: readonly
 ];
 
 /** The one system of the BMC. */
-export async function systemPath(bmc: Bmc): Promise<string> {
+async function systemPath(bmc: Bmc): Promise<string> {
   const root = await bmc.get("/redfish/v1/");
   const systems = await bmc.get(linkOf(root.body.Systems) ?? "/redfish/v1/Systems");
   const members = (Array.isArray(systems.body.Members) ? systems.body.Members : []).flatMap((each) =>

@@ -44,7 +44,7 @@ export function endingReason(reply: { exit_status?: unknown; stderr?: unknown })
 }
 
 /** At most that many bytes of UTF-8, never half a character. */
-export function cutToBytes(text: string, bytes_max: number): string {
+function cutToBytes(text: string, bytes_max: number): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= bytes_max) return text;
   let end = bytes_max;

@@ -13,7 +13,7 @@ export type ValueParts = {
   readonly origin: string;
 };
 
-export class ValueFault extends Error {}
+class ValueFault extends Error {}
 
 const WORD = /^[A-Za-z0-9._:/+-]{1,1024}$/;
 const KEY = /^[A-Za-z0-9_-]{1,256}$/;

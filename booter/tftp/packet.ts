@@ -4,7 +4,7 @@ export const WRQ = 2;
 export const DATA = 3;
 export const ACK = 4;
 export const ERROR = 5;
-export const OACK = 6;
+const OACK = 6;
 
 export type TftpRequest = {
   readonly opcode: typeof RRQ | typeof WRQ;

@@ -86,7 +86,7 @@ export function openVisit({ web, documents, notes, gaps, now, end_of_life_produc
   }
 }
 
-export function optionsOf(document: ChecksumDocument): DocumentOptions {
+function optionsOf(document: ChecksumDocument): DocumentOptions {
   const { signature, series } = document;
   return { ...(signature === null ? {} : { signature }), ...(series === undefined ? {} : { series }) };
 }

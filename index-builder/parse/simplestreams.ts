@@ -9,7 +9,7 @@ const Item = z.object({
 });
 const Version = z.object({ items: z.record(z.string(), Item) });
 /** Without its versions: a feed has hundreds of products, most of them ended, and a copy of each would be large. */
-export const ProductHead = z.object({
+const ProductHead = z.object({
   arch: z.string(),
   release: z.string().optional(),
   release_title: z.string().optional(),

@@ -128,7 +128,7 @@ export async function writeFolder(folder: string, files: Files): Promise<void> {
   for (const made of [...folders].sort().reverse()) await syncFolder(made);
 }
 
-export async function writeSynced(path: string, text: string): Promise<void> {
+async function writeSynced(path: string, text: string): Promise<void> {
   const file = await open(path, "w", 0o644);
   try {
     await file.writeFile(text);

@@ -15,7 +15,7 @@ export async function readSigningKey(path: string, passphrase: string | null): P
   return passphrase === null || key.isDecrypted() ? key : openpgp.decryptKey({ privateKey: key, passphrase });
 }
 
-export function sumsText(files: Files): string {
+function sumsText(files: Files): string {
   return [...files]
     .filter(([path]) => path !== SUMS_PATH && path !== SUMS_SIGNATURE_PATH)
     .map(([path, text]) => [path.startsWith("v1/") ? path.slice(3) : `../${path}`, text] as const)

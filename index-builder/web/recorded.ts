@@ -6,7 +6,7 @@ import { z } from "zod";
 import { VendorFault } from "../fault.ts";
 import type { Exchange } from "./exchange.ts";
 
-export const RecordedAnswer = z.object({
+const RecordedAnswer = z.object({
   status: z.int(),
   headers: z.record(z.string(), z.string()).optional(),
   content_type: z.string().optional(),
@@ -16,7 +16,7 @@ export const RecordedAnswer = z.object({
   text: z.string().optional(),
   final_url: z.string().optional(),
 });
-export type RecordedAnswer = z.infer<typeof RecordedAnswer>;
+type RecordedAnswer = z.infer<typeof RecordedAnswer>;
 export const RecordedWeb = z.record(z.string(), RecordedAnswer);
 export type RecordedWeb = z.infer<typeof RecordedWeb>;
 

@@ -45,7 +45,7 @@ export function openWeb(exchange: Exchange, allowed: (url: URL) => boolean): Web
 }
 
 /** Document: image-vendors.md 1.4. Null for an answer that can be used. */
-export function kindOfStatus(status: number): "gone" | "transient" | "refused" | null {
+function kindOfStatus(status: number): "gone" | "transient" | "refused" | null {
   if (status === 200) return null;
   if (status === 404 || status === 410) return "gone";
   if (status === 429 || status >= 500) return "transient";

@@ -30,8 +30,6 @@ const TAKE = `
   select exists (select from taken) as taken,
          (select extract(epoch from full_at - berth_now()) from rate_bucket where bucket = $1)::float8 as full_in_s`;
 
-const PEEK = "select extract(epoch from full_at - berth_now())::float8 as full_in_s from rate_bucket where bucket = $1";
-
 /** Takes one token, or says when there will be one. */
 export async function takeToken(db: DbClient, bucket: Bucket): Promise<LimitAnswer> {
   const { token_us, bucket_us } = spans(bucket);
@@ -45,15 +43,6 @@ export async function takeToken(db: DbClient, bucket: Bucket): Promise<LimitAnsw
   // Null when another process made the row after our look at it.
   const wait_s = full_in_s === null ? token_us / 1e6 : full_in_s - (bucket_us - token_us) / 1e6;
   return { ok: false, retry_after_s: Math.max(1, Math.ceil(wait_s)) };
-}
-
-/** How many tokens could be taken now. */
-export async function peekTokens(db: DbClient, bucket: Bucket): Promise<number> {
-  const { token_us, bucket_us } = spans(bucket);
-  const { rows } = await db.query<{ full_in_s: number }>(PEEK, [bucket.bucket]);
-  const missing_us = Math.max(0, (rows[0]?.full_in_s ?? 0) * 1e6);
-  if (missing_us > bucket_us) return bucket.burst;
-  return Math.floor((bucket_us - missing_us) / token_us);
 }
 
 function spans({ burst, per_minute }: Bucket): { token_us: number; bucket_us: number } {

@@ -3,7 +3,7 @@
 import type { Page } from "../contract/common.ts";
 import { badRequest, type Fault, fault } from "../contract/fault.ts";
 import { SCAN_ROWS_MAX } from "../contract/limits.ts";
-import { decodePageToken, encodePageToken, type PageCursor } from "../pure/page-token.ts";
+import { decodePageToken, encodePageToken, type IdPage, type PageCursor } from "../pure/page-token.ts";
 
 export type PageOutcome<T> = { readonly ok: true; readonly page: Page<T> } | {
   readonly ok: false;
@@ -39,9 +39,6 @@ export function resultsPage<R, T>(list: {
   const more = rows.length > limit && last !== undefined;
   return { ok: true, page: { items: shown.map(view), ...(more && { next_page: encodePageToken(cursorOf(last)) }) } };
 }
-
-/** Where a list that is in the order of ids goes on, and how many rows it takes. */
-export type IdPage = { readonly after: string | undefined; readonly rows: number };
 
 /** A page of records in the order of their ids: `read` fetches what the query asks for. */
 export async function pageById<R extends { readonly id: string }>(

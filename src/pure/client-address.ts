@@ -4,7 +4,7 @@
 import { type Cidr, formatIp, inCidr, type Ip, networkOf, parseIp } from "./ip-address.ts";
 
 /** What an address that cannot be read counts as: never trusted, never loopback, one bucket for all. */
-export const UNKNOWN_ADDRESS = "unknown";
+const UNKNOWN_ADDRESS = "unknown";
 
 const IPV6_BUCKET_PREFIX = 64;
 

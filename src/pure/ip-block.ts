@@ -36,11 +36,6 @@ export function containsBlock(outer: Cidr, inner: Cidr): boolean {
   return networkOf({ family: inner.family, value: inner.network }, outer.prefix) === outer.network;
 }
 
-/** Whether some address is in both: of two networks, one then contains the other. */
-export function blocksOverlap(a: Cidr, b: Cidr): boolean {
-  return containsBlock(a, b) || containsBlock(b, a);
-}
-
 /** How many addresses a network has, the first and the last included. */
 export function addressesOf({ family, prefix }: Cidr): bigint {
   return 1n << BigInt((family === 4 ? 32 : 128) - prefix);

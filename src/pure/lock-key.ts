@@ -8,3 +8,11 @@ export type LockedKind = "cn" | "external-subnet" | "image" | "nic-tag" | "proje
 export function lockKey(kind: LockedKind, id: string): string {
   return `${kind}:${id}`;
 }
+
+/** Of the project or else the tenant that something is in; null for what is in neither. */
+export function parentKey(
+  of: { readonly tenant_id: string | null; readonly project_id: string | null },
+): string | null {
+  if (of.project_id !== null) return lockKey("project", of.project_id);
+  return of.tenant_id === null ? null : lockKey("tenant", of.tenant_id);
+}

@@ -4,6 +4,9 @@
 /** The sort key of the last row of a page. */
 export type PageCursor = Readonly<Record<string, string | number>>;
 
+/** Where a list that is in the order of ids goes on, and how many rows it takes. */
+export type IdPage = { readonly after: string | undefined; readonly rows: number };
+
 /** @returns 1 to a few hundred base64url characters */
 export function encodePageToken(cursor: PageCursor): string {
   const bytes = new TextEncoder().encode(JSON.stringify(cursor));

@@ -23,3 +23,15 @@ function brokenRule(name: string): string | null {
   if (!name.isWellFormed()) return "must be well-formed Unicode";
   return null;
 }
+
+/** What people call a record and say of it. */
+export type Named = { readonly name: string; readonly description: string };
+
+/** A change of that: null leaves it as it is. */
+export type Renaming = { readonly [Field in keyof Named]: string | null };
+
+/** The record under the name that it has after the change, or the 409 for a name that breaks the rule. */
+export function renamed<R extends Named>(record: R, to: Renaming): R | Fault {
+  const name = to.name ?? record.name;
+  return nameFault(name) ?? { ...record, name, description: to.description ?? record.description };
+}

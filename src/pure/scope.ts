@@ -24,6 +24,12 @@ export function scopeOf({ scope_kind, silo_id, tenant_id, project_id, user_id }:
   }
 }
 
+/** The columns that a scope has a value for, which all that is in it shares. */
+export function scopeFilter<Columns extends Partial<ScopeColumns>>(columns: Columns) {
+  const set = Object.entries(columns).filter(([, value]) => value !== null);
+  return Object.fromEntries(set) as { [Name in keyof Columns]?: NonNullable<Columns[Name]> };
+}
+
 /**
  * The id of what has these bytes in this scope. Document 4, 1.13 and 1.14: UUIDv5 over scope tag, scope id and digest.
  * @param digest what tells the bytes apart: the hash of an image, the fingerprint of a key

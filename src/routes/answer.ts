@@ -3,7 +3,10 @@ import type { z } from "zod";
 import type { Locate } from "../auth/place.ts";
 import type { Action } from "../auth/policy.ts";
 import { refusalsOf, rightsOf } from "../auth/verdict.ts";
+import type { Fault } from "../contract/fault.ts";
+import { SCAN_ROWS_MAX } from "../contract/limits.ts";
 import { ERROR_RESPONSES } from "../http/openapi.ts";
+import { scanLimitExceeded } from "../http/page.ts";
 import type { RefusalHints, RefusalStatus } from "../http/refusals.ts";
 import type { RouteDeps } from "./deps.ts";
 
@@ -20,6 +23,12 @@ export function answersCreated<T extends z.ZodType>(schema: T, description: stri
 /** A 204, and the refusals. */
 export function answersNothing(description: string) {
   return { 204: { description }, ...ERROR_RESPONSES };
+}
+
+/** A list without pages: all of its rows, or a refusal that says how to ask for less; null when there is no way. */
+export async function wholeList<R>(narrow: string | null, read: (rows: number) => Promise<R[]>): Promise<R[] | Fault> {
+  const rows = await read(SCAN_ROWS_MAX + 1);
+  return rows.length > SCAN_ROWS_MAX ? scanLimitExceeded(narrow) : rows;
 }
 
 /** A JSON body that must be there. */

@@ -4,13 +4,11 @@ import { z } from "zod";
 import { listApiKeys } from "../../actors/api-key/reads.ts";
 import { ApiKeyBody, ApiKeyCreated, ApiKeyView, Whoami } from "../contract/api-key.ts";
 import { Uuid } from "../contract/common.ts";
-import { SCAN_ROWS_MAX } from "../contract/limits.ts";
 import { callerOf } from "../auth/gate.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { scanLimitExceeded } from "../http/page.ts";
 import { toRfc3339 } from "../pure/instant.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
-import type { App, RouteDeps } from "./deps.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
 import { answerNewKey, OWN_KEY } from "./new-key.ts";
 
 const tags = ["Credentials"];
@@ -61,8 +59,8 @@ export function apiKeyRoutes(app: App, deps: RouteDeps): void {
     const { user_id, key_tenant_id } = callerOf(c);
     // What is bound to a tenant does not see what else its owner has.
     const filter = key_tenant_id === null ? { user_id } : { user_id, tenant_id: key_tenant_id };
-    const keys = await listApiKeys(deps.kysely, filter, SCAN_ROWS_MAX + 1);
-    return keys.length > SCAN_ROWS_MAX ? faultResponse(c, scanLimitExceeded("deleting keys")) : c.json(keys, 200);
+    const keys = await wholeList("deleting keys", (rows) => listApiKeys(deps.kysely, filter, rows));
+    return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);
   });
 
   const deleteRoute = createRoute({

@@ -1,5 +1,6 @@
 // The boot policy, the declared roster, staged platform images. Document 2, Boot policy; document 4, Fixed here.
 import { createRoute } from "@hono/zod-openapi";
+import { z } from "zod";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
 import { BOOT_POLICY, type BootPolicyReply } from "../../actors/boot-policy/transition.ts";
 import { findBootRecords } from "../../actors/boot-record/reads.ts";
@@ -20,6 +21,9 @@ import { callerOf, underPolicy } from "./cn-boot.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 
 const tags = ["Boot policy"];
+const IF_MATCH = z.object({
+  "If-Match": z.string().optional().describe("The ETag of the policy that this one is to replace, or * for any"),
+});
 
 export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
   const showRoute = createRoute({
@@ -46,7 +50,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     description: "The whole object. With If-Match, 412 when somebody changed the policy since; without it, the last " +
       "writer wins. Records keep the addresses they have.",
     ...rights(deps, "CnBootPolicySet"),
-    request: { body: jsonBody(BootPolicy) },
+    request: { headers: IF_MATCH, body: jsonBody(BootPolicy) },
     responses: answers(BootPolicy, "The policy as it holds now"),
   });
   app.openapi(putRoute, async (c) => {

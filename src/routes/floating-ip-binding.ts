@@ -13,7 +13,7 @@ import { FloatingIp, FloatingIpAttachBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
 import { type App, type Ctx, isFault, type RouteDeps, type Turn } from "./deps.ts";
-import { ACCEPTED, operate } from "./operation-answer.ts";
+import { ACCEPTED, operate, PREFER } from "./operation-answer.ts";
 
 const tags = ["Networking"];
 const byId = { floating_ip_id: Uuid };
@@ -53,7 +53,7 @@ function attachRoute(app: App, deps: RouteDeps, { path, params, at }: Where): vo
       "bound. The operation floating-ip-attach goes on when the caller leaves. 409 NicTagNotProvided when the node of " +
       "the NIC has no way out to the network of the address.",
     ...rights(deps, "FloatingIpAttach", at),
-    request: { params, body: jsonBody(FloatingIpAttachBody) },
+    request: { params, headers: PREFER, body: jsonBody(FloatingIpAttachBody) },
     responses: { ...answers(FloatingIp, "The floating IP"), ...ACCEPTED },
   });
   app.openapi(route, async (c) => {
@@ -78,7 +78,7 @@ function detachRoute(app: App, deps: RouteDeps, { path, params, at }: Where): vo
       "Waits for its node, and answers the floating IP as it then is. One that is bound to nothing stays so. " +
       "A node that is not seen is not waited for; the address can be deleted when it has come back and let go.",
     ...rights(deps, "FloatingIpDetach", at),
-    request: { params },
+    request: { params, headers: PREFER },
     responses: { ...answers(FloatingIp, "The floating IP"), ...ACCEPTED },
   });
   app.openapi(route, async (c) => {

@@ -7,14 +7,13 @@ import { page, Uuid } from "../contract/common.ts";
 import type { ImageScopeKind } from "../contract/enums.ts";
 import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
 import { Image, ImageBody } from "../contract/image.ts";
-import { SCAN_ROWS_MAX } from "../contract/limits.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
 import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { pageById, scanLimitExceeded } from "../http/page.ts";
+import { pageById } from "../http/page.ts";
 import { scopedId } from "../pure/scope.ts";
 import { isUuid5 } from "../pure/uuid5.ts";
-import { answers, answersCreated, answersNothing, jsonBody, openRights, rights } from "./answer.ts";
+import { answers, answersCreated, answersNothing, jsonBody, openRights, rights, wholeList } from "./answer.ts";
 import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
 import { LEVELS, PUBLIC, PublicQuery, publicScopeFault, scopeAt } from "./scopes.ts";
 
@@ -117,8 +116,8 @@ function levelRoutes(app: App, deps: RouteDeps, { of, path, params, locate }: (t
     responses: answers(z.array(Image), "The images"),
   });
   app.openapi(listRoute, async (c) => {
-    const images = await listImages(deps.kysely, scopeAt(c), SCAN_ROWS_MAX + 1);
-    return images.length > SCAN_ROWS_MAX ? faultResponse(c, scanLimitExceeded(null)) : c.json(images, 200);
+    const images = await wholeList(null, (rows) => listImages(deps.kysely, scopeAt(c), rows));
+    return isFault(images) ? faultResponse(c, images) : c.json(images, 200);
   });
 
   const createImageRoute = createRoute({

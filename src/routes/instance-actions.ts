@@ -11,7 +11,7 @@ import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersNothing, refuses, rights } from "./answer.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 import { nowOrThen } from "./instances.ts";
-import { ACCEPTED, operate } from "./operation-answer.ts";
+import { ACCEPTED, operate, PREFER } from "./operation-answer.ts";
 
 const tags = ["Instances"];
 const path = "/v1/instances/{instance_id}";
@@ -46,7 +46,7 @@ export function instanceActionRoutes(app: App, deps: RouteDeps): void {
       "let go. With `force`, for operators, in any state and without the node.",
     ...rights(deps, "InstanceDelete", atInstance),
     ...refuses(403),
-    request: { params, query: z.object({ force: z.enum(["true", "false"]).optional() }) },
+    request: { params, query: z.object({ force: z.enum(["true", "false"]).optional() }), headers: PREFER },
     responses: { ...answersNothing("Deleted"), ...ACCEPTED },
   });
   app.openapi(deleteRoute, async (c) => {
@@ -90,7 +90,7 @@ function actionRoute(app: App, deps: RouteDeps, { verb, action, summary }: Doing
     summary,
     description: "Waits for its node, and answers the instance as it then is; 502 OperationFailed says why it is not.",
     ...rights(deps, action, atInstance),
-    request: { params },
+    request: { params, headers: PREFER },
     responses: { ...answers(Instance, "The instance"), ...ACCEPTED },
   });
   app.openapi(route, async (c) => {

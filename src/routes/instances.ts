@@ -15,7 +15,7 @@ import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 import { brokenRule, newInstance } from "./new-instance.ts";
-import { ACCEPTED, operate } from "./operation-answer.ts";
+import { ACCEPTED, operate, PREFER } from "./operation-answer.ts";
 
 const tags = ["Instances"];
 const path = "/v1/instances/{instance_id}";
@@ -76,7 +76,7 @@ export function instanceRoutes(app: App, deps: RouteDeps): void {
       "as it then is; when that fails everything is taken back and the answer says why (502 ProvisionFailed). 503 when " +
       "no node can take it. The operation instance-create goes on when the caller leaves.",
     ...rights(deps, "InstanceCreate", inProject),
-    request: { query: ofProject, body: jsonBody(InstanceBody) },
+    request: { query: ofProject, headers: PREFER, body: jsonBody(InstanceBody) },
     responses: { ...answersCreated(Instance, "The instance"), ...ACCEPTED },
   });
   app.openapi(createInstanceRoute, async (c) => {

@@ -1,6 +1,7 @@
 // Requests that begin an operation and answer with how it ended: the request only waits, so that a caller who leaves
 // changes nothing. With `Prefer: respond-async` (RFC 7240) the answer is 202 and the operation. Document 3, States and
 // transitions; document 4, Fixed here, Idempotency-Key.
+import { z } from "zod";
 import { findStanding, type Standing } from "../../actors/saga/reads.ts";
 import type { Messages } from "../../actors/registry.ts";
 import type { ErrorCode } from "../contract/error-codes.ts";
@@ -12,6 +13,11 @@ import { type Ctx, isFault, type RouteDeps, type To, type Turn } from "./deps.ts
 
 /** A 202 with an OperationSummary. No type says so: of a route with two successes the router's types keep one. */
 type Accepted = never;
+
+/** For the `request` of a route that begins an operation. */
+export const PREFER = z.object({
+  Prefer: z.string().optional().describe("respond-async: answer with the operation at once, not when it has ended"),
+});
 
 /** For the `responses` of a route that begins an operation. */
 export const ACCEPTED = {

@@ -6,11 +6,9 @@ import { findQuota } from "../../actors/quota/reads.ts";
 import { atProject, atTenant } from "../auth/place.ts";
 import { Uuid } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
-import { SCAN_ROWS_MAX } from "../contract/limits.ts";
 import { NamedBody, NamedPatch, Project, Quota, QuotaBody, Usage } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { scanLimitExceeded } from "../http/page.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 
 const tags = ["Tenancy"];
@@ -29,9 +27,11 @@ export function projectRoutes(app: App, deps: RouteDeps): void {
     responses: answers(z.array(Project), "The projects"),
   });
   app.openapi(listRoute, async (c) => {
-    const projects = await listProjects(deps.kysely, c.req.valid("param").tenant_id, SCAN_ROWS_MAX + 1);
-    if (projects.length > SCAN_ROWS_MAX) return faultResponse(c, scanLimitExceeded("GET by id"));
-    return c.json(projects, 200);
+    const projects = await wholeList(
+      "GET by id",
+      (rows) => listProjects(deps.kysely, c.req.valid("param").tenant_id, rows),
+    );
+    return isFault(projects) ? faultResponse(c, projects) : c.json(projects, 200);
   });
 
   const createProjectRoute = createRoute({

@@ -4,11 +4,9 @@ import { z } from "zod";
 import { findSilo, listSilos } from "../../actors/silo/reads.ts";
 import { Uuid } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
-import { SCAN_ROWS_MAX } from "../contract/limits.ts";
 import { NamedBody, NamedPatch, Silo } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { scanLimitExceeded } from "../http/page.ts";
-import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
+import { answers, answersCreated, jsonBody, rights, wholeList } from "./answer.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 
 const tags = ["Tenancy"];
@@ -25,9 +23,8 @@ export function siloRoutes(app: App, deps: RouteDeps): void {
     responses: answers(z.array(Silo), "The silos"),
   });
   app.openapi(listRoute, async (c) => {
-    const silos = await listSilos(deps.kysely, SCAN_ROWS_MAX + 1);
-    if (silos.length > SCAN_ROWS_MAX) return faultResponse(c, scanLimitExceeded("GET /v1/silos/{silo_id}"));
-    return c.json(silos, 200);
+    const silos = await wholeList("GET /v1/silos/{silo_id}", (rows) => listSilos(deps.kysely, rows));
+    return isFault(silos) ? faultResponse(c, silos) : c.json(silos, 200);
   });
 
   const createSiloRoute = createRoute({

@@ -6,14 +6,13 @@ import { callerOf } from "../auth/gate.ts";
 import { atScoped } from "../auth/place.ts";
 import { page, Uuid } from "../contract/common.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
-import { SCAN_ROWS_MAX } from "../contract/limits.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
 import { SshKey, SshKeyBody } from "../contract/ssh-key.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { pageById, scanLimitExceeded } from "../http/page.ts";
+import { pageById } from "../http/page.ts";
 import { parseOpensshKey } from "../pure/openssh-key.ts";
 import { scopedId } from "../pure/scope.ts";
-import { answers, answersCreated, answersNothing, jsonBody, openRights, rights } from "./answer.ts";
+import { answers, answersCreated, answersNothing, jsonBody, openRights, rights, wholeList } from "./answer.ts";
 import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
 import { LEVELS, PUBLIC, PublicQuery, publicScopeFault, scopeAt, scopeOfUser } from "./scopes.ts";
 
@@ -101,8 +100,8 @@ function ownRoutes(app: App, deps: RouteDeps): void {
     responses: answers(z.array(SshKey), "The keys"),
   });
   app.openapi(listRoute, async (c) => {
-    const keys = await listSshKeys(deps.kysely, scopeOfCaller(c), SCAN_ROWS_MAX + 1);
-    return keys.length > SCAN_ROWS_MAX ? faultResponse(c, scanLimitExceeded("deleting keys")) : c.json(keys, 200);
+    const keys = await wholeList("deleting keys", (rows) => listSshKeys(deps.kysely, scopeOfCaller(c), rows));
+    return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);
   });
 
   const createKeyRoute = createRoute({
@@ -132,8 +131,8 @@ function levelRoutes(app: App, deps: RouteDeps, { of, path, params, locate }: (t
     responses: answers(z.array(SshKey), "The keys"),
   });
   app.openapi(listRoute, async (c) => {
-    const keys = await listSshKeys(deps.kysely, scopeAt(c), SCAN_ROWS_MAX + 1);
-    return keys.length > SCAN_ROWS_MAX ? faultResponse(c, scanLimitExceeded("deleting keys")) : c.json(keys, 200);
+    const keys = await wholeList("deleting keys", (rows) => listSshKeys(deps.kysely, scopeAt(c), rows));
+    return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);
   });
 
   const createKeyRoute = createRoute({

@@ -7,11 +7,9 @@ import { atTenant } from "../auth/place.ts";
 import { ApiKeyCreated, ApiKeyView } from "../contract/api-key.ts";
 import { Uuid } from "../contract/common.ts";
 import { TenantKeyBody } from "../contract/identity.ts";
-import { SCAN_ROWS_MAX } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { scanLimitExceeded } from "../http/page.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
-import type { App, RouteDeps } from "./deps.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
 import { answerNewKey, OWN_KEY } from "./new-key.ts";
 
 const tags = ["Credentials"];
@@ -30,8 +28,8 @@ export function tenantKeyRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(listRoute, async (c) => {
     const { tenant_id } = c.req.valid("param");
-    const keys = await listApiKeys(deps.kysely, { tenant_id }, SCAN_ROWS_MAX + 1);
-    return keys.length > SCAN_ROWS_MAX ? faultResponse(c, scanLimitExceeded("deleting keys")) : c.json(keys, 200);
+    const keys = await wholeList("deleting keys", (rows) => listApiKeys(deps.kysely, { tenant_id }, rows));
+    return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);
   });
 
   const createKeyRoute = createRoute({

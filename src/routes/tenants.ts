@@ -5,11 +5,9 @@ import { findTenant, listTenants } from "../../actors/tenant/reads.ts";
 import { atSilo, atTenantOfSilo } from "../auth/place.ts";
 import { Uuid } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
-import { SCAN_ROWS_MAX } from "../contract/limits.ts";
 import { NamedBody, NamedPatch, Tenant } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { scanLimitExceeded } from "../http/page.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 
 const tags = ["Tenancy"];
@@ -28,9 +26,11 @@ export function tenantRoutes(app: App, deps: RouteDeps): void {
     responses: answers(z.array(Tenant), "The tenants"),
   });
   app.openapi(listRoute, async (c) => {
-    const tenants = await listTenants(deps.kysely, c.req.valid("param").silo_id, SCAN_ROWS_MAX + 1);
-    if (tenants.length > SCAN_ROWS_MAX) return faultResponse(c, scanLimitExceeded("GET by id"));
-    return c.json(tenants, 200);
+    const tenants = await wholeList(
+      "GET by id",
+      (rows) => listTenants(deps.kysely, c.req.valid("param").silo_id, rows),
+    );
+    return isFault(tenants) ? faultResponse(c, tenants) : c.json(tenants, 200);
   });
 
   const createTenantRoute = createRoute({

@@ -10,6 +10,7 @@ type Operation = {
   readonly responses: Record<string, unknown>;
   readonly security: readonly unknown[];
   readonly tags?: readonly string[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
 };
 
 let t: TestPlane;
@@ -94,6 +95,22 @@ describe("the description", () => {
     });
     expect(flaws).toEqual([]);
     expect(operations.length).toBeGreaterThan(30);
+  });
+
+  test.each([
+    ["Prefer", "202", "begins an operation"],
+    ["If-Match", "412", "compares versions"],
+    ["Idempotency-Key", "422", "writes one message"],
+  ])("shows the header %s, which may be left out, exactly where the route answers %s: it %s", (name, status) => {
+    const where = (is: (operation: Operation) => boolean) =>
+      operations.filter(([, each]) => is(each)).map(([at]) => at);
+    const honoured = where(({ responses }) => status in responses);
+    expect(honoured).not.toEqual([]);
+    const header = { name, in: "header", required: false };
+    expect(where(({ parameters = [] }) => parameters.some((each) => each.name === name))).toEqual(honoured);
+    for (const [, { parameters = [] }] of operations) {
+      for (const each of parameters.filter((each) => each.name === name)) expect(each).toMatchObject(header);
+    }
   });
 
   test("marks exactly the routes that take no credential", async () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "../../src/contract/common.ts";
 import type { Route, RouteTable, Subnet, Vpc } from "../../src/contract/network.ts";
-import { blocksOverlap, parseBlock } from "../../src/pure/ip-block.ts";
+import { containsBlock, parseBlock } from "../../src/pure/ip-block.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { type Answer, must, request } from "../processes/client.ts";
 import { type Pair, startPair } from "../processes/pair.ts";
@@ -108,7 +108,8 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
     const { items } = await read<Page<Subnet>>(`/v1/subnets?vpc=${id}`);
     const kept = items.map(({ ipv4_block }) => parseBlock(ipv4_block!)!);
     expect(kept).toHaveLength(CLIENTS / 4);
-    const clashes = kept.flatMap((a, i) => kept.slice(i + 1).filter((b) => blocksOverlap(a, b)));
+    // Two networks that share an address contain each other, one way or the other.
+    const clashes = kept.flatMap((a, i) => kept.filter((b, j) => i !== j && containsBlock(a, b)));
     expect(clashes).toEqual([]);
   }, LIMIT_MS);
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { uuid7, uuid7Ms } from "../../src/pure/uuid7.ts";
+import { uuid7 } from "../../src/pure/uuid7.ts";
 
 const ms = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 const random = fc.uint8Array({ minLength: 10, maxLength: 10 });
@@ -10,7 +10,7 @@ test("it is a UUIDv7 that carries its milliseconds", () => {
   fc.assert(fc.property(ms, random, (at, bytes) => {
     const uuid = uuid7(at, bytes);
     expect(z.uuidv7().safeParse(uuid).success).toBe(true);
-    expect(uuid7Ms(uuid)).toBe(at);
+    expect(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)).toBe(at);
   }));
 });
 
@@ -30,12 +30,7 @@ test("the random bytes are not changed", () => {
 test("a time outside 48 bits, or another number of random bytes, is refused", () => {
   const ten = new Uint8Array(10);
   for (const at of [-1, 2 ** 48, 0.5, NaN, Infinity]) expect(() => uuid7(at, ten)).toThrow(RangeError);
-  expect(uuid7Ms(uuid7(2 ** 48 - 1, ten))).toBe(2 ** 48 - 1);
+  expect(uuid7(2 ** 48 - 1, ten)).toMatch(/^ffffffff-ffff-/);
   expect(() => uuid7(0, new Uint8Array(9))).toThrow(RangeError);
   expect(() => uuid7(0, new Uint8Array(11))).toThrow(RangeError);
-});
-
-test("the time of another UUID version is not guessed", () => {
-  expect(() => uuid7Ms("3f0f5a4e-8f0e-4c39-9d1c-6c7b8e0f1a2b")).toThrow(RangeError);
-  expect(() => uuid7Ms("")).toThrow(RangeError);
 });
