@@ -57,7 +57,7 @@ export async function exchange(world: World, link: Link, call: Call): Promise<An
     if (world.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
     if (error instanceof Failure) throw error;
     const why = limit.aborted ? `no answer within ${call.limit_ms / 1_000} s` : reason(error);
-    throw new Unreachable(`cannot reach ${link.endpoint}: ${why}`, EXIT.failure);
+    throw new Unreachable(`cannot reach ${link.endpoint}: ${why}`, EXIT.unreachable);
   }
 }
 

@@ -2,13 +2,15 @@
 
 export const EXIT = {
   ok: 0,
-  /** The server refused or failed, or could not be reached. */
+  /** Refused or failed, or a check found something wrong. */
   failure: 1,
   usage: 2,
   not_found: 3,
   auth: 4,
   conflict: 5,
   wait_timeout: 6,
+  /** Nothing came back from the control plane, or that it cannot answer now. Nobody knows yet; ask again later. */
+  unreachable: 7,
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -24,6 +26,9 @@ export function exitCodeOfStatus(http_status: number): ExitCode {
     // Somebody else changed it since it was read.
     case 412:
       return EXIT.conflict;
+    case 503:
+    case 504:
+      return EXIT.unreachable;
     default:
       return EXIT.failure;
   }

@@ -9,6 +9,8 @@ export type PageSource = {
   /** 1 for what people run, 8 for what runs on its own. */
   readonly section: 1 | 8;
   readonly version: string;
+  /** As 2026-11-21. */
+  readonly date: string;
   /** What the user types, as far as `node`: `opsctl cn`. */
   readonly typed: string;
   readonly node: CommandNode;
@@ -22,13 +24,14 @@ export type PageSource = {
 export type Page = { readonly name: string; readonly section: 1 | 8; readonly text: string };
 
 export function manualPage(source: PageSource): Page {
-  const { name, section, version, typed, node, whole } = source;
+  const { name, section, version, date, typed, node, whole } = source;
   const children = listed(node);
   const commands = whole
     ? children.flatMap((child) => commandLines(child, `${typed} ${child.name}`))
     : nameLines(children);
   const lines = [
-    macro("TH", name.toUpperCase(), String(section), "", `Berth ${version}`, "Berth"),
+    // The date's hyphens stay bare: formatters read it as a date.
+    [macro("TH", name.toUpperCase(), String(section)), date, `"${words(`Berth ${version}`)}"`, "Berth"].join(" "),
     ".SH NAME",
     `${words(name)} \\- ${words(node.summary)}`,
     ".SH SYNOPSIS",

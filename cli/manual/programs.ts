@@ -19,12 +19,13 @@ const SILENT = { out: () => {}, err: () => {}, line: () => {}, status: () => {} 
 
 const CLIENT_EXITS = [
   ["0", "It is done."],
-  ["1", "The server refused or failed, or could not be reached."],
+  ["1", "The server refused or failed, or a check found something wrong."],
   ["2", "The command line is wrong."],
   ["3", "There is no such thing."],
   ["4", "The credential is missing, refused or has not the right."],
   ["5", "It stands against what is there, or somebody else changed it meanwhile."],
   ["6", "The time to wait is up."],
+  ["7", "The control plane cannot be reached, or cannot answer now: ask again later."],
   ["130", "Interrupted by Ctrl-C."],
 ] as const;
 
@@ -92,10 +93,10 @@ export async function everyManual(): Promise<Manual[]> {
   ];
 }
 
-/** Every page of a program; the first is the program's own. */
-export function pagesOf({ tree, section, pagePerNoun, more, see }: Manual): Page[] {
+/** Every page of a program, with this date; the first is the program's own. */
+export function pagesOf({ tree, section, pagePerNoun, more, see }: Manual, date: string): Page[] {
   const nouns = pagePerNoun ? listed(tree) : [];
-  const source = { section, version: VERSION, typed: tree.name, whole: !pagePerNoun };
+  const source = { section, version: VERSION, date, typed: tree.name, whole: !pagePerNoun };
   const page = (name: string) => `${name}(${section})`;
   return [
     manualPage({
@@ -122,10 +123,10 @@ export function pagesOf({ tree, section, pagePerNoun, more, see }: Manual): Page
 export type ManualFile = { readonly path: string; readonly text: string };
 
 /** Everything the manual consists of, with paths as packages want them below share/. */
-export async function manualFiles(): Promise<ManualFile[]> {
+export async function manualFiles(date: string): Promise<ManualFile[]> {
   const manuals = await everyManual();
   return manuals.flatMap((manual) => [
-    ...pagesOf(manual).map(({ name, section, text }) => ({ path: `man/man${section}/${name}.${section}`, text })),
+    ...pagesOf(manual, date).map(({ name, section, text }) => ({ path: `man/man${section}/${name}.${section}`, text })),
     ...SHELLS.map((shell) => completionScript(shell, manual.tree)),
   ]);
 }

@@ -84,16 +84,17 @@ async function release(key_path: string | undefined): Promise<void> {
   const manual = await mkdtemp(join(tmpdir(), "berth-manual-"));
   try {
     const lock = await readLock(join(ROOT, "deno.lock"));
+    const time_s = timeOfFiles();
     const names = await writeRelease({
       root: ROOT,
       out: values.out,
       version: VERSION,
-      time_s: timeOfFiles(),
+      time_s,
       items: wanted(),
       program,
       lock,
       control_plane: await controlPlaneFiles(ROOT, lock),
-      manual: await manualEntries(ROOT, manual),
+      manual: await manualEntries({ root: ROOT, folder: manual, time_s }),
       imported: await importedByPrograms(),
       runtimes: { bun: BUN_VERSION, deno: DENO_VERSION },
       key,

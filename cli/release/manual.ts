@@ -14,9 +14,18 @@ const PLACES = [
 ] as const;
 const FILE_MODE = 0o644;
 
-/** Written into `folder` first. Throws an Error for a file that has no place. */
-export async function manualEntries(root: string, folder: string): Promise<Entry[]> {
-  await writeManual(root, folder);
+type Manual = {
+  /** The project's folder. */
+  readonly root: string;
+  /** Where it is written first. */
+  readonly folder: string;
+  /** The date of the pages: seconds since 1970. */
+  readonly time_s: number;
+};
+
+/** Throws an Error for a file that has no place. */
+export async function manualEntries({ root, folder, time_s }: Manual): Promise<Entry[]> {
+  await writeManual({ root, folder, time_s });
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile());
   return await Promise.all(files.map(async (each) => {
     const path = join(each.parentPath, each.name);
@@ -34,10 +43,11 @@ async function placed(path: string, bytes: Uint8Array): Promise<Entry> {
   throw new Error(`${path} has no place in a package`);
 }
 
-function writeManual(root: string, folder: string): Promise<void> {
+function writeManual({ root, folder, time_s }: Manual): Promise<void> {
   const words = ["run", "-A", "--quiet", join(root, "cli/manual.ts"), folder];
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, words, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+    const env = { ...process.env, SOURCE_DATE_EPOCH: String(time_s) };
+    const child = spawn(process.execPath, words, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });
     child.once("error", reject);
     child.once("exit", (code, signal) => {
       if (code === 0) resolve();

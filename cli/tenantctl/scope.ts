@@ -9,10 +9,14 @@ import { pick } from "./record/pick.ts";
 import { claimsOf } from "./session/claims.ts";
 import { readLogin } from "./session/saved-login.ts";
 
-/** --tenant, else TENANTCTL_TENANT, else what the credential says of itself. */
+/** --tenant, else TENANTCTL_TENANT, else what the credential says of itself, or beside a name what is said of it. */
 export async function tenantOf(io: TenantIo): Promise<string | undefined> {
   const named = wordOf(io.flags.tenant, io.world.env.TENANTCTL_TENANT);
-  if (named === undefined) return await tenantOfCredential(io);
+  if (named === undefined) {
+    const project = projectWord(io);
+    const is_name = project !== undefined && !isUuid(project);
+    return await tenantOfCredential(io) ?? (is_name ? await tenantTold(io) : undefined);
+  }
   if (isUuid(named)) return named.toLowerCase();
   return pick(await visibleTenants(io, named), { name: named, words: "tenant", plural: "tenants" }).id;
 }
@@ -40,7 +44,7 @@ export function needProject(io: TenantIo, what: string): void {
 
 export async function resolveProject(io: TenantIo, named: string): Promise<string> {
   if (isUuid(named)) return named.toLowerCase();
-  const tenant = await io.tenant();
+  const tenant = await io.tenant() ?? await tenantTold(io);
   if (tenant === undefined) {
     throw usageFailure(`${named} is not the UUID of a project; to find it by name, pass --tenant too`);
   }
@@ -53,7 +57,7 @@ export async function projectsOf(io: TenantIo, tenant: string): Promise<Project[
 
 /** The tenant, where it stands in the path of a request. */
 export async function needTenant(io: TenantIo): Promise<string> {
-  const tenant = await io.tenant();
+  const tenant = await io.tenant() ?? await tenantTold(io);
   if (tenant !== undefined) return tenant;
   throw usageFailure("no tenant: pass --tenant, set TENANTCTL_TENANT, or run tenantctl login");
 }
@@ -67,6 +71,11 @@ async function tenantOfCredential(io: TenantIo): Promise<string | undefined> {
   const saved = await readLogin(io.world).catch(() => null);
   const is_same = saved !== null && "api_key" in saved && saved.api_key === token && saved.endpoint === endpoint;
   return is_same ? saved.tenant_id ?? undefined : undefined;
+}
+
+/** What the server says of a credential that says nothing of itself: an API key that nobody saved. */
+async function tenantTold(io: TenantIo): Promise<string | undefined> {
+  return (await io.get<Whoami>("/v1/auth/whoami")).tenant_id ?? undefined;
 }
 
 /** Those of the caller's silo; those of all silos for an operator. */

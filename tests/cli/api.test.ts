@@ -24,20 +24,20 @@ test("a read is tried again after a lost connection and after 503, waiting as lo
 
 test("the third failure is final", async () => {
   const ran = await opsctl(["cn", "list"], { server: inOrder(BUSY, BUSY, BUSY) });
-  expect(ran.code).toBe(1);
+  expect(ran.code).toBe(7);
   expect(ran.err()).toBe("error: busy; try again in 2 s\n");
 });
 
 test("a server that nobody reaches is named", async () => {
   const ran = await opsctl(["cn", "list"], {});
-  expect(ran.code).toBe(1);
+  expect(ran.code).toBe(7);
   expect(ran.asked).toHaveLength(3);
   expect(ran.err()).toBe("error: cannot reach http://127.0.0.1:8080: connection refused\n");
 });
 
 test("a long Retry-After is told rather than waited for", async () => {
   const ran = await opsctl(["cn", "list"], { server: inOrder({ ...BUSY, headers: { "retry-after": "11" } }) });
-  expect(ran.code).toBe(1);
+  expect(ran.code).toBe(7);
   expect(ran.slept_ms).toEqual([]);
   expect(ran.err()).toContain("try again in 11 s");
 });

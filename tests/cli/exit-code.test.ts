@@ -5,7 +5,10 @@ import { buildProgram } from "../../cli/opsctl/program.ts";
 import { fakeWorld, LOGGED_IN } from "./fake-world.ts";
 import { opsctl } from "./opsctl.ts";
 
-test.each([[400, 1], [401, 4], [403, 4], [404, 3], [409, 5], [422, 1], [429, 1], [500, 1], [503, 1]])(
+test.each([[400, 1], [401, 4], [403, 4], [404, 3], [409, 5], [422, 1], [429, 1], [500, 1], [502, 1], [503, 7], [
+  504,
+  7,
+]])(
   "status %i is exit code %i",
   (status, code) => expect(exitCodeOfStatus(status)).toBe(code),
 );

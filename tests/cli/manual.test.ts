@@ -14,6 +14,7 @@ import { plainText } from "../../cli/kit/plain-text.ts";
 
 const MANUALS = (await everyManual()).map((manual) => ({ name: manual.tree.name, manual }));
 
+const DATE = "2026-01-02";
 const MARKS: Readonly<Record<string, string>> = { aq: "'", dq: '"', ga: "`", ha: "^", ti: "~" };
 
 /** What a formatter prints for a line: its own reading of the escapes, which are all that may stand behind a backslash. */
@@ -34,7 +35,7 @@ function everyCommand(node: CommandNode, typed: string): { typed: string; node: 
 }
 
 describe.each(MANUALS)("$name", ({ manual }) => {
-  const pages = pagesOf(manual).map(({ name, text }) => ({ name, lines: text.split("\n").map(printed) }));
+  const pages = pagesOf(manual, DATE).map(({ name, text }) => ({ name, lines: text.split("\n").map(printed) }));
   const pageOf = (typed: string) => {
     const words = typed.split(" ");
     const own = manual.pagePerNoun && words.length > 1 ? `${words[0]}-${words[1]}` : words[0];
@@ -64,13 +65,24 @@ describe.each(MANUALS)("$name", ({ manual }) => {
     for (const [, name] of own) expect(pages.map((page) => page.name)).toContain(name);
   });
 
-  test("a formatter has no complaint about any page", () => {
-    for (const { text } of pagesOf(manual)) {
+  test("groff has no complaint about any page", () => {
+    for (const { text } of pagesOf(manual, DATE)) {
       const ran = spawnSync("groff", ["-man", "-Tutf8", "-ww", "-z"], { input: text, encoding: "utf8" });
       if (ran.error !== undefined) {
         return console.warn("skipped: groff is missing; install it to format the manual pages");
       }
       expect(ran.stderr).toBe("");
+    }
+  });
+
+  test("nor has mandoc, which knows the language better", () => {
+    for (const { name, text } of pagesOf(manual, DATE)) {
+      // Below warnings are matters of taste: the lines of the source are as long as their sentences.
+      const ran = spawnSync("mandoc", ["-T", "lint", "-W", "warning"], { input: text, encoding: "utf8" });
+      if (ran.error !== undefined) {
+        return console.warn("skipped: mandoc is missing; install it to check the manual pages");
+      }
+      expect(ran.stdout + ran.stderr, name).toBe("");
     }
   });
 });
@@ -85,7 +97,17 @@ function pageWith(text: string): string[] {
   const args = [{ name: text, summary: text, choices: [], variadic: false, required: true }];
   const node: CommandNode = { ...LEAF, name: "odd", summary: text, options: [option], args };
   const more = [["FILES", [[text, text]]]] as const;
-  return manualPage({ name: "odd", section: 1, version: "1", typed: "odd", node, more, whole: true, see: [] }).text
+  return manualPage({
+    name: "odd",
+    section: 1,
+    version: "1",
+    date: DATE,
+    typed: "odd",
+    node,
+    more,
+    whole: true,
+    see: [],
+  }).text
     .split("\n");
 }
 
@@ -135,9 +157,9 @@ test("a formatter prints hostile text as it is", () => {
 test("every file is written once, readable by everybody", async () => {
   const folder = await mkdtemp(join(tmpdir(), "berth-manual-"));
   try {
-    const paths = await writeManual(folder);
+    const paths = await writeManual(folder, DATE);
     expect(new Set(paths).size).toBe(paths.length);
-    for (const { path, text } of await manualFiles()) {
+    for (const { path, text } of await manualFiles(DATE)) {
       expect(await readFile(join(folder, path), "utf8")).toBe(text);
       expect((await stat(join(folder, path))).mode & 0o777).toBe(0o644);
     }

@@ -207,7 +207,7 @@ test("logout from a server that is away erases the profile and says that the ses
   const { refresh_expires_at } = await savedIn(session.home_dir);
   const away: Server = () => Promise.reject(new TypeError("fetch failed"));
   const ran = await at.run("logout", { env: {}, ...session, server: away });
-  expect(ran.code).toBe(1);
+  expect(ran.code).toBe(7);
   expect(ran.err()).toContain("its session could not be ended");
   expect(ran.err()).toContain(refresh_expires_at);
   expect(await readFile(join(session.home_dir, ".config/opsctl/credentials.toml"), "utf8")).not.toContain("token");

@@ -133,7 +133,7 @@ test("a credential that may read only some of it makes a bundle that says what i
 
 test.each(
   [
-    ["a server that does not answer", {}, 1, /cannot reach/],
+    ["a server that does not answer", {}, 7, /cannot reach/],
     ["no endpoint", { env: {} }, 2, /no endpoint/],
     [
       "a credential that is nobody's",

@@ -47,6 +47,14 @@ FAIL  INV-6: a rule holds
   );
 });
 
+test("doctor exits 7, and says so, when the control plane cannot be reached or cannot answer now", async () => {
+  const nobody = await opsctl(["doctor"], {});
+  expect([nobody.code, nobody.out()]).toEqual([7, ""]);
+  expect(nobody.err()).toContain("cannot reach");
+  const busy = await opsctl(["doctor"], { server: () => ({ status: 503, body: { message: "no database" } }) });
+  expect([busy.code, busy.out(), busy.err()]).toEqual([7, "", "error: no database\n"]);
+});
+
 test("doctor exits 0 when there is nothing worse than a warning, and --json gives the report", async () => {
   expect((await doctor([STUCK])).code).toBe(0);
   const ran = await doctor([BROKEN], ["--json"]);

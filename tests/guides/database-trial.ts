@@ -1,11 +1,20 @@
 // The guides that need a PostgreSQL with its tools: backup, restore and point in time; failover to a standby.
-import { afterEach, beforeEach, test } from "vitest";
-import { freePort } from "../../src/db/postgres-process.ts";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { ROOT_KEY } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { buildExecutables } from "../processes/executables.ts";
+import { settingsIn } from "./guide.ts";
 import { endServers, installedPostgres } from "./postgres.ts";
-import { berth, hasPrograms, runGuides } from "./run.ts";
+import { guidePort } from "./ports.ts";
+import { berth, hasPrograms, ROOT, runGuides } from "./run.ts";
+
+/** What the guide to backups sets, archiving into the test's own folder. */
+const [archiving = expect.fail("the guide to backups sets nothing")] = settingsIn(
+  await readFile(join(ROOT, "src/guides/backup.md"), "utf8"),
+  "ini",
+);
 
 /** A server that archives its log and, since nothing outlives the test, does not flush to the disk. */
 const PRIMARY = `
@@ -16,9 +25,7 @@ port = 5432
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
 fsync = off
-wal_level = replica
-archive_mode = on
-archive_command = 'test ! -f $PWD/archive/%f && cp %p $PWD/archive/%f'
+${archiving.replaceAll("/var/backups/berth", "$PWD/archive")}
 END
 pg_ctl -D primary -w -l primary.log start
 psql -X postgres://berth@127.0.0.1:5432/postgres -c "create database berth"
@@ -43,7 +50,7 @@ afterEach(async () => {
 async function atDatabase(guide: string): Promise<void> {
   const postgres = await installedPostgres();
   if (postgres === null || !hasPrograms("curl")) return;
-  const free = await Promise.all(PORTS.map(async (port) => [port, String(await freePort())] as const));
+  const free = await Promise.all(PORTS.map(async (port) => [port, String(await guidePort())] as const));
   await runGuides([guide], {
     folder: folder.path,
     env: {

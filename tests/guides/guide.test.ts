@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { blocksOf, missingLine } from "./guide.ts";
-import { ROOT, runBlocks } from "./run.ts";
+import { replaced, ROOT, runBlocks } from "./run.ts";
 
 const FOLDER = join(ROOT, "src/guides");
 const GUIDES = readdirSync(FOLDER).map((name) => name.replace(/\.md$/, ""));
@@ -23,8 +23,8 @@ test.each(GUIDES)("%s: what it refers to is there, and no block is of a kind tha
     expect(existsSync(join(FOLDER, target)), target).toBe(true);
   }
   const kinds = [...text.matchAll(/^```(\w*)$/gm)].map(([, kind]) => kind).filter((kind) => kind !== "");
-  // ini and nginx are settings of other programs.
-  for (const kind of kinds) expect(["sh", "text", "ini", "nginx"]).toContain(kind);
+  // ini and nginx are settings of other programs, sql is for the administrator of a database.
+  for (const kind of kinds) expect(["sh", "text", "ini", "nginx", "sql"]).toContain(kind);
   expect(text.match(/^```text$/gm)?.length ?? 0).toBe(blocksOf(text).filter(({ shown }) => shown !== null).length);
 });
 
@@ -63,6 +63,13 @@ describe("a guide's blocks", () => {
     expect(missingLine([`${id} pending 2026-11-21T12:00:00Z`], output)).toContain("pending");
     expect(missingLine(["verified to seq 4", "ID  STATE"], output)).toBe("ID  STATE");
   });
+});
+
+test("what stands in place of a word of the guide is not itself replaced", () => {
+  const instead = { "8081": "48082", "8082": "40000", "a.b": "$&", "port 8081": "it" };
+  expect(replaced("8081 8082 a.b axb", instead)).toBe("48082 40000 $& axb");
+  expect(replaced("port 8081", instead)).toBe("it");
+  expect(replaced("as it is", {})).toBe("as it is");
 });
 
 describe("a session", () => {

@@ -25,6 +25,11 @@ export function blocksOf(markdown: string): Block[] {
   });
 }
 
+/** The texts of a guide's blocks of another language: settings of other programs. */
+export function settingsIn(markdown: string, language: string): string[] {
+  return fencesOf(markdown).filter((fence) => fence.language === language).map(({ lines }) => lines.join("\n"));
+}
+
 function fencesOf(markdown: string): Fence[] {
   const lines = markdown.split("\n");
   const fences: Fence[] = [];

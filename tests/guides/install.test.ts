@@ -1,33 +1,88 @@
 // The guides to installing a control plane and to the image index beside it.
-import { mkdir, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { lstatSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import { afterEach, beforeEach, test } from "vitest";
-import { freePort } from "../../src/db/postgres-process.ts";
+import { afterEach, beforeEach, expect, inject, test } from "vitest";
+import { openClient } from "../../src/db/pool.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { databaseUrl } from "../harness/database-url.ts";
 import { ROOT_KEY } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { webFolder } from "../index-builder/recorded-vendor.ts";
 import { buildExecutables } from "../processes/executables.ts";
-import { berth, hasPrograms, ROOT, runGuides } from "./run.ts";
+import { settingsIn } from "./guide.ts";
+import { packagesIn, WITHOUT_PACKAGES } from "./packages.ts";
+import { guidePort } from "./ports.ts";
+import { berth, hasPrograms, replaced, ROOT, runGuides } from "./run.ts";
 
-let database: FreshDatabase;
+const WANTS = "etc/systemd/system/multi-user.target.wants/berth-control-plane.service";
+const TIMER_WANTS = "etc/systemd/system/timers.target.wants/berth-index-builder.timer";
+
 let folder: TemporaryFolder;
 beforeEach(async () => {
   await buildExecutables();
-  database = await freshDatabase();
   folder = await temporaryFolder("guide-install");
 }, 300_000);
-afterEach(async () => {
-  await database.drop();
-  await folder.remove();
-});
+afterEach(() => folder.remove());
 
-test("the guide to installing holds: from a database to an operator who is logged in", async () => {
+/** Links are not followed: they are meant for a root that is the real one. */
+function isIn(root: string, path: string): boolean {
+  return lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
+}
+
+/** What the guide tells the database's administrator to do, with another name, since the tests share one server. */
+async function guidesDatabase(): Promise<FreshDatabase> {
+  const name = `guide_${randomBytes(6).toString("hex")}`;
+  const guide = await readFile(join(ROOT, "src/guides/install.md"), "utf8");
+  const [block = expect.fail("the guide makes no database")] = settingsIn(guide, "sql");
+  const statements = replaced(block, { "berth": name }).split(";").map((each) => each.trim()).filter(Boolean);
+  const asAdministrator = async (texts: readonly string[]) => {
+    const client = await openClient({ url: inject("serverUrl"), statementLimit_ms: 60_000, lockLimit_ms: 60_000 });
+    try {
+      for (const text of texts) await client.query(text);
+    } finally {
+      await client.end();
+    }
+  };
+  await asAdministrator(statements);
+  const url = new URL(databaseUrl(inject("serverUrl"), name));
+  url.username = name;
+  url.password = "change-this";
+  return {
+    url: url.href,
+    drop: () => asAdministrator([`drop database ${name} with (force)`, `drop role ${name}`]),
+  };
+}
+
+test("the guide to installing holds: from a database and packages to an operator who is logged in", async () => {
   if (!hasPrograms("curl", "openssl")) return;
-  const env = { BERTH: berth(), DATABASE_URL: database.url };
-  await runGuides(["install"], { folder: folder.path, env, instead: { "8080": String(await freePort()) } });
+  const database = await guidesDatabase();
+  try {
+    const packages = await packagesIn(join(folder.path, "packages"));
+    const env = { BERTH: berth(), DATABASE_URL: database.url, ...packages?.env };
+    const instead = { "8080": String(await guidePort()), ...packages?.instead ?? WITHOUT_PACKAGES };
+    await runGuides(["install"], { folder: folder.path, env, instead });
+    if (packages === null) return;
+    for (const path of ["etc/berth/control-plane.keys", "usr/bin/opsctl", "usr/lib/berth/bin/deno", WANTS]) {
+      expect(isIn(packages.root, path), path).toBe(true);
+    }
+  } finally {
+    await database.drop();
+  }
 }, 300_000);
+
+test("the package's settings name the database that the guide makes", async () => {
+  const settings = await readFile(join(ROOT, "cli/release/files/control-plane.env"), "utf8");
+  const address = /^DATABASE_URL=(\S+)$/m.exec(settings)?.[1];
+  const guide = await readFile(join(ROOT, "src/guides/install.md"), "utf8");
+  expect(guide).toContain(`\`${address}\``);
+  expect(address).toContain("//berth:change-this@");
+  expect(settingsIn(guide, "sql")).toEqual([
+    "create role berth login createrole password 'change-this';\ncreate database berth owner berth;",
+  ]);
+});
 
 test("the guide to the image index holds, with a recorded web in place of the vendors'", async () => {
   if (!hasPrograms("curl")) return;
@@ -35,16 +90,27 @@ test("the guide to the image index holds, with a recorded web in place of the ve
   await mkdir(bin);
   const program = `#!/bin/sh\nexec "${process.execPath}" run -A --quiet "${ROOT}index-builder/main.ts" "$@"\n`;
   await writeFile(join(bin, "index-builder"), program, { mode: 0o755 });
-  const env = {
-    PATH: bin,
-    BERTH: berth(),
-    DATABASE_URL: database.url,
-    BERTH_ROOT_KEY: ROOT_KEY,
-    BERTH_SECRET_KEY: "5e".repeat(32),
-  };
-  const instead = {
-    "8080": String(await freePort()),
-    "index-builder all": `index-builder all --recorded ${webFolder("t0")} --at 2026-10-09T05:17:00Z`,
-  };
-  await runGuides(["image-index"], { folder: folder.path, env, instead });
+  const database = await freshDatabase();
+  try {
+    const packages = await packagesIn(join(folder.path, "packages"));
+    const env = {
+      PATH: bin,
+      BERTH: berth(),
+      DATABASE_URL: database.url,
+      BERTH_ROOT_KEY: ROOT_KEY,
+      BERTH_SECRET_KEY: "5e".repeat(32),
+      ...packages?.env,
+    };
+    const instead = {
+      "8080": String(await guidePort()),
+      "index-builder all": `index-builder all --recorded ${webFolder("t0")} --at 2026-10-09T05:17:00Z`,
+      ...packages?.instead ?? WITHOUT_PACKAGES,
+    };
+    // The package is there before its timer is.
+    const before = packages === null ? ":" : "sh install.sh index-builder";
+    await runGuides(["image-index"], { folder: folder.path, env, instead, before });
+    if (packages !== null) expect(isIn(packages.root, TIMER_WANTS)).toBe(true);
+  } finally {
+    await database.drop();
+  }
 }, 300_000);

@@ -1,38 +1,96 @@
-// The guide to several processes behind a proxy: real processes, a real proxy with TLS in front of them.
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { freePort } from "../../src/db/postgres-process.ts";
+// The guide to several processes behind a proxy: real processes, and in front of them the nginx that the guide describes.
+// Where there is none, a small proxy takes its place.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { REGISTER_STATUS_HOLD_MS } from "../../src/contract/limits.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { ROOT_KEY } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { buildExecutables } from "../processes/executables.ts";
-import { berth, hasPrograms, runGuides } from "./run.ts";
-import { startTlsProxy, type TlsProxy } from "./tls-proxy.ts";
+import { blocksOf, settingsIn } from "./guide.ts";
+import { installedNginx, startNginx } from "./nginx.ts";
+import { guidePort } from "./ports.ts";
+import { berth, hasPrograms, replaced, ROOT, runGuides } from "./run.ts";
+import { makeCertificate, startTlsProxy } from "./tls-proxy.ts";
 
-let database: FreshDatabase;
-let folder: TemporaryFolder;
-let proxy: TlsProxy | undefined;
-beforeEach(async () => {
-  await buildExecutables();
-  database = await freshDatabase();
-  folder = await temporaryFolder("guide-proxy");
-}, 300_000);
-afterEach(async () => {
-  await proxy?.close();
-  await database.drop();
-  await folder.remove();
+const guide = await readFile(join(ROOT, "src/guides/proxy.md"), "utf8");
+const [block = "", ...others] = settingsIn(guide, "nginx");
+
+describe("the block for nginx", () => {
+  test("is the only one, and each of its statements ends", () => {
+    expect(others).toEqual([]);
+    for (const line of block.split("\n")) expect(line).toMatch(/[;{}]$/);
+    expect(block.split("{").length).toBe(block.split("}").length);
+  });
+
+  test("leads to the processes that the guide starts, and to no other", () => {
+    const scripts = blocksOf(guide).map(({ script }) => script).join("\n");
+    const started = [...scripts.matchAll(/^PORT=(\d+) /gm)].map(([, port]) => port);
+    expect([...block.matchAll(/^ *server [\d.]+:(\d+) /gm)].map(([, port]) => port)).toEqual(started);
+  });
+
+  test("waits longer than a request is held", () => {
+    const [, seconds = 0] = /proxy_read_timeout (\d+)s;/.exec(block) ?? [];
+    expect(Number(seconds) * 1_000).toBeGreaterThan(2 * REGISTER_STATUS_HOLD_MS);
+  });
+
+  test("replaces the address that a caller claims, since the processes believe the proxy", () => {
+    expect(block).toContain("proxy_set_header X-Forwarded-For $remote_addr;");
+  });
 });
 
-test("the guide to several processes behind a proxy holds, and both processes were asked", async () => {
-  if (!hasPrograms("curl", "openssl")) return;
-  const ports = [await freePort(), await freePort()];
-  proxy = await startTlsProxy(folder.path, ports);
-  const env = {
-    BERTH: berth(),
-    DATABASE_URL: database.url,
-    BERTH_ROOT_KEY: ROOT_KEY,
-    OPSCTL_API_KEY: ROOT_KEY,
-  };
-  const instead = { "8081": String(ports[0]), "8082": String(ports[1]), "8443": String(proxy.port) };
-  await runGuides(["proxy"], { folder: folder.path, env, instead });
-  for (const port of ports) expect(proxy.answered.get(port)).toBeGreaterThan(0);
-}, 300_000);
+describe("the guide", () => {
+  let database: FreshDatabase;
+  let folder: TemporaryFolder;
+  let close: (() => Promise<void>) | undefined;
+  beforeEach(async () => {
+    await buildExecutables();
+    database = await freshDatabase();
+    folder = await temporaryFolder("guide-proxy");
+  }, 300_000);
+  afterEach(async () => {
+    await close?.();
+    await database.drop();
+    await folder.remove();
+  });
+
+  /** By nginx with the guide's block; what differs are ports and the place of the certificate. */
+  async function startProxy(ports: readonly number[]) {
+    const files = makeCertificate(folder.path);
+    const program = installedNginx();
+    if (program === null) {
+      console.warn(
+        "skipped: nginx is missing; install it to run the guide's block for it. A small proxy took its place",
+      );
+      return await startTlsProxy(files, ports);
+    }
+    const port = await guidePort();
+    const instead: Readonly<Record<string, string>> = {
+      "8081": String(ports[0]),
+      "8082": String(ports[1]),
+      "listen 443 ssl": `listen 127.0.0.1:${port} ssl`,
+      "/etc/ssl/berth.pem": files.certificate,
+      "/etc/ssl/berth.key": files.key,
+    };
+    for (const words of Object.keys(instead)) expect(block).toContain(words);
+    return { port, ...await startNginx(program, folder.path, replaced(block, instead)) };
+  }
+
+  test("holds: several processes behind a proxy, and both were asked", async () => {
+    if (!hasPrograms("curl", "openssl")) return;
+    const ports = [await guidePort(), await guidePort()];
+    const proxy = await startProxy(ports);
+    close = proxy.close;
+    const env = {
+      BERTH: berth(),
+      DATABASE_URL: database.url,
+      BERTH_ROOT_KEY: ROOT_KEY,
+      OPSCTL_API_KEY: ROOT_KEY,
+    };
+    const instead = { "8081": String(ports[0]), "8082": String(ports[1]), "8443": String(proxy.port) };
+    await runGuides(["proxy"], { folder: folder.path, env, instead });
+    const answered = await proxy.answered();
+    for (const port of ports) expect(answered.get(port)).toBeGreaterThan(0);
+  }, 300_000);
+});

@@ -87,8 +87,11 @@ async function logsIn(folder: string): Promise<string[]> {
   return names.map((name, index) => `-- ${name}\n${texts[index]!.slice(-LOG_CHARS_MAX)}`);
 }
 
-function replaced(script: string, instead: Readonly<Record<string, string>>): string {
-  return Object.entries(instead).reduce((text, [word, other]) => text.replaceAll(word, other), script);
+/** Every word at once, so that what stands in place of one is not taken for another. */
+export function replaced(text: string, instead: Readonly<Record<string, string>>): string {
+  const words = Object.keys(instead).toSorted((a, b) => b.length - a.length)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return words.length === 0 ? text : text.replace(new RegExp(words.join("|"), "g"), (word) => instead[word]!);
 }
 
 async function bash(file: string, { folder, env, wrap }: Session): Promise<{ output: string; how: string }> {

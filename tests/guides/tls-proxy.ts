@@ -1,4 +1,4 @@
-// A reverse proxy with TLS, as the guide has one in front of the control plane: requests in turn to those that answer.
+// A reverse proxy with TLS in front of the control plane, where there is no nginx: requests in turn to those that answer.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
@@ -7,38 +7,47 @@ import { join } from "node:path";
 
 export type TlsProxy = {
   readonly port: number;
-  /** How many answers came from each. */
-  readonly answered: ReadonlyMap<number, number>;
+  /** How many answers came from each port. */
+  answered(): Promise<ReadonlyMap<number, number>>;
   close(): Promise<void>;
 };
 
-/** Makes a certificate for localhost, berth.pem in the folder. */
-export async function startTlsProxy(folder: string, ports: readonly number[]): Promise<TlsProxy> {
+export type Certificate = { readonly key: string; readonly certificate: string };
+
+/** One for localhost: berth.key and berth.pem in the folder, whose paths it answers. */
+export function makeCertificate(folder: string): Certificate {
   const [key, certificate] = [join(folder, "berth.key"), join(folder, "berth.pem")];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
   const made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"];
   execFileSync("openssl", [...made, "-keyout", key, "-out", certificate, ...subject], { stdio: "ignore" });
+  return { key, certificate };
+}
+
+export async function startTlsProxy(files: Certificate, ports: readonly number[]): Promise<TlsProxy> {
   const answered = new Map<number, number>(ports.map((port) => [port, 0]));
   let turn = 0;
-  const server = createServer({ key: readFileSync(key), cert: readFileSync(certificate) }, async (from, to) => {
-    const parts: Uint8Array[] = [];
-    for await (const part of from) parts.push(part);
-    const order = ports.map((_, index) => ports[(turn + index) % ports.length]!);
-    turn += 1;
-    for (const port of order) {
-      const answer = await forward({ from, port, body: Buffer.concat(parts) });
-      if (answer === null) continue;
-      answered.set(port, (answered.get(port) ?? 0) + 1);
-      return pass(answer, to);
-    }
-    to.writeHead(502).end();
-  });
+  const server = createServer(
+    { key: readFileSync(files.key), cert: readFileSync(files.certificate) },
+    async (from, to) => {
+      const parts: Uint8Array[] = [];
+      for await (const part of from) parts.push(part);
+      const order = ports.map((_, index) => ports[(turn + index) % ports.length]!);
+      turn += 1;
+      for (const port of order) {
+        const answer = await forward({ from, port, body: Buffer.concat(parts) });
+        if (answer === null) continue;
+        answered.set(port, (answered.get(port) ?? 0) + 1);
+        return pass(answer, to);
+      }
+      to.writeHead(502).end();
+    },
+  );
   await new Promise<void>((listening) => server.listen(0, "localhost", listening));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the proxy has no port");
   return {
     port: address.port,
-    answered,
+    answered: () => Promise.resolve(answered),
     close: () => {
       server.closeAllConnections();
       return new Promise((closed) => server.close(() => closed()));

@@ -1,19 +1,21 @@
-// The guide to upgrades. The old version is this one with another number: what differs is that two trees serve at once.
-import { cp, readFile, symlink, writeFile } from "node:fs/promises";
+// The guide to upgrades: processes of an older version and of this one on one database, which the newer brings forward.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, test } from "vitest";
-import { freePort } from "../../src/db/postgres-process.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openClient } from "../../src/db/pool.ts";
+import { emptyDatabase, type FreshDatabase } from "../harness/database.ts";
 import { ROOT_KEY } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { buildExecutables } from "../processes/executables.ts";
+import { makeOlderTree, migrationsIn } from "./older-tree.ts";
+import { guidePort } from "./ports.ts";
 import { berth, hasPrograms, ROOT, runGuides } from "./run.ts";
 
 let database: FreshDatabase;
 let folder: TemporaryFolder;
 beforeEach(async () => {
   await buildExecutables();
-  database = await freshDatabase();
+  database = await emptyDatabase();
   folder = await temporaryFolder("guide-upgrade");
 }, 300_000);
 afterEach(async () => {
@@ -21,19 +23,20 @@ afterEach(async () => {
   await folder.remove();
 });
 
-async function olderTree(): Promise<string> {
-  const place = join(folder.path, "old");
-  for (const name of ["src", "actors", "migrations", "deno.json", "deno.lock"]) {
-    await cp(join(ROOT, name), join(place, name), { recursive: true });
+async function applied(): Promise<string[]> {
+  const client = await openClient({ url: database.url });
+  try {
+    const { rows } = await client.query("select name from schema_migration order by number");
+    return rows.map(({ name }) => name);
+  } finally {
+    await client.end();
   }
-  await symlink(join(ROOT, "node_modules"), join(place, "node_modules"));
-  const manifest = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
-  await writeFile(join(place, "package.json"), JSON.stringify({ ...manifest, version: "0.0.1" }));
-  return place;
 }
 
 test("the guide to upgrades holds: two versions serve one database, and each can go", async () => {
-  if (!hasPrograms("curl")) return;
+  if (!hasPrograms("curl", "tar")) return;
+  const old = join(folder.path, "old");
+  await makeOlderTree(old);
   const before = `
 PORT=8081 deno run -A "$BERTH_OLD/src/serve.ts" > old.log 2>&1 &
 old=$!
@@ -42,12 +45,19 @@ export OPSCTL_ENDPOINT=http://127.0.0.1:8081
 `;
   const env = {
     BERTH: berth(),
-    BERTH_OLD: await olderTree(),
+    BERTH_OLD: old,
     DATABASE_URL: database.url,
     BERTH_ROOT_KEY: ROOT_KEY,
     BERTH_SECRET_KEY: "5e".repeat(32),
     OPSCTL_API_KEY: ROOT_KEY,
   };
-  const instead = { "8081": String(await freePort()), "8082": String(await freePort()) };
+  const instead = {
+    "8081": String(await guidePort()),
+    "8082": String(await guidePort()),
+    // Versions before the doctor cannot be asked for it.
+    ...(existsSync(join(old, "src/doctor")) ? {} : { "opsctl doctor\nopsctl operation": "opsctl operation" }),
+  };
   await runGuides(["upgrade"], { folder: folder.path, env, instead, before });
+  // The older version made the database and lacks the last of them.
+  expect(await applied()).toEqual(migrationsIn(ROOT));
 }, 300_000);

@@ -7,18 +7,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { readReleaseKey } from "../../cli/release/signature.ts";
 import { SIGNATURE, SUMS, writeSums } from "../../cli/release/release.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { DPKG_FORCE, makeEmptyRoot, missingToInstall } from "./empty-root.ts";
 import { writeReleaseKey } from "./release-key.ts";
 import { flipBit, releaseKeyIn, smallRelease } from "./small-release.ts";
 import { type Ended, hasTool, rootWords, run } from "./tools.ts";
 
-const TOOLS = ["dpkg", "dpkg-query", "gpgv", "sha256sum", "base64", "systemd-sysusers"];
-/** An empty root has neither a shell for the scripts nor the libraries that the packages depend on; it need not last. */
-const DPKG_FORCE = "script-chrootless,depends,unsafe-io";
-
-const missing: string[] = [];
-for (const name of TOOLS) if (!await hasTool(name)) missing.push(name);
+const missing = await missingToInstall();
 const asRoot = await rootWords();
-if (asRoot === null) missing.push("a way to be root");
 const overHttp = await hasTool("curl") || await hasTool("wget");
 if (!overHttp) console.log("skipped: fetching a release needs curl or wget");
 if (missing.length > 0) console.log(`skipped: installing needs ${missing.join(", ")}`);
@@ -47,11 +42,7 @@ describe.skipIf(missing.length > 0)("install.sh", { timeout: LIMIT_MS }, () => {
 
   beforeEach(async () => {
     root = at("root");
-    await rm(root, { recursive: true, force: true });
-    await mkdir(join(root, "var/lib/dpkg/info"), { recursive: true });
-    await mkdir(join(root, "var/lib/dpkg/updates"), { recursive: true });
-    await mkdir(join(root, "etc"), { recursive: true });
-    for (const name of ["var/lib/dpkg/status", "etc/passwd", "etc/group"]) await writeFile(join(root, name), "");
+    await makeEmptyRoot(root);
   });
 
   const rooted = (program: string, words: readonly string[]): Promise<Ended> => {

@@ -1,6 +1,6 @@
 import { type AnyCommand, command } from "../../framework.ts";
 import { profileName } from "../../kit/connection.ts";
-import { EXIT } from "../../kit/exit-code.ts";
+import { EXIT, type ExitCode } from "../../kit/exit-code.ts";
 import { Failure } from "../../kit/failure.ts";
 import { type Io, openIo } from "../../kit/io.ts";
 import { readCredentials, type SavedCredential, type Session, writeCredentials } from "../../kit/profile.ts";
@@ -17,7 +17,8 @@ export function logout(summary: string): AnyCommand {
       const erased = credentials.delete(name);
       if (erased) await writeCredentials(io.world, credentials);
       if (failed !== null) {
-        throw new Failure(`profile ${name} is erased, but its session could not be ended: ${failed}`, EXIT.failure);
+        const { why, exit_code } = failed;
+        throw new Failure(`profile ${name} is erased, but its session could not be ended: ${why}`, exit_code);
       }
       io.print({ profile: name, erased }, saved === undefined ? `Profile ${name} holds no key` : done(name, saved));
     }));
@@ -28,8 +29,10 @@ function done(name: string, saved: SavedCredential): string {
   return `Logged out of profile ${name}; ${after}`;
 }
 
+type Failed = { readonly why: string; readonly exit_code: ExitCode };
+
 /** Why the server could not be told, or null. */
-async function endSession(io: Io, profile: string, { endpoint, refresh_expires_at }: Session): Promise<string | null> {
+async function endSession(io: Io, profile: string, { endpoint, refresh_expires_at }: Session): Promise<Failed | null> {
   try {
     // The saved session, whatever credential the environment holds: flags outrank it.
     await openIo(io.world, { endpoint, profile }, "opsctl").post("/v1/auth/logout");
@@ -38,6 +41,6 @@ async function endSession(io: Io, profile: string, { endpoint, refresh_expires_a
     if (!(error instanceof Failure) || error.exit_code === EXIT.interrupted) throw error;
     // It had ended before.
     if (error.exit_code === EXIT.auth) return null;
-    return `${error.message}; it ends by itself at ${refresh_expires_at}`;
+    return { why: `${error.message}; it ends by itself at ${refresh_expires_at}`, exit_code: error.exit_code };
   }
 }

@@ -25,9 +25,7 @@ export function supportBundle(summary: string): AnyCommand {
       const reads: Read[] = [];
       // One after the other: the server may be in trouble already.
       for (const section of SECTIONS) {
-        const answer = await read(io, section);
-        reads.push(answer);
-        if (reads.length === 1 && "missing" in answer) throw new Failure(answer.missing, EXIT.failure);
+        reads.push(await read(io, section, reads.length === 0));
       }
       const missing = reads.flatMap((each) => "missing" in each ? [each] : []);
       const { endpoint } = await io.connection();
@@ -46,12 +44,13 @@ export function supportBundle(summary: string): AnyCommand {
     })) as AnyCommand;
 }
 
-async function read(io: Io, { file, read }: Section): Promise<Read> {
+/** Without the first section there is nothing to make a bundle of. */
+async function read(io: Io, { file, read }: Section, is_first: boolean): Promise<Read> {
   try {
     const value = await read(io);
     return { file, text: typeof value === "string" ? redactedText(value) : jsonText(value) };
   } catch (error) {
-    if (!(error instanceof Failure) || isHopeless(error)) throw error;
+    if (!(error instanceof Failure) || is_first || isHopeless(error)) throw error;
     return { file, missing: redactedText(error.message) };
   }
 }

@@ -81,10 +81,25 @@ test("a project is found by its name in the tenant, and only with one", async ()
   const server = serving({ ...VPCS, [`GET /v1/tenants/${TENANT}/projects`]: PROJECTS });
   const ran = await tenantctl(["vpc", "list", "--project", "shop"], { env: TOKEN_ENV, server });
   expect(requestsOf(ran)).toEqual([`GET /v1/tenants/${TENANT}/projects`, `GET /v1/vpcs?${IN_PROJECT}`]);
-  const unknown = await tenantctl(["vpc", "list", "--project", "shop"], { server });
-  expect(unknown.code).toBe(2);
-  expect(unknown.err()).toContain("pass --tenant too");
-  expect(unknown.asked).toEqual([]);
+});
+
+test("beside a bare API key the server is asked whose it is, and a key of no tenant needs one by name", async () => {
+  const answers = (tenant_id: string | null) =>
+    serving({
+      ...VPCS,
+      "GET /v1/auth/whoami": { silo_id: null, tenant_id },
+      [`GET /v1/tenants/${TENANT}/projects`]: PROJECTS,
+    });
+  const words = ["vpc", "list", "--project", "shop"];
+  const bound = await tenantctl(words, { server: answers(TENANT) });
+  const asked = ["GET /v1/auth/whoami", `GET /v1/tenants/${TENANT}/projects`, `GET /v1/vpcs?${IN_PROJECT}`];
+  expect([bound.code, requestsOf(bound)]).toEqual([0, asked]);
+  const listed = await tenantctl(["project", "list"], { server: answers(TENANT) });
+  expect([listed.code, requestsOf(listed)]).toEqual([0, asked.slice(0, 2)]);
+  const unbound = await tenantctl(words, { server: answers(null) });
+  expect(unbound.code).toBe(2);
+  expect(unbound.err()).toContain("pass --tenant too");
+  expect(new Set(requestsOf(unbound))).toEqual(new Set(["GET /v1/auth/whoami"]));
 });
 
 test("a tenant is found by its name in the silo of the user, or in any for an operator", async () => {
@@ -197,8 +212,10 @@ test("projects of the tenant are listed and shown", async () => {
   expect(list.out()).toBe(`ID                                    NAME  DESCRIPTION\n${PROJECT}  shop  -\n`);
   const shown = await tenantctl(["project", "show", "shop"], { env: TOKEN_ENV, server });
   expect(shown.out()).toContain(`id:           ${PROJECT}\n`);
-  const nowhere = await tenantctl(["project", "list"]);
-  expect([nowhere.code, nowhere.asked]).toEqual([2, []]);
+  const nobody = serving({ "GET /v1/auth/whoami": { silo_id: null, tenant_id: null } });
+  const nowhere = await tenantctl(["project", "list"], { server: nobody });
+  expect(nowhere.code).toBe(2);
+  expect(nowhere.err()).toContain("no tenant: pass --tenant");
 });
 
 test("the quota is shown beside what is used, also where none is set", async () => {

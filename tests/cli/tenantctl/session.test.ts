@@ -162,7 +162,7 @@ test("an access token that has run out does not keep the session from being ende
 test("logout erases the session also when the server cannot be told, and says so", async () => {
   const { home_dir, file } = await loggedIn(identity());
   const ran = await tenantctl(["logout"], { env: {}, home_dir });
-  expect(ran.code).toBe(1);
+  expect(ran.code).toBe(7);
   expect(ran.err()).toContain(`the saved session is erased, at the server it ends at ${tokens(1).refresh_expires_at}`);
   await expect(stat(file)).rejects.toThrow();
 });

@@ -1,0 +1,60 @@
+// The nginx of this machine with the block that a guide has for it: its own words, but for what belongs to the machine.
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+
+export type Nginx = {
+  /** How many answers came from each port. */
+  answered(): Promise<ReadonlyMap<number, number>>;
+  /** What it wrote about itself. */
+  log(): Promise<string>;
+  close(): Promise<void>;
+};
+
+/** Debian has it where ordinary users do not look. */
+const FOLDERS = [...(process.env.PATH ?? "").split(":"), "/usr/sbin", "/usr/local/sbin"];
+const LISTEN_LIMIT_MS = 60_000;
+const POLL_MS = 50;
+
+/** Its path, or null where there is none. */
+export function installedNginx(): string | null {
+  return FOLDERS.map((folder) => join(folder, "nginx")).find((path) => existsSync(path)) ?? null;
+}
+
+/** Its only process writes below the folder. Throws an Error when nginx does not accept the block. */
+export async function startNginx(program: string, folder: string, block: string): Promise<Nginx> {
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((name) => `  ${name}_temp_path ${folder}/nginx-${name};`);
+  const file = join(folder, "nginx.conf");
+  await writeFile(
+    file,
+    ["daemon off; master_process off;", `pid ${folder}/nginx.pid; error_log ${folder}/nginx-errors.log;`]
+      .concat("events {}", "http {", temporary, "  log_format upstream $upstream_addr;")
+      .concat(`  access_log ${folder}/nginx-asked.log upstream;`, block, "}", "").join("\n"),
+  );
+  const words = ["-p", folder, "-c", file, "-e", join(folder, "nginx-errors.log")];
+  execFileSync(program, ["-t", ...words], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, words, { stdio: "ignore" });
+  const ended = new Promise<void>((done) => child.once("close", () => done()));
+  const text = (name: string) => readFile(join(folder, name), "utf8").catch(() => "");
+  for (const end = Date.now() + LISTEN_LIMIT_MS; (await text("nginx.pid")).trim() === "";) {
+    if (child.exitCode !== null || Date.now() > end) throw new Error(await text("nginx-errors.log"));
+    await new Promise((wake) => setTimeout(wake, POLL_MS));
+  }
+  return {
+    answered: async () => {
+      const counts = new Map<number, number>();
+      // A line has several addresses when one did not answer and the next was asked.
+      const ports = [...(await text("nginx-asked.log")).matchAll(/:(\d+)$/gm)].map(([, port]) => Number(port));
+      for (const port of ports) counts.set(port, (counts.get(port) ?? 0) + 1);
+      return counts;
+    },
+    log: () => text("nginx-errors.log"),
+    close: () => {
+      child.kill("SIGTERM");
+      return ended;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+// What the papers name is there: tasks, programs of the project, verbs and options of the executables, the version of Deno.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { CommandNode } from "../../cli/framework.ts";
+import { everyManual } from "../../cli/manual/programs.ts";
+import { DENO_VERSION } from "../../cli/release/deno-runtime.ts";
+import { codeOf, commandsOf, PAPERS, textOf } from "./papers.ts";
+import { ROOT } from "./run.ts";
+
+const tasks: Readonly<Record<string, { readonly command: string }>> =
+  JSON.parse(readFileSync(join(ROOT, "deno.json"), "utf8")).tasks;
+const trees = new Map((await everyManual()).map(({ tree }) => [tree.name, tree]));
+
+test("there are papers, and commands in them", () => {
+  expect(PAPERS).toEqual(expect.arrayContaining(["README.md", "CONTRIBUTING.md", "src/guides/install.md"]));
+  const named = PAPERS.flatMap((paper) => commandsOf(paper, [...trees.keys()]));
+  expect(new Set(named.map(({ program }) => program))).toEqual(new Set(trees.keys()));
+  expect(named.length).toBeGreaterThan(150);
+});
+
+/** Words of a program's options, as its source reads them. */
+function optionsIn(file: string): readonly string[] {
+  const text = readFileSync(join(ROOT, file), "utf8");
+  return [...text.matchAll(/(?:"([\w-]+)"|\b(\w+)): \{ type: "(?:string|boolean)"/g)].map(([, quoted, bare]) =>
+    `--${quoted ?? bare}`
+  );
+}
+
+function optionsNamed(words: string): string[] {
+  return [...words.matchAll(/(?<![\w-])--[a-z][\w-]*/g)].map(([option]) => option);
+}
+
+test.each(PAPERS)("%s: a task that it names is one of the project's, with the options it names", (paper) => {
+  for (const { line, text } of codeOf(paper)) {
+    for (const [, name = "", rest = ""] of text.matchAll(/(?:^|deno(?:@[\d.]+)? )task (\w+)(.*)/g)) {
+      const place = `${paper}:${line}: task ${name}`;
+      expect(Object.keys(tasks), place).toContain(name);
+      // What is typed behind a task goes to the last of its commands.
+      const program = tasks[name]!.command.match(/\S+\.ts\b/g)?.at(-1);
+      const options = optionsNamed(rest);
+      if (options.length > 0) expect(optionsIn(program!), place).toEqual(expect.arrayContaining(options));
+    }
+  }
+});
+
+test.each(PAPERS)("%s: a file that it has Deno run is there, with the options it names", (paper) => {
+  for (const { line, text } of codeOf(paper)) {
+    for (
+      const [, flags = "", path = "", rest = ""] of text.matchAll(/deno (?:run|serve)((?: -\S+)*) "?(\S+\.ts)"?(.*)/g)
+    ) {
+      const file = path.replace(/^\$BERTH(?:_OLD)?\//, "");
+      const place = `${paper}:${line}: ${file}`;
+      expect(existsSync(join(ROOT, file)), place).toBe(true);
+      // Those of the project's own programs; vitest has its own.
+      const options = flags.includes("npm:") ? [] : optionsNamed(rest);
+      if (options.length > 0) expect(optionsIn(file), place).toEqual(expect.arrayContaining(options));
+    }
+  }
+});
+
+test("every paper names the Deno that the packages bring", () => {
+  const named = [...PAPERS.map(textOf), readFileSync(join(ROOT, ".ci/run"), "utf8")].join("\n")
+    .match(/\bdeno@\d[\d.]*\d/g) ?? [];
+  expect(new Set(named)).toEqual(new Set([`deno@${DENO_VERSION}`]));
+});
+
+/** What is wrong with the words of a command, or null. Values of options are not looked at. */
+function wrong(tree: CommandNode, words: readonly string[]): string | null {
+  let node = tree;
+  const known = new Map(tree.options.flatMap((option) => option.flags.map((flag) => [flag, option])));
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]!.replace(/[",.`]+$/, "");
+    if (/^--?[a-z]/.test(word)) {
+      const option = known.get(word.split("=")[0]!);
+      if (option === undefined) return `${node.name} has no option ${word}`;
+      if (option.takes_value && !word.includes("=")) at += 1;
+    } else if (node.children.length > 0) {
+      const child = node.children.find(({ name }) => name === word);
+      // In prose a name may stand for a placeholder or for several.
+      if (child === undefined) return /^[a-z][a-z-]*$/.test(word) ? `${node.name} has no command ${word}` : null;
+      node = child;
+      for (const option of child.options) for (const flag of option.flags) known.set(flag, option);
+    }
+  }
+  return null;
+}
+
+test.each(PAPERS)("%s: a command that it names is one of the executable's, with options that it has", (paper) => {
+  const found = commandsOf(paper, [...trees.keys()])
+    .map(({ program, words, place }) => ({ place, what: wrong(trees.get(program)!, words) }));
+  expect(found.filter(({ what }) => what !== null)).toEqual([]);
+});
+
+test("a command that is not there, and an option that it does not have, would be seen", () => {
+  const [opsctl, nodeagent] = [trees.get("opsctl")!, trees.get("nodeagent")!];
+  expect(wrong(opsctl, ["cn", "list", "--state", "pending"])).toBeNull();
+  expect(wrong(opsctl, ["cn", "lists"])).toBe("cn has no command lists");
+  expect(wrong(opsctl, ["cn", "list", "--status", "pending"])).toBe("list has no option --status");
+  expect(wrong(nodeagent, ["run", "--no-such-option"])).toBe("run has no option --no-such-option");
+});

@@ -1,0 +1,78 @@
+// The tasks that a newcomer types first. setup, test and demo are what .ci/run is made of; compile is how the tests get the
+// executables; those that take long are not run here.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { buildExecutables } from "../processes/executables.ts";
+import { guidePort } from "./ports.ts";
+import { berth, hasPrograms, ROOT, runBlocks } from "./run.ts";
+
+let folder: TemporaryFolder;
+beforeEach(async () => {
+  await buildExecutables();
+  folder = await temporaryFolder("tasks");
+}, 300_000);
+afterEach(() => folder.remove());
+
+/** The words of a task in the project, and what a reader does then, in one session. */
+async function session(script: string): Promise<void> {
+  const step = { line: 1, place: "the session", shown: null, script };
+  const env = { BERTH: berth(), BERTH_DATA_DIR: join(folder.path, "data"), PORT: String(await guidePort()) };
+  await runBlocks([step], { folder: folder.path, env });
+}
+
+const READY = "curl -fsS --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:$PORT/readyz";
+
+test(
+  "`task start` serves on a PostgreSQL of its own, prints a root key once, and ends well when it is told to",
+  async () => {
+    if (!hasPrograms("curl")) return;
+    await session(`
+here="$PWD"
+cd "$BERTH"
+deno task start > "$here/start.log" 2>&1 &
+server=$!
+${READY}
+key="$(sed -n 's/^Root operator key .*: //p' "$here/start.log")"
+OPSCTL_ENDPOINT=http://127.0.0.1:$PORT OPSCTL_API_KEY="$key" dist/opsctl whoami
+kill "$server"
+wait "$server"
+`);
+  },
+  300_000,
+);
+
+test("`task dev` keeps a laboratory, and the exports and commands that it prints work", async () => {
+  if (!hasPrograms("curl")) return;
+  await session(`
+here="$PWD"
+cd "$BERTH"
+deno task dev > "$here/dev.log" 2>&1 &
+laboratory=$!
+until [ "$(grep -c '^Claim code: ' "$here/dev.log")" = 3 ]; do kill -0 "$laboratory"; sleep 0.2; done
+eval "$(grep '^  export OPSCTL_' "$here/dev.log")"
+code="$(cat "$BERTH_DATA_DIR/nodes/lab-node-1/claim-code")"
+grep "^Claim code: $code" "$here/dev.log"
+grep -E '^  (dist/opsctl|curl) ' "$here/dev.log" | sed "s/XXX-XXX/$code/" > "$here/printed.sh"
+grep "cn approve $code" "$here/printed.sh"
+. "$here/printed.sh"
+kill "$laboratory"
+wait "$laboratory" || true
+! curl -s http://127.0.0.1:$PORT/readyz
+`);
+}, 300_000);
+
+test("`task release` without a key says how to make one", async () => {
+  await session(`
+cd "$BERTH"
+deno task release 2> "$OLDPWD/release.txt" && exit 1
+grep -- '--key FILE is missing' "$OLDPWD/release.txt"
+`);
+}, 300_000);
+
+test("the README names every task, but for setup, which the others do first", () => {
+  const names = Object.keys(JSON.parse(readFileSync(join(ROOT, "deno.json"), "utf8")).tasks);
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  expect(names.filter((name) => name !== "setup" && !readme.includes(`task ${name}`))).toEqual([]);
+});
