@@ -23,17 +23,31 @@ const MADE: readonly (readonly [name: string, path: string, body: string])[] = [
   ["floating_ip", "/v1/floating-ips?tenant={tenant}&project={project}", "POST /v1/floating-ips"],
 ];
 
-/** Those of `within` are taken as they are; the others are made below them. */
-export async function makeObjects(t: TestPlane, within: Objects = {}): Promise<Objects> {
+const EVERY = [...MADE.map(([name]) => name), "instance"];
+
+/** Those of `within` are taken as they are; the others are made below them: all, or these and what they stand below. */
+export async function makeObjects(t: TestPlane, within: Objects = {}, only = EVERY): Promise<Objects> {
   const made: Record<string, string> = { ...within };
+  const wanted = withParents(only);
   for (const [name, path, body] of MADE) {
-    if (name in within) continue;
+    if (name in within || !wanted.has(name)) continue;
     const { id } = okOf(await t.call("POST", fill(path, made), { body: acceptedBodies[body]?.() }));
     made[name] = made[`${name}_id`] = id;
   }
-  if (!("instance" in within)) Object.assign(made, await makeInstance(t, made));
+  if (!("instance" in within) && wanted.has("instance")) Object.assign(made, await makeInstance(t, made));
   await operationsEnded(t, new Set(Object.values(made)));
   return made;
+}
+
+/** With what their paths name, up to the silo. An instance brings its disk and its NIC. */
+function withParents(names: readonly string[]): ReadonlySet<string> {
+  const wanted = new Set(names.map((name) => ["disk", "nic"].includes(name) ? "instance" : name));
+  if (wanted.has("instance")) wanted.add("vpc");
+  for (const [name, path] of MADE.toReversed()) {
+    if (!wanted.has(name)) continue;
+    for (const [, parent = ""] of path.matchAll(/\{(\w+?)(?:_id)?\}/g)) wanted.add(parent);
+  }
+  return wanted;
 }
 
 let platforms = 0;

@@ -20,6 +20,11 @@ export function emptyDatabase(): Promise<FreshDatabase> {
   return createDatabase("template0");
 }
 
+/** A database that holds what this one holds. Nobody may be connected to this one. */
+export function copyOf({ url }: FreshDatabase): Promise<FreshDatabase> {
+  return createDatabase(new URL(url).pathname.slice(1));
+}
+
 async function createDatabase(template: string): Promise<FreshDatabase> {
   const name = `test_${randomBytes(6).toString("hex")}`;
   await asAdministrator(async (client) => {

@@ -17,7 +17,7 @@ import { productionPorts } from "../../src/workers/ports.ts";
 import { createPump } from "../../src/workers/pump.ts";
 import { openCloud } from "../compute/cloud.ts";
 import { openTestPlane } from "../harness/control-plane.ts";
-import { freshDatabase } from "../harness/database.ts";
+import { copyOf, freshDatabase } from "../harness/database.ts";
 import { changedRows, type Dump, dumpTables } from "../harness/dump.ts";
 
 export const GIB = 2 ** 30;
@@ -84,7 +84,39 @@ export type Bindable = { readonly nic_id: string; readonly instance_id: string; 
 
 export type InstanceSagas = Awaited<ReturnType<typeof openInstanceSagas>>;
 
-export async function openInstanceSagas() {
+type Bare = Awaited<ReturnType<typeof makeBareGround>>;
+/** What cases take from, before they make more. */
+type Prepared = {
+  readonly standing: readonly [Bindable, Bindable] | undefined;
+  readonly running: readonly string[];
+  readonly stopped: readonly string[];
+  /** Floating IPs on the first of those that stand. */
+  readonly bound: readonly string[];
+};
+export type Ground = Bare & Prepared;
+
+/**
+ * A tenancy with a network, an image and a node, and what so many cases begin with, to be copied: what cases leave makes
+ * the next ones slower, and so would making everything for each.
+ */
+export async function makeGround(cases: number): Promise<Ground> {
+  const bare = await makeBareGround();
+  const p = await openInstanceSagas({ ...bare, standing: undefined, running: [], stopped: [], bound: [] });
+  const standing = await p.bindable();
+  const running: string[] = [];
+  const stopped: string[] = [];
+  const bound: string[] = [];
+  for (let made = 0; made < cases; made++) {
+    running.push(await p.running());
+    stopped.push(await p.stopped());
+    bound.push(await p.floatingIp(standing[0]));
+  }
+  await p.leave();
+  await bare.database.drop();
+  return { ...bare, database: p.database, standing, running, stopped, bound };
+}
+
+async function makeBareGround() {
   const database = await freshDatabase();
   // The surroundings are made through the API, whose own background work must then be over.
   const t = await openTestPlane({ databaseUrl: database.url });
@@ -99,6 +131,14 @@ export async function openInstanceSagas() {
   await owner.query(GATE_SQL);
   await owner.query("update cn_signal set last_seen = berth_now() + interval '1 year'");
   await owner.end();
+  return { database, silo_id, tenant_id, project_id, image, node, subnet };
+}
+
+/** A copy of the ground. */
+export async function openInstanceSagas(ground: Ground) {
+  const { silo_id, tenant_id, project_id, image, node, subnet } = ground;
+  const ready = { running: [...ground.running], stopped: [...ground.stopped], bound: [...ground.bound] };
+  const database = await copyOf(ground.database);
   const db: Db = openPool({ url: database.url, connectionsMax: 3 });
   const app: Db = openPool({ url: database.url, role: "berth_app" });
   const definitions = [...SAGAS.map(gated), ...OTHERS];
@@ -249,6 +289,8 @@ export async function openInstanceSagas() {
 
   /** An instance that runs, with nothing at work on it. */
   async function running(): Promise<string> {
+    const taken = ready.running.shift();
+    if (taken !== undefined) return taken;
     const message = creation();
     okOf(await toInstance(message.id, message));
     await finish(message.operation_id);
@@ -256,6 +298,8 @@ export async function openInstanceSagas() {
   }
 
   async function stopped(): Promise<string> {
+    const taken = ready.stopped.shift();
+    if (taken !== undefined) return taken;
     const id = await running();
     const operation_id = randomUUID();
     okOf(await toInstance(id, { type: "stop", operation_id, limit_ms: LIMIT_MS }));
@@ -270,10 +314,9 @@ export async function openInstanceSagas() {
     return id;
   }
 
-  let standing: Promise<readonly [Bindable, Bindable]> | undefined;
+  let { standing } = ground;
   /** Two instances for all cases that bind addresses, which leave them as they are. */
-  const bindable = () =>
-    standing ??= (async () => [await nicOf(await running()), await nicOf(await running())] as const)();
+  const bindable = async () => standing ??= [await nicOf(await running()), await nicOf(await running())];
   async function nicOf(instance_id: string): Promise<Bindable> {
     const { rows } = await db.query<{ id: string }>("select id from nic where instance_id = $1", [instance_id]);
     return { nic_id: rows[0]!.id, instance_id, host_cn_uuid: node };
@@ -281,6 +324,8 @@ export async function openInstanceSagas() {
 
   /** A floating IP that is bound to this, or to nothing. */
   async function floatingIp(to: Bindable | null): Promise<string> {
+    const taken = to !== null && to === ground.standing?.[0] ? ready.bound.shift() : undefined;
+    if (taken !== undefined) return taken;
     const id = randomUUID();
     const operation_id = randomUUID();
     const at = { kind: "floating-ip", id };
@@ -323,6 +368,11 @@ export async function openInstanceSagas() {
     return rows;
   }
 
+  async function leave(): Promise<void> {
+    await app.close();
+    await db.close();
+  }
+
   return {
     db,
     node,
@@ -352,9 +402,10 @@ export async function openInstanceSagas() {
       db.query("update lab_clock set ahead = ahead + $1 * interval '1 millisecond'", [ms]).then(() => {}),
     dump: () => dumpTables(db, RECORDS),
     left: async (before: Dump) => differences(before, await dumpTables(db, RECORDS)),
+    database,
+    leave,
     end: async () => {
-      await app.close();
-      await db.close();
+      await leave();
       await database.drop();
     },
   };

@@ -1,17 +1,39 @@
 // The sagas of instances and of their floating IPs, step by step: whatever fails and wherever a process dies, each step happens once, and in the end
 // the operation is done, or all of it is undone, or it is stuck and says where. Document 4, 3.2 and 3.3; reliability.md T4.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 import { waitId } from "../../actors/engine/saga.ts";
 import { UNDO_TRIES_MAX } from "../../actors/saga/transition.ts";
 import { type Asked, type Begun, type Scenario, SCENARIOS } from "./instance-cases.ts";
-import { type InstanceSagas, LIMIT_MS, openInstanceSagas, type Process, SAGAS } from "./instance-sagas.ts";
+import {
+  type Ground,
+  type InstanceSagas,
+  LIMIT_MS,
+  makeGround,
+  openInstanceSagas,
+  type Process,
+  SAGAS,
+} from "./instance-sagas.ts";
 
+/** A database grows with its cases, and the comparison of before and after with it. */
+const CASES_PER_DATABASE = 20;
+
+let ground: Ground;
 let p: InstanceSagas;
+let cases = 0;
 beforeAll(async () => {
-  p = await openInstanceSagas();
+  ground = await makeGround(CASES_PER_DATABASE);
+  p = await openInstanceSagas(ground);
 }, 60_000);
-afterAll(() => p.end());
+afterAll(async () => {
+  await p.end();
+  await ground.database.drop();
+});
+beforeEach(async () => {
+  if (++cases % CASES_PER_DATABASE !== 0) return;
+  await p.end();
+  p = await openInstanceSagas(ground);
+});
 afterEach(async () => {
   await p.open();
   expect(await p.contradictions()).toEqual([]);
