@@ -29,6 +29,7 @@ import { tlsWarning } from "./db/tls.ts";
 import { upkeep } from "./db/upkeep.ts";
 import { examine } from "./doctor/examine.ts";
 import { oneAtATime } from "./doctor/one-visit.ts";
+import type { Peer } from "./http/env.ts";
 import { newMetrics } from "./http/metrics.ts";
 import { newApp } from "./http/shell.ts";
 import type { RouteDeps } from "./routes/deps.ts";
@@ -41,7 +42,7 @@ import { systemRoutes } from "./routes/system.ts";
 import { VERSION } from "./version.ts";
 import { createAudit } from "./wiring/audit.ts";
 import { createHolds } from "./wiring/holds.ts";
-import { createRates } from "./wiring/rates.ts";
+import { createLimits } from "./wiring/limits.ts";
 import { createTurns } from "./wiring/turns.ts";
 import { createLoadMaterializer } from "./workers/load-materializer.ts";
 import { productionPorts } from "./workers/ports.ts";
@@ -50,7 +51,7 @@ import { createPump } from "./workers/pump.ts";
 const logger = getLogger(["berth"]);
 
 export type ControlPlane = {
-  readonly fetch: (request: Request, peer?: { remoteAddress?: string }) => Response | Promise<Response>;
+  readonly fetch: (request: Request, peer?: Partial<Peer>) => Response | Promise<Response>;
   /** One pass of the background work, for hosts that call it from a schedule. */
   readonly pass: () => Promise<void>;
   /** Answers the held requests, so that a drain need not wait for them. */
@@ -195,7 +196,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     standingOf: holds.standingOf,
     sagas,
     audit: createAudit(db, ports.newId),
-    limits: createRates(db, config),
+    limits: createLimits(db, config),
     hold_ms: resident ? REGISTER_STATUS_HOLD_MS : REGISTER_STATUS_HOLD_SHORT_MS,
   };
   addRoutes(app, deps);
@@ -240,7 +241,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   }
 
   return {
-    fetch: (request, peer) => app.fetch(request, { remoteAddress: peer?.remoteAddress }),
+    fetch: (request, peer = {}) => app.fetch(request, peer),
     pass: async () => {
       await pump.pass();
       await load.pass();

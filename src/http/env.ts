@@ -1,10 +1,21 @@
 // What every request carries through the routes.
+import type { Context } from "hono";
 import type { Place } from "../auth/place.ts";
 import type { Principal } from "../auth/principal.ts";
 
+/** The other end of the connection. */
+export type Peer = {
+  /** As the socket names it. */
+  readonly remoteAddress: string;
+  /** What was sent, whole and within the cap; the request itself then has none. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly gone: AbortSignal;
+};
+
 export type HttpEnv = {
-  /** Set by whoever serves the app: the other end of the connection, as the socket names it. */
-  Bindings: { remoteAddress?: string };
+  /** Set by whoever serves the app. */
+  Bindings: Partial<Peer>;
   Variables: {
     /** A UUID: the caller's x-request-id when that is one, else our own. Echoed, logged, and in every error body. */
     requestId: string;
@@ -16,3 +27,8 @@ export type HttpEnv = {
     place: Place | undefined;
   };
 };
+
+/** Aborted when nobody waits for the answer any more. */
+export function goneSignal(c: Context<HttpEnv>): AbortSignal {
+  return c.env?.gone ?? c.req.raw.signal;
+}

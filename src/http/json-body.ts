@@ -11,13 +11,15 @@ const TOO_LARGE: Refusal = { status: 413, message: BODY_TOO_LARGE };
 const MALFORMED: Refusal = { status: 400, message: "Malformed JSON in request body" };
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
 /** Leaves the body where hono's validators look for it. Returns why the request must be refused, or null. */
 export async function takeBody(c: Context<HttpEnv>): Promise<Refusal | null> {
   const request = c.req.raw;
   if (request.method === "GET" || request.method === "HEAD") return null;
-  const bytes = await readCapped(request);
+  const bytes = c.env?.body ?? await readCapped(request);
   if (bytes === null) return TOO_LARGE;
-  if (bytes === "none") return null;
+  if (bytes === "none" || (bytes.length === 0 && c.env?.body !== undefined)) return null;
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
     keep(c, { arrayBuffer: Promise.resolve(bytes.buffer) });
     return null;
@@ -68,7 +70,7 @@ async function readCapped(request: Request): Promise<Uint8Array | "none" | null>
 
 function utf8(bytes: Uint8Array): string | null {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     return null; // the decoder's way to say that these bytes are no UTF-8
   }

@@ -17,10 +17,12 @@ import {
   URI_BYTES_MAX,
 } from "../contract/limits.ts";
 import { type EdgeAnswer, edgeAnswer, edgeText } from "./edge-answer.ts";
+import type { Peer } from "./env.ts";
 import { BODY_TOO_LARGE } from "./json-body.ts";
 import type { TlsIdentity } from "./tls-files.ts";
 
-export type FetchHandler = (request: Request, peer: { remoteAddress: string }) => Response | Promise<Response>;
+/** The request has neither body nor signal: they are the peer's, since a Request makes streams and copies of them. */
+export type FetchHandler = (request: Request, peer: Peer) => Response | Promise<Response>;
 
 export type NodeServerOptions = {
   readonly fetch: FetchHandler;
@@ -128,11 +130,14 @@ function drain(server: Server, site: Site, graceMs: number): Promise<void> {
 
 async function take(exchange: Exchange, site: Site): Promise<void> {
   const { req, res } = exchange;
-  const abort = new AbortController();
+  // Few handlers ask for it.
+  let leaving: AbortController | undefined;
+  let left = false;
   let answering = false;
   res.once("close", () => {
     if (answering) site.answering.set(req.socket, (site.answering.get(req.socket) ?? 1) - 1);
-    if (!res.writableFinished) abort.abort();
+    left = !res.writableFinished;
+    if (left) leaving?.abort();
   });
   req.on("error", () => {}); // a sender that vanished: "close" on the answer says so too
   try {
@@ -144,8 +149,16 @@ async function take(exchange: Exchange, site: Site): Promise<void> {
     if (body === "too many") return refuse(exchange, edgeAnswer(503, "too many bodies are being sent; try again"));
     answering = true;
     site.answering.set(req.socket, (site.answering.get(req.socket) ?? 0) + 1);
-    const peer = { remoteAddress: req.socket.remoteAddress ?? "" };
-    const response = await site.options.fetch(toRequest(req, body, abort.signal), peer);
+    const peer: Peer = {
+      remoteAddress: req.socket.remoteAddress ?? "",
+      body,
+      get gone() {
+        leaving ??= new AbortController();
+        if (left) leaving.abort();
+        return leaving.signal;
+      },
+    };
+    const response = await site.options.fetch(toRequest(req), peer);
     await write(exchange, response, site);
   } catch (error) {
     // The app answers its own errors, so this is a fault of the edge. The caller learns nothing, the log everything.
@@ -215,12 +228,11 @@ function readBody(req: IncomingMessage, site: Site): Promise<Body> {
   });
 }
 
-function toRequest(req: IncomingMessage, body: Uint8Array<ArrayBuffer>, signal: AbortSignal): Request {
+function toRequest(req: IncomingMessage): Request {
   // Pairs: a Headers object would be walked, sorted and copied once more.
   const headers: [string, string][] = [];
   for (let at = 0; at < req.rawHeaders.length; at += 2) headers.push([req.rawHeaders[at]!, req.rawHeaders[at + 1]!]);
-  const hasBody = body.length > 0 && req.method !== "GET" && req.method !== "HEAD";
-  return new Request(ORIGIN + req.url, { method: req.method, headers, signal, body: hasBody ? body : undefined });
+  return new Request(ORIGIN + req.url, { method: req.method, headers });
 }
 
 async function write({ req, res }: Exchange, response: Response, site: Site): Promise<void> {

@@ -9,7 +9,7 @@ import { METHODS } from "hono/router";
 import { URI_BYTES_MAX } from "../contract/limits.ts";
 import { clientAddress } from "../pure/client-address.ts";
 import type { Cidr } from "../pure/ip-address.ts";
-import type { HttpEnv } from "./env.ts";
+import { goneSignal, type HttpEnv } from "./env.ts";
 import { errorAnswer, INTERNAL, type Refusal, UNAVAILABLE } from "./error-answer.ts";
 import { takeBody } from "./json-body.ts";
 import { schemaRefusal } from "./zod-message.ts";
@@ -33,7 +33,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 const LOGGED_CHARS_MAX = 8_000;
 const logger = getLogger(["berth", "http"]);
 
-/** An app with the shell and no routes. Serve its `fetch(request, { remoteAddress })`. */
+/** An app with the shell and no routes. Serve its `fetch(request, peer)`. */
 export function newApp(options: ShellOptions = {}): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({
     defaultHook: (result, c) => {
@@ -105,7 +105,7 @@ function failure(error: Error, c: Context<HttpEnv>, options: ShellOptions): Resp
   if (error instanceof HTTPException && error.status < 500) {
     return errorAnswer(c, { status: error.status as Refusal["status"], message: error.message });
   }
-  const gone = c.req.raw.signal.aborted;
+  const gone = goneSignal(c).aborted;
   logger[gone ? "debug" : "error"]("request failed", {
     request_id: c.get("requestId"),
     method: c.req.method,

@@ -7,6 +7,7 @@ import { Uuid } from "../contract/common.ts";
 import { conflict, type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
 import { Blueprint, ClaimBody, ClaimView, Job, JobEndBody, JobProgressBody } from "../contract/job.ts";
 import { TOMBSTONES_PER_CLAIM } from "../contract/limits.ts";
+import { goneSignal } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, ASKS, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
 import { blueprintOf } from "./blueprint.ts";
@@ -42,10 +43,10 @@ export function agentJobRoutes(app: App, deps: RouteDeps): void {
     if (isFault(first)) return faultResponse(c, first);
     const hold_ms = Math.min((wait ?? 0) * 1_000, deps.hold_ms);
     if (first.job !== null || first.tombstones.length > 0 || hold_ms === 0) return c.json(first, 200);
-    const woken = await deps.claims.wait(server_uuid, hold_ms, c.req.raw.signal);
+    const woken = await deps.claims.wait(server_uuid, hold_ms, goneSignal(c));
     if (woken === "full") return faultResponse(c, TOO_MANY_WAIT);
     // Whoever went away must not be given a job.
-    if (woken === null || c.req.raw.signal.aborted) return c.json(first, 200);
+    if (woken === null || goneSignal(c).aborted) return c.json(first, 200);
     const later = await claim(c, asked);
     return isFault(later) ? faultResponse(c, later) : c.json(later, 200);
   });

@@ -20,7 +20,7 @@ import { badRequest, fault, NOT_FOUND } from "../contract/fault.ts";
 import { HeartbeatBody } from "../contract/job.ts";
 import { CLAIM_CODE_CHARS, CLAIM_CODE_TRIES_MAX, CLAIM_CODE_TTL_S } from "../contract/limits.ts";
 import { sha256Hex } from "../auth/mint.ts";
-import type { HttpEnv } from "../http/env.ts";
+import { goneSignal, type HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { claimCodeFromBytes } from "../pure/claim-code.ts";
 import { answers, ASKS, jsonBody, openRights, refuses, REPEATABLE, rights } from "./answer.ts";
@@ -110,7 +110,7 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
     const found = (await findRegistered(deps.kysely, [hash])).get(hash);
     if (found === undefined) return faultResponse(c, NOT_FOUND);
     if (found.state !== "pending") return c.json(delivery(found), 200);
-    const later = await deps.approvals.wait(hash, deps.hold_ms, c.req.raw.signal);
+    const later = await deps.approvals.wait(hash, deps.hold_ms, goneSignal(c));
     if (later === "full") return faultResponse(c, TOO_MANY_WAIT);
     return c.json(delivery(later ?? found), 200);
   });

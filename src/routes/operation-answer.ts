@@ -8,6 +8,7 @@ import type { ErrorCode } from "../contract/error-codes.ts";
 import { conflict, type Fault, fault } from "../contract/fault.ts";
 import { OPERATION_GRACE_MS } from "../contract/limits.ts";
 import { OperationSummary } from "../contract/operation.ts";
+import { goneSignal } from "../http/env.ts";
 import { type Again, decideAgain } from "./decide-again.ts";
 import { type Ctx, isFault, type RouteDeps, type To, type Turn } from "./deps.ts";
 
@@ -58,7 +59,7 @@ export async function operate<K extends keyof Messages>(c: Ctx, deps: RouteDeps,
   if (!outcome.ok) return { ended: "refused", fault: outcome.fault };
   if (!wantsNoWait(c)) {
     const wait_ms = await deps.settings.instanceWaitS() * 1_000 + OPERATION_GRACE_MS;
-    await deps.outcomes.wait(operation_id, wait_ms, c.req.raw.signal);
+    await deps.outcomes.wait(operation_id, wait_ms, goneSignal(c));
   }
   const after = await findStanding(deps.kysely, operation_id);
   if (after === undefined) throw new Error(`operation ${operation_id} was begun and is not there`);

@@ -9,6 +9,7 @@ import { RESOURCE_SCOPES } from "../contract/enums.ts";
 import { fault, NOT_FOUND } from "../contract/fault.ts";
 import { OPERATION_PAGE_ROWS_DEFAULT, OPERATION_PAGE_ROWS_MAX, OPERATION_WAIT_S_MAX } from "../contract/limits.ts";
 import { OperationSummary, OperationView } from "../contract/operation.ts";
+import { goneSignal } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
@@ -65,7 +66,7 @@ export function operationRoutes(app: App, deps: RouteDeps): void {
     const found = await findOperation(deps.kysely, id, deps.sagas);
     if (found === undefined) return faultResponse(c, NOT_FOUND);
     if (wait === undefined || REST.has(found.state)) return c.json(found, 200);
-    const ended = await deps.endings.wait(id, wait * 1_000, c.req.raw.signal);
+    const ended = await deps.endings.wait(id, wait * 1_000, goneSignal(c));
     if (ended === "full") return faultResponse(c, TOO_MANY_WAIT);
     return c.json((await findOperation(deps.kysely, id, deps.sagas)) ?? found, 200);
   });

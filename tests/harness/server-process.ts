@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { HEAP_FLAG } from "../../src/permissions.ts";
 
 export type ServerProcess = {
   readonly url: string;
@@ -39,7 +40,7 @@ const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
 
 /** Starts a server and waits until it says that it listens. Throws an Error with its words when it does not. */
-export async function startServer({ env = {}, flags = ["-A"] }: ServerOptions = {}): Promise<ServerProcess> {
+export async function startServer({ env = {}, flags = ["-A", HEAP_FLAG] }: ServerOptions = {}): Promise<ServerProcess> {
   const child = spawn(process.execPath, ["run", ...flags, "src/serve.ts"], {
     cwd: ROOT,
     env: {
