@@ -6,6 +6,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
+import { loopbackConfig, setupBlock } from "./booter-config.ts";
 import { ROOT } from "./laboratory.ts";
 
 export type LabBooter = {
@@ -77,6 +78,8 @@ export async function startLabBooter(options: LabBooterOptions): Promise<LabBoot
 async function prepare({ folder, endpoint, key, stamp, program }: LabBooterOptions): Promise<string> {
   const platform = `files/os/${stamp}/platform/i86pc`;
   const image = Buffer.from("an image of the laboratory");
+  const sha256 = createHash("sha256").update(image).digest("hex");
+  const more = setupBlock({ endpoint, stamp, platform_sha256: sha256, boot_sha256: sha256 });
   const files: readonly (readonly [string, string | Uint8Array])[] = [
     ["files/undionly.kpxe", program],
     [`${platform}/kernel/amd64/unix`, "the kernel"],
@@ -84,44 +87,11 @@ async function prepare({ folder, endpoint, key, stamp, program }: LabBooterOptio
     [`files/setup/platform-${stamp}.tgz`, image],
     [`files/setup/boot-${stamp}.tgz`, image],
     ["key", `${key}\n`],
-    ["booter.toml", configText({ folder, endpoint, stamp, sha256: createHash("sha256").update(image).digest("hex") })],
+    ["booter.toml", loopbackConfig(folder, { plane_url: endpoint, more })],
   ];
   for (const [name, content] of files) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), content, { mode: 0o600 });
   }
   return join(folder, "booter.toml");
-}
-
-type ConfigParts = Pick<LabBooterOptions, "folder" | "endpoint" | "stamp"> & { readonly sha256: string };
-
-function configText({ folder, endpoint, stamp, sha256 }: ConfigParts): string {
-  return `state_dir = "${folder}/state"
-files_dir = "${folder}/files"
-[control_plane]
-url = "${endpoint}"
-key_file = "${folder}/key"
-[[segment]]
-address = "127.0.0.1"
-prefix_len = 8
-[dhcp]
-listen = "127.0.0.1"
-port = 0
-relay_reply = "source"
-[tftp]
-port = 0
-[http]
-port = 0
-[metrics]
-port = 0
-[ur]
-port = 0
-[ur.setup]
-install_sh_url = "${endpoint}/install.sh"
-agent_endpoint = "${endpoint}"
-platform_stamp = "${stamp}"
-platform_image_sha256 = "${sha256}"
-boot_image_stamp = "${stamp}"
-boot_image_sha256 = "${sha256}"
-`;
 }

@@ -4,6 +4,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Image } from "../../cli/image/model.ts";
+import { artifactOf, buildOf, documentsOf, primary, releaseOf } from "./image-tree.ts";
 
 const IMAGE_BYTES = 300_000;
 const FILE = "demo-amd64.qcow2";
@@ -24,7 +26,9 @@ export async function startImageIndex(): Promise<ImageIndex> {
 
   files.set(`/vendor/${FILE}`, image);
   files.set("/vendor/SHA256SUMS", `${sha256} *${FILE}\n`);
-  for (const [path, document] of documents(`${url}/vendor`, sha256)) files.set(`/v1/${path}`, JSON.stringify(document));
+  for (const [path, document] of documentsOf([imageAt(`${url}/vendor`, sha256)])) {
+    files.set(`/v1/${path}`, JSON.stringify(document));
+  }
   return {
     url,
     close: async () => {
@@ -35,36 +39,13 @@ export async function startImageIndex(): Promise<ImageIndex> {
   };
 }
 
-/** The tree of document 1, as far as one image fills it. */
-function documents(vendor: string, sha256: string): [path: string, document: unknown][] {
-  const distro = { id: "demo", name: "Demo", os_family: "linux", homepage: null };
-  const release = { id: "one", version: "1", title: "Demo 1", aliases: ["latest"], eol_date: null, osinfo: null };
+function imageAt(vendor: string, sha256: string): Image {
   const source = { url: `${vendor}/SHA256SUMS`, format: "gnu", filename: FILE };
-  const artifact = {
-    variant: "server",
-    default_variant: true,
-    arch: "x86_64",
-    format: "qcow2",
-    compression: "none",
-    firmware: [],
-    datasources: [],
-    ssh_key_injection: null,
-    size: IMAGE_BYTES,
-    locations: [{ url: `${vendor}/${FILE}`, kind: "primary", redirects_off_host: false }],
-    integrity: { digests: [{ algorithm: "sha256", value: sha256, source }], signatures: [], http: null },
+  const artifact = artifactOf({ arch: "x86_64", size: IMAGE_BYTES, locations: [primary(`${vendor}/${FILE}`)] }, [
+    { algorithm: "sha256", value: sha256, source },
+  ]);
+  return {
+    ...releaseOf({ distro: "demo", release: "one", aliases: ["latest"], version: "1" }),
+    build: buildOf("20261101", [artifact]),
   };
-  const build = {
-    build: "20261101",
-    point_release: null,
-    published_at: null,
-    first_seen: "2026-11-01T00:00:00Z",
-    osinfo: null,
-    artifacts: [artifact],
-  };
-  return [
-    ["index.json", { distros: [distro] }],
-    ["images.json", { images: [{ distro, release, build }] }],
-    ["distros/demo/index.json", { ...distro, dev_channel: null, releases: [release] }],
-    ["distros/demo/releases/one/index.json", { distro: distro.id, release: release.id, builds: [build] }],
-  ];
 }

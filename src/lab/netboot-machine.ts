@@ -2,6 +2,7 @@
 // replies to its source port, TFTP and HTTP from its own address. Everything is on loopback.
 import { createSocket, type Socket } from "node:dgram";
 import { request } from "node:http";
+import { joinedBytes } from "../pure/joined-bytes.ts";
 
 /** Whose packets it sends: the program in its ROM, or the one that this has loaded. */
 export type NetbootProgram = "bios" | "ipxe";
@@ -100,7 +101,7 @@ function asked(from: string, url: string, { body, ...parts }: HttpParts): Promis
       const read: Uint8Array[] = [];
       answer.on("data", (part: Uint8Array) => read.push(part));
       answer.on("error", reject);
-      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, bytes: joined(read) }));
+      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, bytes: joinedBytes(read) }));
     });
     sent.on("error", reject);
     sent.end(body);
@@ -150,7 +151,7 @@ function packet({ xid, mac, relay, options }: Packet): Uint8Array {
   head.set(octets(relay), 24);
   head.set(mac.split(":").map((part) => Number.parseInt(part, 16)), 28);
   view.setUint32(236, 0x63825363);
-  return joined([
+  return joinedBytes([
     head,
     ...options.map(([code, value]) => Uint8Array.from([code, value.length, ...Array.from(value)])),
     Uint8Array.of(255),
@@ -190,7 +191,7 @@ async function readByTftp({ name, from, port }: Download): Promise<Uint8Array> {
         if (opcode === TFTP.data && number === (blocks.length + 1) % 65_536) blocks.push(bytes.subarray(4));
         else if (opcode !== TFTP.agreed) return;
         socket.send(Uint8Array.of(0, TFTP.ack, blocks.length >> 8, blocks.length), their_port, SERVER);
-        if (opcode === TFTP.data && bytes.length - 4 < BLOCK_BYTES) resolve(joined(blocks));
+        if (opcode === TFTP.data && bytes.length - 4 < BLOCK_BYTES) resolve(joinedBytes(blocks));
       });
       socket.send(Uint8Array.of(0, TFTP.read, ...latin(`${name}\0octet\0blksize\0${BLOCK_BYTES}\0`)), port, SERVER);
     });
@@ -200,16 +201,6 @@ async function readByTftp({ name, from, port }: Download): Promise<Uint8Array> {
 }
 
 // --------------------------------------------------------------------------------------------------------------- bytes
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
 
 function latin(text: string): number[] {
   return [...text].map((character) => character.charCodeAt(0));

@@ -4,23 +4,15 @@ import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { loopbackConfig } from "../../src/lab/booter-config.ts";
+import { ack, type BusClient, login, openClient } from "../../src/lab/bus-client.ts";
 import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { newMac, putPolicy, sysinfoOf } from "../setup/machine.ts";
 import { type BooterProcess, type PlaneSocket, servePlane, startBooter } from "./booter-process.ts";
-import { ack, beAgent, type BusClient, login, openClient } from "./bus-client.ts";
+import { beAgent } from "./bus-agent.ts";
 import { textOf } from "./packets.ts";
-import {
-  ADMIN_NETWORK,
-  discover,
-  dotted,
-  httpAsk,
-  loopbackConfig,
-  openRelay,
-  SETUP_BLOCK,
-  stageFiles,
-  STAMP,
-} from "./site.ts";
+import { ADMIN_NETWORK, discover, dotted, httpAsk, openRelay, SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
 
 const WAIT = { timeout: 120_000, interval: 100 };
 let folder: TemporaryFolder;

@@ -9,7 +9,17 @@ import { busLogin, macOfLogin } from "../../booter/bus/rights.ts";
 import { topicMatches } from "../../booter/bus/topic.ts";
 import { longText, readerOf, shortText, u16, u32, u64, u8 } from "../../booter/bus/wire.ts";
 import { newCounters } from "../../booter/counters.ts";
-import { ack, beAgent, bind, type BusClient, consume, declare, login, openChannel, openClient } from "./bus-client.ts";
+import {
+  ack,
+  bind,
+  type BusClient,
+  consume,
+  declare,
+  login,
+  openChannel,
+  openClient,
+} from "../../src/lab/bus-client.ts";
+import { beAgent } from "./bus-agent.ts";
 import { mutatedBus } from "./mutations.ts";
 
 const SECRET = new Uint8Array(32).fill(7);
@@ -260,7 +270,9 @@ describe("a connection ends at once on", () => {
     expect(Buffer.concat(told)).toEqual(PROTOCOL_HEADER);
   });
   test("nothing within the time for a login", async () => {
-    await (await client()).ended();
+    const socket = connect({ host: "127.0.0.1", port: hasty.port });
+    socket.resume();
+    await new Promise((resolve) => socket.once("close", resolve));
   });
   test.each(
     [
@@ -310,11 +322,11 @@ describe("a connection ends at once on", () => {
   });
 });
 
-test("100,000 mutated streams: a session ends or goes on, and throws nothing", () => {
-  const { reached, violations } = mutatedBus(100_000);
+test("10,000 mutated streams: a session ends or goes on, and throws nothing", () => {
+  const { reached, violations } = mutatedBus(10_000);
   expect(violations).toEqual([]);
   // The mutations must get past the login.
-  expect(reached).toBeGreaterThan(10_000);
+  expect(reached).toBeGreaterThan(1_000);
 }, 120_000);
 
 test.each([

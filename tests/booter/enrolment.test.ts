@@ -5,9 +5,10 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { busLogin } from "../../booter/bus/rights.ts";
+import { ack, type BusClient, type Delivery, login, openClient } from "../../src/lab/bus-client.ts";
 import { okOf } from "../harness/control-plane.ts";
 import { newMac, sysinfoOf } from "../setup/machine.ts";
-import { ack, beAgent, type BusClient, type Delivery, login, openClient } from "./bus-client.ts";
+import { beAgent } from "./bus-agent.ts";
 import { textOf } from "./packets.ts";
 import { discover, dotted, httpAsk, openRelay, openSite, type Relay, type Site, STAMP } from "./site.ts";
 

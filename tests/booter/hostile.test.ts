@@ -11,8 +11,8 @@ import { discover, dotted, httpAsk, openRelay, openSite, type Relay, relayed, ty
 
 const SOURCE = { address: "10.0.0.99", port: 68 };
 
-test("S-43: 100,000 mutated packets: every reply is to the one machine that may boot, and none is a NAK", () => {
-  const { reached, violations } = mutatedDhcp(100_000);
+test("S-43: 20,000 mutated packets: every reply is to the one machine that may boot, and none is a NAK", () => {
+  const { reached, violations } = mutatedDhcp(20_000);
   expect(violations).toEqual([]);
   expect(reached).toBeGreaterThan(1_000);
 }, 120_000);

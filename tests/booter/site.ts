@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { type Booter, openBooter } from "../../booter/booter.ts";
 import { type BooterConfig, readBooterConfig } from "../../booter/config.ts";
 import { openPlane, type Plane } from "../../booter/plane/client.ts";
+import { loopbackConfig, setupBlock } from "../../src/lab/booter-config.ts";
 import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { putPolicy } from "../setup/machine.ts";
@@ -45,38 +46,12 @@ export const IMAGES = {
 };
 const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-export function loopbackConfig(folder: string, { plane_url, more }: { plane_url: string; more: string }): string {
-  return `state_dir = "${folder}/state"
-files_dir = "${folder}/files"
-[control_plane]
-url = "${plane_url}"
-key_file = "${folder}/key"
-[[segment]]
-address = "127.0.0.1"
-prefix_len = 8
-[dhcp]
-listen = "127.0.0.1"
-port = 0
-relay_reply = "source"
-[tftp]
-port = 0
-[http]
-port = 0
-[metrics]
-port = 0
-${more}`;
-}
-
-export const SETUP_BLOCK = `[ur]
-port = 0
-[ur.setup]
-install_sh_url = "http://127.0.0.1:9/install.sh"
-agent_endpoint = "http://127.0.0.1:9"
-platform_stamp = "${STAMP}"
-platform_image_sha256 = "${hashOf(IMAGES.platform)}"
-boot_image_stamp = "${STAMP}"
-boot_image_sha256 = "${hashOf(IMAGES.boot)}"
-`;
+export const SETUP_BLOCK = setupBlock({
+  endpoint: "http://127.0.0.1:9",
+  stamp: STAMP,
+  platform_sha256: hashOf(IMAGES.platform),
+  boot_sha256: hashOf(IMAGES.boot),
+});
 
 /** The folder of files that a booter serves, with one platform image. */
 export async function stageFiles(folder: string): Promise<void> {

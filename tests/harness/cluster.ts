@@ -2,7 +2,7 @@
 import process from "node:process";
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbedded } from "../../src/db/embedded.ts";
 import { freePort } from "../../src/db/postgres-process.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { databaseFolder } from "./temporary-folder.ts";
 
 export type OwnCluster = {
   /** The same after a restart. */
@@ -18,7 +18,7 @@ export type OwnCluster = {
 };
 
 export async function ownCluster(settings: EmbeddedOptions["settings"] = {}): Promise<OwnCluster> {
-  const folder = await temporaryFolder("cluster");
+  const folder = await databaseFolder("cluster");
   const options = { dataDir: folder.path, port: await freePort(), settings };
   let server: EmbeddedPostgres = await startEmbedded(options);
   return {

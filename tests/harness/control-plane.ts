@@ -56,12 +56,14 @@ export type PlaneOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** A database that several control planes share; it is not dropped with this one. */
   readonly databaseUrl?: string;
+  /** False: nothing runs in the background. */
+  readonly resident?: boolean;
 };
 
 /** Opens a control plane in laboratory mode, with limits that no test meets by chance. */
 export async function openTestPlane(options: PlaneOptions = {}): Promise<TestPlane> {
   const own = options.databaseUrl === undefined ? await freshDatabase() : null;
-  const databaseUrl = options.databaseUrl ?? own?.url ?? "";
+  const { databaseUrl = own?.url ?? "", resident = true } = options;
   const env = {
     BERTH_ROOT_KEY: ROOT_KEY,
     BERTH_SECRET_KEY: SECRET_KEY,
@@ -71,7 +73,7 @@ export async function openTestPlane(options: PlaneOptions = {}): Promise<TestPla
     BERTH_LOGIN_PER_MINUTE: "1000000",
     ...options.env,
   };
-  const plane = await openControlPlane({ config: readConfig(env), databaseUrl, resident: true, show: () => {} });
+  const plane = await openControlPlane({ config: readConfig(env), databaseUrl, resident, show: () => {} });
   const db = openPool({ url: databaseUrl, connectionsMax: 2, applicationName: "test" });
 
   async function call(method: string, path: string, given: CallOptions = {}): Promise<Answer> {

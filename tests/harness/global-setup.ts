@@ -8,7 +8,15 @@ import { startEmbedded } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openClient } from "../../src/db/pool.ts";
 import { databaseUrl, TEMPLATE } from "./database-url.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
+import { databaseFolder, temporaryFolder } from "./temporary-folder.ts";
+
+const SETTINGS = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  max_connections: "200",
+  max_wal_size: "256MB",
+};
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await temporaryFolder("test-run");
@@ -17,10 +25,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Some tests run programs as another user, who may enter and not list.
   for (const path of [folder.path, temporary]) await chmod(path, 0o711);
   process.env.TMPDIR = temporary;
-  const server = await startEmbedded({
-    dataDir: join(folder.path, "server"),
-    settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" },
-  });
+  const data = await databaseFolder("test-server");
+  await chmod(data.path, 0o711);
+  const server = await startEmbedded({ dataDir: join(data.path, "server"), settings: SETTINGS });
   const client = await openClient({ url: server.url });
   await client.query(`create database ${TEMPLATE}`);
   await client.end();
@@ -28,6 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("serverUrl", server.url);
   return async () => {
     await server.stop();
+    await data.remove();
     await folder.remove();
   };
 }

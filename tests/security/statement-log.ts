@@ -2,22 +2,12 @@
 // in the background, so what stands in the log was asked for by a request.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readConfig } from "../../src/config.ts";
-import { type Db, openPool } from "../../src/db/pool.ts";
-import { type ControlPlane, openControlPlane } from "../../src/wiring.ts";
-import { ADDRESS, ROOT_KEY, SECRET_KEY } from "../harness/control-plane.ts";
+import { openPool } from "../../src/db/pool.ts";
 import { ownCluster } from "../harness/cluster.ts";
-
-export type Call = {
-  readonly key?: string | null;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-};
+import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
 
 export type LoggedPlane = {
-  readonly db: Db;
-  // deno-lint-ignore no-explicit-any -- answers of every shape
-  call(method: string, path: string, call?: Call): Promise<{ status: number; text: string; body: any }>;
+  readonly t: TestPlane;
   /** The statements of the control plane since the last question, in their order. */
   statements(): Promise<string[]>;
   close(): Promise<void>;
@@ -35,27 +25,14 @@ export async function openLoggedPlane(): Promise<LoggedPlane> {
     log_checkpoints: "off",
     log_line_prefix: "%a|",
   });
-  const env = {
-    BERTH_ROOT_KEY: ROOT_KEY,
-    BERTH_SECRET_KEY: SECRET_KEY,
-    BERTH_LAB: "1",
-    BERTH_APPROVE_PER_MINUTE: "1000000",
-    BERTH_REGISTER_PER_MINUTE: "1000000",
-    BERTH_LOGIN_PER_MINUTE: "1000000",
-  };
-  const plane: ControlPlane = await openControlPlane({
-    config: readConfig(env),
-    databaseUrl: cluster.url,
-    resident: false,
-    show: () => {},
-  });
-  const db = openPool({ url: cluster.url, connectionsMax: 1, applicationName: "marker" });
+  const t = await openTestPlane({ databaseUrl: cluster.url, resident: false });
+  const marker = openPool({ url: cluster.url, connectionsMax: 1, applicationName: "marker" });
   let marks = 0;
   let read = 0;
 
   async function statements(): Promise<string[]> {
     const mark = `mark ${marks++} of the log`;
-    await db.query(`select '${mark}'`);
+    await marker.query(`select '${mark}'`);
     for (const started = Date.now(); Date.now() - started < WRITTEN_MS_MAX;) {
       const text = await readFile(join(cluster.dataDir, "postgres.log"), "utf8");
       const end = text.indexOf(mark, read);
@@ -70,25 +47,11 @@ export async function openLoggedPlane(): Promise<LoggedPlane> {
   }
 
   return {
-    db,
+    t,
     statements,
-    async call(method, path, { key = ROOT_KEY, body, headers = {} } = {}) {
-      const request = new Request(`http://berth.test${path}`, {
-        method,
-        headers: {
-          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-          "content-type": "application/json",
-          ...headers,
-        },
-        body: body === undefined ? undefined : JSON.stringify(body),
-      });
-      const answer = await plane.fetch(request, { remoteAddress: ADDRESS });
-      const text = await answer.text();
-      return { status: answer.status, text, body: /^[{[]/.test(text) ? JSON.parse(text) : undefined };
-    },
     async close() {
-      await plane.close();
-      await db.close();
+      await marker.close();
+      await t.close();
       await cluster.remove();
     },
   };

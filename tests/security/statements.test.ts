@@ -15,10 +15,10 @@ let objects: Objects;
 
 beforeAll(async () => {
   p = await openLoggedPlane();
-  routes = readRoutes((await p.call("GET", "/openapi.json")).body);
+  routes = readRoutes((await p.t.call("GET", "/openapi.json")).body);
   const make = async (path: string, fields: object = {}) => {
     const body = { ...acceptedBodies[`POST ${path.split("?")[0]}`]?.(), name: randomUUID(), ...fields };
-    const { status, text, body: made } = await p.call("POST", path, { body });
+    const { status, text, body: made } = await p.t.call("POST", path, { body });
     if (status !== 201) throw new Error(`${path}: ${text}`);
     return made.id as string;
   };
@@ -54,7 +54,7 @@ test("S-27: no text of a caller's ever stands in a statement", async () => {
       "x-request-id": payload,
       ...(sent % 3 === 0 && { "idempotency-key": payload + sent }),
     };
-    await p.call(route.method, path, { body, headers });
+    await p.t.call(route.method, path, { body, headers });
   };
   for (const route of routes.filter(({ path }) => path !== "/lab/clock" && path !== "/v1/audit/verify")) {
     const sound = route.body === null ? undefined : acceptedBodies[route.name]?.(objects);
@@ -89,7 +89,7 @@ test("S-27: no text of a caller's ever stands in a statement", async () => {
   expect(statements.length).toBeGreaterThan(sent / 2);
   expect(statements.filter((statement) => statement.includes(CANARY))).toEqual([]);
   // They reached the database all the same: as values.
-  const stored = [...await dumpTables(p.db)].filter(([, rows]) => rows.some((row) => row.includes(CANARY)));
+  const stored = [...await dumpTables(p.t.db)].filter(([, rows]) => rows.some((row) => row.includes(CANARY)));
   expect(stored.map(([table]) => table)).toEqual(
     expect.arrayContaining(["silo", "tenant", "vpc"]),
   );
@@ -98,20 +98,20 @@ test("S-27: no text of a caller's ever stands in a statement", async () => {
 test("S-08: unknown, used and expired codes cost the database the same statements in the same order", async () => {
   const register = async () => {
     const body = { server_uuid: randomUUID(), hostname: "node-1", sysinfo: {} };
-    return (await p.call("POST", "/v1/agent/register", { key: null, body })).body.claim_code as string;
+    return (await p.t.call("POST", "/v1/agent/register", { key: null, body })).body.claim_code as string;
   };
   const [used, expired] = [await register(), await register()];
-  const approve = (code: string) => p.call("POST", "/v1/cn-approvals", { body: { code } });
+  const approve = (code: string) => p.t.call("POST", "/v1/cn-approvals", { body: { code } });
   expect((await approve(used)).status).toBe(200);
-  await p.call("POST", "/lab/clock", { key: null, body: { seconds: 3_600 } });
+  await p.t.call("POST", "/lab/clock", { key: null, body: { seconds: 3_600 } });
   const unknown = await costOf(() => approve("000000"));
   expect(unknown.length).toBeGreaterThan(3);
   for (const code of [used, expired]) expect(await costOf(() => approve(code))).toEqual(unknown);
 });
 
 test("S-09: a key that nobody has costs the database what a key with a wrong secret does", async () => {
-  const { secret } = (await p.call("POST", "/v1/auth/api-keys", { body: { description: "d" } })).body;
-  const ask = (key: string) => costOf(() => p.call("GET", "/v1/auth/whoami", { key }));
+  const { secret } = (await p.t.call("POST", "/v1/auth/api-keys", { body: { description: "d" } })).body;
+  const ask = (key: string) => costOf(() => p.t.call("GET", "/v1/auth/whoami", { key }));
   const wrong = await ask(`${secret.slice(0, -1)}${secret.endsWith("A") ? "B" : "A"}`);
   expect(wrong).toHaveLength(1);
   expect(await ask(`opsk_${"z".repeat(12)}_${"z".repeat(32)}`)).toEqual(wrong);
@@ -123,7 +123,7 @@ test(
     type Sent = { readonly method: string; readonly path: string; readonly body?: unknown; readonly id: string };
     const day: { readonly sent: Sent; readonly answer: { readonly status: number } }[] = [];
     const send = ({ method, path, body, id }: Sent) =>
-      p.call(method, path, { body, headers: { "idempotency-key": id, "x-request-id": randomUUID() } });
+      p.t.call(method, path, { body, headers: { "idempotency-key": id, "x-request-id": randomUUID() } });
     const act = async (method: string, path: string, body?: unknown) => {
       const sent = { method, path, body, id: randomUUID() };
       const answer = await send(sent);
@@ -154,7 +154,7 @@ test(
     await act("POST", "/v1/silos", { name: silo.name, description: "refused" });
     expect(day.filter(({ answer }) => answer.status >= 400)).toHaveLength(1);
 
-    const before = await dumpTables(p.db, VOLATILE);
+    const before = await dumpTables(p.t.db, VOLATILE);
     // Forwards, backwards, and every second one twice: each request comes at least three times more.
     const again = [...day, ...day.toReversed(), ...day.filter((_, index) => index % 2 === 0), ...day];
     for (const { sent, answer } of again) {
@@ -162,7 +162,7 @@ test(
       const gone = [subnet.id, key.id, user.id].some((id) => sent.path.includes(id));
       expect([sent.path, status]).toEqual([sent.path, gone && status === 404 ? 404 : answer.status]);
     }
-    expect(await dumpTables(p.db, VOLATILE)).toEqual(before);
+    expect(await dumpTables(p.t.db, VOLATILE)).toEqual(before);
   },
   120_000,
 );

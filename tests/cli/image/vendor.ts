@@ -1,6 +1,7 @@
 // A vendor with an index over it, both on one server: two distros, a few images, a signed list of hashes.
 import { createHash } from "node:crypto";
-import type { Artifact, Distro, Image, Location } from "../../../cli/image/model.ts";
+import type { Artifact, Image } from "../../../cli/image/model.ts";
+import { artifactOf, buildOf, documentsOf, primary, releaseOf } from "../../../src/lab/image-tree.ts";
 import { type FileServer, startFileServer } from "./file-server.ts";
 
 export type Vendor = FileServer & {
@@ -42,7 +43,7 @@ export async function startVendor(): Promise<Vendor> {
   const alpine = pattern(9_000, 9);
   const alpine_url = server.put("/alpine/alpine.qcow2", alpine);
   const alpine_sum = server.put("/alpine/alpine.qcow2.sha512", `${hexOf("sha512", alpine)}\n`);
-  const noble = distroRelease("ubuntu", "noble", ["latest", "lts"], "24.04");
+  const noble = releaseOf({ distro: "ubuntu", release: "noble", aliases: ["latest", "lts"], version: "24.04" });
   const images: Image[] = [
     {
       ...noble,
@@ -56,7 +57,7 @@ export async function startVendor(): Promise<Vendor> {
       ]),
     },
     {
-      ...distroRelease("alpine", "v3.24", ["latest"], "3.24.2"),
+      ...releaseOf({ distro: "alpine", release: "v3.24", aliases: ["latest"], version: "3.24.2" }),
       build: buildOf("3.24.2-r0", [
         artifactOf({ arch: "x86_64", size: null, locations: [primary(alpine_url)] }, [{
           algorithm: "sha512",
@@ -83,66 +84,8 @@ export async function startVendor(): Promise<Vendor> {
   return vendor;
 }
 
-function primary(url: string): Location {
-  return { url, kind: "primary", redirects_off_host: false } as Location;
-}
-
-export function artifactOf(
-  change: Partial<Artifact>,
-  digests: NonNullable<NonNullable<Artifact["integrity"]>["digests"]>,
-): Artifact {
-  return {
-    variant: "server",
-    default_variant: true,
-    arch: "x86_64",
-    format: "qcow2",
-    compression: "none",
-    firmware: [],
-    datasources: [],
-    ssh_key_injection: null,
-    size: null,
-    locations: [],
-    ...change,
-    integrity: { digests, signatures: [], http: null } as Artifact["integrity"],
-  } as Artifact;
-}
-
-function buildOf(build: string, artifacts: Artifact[]): Image["build"] {
-  return {
-    build,
-    point_release: null,
-    published_at: null,
-    first_seen: "2026-10-01T00:00:00Z",
-    osinfo: null,
-    artifacts,
-  } as Image["build"];
-}
-
-function distroRelease(id: string, release: string, aliases: string[], version: string): Omit<Image, "build"> {
-  return {
-    distro: { id, name: id, os_family: "linux", homepage: null } as Image["distro"],
-    release: {
-      id: release,
-      version,
-      title: `${id} ${version}`,
-      aliases,
-      eol_date: null,
-      osinfo: null,
-    } as Image["release"],
-  };
-}
-
 function publish(server: FileServer, images: readonly Image[]): void {
-  const put = (path: string, value: unknown) => server.put(`/v1/${path}`, `${JSON.stringify(value, null, 2)}\n`);
-  put("images.json", { images });
-  put("index.json", { distros: [...new Map(images.map(({ distro }) => [distro.id, distro])).values()] });
-  for (const { distro } of images) {
-    const mine = images.filter((image) => image.distro.id === distro.id);
-    const releases = [...new Map(mine.map(({ release }) => [release.id, release])).values()];
-    put(`distros/${distro.id}/index.json`, { ...distro, dev_channel: null, releases } as Distro);
-    for (const release of releases) {
-      const builds = mine.filter((image) => image.release.id === release.id).map(({ build }) => build);
-      put(`distros/${distro.id}/releases/${release.id}/index.json`, { distro: distro.id, release: release.id, builds });
-    }
+  for (const [path, document] of documentsOf(images)) {
+    server.put(`/v1/${path}`, `${JSON.stringify(document, null, 2)}\n`);
   }
 }

@@ -1,4 +1,4 @@
-// An AMQP client that says what the node's own agent says, in its order; for tests.
+// A client of the boot bus: AMQP 0-9-1, as far as the agent of the platform uses it.
 import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
 import {
@@ -12,6 +12,8 @@ import {
   PROTOCOL_HEADER,
 } from "../../booter/bus/frame.ts";
 import { longText, readerOf, shortText, u16, u32, u64, u8 } from "../../booter/bus/wire.ts";
+
+const FRAME_BYTES_MAX = 131_072;
 
 export type Told = { readonly id: string; readonly channel: number; readonly args: Buffer };
 export type Delivery = { readonly channel: number; readonly tag: number; readonly key: string; readonly body: string };
@@ -28,7 +30,7 @@ export type BusClient = {
 };
 
 /** A table's content: fields of long text. */
-export function loginTable(user: string, password: string): Buffer {
+function loginTable(user: string, password: string): Buffer {
   const field = (name: string, text: string) => Buffer.concat([shortText(name), Buffer.from("S"), longText(text)]);
   return Buffer.concat([field("LOGIN", user), field("PASSWORD", password)]);
 }
@@ -110,7 +112,7 @@ export async function openClient(port: number, from = "127.0.0.1"): Promise<BusC
     publish(channel, key, body, exchange = "amq.topic") {
       send(channel, 60, 40, u16(0), shortText(exchange), shortText(key), u8(0));
       const properties = Buffer.concat([u16(0x8000), shortText("application/json")]);
-      socket.write(contentFrames(channel, properties, Buffer.from(body), 131_072));
+      socket.write(contentFrames(channel, properties, Buffer.from(body), FRAME_BYTES_MAX));
     },
     delivery: () => until(() => deliveries.shift()),
     ended: () => over ? Promise.resolve() : until(() => over ? true : undefined).then(() => {}, () => {}),
@@ -127,7 +129,7 @@ export async function login(client: BusClient, { user, password, mechanism = "AM
   const response = mechanism === "PLAIN" ? Buffer.from(`\0${user}\0${password}`) : loginTable(user, password);
   client.send(0, 10, 11, u32(0), shortText(mechanism), u32(response.length), response, shortText("en_US"));
   await client.expect("10.30");
-  client.send(0, 10, 31, u16(0), u32(131_072), u16(30));
+  client.send(0, 10, 31, u16(0), u32(FRAME_BYTES_MAX), u16(30));
   client.send(0, 10, 40, shortText("/"), shortText(""), u8(1));
   await client.expect("10.41");
 }
@@ -155,26 +157,4 @@ export async function consume(client: BusClient, channel: number, queue: string)
 
 export function ack(client: BusClient, { channel, tag }: Delivery): void {
   client.send(channel, 60, 80, u64(tag), u8(0));
-}
-
-export type AgentIdentity = { readonly server_uuid: string; readonly mac: string };
-
-/** What the agent does after its login, in its order: three channels, the request queue, the ping queue. */
-export async function beAgent(client: BusClient, { server_uuid, mac }: AgentIdentity): Promise<void> {
-  for (const channel of [1, 2, 3]) await openChannel(client, channel);
-  const request = `ur.request.${server_uuid}.${mac}`;
-  await declare(client, 2, request);
-  const keys = [
-    `ur.execute.${server_uuid}-${mac.replaceAll(":", "-")}.*`,
-    `ur.execute.${server_uuid}.*`,
-    "ur.broadcast.*.*",
-  ];
-  // Twice, as it does after a broken connection.
-  for (const key of [...keys, ...keys]) await bind(client, 2, request, key);
-  client.send(2, 60, 10, u32(0), u16(1), u8(0));
-  await client.expect("60.11");
-  await consume(client, 2, request);
-  await declare(client, 3, `ur.ping.${server_uuid}`);
-  await bind(client, 3, `ur.ping.${server_uuid}`, `ur.ping.${server_uuid}`);
-  await consume(client, 3, `ur.ping.${server_uuid}`);
 }

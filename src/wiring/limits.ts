@@ -6,7 +6,7 @@ import type { Db } from "../db/pool.ts";
 import { addressBucket } from "../pure/client-address.ts";
 import type { RouteDeps } from "../routes/deps.ts";
 
-export function createRates(db: Db, config: Config): RouteDeps["limits"] {
+export function createLimits(db: Db, config: Config): RouteDeps["limits"] {
   const of = (what: string, per_minute: number) => (address: string) =>
     limited(takeToken(db, { bucket: `${what}:${addressBucket(address)}`, burst: per_minute, per_minute }));
   return {

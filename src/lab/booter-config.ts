@@ -1,0 +1,47 @@
+// The configuration of a booter on loopback, with ports as they come.
+
+/** `more` stands at its end. Its files are in `folder`, its key in the file of that name. */
+export function loopbackConfig(folder: string, { plane_url, more }: { plane_url: string; more: string }): string {
+  return `state_dir = "${folder}/state"
+files_dir = "${folder}/files"
+[control_plane]
+url = "${plane_url}"
+key_file = "${folder}/key"
+[[segment]]
+address = "127.0.0.1"
+prefix_len = 8
+[dhcp]
+listen = "127.0.0.1"
+port = 0
+relay_reply = "source"
+[tftp]
+port = 0
+[http]
+port = 0
+[metrics]
+port = 0
+${more}`;
+}
+
+export type SetupFacts = {
+  /** Where agents find the control plane and its install script. */
+  readonly endpoint: string;
+  readonly stamp: string;
+  /** SHA-256 in lower hex. */
+  readonly platform_sha256: string;
+  readonly boot_sha256: string;
+};
+
+/** The part of a booter that sets machines up. */
+export function setupBlock({ endpoint, stamp, platform_sha256, boot_sha256 }: SetupFacts): string {
+  return `[ur]
+port = 0
+[ur.setup]
+install_sh_url = "${endpoint}/install.sh"
+agent_endpoint = "${endpoint}"
+platform_stamp = "${stamp}"
+platform_image_sha256 = "${platform_sha256}"
+boot_image_stamp = "${stamp}"
+boot_image_sha256 = "${boot_sha256}"
+`;
+}

@@ -1,0 +1,25 @@
+// What the node's own agent says on the boot bus, in its order.
+import { u16, u32, u8 } from "../../booter/bus/wire.ts";
+import { bind, type BusClient, consume, declare, openChannel } from "../../src/lab/bus-client.ts";
+
+export type AgentIdentity = { readonly server_uuid: string; readonly mac: string };
+
+/** What the agent does after its login, in its order: three channels, the request queue, the ping queue. */
+export async function beAgent(client: BusClient, { server_uuid, mac }: AgentIdentity): Promise<void> {
+  for (const channel of [1, 2, 3]) await openChannel(client, channel);
+  const request = `ur.request.${server_uuid}.${mac}`;
+  await declare(client, 2, request);
+  const keys = [
+    `ur.execute.${server_uuid}-${mac.replaceAll(":", "-")}.*`,
+    `ur.execute.${server_uuid}.*`,
+    "ur.broadcast.*.*",
+  ];
+  // Twice, as it does after a broken connection.
+  for (const key of [...keys, ...keys]) await bind(client, 2, request, key);
+  client.send(2, 60, 10, u32(0), u16(1), u8(0));
+  await client.expect("60.11");
+  await consume(client, 2, request);
+  await declare(client, 3, `ur.ping.${server_uuid}`);
+  await bind(client, 3, `ur.ping.${server_uuid}`, `ur.ping.${server_uuid}`);
+  await consume(client, 3, `ur.ping.${server_uuid}`);
+}

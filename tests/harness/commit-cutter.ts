@@ -1,0 +1,109 @@
+// Cuts connections to PostgreSQL around commits, in turns: before the commit is sent, in the middle of it, after it was
+// carried out and before its answer, and in the middle of its answer. The first two never commit, the last two always
+// have. It reads the frames of the protocol: a type of one byte, a length of four that counts itself, the rest.
+import { Buffer } from "node:buffer";
+import type { Passage, Watch } from "./network-link.ts";
+
+export const CUTS = ["before_commit", "within_commit", "before_answer", "within_answer"] as const;
+export type Cut = (typeof CUTS)[number];
+
+export type CommitCutter = {
+  /** For each connection. */
+  readonly watch: () => Watch;
+  /** Each nth commit is cut from now on; 0: none. */
+  every(commits: number): void;
+  /** Called once, as the next commit comes, before any of it goes on. */
+  atNext(act: () => void): void;
+  readonly counters: Readonly<Record<Cut | "commits", number>>;
+};
+
+const TYPE = { parse: 0x50, bind: 0x42, query: 0x51, error: 0x45, ready: 0x5a } as const;
+const LENGTH_BYTES = 4;
+/** The call of the engine's store, and the end of a transaction of several statements. */
+const COMMIT = /^[^\0]*\0?(select commit_units_1|commit\0)/;
+
+export function createCommitCutter(): CommitCutter {
+  const counters = { commits: 0, before_commit: 0, within_commit: 0, before_answer: 0, within_answer: 0 };
+  let nth = 0;
+  let next = 0;
+  let act: (() => void) | null = null;
+
+  /** How this commit is cut, or null. */
+  function turn(): Cut | null {
+    counters.commits += 1;
+    act?.();
+    act = null;
+    if (nth === 0 || counters.commits % nth !== 0) return null;
+    const cut = CUTS[next % CUTS.length] ?? null;
+    next += 1;
+    return cut;
+  }
+
+  function watch(): Watch {
+    const sent = frameReader(false);
+    const heard = frameReader(true);
+    let cut: Cut | null = null;
+    /** The answer to the commit, kept back until it is whole. */
+    let answer: Uint8Array[] = [];
+
+    function toServer(frames: readonly Uint8Array[]): Passage {
+      for (const [index, frame] of frames.entries()) {
+        if (isCommit(frame)) cut = turn();
+        if (cut === "before_commit") return ended(frames.slice(0, index));
+        const is_body = frame[0] === TYPE.bind || frame[0] === TYPE.query;
+        if (cut === "within_commit" && is_body) return ended([...frames.slice(0, index), firstHalf(frame)]);
+      }
+      return { pass: Buffer.concat(frames) };
+    }
+
+    function ended(frames: readonly Uint8Array[]): Passage {
+      if (cut !== null) counters[cut] += 1;
+      return { pass: Buffer.concat(frames), cut: true };
+    }
+
+    function toClient(frames: readonly Uint8Array[]): Passage {
+      if (cut === null) return { pass: Buffer.concat(frames) };
+      answer.push(...frames);
+      // What was refused has not committed: that is no case of ours.
+      const refused = answer.some(([type]) => type === TYPE.error);
+      const whole = answer.at(-1)?.[0] === TYPE.ready;
+      if (!refused && !whole) return { pass: new Uint8Array() };
+      const all = Buffer.concat(answer);
+      answer = [];
+      if (!refused) return ended(cut === "within_answer" ? [firstHalf(all)] : []);
+      cut = null;
+      return { pass: all };
+    }
+
+    return (direction, bytes) => direction === "to_server" ? toServer(sent(bytes)) : toClient(heard(bytes));
+  }
+
+  return { watch, every: (commits) => void (nth = commits), atNext: (then) => void (act = then), counters };
+}
+
+function isCommit(frame: Uint8Array): boolean {
+  if (frame[0] !== TYPE.parse && frame[0] !== TYPE.query) return false;
+  return COMMIT.test(Buffer.from(frame.subarray(1 + LENGTH_BYTES, 200)).toString("latin1"));
+}
+
+function firstHalf(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(0, Math.ceil(bytes.length / 2));
+}
+
+/** Whole frames of a stream. What a client says first has no type. */
+function frameReader(typed: boolean): (bytes: Uint8Array) => Uint8Array[] {
+  let rest = Buffer.alloc(0);
+  let type_bytes = typed ? 1 : 0;
+  return (bytes) => {
+    rest = Buffer.concat([rest, bytes]);
+    const frames: Uint8Array[] = [];
+    while (rest.length >= type_bytes + LENGTH_BYTES) {
+      const length = type_bytes + rest.readUInt32BE(type_bytes);
+      if (rest.length < length) break;
+      frames.push(rest.subarray(0, length));
+      rest = rest.subarray(length);
+      type_bytes = 1;
+    }
+    return frames;
+  };
+}

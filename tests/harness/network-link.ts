@@ -1,0 +1,152 @@
+// One connection through a network that fails. What was swallowed arrives when the network heals, as a kernel that goes
+// on sending makes it: also what was sent by a side that has given up meanwhile.
+import type { Socket } from "node:net";
+
+export type Direction = "to_server" | "to_client";
+export type Side = "client" | "server";
+
+/** What becomes of bytes that came. `cut`: the connection ends once what passes has been sent. */
+export type Passage = { readonly pass: Uint8Array; readonly cut?: boolean };
+/** Looks at the bytes of one connection. May keep some back until more have come. */
+export type Watch = (direction: Direction, bytes: Uint8Array) => Passage;
+
+export type Counters = {
+  connections: number;
+  /** Pieces that were sent on later than they came. */
+  delayed: number;
+  /** Connections cut with bytes on their way. */
+  cut: number;
+  /** Pieces, and attempts to connect, that met the silence. */
+  swallowed: number;
+  /** Pieces that reached the server after the client had given the connection up. */
+  late: number;
+  /** Connections of which one side is gone and the other was not told, and pieces sent into those. */
+  half_open: number;
+  unheard: number;
+};
+
+export function newCounters(): Counters {
+  return { connections: 0, delayed: 0, cut: 0, swallowed: 0, late: 0, half_open: 0, unheard: 0 };
+}
+
+/** Of the whole network. Whoever ends a silence drains its links. */
+export type Weather = { readonly delay_ms: number; readonly silent: boolean; readonly counters: Counters };
+
+export type Link = {
+  isAbandoned(): boolean;
+  drain(): void;
+  cutAfter(direction: Direction, bytes: number): void;
+  lose(side: Side): void;
+  destroy(): void;
+};
+
+export type LinkOptions = {
+  readonly sides: Readonly<Record<Side, Socket>>;
+  readonly weather: Weather;
+  readonly watch: Watch;
+  readonly over: () => void;
+};
+
+type Piece = { readonly due_ms: number; readonly bytes: Uint8Array; readonly cut: boolean };
+type Way = {
+  readonly from: Side;
+  readonly to: Side;
+  /** Null: the end. */
+  readonly queue: (Piece | null)[];
+  /** How many bytes pass before it is cut. */
+  left: number;
+};
+
+export function openLink({ sides, weather, watch, over }: LinkOptions): Link {
+  const { counters } = weather;
+  const ways: Readonly<Record<Direction, Way>> = {
+    to_server: { from: "client", to: "server", queue: [], left: Infinity },
+    to_client: { from: "server", to: "client", queue: [], left: Infinity },
+  };
+  const gone = new Set<Side>();
+  const lost = new Set<Side>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let destroyed = false;
+  counters.connections += 1;
+  if (weather.silent) counters.swallowed += 1;
+
+  function destroy(): void {
+    if (destroyed) return;
+    destroyed = true;
+    clearTimeout(timer);
+    sides.client.destroy();
+    sides.server.destroy();
+    over();
+  }
+
+  function came(direction: Direction, bytes: Uint8Array): void {
+    const way = ways[direction];
+    if (destroyed) return;
+    if (lost.has(way.to)) {
+      counters.unheard += 1;
+      return;
+    }
+    if (weather.silent) counters.swallowed += 1;
+    if (weather.delay_ms > 0) counters.delayed += 1;
+    const { pass, cut = false } = watch(direction, bytes);
+    const due_ms = performance.now() + weather.delay_ms;
+    way.queue.push({ due_ms, bytes: pass.subarray(0, way.left), cut: cut || pass.length >= way.left });
+    way.left -= pass.length;
+    drain();
+  }
+
+  function drain(): void {
+    clearTimeout(timer);
+    let next_ms = Infinity;
+    for (const way of Object.values(ways)) {
+      while (!destroyed && !weather.silent && way.queue.length > 0) {
+        const piece = way.queue[0] ?? null;
+        if (piece !== null && piece.due_ms > performance.now()) {
+          next_ms = Math.min(next_ms, piece.due_ms);
+          break;
+        }
+        way.queue.shift();
+        send(piece, way);
+      }
+    }
+    if (destroyed || weather.silent) return;
+    if (next_ms < Infinity) timer = setTimeout(drain, Math.max(1, next_ms - performance.now()));
+    else if (gone.size === 2) destroy();
+  }
+
+  function send(piece: Piece | null, { from, to }: Way): void {
+    if (piece === null) return void sides[to].end();
+    if (gone.has(from) && to === "server") counters.late += 1;
+    if (!gone.has(to)) sides[to].write(piece.bytes);
+    if (!piece.cut) return;
+    counters.cut += 1;
+    // What was written goes out first; nobody hears of anything more.
+    sides[to].end(destroy);
+    sides[from].destroy();
+  }
+
+  for (const [direction, { from, to, queue }] of Object.entries(ways) as [Direction, Way][]) {
+    sides[from].on("data", (bytes: Uint8Array) => came(direction, bytes));
+    sides[from].on("error", () => {}); // Its end is told by "close".
+    sides[from].once("close", () => {
+      gone.add(from);
+      if (lost.has(from)) return;
+      if (lost.has(to)) return destroy();
+      queue.push(null);
+      drain();
+    });
+  }
+
+  return {
+    isAbandoned: () => gone.has("client"),
+    drain,
+    destroy,
+    cutAfter: (direction, bytes) => void (ways[direction].left = bytes),
+    lose(side) {
+      if (lost.size > 0 || gone.size > 0) return;
+      lost.add(side);
+      counters.half_open += 1;
+      sides[side].destroy();
+    },
+  };
+}

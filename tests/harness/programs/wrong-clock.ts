@@ -1,0 +1,22 @@
+// A wall clock that is wrong: preloaded before a program (`deno run --preload`), it moves Date by the seconds that the file
+// CLOCK_AHEAD_FILE says, read again at each SIGUSR2. Timers and performance.now run as before, as they do in a machine
+// whose wall clock is set.
+import { readFileSync } from "node:fs";
+import process from "node:process";
+
+const RealDate = Date;
+const file = process.env["CLOCK_AHEAD_FILE"] ?? "";
+let ahead_ms = read();
+process.on("SIGUSR2", () => void (ahead_ms = read()));
+
+function read(): number {
+  return Number(readFileSync(file, "utf8")) * 1_000;
+}
+
+const now = () => RealDate.now() + ahead_ms;
+
+globalThis.Date = new Proxy(RealDate, {
+  construct: (target, words, made) => Reflect.construct(target, words.length === 0 ? [now()] : words, made),
+  apply: () => new RealDate(now()).toString(),
+  get: (target, name) => name === "now" ? now : Reflect.get(target, name),
+});
