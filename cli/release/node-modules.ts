@@ -8,7 +8,8 @@ import type { Entry } from "./tar.ts";
 const SPECIFIER = /\bfrom "([^".][^"]*)"|\bimport "([^".][^"]*)"|\bimport\("([^".][^"]*)"\)/g;
 /** Types, maps and papers: nothing of it runs. */
 const NOT_RUN = /\.(?:[cm]?ts|map|md)$/i;
-const LICENCE = /^(?:licen[cs]e|notice|copying)/i;
+/** Names of files with a package's terms. */
+export const LICENCE = /^(?:licen[cs]e|notice|copying)/i;
 const FILE_MODE = 0o644;
 
 /** Names of the packages that source texts import, sorted. */
@@ -32,9 +33,14 @@ export async function nodeModules(
   return (await Promise.all(packages.map((each) => filesOf(root, each, target)))).flat();
 }
 
-async function filesOf(root: string, { name, version }: LockedPackage, target: string): Promise<Entry[]> {
-  const stored = `${name.replace("/", "+")}@${version}`;
-  const folder = join(root, "node_modules/.deno", stored, "node_modules", name);
+/** Where the installation put a package. */
+export function folderOf(root: string, { name, version }: LockedPackage): string {
+  return join(root, "node_modules/.deno", `${name.replace("/", "+")}@${version}`, "node_modules", name);
+}
+
+async function filesOf(root: string, locked: LockedPackage, target: string): Promise<Entry[]> {
+  const { name, version } = locked;
+  const folder = folderOf(root, locked);
   const found = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as { readonly version: string };
   if (found.version !== version) throw new Error(`${folder} is version ${found.version}: run deno install --frozen`);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -18,6 +18,8 @@ export type Material = {
   readonly root: string;
   /** Everything of the control plane but its Deno. */
   readonly control_plane: readonly Entry[];
+  /** The project's terms, and those of what is inside. */
+  readonly copyright: string;
   /** The program inside: the executable, or the Deno of the control plane. */
   readonly program: Uint8Array;
   /** Manual pages and completions of all executables, with paths from the root of the file system. */
@@ -141,12 +143,12 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
 export async function describePackage(name: PackageName, material: Material): Promise<Package> {
   const { files, sysusers, daemon, ...words } = PLANS[name];
   const isControlPlane = name === "berth-control-plane";
-  const named = [["usr/share/doc/" + name + "/copyright", "LICENSE", READABLE] as const, ...files];
   return {
     name,
     ...words,
     files: [
-      ...await Promise.all(named.map(([path, source, mode]) => fileOf(join(material.root, source), path, mode))),
+      entry(`usr/share/doc/${name}/copyright`, material.copyright),
+      ...await Promise.all(files.map(([path, source, mode]) => fileOf(join(material.root, source), path, mode))),
       ...sysusers === null ? [] : [entry(`usr/lib/sysusers.d/${sysusers[0]}.conf`, sysusers[1])],
       ...isControlPlane ? material.control_plane : material.manual.filter(({ path }) => isAbout(path, name)),
       {

@@ -5,7 +5,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ControlPlane } from "./control-plane.ts";
 import { type Architecture, debArchive, debFileName } from "./deb.ts";
-import type { Lock } from "./lock.ts";
+import { closureOf, type Lock } from "./lock.ts";
+import { copyrightText } from "./notices.ts";
 import { describePackage, type PackageName } from "./packages.ts";
 import { billOfMaterials } from "./sbom.ts";
 import { keyring, type ReleaseKey, signDetached } from "./signature.ts";
@@ -46,7 +47,9 @@ export async function writeRelease(release: Release): Promise<readonly string[]>
   const { files: control_plane, imported } = release.control_plane;
   // One after the other: each is above 100 MB in memory.
   for (const item of release.items) {
-    const material = { root, control_plane, manual: release.manual, program: await release.program(item) };
+    const copyright = await copyrightOf(item.name, release);
+    const program = await release.program(item);
+    const material = { root, control_plane, manual: release.manual, copyright, program };
     const described = await describePackage(item.name, material);
     const build = { version, time_s, architecture: item.architecture };
     const name = debFileName(described, build);
@@ -60,6 +63,13 @@ export async function writeRelease(release: Release): Promise<readonly string[]>
   await writeFile(join(out, INSTALLER), installer(template, keyring(release.key)), { mode: 0o755 });
   await writeSums(out, release.key);
   return (await readdir(out)).sort();
+}
+
+function copyrightOf(name: PackageName, { root, lock, control_plane, imported, runtimes }: Release): Promise<string> {
+  const [names, runtime] = name === "berth-control-plane" ? [control_plane.imported, "deno"] : [imported, "bun"];
+  const version = runtimes[runtime];
+  if (version === undefined) throw new Error(`the version of ${runtime} is not given`);
+  return copyrightText({ root, packages: closureOf(lock, names), runtime: { name: runtime, version } });
 }
 
 /** Checksums of all that is there, as `sha256sum -c` reads them, and their signature. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PACKAGES } from "../../cli/release/packages.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { type Deb, readDeb } from "./read-deb.ts";
-import { releaseKeyIn, smallRelease, TIME_S } from "./small-release.ts";
+import { releaseKeyIn, ROOT, smallRelease, TIME_S } from "./small-release.ts";
 
 let folder: TemporaryFolder;
 let debs: ReadonlyMap<string, Deb>;
@@ -65,6 +65,34 @@ describe.each(PACKAGES)("%s", (name) => {
     expect(control.get("md5sums")!.bytes.toString("utf8").trim().split("\n")).toEqual(sums.sort());
     expect((control.get("conffiles")?.bytes.toString("utf8") ?? "").split("\n").filter((line) => line !== ""))
       .toEqual(settings.map(({ path }) => `/${path}`));
+  });
+});
+
+describe("what a package says about rights", () => {
+  const copyrightOf = (name: string) =>
+    debs.get(name)!.data.get(`usr/share/doc/${name}/copyright`)!.bytes.toString("utf8");
+
+  test.each(PACKAGES)("%s: the project's own terms come first", async (name) => {
+    expect(copyrightOf(name).startsWith(await readFile(join(ROOT, "LICENSE"), "utf8"))).toBe(true);
+  });
+
+  test("an executable names what is inside it, with the terms of each", () => {
+    const text = copyrightOf("tenantctl");
+    expect(text).toMatch(/^bun 1\.0\.0 \(MIT/m);
+    expect(text).toMatch(/^commander \S+ \(MIT\)$/m);
+    expect(text).toMatch(/^openpgp \S+ \(LGPL-3\.0\+\)$/m);
+    expect(text).toContain("GNU LESSER GENERAL PUBLIC LICENSE");
+    expect(text).not.toMatch(/^kysely /m);
+  });
+
+  test("the control plane names every package that it brings", () => {
+    const { data } = debs.get("berth-control-plane")!;
+    const manifests = [...data.keys()].flatMap((path) =>
+      /node_modules\/((?:@[^/]+\/)?[^/]+)\/package\.json$/.exec(path)?.[1] ?? []
+    );
+    const named = [...copyrightOf("berth-control-plane").matchAll(/^-{72}\n(\S+) \S+ \(.+\)\n-{72}$/gm)];
+    expect(named.length).toBeGreaterThan(20);
+    for (const [, name] of named) expect(manifests).toContain(name);
   });
 });
 

@@ -99,15 +99,31 @@ describe("the control plane's Deno", () => {
   const start = () => files.get("usr/lib/berth/bin/start")!.text;
 
   test("may do what the permissions of its configuration say, and is never allowed everything", () => {
-    const lines = start().split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-    expect(lines).toEqual([
-      "set -eu",
-      "cd /usr/lib/berth",
+    expect(start().split("\n").filter((line) => /deno|\$@|src\//.test(line) && !line.startsWith("#"))).toEqual([
       "set -- bin/deno run --no-prompt --no-remote --no-lock --config=deno.json",
       'permissions=$("$@" --allow-env src/permissions.ts)',
       'exec "$@" $permissions src/serve.ts',
     ]);
   });
+
+  test.each([[65_536, "64536"], [2_000, "none"], [1_000_000, "999000"], [1_048_576, "none"]])(
+    "of %i files that it may open, connections get all but 1,000, within what the setting takes: %s",
+    async (files, connections) => {
+      const place = join(folder.path, `start-${files}`);
+      await mkdir(join(place, "bin"), { recursive: true });
+      await writeFile(join(place, "bin/deno"), '#!/bin/sh\necho "${BERTH_CONNECTIONS_MAX:-none}"\n', { mode: 0o755 });
+      // In place of the limit of the machine, which an ordinary user cannot raise.
+      const script = start().replace("/usr/lib/berth", place).replace("$(ulimit -Hn)", String(files));
+      expect(script).toContain(`files=${files}\n`);
+      const env = { PATH: "/usr/bin:/bin" };
+      expect(execFileSync("sh", ["-c", script], { encoding: "utf8", env }).trim()).toBe(connections);
+      const given = execFileSync("sh", ["-c", script], {
+        encoding: "utf8",
+        env: { ...env, BERTH_CONNECTIONS_MAX: "20" },
+      });
+      expect(given.trim()).toBe("20");
+    },
+  );
 
   test("runs files of the package", () => {
     expect(files.has("usr/lib/berth/src/permissions.ts")).toBe(true);
