@@ -361,7 +361,7 @@ export function createEngine(options: EngineOptions) {
         waiting.attempts += 1;
       }
       tries = Math.max(tries, box.queue[0]?.attempts ?? 0);
-      const kept = box.queue.findIndex((waiting) => waiting.attempts <= limits.failures_max);
+      const kept = error.silent ? -1 : box.queue.findIndex((waiting) => waiting.attempts <= limits.failures_max);
       const lost = boxes.answered(box, kept < 0 ? box.queue.length : kept);
       for (const waiting of lost) waiting.fail(error);
     }

@@ -100,11 +100,15 @@ export class CommitError extends Error {
     /** constraint: nothing was written, a named rule is broken. busy: nothing was written, try again. unknown: it may have been written. */
     readonly reason: "constraint" | "busy" | "unknown",
     readonly constraint: string | null,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { readonly silent?: boolean },
   ) {
     super(`commit ${reason}${constraint === null ? "" : ` (${constraint})`}`, options);
     this.name = "CommitError";
+    this.silent = options?.silent ?? false;
   }
+
+  /** The database said nothing for as long as anybody may wait: only the caller tries again. */
+  readonly silent: boolean;
 }
 
 /** What one load and its commit need. */

@@ -6,7 +6,7 @@ import { isConnectionError } from "./sql-error.ts";
 import type { Database } from "./tables.ts";
 import { strictTls } from "./tls.ts";
 
-export { isConnectionError, sqlConstraint, sqlState } from "./sql-error.ts";
+export { isConnectionError, isSilence, sqlConstraint, sqlState } from "./sql-error.ts";
 
 export type ConnectOptions = {
   readonly url: string;

@@ -32,6 +32,10 @@ const SESSION_STATES: ReadonlySet<string> = new Set([
 const DRIVER_WORDS =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable)/;
 
+/** What the driver says when it has waited for as long as it may: for an answer, for the server, or for a free connection. */
+const SILENCE_WORDS =
+  /^(Connection terminated due to connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout)/;
+
 /** The five-character SQLSTATE that PostgreSQL answered, or undefined when the error is not its answer. */
 export function sqlState(error: unknown): string | undefined {
   // Socket errors have codes too ("EPIPE" even has five characters); only PostgreSQL's answers have a severity.
@@ -54,6 +58,13 @@ export function isConnectionError(error: unknown): boolean {
   if (typeof message === "string" && DRIVER_WORDS.test(message)) return true;
   if (Array.isArray(errors)) return errors.some(isConnectionError); // One per address of the host.
   return cause !== undefined && isConnectionError(cause);
+}
+
+/** True when a connection error is not the end of a connection, but that nothing came for as long as we wait. */
+export function isSilence(error: unknown): boolean {
+  const { message, cause } = asFailure(error);
+  if (typeof message === "string" && SILENCE_WORDS.test(message)) return true;
+  return cause !== undefined && isSilence(cause);
 }
 
 function asFailure(error: unknown): Failure {

@@ -12,7 +12,7 @@ import {
 } from "../../actors/engine/store.ts";
 import { type ActorRef, type AnyBehavior, refKey } from "../../actors/engine/types.ts";
 import { COMMIT_SQL, commitParams } from "./commit-call.ts";
-import { type Db, type DbClient, isConnectionError, sqlConstraint, sqlState } from "./pool.ts";
+import { type Db, type DbClient, isConnectionError, isSilence, sqlConstraint, sqlState } from "./pool.ts";
 
 const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 
@@ -132,7 +132,7 @@ function resultsOf(units: readonly Unit[], answer: CallAnswer): readonly UnitRes
 /** Classes 23 (integrity) broke a rule; locks, deadlocks and serialization may go away; the rest is unknown or a bug. */
 function commitErrorOf(error: unknown): unknown {
   if (error instanceof CommitError) return error;
-  if (isConnectionError(error)) return new CommitError("unknown", null, { cause: error });
+  if (isConnectionError(error)) return new CommitError("unknown", null, { cause: error, silent: isSilence(error) });
   const state = sqlState(error);
   if (state === undefined) return error;
   if (state.startsWith("23")) return new CommitError("constraint", sqlConstraint(error) ?? null, { cause: error });

@@ -1,8 +1,9 @@
 // The long trial: histories of the simulator; mistakes made on purpose, all of which must be found; pairs of commands
-// in every order on a real PostgreSQL; real servers and a real PostgreSQL that are killed at random under load; creates of
-// instances at once on many nodes, during which a server is killed.
+// in every order on a real PostgreSQL; real servers and a real PostgreSQL that are killed at random under load; the same on
+// a network that fails, and by clocks that are wrong; creates of instances at once on many nodes, during which a server is
+// killed.
 // Options, each with its default: --histories 100000 --seed 1 --planted 1 --pairs 1 (each nth) --minutes 5 (of kills)
-// --creates 1000. With 0 a part is left out.
+// --network 2 (rounds) --clocks 30 (seconds of load) --creates 1000. With 0 a part is left out.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -20,19 +21,37 @@ const { values } = parseArgs({
     planted: { type: "string", default: "1" },
     pairs: { type: "string", default: "1" },
     minutes: { type: "string", default: "5" },
+    network: { type: "string", default: "2" },
+    clocks: { type: "string", default: "30" },
     creates: { type: "string", default: String(CREATES) },
   },
 });
 
-const results = [
-  values.histories === "0" || await part("simulator/main.ts", "--histories", values.histories, "--seed", values.seed),
-  values.planted === "0" || await part("simulator/main.ts", "--planted"),
-  values.planted === "0" || await part("trial/planted.ts"),
-  values.pairs === "0" || await part("trial/pairs.ts", "--every", values.pairs),
-  values.minutes === "0" || await kills(Number(values.minutes)),
-  values.creates === "0" || printCreates(await runCreates(Number(values.creates))),
+/** By its option. Each answers whether all was well. */
+const PARTS: readonly (readonly [option: keyof typeof values, run: () => Promise<boolean>])[] = [
+  ["histories", () => part("simulator/main.ts", "--histories", values.histories, "--seed", values.seed)],
+  ["planted", () => part("simulator/main.ts", "--planted")],
+  ["planted", () => part("trial/planted.ts")],
+  ["pairs", () => part("trial/pairs.ts", "--every", values.pairs)],
+  ["minutes", () => kills(Number(values.minutes))],
+  ["network", () => part("trial/network.ts", "--rounds", values.network)],
+  ["clocks", () => part("trial/clocks.ts", "--seconds", values.clocks)],
+  ["creates", async () => printCreates(await runCreates(Number(values.creates)))],
 ];
-process.exit(results.every((good) => good) ? 0 : 1);
+
+const said: string[] = [];
+let broken = 0;
+for (const [option, run] of PARTS) {
+  if (values[option] === "0") continue;
+  const start_ms = performance.now();
+  const good = await run();
+  if (!good) broken += 1;
+  said.push(
+    `${option.padEnd(10)} ${good ? "good  " : "broken"} ${Math.round((performance.now() - start_ms) / 1_000)} s`,
+  );
+}
+for (const line of said) console.log(line);
+process.exit(broken === 0 ? 0 : 1);
 
 async function kills(minutes: number): Promise<boolean> {
   const report = await runKills(minutes * 60_000);
