@@ -1,5 +1,5 @@
 // Builds the executables: `deno run -A cli/compile.ts [name...]` writes dist/NAME. They must never be stripped: strip
-// leaves a plain bun behind (ecosystem, trap 8).
+// leaves a plain bun behind.
 import { spawn } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -32,7 +32,7 @@ export function compile(entry: string, executable: string, target?: string): Pro
     // What import() loads stays out of the start, which only modules of this format can.
     "--splitting",
     "--format=esm",
-    // Otherwise the executable reads .env and bunfig.toml of whatever folder it is started in (trap 7).
+    // Otherwise the executable reads .env and bunfig.toml of whatever folder it is started in.
     "--no-compile-autoload-dotenv",
     "--no-compile-autoload-bunfig",
     // The file name is part of the executable: the same one every time makes the build reproducible.

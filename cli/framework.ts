@@ -96,7 +96,7 @@ export async function parse(root: AnyCommand, words: readonly string[], output: 
 }
 
 function seal(member: AnyCommand, root: AnyCommand, output: HelpOutput): void {
-  // The parser must never end the process: output that is still in the pipe would be cut (ecosystem, trap 5).
+  // The parser must never end the process: output that is still in the pipe would be cut.
   member.exitOverride();
   member.configureOutput({
     writeOut: output.out,

@@ -14,7 +14,7 @@ export type Program = {
 export async function start(program: Program): Promise<void> {
   const watch = watchSignals(["SIGINT"]);
   const code = await answer(program, process.argv.slice(2), processWorld(watch.signal));
-  // Never process.exit: it would cut what is still on its way out (ecosystem, trap 5).
+  // Never process.exit: it would cut what is still on its way out.
   process.exitCode = watch.caught() === null ? code : EXIT.interrupted;
 }
 

@@ -10,6 +10,7 @@ export type ApiKeyState = {
   readonly description: string;
   readonly scope: KeyScope;
   readonly bound_to_cn: string | null;
+  /** The tenant that the key acts inside; without one it acts as its owner. */
   readonly tenant_id: string | null;
   readonly created_at: Date;
   readonly expires_at: Date | null;

@@ -1,6 +1,7 @@
 // What an instance can be told.
-import type { InstanceBrand, JobKind } from "../../src/contract/enums.ts";
+import type { JobKind } from "../../src/contract/enums.ts";
 import type { Renaming } from "../../src/pure/resource-name.ts";
+import type { MadeAs } from "./state.ts";
 
 /** A NIC to be made. */
 export type NicPlan = {
@@ -19,27 +20,20 @@ export type NicPlan = {
 type Begins = { readonly operation_id: string; readonly limit_ms: number };
 
 export type InstanceMessage =
-  | {
-    readonly type: "create";
-    readonly id: string;
-    readonly silo_id: string;
-    readonly tenant_id: string;
-    readonly project_id: string;
-    readonly name: string;
-    readonly description: string;
-    readonly brand: InstanceBrand;
-    readonly cpu: number;
-    readonly memory_bytes: number;
-    readonly image_id: string;
-    readonly primary_subnet_id: string;
-    readonly ssh_key_ids: readonly string[];
-    readonly user_data: string | null;
-    /** The primary one first. */
-    readonly nics: readonly NicPlan[];
-    readonly boot_disk: { readonly id: string; readonly size_bytes: number };
-    /** Nodes to try, in this order; the first with room gets it. */
-    readonly candidates: readonly string[];
-  } & Begins
+  | (
+    & {
+      readonly type: "create";
+      readonly silo_id: string;
+      readonly user_data: string | null;
+      /** The primary one first. */
+      readonly nics: readonly NicPlan[];
+      readonly boot_disk: { readonly id: string; readonly size_bytes: number };
+      /** Nodes to try, in this order; the first with room gets it. */
+      readonly candidates: readonly string[];
+    }
+    & MadeAs
+    & Begins
+  )
   | ({ readonly type: "update" } & Renaming)
   | ({ readonly type: "start" } & Begins)
   | ({ readonly type: "stop" } & Begins)

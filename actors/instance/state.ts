@@ -1,5 +1,6 @@
 // The row of an instance, with its NICs and disks as its view joins them.
 import type { DiskKind, InstanceBrand, InstanceState as Name } from "../../src/contract/enums.ts";
+import type { Named } from "../../src/pure/resource-name.ts";
 import type { At } from "../engine/table.ts";
 import type { OperationKind } from "./operation.ts";
 
@@ -35,18 +36,20 @@ export type DiskRow = {
   readonly created_at: string;
 };
 
-type Columns = {
+/** What it is made as. Nothing of it changes but what people call it. */
+export type MadeAs = {
   readonly id: string;
   readonly tenant_id: string;
   readonly project_id: string;
-  readonly name: string;
-  readonly description: string;
   readonly brand: InstanceBrand;
   readonly cpu: number;
   readonly memory_bytes: number;
   readonly image_id: string;
   readonly primary_subnet_id: string;
   readonly ssh_key_ids: readonly string[];
+} & Named;
+
+type Columns = MadeAs & {
   readonly host_cn_uuid: string | null;
   /** Why it failed. */
   readonly reason: string | null;

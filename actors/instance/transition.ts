@@ -1,7 +1,7 @@
 // An instance: what may happen to it in which state. Document 3, States and transitions. Between two states an operation is
 // at work on it, alone; the cells are in the files beside this one.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
-import { type Of, runTable, type Table } from "../engine/table.ts";
+import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
 import { create } from "./creation.ts";
 import { bind, mayMove, unbind } from "./floating-ips.ts";
@@ -12,8 +12,6 @@ import { destroy, forceDelete, notDeletable, nothingLeft, release, unwind } from
 import { missed, reported } from "./report.ts";
 import type { InstanceState } from "./state.ts";
 import { instanceView } from "./view.ts";
-
-type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 
 /** The same in every state. */
 function everywhere<Cell>(cell: Cell) {

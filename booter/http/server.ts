@@ -1,12 +1,12 @@
 // The HTTP server for firmware, iPXE and the setup script: HEAD and GET with an exact length, one range, connections
 // kept (HttpBootDxe trips over a server that closes after every answer, edk2 #9920), no redirects, no empty header.
 // A reader that takes nothing for half a minute is cut.
-import { Buffer } from "node:buffer";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { HEADER_BYTES_MAX, HEADERS_READ_MS, IDLE_SOCKET_MS, URI_BYTES_MAX } from "../../src/contract/limits.ts";
+import { joinedBytes } from "../../src/pure/joined-bytes.ts";
 import type { Counters } from "../counters.ts";
 import { peerText } from "../ipv4.ts";
 import { HTTP_CONNECTIONS_MAX, HTTP_STALLED_MS, REPORT_BYTES_MAX } from "../limits.ts";
@@ -92,7 +92,7 @@ async function bodyOf(req: IncomingMessage): Promise<Uint8Array | null> {
     if (bytes > REPORT_BYTES_MAX) return null;
     parts.push(part);
   }
-  return Buffer.concat(parts);
+  return joinedBytes(parts);
 }
 
 async function write(req: IncomingMessage, res: ServerResponse, answer: HttpAnswer, stalled_ms: number) {

@@ -8,6 +8,7 @@ import { Failure } from "../kit/failure.ts";
 import type { World } from "../kit/world.ts";
 import { checkedUrl } from "./address.ts";
 import { FIRST_RETRY_MS, PATIENCE, type Patience, REDIRECTS_MAX } from "./limits.ts";
+import { joinedBytes } from "../../src/pure/joined-bytes.ts";
 
 export type Reply = {
   readonly url: string;
@@ -139,15 +140,5 @@ async function getDocumentOnce(
   if (length !== null && Number(length) !== bytes && !reply.headers.has("content-encoding")) {
     throw new Unreachable(`${address}: broke off`, EXIT.failure);
   }
-  return concat(chunks, bytes);
-}
-
-function concat(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
+  return joinedBytes(chunks);
 }

@@ -1,5 +1,6 @@
 // A node may be named by its UUID, a unique prefix of it, or its hostname.
 import type { CnView } from "../../src/contract/cn.ts";
+import type { Question } from "../kit/confirmation.ts";
 import type { Io } from "../kit/io.ts";
 import { plainText } from "../kit/plain-text.ts";
 import { isUuid, pickRecord, type RecordKind } from "./record-name.ts";
@@ -35,4 +36,10 @@ export function pickNode(nodes: readonly CnView[], name: string): CnView {
 /** `rack1-n4 (3f2a9c1e-...)`, safe to print. */
 export function nodeTitle({ hostname, server_uuid }: Pick<CnView, "hostname" | "server_uuid">): string {
   return `${plainText(hostname)} (${plainText(server_uuid)})`;
+}
+
+/** The question before something that a node does not come back from; it is answered by the node's name. */
+export async function askAbout(io: Io, server_uuid: string, warning: (title: string) => string): Promise<Question> {
+  const node = await findNode(io, server_uuid);
+  return { warning: warning(nodeTitle(node)), names: [node.hostname, node.server_uuid] };
 }

@@ -9,6 +9,7 @@ import { createGunzip } from "node:zlib";
 import { messageOf, VendorFault } from "../fault.ts";
 import { isPublicAddress } from "./address.ts";
 import type { Answer, Exchange, Request } from "./exchange.ts";
+import { joinedBytes } from "../../src/pure/joined-bytes.ts";
 
 export type LiveSetting = {
   readonly user_agent: string;
@@ -187,15 +188,5 @@ async function readBody(response: http.IncomingMessage, { method, url, bytes_max
   if (encoding === "identity" && length !== undefined && Number(length) !== bytes) {
     throw new Error("shorter than announced");
   }
-  return concat(chunks, bytes);
-}
-
-function concat(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
+  return joinedBytes(chunks);
 }

@@ -1,11 +1,12 @@
 // Every cell of a compute node's table, run once. What each must do is written here from document 2 (CN state) and
 // document 4 (1.1 to 1.5), not read from the table.
 import { describe, expect, test } from "vitest";
-import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
+import type { CnMessage } from "../../actors/cn/messages.ts";
 import { type CnState, UNRESTRICTED } from "../../actors/cn/state.ts";
 import { cn, cnTable } from "../../actors/cn/transition.ts";
 import type { Out } from "../../actors/engine/types.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
+import { EPOCH, KEY, NOW, UUID } from "../setup/cells.ts";
 
 // go STATE: the next state (gone: the row is removed). ignore: nothing is written. 404, 409: refused.
 const CELLS = `
@@ -37,21 +38,9 @@ const EXPECTED = ROWS.flatMap((row) => {
   return cells.map((cell, index) => [message, STATES[index] ?? "", cell] as const);
 });
 
-const NOW = new Date("2026-03-01T12:00:00.000Z");
 const later = (ms: number) => new Date(NOW.getTime() + ms);
-const UUID = "11111111-2222-4333-8444-555555555555";
 const OLD_KEY = "aaaaaaaa-0000-7000-8000-000000000001";
 
-const KEY: NewNodeKey = {
-  id: "aaaaaaaa-0000-7000-8000-000000000002",
-  lookup: "abcdefghijkl",
-  secret_sha256: "ab".repeat(32),
-  sealed: "s1.key",
-  sealed_tickets: "s1.tickets",
-  user_id: "aaaaaaaa-0000-7000-8000-000000000003",
-};
-
-const EPOCH = 7;
 const APPROVAL: SetupApproval = {
   disk_layout: "single",
   disk_width: null,

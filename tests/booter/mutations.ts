@@ -17,7 +17,7 @@ import { clientPacket, CLIENTS, DISCOVER_TYPE, readReply, REQUEST_TYPE } from ".
 import { seeded } from "./seeded.ts";
 import { dotted } from "./site.ts";
 
-export const MUTATED_MAC = "52:54:00:aa:00:01";
+const MUTATED_MAC = "52:54:00:aa:00:01";
 const SOURCE = { address: "10.0.0.99", port: 68 };
 
 export type Mutated = {
@@ -134,7 +134,6 @@ export function mutatedBus(count: number): Mutated {
 }
 
 /** A login, a queue, a consumer and a message: ten frames. */
-export const BUS_STREAM_FRAMES = 10;
 function busStream(): Buffer {
   const start_ok = Buffer.concat([u16(10), u16(11), u32(0), shortText("PLAIN"), longText("\0u\0p"), shortText("en")]);
   const method = (channel: number, ...parts: Buffer[]) => frame(METHOD, channel, Buffer.concat(parts));

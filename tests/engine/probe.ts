@@ -56,10 +56,10 @@ export type LampMessage =
 
 export const NO_CURRENT = fault("conflict", "no current left");
 export const NO_ADDRESS = fault("conflict", "no address left");
-export const LABEL_TAKEN = fault("conflict", "label is taken");
+const LABEL_TAKEN = fault("conflict", "label is taken");
 const LIT_MS = 60_000;
 
-export const lampTable: Table<LampState, LampMessage> = {
+const lampTable: Table<LampState, LampMessage> = {
   make: { absent: make, off: "lamp exists", on: "lamp exists" },
   switch_on: { absent: "missing", off: switchOn, on: "lamp is <STATE> already" },
   switch_off: { absent: "missing", off: "ignore", on: switchOff },

@@ -50,7 +50,7 @@ here="$PWD"
 cd "$BERTH"
 deno task dev > "$here/dev.log" 2>&1 &
 laboratory=$!
-until [ "$(grep -c '^Claim code: ' "$here/dev.log")" = 3 ]; do kill -0 "$laboratory"; sleep 0.2; done
+until grep '^Ctrl-C' "$here/dev.log" && [ "$(grep -c '^Claim code: ' "$here/dev.log")" = 3 ]; do kill -0 "$laboratory"; sleep 0.2; done
 eval "$(grep '^  export OPSCTL_' "$here/dev.log")"
 code="$(cat "$BERTH_DATA_DIR/nodes/lab-node-1/claim-code")"
 grep "^Claim code: $code" "$here/dev.log"

@@ -10,7 +10,7 @@ export type InsertLoad = {
 };
 
 const RETRY_MS = 20;
-export const WORKERS = 16;
+const WORKERS = 16;
 
 export async function createLoadTable(db: Db): Promise<void> {
   await db.query("create table load (id uuid primary key, worker integer not null)");

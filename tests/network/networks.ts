@@ -82,7 +82,7 @@ export const clash = (message: string) => [409, "Conflict", message];
 export const NOT_FOUND = [404, "NotFound", "Not Found"];
 
 /** Names that no record may have, and why. Document 3, Networking resources. */
-export const BAD_NAMES: readonly (readonly [name: string, why: string])[] = [
+const BAD_NAMES: readonly (readonly [name: string, why: string])[] = [
   ["", "must be 1 to 63 bytes long"],
   ["a".repeat(64), "must be 1 to 63 bytes long"],
   ["ä".repeat(32), "must be 1 to 63 bytes long"],

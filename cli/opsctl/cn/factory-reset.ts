@@ -3,7 +3,7 @@ import { type AnyCommand, command } from "../../framework.ts";
 import { confirm } from "../../kit/confirmation.ts";
 import { plainText } from "../../kit/plain-text.ts";
 import { withIo } from "../../kit/run.ts";
-import { findNode, NODE_ARGUMENT, nodeTitle, resolveNode } from "../node-name.ts";
+import { askAbout, NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
 export function factoryReset(): AnyCommand {
   return command(
@@ -14,15 +14,11 @@ export function factoryReset(): AnyCommand {
     .option("--yes", "do not ask for confirmation")
     .action(withIo(async (io, name, { yes }) => {
       const server_uuid = await resolveNode(io, name);
-      await confirm(io, yes === true, async () => {
-        const node = await findNode(io, server_uuid);
-        return {
-          warning: `Reset ${nodeTitle(node)}:\n` +
-            "it loses its API key and its setup, and waits for setup again.\n" +
-            "It runs on until it boots; its disks are not touched.",
-          names: [node.hostname, node.server_uuid],
-        };
-      });
+      await confirm(io, yes === true, () =>
+        askAbout(io, server_uuid, (title) =>
+          `Reset ${title}:\n` +
+          "it loses its API key and its setup, and waits for setup again.\n" +
+          "It runs on until it boots; its disks are not touched."));
       const node = await io.post<CnView>(`/v1/cns/${server_uuid}/factory-reset`);
       io.print(node, `Reset CN ${plainText(node.server_uuid)} (state=${plainText(node.state)})`);
       io.note(

@@ -1,7 +1,7 @@
 import { type AnyCommand, command } from "../../framework.ts";
 import { confirm } from "../../kit/confirmation.ts";
 import { withIo } from "../../kit/run.ts";
-import { findNode, NODE_ARGUMENT, nodeTitle, resolveNode } from "../node-name.ts";
+import { askAbout, NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
 export function remove(): AnyCommand {
   return command("remove", "Remove the record of a disabled, pending or awaiting_setup node and revoke its key")
@@ -9,15 +9,11 @@ export function remove(): AnyCommand {
     .option("--yes", "do not ask for confirmation")
     .action(withIo(async (io, name, { yes }) => {
       const server_uuid = await resolveNode(io, name);
-      await confirm(io, yes === true, async () => {
-        const node = await findNode(io, server_uuid);
-        return {
-          warning: `Remove ${nodeTitle(node)}:\n` +
-            "its record and its API key go for good, its boot records are decommissioned.\n" +
-            "To bring the machine back, reactivate each of its MACs and enrol it from the start.",
-          names: [node.hostname, node.server_uuid],
-        };
-      });
+      await confirm(io, yes === true, () =>
+        askAbout(io, server_uuid, (title) =>
+          `Remove ${title}:\n` +
+          "its record and its API key go for good, its boot records are decommissioned.\n" +
+          "To bring the machine back, reactivate each of its MACs and enrol it from the start."));
       await io.send({ method: "DELETE", path: `/v1/cns/${server_uuid}` });
       io.print(null, `Removed CN ${server_uuid}`);
     }));
