@@ -262,8 +262,8 @@ describe("verify over 1,000 events and more", () => {
     expect((await tampered(`delete from audit_event where seq > ${head.seq - 5}`))?.seq).toBe(head.seq - 4);
   });
 
-  test("200 single bytes, changed anywhere, are each found at their event", async () => {
-    for (let seq = 0; seq < 1_000; seq += 5) {
+  test("50 single bytes, changed anywhere, are each found at their event", async () => {
+    for (let seq = 0; seq < 1_000; seq += 20) {
       await t.db.query(
         "update audit_event set canonical = overlay(canonical placing '~' from (seq * 7 % length(canonical) + 1)::int) where seq = $1",
         [seq],

@@ -443,10 +443,14 @@ async function ownKey(column: string): Promise<string> {
   return (await t.call("POST", "/v1/auth/api-keys", { key, body: { description: "to be deleted" } })).body.id;
 }
 
+/** Credentials are judged before what is named: each is tried on what exists, so many on what does not. */
+const ABSENT_MAX = 3;
+
 async function cell(route: string, column: string): Promise<string> {
   const statuses = { existing: new Set<number>(), absent: new Set<number>() };
   for (const objects of ["existing", "absent"] as const) {
-    for (const headers of callers.get(column) ?? []) {
+    const tried = callers.get(column) ?? [];
+    for (const headers of objects === "existing" ? tried : tried.slice(0, ABSENT_MAX)) {
       const answer = await ask(route, column, objects, headers);
       statuses[objects].add(answer.status);
       if (answer.status === 401) expect(answer.text).toBe(UNAUTHENTICATED);

@@ -4,7 +4,10 @@ import { openClient, openPool } from "../../src/db/pool.ts";
 import { createLoadTable, lostInserts, startInserts } from "../harness/acknowledged-inserts.ts";
 import { freshDatabase } from "../harness/database.ts";
 
-const ABUSE_MS = 4_000;
+/** At least so many; it goes on until enough was cut and acknowledged, however slow the machine. */
+const ROUNDS_MIN = 40;
+const TERMINATED_MIN = 20;
+const ACKNOWLEDGED_MIN = 500;
 
 test("backends terminated at random lose no acknowledged insert, and nothing hangs or crashes", async () => {
   const database = await freshDatabase();
@@ -14,7 +17,8 @@ test("backends terminated at random lose no acknowledged insert, and nothing han
     await createLoadTable(db);
     const load = startInserts(db);
     let terminated = 0;
-    for (const end = Date.now() + ABUSE_MS; Date.now() < end;) {
+    const enough = () => terminated > TERMINATED_MIN && load.acknowledged.length > ACKNOWLEDGED_MIN;
+    for (let round = 0; round < ROUNDS_MIN || !enough(); round++) {
       const { rowCount } = await killer.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
          where application_name = 'victim' and datname = current_database() order by random() limit 2`,
@@ -23,8 +27,6 @@ test("backends terminated at random lose no acknowledged insert, and nothing han
       await new Promise((wake) => setTimeout(wake, Math.random() * 100));
     }
     await load.stop();
-    expect(terminated).toBeGreaterThan(20);
-    expect(load.acknowledged.length).toBeGreaterThan(500);
     expect(await lostInserts(db, load.acknowledged)).toEqual([]);
     expect(db.stats().waiting).toBe(0);
   } finally {

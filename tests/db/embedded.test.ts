@@ -6,14 +6,14 @@ import { isAlive } from "../../src/db/data-folder.ts";
 import { startEmbedded } from "../../src/db/embedded.ts";
 import { openClient } from "../../src/db/pool.ts";
 import { type Program, startProgram } from "../harness/program.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { databaseFolder, type TemporaryFolder } from "../harness/temporary-folder.ts";
 
 const settings = { fsync: "off" };
 let folder: TemporaryFolder;
 let programs: Program[] = [];
 
 beforeEach(async () => {
-  folder = await temporaryFolder("embedded");
+  folder = await databaseFolder("embedded");
 });
 
 afterEach(async () => {

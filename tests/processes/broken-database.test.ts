@@ -9,11 +9,11 @@ import { must, request } from "./client.ts";
 import { auditViolations, historyViolations, invariantViolations } from "./history.ts";
 import { type Load, registration, startLoad } from "./load.ts";
 
-const TERMINATING_MS = 8_000;
+const TERMINATING_MS = 4_000;
 /** On a slow machine it goes on until there was enough of it, but not for ever. */
 const TERMINATING_MS_MAX = 60_000;
 const TERMINATING_SLICE_MS = 1_000;
-const LOAD_MS = 1_500;
+const LOAD_MS = 1_000;
 const OUTAGE_MS = 500;
 const PATIENCE_MS = 60_000;
 /** Enough that the two met. */

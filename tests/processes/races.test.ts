@@ -9,9 +9,9 @@ import { auditViolations, invariantViolations } from "./history.ts";
 import { approval, registration } from "./load.ts";
 import { type Pair, startPair } from "./pair.ts";
 
-const CODES = 20;
+const CODES = 10;
 const APPROVERS = 10;
-const WINDOW_ROUNDS = 5;
+const WINDOW_ROUNDS = 3;
 const WINDOW_COUNT = 10;
 const REGISTRATIONS = 100;
 const KILL_AFTER_MS = [20, 10, 5, 2, 0];

@@ -9,7 +9,7 @@ import { isAlive } from "../../src/db/data-folder.ts";
 import { openClient, openPool } from "../../src/db/pool.ts";
 import { emptyDatabase, freshDatabase } from "../harness/database.ts";
 import { type ServerOptions, type ServerProcess, startServer } from "../harness/server-process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { databaseFolder, type TemporaryFolder } from "../harness/temporary-folder.ts";
 import { type Answer, must, request } from "./client.ts";
 import { historyViolations } from "./history.ts";
 import { registration, startLoad } from "./load.ts";
@@ -38,7 +38,7 @@ async function databaseUrl(making: typeof freshDatabase): Promise<string> {
 }
 
 async function folder(): Promise<TemporaryFolder> {
-  const made = await temporaryFolder("server");
+  const made = await databaseFolder("server");
   leftovers.push(made.remove);
   return made;
 }

@@ -14,7 +14,7 @@ const KILLS_MAX = 50;
 const ACKNOWLEDGED_MIN = 50;
 const HOT_MIN = 10;
 const PATIENCE_MS = 60_000;
-const PAUSE_MS_MAX = 2_000;
+const PAUSE_MS_MAX = 1_000;
 
 let database: FreshDatabase;
 let pair: Pair;

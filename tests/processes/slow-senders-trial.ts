@@ -1,7 +1,8 @@
 // `task start` is exposed without a proxy, so it must not wait for senders that never finish. The limits are the real ones
-// (src/contract/limits.ts), therefore this file mostly waits.
+// (src/contract/limits.ts), therefore this file mostly waits, and is a part of `deno task trial`. The same rules with short
+// limits: tests/http/node-server.test.ts.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BODY_READ_MS, HEADERS_READ_MS } from "../../src/contract/limits.ts";
+import { HEADERS_READ_MS } from "../../src/contract/limits.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { type ServerProcess, startServer } from "../harness/server-process.ts";
 import { rawClient } from "../http/raw-client.ts";
@@ -9,8 +10,6 @@ import { must } from "./client.ts";
 
 /** A timer may come early by this much. */
 const EARLY_MS = 3_000;
-/** For a slow machine. A server that restarted its clock at every byte would wait without end. */
-const LATE_MS = 20_000;
 const DRIP_MS = 1_000;
 
 let database: FreshDatabase;
@@ -26,7 +25,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Sends `start`, then a byte a second until the server has closed the connection. */
+/** Sends `start`, then a byte a second until the server has closed. One that restarted its clock at every byte never would. */
 async function drip(start: string) {
   const client = await rawClient(server.port);
   client.send(start);
@@ -40,13 +39,10 @@ test.concurrent("a header that is sent byte by byte is cut with 408", async () =
   const { text, after_ms } = await drip("GET /v1/health HTTP/1.1\r\nHost: berth\r\nX-Slow: ");
   expect(text).toMatch(/^HTTP\/1\.1 408 /);
   expect(after_ms).toBeGreaterThan(HEADERS_READ_MS - EARLY_MS);
-  expect(after_ms).toBeLessThan(HEADERS_READ_MS + LATE_MS);
 }, 90_000);
 
 test.concurrent("a body that is sent byte by byte is cut with 408, and others are served meanwhile", async () => {
   const slow = drip("POST /v1/agent/register HTTP/1.1\r\nHost: berth\r\nContent-Length: 1000\r\n\r\n");
   expect(await must(server.url, { method: "GET", path: "/v1/health", key: "" })).toMatchObject({ status: "ok" });
-  const { text, after_ms } = await slow;
-  expect(text).toMatch(/^HTTP\/1\.1 408 /);
-  expect(after_ms).toBeLessThan(HEADERS_READ_MS + BODY_READ_MS + LATE_MS);
+  expect((await slow).text).toMatch(/^HTTP\/1\.1 408 /);
 }, 90_000);

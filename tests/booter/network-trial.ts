@@ -1,0 +1,124 @@
+// The booter as a process whose way to the control plane fails: silence, connections that are gone on one side, answers cut
+// in the middle, delays. It answers nobody whom it does not know, serves who is enrolled, and needs no help to come back.
+// reliability.md, B-01 and B-02.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { LOOKUP_LATE_MS } from "../../booter/limits.ts";
+import { loopbackConfig } from "../../src/lab/booter-config.ts";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type NetworkProxy, openProxy } from "../harness/network-proxy.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { newMac, putPolicy, setUp } from "../setup/machine.ts";
+import { type BooterProcess, type PlaneSocket, servePlane, startBooter } from "./booter-process.ts";
+import { ADMIN_NETWORK, discover, openRelay, type Relay, relayed, SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
+
+const WAIT = { timeout: 120_000, interval: 100 };
+const STRANGERS = 1_000;
+const MACHINES = 30;
+const DELAY_MS = 300;
+/** In the head of an answer. */
+const CUT_AFTER_BYTES = 40;
+
+let folder: TemporaryFolder;
+let t: TestPlane;
+let socket: PlaneSocket;
+let network: NetworkProxy;
+let booter: BooterProcess;
+let relay: Relay;
+/** A node whose records say that it is set up. */
+let enrolled: string;
+
+beforeAll(async () => {
+  folder = await temporaryFolder("booter-network");
+  await stageFiles(folder.path);
+  t = await openTestPlane();
+  okOf(await putPolicy(t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK }));
+  enrolled = (await setUp(t)).macs[0]!;
+  socket = await servePlane(t, "127.0.0.1");
+  network = await openProxy({ target_port: Number(new URL(socket.url).port) });
+  const { secret } = await t.mintKey("booter");
+  await writeFile(join(folder.path, "key"), `${secret}\n`, { mode: 0o600 });
+  const config = join(folder.path, "booter.toml");
+  await writeFile(
+    config,
+    loopbackConfig(folder.path, { plane_url: `http://127.0.0.1:${network.port}`, more: SETUP_BLOCK }),
+  );
+  booter = await startBooter({ config });
+  relay = await openRelay({ booter });
+});
+afterAll(async () => {
+  relay.close();
+  await booter.kill();
+  await network.close();
+  await socket.close();
+  await t.close();
+  await folder.remove();
+});
+beforeEach(() => network.heal());
+
+/** Asks once; whether an answer has come within a moment. */
+async function answers(mac: string): Promise<boolean> {
+  const asked = discover(mac);
+  const answered = relay.ask(asked).then(() => true);
+  return await Promise.race([answered, pause(2_000).then(() => false)]);
+}
+
+const enrols = (mac = newMac()) => expect.poll(() => answers(mac), WAIT).toBe(true);
+const pause = (duration_ms: number) => new Promise((wake) => setTimeout(wake, duration_ms));
+
+test(
+  "silence: strangers hear nothing, then or later; who is enrolled boots; afterwards machines enrol again",
+  async () => {
+    await expect.poll(() => answers(enrolled), WAIT).toBe(true);
+    const { swallowed } = network.counters;
+    network.silence();
+    const strangers = Array.from({ length: STRANGERS }, () => discover(newMac()));
+    const began_ms = performance.now();
+    for (const stranger of strangers) relay.send(relayed(stranger));
+    do await expect.poll(() => answers(enrolled), WAIT).toBe(true); while (
+      performance.now() - began_ms < LOOKUP_LATE_MS + 1_000
+    );
+    expect(network.counters.swallowed).toBeGreaterThan(swallowed);
+    network.heal();
+    await enrols();
+    const asked = new Set(strangers.map(({ xid }) => xid));
+    expect(relay.replies.filter(({ xid }) => asked.has(xid))).toEqual([]);
+  },
+  180_000,
+);
+
+test.each(["server", "client"] as const)("connections whose %s is gone: machines enrol all the same", async (side) => {
+  const { half_open } = network.counters;
+  await expect.poll(() => network.open(), WAIT).toBeGreaterThan(0);
+  network.loseSide(side);
+  await enrols();
+  expect(network.counters.half_open).toBeGreaterThan(half_open);
+}, 180_000);
+
+test("answers cut in the middle: every machine enrols in the end, with one record and one address each", async () => {
+  const { cut } = network.counters;
+  const macs = Array.from({ length: MACHINES }, newMac);
+  for (const mac of macs) {
+    const before = network.counters.cut;
+    do {
+      network.cutAfter("to_client", CUT_AFTER_BYTES);
+      await answers(mac);
+    } while (network.counters.cut === before);
+    await enrols(mac);
+  }
+  expect(network.counters.cut - cut).toBeGreaterThanOrEqual(MACHINES);
+  const { rows } = await t.db.query<{ mac: string; address: string }>(
+    "select mac, address from boot_record where mac = any($1)",
+    [macs],
+  );
+  expect(rows).toHaveLength(MACHINES);
+  expect(new Set(rows.map(({ address }) => address)).size).toBe(MACHINES);
+}, 300_000);
+
+test("a slow control plane: machines enrol", async () => {
+  const { delayed } = network.counters;
+  network.delay(DELAY_MS);
+  await enrols();
+  expect(network.counters.delayed).toBeGreaterThan(delayed);
+}, 180_000);
