@@ -1,5 +1,6 @@
 // Many creates at once, for more instances than there is room for, on 100 light node agents over two servers of which one
-// is killed in the middle. Its clients go over to the other with the same Idempotency-Key.
+// is killed in the middle. Its clients go over to the other with the same Idempotency-Key. All the while the network
+// between agents and servers fails in every way it has.
 // Alone: `deno run -A tests/trial/creates.ts`, with --creates=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -8,11 +9,13 @@ import { startFleet } from "../bench/agents-fleet.ts";
 import type { Pace } from "../bench/agents-node.ts";
 import { type Created, createOne } from "../bench/creates-client.ts";
 import { capacityFor, createCall, openCreatesSite } from "../bench/creates-site.ts";
+import { brokenInvariants } from "../doctor/broken.ts";
 import { ownCluster } from "../harness/cluster.ts";
 import { databaseUrl } from "../harness/database-url.ts";
 import { type Pair, startPair } from "../processes/pair.ts";
 import { brokenRules, freeAddresses, isAtRest } from "./creates-checks.ts";
 import { clientViolations, findInstances, nodeViolations } from "./creates-history.ts";
+import { openAgentNetworks } from "./creates-network.ts";
 
 export type CreatesReport = {
   readonly creates: number;
@@ -36,7 +39,8 @@ const ROOM_SHARE = 0.9;
 const KILLED_AT_SHARE = 0.3;
 const PACE: Pace = {
   heartbeat_ms: 5_000,
-  claim_wait_s: 30,
+  // An agent notices that nobody is there this long and a request later.
+  claim_wait_s: 10,
   error_retry_ms: 500,
   capacity_ms: 30_000,
   status: { check_ms: 500, full_ms: 60_000 },
@@ -65,9 +69,9 @@ export async function runCreates(creates: number): Promise<CreatesReport> {
 async function strike(creates: number, pair: Pair, url: string): Promise<CreatesReport> {
   const slots = Math.ceil(creates * ROOM_SHARE / NODES);
   const { nodes, projects } = await openCreatesSite(pair.urls()[0]!, { nodes: NODES, projects: PROJECTS });
-  const ports = pair.urls().map((each) => Number(new URL(each).port));
+  const networks = await openAgentNetworks(pair.urls().map((each) => Number(new URL(each).port)));
   const fleet = startFleet({
-    ports,
+    ports: networks.ports,
     nodes,
     pace: PACE,
     capacity: capacityFor(slots),
@@ -87,10 +91,12 @@ async function strike(creates: number, pair: Pair, url: string): Promise<Creates
           limit_ms: CREATE_LIMIT_MS,
         }),
     );
+    const striking = networks.strike();
     while (load.acknowledged() < slots * NODES * KILLED_AT_SHARE && !load.over()) await sleep(LOOK_MS);
     const before = load.over() ? 0 : load.acknowledged();
     await pair.kill(0);
     const { made, took_s } = await load.all;
+    await striking;
     await rest(() => isAtRest(db));
     const agents = await fleet.report();
     const instances = await findInstances(db);
@@ -106,10 +112,12 @@ async function strike(creates: number, pair: Pair, url: string): Promise<Creates
         "attempts without an answer": sum(made, ({ unanswered }) => unanswered),
         "acknowledged by the other server": sum(made, ({ went_over, id }) => went_over && id !== null ? 1 : 0),
         "calls of agents without an answer": agents.unanswered,
+        ...networks.happened(),
         "refused for want of room": sum(made, ({ outcome }) => outcome === "no_room" ? 1 : 0),
       },
       violations: [
         ...await brokenRules(db),
+        ...await brokenInvariants(db),
         ...clientViolations(made, instances),
         ...nodeViolations(agents, instances),
         ...(taken === instances.length ? [] : [`${taken} addresses are taken for ${instances.length} instances`]),
@@ -117,6 +125,7 @@ async function strike(creates: number, pair: Pair, url: string): Promise<Creates
     };
   } finally {
     await fleet.stop();
+    await networks.close();
     await db.close();
   }
 }

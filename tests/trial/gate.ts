@@ -54,7 +54,7 @@ export function createGate(watch: Db, names: readonly [string, string]): Gate {
   async function isBlocked(party: Party): Promise<boolean> {
     const { rows: [row] } = await watch.query<{ blocked: boolean }>(
       `select bool_and(wait_event_type = 'Lock') as blocked from pg_stat_activity
-        where application_name = $1 and state = 'active'`,
+        where application_name = $1 and state = 'active' and datname = current_database()`,
       [names[party]],
     );
     return row?.blocked === true;

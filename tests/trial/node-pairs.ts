@@ -1,10 +1,9 @@
 // Every pair of commands on one node, in every state it can be in, in every order of their statements with up to two
 // changes of turn: what both hear and what is left is what one of them after the other would have made. reliability.md,
 // R-02 and section 4, L2.
-import { randomBytes } from "node:crypto";
 import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
-import { brokenInvariants } from "../doctor/broken.ts";
-import { newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
+import { nodeKey, registration } from "./node-messages.ts";
+import { checkAll, newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
 import type { TwoEngines } from "./two-engines.ts";
 
 const STATES = ["absent", "pending", "approved", "disabled", "awaiting_setup", "setting_up"] as const;
@@ -23,7 +22,7 @@ type Ground = {
 type Make = (ground: Ground, by: string, two: TwoEngines) => CnMessage;
 
 const COMMANDS: Readonly<Record<string, Make>> = {
-  register: ({ id, words }, by, two) => registration(id, newCode(words, by), newKey(words, by, two), two),
+  register: ({ id, words }, by, two) => registered({ id, code: newCode(words, by), key: newKey(words, by, two) }, two),
   approve: ({ code, words }, by, two) => ({
     type: "approve",
     claim_code: code,
@@ -90,10 +89,10 @@ export async function runNodePairs(two: TwoEngines, every = 1): Promise<PairRepo
       },
       left: (ground) => leftOf(two, ground),
     });
-    if (report.pairs % CHECK_EVERY === 0) report.violations.push(...await brokenInvariants(two.db));
+    if (report.pairs % CHECK_EVERY === 0) await checkAll(two, report);
   }
   await two.rest();
-  report.violations.push(...await brokenInvariants(two.db));
+  await checkAll(two, report);
   return report;
 }
 
@@ -127,7 +126,7 @@ async function groundIn(state: State, two: TwoEngines): Promise<Ground> {
     case "pending":
     case "approved":
     case "disabled":
-      await tell(registration(id, code, key, two));
+      await tell(registered({ id, code, key }, two));
       if (state !== "pending") await tell({ type: "approve", claim_code: code, key, operation_id: two.newId() });
       if (state === "disabled") await tell({ type: "disable" });
       return ground;
@@ -141,22 +140,10 @@ async function groundIn(state: State, two: TwoEngines): Promise<Ground> {
   }
 }
 
-function registration(server_uuid: string, claim_code: string, key: NewNodeKey, two: TwoEngines): CnMessage {
-  return {
-    type: "register",
-    server_uuid,
-    hostname: "registered",
-    admin_ip: null,
-    sysinfo: {},
-    console_listen_port: null,
-    console_tls_spki_sha256_hex: null,
-    claim_code,
-    claim_code_ttl_s: 3_600,
-    registration_id: two.newId(),
-    poll_token_sha256: randomBytes(32).toString("hex"),
-    key,
-    operation_id: two.newId(),
-  };
+type Node = { readonly id: string; readonly code: string; readonly key: NewNodeKey };
+
+function registered({ id, code, key }: Node, { newId }: TwoEngines): CnMessage {
+  return registration({ server_uuid: id, hostname: "registered", claim_code: code, key }, newId);
 }
 
 function approval(epoch: number, two: TwoEngines): CnMessage {
@@ -182,7 +169,5 @@ function newEpoch(words: Map<string, string>, by: string): number {
 function newKey(words: Map<string, string>, by: string, two: TwoEngines): NewNodeKey {
   const id = two.newId();
   words.set(id, `the key of ${by}`);
-  const lookup = randomBytes(6).toString("hex");
-  const secret_sha256 = randomBytes(32).toString("hex");
-  return { id, lookup, secret_sha256, sealed: `sealed ${by}`, sealed_tickets: `tickets ${by}`, user_id };
+  return nodeKey({ id, user_id, by });
 }

@@ -1,7 +1,8 @@
 // What operations meet at: a project with a VPC and all that can be in one, an empty VPC, an empty project, an empty
 // tenant, and a node with room for one instance. Made anew for every history.
 import { randomBytes } from "node:crypto";
-import { createdSubnet, createdVpc } from "./parent-messages.ts";
+import { nodeKey, registration } from "./node-messages.ts";
+import { createdFloatingIp, createdImage, createdSubnet, createdVpc, GIB } from "./parent-messages.ts";
 import type { TwoEngines } from "./two-engines.ts";
 
 /** What a whole run shares. */
@@ -25,7 +26,6 @@ export type Ground = Site & {
   readonly empty_tenant: string;
 };
 
-export const GIB = 2 ** 30;
 const EVERY_TABLE = [
   "vpc",
   "subnet",
@@ -83,39 +83,13 @@ export async function newGround(two: TwoEngines, site: Site): Promise<Ground> {
     make({ kind: "tenant", id }, { type: "create", id, silo_id, name: `tenant-${id}`, description: "" });
   const project = (id: string) =>
     make({ kind: "project", id }, { type: "create", id, tenant_id, name: `project-${id}`, description: "" });
-  await Promise.all([tenant(tenant_id), tenant(g.empty_tenant), addNode(two, g)]);
+  await Promise.all([tenant(tenant_id), tenant(g.empty_tenant), addNode(two, { ...g, ram_mb: ROOM_MB })]);
   await Promise.all([project(project_id), project(g.empty_project)]);
   await Promise.all([
     make({ kind: "vpc", id: g.vpc }, createdVpc(g, { id: g.vpc, main: g.main_table, name: "full" })),
     make({ kind: "vpc", id: g.empty_vpc }, createdVpc(g, { id: g.empty_vpc, main: g.empty_vpc_main, name: "empty" })),
-    make({ kind: "image", id: g.image }, {
-      type: "create",
-      id: g.image,
-      scope_kind: "project",
-      silo_id: null,
-      tenant_id,
-      project_id,
-      name: "debian",
-      description: "",
-      os: "debian",
-      os_version: "13",
-      size_bytes: GIB,
-      sha256: randomBytes(32).toString("hex"),
-      source_url: null,
-      compatibility: null,
-    }),
-    make({ kind: "floating-ip", id: g.floating_ip }, {
-      type: "create",
-      id: g.floating_ip,
-      silo_id,
-      ...own,
-      name: "its",
-      sources: [{ pool_id: "public:v6", family: "v6", network: null }],
-      network_pool_id: null,
-      refusal: { kind: "conflict", message: "no address" },
-      token: `address:${newId()}`,
-      operation_id: newId(),
-    }),
+    make({ kind: "image", id: g.image }, createdImage(g, g.image)),
+    make({ kind: "floating-ip", id: g.floating_ip }, createdFloatingIp(g, { id: g.floating_ip, name: "its" }, newId)),
   ]);
   const of_vpc = { ...own, vpc_id: g.vpc };
   await make({ kind: "subnet", id: g.subnet }, createdSubnet(g, { id: g.subnet, name: "used", block: "10.0.1.0/24" }));
@@ -139,39 +113,23 @@ export async function newGround(two: TwoEngines, site: Site): Promise<Ground> {
   return g;
 }
 
-/** An approved node that was just seen, with room for one instance of a GiB. */
-async function addNode(two: TwoEngines, { node, user_id }: Ground): Promise<void> {
+/** Memory for one instance of a GiB. */
+const ROOM_MB = 1_536;
+
+type NewNode = { readonly node: string; readonly user_id: string; readonly ram_mb: number };
+
+/** An approved node that was just seen. */
+export async function addNode(two: TwoEngines, { node, user_id, ram_mb }: NewNode): Promise<void> {
   const to = { kind: "cn", id: node };
-  const key = {
-    id: two.newId(),
-    lookup: randomBytes(6).toString("hex"),
-    secret_sha256: randomBytes(32).toString("hex"),
-    sealed: "sealed",
-    sealed_tickets: "tickets",
-    user_id,
-  };
+  const key = nodeKey({ id: two.newId(), user_id, by: "its" });
   const claim_code = randomBytes(3).toString("hex").toUpperCase();
-  await two.make(to, {
-    type: "register",
-    server_uuid: node,
-    hostname: "node",
-    admin_ip: null,
-    sysinfo: {},
-    console_listen_port: null,
-    console_tls_spki_sha256_hex: null,
-    claim_code,
-    claim_code_ttl_s: 3_600,
-    registration_id: two.newId(),
-    poll_token_sha256: randomBytes(32).toString("hex"),
-    key,
-    operation_id: two.newId(),
-  });
+  await two.make(to, registration({ server_uuid: node, hostname: "node", claim_code, key }, two.newId));
   await two.make(to, { type: "approve", claim_code, key, operation_id: two.newId() });
   await two.db.query("insert into cn_signal (server_uuid, last_seen) values ($1, berth_now() + interval '1 hour')", [
     node,
   ]);
   const zones = { name: "zones", total_bytes: 100 * GIB, free_bytes: 100 * GIB, tier: "nvme" };
-  const report = { cpu_threads_logical: 16, ram_total_mb: 1_536, zpools: [zones], nic_tags: [] };
+  const report = { cpu_threads_logical: 16, ram_total_mb: ram_mb, zpools: [zones], nic_tags: [] };
   await two.db.query("insert into cn_capacity values ($1, $2, berth_now())", [node, JSON.stringify(report)]);
 }
 

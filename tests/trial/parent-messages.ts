@@ -1,8 +1,11 @@
 // The messages that make what the pairs of operations are about.
+import { randomBytes } from "node:crypto";
 import type { Message } from "../../actors/engine/types.ts";
 import type { Ground } from "./parent-ground.ts";
 
 const PLAN = { ipv4_block: "10.0.0.0/16", ipv6_block: "fd00::/56" };
+
+export const GIB = 2 ** 30;
 
 type Of = Pick<Ground, "tenant_id" | "project_id">;
 
@@ -26,13 +29,14 @@ export function createdVpc(
 }
 
 export function createdSubnet(
-  g: Ground,
-  { id, name, block, empty = false }: {
+  g: Of & Pick<Ground, "vpc" | "main_table">,
+  { id, name, block, vpc_id = g.vpc, route_table_id = g.main_table }: {
     readonly id: string;
     readonly name: string;
     readonly block: string;
-    /** In the VPC that is empty. */
-    readonly empty?: boolean;
+    /** Its VPC and that one's table, where those are others than the ground's own. */
+    readonly vpc_id?: string;
+    readonly route_table_id?: string;
   },
 ): Message {
   return {
@@ -40,8 +44,8 @@ export function createdSubnet(
     id,
     tenant_id: g.tenant_id,
     project_id: g.project_id,
-    vpc_id: empty ? g.empty_vpc : g.vpc,
-    route_table_id: empty ? g.empty_vpc_main : g.main_table,
+    vpc_id,
+    route_table_id,
     name,
     description: "",
     ipv4_block: block,
@@ -68,7 +72,9 @@ export function createdRoute(g: Ground, id: string, name: string): Message {
   };
 }
 
-export function createdInstance(g: Ground, newId: () => string, name: string): Message {
+type Place = Of & Pick<Ground, "silo_id" | "image" | "subnet" | "vpc" | "node">;
+
+export function createdInstance(g: Place, newId: () => string, name: string): Message {
   return {
     type: "create",
     id: newId(),
@@ -97,5 +103,45 @@ export function createdInstance(g: Ground, newId: () => string, name: string): M
     candidates: [g.node],
     operation_id: newId(),
     limit_ms: 3_600_000,
+  };
+}
+
+export function createdImage({ tenant_id, project_id }: Of, id: string): Message {
+  return {
+    type: "create",
+    id,
+    scope_kind: "project",
+    silo_id: null,
+    tenant_id,
+    project_id,
+    name: "debian",
+    description: "",
+    os: "debian",
+    os_version: "13",
+    size_bytes: GIB,
+    sha256: randomBytes(32).toString("hex"),
+    source_url: null,
+    compatibility: null,
+  };
+}
+
+export function createdFloatingIp(
+  { silo_id, tenant_id, project_id }: Of & Pick<Ground, "silo_id">,
+  { id, name }: { readonly id: string; readonly name: string },
+  newId: () => string,
+): Message {
+  return {
+    type: "create",
+    id,
+    silo_id,
+    tenant_id,
+    project_id,
+    name,
+    description: "",
+    sources: [{ pool_id: "public:v6", family: "v6", network: null }],
+    network_pool_id: null,
+    refusal: { kind: "conflict", message: "no address" },
+    token: `address:${newId()}`,
+    operation_id: newId(),
   };
 }

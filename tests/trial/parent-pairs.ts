@@ -1,10 +1,9 @@
 // Every pair of operations that share a parent, in every order of their statements with up to two changes of turn, the
 // steps of their sagas included. reliability.md, R-23.
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
-import { brokenInvariants } from "../doctor/broken.ts";
-import { newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
+import { checkAll, newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
 import { type Ground, leftOf, newGround, openSite, type Site } from "./parent-ground.ts";
-import { createdInstance, createdRoute, createdSubnet, createdVpc } from "./parent-messages.ts";
+import { createdFloatingIp, createdInstance, createdRoute, createdSubnet, createdVpc } from "./parent-messages.ts";
 import type { TwoEngines } from "./two-engines.ts";
 
 type Order = { readonly to: ActorRef; readonly message: Message };
@@ -45,7 +44,16 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   subnet_create_in_empty: {
     at: ["empty_vpc"],
     order: (g, newId, by) =>
-      made("subnet", createdSubnet(g, { id: newId(), name: by, block: "10.0.2.0/24", empty: true })),
+      made(
+        "subnet",
+        createdSubnet(g, {
+          id: newId(),
+          name: by,
+          block: "10.0.2.0/24",
+          vpc_id: g.empty_vpc,
+          route_table_id: g.empty_vpc_main,
+        }),
+      ),
   },
   table_create_in_empty: {
     at: ["empty_vpc"],
@@ -104,9 +112,9 @@ export async function runParentPairs(two: TwoEngines, every = 1): Promise<PairRe
   for (const [index, names] of meeting.entries()) {
     if (index % every !== 0 || report.violations.length >= VIOLATIONS_MAX) continue;
     await tryOperations(two, report, { site, names });
-    if (report.pairs % CHECK_EVERY === 0) report.violations.push(...await brokenInvariants(two.db));
+    if (report.pairs % CHECK_EVERY === 0) await checkAll(two, report);
   }
-  report.violations.push(...await brokenInvariants(two.db));
+  await checkAll(two, report);
   return report;
 }
 
@@ -156,19 +164,6 @@ function nat({ tenant_id, project_id }: Ground, newId: () => string, name: strin
   });
 }
 
-function floating({ silo_id, tenant_id }: Ground, newId: () => string, name: string, project_id: string): Order {
-  return made("floating-ip", {
-    type: "create",
-    id: newId(),
-    silo_id,
-    tenant_id,
-    project_id,
-    name,
-    description: "",
-    sources: [{ pool_id: "public:v6", family: "v6", network: null }],
-    network_pool_id: null,
-    refusal: { kind: "conflict", message: "no address" },
-    token: `address:${newId()}`,
-    operation_id: newId(),
-  });
+function floating(g: Ground, newId: () => string, name: string, project_id: string): Order {
+  return made("floating-ip", createdFloatingIp({ ...g, project_id }, { id: newId(), name }, newId));
 }

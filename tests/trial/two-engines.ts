@@ -69,7 +69,18 @@ export async function openTwoEngines(server_url: string, name: string): Promise<
     return outcome.reply;
   }
 
-  async function rest(): Promise<void> {
+  let resting: Promise<void> = Promise.resolve();
+  let next: Promise<void> | null = null;
+
+  /** All who ask while it works share the next one. */
+  function rest(): Promise<void> {
+    return next ??= resting.then(() => {
+      next = null;
+      return resting = workOff();
+    });
+  }
+
+  async function workOff(): Promise<void> {
     for (let passes = 0; passes < PASSES_MAX; passes += 1) {
       await maker.pump.pass();
       const { rows: [row] } = await db.query<{ rests: boolean }>(
