@@ -36,6 +36,8 @@ const WARM_UP_REQUESTS = 500;
 /** Between two others of one kind. */
 const OTHER_EVERY_MS = 50;
 const SEED_LIMIT_MS = 120_000;
+/** Of a server that ended before its time. */
+const LOG_CHARS = 2_000;
 
 export type AgentsReport = {
   readonly agents: number;
@@ -129,6 +131,11 @@ export async function measureAgents({ cluster, agents, seconds }: AgentsOptions)
     } finally {
       await fleet.stop();
     }
+  } catch (error) {
+    if (server.isRunning()) throw error;
+    throw new Error(`the server ended with ${await server.ended}:\n${server.log().slice(-LOG_CHARS)}`, {
+      cause: error,
+    });
   } finally {
     await client.end();
     await server.kill();

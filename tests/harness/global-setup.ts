@@ -8,7 +8,7 @@ import { startEmbedded } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openClient } from "../../src/db/pool.ts";
 import { databaseUrl, TEMPLATE } from "./database-url.ts";
-import { databaseFolder, temporaryFolder } from "./temporary-folder.ts";
+import { databaseFolder, RUN_PLACE, temporaryFolder } from "./temporary-folder.ts";
 
 const SETTINGS = {
   fsync: "off",
@@ -27,6 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env.TMPDIR = temporary;
   const data = await databaseFolder("test-server");
   await chmod(data.path, 0o711);
+  process.env[RUN_PLACE] = data.path;
   const server = await startEmbedded({ dataDir: join(data.path, "server"), settings: SETTINGS });
   const client = await openClient({ url: server.url });
   await client.query(`create database ${TEMPLATE}`);

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm, stat, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 
 export type TemporaryFolder = { readonly path: string; remove(): Promise<void> };
 
@@ -9,6 +10,8 @@ const MEMORY = "/dev/shm";
 /** Several clusters with their write-ahead logs. Containers often have 64 MiB there. */
 const MEMORY_FREE_BYTES = 4 * 2 ** 30;
 
+/** The variable that names the run's own place for them, which goes with the run. */
+export const RUN_PLACE = "TEST_DATABASE_FOLDERS";
 /** Longer than any run takes. */
 const FORGOTTEN_MS = 24 * 3_600_000;
 
@@ -21,6 +24,8 @@ export function temporaryFolder(subject: string): Promise<TemporaryFolder> {
  * its time. What a killed process has written is there afterwards all the same.
  */
 export async function databaseFolder(subject: string): Promise<TemporaryFolder> {
+  const ofRun = process.env[RUN_PLACE];
+  if (ofRun !== undefined) return await folderIn(ofRun, subject);
   await removeForgotten();
   return await folderIn(await hasRoom(MEMORY) ? MEMORY : tmpdir(), subject);
 }
