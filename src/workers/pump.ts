@@ -113,7 +113,7 @@ export function createPump(options: PumpOptions) {
         since_upkeep_ms = 0;
       }
       await ports.sleep(GAP_MS);
-      if (wanted) continue;
+      if (wanted || stopped) continue;
       await Promise.race([ports.sleep(every_ms), new Promise<void>((resolve) => (wake = resolve))]);
       wake = null;
       since_upkeep_ms += every_ms;
