@@ -1,5 +1,6 @@
 // What the server may do in its database, as a user that is no more than berth_app. Reliability rule S-37.
 import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Db, openPool, sqlState } from "../../src/db/pool.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
@@ -12,6 +13,8 @@ let app: Db;
 beforeAll(async () => {
   database = await freshDatabase();
   owner = openPool({ url: database.url, connectionsMax: 2 });
+  // Rights of a database do not go into its copies.
+  await owner.query(await readFile("migrations/0032_no_temporary_tables.sql", "utf8"));
   await owner.query(`create role ${USER} login password 'probe' in role berth_app`);
   const url = new URL(database.url);
   url.username = USER;
@@ -28,6 +31,8 @@ afterAll(async () => {
 
 const FORBIDDEN = [
   "create table t (id int)",
+  "create temporary table cn (id int)",
+  "create temporary view cn as select 1",
   "create view v as select 1",
   "create schema s",
   "create sequence s",
