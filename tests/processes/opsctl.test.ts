@@ -171,5 +171,5 @@ test("exit codes tell what went wrong, and --json says it to machines", async ()
   expect(code).toBe(EXIT.not_found);
   expect(JSON.parse(err)).toMatchObject({ error: { status: 404, exit_code: EXIT.not_found, error_code: "NotFound" } });
   const nobody = await opsctl("--endpoint http://127.0.0.1:1 cn list");
-  expect(nobody.code).toBe(EXIT.failure);
+  expect(nobody.code).toBe(EXIT.unreachable);
 });
