@@ -23,7 +23,7 @@ export type Signals = {
 export type JobProgressReport = { readonly job_id: string; readonly step: string; readonly percent: number | null };
 
 /** Whoever tells waits for it, and can. */
-const FLUSH_MS = 50;
+const FLUSH_MS = 20;
 /** Nobody waits for it. */
 const USE_FLUSH_MS = 1_000;
 const BUSY = fault("unavailable", "the server is busy; try again", { retry_after_s: 1 });

@@ -2,8 +2,8 @@
 // in every order on a real PostgreSQL; real servers and a real PostgreSQL that are killed at random under load; the same on
 // a network that fails, and by clocks that are wrong; creates of instances at once on many nodes, during which a server is
 // killed.
-// Options, each with its default: --histories 100000 --seed 1 --planted 1 --pairs 1 (each nth) --minutes 5 (of kills)
-// --network 2 (rounds) --clocks 30 (seconds of load) --creates 1000. With 0 a part is left out.
+// Options, each with its default: --histories 100000 --seed 1 --planted 1 --pairs 1 (each nth) --minutes 3 (of kills)
+// --network 1 (rounds) --clocks 30 (seconds of load) --creates 1000. With 0 a part is left out.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -20,8 +20,8 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     planted: { type: "string", default: "1" },
     pairs: { type: "string", default: "1" },
-    minutes: { type: "string", default: "5" },
-    network: { type: "string", default: "2" },
+    minutes: { type: "string", default: "3" },
+    network: { type: "string", default: "1" },
     clocks: { type: "string", default: "30" },
     creates: { type: "string", default: String(CREATES) },
   },
