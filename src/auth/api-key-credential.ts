@@ -1,23 +1,17 @@
 // From an API key to its owner, or to the tenant that it is bound to.
 import { Buffer } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Capability, KeyScope } from "../contract/enums.ts";
+import type { KeyScope } from "../contract/enums.ts";
+import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";
 import type { parseApiKey } from "../pure/api-key.ts";
 import type { Credential } from "./credential.ts";
-import { createLookup } from "../db/lookup.ts";
+import type { Person } from "./principal.ts";
 
-type KeyRow = {
+type KeyRow = Person & {
   readonly id: string;
   readonly lookup: string;
   readonly secret_sha256: string;
-  readonly user_id: string;
-  readonly username: string;
-  readonly is_root: boolean;
-  readonly capabilities: readonly Capability[];
-  readonly tenant_id: string | null;
-  readonly silo_id: string | null;
-  readonly home_silo_id: string | null;
   readonly key_tenant_id: string | null;
   readonly scope: KeyScope;
   readonly bound_to_cn: string | null;

@@ -2,21 +2,25 @@
 // which tenant it belongs to.
 import type { Capability, KeyScope } from "../contract/enums.ts";
 
+/** The user behind a credential, in the tenant that it acts in. */
+export type Person = {
+  readonly user_id: string;
+  readonly username: string;
+  /** False for a root operator's key that is bound to a tenant: such a key acts inside that tenant. */
+  readonly is_root: boolean;
+  readonly capabilities: readonly Capability[];
+  /** The tenant of the key, else of the user; null for operators. */
+  readonly tenant_id: string | null;
+  /** The silo whose tenants it may manage: that of the user's tenant. Null for a key that is bound to a tenant. */
+  readonly silo_id: string | null;
+  /** The silo of its tenant, also for a key that is bound to a tenant: what is for the whole silo it sees. */
+  readonly home_silo_id: string | null;
+};
+
 export type Principal =
   | { readonly kind: "anonymous" }
-  | {
+  | Person & {
     readonly kind: "user";
-    readonly user_id: string;
-    readonly username: string;
-    /** False for a root operator's key that is bound to a tenant: such a key acts inside that tenant. */
-    readonly is_root: boolean;
-    readonly capabilities: readonly Capability[];
-    /** The tenant of the key, else of the user; null for operators. */
-    readonly tenant_id: string | null;
-    /** The silo whose tenants it may manage: that of the user's tenant. Null for a key that is bound to a tenant. */
-    readonly silo_id: string | null;
-    /** The silo of its tenant, also for a key that is bound to a tenant: what is for the whole silo it sees. */
-    readonly home_silo_id: string | null;
     /** The API key that was presented; null for a token. */
     readonly key_id: string | null;
     /** The tenant the key is bound to, whoever owns it; null for a token and for the user's own keys. */

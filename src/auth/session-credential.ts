@@ -1,20 +1,13 @@
 // From an access token of ours to its user. Its session is looked up on every request, so that a logout, a new password or
 // the end of the user is felt by every process at once.
-import type { Capability } from "../contract/enums.ts";
+import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";
 import type { Credential } from "./credential.ts";
-import { createLookup } from "../db/lookup.ts";
+import type { Person } from "./principal.ts";
 import type { SessionTokens } from "./token.ts";
 
-type SessionRow = {
+type SessionRow = Person & {
   readonly session_id: string;
-  readonly user_id: string;
-  readonly username: string;
-  readonly is_root: boolean;
-  readonly capabilities: readonly Capability[];
-  readonly tenant_id: string | null;
-  readonly silo_id: string | null;
-  readonly home_silo_id: string | null;
   readonly now: Date;
 };
 

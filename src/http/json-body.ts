@@ -2,6 +2,7 @@
 // limits and credentials (architecture, 6: size and syntax of the envelope first), so it must be cheap to refuse.
 import type { Context } from "hono";
 import { BODY_BYTES_MAX } from "../contract/limits.ts";
+import { joinedBytes } from "../pure/joined-bytes.ts";
 import { jsonLimits } from "../pure/json-limits.ts";
 import type { HttpEnv } from "./env.ts";
 import type { Refusal } from "./error-answer.ts";
@@ -59,13 +60,7 @@ async function readCapped(request: Request): Promise<Uint8Array | "none" | null>
     if (size > BODY_BYTES_MAX) return null; // leaving the loop cancels the stream
     chunks.push(chunk);
   }
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
+  return joinedBytes(chunks);
 }
 
 function utf8(bytes: Uint8Array): string | null {
