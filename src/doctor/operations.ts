@@ -30,10 +30,10 @@ export const OPERATION_CHECKS: readonly Check[] = [
     "each approval of a claim code has one operation",
     `
     select format('node %s, message %s', t.actor_id, t.msg_id) as what from transition t
+      left join (select msg_id, count(*) as begun from transition where actor_kind = 'saga' and event = 'start'
+                  group by msg_id) s using (msg_id)
      where t.actor_kind = 'cn' and t.event in ('approve', 'register') and t.to_state = 'approved'
-       and t.from_state <> 'approved'
-       and (select count(*) from transition s
-             where s.msg_id = t.msg_id and s.actor_kind = 'saga' and s.event = 'start') <> 1`,
+       and t.from_state <> 'approved' and coalesce(s.begun, 0) <> 1`,
   ),
   invariant(
     "INV-12",
