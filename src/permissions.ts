@@ -10,7 +10,8 @@ import { tlsFiles } from "./db/tls.ts";
 
 /**
  * V8 lets its heap grow to several times what lives in it before it looks. Thousands of held requests live long, so it
- * looks when the heap has doubled: 65 kB an agent instead of 170 for 5 % more processor time (tests/bench/agents.ts).
+ * looks when the heap has doubled: 65 to 68 kB an agent where it was 127 to 172 (tests/bench/agents.ts). It costs some
+ * processor time, how much was not measured on an equal footing.
  */
 export const HEAP_FLAG = "--v8-flags=--heap-growing-percent=100";
 
