@@ -62,6 +62,6 @@ function indexable(path: string): string {
 
 /** Removes keys whose answers are no longer kept. Returns how many. */
 export async function pruneIdempotency(db: DbClient): Promise<number> {
-  const old = "delete from idempotency where created_at <= berth_now() - make_interval(hours => $1)";
+  const old = "delete from idempotency where created_at <= (select berth_now()) - make_interval(hours => $1)";
   return (await db.query(old, [SEEN_RETENTION_HOURS])).rowCount;
 }

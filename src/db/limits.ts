@@ -81,7 +81,7 @@ export async function failuresExhausted(db: DbClient, subject: FailureSubject): 
 
 /** Removes rows that say nothing any more. Returns how many. */
 export async function pruneLimits(db: DbClient): Promise<number> {
-  const buckets = await db.query("delete from rate_bucket where full_at <= berth_now()");
-  const minutes = await db.query("delete from failure_count where minute < berth_now() - interval '2 hours'");
+  const buckets = await db.query("delete from rate_bucket where full_at <= (select berth_now())");
+  const minutes = await db.query("delete from failure_count where minute < (select berth_now()) - interval '2 hours'");
   return buckets.rowCount + minutes.rowCount;
 }

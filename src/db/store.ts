@@ -92,7 +92,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
     due: async (kind, limit) => {
       const { table, key } = place(kind);
       const { rows } = await db.query<{ id: string }>(
-        `select ${key} as id from ${table} where wake_at <= berth_now() order by wake_at limit $1`,
+        `select ${key} as id from ${table} where wake_at <= (select berth_now()) order by wake_at limit $1`,
         [limit],
       );
       return rows.map(({ id }) => ({ kind, id }));

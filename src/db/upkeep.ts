@@ -26,7 +26,7 @@ export async function upkeep(db: Db, { settings, prune }: UpkeepOptions): Promis
 /** Stuck operations stay for ever. Document 4, 3.1. */
 async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   await db.query(
-    "delete from saga where state in ('succeeded', 'unwound') and done_at < berth_now() - make_interval(secs => $1)",
+    "delete from saga where state in ('succeeded', 'unwound') and done_at < (select berth_now()) - make_interval(secs => $1)",
     [retention_s],
   );
 }
@@ -34,7 +34,7 @@ async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
 /** As long as operations. What a node has still to undo stays. */
 async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {
   await db.query(
-    "delete from job where completed_at < berth_now() - make_interval(secs => $1) and tombstone is not true",
+    "delete from job where completed_at < (select berth_now()) - make_interval(secs => $1) and tombstone is not true",
     [retention_s],
   );
 }

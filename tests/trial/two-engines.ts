@@ -84,7 +84,7 @@ export async function openTwoEngines(server_url: string, name: string): Promise<
     for (let passes = 0; passes < PASSES_MAX; passes += 1) {
       await maker.pump.pass();
       const { rows: [row] } = await db.query<{ rests: boolean }>(
-        `select not exists (select from outbox) and not exists (select from saga where wake_at <= berth_now()) as rests`,
+        `select not exists (select from outbox) and not exists (select from saga where wake_at <= (select berth_now())) as rests`,
       );
       if (row?.rests === true) return;
     }

@@ -1,0 +1,41 @@
+// How actors whose time has come are found among many whose time has not: by the index, with one look at the clock.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { behaviors, timedKinds } from "../../actors/registry.ts";
+import { type Db, openPool } from "../../src/db/pool.ts";
+import { createStore } from "../../src/db/store.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+
+let database: FreshDatabase;
+let db: Db;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = openPool({ url: database.url, connectionsMax: 1 });
+  // A small table is read whole where that is allowed.
+  await db.query("set enable_seqscan = off");
+});
+
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+
+/** The site is one row. */
+const MANY = timedKinds.filter((kind) => kind !== "site");
+
+test.each(MANY)("of %s none is looked at before its time", async (kind) => {
+  const statements: string[] = [];
+  const watched: Db = {
+    ...db,
+    query: (sql, params) => {
+      statements.push(sql);
+      return db.query(sql, params);
+    },
+  };
+  await createStore(watched, behaviors).due(kind, 10);
+  const [statement] = statements;
+  const { rows } = await db.query<{ "QUERY PLAN": string }>(`explain (costs off) ${statement}`, [10]);
+  const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+  expect(plan).toMatch(/Index Cond: \(wake_at <= /);
+  expect(plan).not.toContain("Filter:");
+});
