@@ -19,6 +19,8 @@ export type NicPlan = {
 /** The operation that the message begins: its id, and how long the node may take. */
 type Begins = { readonly operation_id: string; readonly limit_ms: number };
 
+type FromStatus = { readonly by: string; readonly made_at: string | null; readonly status_id: string | null };
+
 export type InstanceMessage =
   | (
     & {
@@ -67,10 +69,13 @@ export type InstanceMessage =
   }
   /** The node has made the disk this large. */
   | { readonly type: "disk_applied"; readonly disk_id: string; readonly size_bytes: number }
-  /** What its node says of it. `made_at`: when by the node's own clock, RFC 3339, where it says so. */
-  | { readonly type: "reported"; readonly vm_state: string; readonly by: string; readonly made_at: string | null }
+  /**
+   * What its node says of it. `made_at`: when by the node's own clock, RFC 3339, where it says so. `status_id`: of the
+   * status that says it, which counts only while it is its node's last one; null outside of any.
+   */
+  | ({ readonly type: "reported"; readonly vm_state: string } & FromStatus)
   /** A report of its node did not name it. */
-  | { readonly type: "missed"; readonly by: string; readonly made_at: string | null }
+  | ({ readonly type: "missed" } & FromStatus)
   /** A floating IP is bound to one of its NICs, or no more. */
   | {
     readonly type: "floating_ip_bound";

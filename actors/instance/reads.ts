@@ -126,8 +126,11 @@ export type Reportable = {
   readonly missed_reports: number;
 };
 
-/** The instances on a node at which no operation is at work. */
-export async function listReportable(db: Db, server_uuid: string): Promise<Reportable[]> {
+/** The instances on a node at which no operation is at work. None unless this status is the last one that counts. */
+export async function listReportable(db: Db, server_uuid: string, status_id: string): Promise<Reportable[]> {
   return await db.selectFrom("instance").select(["id", "tenant_id", "project_id", "state", "missed_reports"])
-    .where("host_cn_uuid", "=", server_uuid).where("operation_id", "is", null).execute();
+    .where("host_cn_uuid", "=", server_uuid).where("operation_id", "is", null)
+    .where(sql<boolean>`exists (
+      select from cn_signal s where s.server_uuid = ${server_uuid}::uuid and s.status_id = ${status_id}::uuid)`)
+    .execute();
 }

@@ -1,8 +1,9 @@
 // What a node says of the instances on it wins over the record, as long as nothing is at work on the instance. Document 4, 9.4.
 import type { InstanceState as Name } from "../../src/contract/enums.ts";
-import { go } from "../engine/decide.ts";
+import { conflict } from "../../src/contract/fault.ts";
+import { go, guard } from "../engine/decide.ts";
 import type { Of } from "../engine/table.ts";
-import type { Out } from "../engine/types.ts";
+import type { Condition, Out } from "../engine/types.ts";
 import { noted } from "./lifecycle.ts";
 import type { InstanceMessage } from "./messages.ts";
 import type { InstanceState } from "./state.ts";
@@ -24,11 +25,12 @@ export function reported(s: InstanceState, m: Msg<"reported">, now: Date): Out<I
   const state = Object.hasOwn(MEANS, m.vm_state) ? MEANS[m.vm_state] : undefined;
   const seen = { ...s, missed_reports: 0, reported_at: dateOf(m) ?? s.reported_at };
   if (state === undefined || state === s.state) {
-    return s.missed_reports === 0 ? { out: "ignore" } : go({ ...seen, reason: s.reason });
+    return s.missed_reports === 0 ? { out: "ignore" } : go({ ...seen, reason: s.reason }, ...whileLast(m));
   }
   const reason = state === "failed" ? "its node reports it as failed" : null;
   return go(
     { ...seen, state, reason, updated_at: now },
+    ...whileLast(m),
     noted(s, "instance_reported", { from: s.state, to: state }),
   );
 }
@@ -36,15 +38,20 @@ export function reported(s: InstanceState, m: Msg<"reported">, now: Date): Out<I
 /** Named by none of two reports in a row: shown, and nothing else, since it may be the report that is wrong. */
 export function missed(s: InstanceState, m: Msg<"missed">): Out<InstanceState> {
   if (!counts(s, m) || s.missed_reports >= MISSED_REPORTS_MAX) return { out: "ignore" };
-  return go({ ...s, missed_reports: s.missed_reports + 1, reported_at: dateOf(m) ?? s.reported_at });
+  return go({ ...s, missed_reports: s.missed_reports + 1, reported_at: dateOf(m) ?? s.reported_at }, ...whileLast(m));
 }
 
-/** Of its own node, not older than the last that counted, and not while an operation is at work. */
+/** Of its own node, and not while an operation is at work. */
 function counts(s: InstanceState, m: Msg<"reported"> | Msg<"missed">): boolean {
-  if (s.host_cn_uuid !== m.by || s.operation_id !== null) return false;
-  const made_at = dateOf(m);
-  return made_at === null || s.reported_at === null || made_at >= s.reported_at;
+  return s.host_cn_uuid === m.by && s.operation_id === null;
 }
+
+/** Not of a status that its node has told a later one than. */
+function whileLast({ by, status_id }: Msg<"reported"> | Msg<"missed">): readonly Condition[] {
+  return status_id === null ? [] : [guard("status_is_last", { server_uuid: by, status_id }, LATE)];
+}
+
+const LATE = conflict("the node has told a later status since");
 
 function dateOf({ made_at }: { readonly made_at: string | null }): Date | null {
   return made_at === null ? null : new Date(made_at);

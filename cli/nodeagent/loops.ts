@@ -5,6 +5,7 @@ import { parseOpensshKey } from "../../src/pure/openssh-key.ts";
 import type { Agent } from "./agent.ts";
 import { log } from "./agent.ts";
 import type { Reservoir } from "./driver.ts";
+import { createReportTime } from "./report-time.ts";
 import type { Loop } from "./reports.ts";
 
 /** `active`: the jobs that are running, whose leases it renews. */
@@ -17,7 +18,8 @@ export function heartbeatLoop({ timers }: Agent, active: ReadonlySet<string>): L
 }
 
 /** Looks often, speaks when something changed, and repeats itself now and then in case the server lost it. */
-export function statusLoop({ world, driver, timers }: Agent): Loop {
+export function statusLoop({ world, driver, timers, state_dir }: Agent): Loop {
+  const time = createReportTime(state_dir, world.wallMs);
   let sent_text = "";
   let sent_ms = -Infinity;
   let text = "";
@@ -28,7 +30,7 @@ export function statusLoop({ world, driver, timers }: Agent): Loop {
       const status = await driver.status();
       text = JSON.stringify(status);
       if (text === sent_text && world.monotonicMs() - sent_ms < timers.status_full_ms) return null;
-      const body: StatusReport = { payload: { ...status, timestamp: new Date().toISOString() } };
+      const body: StatusReport = { payload: { ...status, timestamp: await time.next() } };
       return { method: "POST", path: "/v1/agent/status", body };
     },
     accepted: () => {

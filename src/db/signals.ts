@@ -8,7 +8,8 @@ import { createSignalBatch, type Entry, type SignalBatch } from "./signal-batch.
 export type Signals = {
   /** Each answers null once the signal is durable, or a 503 when too much is waiting and nothing was taken. */
   heartbeat(server_uuid: string): Promise<Fault | null>;
-  status(server_uuid: string, payload: unknown): Promise<Fault | null>;
+  /** Of two that say when they were made, the later one stays, whichever comes first. */
+  status(server_uuid: string, payload: unknown, told?: ToldStatus): Promise<Fault | null>;
   capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
   /** The leases of these jobs, as far as this node holds them, begin anew. */
   running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
@@ -20,6 +21,8 @@ export type Signals = {
   close(): Promise<void>;
 };
 
+/** `id`: of this message alone. `made_at`: when by the node's own clock, RFC 3339 in UTC; null where it does not say. */
+export type ToldStatus = { readonly id: string; readonly made_at: string | null };
 export type JobProgressReport = { readonly job_id: string; readonly step: string; readonly percent: number | null };
 
 /** Whoever tells waits for it, and can. */
@@ -35,14 +38,23 @@ const SEEN = `
      where exists (select from cn where server_uuid = u.id) order by u.id
   on conflict (server_uuid) do update set last_seen = greatest(s.last_seen, excluded.last_seen)`;
 
+// A node that was approved anew starts afresh: its clock, and what it remembers of its reports, may be another one.
 const STATUS = `
-  insert into cn_signal as s (server_uuid, last_seen, last_status, status_at)
-    select u.id, n.now, u.json::jsonb, n.now
-      from unnest($1::uuid[], $2::text[]) u(id, json), (select berth_now() as now) n
-     where exists (select from cn where server_uuid = u.id) order by u.id
+  insert into cn_signal as s (server_uuid, last_seen, last_status, status_at, status_made_at, status_id)
+    select distinct on (u.id) u.id, n.now, t.json->'payload', n.now, (t.json->>'made_at')::timestamptz,
+           (t.json->>'id')::uuid
+      from unnest($1::text[], $2::text[]) k(key, text), lateral (select split_part(k.key, ' ', 1)::uuid as id) u,
+           lateral (select k.text::jsonb as json) t, (select berth_now() as now) n
+     where exists (select from cn where server_uuid = u.id) order by u.id, (t.json->>'made_at')::timestamptz desc
   on conflict (server_uuid) do update
     set last_seen = greatest(s.last_seen, excluded.last_seen),
-        last_status = excluded.last_status, status_at = excluded.status_at`;
+        (last_status, status_at, status_made_at, status_id) = (
+          select v.status, v.at, v.made_at, v.id
+            from (values (true, s.last_status, s.status_at, s.status_made_at, s.status_id),
+                         (false, excluded.last_status, excluded.status_at, excluded.status_made_at, excluded.status_id))
+                 v(stays, status, at, made_at, id)
+           where v.stays = coalesce(excluded.status_made_at <= s.status_made_at and s.status_at >=
+                                    (select approved_at from cn where cn.server_uuid = s.server_uuid), false))`;
 
 const CAPACITY = `
   insert into cn_capacity as s (server_uuid, report, reported_at)
@@ -93,7 +105,9 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
 
   return {
     heartbeat: (server_uuid) => put(seen, server_uuid),
-    status: (server_uuid, payload) => put(statuses, server_uuid, JSON.stringify(payload)),
+    // Those of one node that say different times are not one signal: the statement finds the latest.
+    status: (server_uuid, payload, told) =>
+      put(statuses, `${server_uuid} ${told?.made_at ?? ""}`, JSON.stringify({ ...told, payload })),
     capacity: async (server_uuid, report) => {
       const faults = await Promise.all([put(capacities, server_uuid, JSON.stringify(report)), put(seen, server_uuid)]);
       return faults[0] ?? faults[1];

@@ -27,7 +27,7 @@ import { answers, ASKS, jsonBody, openRights, refuses, REPEATABLE, rights } from
 import { nodeOf } from "./calling-node.ts";
 import type { App, Ctx, RouteDeps } from "./deps.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
-import { reconcile } from "./reconcile.ts";
+import { madeAt, reconcile } from "./reconcile.ts";
 
 const tags = ["Node agent"];
 const Done = z.null().describe("Taken");
@@ -151,7 +151,10 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Replace the node's last status",
     description:
-      "What `vms` says of the node's instances wins over their records, except while an operation is at work.",
+      "What `vms` says of the node's instances wins over their records, except while an operation is at work. " +
+      "`timestamp` (RFC 3339) says when the node made the report, by its own clock. A report with one that is not later " +
+      "than that of the last report taken since the node was approved is answered and has no effect, except that the " +
+      "node was seen: an agent gives each report a later time than the one before, also when its clock was set back.",
     ...rights(deps, "AgentStatus"),
     ...ASKS,
     request: { body: jsonBody(StatusReport) },
@@ -159,9 +162,10 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(reportRoute, async (c) => {
     const { payload } = c.req.valid("json");
-    const refusal = await deps.signals.status(nodeOf(c), payload);
+    const told = { id: deps.newId(), made_at: madeAt(payload) };
+    const refusal = await deps.signals.status(nodeOf(c), payload, told);
     if (refusal !== null) return faultResponse(c, refusal);
-    await reconcile(c, deps, payload);
+    await reconcile(c, deps, { ...told, payload });
     return c.json(null, 200);
   });
 

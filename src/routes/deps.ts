@@ -43,7 +43,11 @@ export type RouteDeps = {
   readonly settings: Settings;
   readonly signals: {
     heartbeat(server_uuid: string): Promise<Fault | null>;
-    status(server_uuid: string, payload: unknown): Promise<Fault | null>;
+    status(
+      server_uuid: string,
+      payload: unknown,
+      told: { readonly id: string; readonly made_at: string | null },
+    ): Promise<Fault | null>;
     capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
     running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
     progress(

@@ -5,23 +5,29 @@ import { MISSED_REPORTS_MAX } from "../../actors/instance/view.ts";
 import { nodeOf } from "./calling-node.ts";
 import type { Ctx, RouteDeps } from "./deps.ts";
 
+/** Others are written with a sign, which the database does not read. */
+const PLAIN_YEAR = /^[0-9]{4}-/;
+
 type Vm = { readonly state: string; readonly identity: string | null };
 
-export async function reconcile(c: Ctx, deps: RouteDeps, payload: unknown): Promise<void> {
+export type TakenStatus = { readonly id: string; readonly made_at: string | null; readonly payload: unknown };
+
+/** A status that came behind a later one, or that comes again, finds nothing to say. */
+export async function reconcile(c: Ctx, deps: RouteDeps, { id, made_at, payload }: TakenStatus): Promise<void> {
   const vms = member(payload, "vms");
   if (typeof vms !== "object" || vms === null) return;
   const by = nodeOf(c);
-  const made_at = madeAt(payload);
-  const present = await listReportable(deps.kysely, by);
+  const said = { by, made_at, status_id: id };
+  const present = await listReportable(deps.kysely, by, id);
   await Promise.all(present.map(async (record) => {
     const vm = vmOf(Object.hasOwn(vms, record.id) ? member(vms, record.id) : undefined);
     const to = { kind: "instance", id: record.id } as const;
     if (vm === null) {
-      if (record.missed_reports < MISSED_REPORTS_MAX) await deps.send(c, to, { type: "missed", by, made_at });
+      if (record.missed_reports < MISSED_REPORTS_MAX) await deps.send(c, to, { type: "missed", ...said });
       return;
     }
     if (isForeign(deps, record, vm) || (vm.state === record.state && record.missed_reports === 0)) return;
-    await deps.send(c, to, { type: "reported", vm_state: vm.state, by, made_at });
+    await deps.send(c, to, { type: "reported", vm_state: vm.state, ...said });
   }));
 }
 
@@ -38,10 +44,12 @@ function vmOf(value: unknown): Vm | null {
 }
 
 /** When the node made the report, by its own clock; null when it does not say. */
-function madeAt(payload: unknown): string | null {
+export function madeAt(payload: unknown): string | null {
   const text = member(payload, "timestamp");
   const date = typeof text === "string" ? new Date(text) : null;
-  return date === null || Number.isNaN(date.getTime()) ? null : date.toISOString();
+  if (date === null || Number.isNaN(date.getTime())) return null;
+  const told = date.toISOString();
+  return PLAIN_YEAR.test(told) ? told : null;
 }
 
 function member(value: unknown, name: string): unknown {

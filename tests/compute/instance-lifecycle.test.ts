@@ -403,7 +403,7 @@ describe("a node's report", () => {
     await report({ [id]: vm("stopped") }, made(2));
     await report({ [id]: vm("running") }, made(1));
     expect(await lifecycle(id)).toEqual({ state: "stopped" });
-    await report({ [id]: vm("running") }, made(2));
+    await report({ [id]: vm("running") }, made(3));
     expect(await lifecycle(id)).toEqual({ state: "running" });
     await a.destroy(id);
   });

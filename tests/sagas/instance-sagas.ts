@@ -310,7 +310,7 @@ export async function openInstanceSagas(ground: Ground) {
   async function failed(): Promise<string> {
     const id = await running();
     const by = node;
-    okOf(await toInstance(id, { type: "reported", vm_state: "failed", by, made_at: null }));
+    okOf(await toInstance(id, { type: "reported", vm_state: "failed", by, made_at: null, status_id: null }));
     return id;
   }
 

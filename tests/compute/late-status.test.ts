@@ -1,0 +1,122 @@
+// A status that is sent again, or that comes behind a later one, says nothing: the node's own clock decides, and nothing
+// else does. reliability.md, R-30.
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+import { openNode, placeInstance } from "./placed.ts";
+
+type Node = Awaited<ReturnType<typeof openNode>>;
+
+let t: TestPlane;
+let other: TestPlane;
+let tenant: TestTenant;
+let node: Node;
+/** An instance on the node, which stands still by its record. */
+let instance: string;
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  other = await openTestPlane({ databaseUrl: t.databaseUrl });
+  tenant = await openTenant(t);
+});
+beforeEach(async () => {
+  node = await openNode(t);
+  instance = await placeInstance(t, { on: node.id, of: tenant, state: "stopped" });
+});
+afterAll(async () => {
+  await other?.close();
+  await t?.close();
+});
+
+const at = (minute: number) => new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOString();
+const status = (state: string, timestamp?: string) => ({ payload: { vms: { [instance]: { state } }, timestamp } });
+const tell = (body: unknown, { key = node.key, by = t } = {}): Promise<Answer> =>
+  by.call("POST", "/v1/agent/status", { key, body });
+const told = async (...bodies: unknown[]) => {
+  for (const body of bodies) okOf(await tell(body));
+};
+
+async function state(): Promise<string> {
+  return okOf(await t.call("GET", `/v1/instances/${instance}`)).lifecycle.state;
+}
+
+async function signal() {
+  const { rows: [row] } = await t.db.query<{ status_made_at: Date; last_seen: Date; last_status: unknown }>(
+    "select status_made_at, last_seen, last_status from cn_signal where server_uuid = $1",
+    [node.id],
+  );
+  return row!;
+}
+
+test("an earlier one that is sent again changes nothing, but that its node was seen", async () => {
+  await told(status("running", at(1)), status("stopped", at(2)));
+  await t.db.query("update cn_signal set last_seen = berth_now() - interval '1 hour' where server_uuid = $1", [
+    node.id,
+  ]);
+  const before = await signal();
+  await told(status("running", at(1)));
+  const after = await signal();
+  expect([after.last_status, after.status_made_at]).toEqual([before.last_status, before.status_made_at]);
+  expect(after.last_seen.getTime()).toBeGreaterThan(before.last_seen.getTime());
+  expect(await state()).toBe("stopped");
+});
+
+test("the last one that is sent again does not undo what an operation did since", async () => {
+  await told(status("running", at(1)));
+  await t.db.query("update instance set state = 'stopped', version = version + 1 where id = $1", [instance]);
+  await told(status("running", at(1)));
+  expect(await state()).toBe("stopped");
+});
+
+test("one of the same time with other words comes too late", async () => {
+  await told(status("running", at(1)), status("stopped", at(1)));
+  expect(await state()).toBe("running");
+  await told(status("stopped", new Date(Date.parse(at(1)) + 1).toISOString()));
+  expect(await state()).toBe("stopped");
+});
+
+test("an earlier one that leaves the instance out does not count as a miss", async () => {
+  const none = (minute: number) => ({ payload: { vms: {}, timestamp: at(minute) } });
+  await told(status("stopped", at(3)), none(1), none(2));
+  expect(okOf(await t.call("GET", `/v1/instances/${instance}`)).found_on_host).toBe(true);
+});
+
+test("of twenty at once at two processes the latest is kept", async () => {
+  const minutes = Array.from({ length: 20 }, (_, index) => index + 1);
+  const answers = minutes.toSorted((a, b) => a * 7 % 20 - b * 7 % 20)
+    .map((minute) => tell(status("running", at(minute)), { by: minute % 2 === 0 ? t : other }));
+  expect((await Promise.all(answers)).map((answer) => answer.status)).toEqual(minutes.map(() => 200));
+  expect((await signal()).status_made_at).toEqual(new Date(at(20)));
+});
+
+test("one that says no time is news, as is what follows it", async () => {
+  await told(status("running", at(5)), status("stopped"));
+  expect(await state()).toBe("stopped");
+  await told(status("running", at(1)));
+  expect(await state()).toBe("running");
+});
+
+test("a time that nobody can read, or beyond the year 9999, is none", async () => {
+  await told(status("running", "yesterday"));
+  expect(await state()).toBe("running");
+  await told(status("stopped", "+020000-01-01T00:00:00.000Z"));
+  expect(await state()).toBe("stopped");
+});
+
+test("a node that is enrolled anew starts afresh: its clock was ahead, and what it told is forgotten", async () => {
+  await told(status("running", at(60)));
+  okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
+  const { claim_code, poll_token } = await t.register({ server_uuid: node.id });
+  okOf(await t.approve(claim_code));
+  const path = `/v1/agent/register/status?poll_token=${poll_token}`;
+  const { api_key: key } = okOf(await t.call("GET", path, { key: null }));
+  okOf(await tell(status("stopped", at(1)), { key }));
+  expect(await state()).toBe("stopped");
+});
+
+test("a node whose setup was approved since its last status starts afresh too", async () => {
+  await told(status("running", at(60)));
+  await t.db.query("update cn set approved_at = berth_now() + interval '1 ms' where server_uuid = $1", [node.id]);
+  await told(status("stopped", at(1)));
+  expect(await state()).toBe("stopped");
+});
