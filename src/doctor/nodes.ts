@@ -5,6 +5,32 @@ import { type Check, invariant } from "./check.ts";
 /** A setup is taken back at its deadline, by a pass that comes within a minute. */
 const SETUP_OVER_S = SETUP_LIMIT_MS / 1_000 + 60;
 
+/**
+ * The steps of the site and the nodes that a window approved, each with what the step before it opened. A commit takes
+ * from the window's budget before it writes its transitions, and holds the budget's row from then on: so the order of
+ * the ids is the order of takings and openings. Only in one commit with a step of the site, which has the same xid and
+ * moment, the takings all came first. Nothing is joined: without statistics a join of this log ran out of time.
+ */
+const AUTO_APPROVALS = `
+    with told as (
+      select id, xid, actor_id, at, actor_kind = 'site' as is_step, event = 'open_window' as opens,
+             (audit->'payload'->>'count')::bigint as count,
+             at + (audit->'payload'->>'effective_duration_secs')::bigint * interval '1 second' as expires_at
+        from transition
+       where actor_kind = 'site'
+          or (actor_kind = 'cn' and event = 'register' and from_state = 'absent' and to_state = 'approved')),
+    placed as (
+      select *, least(id, min(id) filter (where is_step) over (partition by xid, at)) as place from told),
+    parted as (
+      select *, count(*) filter (where is_step) over (order by place, is_step, id) as part from placed),
+    taken as (
+      select actor_id, at, is_step, opens, expires_at, bool_or(opens) over whole as open,
+             min(at) filter (where is_step) over whole as opened_at,
+             min(count) filter (where is_step) over whole as count_max,
+             min(expires_at) filter (where is_step) over whole as ends_at,
+             count(*) filter (where not is_step) over (partition by part order by place, is_step, id) as number
+        from parted window whole as (partition by part))`;
+
 export const NODE_CHECKS: readonly Check[] = [
   invariant(
     "INV-8",
@@ -75,5 +101,18 @@ export const NODE_CHECKS: readonly Check[] = [
      where s.state = 'window_open' and (b.name is null or b.expires_at is distinct from s.window_expires_at
         or (b.remaining is null) <> (s.window_count is null) or b.remaining not between 0 and s.window_count
         or s.window_expires_at > s.window_opened_at + interval '${AUTO_APPROVE_SECS_MAX} seconds')`,
+  ),
+  invariant(
+    "INV-14",
+    "no window was too long, and each node that was approved at once was within the count and the time of an open one",
+    `${AUTO_APPROVALS}
+    select case when is_step then format('window of %s, until %s', at, expires_at)
+                when open then format('node %s, approved at %s as number %s of %s, window of %s until %s', actor_id, at,
+                                      number, coalesce(count_max::text, 'any'), opened_at, ends_at)
+                else format('node %s, approved at %s without a window', actor_id, at) end as what
+      from taken
+     where case when is_step
+                then opens and coalesce(expires_at > at + interval '${AUTO_APPROVE_SECS_MAX} seconds', true)
+                else not open or at >= ends_at or number > count_max end`,
   ),
 ];

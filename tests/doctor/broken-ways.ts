@@ -50,6 +50,9 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "an epoch names one setup only": `update cn set ${SETTING_UP} = 7`,
   "an auto-approve window ends in time and approves no more than its count":
     "update budget set remaining = 99 where name = 'auto-approve'",
+  "no window was too long, and each node that was approved at once was within the count and the time of an open one":
+    `update transition set audit = jsonb_set(audit, '{payload,effective_duration_secs}', '86401')
+      where event = 'open_window'`,
   "an operation that is over, or stuck, says so whole":
     "update saga set state = 'running', done_at = null, step = null",
   "no operation waits for a job that has ended and told nobody": `update saga set state = 'running', done_at = null,

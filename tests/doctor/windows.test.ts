@@ -1,0 +1,122 @@
+// INV-14 of every window that ever was: what the log says of openings, ends and approvals, whole and forged.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
+import type { DbClient } from "../../src/db/pool.ts";
+import { NODE_CHECKS } from "../../src/doctor/nodes.ts";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+
+const { query: CHECK } = NODE_CHECKS.find(({ title }) => title.startsWith("no window was too long"))!;
+
+/** The windows of this history, in order. */
+const COUNTED = 1;
+const LASTING = 2;
+const CLOSED = 3;
+const OPENED_OVER = 4;
+const FULL = 5;
+const WINDOW = (nth: number) =>
+  `(select id from transition where event = 'open_window' order by id offset ${nth - 1} limit 1)`;
+const APPROVED = "actor_kind = 'cn' and event = 'register' and to_state = 'approved'";
+
+let t: TestPlane;
+
+const open = async (duration_secs: number, count: number | null) =>
+  okOf(await t.call("POST", "/v1/cn-auto-approve", { body: { duration_secs, count } }));
+
+async function statesOf(registrations: number): Promise<string[]> {
+  const states: string[] = [];
+  for (let each = 0; each < registrations; each++) states.push((await t.register()).state);
+  return states;
+}
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  expect(await statesOf(1)).toEqual(["pending"]);
+  await open(600, 2);
+  expect(await statesOf(3)).toEqual(["approved", "approved", "pending"]);
+  await open(600, null);
+  expect(await statesOf(3)).toEqual(["approved", "approved", "approved"]);
+  await t.advance(601);
+  expect(await statesOf(1)).toEqual(["pending"]);
+  await open(AUTO_APPROVE_SECS_MAX, 5);
+  expect(await statesOf(1)).toEqual(["approved"]);
+  okOf(await t.call("DELETE", "/v1/cn-auto-approve"));
+  expect(await statesOf(1)).toEqual(["pending"]);
+  await open(60, 4);
+  await open(AUTO_APPROVE_SECS_MAX + 1_000, 1);
+  expect(await statesOf(2)).toEqual(["approved", "pending"]);
+}, 60_000);
+
+afterAll(() => t?.close());
+
+/** What the check finds after these statements, which are taken back. */
+function found(...statements: readonly string[]): Promise<string[]> {
+  return t.db.withClient(async (client: DbClient) => {
+    await client.query("begin");
+    await client.query("set local session_replication_role = replica");
+    for (const statement of statements) {
+      expect((await client.query(statement)).rowCount, statement).toBeGreaterThan(0);
+    }
+    const { rows } = await client.query<{ what: string }>(CHECK);
+    await client.query("rollback");
+    return rows.map(({ what }) => what.replace(/[0-9a-f-]{36}/, "N").replaceAll(/\d{4}-[-\d]+ [:.\d+]+/g, "T"));
+  });
+}
+
+/** An approval that the log has from nowhere: after all others, or in one commit with the opening of a window. */
+const forged = (beside: string | null) =>
+  `insert into transition (xid, actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at)
+   select ${beside === null ? "pg_current_xact_id(), " : "xid, "} 'cn', gen_random_uuid(), gen_random_uuid(), 1,
+          'register', 'absent', 'approved', gen_random_uuid(), ${beside === null ? "berth_now()" : "at"}
+     from ${beside === null ? "(select) one" : `transition where id = ${beside}`}`;
+
+const ask = (nth: number, field: string, value: number | null) =>
+  `update transition set audit = jsonb_set(audit, '{payload,${field}}', '${value}') where id = ${WINDOW(nth)}`;
+
+/** The time of the last approval before an opening, against the end of the window that took it. */
+const moved = (nth: number, ms: number) =>
+  `update transition set at = (select at from transition where id = ${WINDOW(nth)})
+     + interval '600 seconds' + interval '${ms} milliseconds'
+    where id = (select max(id) from transition where ${APPROVED} and id < ${WINDOW(nth + 1)})`;
+
+test("of a history with windows that were full, over, closed and replaced nothing is found", async () => {
+  expect(await found()).toEqual([]);
+});
+
+test("an approval beyond the count is found, with its number", async () => {
+  expect(await found(ask(COUNTED, "count", 1))).toEqual([
+    "node N, approved at T as number 2 of 1, window of T until T",
+  ]);
+  expect(await found(forged(null))).toEqual(["node N, approved at T as number 2 of 1, window of T until T"]);
+});
+
+test("an approval at the very end of a window is found, one a millisecond earlier is not", async () => {
+  expect(await found(moved(LASTING, -1))).toEqual([]);
+  expect(await found(moved(LASTING, 0))).toEqual([
+    "node N, approved at T as number 3 of any, window of T until T",
+  ]);
+});
+
+test("an approval after a window was closed, or before there was any, is found", async () => {
+  const one_closed = `delete from transition where actor_kind = 'site' and id > ${WINDOW(CLOSED)}
+    and event = 'open_window'`;
+  const without = "node N, approved at T without a window";
+  // The one approval of the last two windows comes after the closing then.
+  expect(await found(one_closed)).toEqual([without]);
+  expect(await found("delete from transition where actor_kind = 'site'")).toEqual(Array(7).fill(without));
+});
+
+test("what was taken in one commit with an opening was taken from the window before it", async () => {
+  // The closed one has no successor for it, the one that was opened over has room, the one before it none.
+  expect(await found(forged(WINDOW(FULL)))).toEqual([]);
+  expect(await found(forged(WINDOW(OPENED_OVER)))).toEqual(["node N, approved at T without a window"]);
+  expect(await found(forged(WINDOW(LASTING)))).toEqual([
+    "node N, approved at T as number 3 of 2, window of T until T",
+  ]);
+});
+
+test("a window that was opened for longer than a day is found, and one whose end is not written down", async () => {
+  expect(await found(ask(CLOSED, "effective_duration_secs", AUTO_APPROVE_SECS_MAX + 1))).toEqual([
+    "window of T, until T",
+  ]);
+  expect(await found(ask(OPENED_OVER, "effective_duration_secs", null))).toEqual(["window of T, until "]);
+});
