@@ -27,7 +27,13 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
   "S-21": ["a boot script is its machine's alone", "booter/boot"],
   "S-22": ["no value becomes a word of a boot script", "booter/script"],
   "S-23": ["setup takes values as data", "booter/setup-script"],
-  "S-24": ["no path of a caller's reaches the file system", "booter/boot", "booter/tftp", "http/index-site"],
+  "S-24": [
+    "no path of a caller's reaches the file system",
+    "booter/boot",
+    "booter/tftp",
+    "http/index-site",
+    "security/file-paths",
+  ],
   "S-25": [
     "outbound requests stay where they may go",
     "auth/issuer-url",
@@ -49,7 +55,7 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
   "S-38": ["the process's permissions are lists", "security/permissions", "security/secrets"],
   "S-39": ["the audit chain shows every tampering", "db/audit-chain"],
   "S-40": ["every change is audited", "security/answers", "api/audit"],
-  "S-41": ["dependencies are pinned and few", "security/dependencies"],
+  "S-41": ["dependencies are pinned, few, and of no version with a known hole", "security/dependencies"],
   "S-42": [
     "releases are reproducible and verified before they are installed",
     "release/reproducible",

@@ -1,7 +1,9 @@
-// What we build on is named exactly, held by its hash, little, and not of a version with a known hole. Rule S-41. That
-// nothing new is known of what the lock names is asked of a register by whoever makes a release: `deno audit`.
-import { expect, test } from "vitest";
+// What we build on is named exactly, held by its hash, little, and not of a version with a known hole. Rule S-41. What
+// was known on a day is stored (tests/fixtures/advisories.json); that nothing came since is asked of a register by
+// whoever makes a release: `deno audit`.
+import { describe, expect, test } from "vitest";
 import { readText } from "../house/sources.ts";
+import { type Advisory, compareVersions, comparisonsOf, holesIn, isInRange, packageOf } from "./advisories.ts";
 
 const { dependencies, devDependencies } = JSON.parse(readText("package.json")) as Record<
   string,
@@ -26,18 +28,74 @@ test("S-41: the lock holds every package by its SHA-512", () => {
   expect([...lock.workspace.packageJson.dependencies].sort()).toEqual(named.sort());
 });
 
-/** The first versions without a hole that reached us (reliability.md, S-41). */
-const FLOORS: Readonly<Record<string, string>> = { hono: "4.12.22", openpgp: "6.1.1" };
+const { advisories, date } = JSON.parse(readText("tests/fixtures/advisories.json")) as {
+  readonly date: string;
+  readonly advisories: readonly Advisory[];
+};
+const locked = Object.keys(lock.npm);
+const names = new Set(locked.map((key) => packageOf(key).name));
 
-test("S-41: nothing is older than the mend of a hole that it had", () => {
-  const number = (version: string) =>
-    version.split(".").reduce((sum, part) => sum * 100_000 + Number.parseInt(part), 0);
-  for (const [name, floor] of Object.entries(FLOORS)) {
-    const found = Object.keys(lock.npm).map((key) => /^(.+)@(\d+\.\d+\.\d+)/.exec(key)).filter((each) =>
-      each?.[1] === name
-    );
-    expect(found.length, name).toBeGreaterThan(0);
-    for (const each of found) expect(number(each?.[2] ?? "0"), each?.[0]).toBeGreaterThanOrEqual(number(floor));
-  }
-  expect(number(Deno.version.deno)).toBeGreaterThanOrEqual(number("2.9.6"));
+test("S-41: no package that the lock names, direct or not, is of a version with a known hole", () => {
+  expect(holesIn(locked, advisories)).toEqual([]);
+});
+
+test("S-41: Deno is not older than the first version that keeps connections with bodies (reliability.md, S-41)", () => {
+  expect(compareVersions(Deno.version.deno, "2.9.6")).toBeGreaterThanOrEqual(0);
+});
+
+describe("S-41: the stored advisories", () => {
+  test("are of a day, each once, of packages in the lock, with ranges that are read", () => {
+    expect(date).toMatch(/^\d{4}-\d\d-\d\d$/);
+    expect(new Set(advisories.map(({ id }) => id)).size).toBe(advisories.length);
+    for (const { id, affected, ...each } of advisories) {
+      expect(id).toMatch(/^(?:GHSA(?:-[0-9a-z]{4}){3}|CVE-\d{4}-\d{4,})$/);
+      expect(names, id).toContain(each.package);
+      expect(comparisonsOf(affected).length, id).toBeGreaterThan(0);
+    }
+  });
+
+  test.each(advisories.map((each) => [each.id, each] as const))("%s: what is mended is not affected", (_id, each) => {
+    for (const version of each.patched) expect([version, isInRange(version, each.affected)]).toEqual([version, false]);
+  });
+
+  // At the bounds of each range: the lower one where it has one, and the upper one or what comes right before it.
+  const bounds = advisories.flatMap((each) =>
+    comparisonsOf(each.affected).flat().map(({ sign, version }) => ({
+      each,
+      version: sign === "<" ? `${version}-0` : version,
+    }))
+  );
+  test("report every affected version that a lock would name, direct or not", () => {
+    expect(bounds.length).toBeGreaterThanOrEqual(advisories.length);
+    for (const { each, version } of bounds) {
+      const key = `${each.package}@${version}_of@1.0.0`;
+      expect(holesIn([...locked, key], [each])).toEqual([`${each.package}@${version}: ${each.id}`]);
+    }
+  });
+});
+
+test.each([
+  ["1.2.3", "1.2.3+build", 0],
+  ["1.2.3", "1.2.4", -1],
+  ["1.10.0", "1.9.9", 1],
+  ["2.0.0-beta.2", "2.0.0", -1],
+  ["2.0.0-beta.2", "2.0.0-beta.10", -1],
+  ["2.0.0-beta", "2.0.0-beta.0", -1],
+  ["2.0.0-1", "2.0.0-alpha", -1],
+  ["2.0.0-alpha", "2.0.0-beta", -1],
+  ["18.4.0-beta.17", "18.3.9", 1],
+])("of %s and %s the order is %i", (a, b, order) => {
+  expect(Math.sign(compareVersions(a, b))).toBe(order);
+  expect(Math.sign(compareVersions(b, a))).toBe(order === 0 ? 0 : -order);
+});
+
+test.each(["", "1.2", "latest", "~1.2.3", "^1.2.3", ">= 1.2.3", "1.2.3", "<1.2.x"])(
+  "%j is refused as a range",
+  (range) => {
+    expect(() => isInRange("1.0.0", range)).toThrow(/is no (?:range|version)/);
+  },
+);
+
+test.each(["hono", "@hono/x", "hono@latest", "@1.0.0"])("a lock's key %j is not passed over", (key) => {
+  expect(() => holesIn([key], advisories)).toThrow(/is no (?:package|version)/);
 });

@@ -1,0 +1,95 @@
+// Versions and the ranges that advisories name, in the order of semver.org, 11: what is before a release comes before it.
+export type Advisory = {
+  /** GHSA-..., or CVE-... where it has no other. */
+  readonly id: string;
+  readonly package: string;
+  /** Comparisons that all hold, as `>=2.0.0 <2.1.4`; several of those between ||. */
+  readonly affected: string;
+  /** The first versions without it, one for each line that got one. */
+  readonly patched: readonly string[];
+  readonly source: string;
+};
+
+const VERSION = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
+const COMPARISON = /^(<=|>=|<|>|=)(.+)$/;
+
+/** Negative when a comes before b. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [partsOf(a), partsOf(b)];
+  for (const [at, number] of left.numbers.entries()) {
+    const difference = number - right.numbers[at]!;
+    if (difference !== 0) return difference;
+  }
+  if (left.before.length === 0 || right.before.length === 0) return right.before.length - left.before.length;
+  for (let at = 0; at < Math.max(left.before.length, right.before.length); at++) {
+    const [one, other] = [left.before[at], right.before[at]];
+    if (one === undefined || other === undefined) return one === undefined ? -1 : 1;
+    if (one !== other) return compareWords(one, other);
+  }
+  return 0;
+}
+
+/** Numbers come before words. */
+function compareWords(a: string, b: string): number {
+  const [left, right] = [/^\d+$/.test(a), /^\d+$/.test(b)];
+  if (left && right) return Number(a) - Number(b);
+  if (left !== right) return left ? -1 : 1;
+  return a < b ? -1 : 1;
+}
+
+function partsOf(version: string): { readonly numbers: readonly number[]; readonly before: readonly string[] } {
+  const found = VERSION.exec(version);
+  if (found === null) throw new Error(`${version} is no version`);
+  const [, major, minor, patch, before] = found;
+  return { numbers: [major, minor, patch].map(Number), before: before === undefined ? [] : before.split(".") };
+}
+
+export type Comparison = { readonly sign: string; readonly version: string };
+
+/** The alternatives of a range. Throws an Error for what is none. */
+export function comparisonsOf(range: string): readonly (readonly Comparison[])[] {
+  return range.split("||").map((alternative) =>
+    alternative.trim().split(/\s+/).map((text) => {
+      const [, sign, version] = COMPARISON.exec(text) ?? [];
+      if (sign === undefined || version === undefined) throw new Error(`${range} is no range`);
+      partsOf(version);
+      return { sign, version };
+    })
+  );
+}
+
+export function isInRange(version: string, range: string): boolean {
+  return comparisonsOf(range).some((all) => all.every((each) => holds(compareVersions(version, each.version), each)));
+}
+
+function holds(order: number, { sign }: Comparison): boolean {
+  switch (sign) {
+    case "<":
+      return order < 0;
+    case "<=":
+      return order <= 0;
+    case ">":
+      return order > 0;
+    case ">=":
+      return order >= 0;
+    default:
+      return order === 0;
+  }
+}
+
+/** Of packages as a lock names them (`name@version`, then what it goes with), those with a hole, as `name@version: id`. */
+export function holesIn(locked: readonly string[], advisories: readonly Advisory[]): readonly string[] {
+  return locked.flatMap((key) => {
+    const { name, version } = packageOf(key);
+    return advisories.filter((each) => each.package === name && isInRange(version, each.affected))
+      .map(({ id }) => `${name}@${version}: ${id}`);
+  });
+}
+
+/** Throws an Error for a key that is read wrong, so that no package is passed over. */
+export function packageOf(key: string): { readonly name: string; readonly version: string } {
+  const [, name, version] = /^(@?[^@]+)@([^_]+)/.exec(key) ?? [];
+  if (name === undefined || version === undefined) throw new Error(`${key} is no package`);
+  partsOf(version);
+  return { name, version };
+}

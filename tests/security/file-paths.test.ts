@@ -1,0 +1,270 @@
+// S-24 by what the system was asked for: the booter and the control plane run under strace while names that try to leave
+// their folders come in by every door. No name reaches the file system outside the folders that are served.
+import { spawn } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { shortText, u16, u32, u8 } from "../../booter/bus/wire.ts";
+import { loopbackConfig } from "../../src/lab/booter-config.ts";
+import { type Login, login, openChannel, openClient } from "../../src/lab/bus-client.ts";
+import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
+import { beAgent } from "../booter/bus-agent.ts";
+import { textOf } from "../booter/packets.ts";
+import { ADMIN_NETWORK, discover, dotted, httpAsk, openRelay, SETUP_BLOCK, stageFiles, STAMP } from "../booter/site.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { ROOT_KEY } from "../harness/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { must } from "../processes/client.ts";
+import { POLICY, sysinfoOf } from "../setup/machine.ts";
+import { type FileTrace, isBelow, readTrace, tracedInto, whyUntraced } from "./file-trace.ts";
+import { hostileNames, MARK } from "./hostile-names.ts";
+import { rawAsks } from "./raw-asks.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const PATIENCE_MS = 30_000;
+const RESEND_MS = 2_000;
+const MAC = "02:be:57:24:24:24";
+/** Of the bus. */
+const CHANNEL_CLOSED = "20.40";
+const DECLARE = [50, 10] as const;
+const HASH = `/os/${STAMP}/platform/i86pc/amd64/boot_archive.hash`;
+/** Where a program that runs looks things up: its code, once it gets there, and what the system tells it. */
+const RUNTIME = [
+  ROOT.replace(/\/$/, ""),
+  process.env.DENO_DIR ?? join(homedir(), ".cache/deno"),
+  ...["/proc", "/sys", "/dev", "/etc", "/usr", "/lib"],
+];
+
+const reason = await whyUntraced();
+let folder: TemporaryFolder;
+let database: FreshDatabase;
+let server: Traced | null = null;
+let booter: BooterProcess | null = null;
+let names: readonly string[] = [];
+/** Of the machine whose names come in. */
+let address = "";
+let busLogin: Login = { user: "", password: "" };
+/** How long each trace was when names began to come in. */
+const began = { server: 0, booter: 0 };
+
+type Traced = { readonly port: number; readonly url: string; kill(): Promise<void> };
+
+const at = (name: string) => join(folder.path, name);
+
+beforeAll(async () => {
+  if (reason !== null) return console.log(`S-24 by strace is left out: ${reason}`);
+  folder = await temporaryFolder("file-paths");
+  await stageFiles(folder.path);
+  await mkdir(at("site/v1/distros/debian"), { recursive: true });
+  await writeFile(at("site/v1/index.json"), "{}");
+  await writeFile(at("site/v1/distros/debian/index.json"), "{}");
+  for (const name of [MARK, `${MARK}.json`, "linked"]) await writeFile(at(name), "outside");
+  await symlink(at("linked"), at("site/v1/images.json"));
+  await symlink(at("linked"), at(`files/os/${STAMP}/platform/i86pc/amd64/boot_archive.manifest`));
+  names = hostileNames(folder.path, ["undionly.kpxe", STAMP, `platform-${STAMP}.tgz`, "debian", HASH.slice(1)]);
+
+  database = await freshDatabase();
+  server = await startTraced();
+  const ask = <T>(method: string, path: string, body: unknown) => must<T>(server!.url, { method, path, body });
+  const policy = { ...POLICY, enrollment_pi: STAMP, admin_network: ADMIN_NETWORK };
+  await ask("PUT", "/v2/cn-boot-policy", policy);
+  const key = await ask<{ secret: string }>("POST", "/v1/auth/api-keys", { description: "booter", scope: "booter" });
+  await writeFile(at("key"), `${key.secret}\n`, { mode: 0o600 });
+  await writeFile(at("booter.toml"), loopbackConfig(folder.path, { plane_url: server.url, more: SETUP_BLOCK }));
+  booter = await startBooter({ config: at("booter.toml"), prefix: tracedInto(at("booter.trace")) });
+  const relay = await openRelay({ booter });
+  const offer = await relay.ask(discover(MAC));
+  address = dotted(offer.yiaddr);
+  relay.close();
+  const path = new URL(textOf(offer.options.get(67)).replace("\0", "")).pathname;
+  const { text } = await httpAsk(booter.ports.http, path, { from: address });
+  const [, user = "", password = ""] = /rabbitmq=([^:]+):([^:]+):/.exec(text) ?? [];
+  busLogin = { user, password };
+  for (const name of ["server", "booter"] as const) began[name] = (await stat(at(`${name}.trace`))).size;
+}, 120_000);
+afterAll(async () => {
+  await booter?.kill();
+  await server?.kill();
+  await database?.drop();
+  await folder?.remove();
+});
+beforeEach((context) => context.skip(reason !== null, reason ?? ""));
+
+/** The server with an index, as it is started from source. */
+async function startTraced(): Promise<Traced> {
+  const { PATH = "", HOME = "", DENO_DIR } = process.env;
+  const [program = "", ...words] = [
+    ...tracedInto(at("server.trace")),
+    process.execPath,
+    ...["run", "-A", "src/serve.ts"],
+  ];
+  const child = spawn(program, words, {
+    cwd: ROOT,
+    env: {
+      ...{ PATH, HOME, ...(DENO_DIR === undefined ? {} : { DENO_DIR }) },
+      ...{ HOST: "127.0.0.1", PORT: "0", DATABASE_URL: database.url, INDEX_SITE: at("site") },
+      ...{ BERTH_ROOT_KEY: ROOT_KEY, BERTH_SECRET_KEY: "5e".repeat(32), BERTH_REGISTER_PER_MINUTE: "1000000" },
+    },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const ended = once(child, "close");
+  let log = "";
+  const url = await new Promise<string>((listening, fail) => {
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      log += text;
+      const [, found] = /"listening".*"url":"([^"]+)"|"url":"([^"]+)".*"listening"/.exec(log) ?? [];
+      if (found !== undefined) listening(found);
+    });
+    void ended.then(() => fail(new Error(`the server ended:\n${log}`)));
+  });
+  return {
+    url,
+    port: Number(new URL(url).port),
+    async kill() {
+      process.kill(child.pid!, "SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** The trace once the file of this name, which was just asked for rightly, was opened: all before it is in there too. */
+async function traceUntil(name: "server" | "booter", path: string): Promise<FileTrace> {
+  const read = () => readTrace(at(`${name}.trace`), { cwd: ROOT, from_byte: began[name] });
+  await expect.poll(async () => (await read()).opened.includes(path), { timeout: PATIENCE_MS }).toBe(true);
+  return await read();
+}
+
+/** Every way in which one of the names got further than it may. */
+function astray({ tried, opened }: FileTrace, roots: readonly string[]): readonly string[] {
+  const named = tried.filter((path) => path.includes(MARK) && !isBelow(path, roots));
+  const foreign = opened.filter((path) => !isBelow(path, [...roots, ...RUNTIME]));
+  const linked = opened.filter((path) => path === at("linked"));
+  return [...new Set([...named, ...foreign, ...linked])];
+}
+
+/** What would end a request line, as a client would write it; all else as it is. */
+function inPath(name: string): string {
+  return name.replace(/[\s\0]/g, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+const asked = (method: string, path: string) => `${method} ${path} HTTP/1.1\r\nhost: berth\r\n\r\n`;
+const sent = (method: string, path: string, body: unknown) => {
+  const text = JSON.stringify(body).replace(/[\x80-\xff]/g, (byte) => `\\u00${byte.charCodeAt(0).toString(16)}`);
+  return `${method} ${path} HTTP/1.1\r\nhost: berth\r\nauthorization: Bearer ${ROOT_KEY}\r\n` +
+    `content-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
+};
+
+type Place = Parameters<typeof rawAsks>[0];
+
+async function statuses(place: Place, requests: readonly string[]): Promise<readonly number[]> {
+  return [...new Set(await rawAsks(place, requests))].sort((a, b) => a - b);
+}
+
+/** Paths that were neither refused nor unknown, nor cut off for a byte that no path has (0). */
+async function gotSomething(place: Place, paths: readonly string[]): Promise<readonly string[]> {
+  const answers = await rawAsks(place, paths.map((path) => asked("GET", path)));
+  return paths.filter((_, each) => ![0, 400, 404].includes(answers[each]!));
+}
+
+/** The opcode of the answer to a request for each name. */
+async function tftpAnswers(port: number): Promise<ReadonlySet<number>> {
+  const heard = new Set<number>();
+  const socket = createSocket("udp4");
+  await new Promise<void>((bound) => socket.bind(0, address, bound));
+  try {
+    for (const name of names) {
+      const packet = Uint8Array.from(`\0\x01${name}\0octet\0`, (each) => each.charCodeAt(0));
+      const send = () => socket.send(packet, port, "127.0.0.1");
+      const again = setInterval(send, RESEND_MS);
+      send();
+      const [bytes] = await once(socket, "message");
+      clearInterval(again);
+      heard.add(bytes[1]);
+    }
+  } finally {
+    socket.close();
+  }
+  return heard;
+}
+
+/** Says each name on the boot bus: as whose queue it is, as who speaks, and as the machine's own name. */
+async function sayOnBus(port: number): Promise<void> {
+  const client = await openClient(port, address);
+  const server_uuid = crypto.randomUUID();
+  await login(client, busLogin);
+  await beAgent(client, { server_uuid, mac: MAC });
+  const refused = async (say: () => void) => {
+    await openChannel(client, 4);
+    say();
+    await client.expect(CHANNEL_CLOSED);
+    client.send(4, 20, 41);
+  };
+  // A word of the bus has 255 bytes at most.
+  for (const name of names.filter(({ length }) => length < 100)) {
+    await refused(() => client.send(4, ...DECLARE, u16(0), shortText(`ur.request.${name}.${MAC}`), u8(0), u32(0)));
+    await refused(() => client.publish(4, `ur.sysinfo.${name}.a1`, "{}"));
+    const sysinfo = { ...sysinfoOf([MAC]), UUID: server_uuid, Hostname: name };
+    client.publish(1, `ur.sysinfo.${server_uuid}.a1`, JSON.stringify(sysinfo));
+  }
+  // Answered behind all that was said before it.
+  await openChannel(client, 5);
+  client.close();
+}
+
+test("S-24: there are 500 names and more, and one that is opened by whatever program is found", async () => {
+  expect(names.length).toBeGreaterThanOrEqual(500);
+  expect(names.filter((name) => !name.includes(MARK))).toEqual([]);
+  const [program = "", ...words] = tracedInto(at("reader.trace"));
+  const reader = spawn(program, [...words, "cat", `../${MARK}`, at("linked")], { cwd: at("files"), stdio: "ignore" });
+  await once(reader, "close");
+  const trace = () => readTrace(at("reader.trace"), { cwd: at("files") });
+  await expect.poll(async () => astray(await trace(), [at("files")]), { timeout: PATIENCE_MS })
+    .toEqual([at(MARK), at("linked")]);
+});
+
+describe("S-24: no name reaches a file outside the folder that is served:", () => {
+  test("of the booter, by HTTP, by TFTP and by the bus", async () => {
+    const place = { port: booter!.ports.http, from: address };
+    const doors = ["/", "/os/", `/os/${STAMP}/`, "/firmware/", "/setup/files/", "/script/", "/bootfs/"];
+    const paths = names.flatMap((name) => doors.map((door) => `${door}${inPath(name)}`));
+    expect(await gotSomething(place, paths)).toEqual([]);
+    expect(await gotSomething({ port: booter!.ports.metrics }, names.map((name) => `/${inPath(name)}`))).toEqual([]);
+    const [, tftp] = / tftp=(\d+)/.exec(await booter!.line(/ booter\.started /)) ?? [];
+    expect(await tftpAnswers(Number(tftp))).toEqual(new Set([5]));
+    await sayOnBus(booter!.ports.bus);
+    await expect.poll(() => booter!.text(), { timeout: PATIENCE_MS }).toMatch(/ announce\.accepted /);
+    // A link that leads out is not followed either.
+    const linked = asked("GET", HASH.replace(".hash", ".manifest"));
+    expect(await statuses(place, [linked, asked("GET", HASH)])).toEqual([200, 404]);
+    const trace = await traceUntil("booter", at(`files${HASH}`));
+    expect(astray(trace, [at("files"), at("state"), at("key"), at("booter.toml")])).toEqual([]);
+  });
+
+  test("of the control plane, by the index's paths and by what is sent to it", async () => {
+    const place = { port: server!.port };
+    const paths = names.map(inPath).flatMap((name) => [
+      `/v1/${name}`,
+      `/v1/distros/${name}/index.json`,
+      `/v1/distros/debian/releases/${name}/archive.json`,
+    ]);
+    expect(await gotSomething(place, paths)).toEqual([]);
+    const bodies = names.flatMap((name) => [
+      sent("PUT", "/v2/platform-images", { stamps: [name] }),
+      sent("POST", `/v2/cn-boot/${MAC}/assign`, { platform_image: name }),
+      sent("POST", "/v1/agent/register", { server_uuid: name, hostname: name, sysinfo: {} }),
+    ]);
+    // A few are plain names with the mark: those may be stamps of images that a booter has.
+    expect(await statuses(place, bodies)).toEqual([200, 400]);
+    const linked = asked("GET", "/v1/images.json");
+    expect(await statuses(place, [linked, asked("GET", "/v1/index.json")])).toEqual([200, 404]);
+    const trace = await traceUntil("server", at("site/v1/index.json"));
+    expect(astray(trace, [at("site")])).toEqual([]);
+    // A name that is a name is looked for, inside.
+    expect(trace.tried.some((path) => path.includes(MARK))).toBe(true);
+  });
+});
