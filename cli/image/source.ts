@@ -129,7 +129,12 @@ function withDocuments({ world, name, read, kept, places }: Access): Source {
     json,
     images: async () => {
       const document = await json("v1/images.json");
-      if (document === null) throw new Failure(`${name} has no v1/images.json: no image index`, EXIT.not_found);
+      if (document === null) {
+        throw new Failure(
+          `${name} has no v1/images.json: no image index is there; name one by --index`,
+          EXIT.not_found,
+        );
+      }
       return imagesOf(document, `${name}: v1/images.json`);
     },
     document: (url, artifact) => {

@@ -3,6 +3,9 @@ import { usageFailure } from "./failure.ts";
 
 /** Throws a usage Failure unless `text` is an http or https URL without credentials, query or fragment. */
 export function parseEndpoint(text: string, source: string): string {
+  if (text.trim() === "") {
+    throw usageFailure(`${source} is empty: name the control plane, as https://berth.example.com`);
+  }
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : null;
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
     throw usageFailure(`${source} is not an http or https URL`);

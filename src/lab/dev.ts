@@ -24,13 +24,13 @@ const laboratory = await startLaboratory({ dataDir: DATA_DIR, port: PORT, rootKe
 
 console.log(`
 The laboratory runs at ${laboratory.url}; its description is at ${laboratory.url}/docs
-${NODES} simulated nodes print their claim codes above. In another terminal, from this folder:
+Below, each of ${NODES} simulated nodes prints its claim code until it is approved. In another terminal, from this folder:
 
   export OPSCTL_ENDPOINT=${laboratory.url}
   export OPSCTL_API_KEY=${laboratory.rootKey}
 
   dist/opsctl cn list
-  dist/opsctl cn approve XXX-XXX              # a code from above
+  dist/opsctl cn approve XXX-XXX              # a code from below
   dist/opsctl cn show lab-node-1
   dist/opsctl cn label set lab-node-1 --role both
   dist/opsctl cn reservoir set lab-node-1 --percent 0.5
@@ -44,7 +44,8 @@ ${NODES} simulated nodes print their claim codes above. In another terminal, fro
 Ctrl-C stops everything; what is in ${DATA_DIR} stays.
 `);
 
-const stop = () => void laboratory.stop().then(() => process.exit(0));
+// How the server ends is how this ends: with 0 once it has drained.
+const stop = () => void laboratory.stop();
 process.on("SIGINT", stop);
 process.on("SIGTERM", stop);
 laboratory.server.on("exit", (code) => process.exit(code ?? 1));

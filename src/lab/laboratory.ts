@@ -60,7 +60,8 @@ export async function startLaboratory(options: LaboratoryOptions): Promise<Labor
     stop: async () => {
       if (server.exitCode !== null || server.signalCode !== null) return;
       const ended = once(server, "exit");
-      server.kill("SIGTERM");
+      // Not server.kill: Deno then reports that signal as the end, whatever the server made of it.
+      process.kill(server.pid!, "SIGTERM");
       await ended;
     },
   };

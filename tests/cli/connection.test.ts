@@ -110,6 +110,10 @@ test.each(["ftp://x", "nonsense", "http://user:pw@x", "https://x/?a=1", "https:/
   (text) => expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint"),
 );
 
+test("an endpoint that is empty, as of a variable that is not set, is said to be empty", () => {
+  for (const text of ["", " "]) expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint is empty");
+});
+
 test("two spellings of an endpoint are one", () => {
   expect(parseEndpoint("HTTPS://Lab.Example:443/", "x")).toBe("https://lab.example");
   expect(parseEndpoint("http://h:8080/berth/", "x")).toBe("http://h:8080/berth");

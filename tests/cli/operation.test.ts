@@ -81,6 +81,15 @@ test("operation list says when there are older ones", async () => {
   expect(ran.err()).toContain("older operations");
 });
 
+test("operation list shows what each is about, and leaves what else it refers to to operation show", async () => {
+  const references = ["instance", "project", "tenant", "cn"].map((scope, at) => ({ scope, id: `id-${at}` }));
+  const server: Server = () => ({ body: [{ ...operation("succeeded"), references }] });
+  const lines = (await opsctl(["operation", "list"], { server })).out().split("\n");
+  expect(lines[0]).toMatch(/^ID +KIND +STATE +OBJECT +CREATED_AT +DONE_AT$/);
+  expect(lines[1]).toContain("  instance:id-0  ");
+  expect(lines[1]).not.toContain("project");
+});
+
 test("operation abandon", async () => {
   const ran = await opsctl(["operation", "abandon", ID], { server: () => ({ body: { id: ID, poked_nodes: 2 } }) });
   expect(ran.asked[0]).toMatchObject({ method: "POST", path: `/v1/operations/${ID}/abandon` });

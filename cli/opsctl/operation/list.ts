@@ -7,11 +7,12 @@ import type { Column } from "../../kit/table.ts";
 
 export const OPERATIONS_PATH = "/v1/operations";
 
+/** Of the references the first is what the operation is about; `operation show` names the others. */
 const COLUMNS: readonly Column<OperationSummary>[] = [
   ["ID", (operation) => operation.id],
   ["KIND", (operation) => operation.kind],
   ["STATE", (operation) => operation.state],
-  ["REFERENCES", (operation) => operation.references.map(({ scope, id }) => `${scope}:${id}`).join(",")],
+  ["OBJECT", ({ references: [first] }) => first && `${first.scope}:${first.id}`],
   ["CREATED_AT", (operation) => operation.time_created],
   ["DONE_AT", (operation) => operation.time_done],
 ];
