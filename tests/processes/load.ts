@@ -1,4 +1,5 @@
-// Clients that register, approve, disable and label nodes as fast as they are answered, and keep what they did.
+// Clients that register, approve, disable and label nodes as fast as they are answered, and keep what they did. If it is
+// wished they also make and remove tenants, projects and VPCs.
 import { carryOut, type Operation, type Wish } from "./client.ts";
 
 export type Load = {
@@ -12,6 +13,8 @@ export type LoadOptions = {
   /** The servers that can be reached now. */
   readonly urls: () => readonly string[];
   readonly clients?: number;
+  /** Whether half of the work is of tenants. */
+  readonly tenancy?: boolean;
 };
 
 const CLIENTS = 16;
@@ -26,18 +29,30 @@ type Nodes = {
   bad_codes: number;
 };
 
-export function startLoad({ urls, clients = CLIENTS }: LoadOptions): Load {
+type Tenancy = {
+  readonly silos: string[];
+  readonly tenants: { readonly silo: string; readonly id: string }[];
+  readonly projects: { readonly tenant: string; readonly id: string }[];
+  readonly vpcs: string[];
+};
+
+export function startLoad({ urls, clients = CLIENTS, tenancy = false }: LoadOptions): Load {
   const operations: Operation[] = [];
   const nodes: Nodes = { known: [], codes: [], used_codes: [], bad_codes: 0 };
+  const places: Tenancy = { silos: [], tenants: [], projects: [], vpcs: [] };
+  const next = () => tenancy && Math.random() < 0.5 ? nextOfTenants(places) : nextWish(nodes);
   let running = true;
   let acknowledged = 0;
 
   async function work(): Promise<void> {
     while (running) {
-      const operation = await carryOut(nextWish(nodes), urls, () => running);
+      const operation = await carryOut(next(), urls, () => running);
       operations.push(operation);
       if (operation.outcome === "acknowledged") acknowledged += 1;
-      learn(nodes, operation);
+      if (operation.outcome === "acknowledged") {
+        if (operation.kind === "cn") learn(nodes, operation);
+        else learnOfTenants(places, operation);
+      }
       await new Promise((wake) => setTimeout(wake, Math.random() * PAUSE_MS_MAX));
     }
   }
@@ -61,19 +76,20 @@ function nextWish(nodes: Nodes): Wish {
     const code = nextCode(nodes);
     return code === undefined ? registration(crypto.randomUUID()) : approval(code);
   }
-  if (dice < 0.55) return { event: "disable", path: `/v1/cns/${anyOf(nodes.known)}/disable`, body: {} };
+  if (dice < 0.55) return { kind: "cn", event: "disable", path: `/v1/cns/${anyOf(nodes.known)}/disable`, body: {} };
   // Nobody registers these: what is refused now must not act later.
   const node = dice < 0.60 ? crypto.randomUUID() : hotOrAny(nodes.known);
-  return { event: "set_role", path: `/v1/cns/${node}/role`, body: { role: anyOf(["tenant", "edge", "both"]) } };
+  const body = { role: anyOf(["tenant", "edge", "both"]) };
+  return { kind: "cn", event: "set_role", path: `/v1/cns/${node}/role`, body };
 }
 
 export function registration(server_uuid: string): Wish {
   const body = { server_uuid, hostname: `node-${server_uuid.slice(0, 8)}`, sysinfo: { UUID: server_uuid } };
-  return { event: "register", path: "/v1/agent/register", body };
+  return { kind: "cn", event: "register", path: "/v1/agent/register", body };
 }
 
 export function approval(code: string): Wish {
-  return { event: "approve", path: "/v1/cn-approvals", body: { code } };
+  return { kind: "cn", event: "approve", path: "/v1/cn-approvals", body: { code } };
 }
 
 /** A third of the work meets at four nodes. */
@@ -88,14 +104,58 @@ function nextCode(nodes: Nodes): string | undefined {
   return nodes.used_codes.length > 0 && Math.random() < 0.5 ? anyOf(nodes.used_codes) : "ZZZ-ZZZ";
 }
 
-function learn(nodes: Nodes, { event, body, outcome, answer }: Operation): void {
-  if (outcome !== "acknowledged") return;
+function learn(nodes: Nodes, { event, body, answer }: Operation): void {
   const { server_uuid, claim_code } = answer as { server_uuid: string; claim_code: string | null };
   if (event === "register") {
     if (claim_code !== null) nodes.codes.push(claim_code);
     if (!nodes.known.includes(server_uuid)) nodes.known.push(server_uuid);
   }
   if (event === "approve") nodes.used_codes.push((body as { code: string }).code);
+}
+
+/** What there is to ask for grows with what there is. */
+function nextOfTenants({ silos, tenants, projects, vpcs }: Tenancy): Wish {
+  const dice = Math.random();
+  const body = { name: crypto.randomUUID(), description: "" };
+  const create = { event: "create", body } as const;
+  if (dice < 0.15 || tenants.length === 0) return { kind: "silo", path: "/v1/silos", ...create };
+  const { silo, id: tenant } = anyOf(tenants);
+  if (dice < 0.25) return { kind: "tenant", path: `/v1/silos/${anyOf(silos)}/tenants`, ...create };
+  if (dice < 0.40) {
+    return { kind: "tenant", event: "update", method: "PATCH", path: `/v1/silos/${silo}/tenants/${tenant}`, body };
+  }
+  const all = `/v1/tenants/${tenant}/projects`;
+  if (dice < 0.60 || projects.length === 0) return { kind: "project", path: all, ...create };
+  const project = anyOf(projects);
+  if (dice < 0.70) {
+    const path = `/v1/tenants/${project.tenant}/projects/${project.id}`;
+    return { kind: "project", event: "delete", method: "DELETE", path };
+  }
+  if (dice < 0.88 || vpcs.length === 0) {
+    const path = `/v1/vpcs?tenant=${project.tenant}&project=${project.id}`;
+    return { kind: "vpc", event: "create", path, body: { ...body, ipv4_block: "10.0.0.0/16" } };
+  }
+  return { kind: "vpc", event: "delete", method: "DELETE", path: `/v1/vpcs/${anyOf(vpcs)}` };
+}
+
+function learnOfTenants({ silos, tenants, projects, vpcs }: Tenancy, { kind, event, path, answer }: Operation): void {
+  if (event !== "create") return;
+  const { id } = answer as { id: string };
+  switch (kind) {
+    case "silo": {
+      silos.push(id);
+      const { default_tenant_id } = answer as { default_tenant_id: string };
+      return void tenants.push({ silo: id, id: default_tenant_id });
+    }
+    case "tenant":
+      return void tenants.push({ silo: (answer as { silo_id: string }).silo_id, id });
+    case "project":
+      return void projects.push({ tenant: (answer as { tenant_id: string }).tenant_id, id });
+    case "vpc":
+      return void vpcs.push(id);
+    case "cn":
+      throw new Error(`a node is made by no request: ${path}`);
+  }
 }
 
 function anyOf<T>(list: readonly T[]): T {

@@ -1,13 +1,18 @@
 // Two servers on one database, each of which may be killed and replaced while clients talk to both.
 import { type ServerProcess, startServer } from "../harness/server-process.ts";
 
+/** Which server was killed, and when by performance.now(). */
+export type Killed = { readonly url: string; readonly at_ms: number };
+
 export type Pair = {
   /** Of the servers that run now. */
   urls(): readonly string[];
   /** kill -9 of one of the two; the other stays. */
-  kill(index: 0 | 1): Promise<void>;
+  kill(index: 0 | 1): Promise<Killed>;
   /** Starts the killed one again, on another port. */
   restart(index: 0 | 1): Promise<void>;
+  /** How those ended that nobody killed, with their last words. */
+  ended(): readonly string[];
   /** Kills both. */
   end(): Promise<void>;
   log(): string;
@@ -16,26 +21,33 @@ export type Pair = {
 export async function startPair(env: Readonly<Record<string, string>>): Promise<Pair> {
   const start = () => startServer({ env });
   const servers: ServerProcess[] = await Promise.all([start(), start()]);
-  const logs: string[] = [];
+  const killed = new Set<ServerProcess>();
   return {
     urls: () => servers.filter((server) => server.isRunning()).map((server) => server.url),
     async kill(index) {
-      logs.push(servers[index]!.log());
-      await servers[index]!.kill();
+      const server = servers[index]!;
+      killed.add(server);
+      const at_ms = performance.now();
+      await server.kill();
+      return { url: server.url, at_ms };
     },
     async restart(index) {
       servers[index] = await start();
     },
+    ended: () =>
+      servers.filter((server) => !server.isRunning() && !killed.has(server))
+        .map((server) => `a server ended that nobody killed: ${server.log()}`),
     async end() {
       await Promise.all(servers.map((server) => server.kill()));
     },
-    log: () => [...logs, ...servers.map((server) => server.log())].join("\n---\n"),
+    log: () => [...killed, ...servers].map((server) => server.log()).join("\n---\n"),
   };
 }
 
 /** Kills one of the two and starts it again. */
-export async function killEither(pair: Pair): Promise<void> {
+export async function killEither(pair: Pair): Promise<Killed> {
   const index = Math.random() < 0.5 ? 0 : 1;
-  await pair.kill(index);
+  const killed = await pair.kill(index);
   await pair.restart(index);
+  return killed;
 }

@@ -12,6 +12,8 @@ type State = {
   /** Statements that want to run, in their order. */
   readonly queue: (() => void)[];
   running: number;
+  /** Called when a statement ends. */
+  ended: () => void;
   over: boolean;
 };
 
@@ -27,6 +29,8 @@ export type Steps = { readonly order: readonly Party[]; readonly waited: number 
 
 /** More than any pair of commands needs: what goes on longer never ends. */
 const STEPS_MAX = 2_000;
+/** Most statements end sooner: only what goes on longer is asked whether it waits for a lock. */
+const STATEMENT_MS = 3;
 
 /** `names`: the application names of the parties' connections. `watch` looks on, outside the gate. */
 export function createGate(watch: Db, names: readonly [string, string]): Gate {
@@ -40,6 +44,7 @@ export function createGate(watch: Db, names: readonly [string, string]): Gate {
       return await statement();
     } finally {
       state.running -= 1;
+      state.ended();
     }
   }
 
@@ -65,7 +70,8 @@ export function createGate(watch: Db, names: readonly [string, string]): Gate {
     const state = states[party];
     for (;;) {
       if (state.running > 0) {
-        if (await isBlocked(party)) return "blocked";
+        await statementEnd(state);
+        if (state.running > 0 && await isBlocked(party)) return "blocked";
         continue;
       }
       if (state.queue.length > 0) return "ready";
@@ -102,7 +108,16 @@ export function createGate(watch: Db, names: readonly [string, string]): Gate {
 }
 
 function newState(): State {
-  return { queue: [], running: 0, over: false };
+  return { queue: [], running: 0, ended: () => {}, over: false };
+}
+
+/** Of any of its statements; after a while of none. */
+async function statementEnd(state: State): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  state.ended = resolve;
+  const timer = setTimeout(resolve, STATEMENT_MS);
+  await promise;
+  clearTimeout(timer);
 }
 
 /** Every order with at most two changes of turn after one or two statements each, and the two without any. */

@@ -4,6 +4,7 @@ import type { Direction, Side } from "../harness/network-link.ts";
 import { request } from "../processes/client.ts";
 import { type Load, registration } from "../processes/load.ts";
 import type { NetworkSite, Place } from "./network-site.ts";
+import { sleep, until } from "./waiting.ts";
 
 export type Scene = { readonly site: NetworkSite; readonly load: Load };
 /** What happened, by its name. Each that is zero in the end makes the run red. */
@@ -19,8 +20,7 @@ const PAUSE_MS_MAX = 100;
 const SLOW_MS = 100;
 const ACKNOWLEDGED_MIN = 50;
 /** For a slow machine: nothing of this takes a tenth of it. */
-const LIMIT_MS = 180_000;
-const LOOK_MS = 20;
+const ENOUGH = { limit_ms: 180_000, look_ms: 20 };
 
 export const TROUBLES: Readonly<Record<string, Trouble>> = {
   "commits cut": cutCommits,
@@ -37,7 +37,7 @@ async function cutCommits({ site: { places } }: Scene): Promise<Happened> {
   for (const { cutter } of places) cutter.every(CUT_EVERY);
   const happened = () =>
     Object.fromEntries(CUTS.map((each) => [`cut ${each}`, (cut()[each] ?? 0) - (before[each] ?? 0)]));
-  await until(() => Object.values(happened()).every((count) => count >= CUTS_MIN));
+  await until(() => Object.values(happened()).every((count) => count >= CUTS_MIN), ENOUGH);
   for (const { cutter } of places) cutter.every(0);
   return happened();
 }
@@ -51,7 +51,7 @@ async function cutMessages({ site: { places } }: Scene): Promise<Happened> {
     network.cutAfter(direction, Math.ceil(Math.random() * CUT_AFTER_BYTES_MAX));
     await sleep(Math.random() * PAUSE_MS_MAX);
     return cut() - before >= MESSAGES_CUT_MIN;
-  });
+  }, ENOUGH);
   return { "messages cut": cut() - before };
 }
 
@@ -64,7 +64,7 @@ async function slowDown({ site: { places }, load }: Scene): Promise<Happened> {
     "pieces delayed": network.counters.delayed - delayed,
     "acknowledged meanwhile": load.acknowledged() - acknowledged,
   });
-  await until(() => Object.values(happened()).every((count) => count >= ACKNOWLEDGED_MIN));
+  await until(() => Object.values(happened()).every((count) => count >= ACKNOWLEDGED_MIN), ENOUGH);
   network.heal();
   return happened();
 }
@@ -89,7 +89,7 @@ async function cutOff({ site, load }: Scene): Promise<Happened> {
       return (await request(server.url, { method: "POST", path, body, key: "" })).status === 503;
     };
     const alone = () => load.acknowledged() - acknowledged;
-    await until(async () => await refuses() && network.abandoned() > 0 && alone() >= ACKNOWLEDGED_MIN);
+    await until(async () => await refuses() && network.abandoned() > 0 && alone() >= ACKNOWLEDGED_MIN, ENOUGH);
     happened["acknowledged alone"] += alone();
     network.heal();
     happened["pieces that came late"] += network.counters.late - late;
@@ -118,17 +118,9 @@ async function serves(url: string): Promise<void> {
   await until(async () => {
     const { path, body } = registration(crypto.randomUUID());
     return (await request(url, { method: "POST", path, body, key: "" })).status === 200;
-  });
-}
-
-async function until(over: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + LIMIT_MS; performance.now() < end && !await over();) await sleep(LOOK_MS);
+  }, ENOUGH);
 }
 
 function sum(places: readonly Place[], of: (place: Place) => number): number {
   return places.reduce((total, place) => total + of(place), 0);
-}
-
-function sleep(duration_ms: number): Promise<void> {
-  return new Promise((wake) => setTimeout(wake, duration_ms));
 }

@@ -12,14 +12,14 @@ import { auditViolations, historyViolations, invariantViolations } from "../proc
 import { startLoad } from "../processes/load.ts";
 import { type NetworkSite, openNetworkSite } from "./network-site.ts";
 import { type Happened, TROUBLES } from "./network-troubles.ts";
+import { sleep, until, untilEmpty } from "./waiting.ts";
 
 const ROUNDS = "2";
 /** reliability.md 4.5: the liveness phase. */
-const LIVE_LIMIT_MS = 30_000;
+const LIVE = { limit_ms: 30_000 };
 /** In which clients learn what became of the requests that they repeat. */
 const CALM_MS = 3_000;
 const CHECK_LIMIT_MS = 60_000;
-const LOOK_MS = 250;
 
 const { values } = parseArgs({
   options: { rounds: { type: "string", default: ROUNDS }, only: { type: "string", default: "" } },
@@ -57,7 +57,7 @@ async function tryTrouble(name: string, { site, db }: { site: NetworkSite; db: D
     ...await notServing(site),
     ...await historyViolations(db, load.operations),
     ...await invariantViolations(db),
-    ...await untilEmpty(() => auditViolations(db)),
+    ...await untilEmpty(() => auditViolations(db), LIVE),
     ...site.places.filter(({ server }) => !server.isRunning()).map(({ server }) => `a server ended: ${server.log()}`),
   ];
   const attempts = load.operations.flatMap((operation) => operation.attempts);
@@ -82,25 +82,12 @@ async function notServing({ urls }: NetworkSite): Promise<string[]> {
   const wrong: string[] = [];
   for (const url of urls()) {
     const call = { method: "GET", path: "/v1/audit/verify" };
-    const late = await untilEmpty(async () =>
-      (await request(url, call)).status === 200 ? [] : [`${url} does not serve`]
-    );
-    wrong.push(...late);
-    if (late.length > 0) continue;
+    if (!await until(async () => (await request(url, call)).status === 200, LIVE)) {
+      wrong.push(`${url} does not serve`);
+      continue;
+    }
     const { outcome } = await must<{ outcome: object }>(url, call);
     if (!("Ok" in outcome)) wrong.push(`INV-17: the audit chain does not verify: ${JSON.stringify(outcome)}`);
   }
   return wrong;
-}
-
-async function untilEmpty(check: () => Promise<string[]>): Promise<string[]> {
-  for (const end = performance.now() + LIVE_LIMIT_MS;;) {
-    const found = await check();
-    if (found.length === 0 || performance.now() > end) return found;
-    await sleep(LOOK_MS);
-  }
-}
-
-function sleep(duration_ms: number): Promise<void> {
-  return new Promise((wake) => setTimeout(wake, duration_ms));
 }

@@ -1,0 +1,87 @@
+// Earlier reports sent again: any of them, at random, out of order, many at once, some of them by another node's key.
+import { REPORT_KINDS, type ReportKind, type Sent, type Wire } from "./reports-record.ts";
+import type { Taken } from "./reports-state.ts";
+
+export type Tally = Taken & {
+  /** By kind and status. */
+  readonly answers: ReadonlyMap<string, number>;
+  readonly ways: Readonly<Record<Way, number>>;
+  total(): number;
+};
+/** By the key that the request bears. */
+export type Way = "as it was" | "by another node's key" | "by a key that is gone";
+
+export type Replaying = {
+  readonly wire: Wire;
+  readonly random: () => number;
+  /** Of all nodes, as they are now. */
+  readonly keys: () => readonly string[];
+  readonly tallies: readonly ReturnType<typeof newTally>[];
+  readonly at_once: number;
+  readonly except?: readonly ReportKind[];
+};
+
+/** Under another key of a node these are that node's own reports, and no replay. */
+const OWN_OF_EACH: readonly ReportKind[] = ["heartbeat", "status", "capacity", "announce", "registration"];
+const OTHER_KEY_SHARE = 0.2;
+/** What an answer to a replay may be. */
+const STATUSES: readonly number[] = [200, 401, 403, 404, 409, 422];
+
+export function newTally() {
+  const answers = new Map<string, number>();
+  const ways: Record<Way, number> = { "as it was": 0, "by another node's key": 0, "by a key that is gone": 0 };
+  let total = 0;
+  return {
+    answers,
+    ways,
+    total: () => total,
+    answered: (kind: ReportKind, status: number) => answers.get(`${kind} ${status}`) ?? 0,
+    withStatus: (status: number) =>
+      REPORT_KINDS.reduce((sum, kind) => sum + (answers.get(`${kind} ${status}`) ?? 0), 0),
+    add: (kind: ReportKind, status: number, way: Way) => {
+      const what = `${kind} ${status}`;
+      answers.set(what, (answers.get(what) ?? 0) + 1);
+      ways[way] += 1;
+      total += 1;
+    },
+    /** Answers that no replay may have. */
+    odd: (): string[] =>
+      [...answers].filter(([what]) => !STATUSES.includes(Number(what.split(" ").at(-1))))
+        .map(([what, count]) => `answered as no replay may be: ${what}, ${count} times`),
+  };
+}
+
+/** Sends so many of them, as soon as any was sent; each kind that was ever sent has an equal part. */
+export async function replay(count: number, replaying: Replaying): Promise<void> {
+  let left = count;
+  const work = async () => {
+    while (left > 0) {
+      left -= 1;
+      await replayOne(replaying);
+    }
+  };
+  await Promise.all(Array.from({ length: replaying.at_once }, work));
+}
+
+async function replayOne({ wire, random, keys: keysNow, tallies, except = [] }: Replaying): Promise<void> {
+  const anyOf = <T>(all: readonly T[]) => all[Math.floor(random() * all.length)];
+  const keys = keysNow();
+  const kind = anyOf(REPORT_KINDS.filter((each) => wire.sent[each].length > 0 && !except.includes(each)));
+  const sent = kind && anyOf(wire.sent[kind]);
+  if (sent === undefined) return;
+  const own = keyOf(sent);
+  const other = anyOf(keys.filter((key) => key !== own));
+  const is_foreign = random() < OTHER_KEY_SHARE && other !== undefined && !OWN_OF_EACH.includes(sent.kind);
+  const status = await wire.send(is_foreign ? { ...sent, headers: under(sent, other) } : sent);
+  const is_gone = sent.path.includes("/agent/") && own !== null && !keys.includes(own);
+  const way = is_foreign ? "by another node's key" : is_gone ? "by a key that is gone" : "as it was";
+  for (const tally of tallies) tally.add(sent.kind, status, way);
+}
+
+const keyOf = ({ headers }: Sent) => headers.get("authorization")?.replace(/^Bearer /, "") ?? null;
+
+function under({ headers }: Sent, key: string): Headers {
+  const changed = new Headers(headers);
+  changed.set("authorization", `Bearer ${key}`);
+  return changed;
+}
