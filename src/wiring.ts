@@ -164,12 +164,14 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
         ? error.reason !== "constraint"
         : error instanceof IssuerUnavailable || isConnectionError(error),
   });
+  const { stood, ...turns } = createTurns({ db, engine, mint, newId: ports.newId });
   const gate = createGate({
     credentials: createCredentials({ db, tokens, identity: config.identity, federate }),
     db,
     firstUse: (cn, key_id) => engine.send({ kind: "cn", id: cn }, { type: "key_used", key_id }),
     used: signals.keyUsed,
     denied: (denial) => recordDenial(db, { msg_id: ports.newId(), ...denial }),
+    stood,
   });
 
   /** The id follows from who it is, so that first tokens that arrive together make one user. */
@@ -182,7 +184,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
 
   const deps: RouteDeps = {
     allow: gate,
-    ...createTurns({ db, engine, mint, newId: ports.newId }),
+    ...turns,
     kysely: db.kysely,
     newId: ports.newId,
     mint,

@@ -58,6 +58,7 @@ export const STORED_BUGS = [
   "address_kept",
   "idempotency_key_forgotten",
   "idempotency_body_ignored",
+  "repeated_request_forgotten",
   "poll_answers_one",
 ] as const;
 

@@ -1,6 +1,8 @@
 // The gate before every route. Order of refusals: 401 for a bad credential (also on anonymous routes), 400 for a missing
 // selector, then 403 or 404: first what the credential may do at all, then whether the object is its own. A refused
-// caller who is known leaves an audit entry.
+// caller who is known leaves an audit entry. An object that is gone stands where it stood for the repeated request of a
+// caller that it was there for, so that this one hears what it heard (document 4, Fixed here, Idempotency-Key).
+import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AuditActor } from "../contract/audit.ts";
 import { type Fault, NOT_FOUND } from "../contract/fault.ts";
@@ -10,7 +12,7 @@ import type { HttpEnv } from "../http/env.ts";
 import { type Action } from "./policy.ts";
 import { actionId, refusalAt, refusalOf, UNAUTHENTICATED } from "./verdict.ts";
 import type { Credentials } from "./credential.ts";
-import { type Locate, type Place, selectorFault } from "./place.ts";
+import { type Locate, type Place, type ScopedPlace, selectorFault } from "./place.ts";
 import type { KnownPrincipal, Principal } from "./principal.ts";
 
 export type GateOptions = {
@@ -22,6 +24,8 @@ export type GateOptions = {
   /** The key was used; nobody waits for the note. */
   readonly used: (key_id: string) => void;
   readonly denied: (denial: Denied) => Promise<void>;
+  /** Where the object of this request stood, if this caller sent it before under its Idempotency-Key and was answered. */
+  readonly stood: (c: Context<HttpEnv>, principal: Principal) => Promise<Place | ScopedPlace | null>;
 };
 
 export type Denied = {
@@ -47,12 +51,17 @@ export function createGate(options: GateOptions) {
       if (missing !== null) return faultResponse(c, missing);
       if (refusal !== null) return await refuse(refusal);
       if (locate !== undefined) {
-        const place = await locate.find(c, options.db);
-        if (place !== null && "kind" in place) return faultResponse(c, place);
+        const found = await locate.find(c, options.db);
+        if (found !== null && "kind" in found) return faultResponse(c, found);
+        const hidden = found === null || !("anywhere" in found || refusalAt(action, principal, found) === null);
+        // Asked for a foreign object too, which it tells nothing about: both refusals are the same work.
+        const stood = hidden ? await options.stood(c, principal) : null;
+        const place = found ?? stood;
         // A root operator asks for nothing foreign: what it does not find is no denial.
         if (place === null) return known?.is_root ? faultResponse(c, NOT_FOUND) : await refuse(NOT_FOUND);
         const foreign = "anywhere" in place ? null : refusalAt(action, principal, place);
         if (foreign !== null) return await refuse(foreign);
+        if (!("anywhere" in place)) c.set("stands", place);
         if (!("scope_kind" in place || "anywhere" in place)) c.set("place", place);
       }
       if (known !== null) {

@@ -17,7 +17,11 @@ export type KeyClaim = {
   readonly body_sha256: string;
   /** A new UUIDv7, used when the key is new. */
   readonly new_msg_id: string;
+  /** Where the object of the request stands; none where the route has no such place. */
+  readonly place?: object | undefined;
 };
+
+export type KeyUse = Omit<KeyClaim, "new_msg_id" | "place">;
 
 export type KeyAnswer =
   | { readonly ok: true; readonly msg_id: string; readonly repeated: boolean }
@@ -25,19 +29,20 @@ export type KeyAnswer =
 
 /** A row that is too old counts as none. The update of a live one changes nothing, but answers with what it holds. */
 const CLAIM = `
-  insert into idempotency as i (principal, method, path, key, body_sha256, msg_id, created_at)
-  values ($1, $2, $3, $4, $5, $6, berth_now())
-  on conflict (principal, method, path, key) do update set (body_sha256, msg_id, created_at) = (
+  insert into idempotency as i (principal, method, path, key, body_sha256, msg_id, created_at, place)
+  values ($1, $2, $3, $4, $5, $6, berth_now(), $8)
+  on conflict (principal, method, path, key) do update set (body_sha256, msg_id, created_at, place) = (
     select case when old then excluded.body_sha256 else i.body_sha256 end,
            case when old then excluded.msg_id else i.msg_id end,
-           case when old then excluded.created_at else i.created_at end
+           case when old then excluded.created_at else i.created_at end,
+           case when old then excluded.place else i.place end
       from (select i.created_at <= excluded.created_at - make_interval(hours => $7) as old) age)
   returning msg_id, body_sha256, msg_id <> $6 as repeated`;
 
 const OTHER_BODY = fault("unprocessable", "this Idempotency-Key was used for a request with another body");
 
 export async function claimKey(db: DbClient, claim: KeyClaim): Promise<KeyAnswer> {
-  const { principal, method, path, key, body_sha256, new_msg_id } = claim;
+  const { principal, method, path, key, body_sha256, new_msg_id, place } = claim;
   const { rows } = await db.query<{ msg_id: string; body_sha256: string; repeated: boolean }>(CLAIM, [
     principal,
     method,
@@ -46,11 +51,25 @@ export async function claimKey(db: DbClient, claim: KeyClaim): Promise<KeyAnswer
     body_sha256,
     new_msg_id,
     SEEN_RETENTION_HOURS,
+    place === undefined ? null : JSON.stringify(place),
   ]);
   const row = rows[0]!;
   if (row.body_sha256 !== body_sha256 && !planted("idempotency_body_ignored")) return { ok: false, fault: OTHER_BODY };
   if (planted("idempotency_key_forgotten")) return { ok: true, msg_id: new_msg_id, repeated: false };
   return { ok: true, msg_id: row.msg_id, repeated: row.repeated };
+}
+
+/** Where the object stood of a request that was answered before, key, body and all. */
+const STOOD = `
+  select i.place from idempotency i join seen on seen.msg_id = i.msg_id
+   where (i.principal, i.method, i.path, i.key) = ($1, $2, $3, $4) and i.body_sha256 = $5
+     and i.created_at > (select berth_now()) - make_interval(hours => $6)`;
+
+export async function findStood(db: DbClient, use: KeyUse): Promise<unknown> {
+  if (planted("repeated_request_forgotten")) return null;
+  const { principal, method, path, key, body_sha256 } = use;
+  const params = [principal, method, indexable(path), key, body_sha256, SEEN_RETENTION_HOURS];
+  return (await db.query<{ place: unknown }>(STOOD, params)).rows[0]?.place ?? null;
 }
 
 /** An index row holds about 2,700 bytes; a path may be longer. */

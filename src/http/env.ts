@@ -1,6 +1,6 @@
 // What every request carries through the routes.
 import type { Context } from "hono";
-import type { Place } from "../auth/place.ts";
+import type { Place, ScopedPlace } from "../auth/place.ts";
 import type { Principal } from "../auth/principal.ts";
 
 /** The other end of the connection. */
@@ -25,6 +25,8 @@ export type HttpEnv = {
     principal: Principal;
     /** Where the object stands, on routes whose gate finds it. */
     place: Place | undefined;
+    /** The same, also of what has a scope of its own. */
+    stands: Place | ScopedPlace | undefined;
   };
 };
 

@@ -5,9 +5,10 @@ import type { Outcome } from "../../actors/engine/types.ts";
 import type { Messages } from "../../actors/registry.ts";
 import { auditActor } from "../auth/gate.ts";
 import type { Mint } from "../auth/mint.ts";
+import type { Place, ScopedPlace } from "../auth/place.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Fault } from "../contract/fault.ts";
-import { claimKey } from "../db/idempotency.ts";
+import { claimKey, findStood, type KeyUse } from "../db/idempotency.ts";
 import type { Db } from "../db/pool.ts";
 import { parseIdempotencyKey } from "../http/idempotency-key.ts";
 import { type Ctx, isFault, type RouteDeps, type To, type Turn } from "../routes/deps.ts";
@@ -19,7 +20,32 @@ type TurnPorts = {
   readonly newId: () => string;
 };
 
-export function createTurns({ db, engine, mint, newId }: TurnPorts): Pick<RouteDeps, "turn" | "send" | "act"> {
+type Turns = Pick<RouteDeps, "turn" | "send" | "act"> & {
+  /** Where the object of this request stood, if its caller sent it before under its Idempotency-Key and was answered. */
+  readonly stood: (c: Ctx, principal: Principal) => Promise<Place | ScopedPlace | null>;
+};
+
+export function createTurns({ db, engine, mint, newId }: TurnPorts): Turns {
+  async function useOf(c: Ctx, principal: Principal, key: string): Promise<KeyUse> {
+    return {
+      principal: callerOf(principal),
+      method: c.req.method,
+      // A selector says where the record is made as much as a path does.
+      path: c.req.path + new URL(c.req.url).search,
+      key,
+      body_sha256: mint.bodyDigest(await c.req.text()),
+    };
+  }
+
+  async function stood(c: Ctx, principal: Principal): Promise<Place | ScopedPlace | null> {
+    const header = c.req.header("idempotency-key");
+    if (header === undefined || c.req.method === "GET") return null;
+    const key = parseIdempotencyKey(header);
+    if (!key.ok) return null;
+    // What turn() put there.
+    return await findStood(db, await useOf(c, principal, key.value)) as Place | ScopedPlace | null;
+  }
+
   async function turn(c: Ctx): Promise<Turn | Fault> {
     const header = c.req.header("idempotency-key");
     const new_msg_id = newId();
@@ -27,13 +53,9 @@ export function createTurns({ db, engine, mint, newId }: TurnPorts): Pick<RouteD
     const key = parseIdempotencyKey(header);
     if (!key.ok) return key.fault;
     const claimed = await claimKey(db, {
-      principal: callerOf(c.get("principal")),
-      method: c.req.method,
-      // A selector says where the record is made as much as a path does.
-      path: c.req.path + new URL(c.req.url).search,
-      key: key.value,
-      body_sha256: mint.bodyDigest(await c.req.text()),
+      ...await useOf(c, c.get("principal"), key.value),
       new_msg_id,
+      place: c.get("stands"),
     });
     return claimed.ok ? { id: claimed.msg_id, repeated: claimed.repeated } : claimed.fault;
   }
@@ -48,7 +70,7 @@ export function createTurns({ db, engine, mint, newId }: TurnPorts): Pick<RouteD
     return isFault(at) ? { ok: false, fault: at } : await send(c, to, message, at);
   }
 
-  return { turn, send, act };
+  return { turn, send, act, stood };
 }
 
 /** Keys of one owner that are bound to different tenants are different callers. */

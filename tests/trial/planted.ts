@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { plant, STORED_BUGS, type StoredBug } from "../../actors/engine/planted.ts";
 import { createHeldPolls } from "../../src/db/held-polls.ts";
-import { claimKey, type KeyClaim } from "../../src/db/idempotency.ts";
+import { claimKey, findStood, type KeyClaim } from "../../src/db/idempotency.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { ownCluster } from "../harness/cluster.ts";
 import { bugLine } from "../simulator/planted.ts";
@@ -28,6 +28,7 @@ const CAUGHT_BY: Readonly<Record<StoredBug, Hunt>> = {
   address_kept: pairOf("nat_gateway_delete", "nat_gateway_create"),
   idempotency_key_forgotten: keysAtOnce,
   idempotency_body_ignored: otherBody,
+  repeated_request_forgotten: answeredBefore,
   poll_answers_one: pollsOfOneKey,
 };
 
@@ -88,6 +89,14 @@ async function otherBody(two: TwoEngines): Promise<readonly string[]> {
   await claimKey(two.db, claim(key));
   const second = await claimKey(two.db, claim(key, "b"));
   return second.ok ? ["one key was taken for two bodies"] : [];
+}
+
+/** A request that was answered is known when it comes again, also when its object is gone. */
+async function answeredBefore(two: TwoEngines): Promise<readonly string[]> {
+  const first = { ...claim(randomUUID()), place: { tenant_id: randomUUID() } };
+  await claimKey(two.db, first);
+  await two.db.query("insert into seen (msg_id, reply) values ($1, '{}')", [first.new_msg_id]);
+  return await findStood(two.db, first) === null ? ["a repeated request is not known"] : [];
 }
 
 /** All who wait for one thing hear of it. */

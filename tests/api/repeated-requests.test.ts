@@ -1,0 +1,105 @@
+// Every route that deletes, as the API's description lists them: a request that comes again under its Idempotency-Key hears
+// what it heard, though its object is gone; and nobody else hears it. Document 4, Fixed here, Idempotency-Key.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { scopedTargets } from "../compute/scoped-targets.ts";
+import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { networkTargets } from "../network/network-targets.ts";
+import { identityTargets } from "../tenancy/identity-targets.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+import { acceptedBodies } from "./bodies.ts";
+import { readRoutes } from "./description.ts";
+import { publicAddressTargets } from "./public-address-targets.ts";
+import { addUser } from "./user.ts";
+
+/** The same for all requests, so that two answers can be compared to the byte. */
+const REQUEST_ID = randomUUID();
+/** Its node has a part in it: repeated-standing.test.ts. */
+const OF_A_NODE = "/v1/instances/{instance_id}";
+
+let t: TestPlane;
+let tenant: TestTenant;
+let stranger: string;
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  tenant = await openTenant(t);
+  stranger = (await addUser(t.db, "stranger")).key;
+});
+afterAll(() => t.close());
+
+const make = async (path: string, body: unknown = { name: randomUUID() }): Promise<string> =>
+  okOf(await t.call("POST", path, { body })).id;
+
+/** What `METHOD /path` names: an object of its own, made for it. */
+const OBJECTS: Readonly<Record<string, () => Promise<string>>> = {
+  "/v1/cns/{server_uuid}": async () => `/v1/cns/${(await t.register()).server_uuid}`,
+  "/v1/cn-auto-approve": () => Promise.resolve("/v1/cn-auto-approve"),
+  "/v1/config/{key}": () => Promise.resolve("/v1/config/reservoir.percent_default"),
+  "/v1/auth/api-keys/{id}": async () => `/v1/auth/api-keys/${(await t.mintKey("full")).id}`,
+  "/v1/silos/{silo_id}/tenants/{tenant_id}": async () => {
+    const all = `/v1/silos/${await make("/v1/silos")}/tenants`;
+    return `${all}/${await make(all)}`;
+  },
+  "/v1/tenants/{tenant_id}/projects/{project_id}": newProject,
+  "/v1/tenants/{tenant_id}/projects/{project_id}/quota": async () => {
+    const path = `${await newProject()}/quota`;
+    const body = acceptedBodies["PUT /v1/tenants/{tenant_id}/projects/{project_id}/quota"]?.();
+    okOf(await t.call("PUT", path, { body }));
+    return path;
+  },
+};
+
+async function newProject(): Promise<string> {
+  const all = `/v1/tenants/${tenant.tenant_id}/projects`;
+  return `${all}/${await make(all)}`;
+}
+
+const TARGETS = {
+  ...networkTargets(() => t),
+  ...publicAddressTargets(() => t),
+  ...identityTargets(() => t),
+  ...scopedTargets(() => t),
+};
+
+async function objectOf(path: string): Promise<string> {
+  const own = OBJECTS[path];
+  if (own !== undefined) return await own();
+  const target = TARGETS[`DELETE ${path}`];
+  if (target === undefined) throw new Error(`nothing to delete for DELETE ${path}`);
+  return (await target("existing")).path;
+}
+
+type Request = { readonly method: string; readonly path: string; readonly key: string };
+
+function ask({ method, path, key }: Request, given: CallOptions = {}): Promise<Answer> {
+  return t.call(method, path, { headers: { "idempotency-key": key, "x-request-id": REQUEST_ID }, ...given });
+}
+
+const said = ({ status, text }: Answer) => `${status} ${text}`;
+
+/** The same path with another id in its last place, which nothing has. */
+const elsewhere = (path: string) => path.replace(/[0-9a-f-]{36}(?!.*[0-9a-f-]{36})/, randomUUID());
+
+test("every DELETE that is answered is answered alike when it comes again, and to nobody else", async () => {
+  const routes = readRoutes(okOf(await t.call("GET", "/openapi.json"))).filter(({ method }) => method === "DELETE");
+  const wrong: string[] = [];
+  for (const { path: template } of routes.filter(({ path }) => path !== OF_A_NODE)) {
+    const request = { method: "DELETE", path: await objectOf(template), key: randomUUID() };
+    const first = await ask(request);
+    if (first.status >= 300) wrong.push(`${template}: first ${said(first)}`);
+    const again = await ask(request);
+    if (said(again) !== said(first)) wrong.push(`${template}: ${said(first)}, then ${said(again)}`);
+    const of_nothing = { ...request, path: elsewhere(request.path) };
+    const [heard, usual] = [await ask(request, { key: stranger }), await ask(of_nothing, { key: stranger })];
+    if (said(heard) !== said(usual)) wrong.push(`${template}: a stranger hears ${said(heard)}, not ${said(usual)}`);
+    const other = await ask(request, { body: { other: true } });
+    if (![404, 422].includes(other.status)) wrong.push(`${template}: another body hears ${said(other)}`);
+    const new_key = await ask({ ...request, key: randomUUID() });
+    const absent = await ask({ ...of_nothing, key: randomUUID() });
+    const gone = first.status === 204;
+    if (gone && new_key.status !== absent.status) wrong.push(`${template}: another key hears ${said(new_key)}`);
+  }
+  expect(routes.length).toBeGreaterThan(20);
+  expect(wrong).toEqual([]);
+}, 120_000);
