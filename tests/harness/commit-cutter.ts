@@ -17,8 +17,9 @@ export type CommitCutter = {
   readonly counters: Readonly<Record<Cut | "commits", number>>;
 };
 
-const TYPE = { parse: 0x50, bind: 0x42, query: 0x51, error: 0x45, ready: 0x5a } as const;
-const LENGTH_BYTES = 4;
+/** Types of the protocol's frames. */
+export const TYPE = { parse: 0x50, bind: 0x42, query: 0x51, error: 0x45, row: 0x44, ready: 0x5a } as const;
+export const LENGTH_BYTES = 4;
 /** The call of the engine's store, and the end of a transaction of several statements. */
 const COMMIT = /^[^\0]*\0?(select commit_units_1|commit\0)/;
 
@@ -81,17 +82,18 @@ export function createCommitCutter(): CommitCutter {
   return { watch, every: (commits) => void (nth = commits), atNext: (then) => void (act = then), counters };
 }
 
-function isCommit(frame: Uint8Array): boolean {
+/** Whether it begins a commit: names the call, or ends a transaction. */
+export function isCommit(frame: Uint8Array): boolean {
   if (frame[0] !== TYPE.parse && frame[0] !== TYPE.query) return false;
   return COMMIT.test(Buffer.from(frame.subarray(1 + LENGTH_BYTES, 200)).toString("latin1"));
 }
 
-function firstHalf(bytes: Uint8Array): Uint8Array {
+export function firstHalf(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, Math.ceil(bytes.length / 2));
 }
 
 /** Whole frames of a stream. What a client says first has no type. */
-function frameReader(typed: boolean): (bytes: Uint8Array) => Uint8Array[] {
+export function frameReader(typed: boolean): (bytes: Uint8Array) => Uint8Array[] {
   let rest = Buffer.alloc(0);
   let type_bytes = typed ? 1 : 0;
   return (bytes) => {

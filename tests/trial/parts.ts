@@ -21,6 +21,10 @@ export const SIZES = {
   pairs: 1,
   /** Minutes of kills. */
   minutes: 3,
+  /** Terminated connections; a fiftieth as many kills of the database. */
+  terminations: 10_000,
+  /** Kills of a server within a commit, of which each command needs five. */
+  commits: 60,
   /** Replayed reports of nodes. */
   reports: 100_000,
   /** Rounds on a network that fails. */
@@ -60,7 +64,25 @@ export const PARTS: readonly Part[] = [
   },
   { name: "machines that boot", option: "booter", programs: () => [booter(BOOTS)] },
   { name: "pairs on hosts", option: "pairs", programs: (nth) => [pairs(nth, "operations on instances")] },
+  {
+    name: "terminations",
+    option: "terminations",
+    programs: (count) => [
+      [
+        "tests/trial/terminations.ts",
+        "--terminations",
+        String(count),
+        "--database-kills",
+        String(Math.ceil(count / 50)),
+      ],
+    ],
+  },
   { name: "kills", option: "minutes", programs: (minutes) => [["tests/trial/kills.ts", "--minutes", String(minutes)]] },
+  {
+    name: "commit kills",
+    option: "commits",
+    programs: (kills) => [["tests/trial/commit-kills.ts", "--kills", String(kills)]],
+  },
   { name: "pairs on nodes", option: "pairs", programs: (nth) => [pairs(nth, "commands on one node")] },
   { name: "reports", option: "reports", programs: (count) => [["tests/trial/reports.ts", "--replays", String(count)]] },
   {
