@@ -14,6 +14,7 @@ import { approval, registration } from "../processes/load.ts";
 import { type CallOptions, okOf, type TestPlane } from "../harness/control-plane.ts";
 import { putPolicy, settingUp } from "../setup/machine.ts";
 import type { ClocksSite } from "./clocks-site.ts";
+import { until } from "./waiting.ts";
 
 export type Limit = {
   readonly after_s: number;
@@ -25,7 +26,7 @@ export type Limit = {
 const PASSWORD = "a long enough password";
 const WINDOW_S = 3_600;
 const KEY_S = 3_600;
-const BEGIN_LIMIT_MS = 60_000;
+const BEGINNING = { limit_ms: 60_000, look_ms: 10 };
 
 export const LIMITS: Readonly<Record<string, Limit>> = {
   "a claim code": {
@@ -116,9 +117,12 @@ async function claimedJob(site: ClocksSite): Promise<string> {
   await tell("heartbeat", {});
   // Answered when the job has come to nothing.
   void request(url, createCall(project));
-  for (const end = performance.now() + BEGIN_LIMIT_MS; performance.now() < end;) {
+  let id = "";
+  const isClaimed = async () => {
     const { job } = await tell("claim", { claimed_by: server_uuid, wait: 0 });
-    if (job !== null) return job.id;
-  }
-  throw new Error("no job came to the node");
+    id = job?.id ?? "";
+    return job !== null;
+  };
+  if (!await until(isClaimed, BEGINNING)) throw new Error("no job came to the node");
+  return id;
 }

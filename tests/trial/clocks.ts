@@ -1,6 +1,7 @@
-// Servers whose wall clocks are wrong and jump: by an hour, by a day, forward and back, one this way and one that way. All
-// that ends by itself ends by the database's clock, not a moment earlier and no later; what is written bears its time; and
-// under jumps in the middle of a load no word that was given is broken. reliability.md, R-10.
+// Servers and node agents whose wall clocks are wrong and jump: by an hour, by a day, forward and back, one this way and one
+// that way. All that ends by itself ends by the database's clock, not a moment earlier and no later; what is written bears
+// its time; agents work as by a right clock; and under jumps of the servers' clocks in the middle of a load no word that was
+// given is broken. reliability.md, R-10.
 // deno run -A tests/trial/clocks.ts [--seconds N]   (of the load)
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -8,8 +9,10 @@ import { type Db, openPool } from "../../src/db/pool.ts";
 import { ownCluster } from "../harness/cluster.ts";
 import { auditViolations, historyViolations, invariantViolations } from "../processes/history.ts";
 import { startLoad } from "../processes/load.ts";
+import { agentsByWrongClocks } from "./clocks-agents.ts";
 import { LIMITS } from "./clocks-limits.ts";
 import { type ClocksSite, openClocksSite } from "./clocks-site.ts";
+import { sleep, until, untilEmpty } from "./waiting.ts";
 
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
@@ -19,10 +22,9 @@ const BEFORE_S = 300;
 /** In which background work would end what it takes for over. */
 const PASSES_MS = 2_500;
 /** And in which it does end what is over. */
-const END_LIMIT_MS = 60_000;
+const WAIT = { limit_ms: 60_000, look_ms: 100 };
 const JUMP_EVERY_MS_MAX = 400;
 const CHECK_LIMIT_MS = 60_000;
-const LOOK_MS = 100;
 
 const { values } = parseArgs({ options: { seconds: { type: "string", default: "30" } } });
 process.exit(await runClocks(Number(values.seconds)) ? 0 : 1);
@@ -39,6 +41,7 @@ async function runClocks(load_s: number): Promise<boolean> {
       console.log(`${name}, ${after_s} s: ${wrong.length === 0 ? "ends by the database's clock" : wrong.join(", ")}`);
       good &&= wrong.length === 0;
     }
+    if (!await agentsByWrongClocks(site, db)) good = false;
     const { jumps, operations, violations } = await jumpUnderLoad(site, { db, load_s });
     violations.push(...await writtenAtOtherTimes(db, start!.now));
     console.log(`jumps under load: ${jumps} jumps, ${operations} operations, ${violations.length} violations`);
@@ -64,11 +67,8 @@ async function endsInTime(site: ClocksSite, name: string): Promise<string[]> {
   const wrong = await one.lives() ? [] : ["it ended early where clocks are ahead"];
   await site.set([-DAY_S, -HOUR_S]);
   await site.advance(BEFORE_S);
-  for (const end = performance.now() + END_LIMIT_MS; await other.lives();) {
-    if (performance.now() > end) return [...wrong, "it did not end where clocks are behind"];
-    await sleep(LOOK_MS);
-  }
-  return wrong;
+  const isOver = async () => !await other.lives();
+  return await until(isOver, WAIT) ? wrong : [...wrong, "it did not end where clocks are behind"];
 }
 
 type Jumping = { readonly db: Db; readonly load_s: number };
@@ -85,7 +85,7 @@ async function jumpUnderLoad(site: ClocksSite, { db, load_s }: Jumping) {
   const violations = [
     ...await historyViolations(db, load.operations),
     ...await invariantViolations(db),
-    ...await untilEmpty(() => auditViolations(db)),
+    ...await untilEmpty(() => auditViolations(db), WAIT),
   ];
   return { jumps, operations: load.operations.length, violations };
 }
@@ -97,16 +97,4 @@ async function writtenAtOtherTimes(db: Db, start: Date): Promise<string[]> {
     [start],
   );
   return rows.map(({ event, at }) => `${event} was written at ${at.toISOString()}, which it never was`);
-}
-
-async function untilEmpty(check: () => Promise<string[]>): Promise<string[]> {
-  for (const end = performance.now() + END_LIMIT_MS;;) {
-    const found = await check();
-    if (found.length === 0 || performance.now() > end) return found;
-    await sleep(LOOK_MS);
-  }
-}
-
-function sleep(duration_ms: number): Promise<void> {
-  return new Promise((wake) => setTimeout(wake, duration_ms));
 }

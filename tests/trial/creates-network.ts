@@ -1,6 +1,7 @@
 // What agents reach the servers over: a network that loses either side of their connections, cuts their messages and falls
 // silent, while they work.
 import { type NetworkProxy, openProxy } from "../harness/network-proxy.ts";
+import { sleep } from "./waiting.ts";
 
 export type AgentNetworks = {
   /** In place of the servers' own. */
@@ -51,8 +52,4 @@ export async function openAgentNetworks(server_ports: readonly number[]): Promis
     }),
     close: async () => void await Promise.all(networks.map((network) => network.close())),
   };
-}
-
-function sleep(duration_ms: number): Promise<void> {
-  return new Promise((wake) => setTimeout(wake, duration_ms));
 }

@@ -16,6 +16,7 @@ import { type Pair, startPair } from "../processes/pair.ts";
 import { brokenRules, freeAddresses, isAtRest } from "./creates-checks.ts";
 import { clientViolations, findInstances, nodeViolations } from "./creates-history.ts";
 import { openAgentNetworks } from "./creates-network.ts";
+import { until } from "./waiting.ts";
 
 export type CreatesReport = {
   readonly creates: number;
@@ -92,12 +93,14 @@ async function strike(creates: number, pair: Pair, url: string): Promise<Creates
         }),
     );
     const striking = networks.strike();
-    while (load.acknowledged() < slots * NODES * KILLED_AT_SHARE && !load.over()) await sleep(LOOK_MS);
+    const killed_at = slots * NODES * KILLED_AT_SHARE;
+    await until(() => load.acknowledged() >= killed_at || load.over(), { limit_ms: CREATE_LIMIT_MS, look_ms: LOOK_MS });
     const before = load.over() ? 0 : load.acknowledged();
     await pair.kill(0);
     const { made, took_s } = await load.all;
     await striking;
-    await rest(() => isAtRest(db));
+    // What is at work without a client comes to its end; whatever does not is found by the rules.
+    await until(() => isAtRest(db), { limit_ms: REST_LIMIT_MS, look_ms: LOOK_MS });
     const agents = await fleet.report();
     const instances = await findInstances(db);
     const taken = free - await freeAddresses(db);
@@ -167,11 +170,6 @@ function sum(made: readonly Created[], of: (each: Created) => number): number {
   return made.reduce((total, each) => total + of(each), 0);
 }
 
-/** What is at work without a client comes to its end; whatever does not is found by the rules. */
-async function rest(isOver: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + REST_LIMIT_MS; performance.now() < end && !await isOver();) await sleep(LOOK_MS);
-}
-
 async function makeDatabase(server_url: string, name: string): Promise<string> {
   const client = await openClient({ url: server_url, statementLimit_ms: REST_LIMIT_MS });
   await client.query(`create database ${name}`);
@@ -199,10 +197,6 @@ export function printCreates(report: CreatesReport): boolean {
   const silent = Object.entries(faults).filter(([, number]) => number === 0).map(([name]) => name);
   for (const name of silent) console.log(`never happened: ${name}`);
   return violations.length === 0 && silent.length === 0;
-}
-
-function sleep(duration_ms: number): Promise<void> {
-  return new Promise((wake) => setTimeout(wake, duration_ms));
 }
 
 if (import.meta.main) {
