@@ -92,6 +92,7 @@ function count<S>({ load, killed, report }: Round<S>): void {
     report.operations[outcome] += 1;
     report.attempts_unanswered += attempts.filter(({ status }) => status === null).length;
     if (attempts.length > 1) report.repeated += 1;
+    else report.undisturbed_ms.push(...attempts.map(({ took_ms }) => took_ms));
     report.slowest_ms = attempts.reduce((slowest, { took_ms }) => Math.max(slowest, took_ms), report.slowest_ms);
   }
   report.recoveries_ms.server_killed.push(...killed.flatMap((each) => servedAfter(each, load.operations)));
