@@ -24,6 +24,9 @@ export type Replaying = {
 /** Under another key of a node these are that node's own reports, and no replay. */
 const OWN_OF_EACH: readonly ReportKind[] = ["heartbeat", "status", "capacity", "announce", "registration"];
 const OTHER_KEY_SHARE = 0.2;
+/** What was sent last is about what is in hand. */
+const RECENT_SHARE = 0.5;
+const RECENT = 4;
 /** What an answer to a replay may be. */
 const STATUSES: readonly number[] = [200, 401, 403, 404, 409, 422];
 
@@ -67,7 +70,7 @@ async function replayOne({ wire, random, keys: keysNow, tallies, except = [] }: 
   const anyOf = <T>(all: readonly T[]) => all[Math.floor(random() * all.length)];
   const keys = keysNow();
   const kind = anyOf(REPORT_KINDS.filter((each) => wire.sent[each].length > 0 && !except.includes(each)));
-  const sent = kind && anyOf(wire.sent[kind]);
+  const sent = kind && anyOf(random() < RECENT_SHARE ? wire.sent[kind].slice(-RECENT) : wire.sent[kind]);
   if (sent === undefined) return;
   const own = keyOf(sent);
   const other = anyOf(keys.filter((key) => key !== own));

@@ -1,7 +1,7 @@
 // Reports of nodes, sent again: every report that real agents and a machine in setup ever sent is kept as the exact request
 // and replayed later at random, out of order, by its own key, by another node's and by one that is gone; while jobs and
 // setups are in hand, when they are over, and in the next run. While nothing else runs, nothing may change but what
-// reports-state.ts names. reliability.md, R-30 and T13.
+// reports-state.ts names. At last, jobs that no notification tells of. reliability.md, R-09, R-30 and T13.
 // deno run -A tests/trial/reports.ts [--replays N] [--seed N]
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -16,6 +16,7 @@ import { newTally, replay, type Tally } from "./reports-replay.ts";
 import { openReportsSite, type ReportsSite } from "./reports-site.ts";
 import { effects, readState } from "./reports-state.ts";
 import { storyOf } from "./reports-story.ts";
+import { GOAL_MS, takeUnheard } from "./reports-unheard.ts";
 
 type Run = {
   readonly wire: Wire;
@@ -56,6 +57,11 @@ async function runReports(replays: number, seed: number): Promise<boolean> {
       await strike(run, stage.name, Math.ceil(count * (1 - WORKING_SHARE)));
     }
     run.violations.push(...run.all.odd());
+    const deaf = await openTestPlane({ databaseUrl: cluster.url, resident: false });
+    const { jobs, p50_ms, p99_ms, violations } = await takeUnheard(deaf, run.random).finally(() => deaf.close());
+    run.violations.push(...violations);
+    console.log(`${jobs} jobs without a notification: p50 ${Math.round(p50_ms)} ms, p99 ${Math.round(p99_ms)} ms`);
+    if (p99_ms > GOAL_MS) console.log(`  slower than ${GOAL_MS} ms, as it is on a busy machine`);
     return print(run);
   } finally {
     await site.close();
