@@ -46,9 +46,10 @@ export async function findRootPasswordHash(db: Db, server_uuid: string): Promise
  * by the time the look-up takes.
  */
 export async function findCnByClaimCode(db: Db, code: string): Promise<string | undefined> {
-  const row = await db.selectFrom("cn_loaded").select("server_uuid")
-    .where("claim_code", "=", code).where("state", "=", "pending")
-    .where("claim_code_expires_at", ">", sql<Date>`berth_now()`).executeTakeFirst();
+  // The clock is read whether or not there is a node to compare with it.
+  const row = await db.selectFrom(sql<{ now: Date }>`(select berth_now() as now)`.as("clock"))
+    .innerJoin("cn_loaded", (join) => join.onRef("claim_code_expires_at", ">", "clock.now"))
+    .select("server_uuid").where("claim_code", "=", code).where("state", "=", "pending").executeTakeFirst();
   return row?.server_uuid;
 }
 

@@ -12,7 +12,11 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
   "S-06": ["every id of a request is authorised", "security/answers", "network/route", "tenancy/hierarchy"],
   "S-07": ["claim codes: per address before, over the site after authentication", "api/approval-limit"],
   "S-08": ["unknown, expired and used codes cost and say the same", "api/approval", "security/statements"],
-  "S-09": ["keys are random, stored as hashes, compared in constant time", "api/key-delivery", "security/statements"],
+  "S-09": [
+    "keys are random, stored as hashes, found by the hash of their secret",
+    "api/key-delivery",
+    "security/statements",
+  ],
   "S-10": ["`Authorization: Bearer` and nothing else", "auth/tokens"],
   "S-11": ["revocation is immediate in every process", "tenancy/two-processes"],
   "S-12": ["what the key of a disabled node may still do", "compute/job"],

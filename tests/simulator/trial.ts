@@ -30,7 +30,7 @@ export async function trial(
     const { violations } = await run(plan, counters);
     if (violations.length > 0) failures.push(await explain(plan));
     done += 1;
-    if (done % 1_000 === 0) onProgress(done);
+    if (done % 10_000 === 0) onProgress(done);
   }
   return { histories: done, counters, failures };
 }

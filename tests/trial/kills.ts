@@ -9,7 +9,7 @@ import { isGood, newReport, printReport, type Report, struck } from "./report.ts
 import { databaseServes, killDatabase, type Round, runRounds } from "./rounds.ts";
 import { sleep } from "./waiting.ts";
 
-const MINUTES = "3";
+const MINUTES = "1";
 const ROUND_MS = 20_000;
 const PAUSE_MS_MAX = 1_500;
 const TERMINATING_MS = 1_500;
