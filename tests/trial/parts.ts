@@ -21,8 +21,8 @@ export const SIZES = {
   pairs: 1,
   /** Minutes of kills in whatever order chance has it. */
   minutes: 1,
-  /** Terminated connections; a fiftieth as many kills of the database. */
-  terminations: 10_000,
+  /** Terminated connections; a fiftieth as many kills of the database. The soak makes 10,000 of them each round. */
+  terminations: 2_000,
   /** Kills of a server within a commit, of which each command needs five. */
   commits: 60,
   /** Replayed reports of nodes. */

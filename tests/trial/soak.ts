@@ -8,11 +8,11 @@ import type { Option } from "./parts.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const HOUR_MS = 3_600_000;
-/** Of one round: about twenty minutes on two cores. Six hours make the counts of reliability.md, 3.1 and 6. */
+/** Of one round: about twenty-five minutes on two cores. A night makes the counts of reliability.md, 3.1 and 6. */
 const ROUND: Readonly<Partial<Record<Option, number>>> = {
   histories: 60_000,
   minutes: 5,
-  terminations: 1_000,
+  terminations: 10_000,
   commits: 600,
   reports: 20_000,
   network: 1,
