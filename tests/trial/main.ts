@@ -21,7 +21,11 @@ const { values } = parseArgs({
 });
 const sizes = Object.fromEntries(OPTIONS.map((option) => [option, number(option)])) as Record<Option, number>;
 const only = new Set(values.only.split(","));
-for (const name of only) if (!OPTIONS.some((option) => option === name)) throw new Error(`--only: no part ${name}`);
+for (const name of only) {
+  if (!OPTIONS.some((option) => option === name)) {
+    throw new Error(`--only: no part ${name}; there are ${OPTIONS.join(", ")}`);
+  }
+}
 const seed = number("seed");
 
 const wanted = PARTS.filter(({ option }) => only.has(option) && sizes[option] > 0);

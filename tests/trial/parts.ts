@@ -23,7 +23,7 @@ export const SIZES = {
   minutes: 1,
   /** Terminated connections; a fiftieth as many kills of the database. The soak makes 10,000 of them each round. */
   terminations: 2_000,
-  /** Kills of a server within a commit, of which each command needs five. */
+  /** Kills of a server within a commit: each of 11 commands at each of 5 places needs one. */
   commits: 60,
   /** Replayed reports of nodes. */
   reports: 100_000,
