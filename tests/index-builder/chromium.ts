@@ -81,6 +81,8 @@ export async function startBrowser(path: string): Promise<Browser> {
     }
   });
   for (const domain of ["Page", "Runtime", "Log"]) await send(`${domain}.enable`);
+  // A page opened over the debugging socket is in the background. Without focus, Chromium refuses to copy.
+  await send("Emulation.setFocusEmulationEnabled", { enabled: true });
   return {
     open: async (url, { width, height }) => {
       said.length = 0;
