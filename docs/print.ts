@@ -1,0 +1,62 @@
+// `task docs`: prints the state tables of docs/*.md from the transition tables, between `<!-- table: KIND -->` and
+// `<!-- end -->`. tests/house/docs.test.ts fails when a page differs from what this prints.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { bootRecordTable } from "../actors/boot-record/transition.ts";
+import { cnTable } from "../actors/cn/transition.ts";
+import { floatingIpTable } from "../actors/floating-ip/transition.ts";
+import { instanceTable } from "../actors/instance/transition.ts";
+import { jobTable } from "../actors/job/transition.ts";
+
+type AnyTable = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+const TABLES: Readonly<Record<string, AnyTable>> = {
+  "boot-record": bootRecordTable,
+  cn: cnTable,
+  "floating-ip": floatingIpTable,
+  instance: instanceTable,
+  job: jobTable,
+};
+
+const FOLDER = fileURLToPath(new URL(".", import.meta.url));
+const PART = /<!-- table: ([\w-]+) -->[\s\S]*?<!-- end -->/g;
+
+/** The pages of this folder, each with the text it has and the text it should have. */
+export function pages(): { readonly name: string; readonly text: string; readonly printed: string }[] {
+  return readdirSync(FOLDER).filter((name) => name.endsWith(".md")).sort().map((name) => {
+    const text = readFileSync(`${FOLDER}${name}`, "utf8");
+    return { name, text, printed: text.replace(PART, (_part, kind: string) => part(kind)) };
+  });
+}
+
+function part(kind: string): string {
+  const table = TABLES[kind];
+  if (table === undefined) throw new Error(`docs: there is no table ${kind}; print.ts lists those that there are`);
+  return `<!-- table: ${kind} -->\n\n${markdown(table)}\n\n<!-- end -->`;
+}
+
+/** Messages are rows, states are columns. Columns are padded as `deno fmt` does it. */
+function markdown(table: AnyTable): string {
+  const states = Object.keys(Object.values(table)[0] ?? {});
+  const head = ["", ...states.map((state) => `\`${state}\``)];
+  const body = Object.entries(table).map(([message, row]) => [
+    `\`${message}\``,
+    ...states.map((state) => cell(row[state])),
+  ]);
+  const widths = head.map((_, column) => Math.max(3, ...[head, ...body].map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) => `| ${row.map((text, column) => text.padEnd(widths[column]!)).join(" | ")} |`;
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n");
+}
+
+function cell(value: unknown): string {
+  if (typeof value === "function") return `→ ${value.name}`;
+  if (value === "ignore") return "no effect";
+  if (value === "missing") return "404";
+  return `409: ${String(value)}`;
+}
+
+if (import.meta.main) {
+  for (const { name, text, printed } of pages()) {
+    if (text !== printed) writeFileSync(`${FOLDER}${name}`, printed);
+  }
+}
