@@ -1,11 +1,14 @@
 import { defineConfig } from "vitest/config";
+import { LONG } from "./tests/long-config.ts";
 
 export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
+    exclude: [...LONG],
     globalSetup: ["tests/harness/global-setup.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    // On two cores. Many tests wait: for a process that starts, or for a time limit that passes. Meanwhile the third works.
+    maxWorkers: 3,
     // A worker runs one file after the other, so a file ends what it began: a process for each, which reads all sources
     // anew, took a quarter of the processor time of a sample.
     isolate: false,

@@ -5,6 +5,7 @@ import { execFile } from "node:child_process";
 import { loadavg } from "node:os";
 import process from "node:process";
 import { parseArgs, promisify } from "node:util";
+import { lacking } from "../harness/optional-programs.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
 import { type DhcpSite, MACHINES, openDhcpSite, SERVER, type Server } from "./dhcp-site.ts";
 import { median } from "./report.ts";
@@ -35,12 +36,9 @@ const { values } = parseArgs({
 });
 const run = promisify(execFile);
 
-const missing: string[] = process.getuid?.() === 0 ? [] : ["root"];
-for (const program of ["ip", "perfdhcp", "kea-dhcp4"]) {
-  await run("sh", ["-c", `command -v ${program}`]).catch(() => missing.push(program));
-}
-if (missing.length > 0) {
-  console.log(`DHCP beside Kea is not measured: ${missing.join(", ")} not on this machine`);
+const why_not = process.getuid?.() === 0 ? lacking("ip", "perfdhcp", "kea-dhcp4") : "it needs root";
+if (why_not !== null) {
+  console.log(`DHCP beside Kea is not measured: ${why_not}`);
   process.exit(0);
 }
 

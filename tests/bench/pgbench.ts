@@ -1,12 +1,11 @@
 // PostgreSQL's own benchmark on the same server: the yardstick. `-N` is its simple update: one update, one select and one
 // insert in a transaction, over the same loopback TCP that Berth uses.
 import { execFile } from "node:child_process";
-import { access } from "node:fs/promises";
-import { delimiter, join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { openClient } from "../../src/db/pool.ts";
 import { databaseUrl } from "../harness/database-url.ts";
+import { pathOf } from "../harness/optional-programs.ts";
 
 const DATABASE = "bench_yardstick";
 /** 10 branches, 1,000,000 accounts: no client waits for the row of another. */
@@ -21,7 +20,7 @@ export type Yardstick = {
 
 /** Finds pgbench and fills its tables in a database of its own. Null, with nothing done, where there is no pgbench. */
 export async function preparePgbench(serverUrl: string): Promise<Yardstick | null> {
-  const program = await findProgram("pgbench");
+  const program = pathOf("pgbench");
   if (program === null) return null;
   const admin = await openClient({ url: serverUrl });
   await admin.query(`create database ${DATABASE}`);
@@ -52,12 +51,4 @@ async function pgbench(program: string, url: string, argv: readonly string[]): P
   };
   const { stdout } = await promisify(execFile)(program, [...argv], { env });
   return stdout;
-}
-
-async function findProgram(name: string): Promise<string | null> {
-  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-    const path = join(folder, name);
-    if (await access(path).then(() => true, () => false)) return path;
-  }
-  return null;
 }

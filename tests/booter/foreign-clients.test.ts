@@ -3,19 +3,19 @@ import { Buffer } from "node:buffer";
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { connect, type ConsumeMessage } from "amqplib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Bus, type BusPeer, openBus } from "../../booter/bus/listener.ts";
 import { busLogin, macOfLogin } from "../../booter/bus/rights.ts";
 import { newCounters } from "../../booter/counters.ts";
+import { needs, present } from "../harness/optional-programs.ts";
 
 const SECRET = new Uint8Array(32).fill(9);
 const MAC = "52:54:00:aa:00:01";
 const { user, password } = busLogin(SECRET, MAC);
 const AGENT = fileURLToPath(new URL("agent.py", import.meta.url));
-/** Debian's modules belong to Debian's Python. */
-const PYTHON = "/usr/bin/python3";
 /** More than two frames. */
 const BODY = JSON.stringify({ type: "script", script: "x".repeat(300_000) });
 
@@ -39,18 +39,14 @@ afterAll(() => bus.close());
 
 type Ended = { readonly code: number; readonly out: string; readonly err: string };
 
-/** Ends with 127 where the program is missing. */
 async function run(program: string, words: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   let [out, err] = ["", ""];
-  const child = execFile(program, [...words], { env: { PATH: "/usr/bin:/bin", ...env }, maxBuffer: 4_000_000 });
+  const child = execFile(program, [...words], { env: { PATH: process.env.PATH, ...env }, maxBuffer: 4_000_000 });
   child.stdout?.on("data", (part) => out += part);
   child.stderr?.on("data", (part) => err += part);
   child.stdin?.end();
-  const code = await Promise.race([
-    once(child, "close").then(([status]) => Number(status ?? -1)),
-    once(child, "error").then(() => 127, () => 127),
-  ]);
-  return { code, out, err };
+  const [status] = await once(child, "close");
+  return { code: Number(status ?? -1), out, err };
 }
 const url = (word = password) => `amqp://${user}:${word}@127.0.0.1:${bus.port}/%2F`;
 
@@ -109,15 +105,12 @@ describe("amqplib", () => {
 });
 
 describe("pika", () => {
-  beforeEach(async (context) => {
-    const { code } = await run(PYTHON, ["-c", "import pika"]);
-    context.skip(code !== 0, "pika (python3-pika) is not on this machine");
-  });
+  beforeEach((context) => needs(context, "python3 with pika"));
 
   test("works as an agent: listens, gets its message once and whole, answers, and binds nothing foreign", async () => {
     const server_uuid = randomUUID();
     const env = { BUS_URL: url(), SERVER_UUID: server_uuid, MAC };
-    const { code, out, err } = await run(PYTHON, [AGENT], env);
+    const { code, out, err } = await run(present("python3 with pika"), [AGENT], env);
     expect([code, err]).toEqual([0, ""]);
     expect(JSON.parse(out)).toEqual({
       key: `ur.execute.${server_uuid}.1`,
@@ -132,27 +125,24 @@ describe("pika", () => {
 
   test("is refused with another password", async () => {
     const env = { BUS_URL: url("0".repeat(32)), SERVER_UUID: randomUUID(), MAC };
-    const { code, err } = await run(PYTHON, [AGENT], env);
+    const { code, err } = await run(present("python3 with pika"), [AGENT], env);
     expect([code, /AuthenticationError|ConnectionClosed|StreamLost|IncompatibleProtocol/.test(err)]).toEqual([1, true]);
   });
 });
 
 describe("rabbitmq-c", () => {
-  beforeEach(async (context) => {
-    const { code } = await run("amqp-consume", ["--help"]);
-    context.skip(code === 127, "amqp-consume (amqp-tools) is not on this machine");
-  });
+  beforeEach((context) => needs(context, "amqp-consume", "amqp-declare-queue"));
 
   test("declares, binds and consumes, and gets its message whole", async () => {
     const queue = `ur.request.${randomUUID()}.${MAC}`;
     const key = `ur.execute.${queue.split(".")[2]}.*`;
     const words = ["-u", url(), "-q", queue, "-d", "-x", "-e", "amq.topic", "-r", key, "-c", "1", "cat"];
-    const { code, out } = await run("amqp-consume", words);
+    const { code, out } = await run(present("amqp-consume"), words);
     expect([code, out]).toEqual([0, BODY]);
   });
 
   test("declares a queue of the server's naming", async () => {
-    const { code, out } = await run("amqp-declare-queue", ["-u", url(), "-q", ""]);
+    const { code, out } = await run(present("amqp-declare-queue"), ["-u", url(), "-q", ""]);
     expect([code, /^amq\.gen-[0-9a-f]{24}\n$/.test(out)]).toEqual([0, true]);
   });
 
@@ -160,7 +150,7 @@ describe("rabbitmq-c", () => {
     ["with another password", () => ["-u", url("0".repeat(32)), "-q", ""]],
     ["a queue that no machine may have", () => ["-u", url(), "-q", "ur.requests"]],
   ])("is refused %s", async (_name, words) => {
-    const { code, err } = await run("amqp-declare-queue", words());
+    const { code, err } = await run(present("amqp-declare-queue"), words());
     expect([code, err === ""]).toEqual([1, false]);
   });
 });

@@ -1,11 +1,13 @@
 // A network of its own with a real control plane, a real booter on the real ports, and QEMU machines that boot from it.
 // The kernel that they are given is an iPXE script: it says on the console that the machine got so far, and stops.
 import { execFile, spawn } from "node:child_process";
-import { access, copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { lacking, pathOf, present } from "../harness/optional-programs.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { putPolicy } from "../setup/machine.ts";
 import { type BooterProcess, servePlane, startBooter } from "./booter-process.ts";
@@ -14,9 +16,6 @@ import { openWire } from "./wire.ts";
 
 const run = promisify(execFile);
 const QEMU = "qemu-system-x86_64";
-const FIRMWARE = "/usr/share/OVMF/OVMF_CODE_4M.fd";
-const VARIABLES = "/usr/share/OVMF/OVMF_VARS_4M.fd";
-const IPXE = "/usr/lib/ipxe";
 const BOOTER = "10.77.0.1";
 const KERNEL =
   "#!ipxe\necho booted ${net0/mac} ${net0/ip} on ${platform} end\necho the last bytes before it stops may get lost\nreboot\n";
@@ -42,27 +41,20 @@ export type NetbootLab = {
   close(): Promise<void>;
 };
 
-/** What this machine lacks for it; empty when it can be opened. */
-export async function missingForNetboot(modes: readonly Mode[]): Promise<string[]> {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return ["root on Linux"];
-  const missing: string[] = [];
-  for (const program of [QEMU, "ip"]) {
-    await run("sh", ["-c", `command -v ${program}`]).catch(() => missing.push(program));
-  }
-  const uefi = modes.some((each) => each !== "bios");
-  const files = [
-    "/dev/net/tun",
-    `${IPXE}/undionly.kpxe`,
-    ...(uefi ? [FIRMWARE, VARIABLES, `${IPXE}/snponly.efi`] : []),
-  ];
-  for (const file of files) await access(file).catch(() => missing.push(file));
-  if (missing.length > 0) return missing;
+/** Why it cannot be opened here, or null. */
+export async function whyNoNetboot(modes: readonly Mode[]): Promise<string | null> {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return "emulated machines need root on Linux";
+  const reason = lacking(QEMU, "ip", "iPXE for BIOS", "iPXE on QEMU's network card") ??
+    (modes.some((each) => each !== "bios") ? lacking("UEFI firmware", "UEFI variables", "iPXE for UEFI") : null);
+  if (reason !== null) return reason;
+  const tunnels = "/dev/net/tun";
+  if (!existsSync(tunnels)) return `${tunnels} is missing`;
   // A container's root may lack the right to make networks.
   const name = `berth-try-${process.pid}`;
   return await inOrder([`ip netns add ${name}`, `ip -n ${name} tuntap add dev tap0 mode tap`, `ip netns del ${name}`])
-    .then(() => [], async () => {
+    .then(() => null, async () => {
       await inOrder([`ip netns del ${name}`]).catch(() => {});
-      return ["the right to make networks"];
+      return "the right to make networks is missing";
     });
 }
 
@@ -79,8 +71,9 @@ export async function openNetbootLab(): Promise<NetbootLab> {
   try {
     await stageFiles(folder.path);
     await writeFile(join(folder.path, "files/os", STAMP, "platform/i86pc/kernel/amd64/unix"), KERNEL);
-    for (const name of ["undionly.kpxe", "snponly.efi"]) {
-      await copyFile(`${IPXE}/${name}`, join(folder.path, "files", name)).catch(() => {});
+    for (const name of ["iPXE for BIOS", "iPXE for UEFI"] as const) {
+      const path = pathOf(name);
+      if (path !== null) await copyFile(path, join(folder.path, "files", basename(path)));
     }
     const t = await openTestPlane();
     closers.push(() => t.close());
@@ -213,14 +206,14 @@ async function machineWords(mode: Mode, { mac, tap, files }: Place): Promise<str
       `virtio-net-pci,netdev=n0,mac=${mac}`,
     ];
   }
-  await copyFile(VARIABLES, `${files}/variables`);
+  await copyFile(present("UEFI variables"), `${files}/variables`);
   const off = (...names: string[]) => names.flatMap((name) => ["-fw_cfg", `name=opt/org.tianocore/${name},string=n`]);
   return [
     ...common,
     "-machine",
     "q35",
     "-drive",
-    `if=pflash,format=raw,unit=0,readonly=on,file=${FIRMWARE}`,
+    `if=pflash,format=raw,unit=0,readonly=on,file=${present("UEFI firmware")}`,
     "-drive",
     `if=pflash,format=raw,unit=1,file=${files}/variables`,
     ...off("IPv6PXESupport", "IPv6Support", ...(mode === "uefi_http" ? ["IPv4PXESupport"] : [])),

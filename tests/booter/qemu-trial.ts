@@ -4,15 +4,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { BOOT_RECORD_STATES, type BootRecordState } from "../../src/contract/enums.ts";
 import { okOf, type TestPlane } from "../harness/control-plane.ts";
 import { awaitingSetup, newMachine, seen, setUp, sysinfoOf } from "../setup/machine.ts";
-import { boots, missingForNetboot, MODES, type NetbootLab, openNetbootLab, pause } from "./netboot-lab.ts";
+import { boots, MODES, type NetbootLab, openNetbootLab, pause, whyNoNetboot } from "./netboot-lab.ts";
 
-const missing = await missingForNetboot(MODES);
+const why_not = await whyNoNetboot(MODES);
 let lab: NetbootLab;
 beforeAll(async () => {
-  if (missing.length === 0) lab = await openNetbootLab();
+  if (why_not === null) lab = await openNetbootLab();
 });
 afterAll(() => lab?.close());
-beforeEach((context) => context.skip(missing.length > 0, `not on this machine: ${missing.join(", ")}`));
+beforeEach((context) => context.skip(why_not !== null, why_not ?? ""));
 
 let macs = 0;
 const newMac = () => `52:54:00:aa:01:${(macs += 1).toString(16).padStart(2, "0")}`;

@@ -1,15 +1,15 @@
 // A machine of QEMU boots through the real booter on a network of its own. UEFI machines and killed booters are for
 // `deno task trial`.
 import { expect, test } from "vitest";
-import { boots, missingForNetboot, openNetbootLab } from "./netboot-lab.ts";
+import { boots, openNetbootLab, whyNoNetboot } from "./netboot-lab.ts";
 
 const MAC = "52:54:00:aa:00:01";
-const missing = await missingForNetboot(["bios"]);
+const why_not = await whyNoNetboot(["bios"]);
 
 test(
   "a BIOS machine that nobody has seen before enrols: DHCP, script, kernel and archive come from the booter",
   async (context) => {
-    context.skip(missing.length > 0, `not on this machine: ${missing.join(", ")}`);
+    context.skip(why_not !== null, why_not ?? "");
     const lab = await openNetbootLab();
     try {
       expect(await boots(lab, { mac: MAC, mode: "bios" }), lab.booter().text()).toBe(true);

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { SETUP_SCRIPT } from "../../booter/setup/script.ts";
+import { present } from "../harness/optional-programs.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { installTools } from "./platform-tools.ts";
 
@@ -50,15 +51,8 @@ export type SetupRig = {
   close(): Promise<void>;
 };
 
-/** Programs that the script needs of the machine it is tested on, and that are not there. */
-export async function missingPrograms(): Promise<string[]> {
-  const found = await Promise.all(
-    ["bash", "curl", "tar", "gzip", "sha256sum", "awk"].map((name) =>
-      run("sh", ["-c", `command -v ${name}`]).then(() => null, () => name)
-    ),
-  );
-  return found.filter((name) => name !== null);
-}
+/** Programs that the script needs of the machine it is tested on. */
+export const NEEDED = ["bash", "curl", "tar", "gzip", "awk", "sed", "grep"] as const;
 
 type Heard = { readonly values: Map<string, string>; readonly reports: Told[]; answer: (step: string) => number };
 
@@ -180,7 +174,7 @@ export async function failedOnce(rig: SetupRig, { call, at }: { call: string; at
 }
 
 async function runScript(env: Readonly<Record<string, string>>): Promise<{ code: number; err: string }> {
-  const child = spawn("bash", ["-s"], { env, stdio: ["pipe", "ignore", "pipe"] });
+  const child = spawn(present("bash"), ["-s"], { env, stdio: ["pipe", "ignore", "pipe"] });
   let err = "";
   child.stderr.on("data", (part) => err += part);
   child.stdin.end(SETUP_SCRIPT);
@@ -194,7 +188,7 @@ async function archive(root: string, name: string, files: Readonly<Record<string
     await writeFile(join(root, name, path), text);
   }
   const file = join(root, "made.tgz");
-  await run("tar", ["-czf", file, "-C", root, name]);
+  await run(present("tar"), ["-czf", file, "-C", root, name]);
   return await readFile(file);
 }
 

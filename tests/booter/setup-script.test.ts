@@ -3,6 +3,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { lacking, needs } from "../harness/optional-programs.ts";
 import { LAYOUT } from "./platform-tools.ts";
 import {
   type Ended,
@@ -10,7 +11,7 @@ import {
   HASH,
   KEY,
   kindsOfCalls,
-  missingPrograms,
+  NEEDED,
   openSetupRig,
   type ScratchMachine,
   type SetupRig,
@@ -18,7 +19,7 @@ import {
   UUID,
 } from "./setup-rig.ts";
 
-const missing = await missingPrograms();
+const why_not = lacking(...NEEDED);
 let rig: SetupRig;
 /** A run that nothing disturbs, which several tests look at. */
 let plain: ScratchMachine;
@@ -35,14 +36,14 @@ const CHOICES = {
   ntp_server: "ntp.example",
 };
 beforeAll(async () => {
-  if (missing.length > 0) return;
+  if (why_not !== null) return;
   rig = await openSetupRig();
   [plain, chosen] = [await rig.machine(), await rig.machine()];
   for (const [key, value] of Object.entries(CHOICES)) chosen.values.set(key, value);
   [ended, { calls: chosen_calls }] = await Promise.all([plain.start(), chosen.start()]);
 });
 afterAll(() => rig?.close());
-beforeEach((context) => context.skip(missing.length > 0, `not on this machine: ${missing.join(", ")}`));
+beforeEach((context) => needs(context, ...NEEDED));
 
 describe("a bare machine", () => {
   test("is set up in the order of the specification, and the run ends with 113", async () => {

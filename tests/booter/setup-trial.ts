@@ -1,11 +1,10 @@
 // Every kind of call that the setup script makes is failed once on a machine of its own, and the script run again.
 import { expect, test } from "vitest";
-import { failedOnce, kindsOfCalls, missingPrograms, openSetupRig } from "./setup-rig.ts";
-
-const missing = await missingPrograms();
+import { needs } from "../harness/optional-programs.ts";
+import { failedOnce, kindsOfCalls, NEEDED, openSetupRig } from "./setup-rig.ts";
 
 test("every kind of call fails once: the next run ends well, the pool is made once, and no failure goes unreported", async (context) => {
-  context.skip(missing.length > 0, `not on this machine: ${missing.join(", ")}`);
+  needs(context, ...NEEDED);
   const rig = await openSetupRig();
   try {
     const { code, calls } = await (await rig.machine()).start();

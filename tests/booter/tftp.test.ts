@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newCounters } from "../../booter/counters.ts";
 import { openTftp, type TftpServer } from "../../booter/tftp/server.ts";
 import { agree, newTransfer } from "../../booter/tftp/transfer.ts";
+import { needs, present } from "../harness/optional-programs.ts";
 import { programBytes } from "./site.ts";
 import { mutatedTftp } from "./mutations.ts";
 
@@ -278,12 +279,18 @@ test("S-24: 100,000 mutated requests: nothing is thrown, and no name begins at t
 });
 
 test("curl fetches a file by TFTP", async (context) => {
+  needs(context, "curl with TFTP");
   const run = promisify(execFile);
-  const version = await run("curl", ["--version"]).then(({ stdout }) => stdout, () => "");
-  context.skip(!/\btftp\b/.test(version), "curl with TFTP is not on this machine");
   const folder = await mkdtemp(join(tmpdir(), "berth-tftp-"));
   const path = join(folder, "file");
-  await run("curl", ["-sS", "--max-time", "25", "-o", path, `tftp://127.0.0.1:${server.port}/undionly.kpxe`]);
+  await run(present("curl with TFTP"), [
+    "-sS",
+    "--max-time",
+    "25",
+    "-o",
+    path,
+    `tftp://127.0.0.1:${server.port}/undionly.kpxe`,
+  ]);
   const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
   expect(hash(await readFile(path))).toBe(hash(FILE));
   await rm(folder, { recursive: true });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { COMPLETION_SCRIPTS } from "../../cli/opsctl/completion/scripts.ts";
+import { needs, present } from "../harness/optional-programs.ts";
 import { type FakeOptions } from "./fake-world.ts";
 import { opsctl } from "./opsctl.ts";
 import { bootRecord, MAC, node, NODE_ID, PI } from "./records.ts";
@@ -65,18 +66,14 @@ test.each(Object.keys(COMPLETION_SCRIPTS))("the %s script is printed", async (sh
   expect(ran.out()).toMatchSnapshot();
 });
 
-/** Runs a shell, or null where it is not installed: then the test says so and ends. */
-function shell(program: string, script: string): string | null {
-  const ran = spawnSync(program, [...SHELL_WORDS[program] ?? [], "-c", script], { encoding: "utf8" });
-  if (ran.error === undefined) {
-    expect(ran.stderr).toBe("");
-    return ran.stdout;
-  }
-  console.warn(`skipped: ${program} is missing; install it to run its completion script`);
-  return null;
+const SHELL_WORDS = { bash: [], zsh: ["-f"], fish: ["--no-config"] } as const;
+
+function shell(program: keyof typeof SHELL_WORDS, script: string): string {
+  const ran = spawnSync(present(program), [...SHELL_WORDS[program], "-c", script], { encoding: "utf8" });
+  expect(ran.stderr).toBe("");
+  return ran.stdout;
 }
 
-const SHELL_WORDS: Readonly<Record<string, readonly string[]>> = { zsh: ["-f"], fish: ["--no-config"] };
 /** In place of opsctl: writes its words to a file and gives two candidates, one with a colon and a summary. */
 const FAKE = `printf '[%s]' "$@" > "$TOLD"; printf 'aa:bb\tShow one *\nset\n'`;
 
@@ -85,7 +82,8 @@ function told(): { file: string; read(): string } {
   return { file, read: () => readFileSync(file, "utf8") };
 }
 
-test("the bash script gives the words to opsctl and drops the summaries", () => {
+test("the bash script gives the words to opsctl and drops the summaries", (context) => {
+  needs(context, "bash");
   const { file, read } = told();
   const line = `COMP_WORDS=(opsctl cn s); COMP_CWORD=2; _opsctl; printf '%s|' "\${COMPREPLY[@]}"`;
   const fake = `TOLD=${file}; opsctl() { ${FAKE}; }`;
@@ -93,7 +91,8 @@ test("the bash script gives the words to opsctl and drops the summaries", () => 
   expect(read()).toBe("[__complete][--][cn][s]");
 });
 
-test("the bash script puts together what bash parts at colons, and gives back the part behind the last", () => {
+test("the bash script puts together what bash parts at colons, and gives back the part behind the last", (context) => {
+  needs(context, "bash");
   const { file, read } = told();
   const line = `COMP_WORDS=(opsctl show aa : b); COMP_CWORD=4; _opsctl; printf '%s|' "\${COMPREPLY[@]}"`;
   const fake = `TOLD=${file}; opsctl() { ${FAKE}; }`;
@@ -101,7 +100,8 @@ test("the bash script puts together what bash parts at colons, and gives back th
   expect(read()).toBe("[__complete][--][show][aa:b]");
 });
 
-test("the zsh script gives the words to opsctl and escapes the colons of values", () => {
+test("the zsh script gives the words to opsctl and escapes the colons of values", (context) => {
+  needs(context, "zsh");
   const { file, read } = told();
   const out = shell(
     "zsh",
@@ -109,16 +109,15 @@ test("the zsh script gives the words to opsctl and escapes the colons of values"
 ${COMPLETION_SCRIPTS.zsh.script}
 words=(opsctl cn 's x'); CURRENT=3; _opsctl`,
   );
-  if (out === null) return;
   expect(out).toBe("aa\\:bb:Show one *|set:|");
   expect(read()).toBe("[__complete][--][cn][s x]");
 });
 
-test("the fish script gives the words to opsctl and its candidates to fish", () => {
+test("the fish script gives the words to opsctl and its candidates to fish", (context) => {
+  needs(context, "fish");
   const { file, read } = told();
   const fake = `function opsctl; printf '[%s]' $argv > ${file}; printf 'aa:bb\\tShow one *\\nset\\n'; end`;
   const out = shell("fish", `${fake}\n${COMPLETION_SCRIPTS.fish.script}\ncomplete -C 'opsctl cn '`);
-  if (out === null) return;
   expect(out).toBe("aa:bb\tShow one *\nset\n");
   expect(read()).toBe("[__complete][--][cn][]");
 });

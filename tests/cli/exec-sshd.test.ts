@@ -11,7 +11,6 @@ import { node } from "./records.ts";
 import { SILENT_ADDRESS, SSH_ADDRESSES, type Sshd, startSshd, whyNoSshd } from "./sshd.ts";
 
 const why_not = whyNoSshd();
-if (why_not !== null) console.warn(`skipped: ${why_not}`);
 
 let sshd: Sshd;
 beforeAll(async () => {

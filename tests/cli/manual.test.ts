@@ -11,6 +11,7 @@ import { completionScript } from "../../cli/manual/completion.ts";
 import { listed, manualPage } from "../../cli/manual/page.ts";
 import { everyManual, manualFiles, pagesOf } from "../../cli/manual/programs.ts";
 import { plainText } from "../../cli/kit/plain-text.ts";
+import { needs, present } from "../harness/optional-programs.ts";
 
 const MANUALS = (await everyManual()).map((manual) => ({ name: manual.tree.name, manual }));
 
@@ -65,23 +66,19 @@ describe.each(MANUALS)("$name", ({ manual }) => {
     for (const [, name] of own) expect(pages.map((page) => page.name)).toContain(name);
   });
 
-  test("groff has no complaint about any page", () => {
+  test("groff has no complaint about any page", (context) => {
+    needs(context, "groff");
     for (const { text } of pagesOf(manual, DATE)) {
-      const ran = spawnSync("groff", ["-man", "-Tutf8", "-ww", "-z"], { input: text, encoding: "utf8" });
-      if (ran.error !== undefined) {
-        return console.warn("skipped: groff is missing; install it to format the manual pages");
-      }
+      const ran = spawnSync(present("groff"), ["-man", "-Tutf8", "-ww", "-z"], { input: text, encoding: "utf8" });
       expect(ran.stderr).toBe("");
     }
   });
 
-  test("nor has mandoc, which knows the language better", () => {
+  test("nor has mandoc, which knows the language better", (context) => {
+    needs(context, "mandoc");
     for (const { name, text } of pagesOf(manual, DATE)) {
       // Below warnings are matters of taste: the lines of the source are as long as their sentences.
-      const ran = spawnSync("mandoc", ["-T", "lint", "-W", "warning"], { input: text, encoding: "utf8" });
-      if (ran.error !== undefined) {
-        return console.warn("skipped: mandoc is missing; install it to check the manual pages");
-      }
+      const ran = spawnSync(present("mandoc"), ["-T", "lint", "-W", "warning"], { input: text, encoding: "utf8" });
       expect(ran.stdout + ran.stderr, name).toBe("");
     }
   });
@@ -142,13 +139,12 @@ test("no text becomes an instruction: what is printed is the text, on lines that
   }));
 });
 
-test("a formatter prints hostile text as it is", () => {
+test("a formatter prints hostile text as it is", (context) => {
+  needs(context, "groff");
   for (const text of HOSTILE.filter((each) => /^[\x20-\x7e]+$/.test(each))) {
     const input = pageWith(text).join("\n");
-    const ran = spawnSync("groff", ["-man", "-Tascii", "-ww", "-P-cbou", "-rLL=200n"], { input, encoding: "utf8" });
-    if (ran.error !== undefined) {
-      return console.warn("skipped: groff is missing; install it to format the manual pages");
-    }
+    const words = ["-man", "-Tascii", "-ww", "-P-cbou", "-rLL=200n"];
+    const ran = spawnSync(present("groff"), words, { input, encoding: "utf8" });
     expect(ran.stderr).toBe("");
     expect(ran.stdout).toContain(`${text}.`);
   }
@@ -191,12 +187,8 @@ describe("completion of programs that are not asked", () => {
   };
   const script = (shell: "bash" | "zsh" | "fish") => completionScript(shell, tree).text;
 
-  function run(shell: string, words: readonly string[], text: string): string | null {
-    const ran = spawnSync(shell, [...words, "-c", text], { encoding: "utf8" });
-    if (ran.error !== undefined) {
-      console.warn(`skipped: ${shell} is missing; install it to run its completion script`);
-      return null;
-    }
+  function printedBy(shell: "bash" | "zsh" | "fish", words: readonly string[], text: string): string {
+    const ran = spawnSync(present(shell), [...words, "-c", text], { encoding: "utf8" });
     expect(ran.stderr).toBe("");
     return ran.stdout;
   }
@@ -209,26 +201,28 @@ describe("completion of programs that are not asked", () => {
     [["my-tool", "serve", "--file", ""], ""],
   ];
 
-  test.each(CASES)("bash: %j", (words, expected) => {
+  test.for(CASES)("bash: %j", ([words, expected], context) => {
+    needs(context, "bash");
     const line = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${
       words.length - 1
     }; _my_tool; echo "\${COMPREPLY[*]}"`;
-    const out = run("bash", ["--norc"], `${script("bash")}\n${line}`);
-    if (out !== null) expect(out.trim()).toBe(expected);
+    const out = printedBy("bash", ["--norc"], `${script("bash")}\n${line}`);
+    expect(out.trim()).toBe(expected);
   });
 
-  test.each(CASES)("zsh: %j", (words, expected) => {
+  test.for(CASES)("zsh: %j", ([words, expected], context) => {
+    needs(context, "zsh");
     const current = words.at(-1) ?? "";
     const fakes = `compdef() { :; }; _files() { :; }; compadd() { shift; print -r -- "$@"; }`;
     const line = `words=(${words.map((word) => `'${word}'`).join(" ")}); CURRENT=${words.length}; _my_tool`;
-    const out = run("zsh", ["-f"], `${fakes}\n${script("zsh")}\n${line}`);
+    const out = printedBy("zsh", ["-f"], `${fakes}\n${script("zsh")}\n${line}`);
     // The shell itself drops what does not begin like the word.
-    if (out !== null) expect(out.trim().split(" ").filter((word) => word.startsWith(current)).join(" ")).toBe(expected);
+    expect(out.trim().split(" ").filter((word) => word.startsWith(current)).join(" ")).toBe(expected);
   });
 
-  test.each(CASES.filter(([, expected]) => expected !== ""))("fish: %j", (words, expected) => {
-    const out = run("fish", ["--no-config"], `${script("fish")}complete -C '${words.join(" ")}'`);
-    if (out === null) return;
+  test.for(CASES.filter(([, expected]) => expected !== ""))("fish: %j", ([words, expected], context) => {
+    needs(context, "fish");
+    const out = printedBy("fish", ["--no-config"], `${script("fish")}complete -C '${words.join(" ")}'`);
     const offered = out.trim().split("\n").map((each) => each.split("\t")[0]);
     for (const word of expected.split(" ")) expect(offered).toContain(word);
   });

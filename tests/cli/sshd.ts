@@ -1,13 +1,13 @@
 // Debian's own sshd on loopback, with keys of its own, as the current user. Nothing of the machine's configuration or of
 // the user's is read or changed.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { lacking, present } from "../harness/optional-programs.ts";
 
-const PROGRAM = "/usr/sbin/sshd";
 const START_LIMIT_MS = 10_000;
 
 /** Addresses that answer, each as a node of its own. Linux has all of 127.0.0.0/8 on loopback. */
@@ -24,7 +24,7 @@ export type Sshd = {
 /** Null when it can run here, otherwise why not. */
 export function whyNoSshd(): string | null {
   if (process.platform !== "linux") return "the tests of cn exec against sshd need Linux";
-  return existsSync(PROGRAM) ? null : `${PROGRAM} is missing; install openssh-server to run the tests of cn exec`;
+  return lacking("sshd", "ssh", "ssh-keygen");
 }
 
 export async function startSshd(): Promise<Sshd> {
@@ -38,7 +38,7 @@ export async function startSshd(): Promise<Sshd> {
   writeFileSync(join(folder, "sshd_config"), configText(folder, port));
   // Where root's sshd puts the process that parses what strangers send.
   if (userInfo().uid === 0) mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
-  const child = spawn(PROGRAM, ["-D", "-e", "-f", join(folder, "sshd_config")], {
+  const child = spawn(present("sshd"), ["-D", "-e", "-f", join(folder, "sshd_config")], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let said = "";
@@ -62,7 +62,7 @@ export async function startSshd(): Promise<Sshd> {
 }
 
 function newKey(path: string): string {
-  execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", path]);
+  execFileSync(present("ssh-keygen"), ["-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", path]);
   return path;
 }
 

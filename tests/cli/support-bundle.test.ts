@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { redacted, redactedText } from "../../cli/opsctl/support-bundle/redact.ts";
 import { type Cloud, openCloud } from "../compute/cloud.ts";
 import { okOf, ROOT_KEY, SECRET_KEY } from "../harness/control-plane.ts";
+import { needs, present } from "../harness/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { type AtPlane, atPlane } from "./at-plane.ts";
 import { opsctl } from "./opsctl.ts";
@@ -63,7 +64,7 @@ afterAll(async () => {
 /** Names and texts of the archive, read by an unpacker that is not ours. */
 function unpacked(archive: string): Map<string, string> {
   const run = (...words: string[]) => {
-    const ran = spawnSync("tar", words, { encoding: "utf8" });
+    const ran = spawnSync(present("tar"), words, { encoding: "utf8" });
     expect(ran.error ?? ran.stderr).toBe("");
     return ran.stdout;
   };
@@ -80,7 +81,8 @@ async function bundle(env?: Record<string, string>) {
   return { path, ran, files: unpacked(path) };
 }
 
-test("the bundle holds versions, settings, nodes, operations, jobs, metrics and the head of the chain", async () => {
+test("the bundle holds versions, settings, nodes, operations, jobs, metrics and the head of the chain", async (context) => {
+  needs(context, "tar");
   const { files } = await bundle();
   const json = (name: string) => JSON.parse(files.get(name) ?? expect.fail(`no ${name}`));
   expect(json("manifest.json")).toMatchObject({ opsctl: json("health.json").version, missing: [] });
@@ -99,7 +101,8 @@ test("the bundle holds versions, settings, nodes, operations, jobs, metrics and 
   expect(files.get("metrics.txt")).toMatch(/^# HELP /m);
 });
 
-test("no secret of the site is in it, in any file, nor in what is printed", async () => {
+test("no secret of the site is in it, in any file, nor in what is printed", async (context) => {
+  needs(context, "tar");
   const { path, ran, files } = await bundle();
   const whole = [...files.values(), gunzipSync(await readFile(path)).toString("latin1"), ran.out(), ran.err()].join(
     "\n",
@@ -111,13 +114,15 @@ test("no secret of the site is in it, in any file, nor in what is printed", asyn
   for (const canary of canaries) expect(whole.includes(canary), canary.slice(0, 12)).toBe(false);
 });
 
-test("only its owner may read it, and nothing else is left beside it", async () => {
+test("only its owner may read it, and nothing else is left beside it", async (context) => {
+  needs(context, "tar");
   const { path } = await bundle();
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect((await readdir(folder.path)).filter((name) => !name.endsWith(".tar.gz"))).toEqual([]);
 });
 
-test("a credential that may read only some of it makes a bundle that says what is missing", async () => {
+test("a credential that may read only some of it makes a bundle that says what is missing", async (context) => {
+  needs(context, "tar");
   const body = { username: "reader", password: PASSWORD, capabilities: ["system-read"] };
   okOf(await cloud.t.call("POST", "/v1/system/users", { body }));
   const { access_token } = okOf(

@@ -1,10 +1,11 @@
 // SSH keys: what is stored, what is refused, and whose they are. Document 3, SSH key; document 4, 1.13.
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { needs, present } from "../harness/optional-programs.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { type Callers, levelsOf, makeCallers } from "./callers.ts";
 import { newPublicKey } from "./public-key.ts";
@@ -40,20 +41,19 @@ test("a key of one's own shows its scope, its line and its fingerprint, and is l
   expect(okOf(await t.call("GET", OWN, { key: member.key }))).toContainEqual(made.body);
 });
 
-test("fingerprints are those of ssh-keygen, for every type that it makes", async () => {
-  if (spawnSync("ssh-keygen", ["-?"]).error !== undefined) {
-    console.log("skipped: there is no ssh-keygen on this machine");
-    return;
-  }
+test("fingerprints are those of ssh-keygen, for every type that it makes", async (context) => {
+  needs(context, "ssh-keygen");
   const folder = await temporaryFolder("ssh-key");
   try {
     for (
       const [type, bits] of [["ed25519", "256"], ["ecdsa", "256"], ["ecdsa", "384"], ["ecdsa", "521"], ["rsa", "2048"]]
     ) {
       const file = join(folder.path, `${type}-${bits}`);
-      execFileSync("ssh-keygen", ["-q", "-t", type!, "-b", bits!, "-N", "", "-C", "a comment", "-f", file]);
+      execFileSync(present("ssh-keygen"), ["-q", "-t", type!, "-b", bits!, "-N", "", "-C", "a comment", "-f", file]);
       const line = readFileSync(`${file}.pub`, "utf8").trim();
-      const [, printed] = execFileSync("ssh-keygen", ["-l", "-f", `${file}.pub`], { encoding: "utf8" }).split(" ");
+      const [, printed] = execFileSync(present("ssh-keygen"), ["-l", "-f", `${file}.pub`], { encoding: "utf8" }).split(
+        " ",
+      );
       const made = okOf(await make(callers.member.key, bodyOf(line)));
       expect([made.public_key, made.fingerprint]).toEqual([line, printed]);
     }

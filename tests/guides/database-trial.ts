@@ -1,14 +1,15 @@
 // The guides that need a PostgreSQL with its tools: backup, restore and point in time; failover to a standby.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, type TestContext } from "vitest";
 import { ROOT_KEY } from "../harness/server-process.ts";
+import { needs } from "../harness/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { buildExecutables } from "../processes/executables.ts";
 import { settingsIn } from "./guide.ts";
 import { endServers, installedPostgres } from "./postgres.ts";
 import { guidePort } from "./ports.ts";
-import { berth, hasPrograms, ROOT, runGuides } from "./run.ts";
+import { berth, ROOT, runGuides, SESSION } from "./run.ts";
 
 /** What the guide to backups sets, archiving into the test's own folder. */
 const [archiving = expect.fail("the guide to backups sets nothing")] = settingsIn(
@@ -47,9 +48,9 @@ afterEach(async () => {
   await folder.remove();
 });
 
-async function atDatabase(guide: string): Promise<void> {
-  const postgres = await installedPostgres();
-  if (postgres === null || !hasPrograms("curl")) return;
+async function atDatabase(context: TestContext, guide: string): Promise<void> {
+  needs(context, ...SESSION, "curl", "PostgreSQL's tools");
+  const postgres = await installedPostgres(context);
   const free = await Promise.all(PORTS.map(async (port) => [port, String(await guidePort())] as const));
   await runGuides([guide], {
     folder: folder.path,
@@ -66,6 +67,10 @@ async function atDatabase(guide: string): Promise<void> {
   });
 }
 
-test("the guide to backup, restore and point in time holds", () => atDatabase("backup"), 300_000);
+test("the guide to backup, restore and point in time holds", (context) => atDatabase(context, "backup"), 300_000);
 
-test("the guide to failover holds: what was answered is on the standby", () => atDatabase("failover"), 300_000);
+test(
+  "the guide to failover holds: what was answered is on the standby",
+  (context) => atDatabase(context, "failover"),
+  300_000,
+);

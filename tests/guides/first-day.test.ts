@@ -1,7 +1,8 @@
 // The first day, from the guides' own text: a node joins, a tenant gets an instance on it.
 import { afterAll, beforeAll, test } from "vitest";
 import { startVendor, type Vendor } from "../cli/image/vendor.ts";
-import { runGuides } from "./run.ts";
+import { needs } from "../harness/optional-programs.ts";
+import { runGuides, SESSION } from "./run.ts";
 import { openSite, type Site } from "./site.ts";
 
 let site: Site;
@@ -15,9 +16,14 @@ afterAll(async () => {
   await site?.close();
 });
 
-test("the guides to the first node and to the first tenant and instance hold, read one after the other", async () => {
-  await runGuides(["first-node", "first-instance"], {
-    folder: site.folder,
-    env: { ...site.env, OPSCTL_INDEX: vendor.base },
-  });
-}, 300_000);
+test(
+  "the guides to the first node and to the first tenant and instance hold, read one after the other",
+  async (context) => {
+    needs(context, ...SESSION);
+    await runGuides(["first-node", "first-instance"], {
+      folder: site.folder,
+      env: { ...site.env, OPSCTL_INDEX: vendor.base },
+    });
+  },
+  300_000,
+);

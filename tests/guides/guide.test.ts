@@ -1,10 +1,11 @@
 // How guides are read, and that none is left out.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { needs } from "../harness/optional-programs.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { blocksOf, missingLine } from "./guide.ts";
-import { replaced, ROOT, runBlocks } from "./run.ts";
+import { replaced, ROOT, runBlocks, SESSION } from "./run.ts";
 
 const FOLDER = join(ROOT, "src/guides");
 const GUIDES = readdirSync(FOLDER).map((name) => name.replace(/\.md$/, ""));
@@ -73,6 +74,7 @@ test("what stands in place of a word of the guide is not itself replaced", () =>
 });
 
 describe("a session", () => {
+  beforeEach((context) => needs(context, ...SESSION));
   const step = (script: string, shown: string[] | null = null) => ({ line: 1, place: "here:1", script, shown });
   async function run(...steps: ReturnType<typeof step>[]): Promise<string> {
     const folder = await temporaryFolder("session");

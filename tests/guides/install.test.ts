@@ -9,13 +9,14 @@ import { openClient } from "../../src/db/pool.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { databaseUrl } from "../harness/database-url.ts";
 import { ROOT_KEY } from "../harness/server-process.ts";
+import { needs } from "../harness/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { webFolder } from "../index-builder/recorded-vendor.ts";
 import { buildExecutables } from "../processes/executables.ts";
 import { settingsIn } from "./guide.ts";
 import { packagesIn, WITHOUT_PACKAGES } from "./packages.ts";
 import { guidePort } from "./ports.ts";
-import { berth, hasPrograms, replaced, ROOT, runGuides } from "./run.ts";
+import { berth, replaced, ROOT, runGuides, SESSION } from "./run.ts";
 
 const WANTS = "etc/systemd/system/multi-user.target.wants/berth-control-plane.service";
 const TIMER_WANTS = "etc/systemd/system/timers.target.wants/berth-index-builder.timer";
@@ -56,8 +57,8 @@ async function guidesDatabase(): Promise<FreshDatabase> {
   };
 }
 
-test("the guide to installing holds: from a database and packages to an operator who is logged in", async () => {
-  if (!hasPrograms("curl", "openssl")) return;
+test("the guide to installing holds: from a database and packages to an operator who is logged in", async (context) => {
+  needs(context, ...SESSION, "curl", "openssl");
   const database = await guidesDatabase();
   try {
     const packages = await packagesIn(join(folder.path, "packages"));
@@ -84,8 +85,8 @@ test("the package's settings name the database that the guide makes", async () =
   ]);
 });
 
-test("the guide to the image index holds, with a recorded web in place of the vendors'", async () => {
-  if (!hasPrograms("curl")) return;
+test("the guide to the image index holds, with a recorded web in place of the vendors'", async (context) => {
+  needs(context, ...SESSION, "curl");
   const bin = join(folder.path, "bin");
   await mkdir(bin);
   const program = `#!/bin/sh\nexec "${process.execPath}" run -A --quiet "${ROOT}index-builder/main.ts" "$@"\n`;

@@ -1,9 +1,8 @@
 // The nginx of this machine with the block that a guide has for it: its own words, but for what belongs to the machine.
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
+import { present } from "../harness/optional-programs.ts";
 
 export type Nginx = {
   /** How many answers came from each port. */
@@ -13,18 +12,11 @@ export type Nginx = {
   close(): Promise<void>;
 };
 
-/** Debian has it where ordinary users do not look. */
-const FOLDERS = [...(process.env.PATH ?? "").split(":"), "/usr/sbin", "/usr/local/sbin"];
 const LISTEN_LIMIT_MS = 60_000;
 const POLL_MS = 50;
 
-/** Its path, or null where there is none. */
-export function installedNginx(): string | null {
-  return FOLDERS.map((folder) => join(folder, "nginx")).find((path) => existsSync(path)) ?? null;
-}
-
 /** Its only process writes below the folder. Throws an Error when nginx does not accept the block. */
-export async function startNginx(program: string, folder: string, block: string): Promise<Nginx> {
+export async function startNginx(folder: string, block: string): Promise<Nginx> {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((name) => `  ${name}_temp_path ${folder}/nginx-${name};`);
   const file = join(folder, "nginx.conf");
@@ -34,6 +26,7 @@ export async function startNginx(program: string, folder: string, block: string)
       .concat("events {}", "http {", temporary, "  log_format upstream $upstream_addr;")
       .concat(`  access_log ${folder}/nginx-asked.log upstream;`, block, "}", "").join("\n"),
   );
+  const program = present("nginx");
   const words = ["-p", folder, "-c", file, "-e", join(folder, "nginx-errors.log")];
   execFileSync(program, ["-t", ...words], { stdio: ["ignore", "pipe", "pipe"] });
   const child = spawn(program, words, { stdio: "ignore" });

@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { lacking, present } from "../harness/optional-programs.ts";
 import { ROOT } from "./run.ts";
 
 const PARTS = ["src", "actors", "migrations", "package.json"];
@@ -15,11 +16,11 @@ export async function makeOlderTree(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const commit = commitBefore(migrationsIn(ROOT));
   if (commit === null) {
-    console.warn("skipped: no history with fewer migrations; the older version is this one with another number");
+    console.warn("no history with fewer migrations; the older version is this one with another number");
     for (const name of PARTS) await cp(join(ROOT, name), join(folder, name), { recursive: true });
   } else {
     const archive = git("archive", "--format=tar", commit, ...PARTS);
-    execFileSync("tar", ["-x", "-C", folder], { input: archive });
+    execFileSync(present("tar"), ["-x", "-C", folder], { input: archive });
   }
   // Its packages are those of today.
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
@@ -35,6 +36,7 @@ export function migrationsIn(folder: string): readonly string[] {
 
 /** The newest commit with fewer migrations, or null where there is no history that has one. */
 function commitBefore(migrations: readonly string[]): string | null {
+  if (lacking("git", "tar") !== null) return null;
   try {
     const changes = git("rev-list", "HEAD", "--", "migrations").toString("utf8").split("\n").filter((line) =>
       line !== ""
@@ -44,11 +46,11 @@ function commitBefore(migrations: readonly string[]): string | null {
       return names.filter((name) => name.endsWith(".sql")).length < migrations.length;
     }) ?? null;
   } catch {
-    // No git, no repository, or one that was cloned without what came before.
+    // No repository, or one that was cloned without what came before.
     return null;
   }
 }
 
 function git(...words: readonly string[]) {
-  return execFileSync("git", words, { cwd: ROOT, maxBuffer: 2 ** 28, stdio: ["ignore", "pipe", "ignore"] });
+  return execFileSync(present("git"), words, { cwd: ROOT, maxBuffer: 2 ** 28, stdio: ["ignore", "pipe", "ignore"] });
 }

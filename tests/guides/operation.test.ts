@@ -3,7 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "vitest";
 import { startVendor, type Vendor } from "../cli/image/vendor.ts";
-import { runGuides } from "./run.ts";
+import { needs } from "../harness/optional-programs.ts";
+import { runGuides, SESSION } from "./run.ts";
 import { openSite, type Site } from "./site.ts";
 
 let site: Site;
@@ -29,7 +30,8 @@ opsctl project create shop --tenant web
 opsctl api-key create --tenant web --description "web team" > tenant.key
 `;
 
-test("the guide to rotating keys holds", async () => {
+test("the guide to rotating keys holds", async (context) => {
+  needs(context, ...SESSION);
   const before = `${NODE}
 opsctl api-key list --tenant web | awk 'NR == 2 { print $1 }' > old-tenant-key.id
 head -c 24 /dev/urandom | base64 > first.password
@@ -38,7 +40,8 @@ opsctl user create carol --tenant web --password-stdin < first.password
   await runGuides(["rotating-keys"], { folder: site.folder, env: site.env, before });
 }, 300_000);
 
-test("the guide to what does not go on holds: an operation, a node, a booter", async () => {
+test("the guide to what does not go on holds: an operation, a node, a booter", async (context) => {
+  needs(context, ...SESSION);
   await writeFile(join(site.folder, "booter.toml"), bootConfig(site));
   const before = `${NODE}
 opsctl image import ubuntu/lts --name ubuntu

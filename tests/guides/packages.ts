@@ -1,9 +1,10 @@
 // What guides do with packages: installed in a root of their own, by the lines that the guides have.
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { DPKG_FORCE, makeEmptyRoot, missingToInstall } from "../release/empty-root.ts";
+import { lacking } from "../harness/optional-programs.ts";
+import { DPKG_FORCE, makeEmptyRoot, whyNoInstallation } from "../release/empty-root.ts";
 import { releaseKeyIn, smallRelease } from "../release/small-release.ts";
-import { hasTool, rootWords, run } from "../release/tools.ts";
+import { rootWords, run } from "../release/tools.ts";
 
 export type Packages = {
   /** Where they go. */
@@ -20,9 +21,9 @@ const ENABLE = "systemctl enable --now";
 
 /** A release below the folder and an empty root. Null, with a word on the console, where packages cannot be installed. */
 export async function packagesIn(folder: string): Promise<Packages | null> {
-  const missing = [...await missingToInstall(), ...await hasTool("systemctl") ? [] : ["systemctl"]];
-  if (missing.length > 0) {
-    console.warn(`skipped: the guide's lines that install packages need ${missing.join(", ")}`);
+  const reason = await whyNoInstallation() ?? lacking("systemctl");
+  if (reason !== null) {
+    console.warn(`the guide's lines that install packages are left out: ${reason}`);
     return null;
   }
   const [root, release] = [join(folder, "root"), join(folder, "release")];

@@ -1,33 +1,19 @@
 // PostgreSQL with all its tools, as a distribution installs it: what the control plane brings along has no pg_dump.
-import { existsSync, globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
+import type { TestContext } from "vitest";
 import { choosePostgresUser } from "../../src/db/postgres-user.ts";
+import { present } from "../harness/optional-programs.ts";
 import type { Session } from "./run.ts";
-
-const TOOLS = ["initdb", "pg_ctl", "psql", "pg_dump", "pg_dumpall", "pg_restore", "pg_basebackup"];
 
 export type Postgres = { readonly folder: string; readonly wrap: NonNullable<Session["wrap"]> };
 
-/** Null, with a word on the console, where there is none or nobody who may run it. */
-export async function installedPostgres(): Promise<Postgres | null> {
-  const places = [...(process.env.PATH ?? "").split(":"), ...globSync("/usr/lib/postgresql/*/bin").sort().reverse()];
-  const folder = places.find((place) => TOOLS.every((tool) => existsSync(join(place, tool))));
-  if (folder === undefined) {
-    console.warn(
-      `skipped: PostgreSQL's ${TOOLS.join(", ")} are missing; install the packages postgresql and its client`,
-    );
-    return null;
-  }
+/** Those of this machine, which has them. Skips the rest of the test where no user may run them. */
+export async function installedPostgres({ skip }: Pick<TestContext, "skip">): Promise<Postgres> {
   const user = await choosePostgresUser();
-  if (!user.seesOurFiles) {
-    console.warn(
-      "skipped: PostgreSQL does not run as root, and user namespaces are forbidden; run as an ordinary user",
-    );
-    return null;
-  }
-  return { folder, wrap: user.wrap };
+  skip(!user.seesOurFiles, "PostgreSQL does not run as root, and user namespaces are forbidden: try an ordinary user");
+  return { folder: dirname(present("PostgreSQL's tools")), wrap: user.wrap };
 }
 
 /** Ends what runs on a data folder below this one. */

@@ -6,12 +6,13 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { REGISTER_STATUS_HOLD_MS } from "../../src/contract/limits.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { ROOT_KEY } from "../harness/server-process.ts";
+import { lacking, needs } from "../harness/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { buildExecutables } from "../processes/executables.ts";
 import { blocksOf, settingsIn } from "./guide.ts";
-import { installedNginx, startNginx } from "./nginx.ts";
+import { startNginx } from "./nginx.ts";
 import { guidePort } from "./ports.ts";
-import { berth, hasPrograms, replaced, ROOT, runGuides } from "./run.ts";
+import { berth, replaced, ROOT, runGuides, SESSION } from "./run.ts";
 import { makeCertificate, startTlsProxy } from "./tls-proxy.ts";
 
 const guide = await readFile(join(ROOT, "src/guides/proxy.md"), "utf8");
@@ -58,11 +59,8 @@ describe("the guide", () => {
   /** By nginx with the guide's block; what differs are ports and the place of the certificate. */
   async function startProxy(ports: readonly number[]) {
     const files = makeCertificate(folder.path);
-    const program = installedNginx();
-    if (program === null) {
-      console.warn(
-        "skipped: nginx is missing; install it to run the guide's block for it. A small proxy took its place",
-      );
+    if (lacking("nginx") !== null) {
+      console.warn("the guide's block for nginx is not run: a small proxy takes its place");
       return await startTlsProxy(files, ports);
     }
     const port = await guidePort();
@@ -74,11 +72,11 @@ describe("the guide", () => {
       "/etc/ssl/berth.key": files.key,
     };
     for (const words of Object.keys(instead)) expect(block).toContain(words);
-    return { port, ...await startNginx(program, folder.path, replaced(block, instead)) };
+    return { port, ...await startNginx(folder.path, replaced(block, instead)) };
   }
 
-  test("holds: several processes behind a proxy, and both were asked", async () => {
-    if (!hasPrograms("curl", "openssl")) return;
+  test("holds: several processes behind a proxy, and both were asked", async (context) => {
+    needs(context, ...SESSION, "curl", "openssl");
     const ports = [await guidePort(), await guidePort()];
     const proxy = await startProxy(ports);
     close = proxy.close;

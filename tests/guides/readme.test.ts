@@ -7,8 +7,9 @@ import { startVendor, type Vendor } from "../cli/image/vendor.ts";
 import { buildExecutables } from "../processes/executables.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
+import { needs } from "../harness/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
-import { hasPrograms, ROOT, runBlocks, type Step } from "./run.ts";
+import { ROOT, runBlocks, SESSION, type Step } from "./run.ts";
 
 let database: FreshDatabase;
 let folder: TemporaryFolder;
@@ -43,8 +44,8 @@ function commandBlocks(): { line: number; lines: string[] }[] {
   });
 }
 
-test("every command of the README does what it says", async () => {
-  if (!hasPrograms("curl")) return;
+test("every command of the README does what it says", async (context) => {
+  needs(context, ...SESSION, "curl");
   const blocks = commandBlocks();
   const whole = blocks.map(({ lines }) => lines.join("\n").replace(/\\\n */g, "")).join("\n");
   const commands = whole.split("\n").map((line) => line.trim()).filter((line) => line !== "");

@@ -2,11 +2,11 @@
 // What a block leaves running goes on until the guide is through, and ends with it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { present } from "../harness/optional-programs.ts";
 import { type Block, blocksOf, missingLine } from "./guide.ts";
 
 export type Session = {
@@ -32,15 +32,8 @@ export function berth(): string {
 const SESSION_LIMIT_MS = 280_000;
 const LOG_CHARS_MAX = 4_000;
 
-/** Whether the machine has these programs; where it has not, the console says what to install. */
-export function hasPrograms(...names: readonly string[]): boolean {
-  const places = (process.env.PATH ?? "").split(":");
-  const missing = names.filter((name) => !places.some((place) => existsSync(join(place, name))));
-  if (missing.length > 0) {
-    console.warn(`skipped: ${missing.join(", ")} missing; install it to run the guides that use it`);
-  }
-  return missing.length === 0;
-}
+/** What a session itself needs, and what nearly every guide uses. */
+export const SESSION = ["bash", "sed", "grep", "awk"] as const;
 
 /** The blocks of guides, read one after the other. Throws an Error with the line and the output of what does not hold. */
 export async function runGuides(names: readonly string[], session: Session): Promise<void> {
@@ -95,7 +88,7 @@ export function replaced(text: string, instead: Readonly<Record<string, string>>
 }
 
 async function bash(file: string, { folder, env, wrap }: Session): Promise<{ output: string; how: string }> {
-  const argv = ["bash", "--noprofile", "--norc", file];
+  const argv = [present("bash"), "--noprofile", "--norc", file];
   const [program, ...words] = wrap === undefined ? argv : wrap(argv);
   const path = [join(ROOT, "dist"), dirname(process.execPath), process.env.PATH ?? ""].join(":");
   const child = spawn(program!, words, {

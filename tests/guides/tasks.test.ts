@@ -3,10 +3,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { needs } from "../harness/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { buildExecutables } from "../processes/executables.ts";
 import { guidePort } from "./ports.ts";
-import { berth, hasPrograms, ROOT, runBlocks } from "./run.ts";
+import { berth, ROOT, runBlocks, SESSION } from "./run.ts";
 
 let folder: TemporaryFolder;
 beforeEach(async () => {
@@ -26,8 +27,8 @@ const READY = "curl -fsS --retry 60 --retry-delay 1 --retry-connrefused http://1
 
 test(
   "`task start` serves on a PostgreSQL of its own, prints a root key once, and ends well when it is told to",
-  async () => {
-    if (!hasPrograms("curl")) return;
+  async (context) => {
+    needs(context, ...SESSION, "curl");
     await session(`
 here="$PWD"
 cd "$BERTH"
@@ -43,8 +44,8 @@ wait "$server"
   300_000,
 );
 
-test("`task dev` keeps a laboratory, and the exports and commands that it prints work", async () => {
-  if (!hasPrograms("curl")) return;
+test("`task dev` keeps a laboratory, and the exports and commands that it prints work", async (context) => {
+  needs(context, ...SESSION, "curl");
   await session(`
 here="$PWD"
 cd "$BERTH"
@@ -63,7 +64,8 @@ wait "$laboratory" || true
 `);
 }, 300_000);
 
-test("`task release` without a key says how to make one", async () => {
+test("`task release` without a key says how to make one", async (context) => {
+  needs(context, ...SESSION);
   await session(`
 cd "$BERTH"
 deno task release 2> "$OLDPWD/release.txt" && exit 1

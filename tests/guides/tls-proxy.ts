@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { join } from "node:path";
+import { present } from "../harness/optional-programs.ts";
 
 export type TlsProxy = {
   readonly port: number;
@@ -19,7 +20,7 @@ export function makeCertificate(folder: string): Certificate {
   const [key, certificate] = [join(folder, "berth.key"), join(folder, "berth.pem")];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
   const made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"];
-  execFileSync("openssl", [...made, "-keyout", key, "-out", certificate, ...subject], { stdio: "ignore" });
+  execFileSync(present("openssl"), [...made, "-keyout", key, "-out", certificate, ...subject], { stdio: "ignore" });
   return { key, certificate };
 }
 

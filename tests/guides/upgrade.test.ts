@@ -5,11 +5,12 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openClient } from "../../src/db/pool.ts";
 import { emptyDatabase, type FreshDatabase } from "../harness/database.ts";
 import { ROOT_KEY } from "../harness/server-process.ts";
+import { needs } from "../harness/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { buildExecutables } from "../processes/executables.ts";
 import { makeOlderTree, migrationsIn } from "./older-tree.ts";
 import { guidePort } from "./ports.ts";
-import { berth, hasPrograms, ROOT, runGuides } from "./run.ts";
+import { berth, ROOT, runGuides, SESSION } from "./run.ts";
 
 let database: FreshDatabase;
 let folder: TemporaryFolder;
@@ -33,8 +34,8 @@ async function applied(): Promise<string[]> {
   }
 }
 
-test("the guide to upgrades holds: two versions serve one database, and each can go", async () => {
-  if (!hasPrograms("curl", "tar")) return;
+test("the guide to upgrades holds: two versions serve one database, and each can go", async (context) => {
+  needs(context, ...SESSION, "curl", "tar");
   const old = join(folder.path, "old");
   await makeOlderTree(old);
   const before = `

@@ -30,7 +30,8 @@ async function createDatabase(template: string): Promise<FreshDatabase> {
   await asAdministrator(async (client) => {
     for (let tries = 1;; tries++) {
       try {
-        return await client.query(`create database ${name} template ${template}`);
+        // The files are copied as they are. To write every page to the log instead takes three times as long.
+        return await client.query(`create database ${name} template ${template} strategy file_copy`);
       } catch (error) {
         // Autovacuum may be looking at the template.
         if (sqlState(error) !== OBJECT_IN_USE || tries === TRIES_MAX) throw error;

@@ -13,8 +13,9 @@ export async function dumpTables(db: Db, except: readonly string[] = []): Promis
   );
   const dump = new Map<string, string[]>(rows.map(({ name }) => [name, []]));
   const each = rows.map(({ name }) => `select '${name}' as name, row_to_json(t)::text as row from ${name} t`);
-  const found = await db.query<{ name: string; row: string }>(`${each.join(" union all ")} order by 1, 2`);
+  const found = await db.query<{ name: string; row: string }>(each.join(" union all "));
   for (const { name, row } of found.rows) dump.get(name)?.push(row);
+  for (const own of dump.values()) own.sort();
   return dump;
 }
 

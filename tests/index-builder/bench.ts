@@ -6,22 +6,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { pathOf } from "../harness/optional-programs.ts";
 import { median } from "./median.ts";
 import { webFolder } from "./recorded-vendor.ts";
 
 const PROGRAM = process.argv.length > 2
   ? process.argv.slice(2)
   : [fileURLToPath(new URL("../../dist/index-builder", import.meta.url))];
-const GNU_TIME = "/usr/bin/time";
+const GNU_TIME = pathOf("GNU time");
 const FEED_URL = "https://cloud-images.ubuntu.com/releases/streams/v1/com.ubuntu.cloud:released:download.json";
 const FEED_BYTES = 18_000_000;
 const RUNS = 7;
 /** The aim for a build of all vendors on the author's two cores. */
 const AIM = { ms: 2_000, megabytes: 200 };
 
-for (const needed of [PROGRAM[0]!, GNU_TIME]) {
-  if (existsSync(needed)) continue;
-  console.error(`${needed} was not found: \`deno task compile\` makes the program, Debian has the other in "time"`);
+if (GNU_TIME === null || !existsSync(PROGRAM[0]!)) {
+  console.error(
+    `This needs GNU time and ${PROGRAM[0]}: Debian has one in "time", \`deno task compile\` makes the other`,
+  );
   process.exit(2);
 }
 const folder = mkdtempSync(join(tmpdir(), "index-bench-"));
@@ -81,7 +83,7 @@ function oneBuild(site: string): { ms: number; megabytes: number } {
     "2026-10-09T05:17:00Z",
   ];
   const started_at = performance.now();
-  const ended = spawnSync(GNU_TIME, ["-f", "%M", ...PROGRAM, ...words], { encoding: "utf8" });
+  const ended = spawnSync(GNU_TIME!, ["-f", "%M", ...PROGRAM, ...words], { encoding: "utf8" });
   const ms = performance.now() - started_at;
   if (ended.status !== 0) throw new Error(`the build ended with ${ended.status}: ${ended.stderr.slice(-500)}`);
   return { ms, megabytes: Number(ended.stderr.trim().split("\n").at(-1)) / 1_024 };

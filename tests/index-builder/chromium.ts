@@ -1,13 +1,10 @@
 // A browser for the page's tests: Chromium without a window, spoken to over its debugging socket on loopback.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
+import { present } from "../harness/optional-programs.ts";
 
-const PATHS = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-export const CHROMIUM = PATHS.find((path) => path !== undefined && path !== "" && existsSync(path)) ?? null;
 const START_MS = 20_000;
 
 export type Browser = {
@@ -25,9 +22,9 @@ type Message = {
   error?: { message: string };
 };
 
-export async function startBrowser(path: string): Promise<Browser> {
+export async function startBrowser(): Promise<Browser> {
   const profile = await mkdtemp(join(tmpdir(), "index-chromium-"));
-  const child = spawn(path, [
+  const child = spawn(present("chromium"), [
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",

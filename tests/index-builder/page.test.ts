@@ -9,7 +9,8 @@ import { imageRows } from "../../index-builder/pages/image-rows.ts";
 import { type DistroTree, imagesOf } from "../../index-builder/tree/tree.ts";
 import { debian } from "../../index-builder/vendors/debian.ts";
 import { ubuntu } from "../../index-builder/vendors/ubuntu.ts";
-import { type Browser, CHROMIUM, startBrowser } from "./chromium.ts";
+import { lacking } from "../harness/optional-programs.ts";
+import { type Browser, startBrowser } from "./chromium.ts";
 import { builtFrom } from "./recorded-vendor.ts";
 
 const DESK = { width: 1280, height: 800 };
@@ -17,12 +18,10 @@ const PHONE = { width: 320, height: 640 };
 const EVIL = `</script><img src=x onerror="document.title='taken'">`;
 let folder: string, browser: Browser, page: string, rows: ReturnType<typeof imageRows>;
 
-if (CHROMIUM === null) {
-  console.log("skipped: the page's tests need Chromium (apt-get install chromium, or CHROMIUM=/path)");
-}
+const why_not = lacking("chromium");
 
 beforeAll(async () => {
-  if (CHROMIUM === null) return;
+  if (why_not !== null) return;
   folder = await mkdtemp(join(tmpdir(), "index-page-"));
   const trees: DistroTree[] = [];
   for (const vendor of [ubuntu, debian]) {
@@ -34,7 +33,7 @@ beforeAll(async () => {
   evil.distro.releases[0]!.title = EVIL;
   await writeFolder(join(folder, "evil"), siteFiles({ distros: [evil] }));
   page = pathToFileURL(join(folder, "index.html")).href;
-  browser = await startBrowser(CHROMIUM);
+  browser = await startBrowser();
 });
 afterAll(async () => {
   await browser?.close();
@@ -47,7 +46,7 @@ const type = (text: string) =>
 const choose = (field: string, value: string) =>
   browser.evaluate(`selects.${field}.value = "${value}"; selects.${field}.dispatchEvent(new Event("change"))`);
 
-const inBrowser = test.skipIf(CHROMIUM === null);
+const inBrowser = test.skipIf(why_not !== null);
 
 inBrowser("the page opened from a disk shows every image, and its policy has nothing to complain about", async () => {
   expect(await browser.open(page, DESK)).toEqual([]);

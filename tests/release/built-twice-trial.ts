@@ -12,7 +12,8 @@ import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-fold
 import { VERSION } from "../../src/version.ts";
 import { readDeb } from "./read-deb.ts";
 import { releaseKeyIn, ROOT, TIME_S } from "./small-release.ts";
-import { hasTool, run } from "./tools.ts";
+import { pathOf } from "../harness/optional-programs.ts";
+import { run } from "./tools.ts";
 
 /** No part of what is built. */
 const LEFT_OUT = ["dist", ".berth", ".git"];
@@ -54,9 +55,9 @@ async function copyProject(from: string, to: string): Promise<void> {
 /** What runs it here: nothing, an emulator, or null where neither does. */
 async function runnerOf(architecture: keyof typeof MACHINES): Promise<readonly string[] | null> {
   if (process.arch === { amd64: "x64", arm64: "arm64" }[architecture]) return [];
-  const emulated = architecture === "arm64" && await hasTool("qemu-aarch64-static") &&
-    (await run("test", ["-e", `${ARM_LIBRARIES}/lib/ld-linux-aarch64.so.1`])).code === 0;
-  return emulated ? ["qemu-aarch64-static", "-L", ARM_LIBRARIES] : null;
+  const emulator = architecture === "arm64" ? pathOf("qemu-aarch64-static") : null;
+  const hasLibraries = (await run("test", ["-e", `${ARM_LIBRARIES}/lib/ld-linux-aarch64.so.1`])).code === 0;
+  return emulator !== null && hasLibraries ? [emulator, "-L", ARM_LIBRARIES] : null;
 }
 
 async function checkExecutable(release: string, name: string, architecture: keyof typeof MACHINES): Promise<void> {
@@ -68,7 +69,7 @@ async function checkExecutable(release: string, name: string, architecture: keyo
     isElf && bytes.readUInt16LE(MACHINE_AT) === MACHINES[architecture],
   );
   const runner = await runnerOf(architecture);
-  if (runner === null) return console.log(`skipped: nothing here runs ${name} of ${architecture}`);
+  if (runner === null) return console.log(`not run: nothing here runs ${name} of ${architecture}`);
   const path = join(release, `${name}-${architecture}`);
   await writeFile(path, bytes, { mode: 0o755 });
   // A stripped one is a plain bun, whose version is another.

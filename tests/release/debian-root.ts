@@ -1,7 +1,8 @@
 // A clean Debian below a folder: what debootstrap installs, and nothing of the machine it is made on.
 import { mkdir, rm } from "node:fs/promises";
 import process from "node:process";
-import { type Ended, hasTool, run } from "./tools.ts";
+import { lacking } from "../harness/optional-programs.ts";
+import { type Ended, run } from "./tools.ts";
 
 export type DebianRoot = {
   readonly path: string;
@@ -20,12 +21,9 @@ const ENTER = 'mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" && shi
 export const INSIDE_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** Why there can be none here, or null. */
-export async function whyNoDebianRoot(): Promise<string | null> {
+export function whyNoDebianRoot(): string | null {
   if (process.getuid?.() !== 0) return "a Debian root needs root";
-  for (const tool of ["debootstrap", "unshare", "chroot", "dpkg"]) {
-    if (!await hasTool(tool)) return `a Debian root needs ${tool}`;
-  }
-  return null;
+  return lacking("debootstrap", "unshare", "chroot", "dpkg");
 }
 
 export async function debianRoot(path: string): Promise<DebianRoot> {

@@ -138,6 +138,6 @@ async function trial(): Promise<void> {
   }
 }
 
-const why = await whyNoDebianRoot();
+const why = whyNoDebianRoot();
 if (why === null) await trial();
-else console.log(`skipped: ${why}`);
+else console.log(`the first day is not tried: ${why}`);

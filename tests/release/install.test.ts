@@ -7,21 +7,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { readReleaseKey } from "../../cli/release/signature.ts";
 import { SIGNATURE, SUMS, writeSums } from "../../cli/release/release.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
-import { DPKG_FORCE, makeEmptyRoot, missingToInstall } from "./empty-root.ts";
+import { lacking, pathOf } from "../harness/optional-programs.ts";
+import { DPKG_FORCE, makeEmptyRoot, whyNoInstallation } from "./empty-root.ts";
 import { writeReleaseKey } from "./release-key.ts";
 import { flipBit, releaseKeyIn, smallRelease } from "./small-release.ts";
-import { type Ended, hasTool, rootWords, run } from "./tools.ts";
+import { type Ended, rootWords, run } from "./tools.ts";
 
-const missing = await missingToInstall();
+const why_not = await whyNoInstallation();
 const asRoot = await rootWords();
-const overHttp = await hasTool("curl") || await hasTool("wget");
-if (!overHttp) console.log("skipped: fetching a release needs curl or wget");
-if (missing.length > 0) console.log(`skipped: installing needs ${missing.join(", ")}`);
+const overHttp = pathOf("wget") !== null || lacking("curl") === null;
 
 /** dpkg starts many programs, and the machine may be busy. */
 const LIMIT_MS = 120_000;
 
-describe.skipIf(missing.length > 0)("install.sh", { timeout: LIMIT_MS }, () => {
+describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
   let folder: TemporaryFolder;
   let architecture: "amd64" | "arm64";
   let root: string;

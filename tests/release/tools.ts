@@ -1,6 +1,7 @@
 // Programs of the system that a test uses where they are.
 import { execFile } from "node:child_process";
 import process from "node:process";
+import { pathOf } from "../harness/optional-programs.ts";
 
 export type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
@@ -17,13 +18,11 @@ export function run(
   });
 }
 
-export async function hasTool(name: string): Promise<boolean> {
-  return (await run("sh", ["-c", 'command -v "$1"', "sh", name])).code === 0;
-}
-
 /** The words before a command that make it root in its own eyes, or null where that is not to be had. */
 export async function rootWords(): Promise<readonly string[] | null> {
   if (process.getuid?.() === 0) return [];
-  const words = ["unshare", "--map-root-user"];
-  return (await run(words[0]!, [...words.slice(1), "true"])).code === 0 ? words : null;
+  const unshare = pathOf("unshare");
+  if (unshare === null) return null;
+  const words = ["--map-root-user"];
+  return (await run(unshare, [...words, "true"])).code === 0 ? [unshare, ...words] : null;
 }

@@ -5,10 +5,10 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serverPermissions } from "../../src/permissions.ts";
 import { PACKAGES } from "../../cli/release/packages.ts";
+import { needs, present } from "../harness/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { readDeb } from "./read-deb.ts";
 import { releaseKeyIn, smallRelease } from "./small-release.ts";
-import { hasTool } from "./tools.ts";
 import { parseUnit, type Unit } from "./unit.ts";
 
 const UNITS = "usr/lib/systemd/system/";
@@ -142,7 +142,7 @@ describe("the control plane's Deno", () => {
 });
 
 test("systemd finds nothing wrong with any unit", async (context) => {
-  context.skip(!await hasTool("systemd-analyze"), "systemd-analyze is not on this machine");
+  needs(context, "systemd-analyze");
   const root = join(folder.path, "root");
   const place = async (path: string, text: string, mode: number) => {
     await mkdir(dirname(join(root, path)), { recursive: true });
@@ -154,7 +154,7 @@ test("systemd finds nothing wrong with any unit", async (context) => {
   }
   const paths = [...units.keys()].map((name) => join(root, UNITS, name));
   // What it finds wrong it prints and ends with 1.
-  const said = execFileSync("systemd-analyze", ["verify", "--man=no", `--root=${root}`, ...paths], {
+  const said = execFileSync(present("systemd-analyze"), ["verify", "--man=no", `--root=${root}`, ...paths], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -5,6 +5,7 @@ import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
 import { promisify } from "node:util";
+import { lacking, present } from "../harness/optional-programs.ts";
 
 export type FileTrace = {
   /** Absolute, as they were asked for. */
@@ -18,19 +19,20 @@ const FLAGS = ["-f", "--seccomp-bpf", "-qq", "-y", "-xx", "-e", "trace=%file", "
 
 /** What a program is started by, to be traced into a file. It stays the child of whoever starts it. */
 export function tracedInto(path: string): readonly string[] {
-  return ["strace", "-D", ...FLAGS, "-o", path];
+  return [present("strace"), "-D", ...FLAGS, "-o", path];
 }
 
 /** Null where programs can be traced, else why not. */
 export async function whyUntraced(): Promise<string | null> {
+  const reason = lacking("strace");
+  if (reason !== null) return reason;
   const path = join(tmpdir(), `berth-trace-${crypto.randomUUID()}`);
   try {
     const [program = "", ...words] = tracedInto(path);
     await run(program, [...words, "true"]);
     return null;
   } catch (error) {
-    const { code, stderr = "" } = error as { code?: unknown; stderr?: string };
-    return code === "ENOENT" ? "strace is not on this machine" : `strace may not trace here: ${stderr.trim()}`;
+    return `strace may not trace here: ${String((error as { stderr?: string }).stderr).trim()}`;
   } finally {
     await rm(path, { force: true });
   }

@@ -1,4 +1,4 @@
-// Two files, so that the two halves run side by side.
+// The other half, with other seeds, is for `deno task test:long`.
 import { expect, test } from "vitest";
 import { readCorpus } from "./corpus.ts";
 import { silent } from "./counters.ts";
