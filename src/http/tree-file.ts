@@ -2,7 +2,7 @@
 // whole and its headers are made from what was read, so that a reader never gets half of one publication and half of
 // the next under one ETag.
 import { createHash } from "node:crypto";
-import { readFile, realpath, stat } from "node:fs/promises";
+import { open, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -27,29 +27,48 @@ const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 /** One path segment, as the tree has them. */
 const SEGMENT = /^(?!\.)[A-Za-z0-9._+-]{1,128}$/;
 
-/** Serves files below `root`. Null is for what is not there, a bad name included. */
+/** How often a request looks again because a publication moved the root while it looked. */
+const SWITCHES_MAX = 20;
+
+/**
+ * Serves files below `root`. Null is for what is not there, a bad name included. `root` may be a link that a publication
+ * moves from one generation to the next. Every path is opened through `root` itself, because the process is granted that
+ * name and not the place that it leads to.
+ */
 export function createTreeFiles(root: string) {
   const kept = new Map<string, TreeFile>();
   let kept_bytes = 0;
 
   async function find(segments: readonly string[]): Promise<TreeFile | null> {
     if (!segments.every((segment) => SEGMENT.test(segment) && !segment.includes(".."))) return null;
+    for (let switches = 0; switches < SWITCHES_MAX; switches++) {
+      const base = await unlessMissing(realpath(root));
+      if (base === null) return null;
+      const found = await unlessMissing(load(segments, base));
+      // A generation that was removed meanwhile has neither its files nor its folders; the next one has them.
+      if (found !== null || await unlessMissing(realpath(root)) === base) return found;
+    }
+    throw new Error(`${root} was published ${SWITCHES_MAX} times during one request`);
+  }
+
+  /** Null for what is no file of the tree, a link out of it included. Throws when it is missing. */
+  async function load(segments: readonly string[], base: string): Promise<TreeFile | null> {
+    const path = join(root, ...segments);
+    const real = await realpath(path);
+    if (!real.startsWith(base + sep)) return null;
+    // Opening a pipe would wait for its writer.
+    if (!(await stat(path)).isFile()) return null;
     const key = segments.join("/");
+    const handle = await open(path, "r");
     try {
-      const base = await realpath(root);
-      // The tree may be reached through a link that a publication moves; a link out of it is not followed.
-      const path = await realpath(join(base, ...segments));
-      if (!path.startsWith(base + sep)) return null;
-      const { mtime, size, ino, dev, isFile } = await stat(path).then((s) => ({ ...pick(s), isFile: s.isFile() }));
-      if (!isFile || size > FILE_BYTES_MAX) return null;
-      const stamp = `${dev}:${ino}:${size}:${mtime.getTime()}`;
+      const file = await handle.stat();
+      if (file.size > FILE_BYTES_MAX) return null;
+      const stamp = `${real}:${file.dev}:${file.ino}:${file.size}:${file.mtimeMs}`;
       const present = kept.get(key);
       if (present?.stamp === stamp) return present;
-      return keep(key, await read(path, mtime, stamp));
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === "ENOENT" || code === "ENOTDIR") return null;
-      throw error;
+      return keep(key, await treeFile(new Uint8Array(await handle.readFile()), file.mtime, stamp));
+    } finally {
+      await handle.close();
     }
   }
 
@@ -87,12 +106,18 @@ export function createTreeFiles(root: string) {
   };
 }
 
-function pick({ mtime, size, ino, dev }: { mtime: Date; size: number; ino: number; dev: number }) {
-  return { mtime, size, ino, dev };
+/** Null when there is no such file or folder. */
+async function unlessMissing<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw error;
+  }
 }
 
-async function read(path: string, modified: Date, stamp: string): Promise<TreeFile> {
-  const bytes = new Uint8Array(await readFile(path));
+async function treeFile(bytes: Uint8Array<ArrayBuffer>, modified: Date, stamp: string): Promise<TreeFile> {
   const zipped = bytes.length < ZIP_BYTES_MIN ? null : new Uint8Array(await gzipBytes(bytes));
   const etag = `"${createHash("sha256").update(bytes).digest("hex").slice(0, 32)}"`;
   return { bytes, zipped, etag, modified, stamp };

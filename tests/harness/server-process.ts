@@ -27,6 +27,8 @@ export type ServerOptions = {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** What the process may do; all by default. */
   readonly flags?: readonly string[];
+  /** Starts it by `task start`, which gives it its permissions, in place of `flags`. */
+  readonly task?: boolean;
 };
 
 /** A key of the right form that protects nothing. */
@@ -40,8 +42,10 @@ const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
 
 /** Starts a server and waits until it says that it listens. Throws an Error with its words when it does not. */
-export async function startServer({ env = {}, flags = ["-A", HEAP_FLAG] }: ServerOptions = {}): Promise<ServerProcess> {
-  const child = spawn(process.execPath, ["run", ...flags, "src/serve.ts"], {
+export async function startServer(
+  { env = {}, flags = ["-A", HEAP_FLAG], task = false }: ServerOptions = {},
+): Promise<ServerProcess> {
+  const child = spawn(process.execPath, task ? ["task", "start"] : ["run", ...flags, "src/serve.ts"], {
     cwd: ROOT,
     env: {
       ...inherited(),

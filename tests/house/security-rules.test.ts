@@ -36,6 +36,7 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
     "booter/boot",
     "booter/tftp",
     "http/index-site",
+    "index-builder/served",
     "security/file-paths",
   ],
   "S-25": [

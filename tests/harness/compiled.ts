@@ -1,0 +1,20 @@
+// A compiled program for a test, built by the code that builds a release.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { compile, entryOf, type NAMES } from "../../cli/compile.ts";
+import { type Ended, run } from "../release/tools.ts";
+
+export type Compiled = {
+  readonly path: string;
+  /** Runs it to its end. */
+  run(...words: string[]): Promise<Ended>;
+};
+
+/** Builds the program into the folder. */
+export async function compiled(name: (typeof NAMES)[number], folder: string): Promise<Compiled> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, name);
+  await compile(entryOf(name), path);
+  return { path, run: (...words) => run(path, words, { PATH: process.env.PATH ?? "" }) };
+}

@@ -1,0 +1,145 @@
+// The site that the compiled index-builder publishes, served by `task start` with the permissions that it gives itself.
+import { cp, mkdir, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Compiled, compiled } from "../harness/compiled.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { webFolder } from "./recorded-vendor.ts";
+
+const BUILD_MS_MAX = 120_000;
+const PATIENCE_MS = 60_000;
+/** More than the builder keeps, several times over. */
+const PUBLICATIONS = 12;
+
+let folder: TemporaryFolder;
+let database: FreshDatabase;
+let builder: Compiled;
+let server: ServerProcess;
+const at = (...parts: string[]) => join(folder.path, ...parts);
+const site = () => at("images", "site");
+const get = (path: string, headers: Record<string, string> = {}) => fetch(server.url + path, { headers });
+
+beforeAll(async () => {
+  [folder, database] = await Promise.all([temporaryFolder("served-index"), freshDatabase()]);
+  builder = await compiled("index-builder", at("bin"));
+  await mkdir(at("images"));
+  for (const day of ["2026-10-09", "2026-10-10"]) await fragment(day);
+  await publish("2026-10-09");
+  server = await startServer({ task: true, env: { DATABASE_URL: database.url, INDEX_SITE: site() } });
+}, BUILD_MS_MAX);
+afterAll(async () => {
+  await server?.stop();
+  await database?.drop();
+  await folder?.remove();
+});
+
+/** One vendor's files as they were built that day: `first_seen` differs from day to day, the length does not. */
+async function fragment(day: string): Promise<void> {
+  const web = ["--recorded", webFolder("t0"), "--at", `${day}T05:17:00Z`];
+  expect((await builder.run("vendor", "debian", "--previous", at("none"), "--out", at(day), ...web)).code).toBe(0);
+}
+
+async function publish(day: string): Promise<void> {
+  const { code, stderr, stdout } = await builder.run("assemble", "--site", site(), at(day));
+  expect([code, code === 0 ? "" : stderr + stdout]).toEqual([0, ""]);
+}
+
+describe("INDEX_SITE as index-builder publishes it, served by `task start`:", () => {
+  test("every document below v1/ is answered with the builder's bytes", async () => {
+    expect(await readlink(site())).toMatch(/^\.site\.generations\/\d+\/site$/);
+    const paths = [
+      ...["/v1/index.json", "/v1/images.json", "/v1/openapi.json", "/v1/distros/debian/index.json"],
+      "/v1/distros/debian/aliases/latest.json",
+    ];
+    for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 200]);
+    expect(await (await get("/v1/images.json")).text()).toContain(`"first_seen": "2026-10-09T05:17:00.000Z"`);
+    expect(server.log()).not.toContain("NotCapable");
+  });
+
+  test("a publication is visible at once, with another ETag", async () => {
+    const before = (await get("/v1/images.json")).headers.get("etag");
+    await publish("2026-10-10");
+    const after = await get("/v1/images.json");
+    expect([after.status, after.headers.get("etag") === before]).toEqual([200, false]);
+    expect(await after.text()).toContain(`"first_seen": "2026-10-10T05:17:00.000Z"`);
+    expect((await get("/v1/images.json", { "if-none-match": before! })).status).toBe(200);
+  });
+
+  test("while generations come and go, every answer is one whole document of one generation", async () => {
+    const whole = new Map<string, string>();
+    for (const day of ["2026-10-09", "2026-10-10"]) {
+      await publish(day);
+      const answer = await get("/v1/images.json");
+      whole.set(answer.headers.get("etag")!, await answer.text());
+    }
+    expect(whole.size).toBe(2);
+    let publishing = true;
+    const seen = new Map<string, number>();
+    const readers = Array.from({ length: 8 }, async () => {
+      while (publishing) {
+        const answer = await get("/v1/images.json");
+        const text = await answer.text();
+        const kind = answer.status !== 200
+          ? `${answer.status} ${text}`
+          : whole.get(answer.headers.get("etag")!) === text
+          ? "whole"
+          : `mixed under ${answer.headers.get("etag")}`;
+        seen.set(kind, (seen.get(kind) ?? 0) + 1);
+      }
+    });
+    for (let n = 0; n < PUBLICATIONS; n++) await publish(n % 2 === 0 ? "2026-10-09" : "2026-10-10");
+    publishing = false;
+    await Promise.all(readers);
+    expect([...seen.keys()]).toEqual(["whole"]);
+    expect(seen.get("whole")).toBeGreaterThan(PUBLICATIONS);
+  }, PATIENCE_MS);
+
+  test("a download that began before its generation was removed ends with the same bytes", async () => {
+    const text = await (await get("/v1/images.json")).text();
+    const socket = connect(server.port, "127.0.0.1");
+    socket.pause();
+    socket.write("GET /v1/images.json HTTP/1.0\r\nhost: berth\r\n\r\n");
+    // The server has answered when it has answered a later request.
+    await get("/v1/index.json");
+    for (const day of ["2026-10-09", "2026-10-10", "2026-10-09", "2026-10-10"]) await publish(day);
+    let read = "";
+    for await (const chunk of socket.setEncoding("utf8")) read += chunk;
+    expect(read.slice(read.indexOf("\r\n\r\n") + 4)).toBe(text);
+  });
+
+  test("S-24: a link inside the site that leads out of it is not followed, a link that stays inside is", async () => {
+    const tree = join(at("images"), await readlink(site()), "v1");
+    await writeFile(at("images", "secret.json"), `"outside"`);
+    await rm(join(tree, "distros/debian/aliases/latest.json"));
+    await symlink(at("images", "secret.json"), join(tree, "distros/debian/aliases/latest.json"));
+    await symlink("/etc", join(tree, "distros/etc"));
+    await symlink("debian", join(tree, "distros/same"));
+    expect((await get("/v1/distros/debian/aliases/latest.json")).status).toBe(404);
+    expect((await get("/v1/distros/etc/index.json")).status).toBe(404);
+    expect((await get("/v1/distros/same/index.json")).status).toBe(200);
+  });
+
+  test("a site whose link an operator made, below a folder that is a link too, is served alike", async () => {
+    await mkdir(at("releases/7/v1"), { recursive: true });
+    await cp(at("2026-10-09", "v1"), at("releases/7/v1"), { recursive: true });
+    await writeFile(at("releases/7/v1/index.json"), "{}");
+    await mkdir(at("srv"));
+    await symlink("../releases/7", at("srv/current"));
+    await symlink("srv", at("web"));
+    const env = { DATABASE_URL: database.url, INDEX_SITE: at("web/current") };
+    const other = await startServer({ task: true, env });
+    try {
+      expect(await (await fetch(`${other.url}/v1/index.json`)).text()).toBe("{}");
+      await mkdir(at("releases/8/v1"), { recursive: true });
+      await writeFile(at("releases/8/v1/index.json"), `{"release":8}`);
+      await symlink("../releases/8", at("srv/next"));
+      await rename(at("srv/next"), at("srv/current"));
+      expect(await (await fetch(`${other.url}/v1/index.json`)).json()).toEqual({ release: 8 });
+    } finally {
+      await other.stop();
+    }
+  }, PATIENCE_MS);
+});
