@@ -1,0 +1,199 @@
+// The index that the packaged builder publishes, served by the packaged control plane: the files of the package, its start
+// script, its settings and the limits of both units, as two users, where no systemd runs.
+import { spawn } from "node:child_process";
+import { chmod, chown, copyFile, cp, mkdir, readdir, readFile, readlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { compiled } from "../harness/compiled.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { ROOT_KEY } from "../harness/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { webFolder } from "../index-builder/recorded-vendor.ts";
+import { readDeb } from "./read-deb.ts";
+import { releaseKeyIn, smallRelease } from "./small-release.ts";
+import { hasTool, run } from "./tools.ts";
+import { parseUnit, type Unit } from "./unit.ts";
+
+const LIMIT_MS = 60_000;
+const LISTENING = /"message":"listening".*"url":"([^"]+)"/;
+/** Ids that no user of this machine has. */
+const BUILDER_ID = 64_101;
+const SERVER_ID = 64_102;
+const STATE = "var/lib/berth-images";
+const NEEDED = ["unshare", "setpriv", "chroot", "mount"];
+const missing = process.getuid?.() === 0 ? await absent() : ["root"];
+if (missing.length > 0) console.log(`skipped: a unit's limits need ${missing.join(", ")}`);
+
+async function absent(): Promise<string[]> {
+  const found = await Promise.all(NEEDED.map(hasTool));
+  return NEEDED.filter((_, index) => !found[index]);
+}
+
+/**
+ * What a unit with ProtectSystem=strict, ProtectHome, PrivateTmp, NoNewPrivileges and an empty CapabilityBoundingSet sees:
+ * the system read-only, no home, an empty /tmp, its own folder to write. $1 is the root, $2 the folder, $3 the user id.
+ */
+const ENTER = `set -eu
+root=$1 own=$2 id=$3; shift 3
+mount --bind "$root" "$root"
+for place in usr/bin usr/lib/x86_64-linux-gnu usr/lib/aarch64-linux-gnu bin lib lib64 etc/ssl; do
+  [ -d "/$place" ] || continue
+  mkdir -p "$root/$place"
+  mount --bind "/$place" "$root/$place"
+done
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+mount --bind "$root/$own" "$root/$own"
+mount -o remount,bind,ro "$root"
+mount -o remount,bind,rw "$root/$own"
+exec chroot "$root" setpriv --reuid "$id" --regid "$id" --clear-groups --no-new-privs --bounding-set=-all "$@"`;
+
+describe.skipIf(missing.length > 0)("the packaged control plane", { timeout: LIMIT_MS }, () => {
+  let folder: TemporaryFolder;
+  let database: FreshDatabase;
+  let root: string;
+  const units = new Map<string, Unit>();
+  const settings: string[] = [];
+
+  beforeAll(async () => {
+    [folder, database] = await Promise.all([temporaryFolder("packaged-index"), freshDatabase()]);
+    await chmod(folder.path, 0o711);
+    root = join(folder.path, "root");
+    const out = join(folder.path, "release");
+    const key_path = await releaseKeyIn(folder.path);
+    const packages = ["berth-control-plane", "index-builder"] as const;
+    await smallRelease({ folder: out, version: "1.2.3", key_path, packages, tree: "whole" });
+    for (const name of packages) {
+      for (const each of readDeb(await readFile(join(out, `${name}_1.2.3_amd64.deb`))).data.values()) {
+        const path = join(root, each.path);
+        if (each.isFolder) await mkdir(path, { recursive: true });
+        else {
+          await mkdir(dirname(path), { recursive: true });
+          await writeFile(path, each.bytes, { mode: parseInt(each.mode, 8) });
+        }
+        if (each.path.endsWith(".service")) units.set(each.path.split("/").at(-1)!, parseUnit(each.bytes.toString()));
+        if (each.path === "etc/berth/control-plane.env") settings.push(...each.bytes.toString().split("\n"));
+      }
+    }
+    for (const each of ["proc", "dev", "tmp", STATE]) await mkdir(join(root, each), { recursive: true });
+    // In place of the small release's programs: the compiled builder, and the Deno that runs this.
+    const builder = await compiled("index-builder", join(folder.path, "bin"));
+    await copyFile(builder.path, join(root, "usr/lib/berth/bin/index-builder"));
+    await copyFile(process.execPath, join(root, "usr/lib/berth/bin/deno"));
+    for (const name of ["deno", "index-builder"]) await chmod(join(root, "usr/lib/berth/bin", name), 0o755);
+    await chown(join(root, STATE), BUILDER_ID, BUILDER_ID);
+    await chmod(join(root, STATE), parseInt(units.get("berth-index-builder.service")!.one("StateDirectoryMode"), 8));
+  }, LIMIT_MS);
+  afterAll(async () => {
+    await database?.drop();
+    await folder?.remove();
+  });
+
+  const limited = (own: string, id: number, ...argv: string[]): string[] => [
+    ...[
+      "unshare",
+      "--mount",
+      "--pid",
+      "--fork",
+      "--kill-child=SIGTERM",
+      "sh",
+      "-c",
+      ENTER,
+      "sh",
+      root,
+      own,
+      String(id),
+    ],
+    ...argv,
+  ];
+
+  async function publish(day: string): Promise<void> {
+    const web = join(root, STATE, "web");
+    await cp(webFolder("t0"), web, { recursive: true });
+    const unit = units.get("berth-index-builder.service")!;
+    const [, ...words] = unit.one("ExecStart").replace(" $INDEX_BUILDER_OPTIONS", "").split(" ");
+    const script = `umask ${unit.one("UMask")}; exec "$@"`;
+    const [program = "", ...rest] = limited(
+      STATE,
+      BUILDER_ID,
+      ...["sh", "-c", script, "sh", "/usr/lib/berth/bin/index-builder", ...words, "--vendor", "debian"],
+      ...["--recorded", `/${STATE}/web`, "--at", `${day}T05:17:00Z`],
+    );
+    const { code, stderr, stdout } = await run(program, rest);
+    expect([code, code === 0 ? "" : stdout + stderr]).toEqual([0, ""]);
+  }
+
+  /** The lines of the package's own settings with these values, the commented ones included. */
+  function environment(values: Readonly<Record<string, string>>): Record<string, string> {
+    const lines = settings.map((line) => line.replace(/^#(?=INDEX_SITE=)/, "")).filter((line) => /^\w+=/.test(line));
+    const given = Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+    );
+    return { ...given, ...values };
+  }
+
+  test("serves the site of the packaged builder where its settings name it", async () => {
+    const unit = units.get("berth-control-plane.service")!;
+    expect([
+      unit.one("ProtectSystem"),
+      unit.one("ProtectHome"),
+      unit.one("PrivateTmp"),
+      unit.one("CapabilityBoundingSet"),
+    ])
+      .toEqual(["strict", "yes", "yes", ""]);
+    await publish("2026-10-09");
+    const cache = `var/cache/${unit.one("CacheDirectory")}`;
+    await mkdir(join(root, cache), { recursive: true, mode: 0o700 });
+    await chown(join(root, cache), SERVER_ID, SERVER_ID);
+    const own = Object.fromEntries(unit.one("Environment").split(" ").map((pair) => pair.split("=")));
+    const env = environment({
+      DATABASE_URL: database.url,
+      PORT: "0",
+      BERTH_ROOT_KEY: ROOT_KEY,
+      BERTH_SECRET_KEY: "5e".repeat(32),
+    });
+    expect(env.INDEX_SITE).toBe(`/${STATE}/site`);
+    const [program = "", ...words] = limited(
+      cache,
+      SERVER_ID,
+      ...["sh", "-c", `umask ${unit.one("UMask")}; exec ${unit.one("ExecStart")}`],
+    );
+    const child = spawn(program, words, {
+      env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...own, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let log = "";
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => log += text);
+    const ended = new Promise<string>((done) => child.once("close", (code, signal) => done(String(signal ?? code))));
+    try {
+      let how: string | null = null;
+      void ended.then((each) => how = each);
+      for (const end = Date.now() + 60_000; !LISTENING.test(log);) {
+        if (how !== null || Date.now() > end) throw new Error(`it does not listen (${how}):\n${log}`);
+        await new Promise((wake) => setTimeout(wake, 100));
+      }
+      const url = LISTENING.exec(log)![1]!;
+      const first = await fetch(`${url}/v1/images.json`);
+      expect([first.status, log.includes("NotCapable")]).toEqual([200, false]);
+      expect(await first.text()).toContain(`"first_seen": "2026-10-09T05:17:00.000Z"`);
+      expect((await fetch(`${url}/v1/distros/debian/index.json`)).status).toBe(200);
+      expect((await fetch(`${url}/v1/trust.json`)).status).toBe(404);
+    } finally {
+      // Not the child: it is outside of the server's process namespace.
+      const pid = await pidOf(join(root, "usr/lib/berth/bin/deno"));
+      if (pid === null) child.kill("SIGKILL");
+      else process.kill(pid, "SIGTERM");
+      await ended;
+    }
+  });
+});
+
+/** The process that runs this program; null when there is none. */
+async function pidOf(program: string): Promise<number | null> {
+  for (const name of (await readdir("/proc")).filter((each) => /^\d+$/.test(each))) {
+    if (await readlink(`/proc/${name}/exe`).catch(() => "") === program) return Number(name);
+  }
+  return null;
+}
