@@ -2,8 +2,10 @@
 // leaves a plain bun behind.
 import { spawn } from "node:child_process";
 import { mkdir } from "node:fs/promises";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import process from "node:process";
+import { guardEnvironment } from "./environment-guard.ts";
 
 export const NAMES = ["opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
 /** Those that have a folder of their own at the top. */
@@ -20,7 +22,7 @@ export function entryOf(name: (typeof NAMES)[number]): string {
  * Compiles the program that starts at `entry`; both paths are relative to the project or absolute. The target is Bun's
  * name for a kind of machine, such as bun-linux-arm64; without it, this machine's.
  */
-export function compile(entry: string, executable: string, target?: string): Promise<void> {
+export async function compile(entry: string, executable: string, target?: string): Promise<void> {
   const args = [
     "-y",
     `bun@${BUN_VERSION}`,
@@ -32,24 +34,27 @@ export function compile(entry: string, executable: string, target?: string): Pro
     // What import() loads stays out of the start, which only modules of this format can.
     "--splitting",
     "--format=esm",
-    // Otherwise the executable reads .env and bunfig.toml of whatever folder it is started in.
+    // Otherwise the executable reads these files of the folder that it is started in, and runs what they name.
     "--no-compile-autoload-dotenv",
     "--no-compile-autoload-bunfig",
+    "--no-compile-autoload-tsconfig",
+    "--no-compile-autoload-package-json",
     // The file name is part of the executable: the same one every time makes the build reproducible.
     "--outfile",
     executable,
     ...target === undefined ? [] : [`--target=${target}`],
     entry,
   ];
-  return new Promise((resolve, reject) => {
+  await new Promise<void>((built, reject) => {
     // What the compiler tells is no answer of ours.
     const child = spawn("npx", args, { cwd: ROOT, stdio: ["ignore", 2, 2] });
     child.once("error", reject);
     child.once("exit", (code, signal) => {
-      if (code === 0) resolve();
+      if (code === 0) built();
       else reject(new Error(`building ${executable} ended with ${signal ?? code}`));
     });
   });
+  await guardEnvironment(resolve(ROOT, executable));
 }
 
 if (import.meta.main) {

@@ -4,6 +4,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import type { NAMES } from "../../cli/compile.ts";
 
 export type Ended = { readonly code: number | NodeJS.Signals; readonly out: string; readonly err: string };
 
@@ -20,19 +21,22 @@ export type Running = {
 export type RunOptions = {
   /** All of its environment, beside PATH. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The folder that it is started in; the test's own by default. */
+  readonly cwd?: string;
   readonly typed?: string;
 };
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PROGRAMS = ["opsctl", "nodeagent"] as const;
-const SOURCES = ["cli", "src/contract", "src/pure"];
+const SOURCES = ["cli", "booter", "index-builder", "src/contract", "src/pure"];
 const SAY_LIMIT_MS = 20_000;
 
-export type Program = (typeof PROGRAMS)[number];
+/** The compiled programs of the project. */
+export type Program = (typeof NAMES)[number];
 
-/** Builds the programs unless they are newer than their sources. */
-export async function buildExecutables(): Promise<void> {
-  const built = await Promise.all(PROGRAMS.map((name) => modified_ms(join(ROOT, "dist", name))));
+/** Builds the programs unless those asked for are newer than their sources. */
+export async function buildExecutables(wanted: readonly Program[] = PROGRAMS): Promise<void> {
+  const built = await Promise.all(wanted.map((name) => modified_ms(join(ROOT, "dist", name))));
   const sources = (await Promise.all(SOURCES.map(newest_ms))).reduce((a, b) => Math.max(a, b));
   if (Math.min(...built) > sources) return;
   const build = spawn(process.execPath, ["run", "-A", "cli/compile.ts"], { cwd: ROOT, stdio: "ignore" });
@@ -50,8 +54,9 @@ function modified_ms(path: string): Promise<number> {
   return stat(path).then(({ mtimeMs }) => mtimeMs, () => 0);
 }
 
-export function start(name: Program, words: readonly string[], { env = {}, typed }: RunOptions = {}): Running {
+export function start(name: Program, words: readonly string[], { env = {}, cwd, typed }: RunOptions = {}): Running {
   const child = spawn(join(ROOT, "dist", name), words, {
+    cwd,
     env: { PATH: process.env.PATH ?? "", ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });

@@ -76,6 +76,8 @@ async function checkExecutable(release: string, name: string, architecture: keyo
   const [program = "", ...words] = [...runner, path, name === "index-builder" ? "vendors" : "--version"];
   const { code, stdout } = await run(program, words);
   check(`${name} of ${architecture} runs`, code === 0 && (name === "index-builder" || stdout.trim() === VERSION));
+  const hostile = await run(program, words, { BUN_BE_BUN: "1", BUN_OPTIONS: "--preload /nowhere.ts" });
+  check(`${name} of ${architecture} ignores Bun's variables`, hostile.code === 0 && hostile.stdout === stdout);
 }
 
 async function trial(folder: TemporaryFolder): Promise<void> {
