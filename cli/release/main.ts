@@ -1,10 +1,12 @@
-// `task release` makes dist/release. Options: --key FILE, the armored private key that signs; --out FOLDER;
-// --architecture amd64|arm64 and --package NAME, each repeatable, for a part of it. The key's passphrase comes in
-// BERTH_RELEASE_PASSPHRASE, the time of all files in SOURCE_DATE_EPOCH or from the last commit.
+// `task release` makes dist/release, and in its folder `channel` what a site publishes for machines without packages.
+// Options: --key FILE, the armored private key that signs; --out FOLDER; --architecture amd64|arm64 and --package NAME,
+// each repeatable, for a part of it; --tarball FILE, repeatable, a program built elsewhere that the channel names too.
+// The key's passphrase comes in BERTH_RELEASE_PASSPHRASE, the time of all files and of the signature in SOURCE_DATE_EPOCH
+// or from the last commit.
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -18,7 +20,7 @@ import { manualEntries } from "./manual.ts";
 import { importedPackages } from "./node-modules.ts";
 import { PACKAGES } from "./packages.ts";
 import { type Item, writeRelease } from "./release.ts";
-import { readReleaseKey } from "./signature.ts";
+import { publicKeyPem, readReleaseKey } from "./signature.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** Bun's names for the kinds of machines. */
@@ -34,6 +36,7 @@ const { values } = parseArgs({
     out: { type: "string", default: join(ROOT, "dist/release") },
     architecture: { type: "string", multiple: true, default: [...ARCHITECTURES] },
     package: { type: "string", multiple: true, default: [...PACKAGES] },
+    tarball: { type: "string", multiple: true, default: [] },
   },
 });
 
@@ -80,6 +83,9 @@ async function release(key_path: string | undefined): Promise<void> {
   for (const each of ARCHITECTURES.filter((each) => DENO_PINS[each] === undefined)) {
     note(`left out: berth-control-plane for ${each}, since no Deno is pinned for it`);
   }
+  if (await publicKeyPem(key) === null) {
+    note("the channel's install.sh will need gpgv: OpenSSL verifies Ed25519 keys alone, and a SmartOS has no gpgv");
+  }
   const build = join(ROOT, "dist/release-build");
   const manual = await mkdtemp(join(tmpdir(), "berth-manual-"));
   try {
@@ -98,6 +104,7 @@ async function release(key_path: string | undefined): Promise<void> {
       imported: await importedByPrograms(),
       runtimes: { bun: BUN_VERSION, deno: DENO_VERSION },
       key,
+      tarballs: values.tarball.map((path) => ({ name: basename(path), path })),
       note,
     });
     console.log(`${relative(process.cwd(), values.out)}: ${names.length} files`);

@@ -20,6 +20,8 @@ export type Material = {
   readonly control_plane: readonly Entry[];
   /** The project's terms, and those of what is inside. */
   readonly copyright: string;
+  /** The release's public key, armored: by it a booter verifies the channel that it mirrors. */
+  readonly release_key: string;
   /** The program inside: the executable, or the Deno of the control plane. */
   readonly program: Uint8Array;
   /** Manual pages and completions of all executables, with paths from the root of the file system. */
@@ -148,6 +150,7 @@ export async function describePackage(name: PackageName, material: Material): Pr
     ...words,
     files: [
       entry(`usr/share/doc/${name}/copyright`, material.copyright),
+      ...name === "booter" ? [entry("usr/share/berth/release-key.asc", material.release_key)] : [],
       ...await Promise.all(files.map(([path, source, mode]) => fileOf(join(material.root, source), path, mode))),
       ...sysusers === null ? [] : [entry(`usr/lib/sysusers.d/${sysusers[0]}.conf`, sysusers[1])],
       ...isControlPlane ? material.control_plane : material.manual.filter(({ path }) => isAbout(path, name)),

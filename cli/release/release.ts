@@ -1,20 +1,24 @@
-// A release in a folder: packages, bill of materials, install.sh, and the checksums of all of them with a signature.
+// A release in a folder: packages, bill of materials, install.sh, the release's public key, and the checksums of all of
+// them with a signature; and in its folder `channel` what a site publishes for machines without packages.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { ControlPlane } from "./control-plane.ts";
+import { CHANNEL_FOLDER, type ChannelItem, tarballOf, writeChannel } from "./channel.ts";
 import { type Architecture, debArchive, debFileName } from "./deb.ts";
 import { closureOf, type Lock } from "./lock.ts";
 import { copyrightText } from "./notices.ts";
 import { describePackage, type PackageName } from "./packages.ts";
 import { billOfMaterials } from "./sbom.ts";
-import { keyring, type ReleaseKey, signDetached } from "./signature.ts";
+import { armoredPublicKey, keyring, type ReleaseKey, signDetached, signingTime } from "./signature.ts";
 import type { Entry } from "./tar.ts";
+import { base64Lines, withLines } from "./template.ts";
 
 export const SUMS = "SHA256SUMS";
 export const SIGNATURE = "SHA256SUMS.asc";
 const INSTALLER = "install.sh";
+const PUBLIC_KEY = "release-key.asc";
 
 export type Item = { readonly name: PackageName; readonly architecture: Architecture };
 
@@ -36,33 +40,47 @@ export type Release = {
   readonly imported: readonly string[];
   readonly runtimes: Readonly<Record<string, string>>;
   readonly key: ReleaseKey;
+  /** Tarballs that were made elsewhere, for the channel: NAME-VERSION-SYSTEM-MACHINE.tar.gz. */
+  readonly tarballs?: readonly ChannelItem[];
   readonly note?: (line: string) => void;
 };
 
-/** Answers the names of the files it wrote. */
+/** Answers the files it wrote, as paths in the folder. */
 export async function writeRelease(release: Release): Promise<readonly string[]> {
   const { root, out, version, time_s, lock, note = () => {} } = release;
   await rm(out, { recursive: true, force: true });
-  await mkdir(out, { recursive: true });
+  await mkdir(join(out, CHANNEL_FOLDER), { recursive: true });
+  const release_key = armoredPublicKey(release.key);
+  const signed_at = await signingTime(release.key, time_s);
+  const tarballs = [...release.tarballs ?? []];
   const { files: control_plane, imported } = release.control_plane;
   // One after the other: each is above 100 MB in memory.
   for (const item of release.items) {
     const copyright = await copyrightOf(item.name, release);
     const program = await release.program(item);
-    const material = { root, control_plane, manual: release.manual, copyright, program };
+    const material = { root, control_plane, manual: release.manual, copyright, release_key, program };
     const described = await describePackage(item.name, material);
     const build = { version, time_s, architecture: item.architecture };
     const name = debFileName(described, build);
     await writeFile(join(out, name), await debArchive(described, build));
     note(name);
+    const tarball = await tarballOf({ root, described, build });
+    if (tarball !== null) {
+      await writeFile(join(out, CHANNEL_FOLDER, tarball.name), tarball.bytes);
+      tarballs.push({ name: tarball.name, path: join(out, CHANNEL_FOLDER, tarball.name) });
+      note(join(CHANNEL_FOLDER, tarball.name));
+    }
   }
   const shipped = [...new Set([...imported, ...release.imported])];
   const bill = billOfMaterials({ lock, version, shipped, runtimes: release.runtimes, time_s });
   await writeFile(join(out, `berth_${version}.cdx.json`), bill);
   const template = await readFile(new URL("install.sh", import.meta.url), "utf8");
   await writeFile(join(out, INSTALLER), installer(template, keyring(release.key)), { mode: 0o755 });
-  await writeSums(out, release.key);
-  return (await readdir(out)).sort();
+  await writeFile(join(out, PUBLIC_KEY), release_key);
+  await writeSums(out, release.key, signed_at);
+  await writeChannel({ folder: join(out, CHANNEL_FOLDER), version, signed_at, key: release.key, tarballs });
+  const entries = await readdir(out, { recursive: true, withFileTypes: true });
+  return entries.filter((each) => each.isFile()).map((each) => relative(out, join(each.parentPath, each.name))).sort();
 }
 
 function copyrightOf(name: PackageName, { root, lock, control_plane, imported, runtimes }: Release): Promise<string> {
@@ -73,23 +91,19 @@ function copyrightOf(name: PackageName, { root, lock, control_plane, imported, r
 }
 
 /** Checksums of all that is there, as `sha256sum -c` reads them, and their signature. */
-export async function writeSums(folder: string, key: ReleaseKey): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => name !== SUMS && name !== SIGNATURE).sort();
+export async function writeSums(folder: string, key: ReleaseKey, signed_at: Date): Promise<void> {
+  const names = (await readdir(folder, { withFileTypes: true })).filter((each) => each.isFile())
+    .map(({ name }) => name).filter((name) => name !== SUMS && name !== SIGNATURE).sort();
   const lines = await Promise.all(names.map(async (name) => {
     const digest = createHash("sha256").update(await readFile(join(folder, name))).digest("hex");
     return `${digest}  ${name}\n`;
   }));
   const sums = Buffer.from(lines.join(""));
   await writeFile(join(folder, SUMS), sums);
-  await writeFile(join(folder, SIGNATURE), await signDetached(key, sums));
+  await writeFile(join(folder, SIGNATURE), await signDetached(key, sums, signed_at));
 }
-
-const KEYRING_LINE = "@KEYRING@";
-const BASE64_COLUMNS = 76;
 
 /** install.sh with the release's public key in it, so that one file is all that must be trusted. */
 function installer(template: string, public_key: Uint8Array): string {
-  const lines = Buffer.from(public_key).toString("base64").match(new RegExp(`.{1,${BASE64_COLUMNS}}`, "g"))!;
-  if (!template.includes(KEYRING_LINE)) throw new Error(`install.sh has no line ${KEYRING_LINE}`);
-  return template.replace(KEYRING_LINE, lines.join("\n"));
+  return withLines(template, { KEYRING: base64Lines(public_key) });
 }

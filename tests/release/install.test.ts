@@ -10,7 +10,7 @@ import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-fold
 import { lacking, pathOf } from "../harness/optional-programs.ts";
 import { DPKG_FORCE, makeEmptyRoot, whyNoInstallation } from "./empty-root.ts";
 import { writeReleaseKey } from "./release-key.ts";
-import { flipBit, releaseKeyIn, smallRelease } from "./small-release.ts";
+import { flipBit, releaseKeyIn, smallRelease, TIME_S } from "./small-release.ts";
 import { type Ended, rootWords, run } from "./tools.ts";
 
 const why_not = await whyNoInstallation();
@@ -190,7 +190,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
       const other = at("other.key");
       await writeReleaseKey(other);
       const key = await readReleaseKey(other, null);
-      await writeSums(at("broken"), key);
+      await writeSums(at("broken"), key, new Date(TIME_S * 1_000));
       await expectRefused(install("broken", "opsctl"), "the signature of the release is wrong");
       await writeFile(at("other.gpg"), key.toPublic().write());
       expect((await install("broken", "--keyring", at("other.gpg"), "opsctl")).code).toBe(0);

@@ -8,6 +8,7 @@ import { type PackageName, PACKAGES } from "../../cli/release/packages.ts";
 import { readReleaseKey } from "../../cli/release/signature.ts";
 import { type ControlPlane, controlPlaneFiles, HOME } from "../../cli/release/control-plane.ts";
 import { readLock } from "../../cli/release/lock.ts";
+import type { ChannelItem } from "../../cli/release/channel.ts";
 import type { Architecture } from "../../cli/release/deb.ts";
 import { writeReleaseKey } from "./release-key.ts";
 
@@ -24,6 +25,11 @@ export type SmallRelease = {
   readonly tree?: "whole" | "few";
   /** File of the signing key. */
   readonly key_path: string;
+  /** Of all files and signatures: seconds since 1970. */
+  readonly time_s?: number;
+  readonly tarballs?: readonly ChannelItem[];
+  /** In place of every program: its text. */
+  readonly program?: string;
 };
 
 export async function smallRelease(given: SmallRelease): Promise<readonly string[]> {
@@ -33,9 +39,11 @@ export async function smallRelease(given: SmallRelease): Promise<readonly string
     root: ROOT,
     out: given.folder,
     version: given.version,
-    time_s: TIME_S,
+    time_s: given.time_s ?? TIME_S,
+    tarballs: given.tarballs ?? [],
     items: (given.packages ?? PACKAGES).map((name) => ({ name, architecture })),
-    program: (item) => Promise.resolve(programOf(item, given.version)),
+    program: (item) =>
+      Promise.resolve(given.program === undefined ? programOf(item, given.version) : Buffer.from(given.program)),
     manual: [{ path: "usr/share/man/man1/opsctl-cn.1.gz", bytes: Buffer.from("page"), mode: 0o644 }],
     lock,
     control_plane: given.tree === "whole" ? await controlPlaneFiles(ROOT, lock) : await fewFiles(),

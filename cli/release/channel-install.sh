@@ -1,0 +1,344 @@
+#!/bin/sh
+# Installs Berth's programs from a channel: channel.json, its signature, and the tarballs that it names. The release's
+# public key is in this file. Nothing is unpacked or run before the signature and the digests are verified.
+#
+# A POSIX shell suffices. It needs curl or wget for an address; gpgv, or OpenSSL 3 with a channel that an Ed25519 key
+# signed; one of sha256sum, digest, shasum and openssl; gzip, tar, awk, sed, od, dd and mktemp. The global zone of a
+# SmartOS has curl, openssl, digest and the others, and neither gpgv nor sha256sum.
+set -eu
+
+say() { printf '%s\n' "$*" >&2; }
+fail() { say "install.sh: $*"; exit 1; }
+usage() {
+  cat >&2 <<'TEXT'
+usage: sh install.sh [--from FOLDER-OR-URL] [--prefix FOLDER] [--allow-downgrade] PROGRAM...
+
+  --from             the channel's folder or address; without it CHANNEL_URL, then the folder of this script
+  --prefix           where the programs go; /usr/local
+  --allow-downgrade  install a release that is older than the installed one
+
+Programs: opsctl tenantctl nodeagent booter index-builder
+
+Variables: CHANNEL_URL, the address of channel.json. For nodeagent: NODEAGENT_PREFIX in place of --prefix, and with
+NODEAGENT_ENDPOINT the service of the node: NODEAGENT_STATE_DIR, NODEAGENT_SERVER_UUID, NODEAGENT_HOSTNAME.
+TEXT
+  exit 2
+}
+
+release_keyring() {
+  cat <<'KEY'
+@KEYRING@
+KEY
+}
+
+# The same key for OpenSSL; empty when it is of a kind that only gpgv verifies.
+release_public_key() {
+  cat <<'KEY'
+@PUBLIC_KEY@
+KEY
+}
+
+# All from here is one function, so that a script that was cut on its way does nothing.
+main() {
+  from='' document=channel.json prefix='' downgrade=no
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --from | --prefix)
+        [ $# -ge 2 ] || usage
+        case $1 in
+          --from) from=${2%/} ;;
+          --prefix) prefix=${2%/} ;;
+        esac
+        shift 2
+        ;;
+      --allow-downgrade) downgrade=yes; shift ;;
+      --) shift; break ;;
+      -*) usage ;;
+      *) break ;;
+    esac
+  done
+  [ $# -gt 0 ] || usage
+  for name in "$@"; do
+    case $name in
+      opsctl | tenantctl | nodeagent | booter | index-builder) ;;
+      *) fail "there is no program $name: opsctl, tenantctl, nodeagent, booter, index-builder" ;;
+    esac
+  done
+  if [ -z "$from" ] && [ -n "${CHANNEL_URL:-}" ]; then
+    case $CHANNEL_URL in
+      http://*/?* | https://*/?*) ;;
+      *) fail "CHANNEL_URL is not the address of a channel.json: $CHANNEL_URL" ;;
+    esac
+    from=${CHANNEL_URL%/*} document=${CHANNEL_URL##*/}
+  fi
+  [ -n "$from" ] || from=$(dirname -- "$0")
+  if [ -z "$prefix" ]; then
+    prefix=/usr/local
+    if [ "$*" = nodeagent ] && [ -n "${NODEAGENT_PREFIX:-}" ]; then prefix=${NODEAGENT_PREFIX%/}; fi
+  fi
+  case $prefix in
+    /*) ;;
+    *) fail "--prefix must be an absolute path, not $prefix" ;;
+  esac
+  check_service
+  for tool in gzip tar awk sed od dd mktemp; do
+    command -v "$tool" > /dev/null || fail "$tool is needed"
+  done
+  target=$(target_of) || exit 1
+
+  # Only this user can write there, so what is verified is what is installed.
+  umask 077
+  work=$(mktemp -d)
+  stage=''
+  trap 'rm -rf "$work" ${stage:+"$stage"}' EXIT
+  trap 'exit 130' INT TERM
+  fetch "$document"
+  fetch "$document.asc"
+  mv "$work/$document" "$work/channel"
+  mv "$work/$document.asc" "$work/channel.asc"
+  verify_signature
+  version=$(field version)
+  released_at=$(field released_at)
+  case $version in
+    '' | *[!0-9A-Za-z.+~-]*) fail "$document names no version" ;;
+  esac
+  case $released_at in
+    [0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z) ;;
+    *) fail "$document does not say when it was released" ;;
+  esac
+
+  for name in "$@"; do refuse_older "$name"; done
+  for name in "$@"; do take "$name"; done
+  # Programs are for everybody.
+  umask 022
+  mkdir -p "$prefix" || fail "$prefix cannot be made"
+  stage=$(mktemp -d "$prefix/.berth-install.XXXXXX") || fail "nothing can be written below $prefix"
+  for name in "$@"; do unpack "$name"; done
+  for name in "$@"; do place "$name"; done
+  case " $* " in
+    *' nodeagent '*) install_service ;;
+  esac
+}
+
+# Values that become lines of a file, or words of the agent's command.
+check_service() {
+  endpoint=${NODEAGENT_ENDPOINT:-} state_dir=${NODEAGENT_STATE_DIR:-}
+  server_uuid=${NODEAGENT_SERVER_UUID:-} hostname=${NODEAGENT_HOSTNAME:-}
+  [ -n "$endpoint" ] || return 0
+  newline='
+'
+  case "$endpoint$state_dir$server_uuid$hostname" in
+    *"$newline"*) fail "a NODEAGENT variable holds more than one line" ;;
+  esac
+  case $endpoint in
+    http://?* | https://?*) ;;
+    *) fail "NODEAGENT_ENDPOINT must be an http or https address" ;;
+  esac
+  case $state_dir in
+    /*) ;;
+    *) fail "NODEAGENT_STATE_DIR must be an absolute path" ;;
+  esac
+  case $server_uuid in
+    '' | ????????-????-????-????-????????????) ;;
+    *) fail "NODEAGENT_SERVER_UUID is not a UUID" ;;
+  esac
+}
+
+# The system and the machine in the words of the channel's file names.
+target_of() {
+  case $(uname -s) in
+    Linux) system=linux ;;
+    SunOS) system=sunos ;;
+    *) fail "there are no programs for $(uname -s)" ;;
+  esac
+  case $(uname -m) in
+    x86_64 | amd64 | i86pc) machine=amd64 ;;
+    aarch64 | arm64) machine=arm64 ;;
+    *) fail "there are no programs for a $(uname -m)" ;;
+  esac
+  printf '%s-%s' "$system" "$machine"
+}
+
+fetch() {
+  case $from in
+    https://* | http://*)
+      if command -v curl > /dev/null; then
+        curl --fail --silent --show-error --location --output "$work/$1" "$from/$1" ||
+          fail "$from/$1 cannot be fetched"
+      elif command -v wget > /dev/null; then
+        wget --quiet --output-document="$work/$1" "$from/$1" || fail "$from/$1 cannot be fetched"
+      else
+        fail "curl or wget is needed"
+      fi
+      ;;
+    *) cat -- "$from/$1" > "$work/$1" || fail "$from/$1 cannot be read" ;;
+  esac
+}
+
+verify_signature() {
+  if command -v gpgv > /dev/null; then
+    command -v base64 > /dev/null || fail "base64 is needed"
+    release_keyring | base64 -d > "$work/keyring.gpg"
+    gpgv --quiet --keyring "$work/keyring.gpg" "$work/channel.asc" "$work/channel" 2> "$work/gpgv.log" ||
+      { cat "$work/gpgv.log" >&2; fail "the signature of $from/$document is wrong: nothing was installed"; }
+  elif command -v openssl > /dev/null; then
+    release_public_key > "$work/public.pem"
+    grep 'BEGIN PUBLIC KEY' "$work/public.pem" > /dev/null || fail "the key of this release needs gpgv"
+    verify_with_openssl ||
+      fail "the signature of $from/$document is wrong, or is not checked by this OpenSSL: nothing was installed"
+  else
+    fail "gpgv or OpenSSL 3 is needed"
+  fi
+}
+
+# An OpenPGP signature of version 4 over a document (RFC 4880, 5.2.3 and 5.2.4), made by an Ed25519 key: the key signs the
+# digest of the document, of the signature's own fields, and of their length. The length must be the one that is signed,
+# so that no part of the document can pass for fields.
+verify_with_openssl() {
+  sed -e '1,/^$/d' -e '/^=/,$d' -e '/^-----END/,$d' "$work/channel.asc" | openssl base64 -d > "$work/packet" || return 1
+  bytes=$(wc -c < "$work/packet" | tr -d ' ')
+  # One packet of at most a kilobyte: its tag, and a length of one or two bytes.
+  [ "$bytes" -gt 8 ] && [ "$bytes" -le 1024 ] && [ "$(byte 0)" -eq 194 ] || return 1
+  if [ "$(byte 1)" -lt 192 ]; then
+    start=2 length=$(byte 1)
+  elif [ "$(byte 1)" -lt 224 ]; then
+    start=3 length=$((($(byte 1) - 192) * 256 + $(byte 2) + 192))
+  else
+    return 1
+  fi
+  [ $((start + length)) -eq "$bytes" ] || return 1
+  # Version 4, a document of bytes, EdDSA.
+  [ "$(byte "$start")" -eq 4 ] && [ "$(byte $((start + 1)))" -eq 0 ] && [ "$(byte $((start + 2)))" -eq 22 ] || return 1
+  case $(byte $((start + 3))) in
+    8) hash=sha256 ;;
+    9) hash=sha384 ;;
+    10) hash=sha512 ;;
+    *) return 1 ;;
+  esac
+  signed=$((6 + $(two $((start + 4)))))
+  at=$((start + signed))
+  [ "$at" -lt "$bytes" ] || return 1
+  # The fields that are not signed, and the first two bytes of the digest, decide nothing.
+  at=$((at + 2 + $(two "$at") + 2))
+  [ "$at" -lt "$bytes" ] || return 1
+  : > "$work/signature"
+  number && number && [ "$at" -eq "$bytes" ] || return 1
+  {
+    cat "$work/channel"
+    part "$start" "$signed"
+    printf '\004\377\000\000'
+    octet $((signed / 256))
+    octet $((signed % 256))
+  } > "$work/signed"
+  openssl dgst "-$hash" -binary "$work/signed" > "$work/digest" || return 1
+  openssl pkeyutl -verify -pubin -inkey "$work/public.pem" -rawin -in "$work/digest" -sigfile "$work/signature" \
+    > /dev/null 2>&1
+}
+
+part() { dd if="$work/packet" bs=1 skip="$1" count="$2" 2> /dev/null; }
+byte() { part "$1" 1 | od -An -v -tu1 | tr -d ' \n'; }
+two() { printf '%d' $(($(byte "$1") * 256 + $(byte $(($1 + 1))))); }
+octet() { printf "\\$(printf '%03o' "$1")"; }
+
+# Appends the number at $at, which is stored without its leading zeros, as 32 bytes, and moves on.
+number() {
+  [ $((at + 2)) -le "$bytes" ] || return 1
+  size=$((($(two "$at") + 7) / 8))
+  [ "$size" -le 32 ] && [ $((at + 2 + size)) -le "$bytes" ] || return 1
+  zeros=$((32 - size))
+  while [ "$zeros" -gt 0 ]; do
+    octet 0 >> "$work/signature"
+    zeros=$((zeros - 1))
+  done
+  part $((at + 2)) "$size" >> "$work/signature"
+  at=$((at + 2 + size))
+}
+
+digest_of() {
+  if command -v sha256sum > /dev/null; then
+    sha256sum < "$1" | cut -c1-64
+  elif command -v digest > /dev/null; then
+    digest -a sha256 "$1"
+  elif command -v shasum > /dev/null; then
+    shasum -a 256 < "$1" | cut -c1-64
+  elif command -v openssl > /dev/null; then
+    openssl dgst -sha256 -r < "$1" | cut -c1-64
+  else
+    fail "sha256sum, digest, shasum or openssl is needed"
+  fi
+}
+
+# The release writes one field or one file on each line.
+field() { sed -n "s/^  \"$1\": \"\\([^\"]*\\)\",\$/\\1/p" "$work/channel"; }
+
+record_of() { printf '%s/lib/berth/installed/%s' "$prefix" "$1"; }
+
+refuse_older() {
+  [ "$downgrade" = no ] && [ -f "$(record_of "$1")" ] || return 0
+  read -r had_version had_at < "$(record_of "$1")" || had_version=''
+  [ -n "$had_version" ] && [ -n "$had_at" ] || return 0
+  if printf '%s %s\n' "$version" "$had_version" | awk '
+    {
+      count = split($1, new, /[.+~-]/); if (split($2, old, /[.+~-]/) > count) count = split($2, old, /[.+~-]/)
+      for (i = 1; i <= count; i++) if (new[i] + 0 != old[i] + 0) exit (new[i] + 0 < old[i] + 0) ? 0 : 1
+      exit 1
+    }' || printf '%s %s\n' "$released_at" "$had_at" | awk '{ exit ($1 "" < $2 "") ? 0 : 1 }'; then
+    fail "$1 $had_version of $had_at is installed, and $version of $released_at is older:" \
+      "nothing was installed (--allow-downgrade installs it)"
+  fi
+}
+
+# Fetches a program's tarball by the name that the signed list has, and compares its digest.
+take() {
+  file=$1-$version-$target.tar.gz
+  digest=$(awk -F '"' -v name="$file" '$2 == "name" && $4 == name && $6 == "sha256" { print $8 }' "$work/channel")
+  case $digest in
+    ????????????????????????????????????????????????????????????????) ;;
+    *) fail "the channel $version has no $1 for $target; it has:" \
+      "$(awk -F '"' '$2 == "name" && $4 ~ /\.tar\.gz$/ { print $4 }' "$work/channel" | tr '\n' ' ')" ;;
+  esac
+  fetch "$file"
+  [ "$(digest_of "$work/$file")" = "$digest" ] || fail "$file is not what was signed: nothing was installed"
+}
+
+unpack() {
+  mkdir "$stage/$1"
+  gzip -dc "$work/$1-$version-$target.tar.gz" | (cd "$stage/$1" && tar xf -) || fail "$1 cannot be unpacked"
+  "$stage/$1/bin/$1" --help > /dev/null 2>&1 ||
+    fail "$1 does not run on this machine: it needs glibc 2.27 or later on Linux. Nothing was installed"
+}
+
+# Each file takes its place in one step; a program that runs goes on with the old one.
+place() {
+  (cd "$stage/$1" && find . -type f) > "$work/files"
+  while read -r path; do
+    path=${path#./}
+    case $path in
+      lib/systemd/system/* | lib/nodeagent/*)
+        sed "s|@PREFIX@|$prefix|g" "$stage/$1/$path" > "$stage/rewritten" && cat "$stage/rewritten" > "$stage/$1/$path"
+        ;;
+    esac
+    mkdir -p "$prefix/$(dirname "$path")" && mv -f "$stage/$1/$path" "$prefix/$path" ||
+      fail "$prefix/$path cannot be written"
+  done < "$work/files"
+  record=$(record_of "$1")
+  mkdir -p "$(dirname "$record")" && printf '%s %s\n' "$version" "$released_at" > "$record.part" &&
+    mv -f "$record.part" "$record" || fail "$record cannot be written"
+  say "$1 $version is in $prefix/bin"
+}
+
+# What lib/nodeagent/start reads, as data. A SmartOS imports the manifests of /opt/custom/smf at every start.
+install_service() {
+  [ -n "$endpoint" ] || return 0
+  mkdir -p "$prefix/etc"
+  printf 'endpoint\t%s\nstate_dir\t%s\nserver_uuid\t%s\nhostname\t%s\n' \
+    "$endpoint" "$state_dir" "$server_uuid" "$hostname" > "$prefix/etc/nodeagent.conf.part" &&
+    mv -f "$prefix/etc/nodeagent.conf.part" "$prefix/etc/nodeagent.conf" ||
+    fail "$prefix/etc/nodeagent.conf cannot be written"
+  [ "${target%-*}" = sunos ] || return 0
+  manifests=$(dirname "$prefix")/custom/smf
+  mkdir -p "$manifests" && cp "$prefix/lib/nodeagent/nodeagent.xml" "$manifests/nodeagent.xml.part" &&
+    mv -f "$manifests/nodeagent.xml.part" "$manifests/nodeagent.xml" || fail "the service's manifest cannot be written"
+}
+
+main "$@"

@@ -1,0 +1,106 @@
+// The channel: tarballs of the programs, the install script of the specification (document 2, Claim-code path), and
+// channel.json, which names them all with their SHA-256, under a detached signature by the release's key. A site publishes
+// the folder as it is; a booter with upstream_channel_url mirrors it.
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import type { Build, Package } from "./deb.ts";
+import { gzipped } from "./gzip.ts";
+import { EXECUTABLES } from "./packages.ts";
+import { keyring, publicKeyPem, type ReleaseKey, signDetached } from "./signature.ts";
+import { type Entry, tarArchive } from "./tar.ts";
+import { base64Lines, withLines } from "./template.ts";
+
+export const CHANNEL_FOLDER = "channel";
+const DOCUMENT = "channel.json";
+const INSTALLER = "install.sh";
+const ETC = "etc/berth/";
+const READABLE = 0o644;
+const RUNNABLE = 0o755;
+const TARBALL = new RegExp(`^(?:${EXECUTABLES.join("|")})-(.+)-(?:linux|sunos)-(?:amd64|arm64)\\.tar\\.gz$`);
+
+export type ChannelItem = { readonly name: string; readonly path: string };
+
+type Tarball = { readonly name: string; readonly bytes: Uint8Array };
+
+/** A package's files for a prefix such as /usr/local; null for the control plane, which is a package alone. */
+export async function tarballOf(
+  { root, described, build }: { readonly root: string; readonly described: Package; readonly build: Build },
+): Promise<Tarball | null> {
+  const { name, files } = described;
+  if (!EXECUTABLES.some((each) => each === name)) return null;
+  const more = name === "nodeagent" ? await agentService(root) : [];
+  return {
+    name: `${name}-${build.version}-linux-${build.architecture}.tar.gz`,
+    bytes: await gzipped(tarArchive([...files.map((each) => belowPrefix(name, each)), ...more], build.time_s)),
+  };
+}
+
+/** Settings become examples: an installation must not replace what an operator wrote. */
+function belowPrefix(name: string, { path, bytes, mode }: Entry): Entry {
+  if (path.startsWith(ETC)) {
+    return { path: `share/doc/${name}/examples/${path.slice(ETC.length)}`, bytes, mode: READABLE };
+  }
+  if (!path.startsWith("usr/")) throw new Error(`${path} has no place below a prefix`);
+  if (!path.endsWith(".service")) return { path: path.slice("usr/".length), bytes, mode };
+  const text = Buffer.from(bytes).toString("utf8").replaceAll("/usr/bin/", "@PREFIX@/bin/");
+  return { path: path.slice("usr/".length), bytes: Buffer.from(text), mode };
+}
+
+/** The service of a node whose setup installs the agent. */
+async function agentService(root: string): Promise<Entry[]> {
+  const source = (name: string) => readFile(join(root, "cli/release/files", name));
+  return [
+    { path: "lib/nodeagent/start", bytes: await source("nodeagent-start.sh"), mode: RUNNABLE },
+    { path: "lib/nodeagent/nodeagent.xml", bytes: await source("nodeagent.xml"), mode: READABLE },
+  ];
+}
+
+export type ChannelInput = {
+  readonly folder: string;
+  readonly version: string;
+  readonly signed_at: Date;
+  readonly key: ReleaseKey;
+  readonly tarballs: readonly ChannelItem[];
+};
+
+/** Throws an Error for a tarball whose name is not of this version's channel. */
+export async function writeChannel({ folder, version, signed_at, key, tarballs }: ChannelInput): Promise<void> {
+  for (const { name, path } of tarballs) {
+    if (TARBALL.exec(name)?.[1] !== version) {
+      throw new Error(`${name}: a tarball of the channel is called PROGRAM-${version}-SYSTEM-MACHINE.tar.gz`);
+    }
+    if (resolve(path) !== resolve(folder, name)) await copyFile(path, join(folder, name));
+  }
+  const template = await readFile(new URL("channel-install.sh", import.meta.url), "utf8");
+  const script = withLines(template, {
+    KEYRING: base64Lines(keyring(key)),
+    PUBLIC_KEY: await publicKeyPem(key) ?? "",
+  });
+  await writeFile(join(folder, INSTALLER), script, { mode: RUNNABLE });
+  const names = [INSTALLER, ...new Set(tarballs.map(({ name }) => name))].sort();
+  const document = Buffer.from(channelText({
+    version,
+    released_at: `${signed_at.toISOString().slice(0, -".000Z".length)}Z`,
+    files: await Promise.all(names.map(async (name) => fileOf(name, await readFile(join(folder, name))))),
+  }));
+  await writeFile(join(folder, DOCUMENT), document);
+  await writeFile(join(folder, `${DOCUMENT}.asc`), await signDetached(key, document, signed_at));
+}
+
+type ChannelFile = { readonly name: string; readonly sha256: string; readonly bytes: number };
+
+function fileOf(name: string, bytes: Uint8Array): ChannelFile {
+  return { name: basename(name), sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length };
+}
+
+/** JSON with one field or one file on each line: the install script reads it with sed and awk. */
+function channelText(
+  { version, released_at, files }: { version: string; released_at: string; files: readonly ChannelFile[] },
+): string {
+  const lines = files.map((each) => `    ${JSON.stringify(each)}`).join(",\n");
+  return `{\n  "version": ${JSON.stringify(version)},\n  "released_at": ${
+    JSON.stringify(released_at)
+  },\n  "files": [\n${lines}\n  ]\n}\n`;
+}

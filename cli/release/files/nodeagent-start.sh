@@ -1,0 +1,11 @@
+#!/bin/sh
+# Starts the agent with what install.sh wrote, whose values are read as data. systemd and SMF keep it running.
+set -eu
+home=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
+value() { awk -F '\t' -v key="$1" '$1 == key { print substr($0, length(key) + 2); exit }' "$home/etc/nodeagent.conf"; }
+server_uuid=$(value server_uuid)
+hostname=$(value hostname)
+set -- run --endpoint "$(value endpoint)" --state-dir "$(value state_dir)"
+[ -z "$server_uuid" ] || set -- "$@" --server-uuid "$server_uuid"
+[ -z "$hostname" ] || set -- "$@" --hostname "$hostname"
+exec "$home/bin/nodeagent" "$@"

@@ -1,0 +1,17 @@
+// Fills the install scripts' lines of the form @NAME@.
+import { Buffer } from "node:buffer";
+
+const BASE64_COLUMNS = 76;
+
+export function base64Lines(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64").match(new RegExp(`.{1,${BASE64_COLUMNS}}`, "g"))!.join("\n");
+}
+
+/** Throws an Error when the text lacks one of the lines. */
+export function withLines(template: string, lines: Readonly<Record<string, string>>): string {
+  return Object.entries(lines).reduce((text, [name, value]) => {
+    const line = `@${name}@`;
+    if (!text.includes(line)) throw new Error(`the install script has no line ${line}`);
+    return text.replace(line, () => value);
+  }, template);
+}

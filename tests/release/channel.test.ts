@@ -1,0 +1,317 @@
+// The channel and its install.sh, as a machine without Debian's tools uses them: from a folder and over HTTP, with gpgv
+// and with OpenSSL alone. Nothing is unpacked or run before signature and digests are verified.
+import { access, chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import process from "node:process";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { verifiedChannel } from "../../booter/mirror/channel.ts";
+import { EXECUTABLES } from "../../cli/release/packages.ts";
+import { armoredPublicKey, readReleaseKey } from "../../cli/release/signature.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { writeReleaseKey } from "./release-key.ts";
+import { flipBit, releaseKeyIn, smallRelease, TIME_S } from "./small-release.ts";
+import { type Ended, hasTool, run } from "./tools.ts";
+
+const LIMIT_MS = 120_000;
+const MACHINE = process.arch === "arm64" ? "arm64" : "amd64";
+/** What the script takes from the machine; nothing else is on its PATH. */
+const COMMON =
+  "sh cat dirname uname curl mktemp rm mv mkdir cp sed awk od dd gzip tar find tr cut wc grep chmod head sleep";
+/** How the signature and the digests are checked there. */
+const KINDS: Readonly<Record<string, readonly string[]>> = {
+  "gpgv and sha256sum": ["gpgv", "base64", "sha256sum"],
+  "OpenSSL alone": ["openssl"],
+};
+const usable = (await Promise.all(["gpgv", "openssl", "curl"].map(hasTool))).every((has) => has);
+if (!usable) console.log("skipped: the channel's install.sh is tested with gpgv, openssl and curl");
+
+let folder: TemporaryFolder;
+let key_path: string;
+let server: Server;
+let url: string;
+/** Names of files of which only the first half is sent. */
+const cut = new Set<string>();
+const asked: string[] = [];
+const at = (...parts: string[]) => join(folder.path, ...parts);
+const channelOf = (release: string) => at(release, "channel");
+const tarball = (name: string, version: string) => `${name}-${version}-linux-${MACHINE}.tar.gz`;
+
+beforeAll(async () => {
+  if (!usable) return;
+  folder = await temporaryFolder("channel");
+  key_path = await releaseKeyIn(folder.path);
+  const common = { architecture: MACHINE, key_path } as const;
+  await smallRelease({ ...common, folder: at("new"), version: "1.10.0", time_s: TIME_S + 86_400 });
+  await smallRelease({ ...common, folder: at("old"), version: "1.9.0" });
+  // A release of an older line that was made later.
+  await smallRelease({ ...common, folder: at("late"), version: "1.9.1", time_s: TIME_S + 2 * 86_400 });
+  for (const [name, tools] of Object.entries(KINDS)) await pathOf(name, [...COMMON.split(" "), ...tools]);
+  server = createServer((request, response) => {
+    const name = (request.url ?? "/").slice(1);
+    asked.push(name);
+    readFile(at(name)).then((bytes) => {
+      response.end(cut.has(name) ? bytes.subarray(0, bytes.length / 2) : bytes);
+    }, () => response.writeHead(404).end());
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}, LIMIT_MS);
+afterAll(async () => {
+  if (!usable) return;
+  await new Promise((done) => server.close(done));
+  await folder.remove();
+});
+beforeEach(async () => {
+  if (!usable) return;
+  cut.clear();
+  await rm(at("prefix"), { recursive: true, force: true });
+});
+
+/** A folder with links to these programs and no others. */
+async function pathOf(name: string, tools: readonly string[]): Promise<string> {
+  const bin = at("bin", name);
+  await mkdir(bin, { recursive: true });
+  for (const tool of new Set(tools)) {
+    const { stdout } = await run("sh", ["-c", 'command -v "$1"', "sh", tool]);
+    await symlink(stdout.trim(), join(bin, tool));
+  }
+  return bin;
+}
+
+type Install = { readonly kind?: string; readonly env?: Readonly<Record<string, string>> };
+
+/** Runs the script of a release's channel with nothing but its own variables. */
+function install(release: string, words: readonly string[], { kind = "gpgv and sha256sum", env = {} }: Install = {}) {
+  const clean = ["-i", `PATH=${at("bin", kind)}`, `TMPDIR=${folder.path}`];
+  const given = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  return run("env", [...clean, ...given, "sh", join(channelOf(release), "install.sh"), ...words]);
+}
+const intoPrefix = (release: string, words: readonly string[], more: Install = {}) =>
+  install(release, ["--prefix", at("prefix"), ...words], more);
+
+async function filesIn(path: string): Promise<string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name).slice(path.length + 1))
+    .sort();
+}
+
+async function expectRefused(ended: Promise<Ended>, why: string): Promise<void> {
+  const { code, stderr } = await ended;
+  expect(stderr).toContain(why);
+  expect(code).toBe(1);
+  expect(await filesIn(at("prefix"))).toEqual([]);
+}
+
+describe.skipIf(!usable)("the channel", { timeout: LIMIT_MS }, () => {
+  test("names every program and the installer, and the booter's verification accepts it", async () => {
+    const read = (name: string) => readFile(join(channelOf("new"), name));
+    const channel = await verifiedChannel({
+      document: await read("channel.json"),
+      signature: await read("channel.json.asc"),
+      key: new TextEncoder().encode(armoredPublicKey(await readReleaseKey(key_path, null))),
+      now: new Date(),
+    });
+    expect(channel.files.map(({ name }) => name).sort())
+      .toEqual(["install.sh", ...EXECUTABLES.map((name) => tarball(name, "1.10.0"))].sort());
+    expect(channel.signed_at.getTime()).toBe((TIME_S + 86_400) * 1_000);
+    const document = JSON.parse((await read("channel.json")).toString());
+    expect(document).toMatchObject({ version: "1.10.0", released_at: "2026-01-03T00:00:00Z" });
+  });
+
+  test("a tarball that was built elsewhere is named too, and one of another version is refused", async () => {
+    await writeFile(at("x"), "bytes");
+    const given = { folder: at("extra"), version: "1.10.0", key_path, packages: ["opsctl"] } as const;
+    const name = "nodeagent-1.10.0-sunos-amd64.tar.gz";
+    expect(await smallRelease({ ...given, tarballs: [{ name, path: at("x") }] })).toContain(`channel/${name}`);
+    expect(await readFile(at("extra/channel/channel.json"), "utf8")).toContain(name);
+    const wrong = { ...given, folder: at("wrong") };
+    await expect(smallRelease({ ...wrong, tarballs: [{ name: "nodeagent-1.9.0-sunos-amd64.tar.gz", path: at("x") }] }))
+      .rejects.toThrow("is called PROGRAM-1.10.0-SYSTEM-MACHINE.tar.gz");
+  });
+});
+
+describe.skipIf(!usable).each(Object.keys(KINDS))(
+  "install.sh of the channel, with %s",
+  { timeout: LIMIT_MS },
+  (kind) => {
+    test("installs every program with its manual, its settings as examples and its units", async () => {
+      const how = await intoPrefix("new", [...EXECUTABLES], { kind });
+      expect([how.stderr.includes("fail"), how.code]).toEqual([false, 0]);
+      for (const name of EXECUTABLES) {
+        expect((await run(at("prefix/bin", name), [])).stdout).toBe(`${name} 1.10.0\n`);
+      }
+      expect(await filesIn(at("prefix"))).toMatchSnapshot("files");
+      expect(await readFile(at("prefix/lib/systemd/system/berth-nodeagent.service"), "utf8"))
+        .toContain(`\nExecStart=${at("prefix/bin/nodeagent")} run `);
+      expect((await readdir(at("prefix"))).filter((name) => name.startsWith("."))).toEqual([]);
+    });
+
+    test("S-42: the channel's document with one bit changed, wherever that is, is refused", async () => {
+      const bytes = await readFile(join(channelOf("old"), "channel.json"));
+      await copyOf("old", "broken");
+      for (let place = 0; place < bytes.length; place += Math.ceil(bytes.length / 8)) {
+        await flipBit(at("broken/channel/channel.json"), bytes, place);
+        await expectRefused(intoPrefix("broken", ["opsctl"], { kind }), "is wrong");
+      }
+    });
+
+    test("S-42: a signature with one byte changed, wherever that is, is refused or says the same", async () => {
+      const name = "broken/channel/channel.json.asc";
+      const text = await readFile(join(channelOf("old"), "channel.json.asc"), "utf8");
+      await copyOf("old", "broken");
+      const [body = ""] = /\n\n([\s\S]*?)\n(?:=|-----END)/.exec(text)!.slice(1);
+      const begin = text.indexOf(body);
+      for (let place = 0; place < body.length; place += 29) {
+        if (body[place] === "\n") continue;
+        const other = body[place] === "A" ? "B" : "A";
+        await writeFile(at(name), text.slice(0, begin + place) + other + text.slice(begin + place + 1));
+        const { code } = await intoPrefix("broken", ["opsctl"], { kind });
+        // A few bytes are not signed: the fields that only help to find the key, and the copy of the digest's first two.
+        if (code === 0) expect(place, "an unsigned field").toBeGreaterThan(50);
+        else expect(await filesIn(at("prefix"))).toEqual([]);
+        await rm(at("prefix"), { recursive: true, force: true });
+      }
+    });
+
+    test("S-42: a tarball with one bit changed, wherever that is, is refused, whatever else is asked for", async () => {
+      const name = tarball("opsctl", "1.9.0");
+      const bytes = await readFile(join(channelOf("old"), name));
+      await copyOf("old", "broken");
+      for (let place = 0; place < bytes.length; place += Math.ceil(bytes.length / 8)) {
+        await flipBit(at("broken/channel", name), bytes, place);
+        await expectRefused(intoPrefix("broken", ["tenantctl", "opsctl"], { kind }), `${name} is not what was signed`);
+      }
+    });
+
+    test("a channel that another key signed is refused", async () => {
+      await writeReleaseKey(at("other.key"));
+      await smallRelease({
+        folder: at("stranger"),
+        version: "1.9.0",
+        architecture: MACHINE,
+        key_path: at("other.key"),
+      });
+      await copyOf("stranger", "broken");
+      await writeFile(at("broken/channel/install.sh"), await readFile(at("old/channel/install.sh")));
+      await expectRefused(intoPrefix("broken", ["opsctl"], { kind }), "is wrong");
+    });
+
+    test("over HTTP by CHANNEL_URL, and half a file is refused", async () => {
+      const env = { CHANNEL_URL: `${url}/old/channel/channel.json` };
+      expect((await intoPrefix("new", ["opsctl"], { kind, env })).code).toBe(0);
+      expect((await run(at("prefix/bin/opsctl"), [])).stdout).toBe("opsctl 1.9.0\n");
+      await rm(at("prefix"), { recursive: true });
+      cut.add(`old/channel/${tarball("opsctl", "1.9.0")}`);
+      await expectRefused(intoPrefix("new", ["opsctl"], { kind, env }), "is not what was signed");
+      cut.add("old/channel/channel.json");
+      await expectRefused(intoPrefix("new", ["opsctl"], { kind, env }), "is wrong");
+      const nowhere = { CHANNEL_URL: `${url}/nowhere/channel.json` };
+      await expectRefused(intoPrefix("new", ["opsctl"], { kind, env: nowhere }), "cannot be fetched");
+    });
+  },
+);
+
+describe.skipIf(!usable)("install.sh of the channel", { timeout: LIMIT_MS }, () => {
+  test("S-42: refuses a release that is older by its number or by its date, unless it is asked for", async () => {
+    expect((await intoPrefix("new", ["opsctl"])).code).toBe(0);
+    for (const release of ["old", "late"]) {
+      const refused = await intoPrefix(release, ["opsctl", "tenantctl"]);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("opsctl 1.10.0 of 2026-01-03")]);
+      await expect(access(at("prefix/bin/tenantctl"))).rejects.toThrow();
+    }
+    expect((await run(at("prefix/bin/opsctl"), [])).stdout).toBe("opsctl 1.10.0\n");
+    expect((await intoPrefix("new", ["opsctl"])).code).toBe(0);
+    expect((await intoPrefix("old", ["--allow-downgrade", "opsctl"])).code).toBe(0);
+    expect((await run(at("prefix/bin/opsctl"), [])).stdout).toBe("opsctl 1.9.0\n");
+    expect((await intoPrefix("new", ["opsctl"])).code).toBe(0);
+  });
+
+  test("refuses what it cannot install, and says what there is", async () => {
+    await expectRefused(intoPrefix("new", ["berth-control-plane"]), "there is no program berth-control-plane");
+    await expectRefused(intoPrefix("new", ["../opsctl"]), "there is no program ../opsctl");
+    await expectRefused(install("new", ["--prefix", "here", "opsctl"]), "--prefix must be an absolute path");
+    await expectRefused(intoPrefix("new", ["opsctl"], { env: { CHANNEL_URL: "file:///x" } }), "CHANNEL_URL is not");
+    await expectRefused(intoPrefix("extra", ["nodeagent", "opsctl"]), "has no nodeagent for");
+    const usage = await install("new", []);
+    expect([usage.code, usage.stderr]).toEqual([2, expect.stringContaining("--allow-downgrade")]);
+  });
+
+  test("installs nothing that does not run on this machine", async () => {
+    await smallRelease({
+      folder: at("foreign"),
+      version: "2.0.0",
+      architecture: MACHINE,
+      packages: ["opsctl"],
+      key_path,
+      program: "#!/nowhere/sh\n",
+    });
+    await expectRefused(intoPrefix("foreign", ["opsctl"]), "does not run on this machine");
+  });
+
+  test("a node's agent gets its service: what setup gave stays data", async () => {
+    const env = {
+      NODEAGENT_PREFIX: at("prefix/opt/nodeagent"),
+      NODEAGENT_ENDPOINT: "https://berth.example/$(touch${IFS}x)",
+      NODEAGENT_STATE_DIR: "/var/lib/a state `reboot`",
+      NODEAGENT_SERVER_UUID: "6f1c2a52-0d5e-4c7e-9a3b-5a3d7f0b9c11",
+      NODEAGENT_HOSTNAME: "node-7",
+    };
+    expect(await install("new", ["nodeagent"], { env })).toMatchObject({ code: 0 });
+    await writeFile(at("prefix/opt/nodeagent/bin/nodeagent"), '#!/bin/sh\nprintf "%s|" "$@"\n');
+    const { stdout } = await run(at("prefix/opt/nodeagent/lib/nodeagent/start"), []);
+    expect(stdout).toBe(
+      `run|--endpoint|${env.NODEAGENT_ENDPOINT}|--state-dir|${env.NODEAGENT_STATE_DIR}|` +
+        `--server-uuid|${env.NODEAGENT_SERVER_UUID}|--hostname|node-7|`,
+    );
+    await rm(at("prefix"), { recursive: true });
+    for (
+      const [name, value, why] of [
+        ["NODEAGENT_ENDPOINT", "ftp://x", "must be an http or https address"],
+        ["NODEAGENT_STATE_DIR", "here", "must be an absolute path"],
+        ["NODEAGENT_SERVER_UUID", "7", "is not a UUID"],
+        ["NODEAGENT_HOSTNAME", "a\nendpoint\thttp://evil", "more than one line"],
+      ] as const
+    ) {
+      await expectRefused(install("new", ["nodeagent"], { env: { ...env, [name]: value } }), why);
+    }
+  });
+
+  test("on a SmartOS the agent's manifest goes where every start imports it", async () => {
+    const bin = await pathOf("SmartOS", [...COMMON.split(" ").filter((each) => each !== "uname"), "openssl"]);
+    const uname = "#!/bin/sh\ncase $1 in -s) echo SunOS ;; -m) echo i86pc ;; esac\n";
+    const digest = '#!/bin/sh\n[ "$1 $2" = "-a sha256" ] && openssl dgst -sha256 -r "$3" | cut -c1-64\n';
+    for (const [name, text] of [["uname", uname], ["digest", digest]] as const) {
+      await writeFile(join(bin, name), text);
+      await chmod(join(bin, name), 0o755);
+    }
+    const [name, path] = [
+      "nodeagent-1.10.0-sunos-amd64.tar.gz",
+      join(channelOf("new"), tarball("nodeagent", "1.10.0")),
+    ];
+    const given = { folder: at("smartos"), version: "1.10.0", architecture: MACHINE, key_path } as const;
+    await smallRelease({ ...given, packages: ["nodeagent"], tarballs: [{ name, path }] });
+    const env = {
+      NODEAGENT_PREFIX: at("prefix/opt/nodeagent"),
+      NODEAGENT_ENDPOINT: "https://berth.example",
+      NODEAGENT_STATE_DIR: at("prefix/opt/nodeagent/state"),
+    };
+    const how = await install("smartos", ["nodeagent"], { kind: "SmartOS", env });
+    expect(how).toMatchObject({ code: 0 });
+    expect(await readFile(at("prefix/opt/custom/smf/nodeagent.xml"), "utf8"))
+      .toContain(`exec="${at("prefix/opt/nodeagent/lib/nodeagent/start")}"`);
+    await expectRefusedOnSmartOs(install("new", ["--prefix", at("other"), "nodeagent"], { kind: "SmartOS" }));
+  });
+});
+
+async function expectRefusedOnSmartOs(ended: Promise<Ended>): Promise<void> {
+  const { code, stderr } = await ended;
+  expect([code, stderr]).toEqual([1, expect.stringContaining("has no nodeagent for sunos-amd64; it has: ")]);
+  expect(stderr).toContain(tarball("nodeagent", "1.10.0"));
+}
+
+async function copyOf(from: string, to: string): Promise<void> {
+  await rm(at(to), { recursive: true, force: true });
+  await run("cp", ["-r", at(from), at(to)]);
+}
