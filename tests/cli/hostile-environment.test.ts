@@ -6,6 +6,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { lacking, present } from "../harness/optional-programs.ts";
 import { NAMES } from "../../cli/compile.ts";
 import { guarded } from "../../cli/environment-guard.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
@@ -99,14 +100,14 @@ test("only the runtime's variables are removed: the program's own, empty and str
   expect(how.code).not.toBe(0);
 });
 
-describe("a server whose certificate no authority signed", () => {
+describe.skipIf(lacking("openssl") !== null)("a server whose certificate no authority signed", () => {
   let server: Server;
   let endpoint: string;
   let certificate: string;
   beforeAll(async () => {
     certificate = join(folder.path, "server.crt");
     const key = join(folder.path, "server.key");
-    const made = spawnSync("openssl", [
+    const made = spawnSync(present("openssl"), [
       ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
       ...["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
     ]);

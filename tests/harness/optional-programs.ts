@@ -60,6 +60,7 @@ const OF_THE_MACHINE = {
   "gzip": program("gzip"),
   "iPXE for UEFI": { package: "ipxe", places: ["lib/ipxe/snponly.efi"] },
   "kea-dhcp4": program("kea-dhcp4", "kea-dhcp4-server"),
+  "mount": program("mount"),
   "perfdhcp": program("perfdhcp", "kea-admin"),
   "pgbench": { package: "postgresql-contrib", places: ["bin/pgbench", "lib/postgresql/*/bin/pgbench"] },
   "PostgreSQL's tools": {
@@ -71,6 +72,7 @@ const OF_THE_MACHINE = {
   },
   "qemu-aarch64-static": program("qemu-aarch64-static", "qemu-user-static"),
   "sed": program("sed"),
+  "setpriv": program("setpriv", "util-linux"),
   "systemctl": program("systemctl", "systemd"),
   "systemd-analyze": program("systemd-analyze", "systemd"),
   "systemd-sysusers": program("systemd-sysusers", "systemd"),
@@ -105,6 +107,13 @@ export function pathOf(name: Optional): string | null {
 export function present(name: Optional): string {
   const path = pathOf(name);
   if (path === null) throw new Error(`${missing(name)}, and this test did not ask for it`);
+  return path;
+}
+
+/** The path of a program that every Debian system has, for a PATH of a test's own. Throws an Error where it is missing. */
+export function onPath(name: string): string {
+  const path = search(program(name));
+  if (path === null) throw new Error(`${name} is not on PATH`);
   return path;
 }
 

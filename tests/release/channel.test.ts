@@ -9,10 +9,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { verifiedChannel } from "../../booter/mirror/channel.ts";
 import { EXECUTABLES } from "../../cli/release/packages.ts";
 import { armoredPublicKey, readReleaseKey } from "../../cli/release/signature.ts";
+import { lacking, onPath } from "../harness/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { writeReleaseKey } from "./release-key.ts";
 import { flipBit, releaseKeyIn, smallRelease, TIME_S } from "./small-release.ts";
-import { type Ended, hasTool, run } from "./tools.ts";
+import { type Ended, run } from "./tools.ts";
 
 const LIMIT_MS = 120_000;
 const MACHINE = process.arch === "arm64" ? "arm64" : "amd64";
@@ -24,8 +25,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   "gpgv and sha256sum": ["gpgv", "base64", "sha256sum"],
   "OpenSSL alone": ["openssl"],
 };
-const usable = (await Promise.all(["gpgv", "openssl", "curl"].map(hasTool))).every((has) => has);
-if (!usable) console.log("skipped: the channel's install.sh is tested with gpgv, openssl and curl");
+const usable = lacking("gpgv", "openssl", "curl") === null;
 
 let folder: TemporaryFolder;
 let key_path: string;
@@ -74,8 +74,7 @@ async function pathOf(name: string, tools: readonly string[]): Promise<string> {
   const bin = at("bin", name);
   await mkdir(bin, { recursive: true });
   for (const tool of new Set(tools)) {
-    const { stdout } = await run("sh", ["-c", 'command -v "$1"', "sh", tool]);
-    await symlink(stdout.trim(), join(bin, tool));
+    await symlink(onPath(tool), join(bin, tool));
   }
   return bin;
 }

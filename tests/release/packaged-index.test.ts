@@ -8,11 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compiled } from "../harness/compiled.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { ROOT_KEY } from "../harness/server-process.ts";
+import { lacking } from "../harness/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { webFolder } from "../index-builder/recorded-vendor.ts";
 import { readDeb } from "./read-deb.ts";
 import { releaseKeyIn, smallRelease } from "./small-release.ts";
-import { hasTool, run } from "./tools.ts";
+import { run } from "./tools.ts";
 import { parseUnit, type Unit } from "./unit.ts";
 
 const LIMIT_MS = 60_000;
@@ -21,14 +22,7 @@ const LISTENING = /"message":"listening".*"url":"([^"]+)"/;
 const BUILDER_ID = 64_101;
 const SERVER_ID = 64_102;
 const STATE = "var/lib/berth-images";
-const NEEDED = ["unshare", "setpriv", "chroot", "mount"];
-const missing = process.getuid?.() === 0 ? await absent() : ["root"];
-if (missing.length > 0) console.log(`skipped: a unit's limits need ${missing.join(", ")}`);
-
-async function absent(): Promise<string[]> {
-  const found = await Promise.all(NEEDED.map(hasTool));
-  return NEEDED.filter((_, index) => !found[index]);
-}
+const missing = process.getuid?.() === 0 ? lacking("unshare", "setpriv", "chroot", "mount") : "this user is not root";
 
 /**
  * What a unit with ProtectSystem=strict, ProtectHome, PrivateTmp, NoNewPrivileges and an empty CapabilityBoundingSet sees:
@@ -50,7 +44,7 @@ mount -o remount,bind,ro "$root"
 mount -o remount,bind,rw "$root/$own"
 exec chroot "$root" setpriv --reuid "$id" --regid "$id" --clear-groups --no-new-privs --bounding-set=-all "$@"`;
 
-describe.skipIf(missing.length > 0)("the packaged control plane", { timeout: LIMIT_MS }, () => {
+describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT_MS }, () => {
   let folder: TemporaryFolder;
   let database: FreshDatabase;
   let root: string;
