@@ -1,5 +1,4 @@
 // The running booter: all parts on one set of records, files and one decision.
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openBus } from "./bus/listener.ts";
 import { busLogin, macOfLogin } from "./bus/rights.ts";
@@ -18,6 +17,7 @@ import { ANNOUNCE_MS, READING_MS, REFRESH_MS, STAGED_SCAN_MS } from "./limits.ts
 import { type Log, seldom } from "./log.ts";
 import { openMetrics } from "./metrics.ts";
 import { type Mirror, openMirror } from "./mirror/mirror.ts";
+import { upstreamKey } from "./mirror/upstream-key.ts";
 import { cachePath, loadKept, saveKept } from "./plane/cache-file.ts";
 import { openPlane, type Plane } from "./plane/client.ts";
 import { openRecords, type Records } from "./plane/records.ts";
@@ -50,6 +50,8 @@ export type BooterOptions = {
 };
 
 const MIRROR_MS = 3_600_000;
+/** After a channel that could not be taken: a site that is being set up does not wait an hour. */
+const MIRROR_RETRY_MS = 60_000;
 const SAVE_MS = 30_000;
 
 export async function openBooter({ config, log, plane: given }: BooterOptions): Promise<Booter> {
@@ -180,7 +182,11 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
       if (await files.scan() || !staged_now) staged_now = await stage({ plane, files, log: quiet });
     }));
     repeated.push(every(() => ANNOUNCE_MS, () => enrolment.pass()));
-    if (mirror !== null) repeated.push(every(() => MIRROR_MS, async () => void await mirror.refresh()));
+    if (mirror !== null) {
+      let taken = false;
+      const pause_ms = () => taken ? MIRROR_MS : MIRROR_RETRY_MS;
+      repeated.push(every(pause_ms, async () => void (taken = await mirror.refresh())));
+    }
     closers.push(() => saveKept(cachePath(config.state_dir), secret, records.kept()));
     log("booter.started", { ...ports, metrics: metrics.port, staged: files.staged().size });
     return { ports: { ...ports, metrics: metrics.port }, records, counters, enrolment, close };
@@ -234,10 +240,10 @@ async function stage({ plane, files, log }: { plane: Plane; files: Files; log: L
 
 async function mirrorOf(config: BooterConfig, log: Log): Promise<Mirror | null> {
   const { upstream_channel_url, upstream_key_file } = config.ur?.setup ?? {};
-  if (upstream_channel_url === undefined || upstream_key_file === undefined) return null;
+  if (upstream_channel_url === undefined) return null;
   const mirror = openMirror({
     channel_url: upstream_channel_url,
-    key: await readFile(upstream_key_file),
+    key: await upstreamKey(upstream_key_file),
     folder: join(config.state_dir, "mirror"),
     now: () => new Date(),
     log,

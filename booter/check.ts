@@ -7,6 +7,9 @@ import { openUdp } from "./udp-socket.ts";
 import type { BooterConfig } from "./config.ts";
 import { type ClientKind, decide, type Decision } from "./decision.ts";
 import { openFiles, PROGRAMS } from "./files.ts";
+import { verifiedChannel } from "./mirror/channel.ts";
+import { fetchSmall } from "./mirror/mirror.ts";
+import { upstreamKey } from "./mirror/upstream-key.ts";
 import { openPlane, type Plane } from "./plane/client.ts";
 import type { BootFacts, PolicyFacts } from "./plane/wire.ts";
 import { readSecretLine } from "./private-file.ts";
@@ -42,6 +45,7 @@ export async function check(options: CheckOptions): Promise<Finding[]> {
   );
   findings.push(...await portFindings(config));
   findings.push(...await setupFindings(config, files.setupFile));
+  findings.push(...await channelFindings(config));
   const seen = await planeFindings(options);
   findings.push(...seen.findings);
   if (seen.policy !== null && seen.records !== null) {
@@ -89,6 +93,20 @@ async function setupFindings({ ur }: BooterConfig, find: (name: string) => Promi
     const found = hash.digest("hex");
     return found === sha256 ? ok(`setup/${name}: has its SHA-256`) : fail(`setup/${name}: has the SHA-256 ${found}`);
   }));
+}
+
+/** The upstream channel as the mirror would take it, without its tarballs. */
+async function channelFindings({ ur }: BooterConfig): Promise<Finding[]> {
+  const { upstream_channel_url: url, upstream_key_file } = ur?.setup ?? {};
+  if (url === undefined) return [];
+  try {
+    const key = await upstreamKey(upstream_key_file);
+    const [document, signature] = [await fetchSmall(fetch, url), await fetchSmall(fetch, `${url}.asc`)];
+    const { files, signed_at } = await verifiedChannel({ document, signature, key, now: new Date() });
+    return [ok(`channel: ${url} names ${files.length} files, signed ${signed_at.toISOString()}`)];
+  } catch (error) {
+    return [fail(`channel: ${error instanceof Error ? error.message : "unknown error"}`)];
+  }
 }
 
 type PlaneSeen = {

@@ -39,8 +39,8 @@ const Setup = z.strictObject({
   upstream_channel_url: webAddress.optional(),
   upstream_key_file: path.optional(),
 }).refine(
-  (setup) => (setup.upstream_channel_url === undefined) === (setup.upstream_key_file === undefined),
-  { message: "upstream_channel_url and upstream_key_file go together", path: ["upstream_key_file"] },
+  (setup) => setup.upstream_channel_url !== undefined || setup.upstream_key_file === undefined,
+  { message: "is for upstream_channel_url, which is not set", path: ["upstream_key_file"] },
 );
 
 export const BooterConfig = z.strictObject({

@@ -9,6 +9,8 @@ export type Channel = {
   readonly files: readonly ChannelFile[];
   readonly signed_at: Date;
   readonly document: Uint8Array;
+  /** Detached, as it was published: machines verify it once more. */
+  readonly signature: Uint8Array;
 };
 
 const INSTALL_SCRIPT = "install.sh";
@@ -41,7 +43,7 @@ export async function verifiedChannel(
       date: now,
     });
     const { signed_at } = await goodSignature({ signatures, keys, now });
-    return { files: filesOf(document), signed_at, document };
+    return { files: filesOf(document), signed_at, document, signature };
   } catch (error) {
     throw new ChannelFault(`channel.json: ${error instanceof Error ? error.message : "cannot be verified"}`);
   }

@@ -1,8 +1,10 @@
 // Fetches the channel, keeps its files under their SHA-256, and serves what was verified. A new channel takes the place
-// of the old one only when every file of it is here.
+// of the old one only when every file of it is here, and only when it was not signed earlier: what was taken once is the
+// floor, after a restart and after a loss of files too. To go back to an older channel on purpose, remove the folder.
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileAnswer, type HttpAnswer, type HttpAsked, NOT_FOUND } from "../http/answer.ts";
 import { CALL_MS } from "../limits.ts";
@@ -30,6 +32,8 @@ export type Mirror = {
 
 const DOCUMENT = "channel.json";
 const SIGNATURE = "channel.json.asc";
+/** Document and signature in one file, so that no end of the booter parts them. */
+const KEPT = "taken.json";
 const DOCUMENT_BYTES_MAX = 1_048_576;
 /** A whole tarball over a slow line. */
 const FILE_MS = 1_800_000;
@@ -37,15 +41,9 @@ const FILE_MS = 1_800_000;
 export function openMirror(options: MirrorOptions): Mirror {
   const { channel_url, key, folder, now, log, fetch: ask = fetch } = options;
   let served: Channel | null = null;
+  /** When the newest channel that was ever taken was signed. */
+  let floor: Date | null = null;
   const kept = (file: ChannelFile) => join(folder, file.sha256);
-
-  async function small(url: string): Promise<Uint8Array> {
-    const answer = await ask(url, { redirect: "error", signal: AbortSignal.timeout(CALL_MS) });
-    if (!answer.ok) throw new ChannelFault(`${url}: ${answer.status}`);
-    const bytes = new Uint8Array(await answer.arrayBuffer());
-    if (bytes.length > DOCUMENT_BYTES_MAX) throw new ChannelFault(`${url}: is too long`);
-    return bytes;
-  }
 
   async function fetchFile(file: ChannelFile): Promise<void> {
     if (await holds(kept(file), file)) return;
@@ -78,23 +76,30 @@ export function openMirror(options: MirrorOptions): Mirror {
 
   async function take(document: Uint8Array, signature: Uint8Array): Promise<Channel> {
     const channel = await verifiedChannel({ document, signature, key, now: now() });
-    if (served !== null && channel.signed_at < served.signed_at) {
-      throw new ChannelFault("channel.json: is older than the one that is served");
+    if (floor !== null && channel.signed_at < floor) {
+      throw new ChannelFault(`channel.json: is older than the one that was taken, of ${floor.toISOString()}`);
     }
     return channel;
+  }
+
+  /** Files of earlier channels go; what a reader has open stays until it is read. */
+  async function removeOthers(channel: Channel): Promise<void> {
+    const wanted = new Set([KEPT, ...channel.files.map(({ sha256 }) => sha256)]);
+    const others = (await readdir(folder)).filter((name) => !wanted.has(name));
+    for (const name of others) await rm(join(folder, name), { force: true });
   }
 
   return {
     async refresh() {
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        const [document, signature] = [await small(channel_url), await small(`${channel_url}.asc`)];
+        const [document, signature] = [await fetchSmall(ask, channel_url), await fetchSmall(ask, `${channel_url}.asc`)];
         const channel = await take(document, signature);
         for (const file of channel.files) await fetchFile(file);
-        await writeDurably(join(folder, DOCUMENT), new TextDecoder().decode(document));
-        await writeDurably(join(folder, SIGNATURE), new TextDecoder().decode(signature));
+        await writeDurably(join(folder, KEPT), keptText(channel));
         const is_new = served === null || channel.signed_at > served.signed_at;
-        served = channel;
+        [served, floor] = [channel, channel.signed_at];
+        await removeOthers(channel);
         if (is_new) log("mirror.taken", { files: channel.files.length, signed_at: channel.signed_at.toISOString() });
         return true;
       } catch (error) {
@@ -104,7 +109,9 @@ export function openMirror(options: MirrorOptions): Mirror {
     },
     async restore() {
       try {
-        const channel = await take(await readFile(join(folder, DOCUMENT)), await readFile(join(folder, SIGNATURE)));
+        const { document, signature } = readKept(await readFile(join(folder, KEPT), "utf8"));
+        const channel = await take(document, signature);
+        floor = channel.signed_at;
         for (const file of channel.files) if (!await holds(kept(file), file)) return;
         served = channel;
       } catch {
@@ -117,12 +124,48 @@ export function openMirror(options: MirrorOptions): Mirror {
       if (name === DOCUMENT) {
         return Promise.resolve({ status: 200, type: "application/json", content: { bytes: served.document } });
       }
+      if (name === SIGNATURE) {
+        return Promise.resolve({
+          status: 200,
+          type: "application/pgp-signature",
+          content: { bytes: served.signature },
+        });
+      }
       const file = served.files.find((each) => each.name === name);
       if (file === undefined) return Promise.resolve(null);
       const type = name.endsWith(".sh") ? "text/x-shellscript; charset=utf-8" : "application/gzip";
       return holdsSize(kept(file), file).then((is) => is ? fileAnswer(kept(file), type) : NOT_FOUND);
     },
   };
+}
+
+/**
+ * The document or the signature of a channel. It never reads more than a megabyte.
+ * @throws ChannelFault with the address and the reason
+ */
+export async function fetchSmall(ask: typeof fetch, url: string): Promise<Uint8Array> {
+  const answer = await ask(url, { redirect: "error", signal: AbortSignal.timeout(CALL_MS) }).catch((error) => {
+    throw new ChannelFault(`${url}: ${error instanceof Error ? error.message : "cannot be fetched"}`);
+  });
+  if (!answer.ok || answer.body === null) throw new ChannelFault(`${url}: ${answer.status}`);
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of answer.body) {
+    bytes += part.length;
+    if (bytes > DOCUMENT_BYTES_MAX) throw new ChannelFault(`${url}: is too long`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function keptText({ document, signature }: Channel): string {
+  const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+  return `${JSON.stringify({ document: text(document), signature: text(signature) })}\n`;
+}
+
+function readKept(text: string): { document: Uint8Array; signature: Uint8Array } {
+  const { document, signature } = JSON.parse(text) as Record<string, string>;
+  return { document: Buffer.from(document ?? "", "base64"), signature: Buffer.from(signature ?? "", "base64") };
 }
 
 async function holdsSize(path: string, file: ChannelFile): Promise<boolean> {

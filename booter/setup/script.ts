@@ -258,8 +258,13 @@ printf '{"server_uuid":"%s","api_key":"%s","console_ticket_key_hex":"%s","imds_t
   mv "$state/credentials.json.part" "$state/credentials.json" || stop "the agent's key could not be written"
 insist 5 curl -sS --fail --max-time 300 -o "$work/install.sh" "$(value install_sh_url)" ||
   stop "the install script could not be fetched"
-NODEAGENT_PREFIX=$root/opt/nodeagent NODEAGENT_ENDPOINT=$(value agent_endpoint) NODEAGENT_STATE_DIR=$state \
-  CHANNEL_URL=$(value channel_url) sh "$work/install.sh" nodeagent >&2 || stop "the agent could not be installed"
+# It verifies the channel's signature and the digests; a channel that is replaced meanwhile is read again.
+install_agent() {
+  NODEAGENT_PREFIX=$root/opt/nodeagent NODEAGENT_ENDPOINT=$(value agent_endpoint) NODEAGENT_STATE_DIR=$state \
+    NODEAGENT_SERVER_UUID=$server_uuid NODEAGENT_HOSTNAME=$(value hostname) CHANNEL_URL=$(value channel_url) \
+    sh "$work/install.sh" nodeagent >&2
+}
+insist 3 install_agent || stop "the agent could not be installed"
 
 step boot_loader 90
 bootsize=$(zpool get -H -o value bootsize "$pool") || stop "the pool's boot partition is not known"

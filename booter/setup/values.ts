@@ -43,7 +43,12 @@ export function setupValues({ bundle, setup, console, origin }: ValueParts): str
     ["boot_image_sha256", setup.boot_image_sha256, (text) => WORD.test(text)],
     ["ntp_server", setup.ntp_server ?? null, (text) => WORD.test(text)],
     ["install_sh_url", mirrored ? `${origin}/install.sh` : setup.install_sh_url, (text) => LINE.test(text)],
-    ["channel_url", mirrored ? `${origin}/channel.json` : null, (text) => LINE.test(text)],
+    // Without a mirror the channel is where its install script is.
+    [
+      "channel_url",
+      mirrored ? `${origin}/channel.json` : new URL("channel.json", setup.install_sh_url).href,
+      (text) => LINE.test(text),
+    ],
     ["agent_endpoint", setup.agent_endpoint, (text) => LINE.test(text)],
     ["console", console, (text) => KEY.test(text)],
     ...bundle.root_authorized_keys.map((key) =>

@@ -92,8 +92,8 @@ describe("refused, with the key in the message", () => {
       /^booter\.toml: ur\.setup\.boot_image_sha256: must be 64/,
     ],
     [
-      "a mirror without its key",
-      `${BASE}${SETUP_BLOCK}upstream_channel_url = "https://x.example/channel.json"\n`,
+      "a key without the mirror that it is for",
+      `${BASE}${SETUP_BLOCK}upstream_key_file = "/etc/berth/channel.asc"\n`,
       /^booter\.toml: ur\.setup\.upstream_key_file: /,
     ],
     ["what is not TOML", `${BASE}x = \n`, /^booter\.toml: /],

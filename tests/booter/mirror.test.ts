@@ -1,11 +1,11 @@
 // The mirror of the install channel: nothing is served that is not verified, and what is served stays when the upstream
 // goes wrong.
 import { createHash } from "node:crypto";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as openpgp from "openpgp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Mirror, openMirror } from "../../booter/mirror/mirror.ts";
+import { fetchSmall, type Mirror, openMirror } from "../../booter/mirror/mirror.ts";
 import { openHttp } from "../../booter/http/server.ts";
 import { NOT_FOUND } from "../../booter/http/answer.ts";
 import { newCounters } from "../../booter/counters.ts";
@@ -109,7 +109,7 @@ test("serves the install script, the channel and the tarballs once all of it is 
   expect((await served(mirror, "/opsctl-1.0.tar.gz")).text).toBe("a tarball");
   expect((await served(mirror, "/channel.json")).body).toEqual(upstream.web.get("channel.json"));
   expect((await served(mirror, "/other.tar.gz")).status).toBe(404);
-  expect((await served(mirror, "/channel.json.asc")).status).toBe(404);
+  expect((await served(mirror, "/channel.json.asc")).body).toEqual(upstream.web.get("channel.json.asc"));
 });
 
 describe("S-26: serves nothing of a channel", () => {
@@ -154,7 +154,7 @@ describe("S-26: serves nothing of a channel", () => {
     const { mirror, words } = open(upstream);
     expect(await mirror.refresh()).toBe(false);
     expect(words[0]).toMatch(/^mirror\.refused /);
-    for (const path of ["/install.sh", "/channel.json", "/opsctl-1.0.tar.gz"]) {
+    for (const path of ["/install.sh", "/channel.json", "/channel.json.asc", "/opsctl-1.0.tar.gz"]) {
       expect((await served(mirror, path)).status).toBe(404);
     }
     expect((await readdir(folder.path)).filter((name) => name.endsWith(".part"))).toEqual([]);
@@ -192,4 +192,44 @@ test("starts with what it kept, fetches nothing twice, and believes no file that
   const third = open(upstream);
   await third.mirror.restore();
   expect((await served(third.mirror, "/install.sh")).status).toBe(404);
+});
+
+test("an older channel is refused after a restart too, and after the kept files were lost", async () => {
+  const upstream = upstreamOf();
+  await publish(upstream);
+  await open(upstream).mirror.refresh();
+  await rm(join(folder.path, entry("install.sh", FILES["install.sh"]!).sha256));
+  const again = open(upstream);
+  await again.mirror.restore();
+  expect((await served(again.mirror, "/install.sh")).status).toBe(404);
+  await publish(upstream, { at: NOW - 2 * DAY_MS, files: { "install.sh": "an older one" } });
+  expect(await again.mirror.refresh()).toBe(false);
+  expect(again.words.at(-1)).toContain("older");
+  await publish(upstream);
+  expect(await again.mirror.refresh()).toBe(true);
+});
+
+test("keeps no file of an earlier channel", async () => {
+  const upstream = upstreamOf();
+  await publish(upstream);
+  const { mirror } = open(upstream);
+  await mirror.refresh();
+  await publish(upstream, { at: NOW - 1_000, files: { "install.sh": "a newer one" } });
+  expect(await mirror.refresh()).toBe(true);
+  expect((await readdir(folder.path)).sort()).toEqual([entry("", "a newer one").sha256, "taken.json"].sort());
+});
+
+test("reads no more of a channel's document than a megabyte", async () => {
+  const upstream = upstreamOf();
+  await publish(upstream);
+  let sent = 0;
+  const endless = new ReadableStream({
+    pull(controller) {
+      sent += 65_536;
+      controller.enqueue(new Uint8Array(65_536));
+    },
+  });
+  const ask = (() => Promise.resolve(new Response(endless))) as typeof fetch;
+  await expect(fetchSmall(ask, `${BASE}channel.json`)).rejects.toThrow("is too long");
+  expect(sent).toBeLessThan(2_000_000);
 });

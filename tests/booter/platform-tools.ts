@@ -102,6 +102,7 @@ case "$name $1" in
 "installboot -m") [ "$2 $3" = "-f -b" ] && [ $# -eq 7 ] || unknown ;;
 "prtconf -m") echo 1024 ;;
 "uname -v") cat "$STATE/running" ;;
+"uname -s" | "uname -m") PATH=/usr/bin:/bin uname "$1" ;;
 "date -u") [ $# -eq 2 ] || unknown ;;
 "ntpdate -b") [ $# -eq 3 ] || unknown ;;
 "digest -a") [ "$2" = sha256 ] || unknown; sha256sum "$3" | cut -d' ' -f1 ;;

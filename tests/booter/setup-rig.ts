@@ -182,7 +182,12 @@ async function runScript(env: Readonly<Record<string, string>>): Promise<{ code:
   return { code, err };
 }
 
-async function archive(root: string, name: string, files: Readonly<Record<string, string>>): Promise<Uint8Array> {
+/** A compressed archive of one folder, made below `root`. */
+export async function archive(
+  root: string,
+  name: string,
+  files: Readonly<Record<string, string>>,
+): Promise<Uint8Array> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(join(root, name, path, ".."), { recursive: true });
     await writeFile(join(root, name, path), text);

@@ -1,0 +1,21 @@
+// The key that must have signed the upstream channel.
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import process from "node:process";
+
+/** Where packages and tarballs put the key of the release that the booter is of, beside its own folder. */
+const OWN_KEY = "../share/berth/release-key.asc";
+
+/**
+ * Of the file that the configuration names, or of the booter's own release.
+ * @throws Error that names the setting and the file
+ */
+export async function upstreamKey(upstream_key_file: string | undefined): Promise<Uint8Array> {
+  const path = upstream_key_file ?? join(dirname(process.execPath), OWN_KEY);
+  try {
+    return await readFile(path);
+  } catch (error) {
+    const { code = "unknown error" } = error as { code?: string };
+    throw new Error(`ur.setup.upstream_key_file: cannot read ${path} (${code}); it is the release's public key`);
+  }
+}

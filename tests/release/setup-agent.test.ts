@@ -1,0 +1,241 @@
+// Document 2, What setup does on the node, step 7, with every part real but the platform's disk tools: `task release`
+// makes the channel, a static server publishes it, the compiled booter mirrors it, the setup script that the booter ships
+// installs the agent from the mirror, and the agent reports to `task start` with the credentials of its setup.
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { access, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { VERSION } from "../../src/version.ts";
+import { bareSysinfo } from "../../src/lab/bare-sysinfo.ts";
+import { loopbackConfig, setupBlock } from "../../src/lab/booter-config.ts";
+import { netbootAgent } from "../../src/lab/netboot-agent.ts";
+import { fetchFrom, netbootMachine } from "../../src/lab/netboot-machine.ts";
+import { HEAP_FLAG, serverPermissions } from "../../src/permissions.ts";
+import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
+import { installTools } from "../booter/platform-tools.ts";
+import { archive, missingPrograms } from "../booter/setup-rig.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { POLICY } from "../setup/machine.ts";
+import { buildExecutables } from "../processes/executables.ts";
+import { releaseKeyIn } from "./small-release.ts";
+import { hasTool, run } from "./tools.ts";
+
+const LIMIT_MS = 300_000;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const ARCHITECTURE = process.arch === "arm64" ? "arm64" : "amd64";
+const STAMP = "20260901T000000Z";
+const [MAC, RELAY] = ["02:99:00:00:02:01", "127.79.0.3"];
+const ADMIN_NETWORK = {
+  ipv4_block: "127.79.0.0/24",
+  provision_start_ipv4: "127.79.0.10",
+  provision_end_ipv4: "127.79.0.99",
+  gateway: "127.79.0.1",
+  resolvers: ["127.79.0.1"],
+};
+const SYSINFO = bareSysinfo({
+  server_uuid: "7c1f2a60-4f6e-4a52-9d0b-3a6d0a5b1c05",
+  hostname: "bare-9",
+  mac: MAC,
+  serial_number: "LAB0005",
+});
+
+const missing = [...await missingPrograms(), ...await hasTool("gpgv") || await hasTool("openssl") ? [] : ["gpgv"]];
+if (missing.length > 0) console.log(`skipped: the setup's agent needs ${missing.join(", ")}`);
+
+let folder: TemporaryFolder;
+let database: FreshDatabase;
+let server: ServerProcess;
+let site: Server;
+let site_url: string;
+let booter: BooterProcess;
+let agent: ChildProcess | undefined;
+const at = (...parts: string[]) => join(folder.path, ...parts);
+
+async function call(method: string, path: string, body?: unknown) {
+  const headers = { authorization: `Bearer ${ROOT_KEY}`, "content-type": "application/json" };
+  const answer = await fetch(`${server.url}${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  expect(answer.ok, `${method} ${path}: ${answer.status}`).toBe(true);
+  return await answer.json();
+}
+
+beforeAll(async () => {
+  if (missing.length > 0) return;
+  await buildExecutables(["booter"]);
+  [folder, database] = await Promise.all([temporaryFolder("setup-agent"), freshDatabase()]);
+  const env = { DATABASE_URL: database.url };
+  const exact = [
+    "--no-prompt",
+    "--cached-only",
+    "--frozen",
+    HEAP_FLAG,
+    ...serverPermissions({ ...process.env, ...env }),
+  ];
+  server = await startServer({ env, flags: exact });
+
+  const words = ["run", "-A", "cli/release/main.ts", "--key", await releaseKeyIn(folder.path), "--out", at("release")];
+  const part = ["--architecture", ARCHITECTURE, "--package", "nodeagent"];
+  const made = await run(process.execPath, [...words, ...part]);
+  expect(made.code, made.stderr).toBe(0);
+  site = createServer((request, response) => {
+    readFile(at("release/channel", (request.url ?? "/").slice(1))).then((bytes) => {
+      response.end(bytes);
+    }, () => response.writeHead(404).end());
+  });
+  await new Promise<void>((done) => site.listen(0, "127.0.0.1", done));
+  site_url = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  booter = await startBooter({ config: await configureBooter(), executable: join(ROOT, "dist/booter") });
+}, LIMIT_MS);
+
+afterAll(async () => {
+  if (missing.length > 0) return;
+  agent?.kill("SIGTERM");
+  await booter?.kill();
+  await new Promise((done) => site?.close(done));
+  await server?.stop();
+  await database?.drop();
+  await folder?.remove();
+}, LIMIT_MS);
+
+/** The files of a booter, and a configuration with a mirror. */
+async function configureBooter(): Promise<string> {
+  const platform = await archive(at("platform"), `platform-${STAMP}`, { "i86pc/kernel/amd64/unix": "the kernel" });
+  const boot = await archive(at("boot"), "boot", { pmbr: "p", gptzfsboot: "g" });
+  const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+  const { secret } = await call("POST", "/v1/auth/api-keys", { description: "booter", scope: "booter" });
+  await call("PUT", "/v2/cn-boot-policy", { ...POLICY, enrollment_pi: STAMP, admin_network: ADMIN_NETWORK });
+  const block = setupBlock({
+    endpoint: server.url,
+    stamp: STAMP,
+    platform_sha256: sha256(platform),
+    boot_sha256: sha256(boot),
+  });
+  const mirror = [
+    `upstream_channel_url = "${site_url}/channel.json"`,
+    `upstream_key_file = "${at("release/release-key.asc")}"`,
+  ].join("\n");
+  const files: readonly (readonly [string, string | Uint8Array])[] = [
+    ["files/undionly.kpxe", "iPXE"],
+    ["files/snponly.efi", "iPXE"],
+    [`files/os/${STAMP}/platform/i86pc/kernel/amd64/unix`, "the kernel"],
+    [`files/os/${STAMP}/platform/i86pc/amd64/boot_archive`, "the boot archive"],
+    [`files/setup/platform-${STAMP}.tgz`, platform],
+    [`files/setup/boot-${STAMP}.tgz`, boot],
+    ["key", `${secret}\n`],
+    ["booter.toml", loopbackConfig(folder.path, { plane_url: server.url, more: `${block}${mirror}\n` })],
+  ];
+  for (const [name, content] of files) {
+    await mkdir(at(name, ".."), { recursive: true });
+    await writeFile(at(name), content, { mode: 0o600 });
+  }
+  return at("booter.toml");
+}
+
+type Shipped = { readonly script: string; readonly env: Readonly<Record<string, string>>; readonly address: string };
+
+/** The machine netboots, announces itself, is approved, and gets the script. */
+async function shippedScript(): Promise<Shipped> {
+  const { dhcp, http, bus } = booter.ports;
+  const machine = await netbootMachine({ mac: MAC, relay: RELAY, ports: { dhcp, http, bus, tftp: 0 } });
+  try {
+    const { address, file } = await machine.lease("ipxe");
+    const { bytes } = await fetchFrom(address, file);
+    const [, user = "", password = ""] = /rabbitmq=([^:]+):([^:]+):/.exec(Buffer.from(bytes).toString()) ?? [];
+    const identity = { server_uuid: SYSINFO.UUID, mac: MAC };
+    const listener = await netbootAgent({ login: { user, password }, port: bus, from: address, ...identity });
+    try {
+      await listener.next();
+      const tell = () => listener.tell(`ur.sysinfo.${SYSINFO.UUID}.1`, SYSINFO);
+      tell();
+      await booter.line(/ announce\.accepted .*state=awaiting_setup/);
+      await call("POST", `/v1/cns/${SYSINFO.UUID}/approve-setup`, { disk_layout: "mirror", hostname: "node-9" });
+      const repeated = setInterval(tell, 200);
+      const { content } = await listener.next().finally(() => clearInterval(repeated));
+      const { script, env } = content as { script: string; env: Record<string, string> };
+      // It stays connected while the script runs, as the platform's agent does.
+      const how = { script, env, address };
+      await runSetup(how);
+      return how;
+    } finally {
+      listener.close();
+    }
+  } finally {
+    machine.close();
+  }
+}
+
+let setup_code: number | null = null;
+let setup_words = "";
+
+/** Runs it as the platform would: its own variables, from the machine's address, on a root of its own. */
+async function runSetup({ script, env, address }: Shipped): Promise<void> {
+  const { bin, state } = await installTools(at("machine"), STAMP);
+  // Every curl of the machine speaks from its address, as the booter insists.
+  await writeFile(at("machine/.curlrc"), `interface = "${address}"\n`);
+  await mkdir(at("machine/disk"));
+  const child = spawn("bash", ["-s"], {
+    env: {
+      ...env,
+      PATH: `${bin}:${env.PATH}:/bin`,
+      STATE: state,
+      SETUP_ROOT: at("machine/disk"),
+      CURL_HOME: at("machine"),
+    },
+    stdio: ["pipe", "ignore", "pipe"],
+  });
+  child.stderr.setEncoding("utf8").on("data", (text) => setup_words += text);
+  child.stdin.end(script);
+  setup_code = await new Promise((done) => child.once("close", done));
+}
+
+test.skipIf(missing.length > 0)(
+  "setup installs the agent from the mirrored channel, and it heartbeats with its setup's credentials",
+  { timeout: LIMIT_MS },
+  async () => {
+    await booter.line(/ mirror\.taken /);
+    const { env } = await shippedScript();
+    expect([setup_code, setup_words]).toEqual([113, expect.stringContaining(`nodeagent ${VERSION} is in `)]);
+    const node = () => call("GET", `/v1/system/cns/${SYSINFO.UUID}`);
+    expect(await node()).toMatchObject({ state: "approved", hostname: "node-9" });
+
+    const home = at("machine/disk/opt/nodeagent");
+    const key = JSON.parse(await readFile(join(home, "state/credentials.json"), "utf8")).api_key;
+    expect(key).toMatch(/^\S{20,}$/);
+    expect((await stat(join(home, "state/credentials.json"))).mode & 0o077).toBe(0);
+    for (const secret of [key, env["SETUP_TOKEN"]!]) expect(setup_words).not.toContain(secret);
+    await expect(access(at("machine/disk/var/tmp/setup"))).rejects.toThrow();
+
+    const before = (await node()).last_seen;
+    agent = spawn(join(home, "lib/nodeagent/start"), [], {
+      env: { PATH: "/usr/bin:/bin" },
+      stdio: ["ignore", 2, "pipe"],
+    });
+    let said = "";
+    agent.stderr!.setEncoding("utf8").on("data", (text) => said += text);
+    await expect.poll(async () => (await node()).last_seen !== before, { timeout: 30_000 }).toBe(true);
+    // It has not registered: the key of its setup is the one that is bound.
+    expect(said).toContain(`node ${SYSINFO.UUID} reports to ${server.url}`);
+    expect(said).not.toMatch(/register|claim|approve/i);
+    await expect.poll(async () => (await node()).last_status !== null, { timeout: 30_000 }).toBe(true);
+  },
+);
+
+test.skipIf(missing.length > 0)("the mirror serves what the release signed, byte for byte", async () => {
+  const names = ["channel.json", "channel.json.asc", "install.sh", `nodeagent-${VERSION}-linux-${ARCHITECTURE}.tar.gz`];
+  for (const name of names) {
+    const answer = await fetch(`http://127.0.0.1:${booter.ports.http}/${name}`);
+    expect([name, answer.status]).toEqual([name, 200]);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect(bytes.equals(await readFile(at("release/channel", name)))).toBe(true);
+  }
+});
