@@ -25,7 +25,7 @@ test.each(GUIDES)("%s: what it refers to is there, and no block is of a kind tha
   }
   const kinds = [...text.matchAll(/^```(\w*)$/gm)].map(([, kind]) => kind).filter((kind) => kind !== "");
   // ini and nginx are settings of other programs, sql is for the administrator of a database.
-  for (const kind of kinds) expect(["sh", "text", "ini", "nginx", "sql"]).toContain(kind);
+  for (const kind of kinds) expect(["sh", "text", "ini", "nginx", "sql", "toml"]).toContain(kind);
   expect(text.match(/^```text$/gm)?.length ?? 0).toBe(blocksOf(text).filter(({ shown }) => shown !== null).length);
 });
 

@@ -1,0 +1,52 @@
+// The guide to the install channel: a key, a release, a web server, an installation.
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readBooterConfig } from "../../booter/config.ts";
+import { loopbackConfig, setupBlock } from "../../src/lab/booter-config.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { settingsIn } from "./guide.ts";
+import { guidePort } from "./ports.ts";
+import { berth, hasPrograms, ROOT, runGuides } from "./run.ts";
+
+/** Both kinds of machines and every program take minutes; the trial of the release builds them all. */
+const PART = `--architecture ${process.arch === "arm64" ? "arm64" : "amd64"} --package opsctl`;
+
+let folder: TemporaryFolder;
+beforeEach(async () => void (folder = await temporaryFolder("guide-channel")));
+afterEach(() => folder.remove());
+
+test("the guide to the install channel holds: from a key to an installed program", async () => {
+  if (!hasPrograms("gpg", "gpgconf", "curl", "python3")) return;
+  const home = join(folder.path, "gnupg");
+  await mkdir(home, { mode: 0o700 });
+  await runGuides(["channel"], {
+    folder: folder.path,
+    env: { BERTH: berth(), GNUPGHOME: home },
+    instead: {
+      "8090": String(await guidePort()),
+      // Nobody is there to choose a passphrase, and deno is the one that runs.
+      "gpg --quick": "gpg --batch --passphrase '' --quick",
+      "npx -y deno@2.9.6 task release": `"${process.execPath}" task release ${PART}`,
+    },
+    before: "trap 'gpgconf --kill all' EXIT",
+  });
+}, 300_000);
+
+test("the guide's settings of a booter are sound", async () => {
+  const [block = expect.fail("the guide shows no settings")] = settingsIn(
+    await readFile(join(ROOT, "src/guides/channel.md"), "utf8"),
+    "toml",
+  );
+  const sha256 = "0".repeat(64);
+  const whole = setupBlock({
+    endpoint: "https://berth.example",
+    stamp: "1",
+    platform_sha256: sha256,
+    boot_sha256: sha256,
+  });
+  const more = whole.replace(/^install_sh_url.*\n/m, "").replace("[ur.setup]\n", `${block}\n`);
+  const config = readBooterConfig(loopbackConfig("/srv", { plane_url: "https://berth.example", more }), "booter.toml");
+  expect(config.ur?.setup?.upstream_channel_url).toBe("https://install.example/channel.json");
+});
