@@ -80,6 +80,9 @@ main() {
     /*) ;;
     *) fail "--prefix must be an absolute path, not $prefix" ;;
   esac
+  case $prefix in
+    *[!A-Za-z0-9/._+@~-]*) fail "--prefix may hold letters, digits and / . _ + @ ~ - alone, not $prefix" ;;
+  esac
   check_service
   for tool in gzip tar awk sed od dd mktemp; do
     command -v "$tool" > /dev/null || fail "$tool is needed"

@@ -37,15 +37,19 @@ export async function tarballOf(
   };
 }
 
+/** Where zsh looks below a prefix; the other folder is Debian's own. */
+const ZSH = ["share/zsh/vendor-completions/", "share/zsh/site-functions/"] as const;
+
 /** Settings become examples: an installation must not replace what an operator wrote. */
 function belowPrefix(name: string, { path, bytes, mode }: Entry): Entry {
   if (path.startsWith(ETC)) {
     return { path: `share/doc/${name}/examples/${path.slice(ETC.length)}`, bytes, mode: READABLE };
   }
   if (!path.startsWith("usr/")) throw new Error(`${path} has no place below a prefix`);
-  if (!path.endsWith(".service")) return { path: path.slice("usr/".length), bytes, mode };
+  const below = path.slice("usr/".length).replace(...ZSH);
+  if (!path.endsWith(".service")) return { path: below, bytes, mode };
   const text = Buffer.from(bytes).toString("utf8").replaceAll("/usr/bin/", "@PREFIX@/bin/");
-  return { path: path.slice("usr/".length), bytes: Buffer.from(text), mode };
+  return { path: below, bytes: Buffer.from(text), mode };
 }
 
 /** The service of a node whose setup installs the agent. */

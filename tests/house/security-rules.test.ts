@@ -65,6 +65,7 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
     "releases are reproducible and verified before they are installed",
     "release/reproducible",
     "release/install",
+    "release/channel",
   ],
   "S-43": ["the booter answers its own machines and never refuses", "booter/hostile"],
   "S-44": ["files are nobody else's to read", "security/secrets", "db/embedded"],

@@ -231,6 +231,7 @@ describe.skipIf(!usable)("install.sh of the channel", { timeout: LIMIT_MS }, () 
     await expectRefused(intoPrefix("new", ["berth-control-plane"]), "there is no program berth-control-plane");
     await expectRefused(intoPrefix("new", ["../opsctl"]), "there is no program ../opsctl");
     await expectRefused(install("new", ["--prefix", "here", "opsctl"]), "--prefix must be an absolute path");
+    await expectRefused(install("new", ["--prefix", "/tmp/a|b", "opsctl"]), "--prefix may hold");
     await expectRefused(intoPrefix("new", ["opsctl"], { env: { CHANNEL_URL: "file:///x" } }), "CHANNEL_URL is not");
     await expectRefused(intoPrefix("extra", ["nodeagent", "opsctl"]), "has no nodeagent for");
     const usage = await install("new", []);

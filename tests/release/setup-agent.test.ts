@@ -1,14 +1,14 @@
 // Document 2, What setup does on the node, step 7, with every part real but the platform's disk tools: `task release`
-// makes the channel, a static server publishes it, the compiled booter mirrors it, the setup script that the booter ships
-// installs the agent from the mirror, and the agent reports to `task start` with the credentials of its setup.
+// makes the channel, a static server publishes it, install.sh installs the booter from it, the booter mirrors it by its
+// release's key, the setup script that the booter ships installs the agent from the mirror, and the agent reports to
+// `task start` with the credentials of its setup.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { access, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { access, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { VERSION } from "../../src/version.ts";
 import { bareSysinfo } from "../../src/lab/bare-sysinfo.ts";
@@ -23,12 +23,10 @@ import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { POLICY } from "../setup/machine.ts";
-import { buildExecutables } from "../processes/executables.ts";
-import { releaseKeyIn } from "./small-release.ts";
+import { flipBit, releaseKeyIn } from "./small-release.ts";
 import { hasTool, run } from "./tools.ts";
 
 const LIMIT_MS = 300_000;
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const ARCHITECTURE = process.arch === "arm64" ? "arm64" : "amd64";
 const STAMP = "20260901T000000Z";
 const [MAC, RELAY] = ["02:99:00:00:02:01", "127.79.0.3"];
@@ -71,7 +69,6 @@ async function call(method: string, path: string, body?: unknown) {
 
 beforeAll(async () => {
   if (missing.length > 0) return;
-  await buildExecutables(["booter"]);
   [folder, database] = await Promise.all([temporaryFolder("setup-agent"), freshDatabase()]);
   const env = { DATABASE_URL: database.url };
   const exact = [
@@ -84,7 +81,7 @@ beforeAll(async () => {
   server = await startServer({ env, flags: exact });
 
   const words = ["run", "-A", "cli/release/main.ts", "--key", await releaseKeyIn(folder.path), "--out", at("release")];
-  const part = ["--architecture", ARCHITECTURE, "--package", "nodeagent"];
+  const part = ["--architecture", ARCHITECTURE, "--package", "nodeagent", "--package", "booter"];
   const made = await run(process.execPath, [...words, ...part]);
   expect(made.code, made.stderr).toBe(0);
   site = createServer((request, response) => {
@@ -94,7 +91,10 @@ beforeAll(async () => {
   });
   await new Promise<void>((done) => site.listen(0, "127.0.0.1", done));
   site_url = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  booter = await startBooter({ config: await configureBooter(), executable: join(ROOT, "dist/booter") });
+  await writeFile(at("install.sh"), await (await fetch(`${site_url}/install.sh`)).bytes());
+  const installed = await run("sh", [at("install.sh"), "--from", site_url, "--prefix", at("programs"), "booter"]);
+  expect(installed.code, installed.stderr).toBe(0);
+  booter = await startBooter({ config: await configureBooter(), executable: at("programs/bin/booter") });
 }, LIMIT_MS);
 
 afterAll(async () => {
@@ -120,10 +120,8 @@ async function configureBooter(): Promise<string> {
     platform_sha256: sha256(platform),
     boot_sha256: sha256(boot),
   });
-  const mirror = [
-    `upstream_channel_url = "${site_url}/channel.json"`,
-    `upstream_key_file = "${at("release/release-key.asc")}"`,
-  ].join("\n");
+  // Without upstream_key_file: the key came with the booter.
+  const mirror = `upstream_channel_url = "${site_url}/channel.json"`;
   const files: readonly (readonly [string, string | Uint8Array])[] = [
     ["files/undionly.kpxe", "iPXE"],
     ["files/snponly.efi", "iPXE"],
@@ -229,6 +227,18 @@ test.skipIf(missing.length > 0)(
     await expect.poll(async () => (await node()).last_status !== null, { timeout: 30_000 }).toBe(true);
   },
 );
+
+test.skipIf(missing.length > 0)("booter check verifies the channel, and names what is wrong with it", async () => {
+  const check = async () => (await run(at("programs/bin/booter"), ["check", "--config", at("booter.toml")])).stdout;
+  expect(await check()).toMatch(/^ok {3}channel: http:\S+ names 3 files, signed 20\d\d-/m);
+  const path = at("release/channel/channel.json");
+  const document = await readFile(path);
+  await flipBit(path, document, 20);
+  expect(await check()).toMatch(/^fail channel: channel\.json: /m);
+  await writeFile(path, document);
+  await rename(at("programs/share/berth/release-key.asc"), at("programs/share/berth/away.asc"));
+  expect(await check()).toMatch(/^fail channel: ur\.setup\.upstream_key_file: cannot read \S+release-key\.asc/m);
+});
 
 test.skipIf(missing.length > 0)("the mirror serves what the release signed, byte for byte", async () => {
   const names = ["channel.json", "channel.json.asc", "install.sh", `nodeagent-${VERSION}-linux-${ARCHITECTURE}.tar.gz`];
