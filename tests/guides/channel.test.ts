@@ -5,10 +5,11 @@ import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readBooterConfig } from "../../booter/config.ts";
 import { loopbackConfig, setupBlock } from "../../src/lab/booter-config.ts";
+import { needs } from "../harness/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { settingsIn } from "./guide.ts";
 import { guidePort } from "./ports.ts";
-import { berth, hasPrograms, ROOT, runGuides } from "./run.ts";
+import { berth, ROOT, runGuides, SESSION } from "./run.ts";
 
 /** Both kinds of machines and every program take minutes; the trial of the release builds them all. */
 const PART = `--architecture ${process.arch === "arm64" ? "arm64" : "amd64"} --package opsctl`;
@@ -17,8 +18,8 @@ let folder: TemporaryFolder;
 beforeEach(async () => void (folder = await temporaryFolder("guide-channel")));
 afterEach(() => folder.remove());
 
-test("the guide to the install channel holds: from a key to an installed program", async () => {
-  if (!hasPrograms("gpg", "gpgconf", "curl", "python3")) return;
+test("the guide to the install channel holds: from a key to an installed program", async (context) => {
+  needs(context, ...SESSION, "gpg", "curl", "python3");
   const home = join(folder.path, "gnupg");
   await mkdir(home, { mode: 0o700 });
   await runGuides(["channel"], {

@@ -55,6 +55,7 @@ const OF_THE_MACHINE = {
   "dpkg-query": program("dpkg-query", "dpkg"),
   "git": program("git"),
   "GNU time": program("time"),
+  "gpg": program("gpg"),
   "gpgv": program("gpgv"),
   "grep": program("grep"),
   "gzip": program("gzip"),
@@ -70,6 +71,7 @@ const OF_THE_MACHINE = {
       ["pg_ctl", "psql", "pg_dump", "pg_dumpall", "pg_restore", "pg_basebackup"]
         .every((name) => existsSync(join(dirname(path), name))),
   },
+  "python3": program("python3"),
   "qemu-aarch64-static": program("qemu-aarch64-static", "qemu-user-static"),
   "sed": program("sed"),
   "setpriv": program("setpriv", "util-linux"),

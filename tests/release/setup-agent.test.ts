@@ -18,13 +18,14 @@ import { fetchFrom, netbootMachine } from "../../src/lab/netboot-machine.ts";
 import { HEAP_FLAG, serverPermissions } from "../../src/permissions.ts";
 import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
 import { installTools } from "../booter/platform-tools.ts";
-import { archive, missingPrograms } from "../booter/setup-rig.ts";
+import { archive, NEEDED } from "../booter/setup-rig.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { lacking, pathOf } from "../harness/optional-programs.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { POLICY } from "../setup/machine.ts";
 import { flipBit, releaseKeyIn } from "./small-release.ts";
-import { hasTool, run } from "./tools.ts";
+import { run } from "./tools.ts";
 
 const LIMIT_MS = 300_000;
 const ARCHITECTURE = process.arch === "arm64" ? "arm64" : "amd64";
@@ -44,8 +45,7 @@ const SYSINFO = bareSysinfo({
   serial_number: "LAB0005",
 });
 
-const missing = [...await missingPrograms(), ...await hasTool("gpgv") || await hasTool("openssl") ? [] : ["gpgv"]];
-if (missing.length > 0) console.log(`skipped: the setup's agent needs ${missing.join(", ")}`);
+const missing = lacking(...NEEDED, ...pathOf("openssl") === null ? ["gpgv" as const] : []);
 
 let folder: TemporaryFolder;
 let database: FreshDatabase;
@@ -68,7 +68,7 @@ async function call(method: string, path: string, body?: unknown) {
 }
 
 beforeAll(async () => {
-  if (missing.length > 0) return;
+  if (missing !== null) return;
   [folder, database] = await Promise.all([temporaryFolder("setup-agent"), freshDatabase()]);
   const env = { DATABASE_URL: database.url };
   const exact = [
@@ -98,7 +98,7 @@ beforeAll(async () => {
 }, LIMIT_MS);
 
 afterAll(async () => {
-  if (missing.length > 0) return;
+  if (missing !== null) return;
   agent?.kill("SIGTERM");
   await booter?.kill();
   await new Promise((done) => site?.close(done));
@@ -196,7 +196,7 @@ async function runSetup({ script, env, address }: Shipped): Promise<void> {
   setup_code = await new Promise((done) => child.once("close", done));
 }
 
-test.skipIf(missing.length > 0)(
+test.skipIf(missing !== null)(
   "setup installs the agent from the mirrored channel, and it heartbeats with its setup's credentials",
   { timeout: LIMIT_MS },
   async () => {
@@ -228,7 +228,7 @@ test.skipIf(missing.length > 0)(
   },
 );
 
-test.skipIf(missing.length > 0)("booter check verifies the channel, and names what is wrong with it", async () => {
+test.skipIf(missing !== null)("booter check verifies the channel, and names what is wrong with it", async () => {
   const check = async () => (await run(at("programs/bin/booter"), ["check", "--config", at("booter.toml")])).stdout;
   expect(await check()).toMatch(/^ok {3}channel: http:\S+ names 3 files, signed 20\d\d-/m);
   const path = at("release/channel/channel.json");
@@ -240,7 +240,7 @@ test.skipIf(missing.length > 0)("booter check verifies the channel, and names wh
   expect(await check()).toMatch(/^fail channel: ur\.setup\.upstream_key_file: cannot read \S+release-key\.asc/m);
 });
 
-test.skipIf(missing.length > 0)("the mirror serves what the release signed, byte for byte", async () => {
+test.skipIf(missing !== null)("the mirror serves what the release signed, byte for byte", async () => {
   const names = ["channel.json", "channel.json.asc", "install.sh", `nodeagent-${VERSION}-linux-${ARCHITECTURE}.tar.gz`];
   for (const name of names) {
     const answer = await fetch(`http://127.0.0.1:${booter.ports.http}/${name}`);
