@@ -20,7 +20,7 @@ import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
 import { installTools } from "../booter/platform-tools.ts";
 import { archive, NEEDED } from "../booter/setup-rig.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { lacking, pathOf } from "../harness/optional-programs.ts";
+import { lacking, pathOf, present } from "../harness/optional-programs.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { POLICY } from "../setup/machine.ts";
@@ -181,7 +181,7 @@ async function runSetup({ script, env, address }: Shipped): Promise<void> {
   // Every curl of the machine speaks from its address, as the booter insists.
   await writeFile(at("machine/.curlrc"), `interface = "${address}"\n`);
   await mkdir(at("machine/disk"));
-  const child = spawn("bash", ["-s"], {
+  const child = spawn(present("bash"), ["-s"], {
     env: {
       ...env,
       PATH: `${bin}:${env.PATH}:/bin`,
