@@ -43,6 +43,7 @@ import { VERSION } from "./version.ts";
 import { createAudit } from "./wiring/audit.ts";
 import { createHolds } from "./wiring/holds.ts";
 import { createLimits } from "./wiring/limits.ts";
+import { sealPlainUserData } from "./wiring/sealing.ts";
 import { createTurns } from "./wiring/turns.ts";
 import { createLoadMaterializer } from "./workers/load-materializer.ts";
 import { productionPorts } from "./workers/ports.ts";
@@ -90,6 +91,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   const secret = await serverSecret({ env: config.env, dataDir: config.dataDir, db });
   if (secret.warning !== null) logger.warning(secret.warning);
   const mint = createMint(secret.secret);
+  await sealPlainUserData(db, mint);
   const tokens = createSessionTokens(secret.secret);
   const passwords = createPasswords();
 

@@ -94,7 +94,9 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
     ...takeRoom({ server_uuid: host_cn_uuid, owner: { tenant_id, silo_id: m.silo_id } }, amounts, CAPACITY_EXHAUSTED),
     ...nics.map((nic) => insert("nic", nic)),
     insert("disk", boot),
-    ...(m.user_data === null ? [] : [insert("instance_user_data", { instance_id: id, user_data: m.user_data })]),
+    ...(m.sealed_user_data === null
+      ? []
+      : [insert("sealed_user_data", { instance_id: id, sealed: m.sealed_user_data })]),
     begin(next, {
       id: operation_id,
       saga: INSTANCE_CREATE.saga,

@@ -26,7 +26,8 @@ export type InstanceMessage =
     & {
       readonly type: "create";
       readonly silo_id: string;
-      readonly user_data: string | null;
+      /** For cloud-init, sealed for this instance; null when none was given. */
+      readonly sealed_user_data: string | null;
       /** The primary one first. */
       readonly nics: readonly NicPlan[];
       readonly boot_disk: { readonly id: string; readonly size_bytes: number };

@@ -59,11 +59,11 @@ function withHost(db: Db) {
     .selectAll("i").select(live.as("host_live"));
 }
 
-/** For cloud-init; null when none was given. */
-export async function findUserData(db: Db, instance_id: string): Promise<string | null> {
-  const row = await db.selectFrom("instance_user_data").select("user_data").where("instance_id", "=", instance_id)
+/** For cloud-init, sealed; null when none was given. */
+export async function findSealedUserData(db: Db, instance_id: string): Promise<string | null> {
+  const row = await db.selectFrom("sealed_user_data").select("sealed").where("instance_id", "=", instance_id)
     .executeTakeFirst();
-  return row?.user_data ?? null;
+  return row?.sealed ?? null;
 }
 
 /** Those of an instance, the boot disk first. */

@@ -74,7 +74,7 @@ export function giveBackAll(s: InstanceState): Part<InstanceState>[] {
     ...s.nics.flatMap(addressesOf),
     remove("nic", { instance_id }),
     remove("disk", { instance_id }),
-    remove("instance_user_data", { instance_id }),
+    remove("sealed_user_data", { instance_id }),
   ];
 }
 

@@ -97,6 +97,15 @@ export function createMint(secret: Uint8Array) {
     return seal(secret, text, { purpose: "idp-secret", id: tenant_id });
   }
 
+  /** Cloud-init data of an instance, which may hold passwords, for the instance's record alone. */
+  function sealUserData(instance_id: string, text: string): string {
+    return seal(secret, text, { purpose: "user-data", id: instance_id });
+  }
+
+  function openUserData(instance_id: string, sealed: string): string {
+    return open(secret, sealed, { purpose: "user-data", id: instance_id });
+  }
+
   /**
    * What a node writes into an instance's VM and reports, so that the control plane knows its own VMs again: hex, by the
    * deployment's secret. Document 4, 1.9.
@@ -119,6 +128,8 @@ export function createMint(secret: Uint8Array) {
 
   return {
     sealIdpSecret,
+    sealUserData,
+    openUserData,
     identityHmac,
     instanceRootPassword,
     bodyDigest,

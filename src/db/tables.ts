@@ -35,7 +35,7 @@ export interface Database {
   staging: { staged_by: string; stamps: string[]; staged_at: Date };
   cn_signal: { server_uuid: string; last_seen: Date | null };
   instance: InstanceRow;
-  instance_user_data: { instance_id: string; user_data: string };
+  sealed_user_data: { instance_id: string; plain: string | null; sealed: string | null };
   nic: NicRow;
   disk: DiskRow;
   api_key: ApiKeyRow;

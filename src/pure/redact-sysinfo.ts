@@ -1,5 +1,6 @@
-// Two boot parameters are secrets: the root password's hash and the message bus credential. They must never leave with
-// a hardware inventory, wherever in it a machine put them. Document 2, CN record, sysinfo; reliability rule S-16.
+// Two boot parameters are secrets: the root password's hash and the message bus credential. Nothing reads them from an
+// inventory, so the routes remove them before they store one, and views remove them again before they show one. Document
+// 2, CN record, sysinfo; reliability rule S-16.
 //
 // A member is removed when one segment of its key (split at dots and slashes, trimmed, any letter case, hyphens read as
 // underscores) is one of the two names, so "ROOT_SHADOW", " rabbitmq " and "boot_params.root-shadow" all go. The text

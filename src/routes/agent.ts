@@ -23,6 +23,7 @@ import { sha256Hex } from "../auth/mint.ts";
 import { goneSignal, type HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { claimCodeFromBytes } from "../pure/claim-code.ts";
+import { redactSysinfo } from "../pure/redact-sysinfo.ts";
 import { answers, ASKS, jsonBody, openRights, refuses, REPEATABLE, rights } from "./answer.ts";
 import { nodeOf } from "./calling-node.ts";
 import type { App, Ctx, RouteDeps } from "./deps.ts";
@@ -75,7 +76,7 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
         server_uuid,
         hostname: body.hostname,
         admin_ip: body.admin_ip ?? null,
-        sysinfo: body.sysinfo,
+        sysinfo: redactSysinfo(body.sysinfo),
         console_listen_port: body.console_listen_port ?? null,
         console_tls_spki_sha256_hex: body.console_tls_spki_sha256_hex?.toLowerCase() ?? null,
         claim_code: claimCodeFromBytes(getRandomValues(new Uint8Array(CLAIM_CODE_CHARS))),
@@ -163,7 +164,7 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
   app.openapi(reportRoute, async (c) => {
     const { payload } = c.req.valid("json");
     const told = { id: deps.newId(), made_at: madeAt(payload) };
-    const refusal = await deps.signals.status(nodeOf(c), payload, told);
+    const refusal = await deps.signals.status(nodeOf(c), redactSysinfo(payload), told);
     if (refusal !== null) return faultResponse(c, refusal);
     await reconcile(c, deps, { ...told, payload });
     return c.json(null, 200);

@@ -1,7 +1,7 @@
 // What a node needs to carry a job out. Document 4, 1.9. It holds what its instance is guarded by: only the node that has
 // claimed the job may read it.
 import { findImage } from "../../actors/image/reads.ts";
-import { findInstance, findUserData, listDisks, listNicsOf } from "../../actors/instance/reads.ts";
+import { findInstance, findSealedUserData, listDisks, listNicsOf } from "../../actors/instance/reads.ts";
 import { findSshKey } from "../../actors/ssh-key/reads.ts";
 import { findSubnet } from "../../actors/subnet/reads.ts";
 import type { Instance } from "../contract/instance.ts";
@@ -30,12 +30,12 @@ const NOTHING: Part = {
 };
 
 async function wholePart({ kysely, mint }: RouteDeps, instance: Instance): Promise<Part> {
-  const [image, nics, disks, keys, user_data] = await Promise.all([
+  const [image, nics, disks, keys, sealed_user_data] = await Promise.all([
     findImage(kysely, instance.image_id),
     listNicsOf(kysely, instance.id),
     listDisks(kysely, instance.id),
     Promise.all(instance.ssh_key_ids.map((id) => findSshKey(kysely, id))),
-    findUserData(kysely, instance.id),
+    findSealedUserData(kysely, instance.id),
   ]);
   const subnets = await Promise.all(
     [...new Set(nics.map(({ subnet_id }) => subnet_id))].map((id) => findSubnet(kysely, id)),
@@ -48,7 +48,7 @@ async function wholePart({ kysely, mint }: RouteDeps, instance: Instance): Promi
     disks,
     // A key that was deleted since the instance was made lets nobody in any more.
     ssh_public_keys: keys.flatMap((key) => key === undefined ? [] : [key.public_key]),
-    user_data,
+    user_data: sealed_user_data === null ? null : mint.openUserData(instance.id, sealed_user_data),
     managed_identity: { ...identity, identity_hmac: mint.identityHmac(identity) },
     imds_bindings: [],
     provision_metadata: [{

@@ -15,6 +15,7 @@ import {
   SetupProgressReport,
 } from "../contract/setup.ts";
 import { faultResponse } from "../http/fault-status.ts";
+import { redactSysinfo } from "../pure/redact-sysinfo.ts";
 import { answers, jsonBody, REPEATABLE, rights } from "./answer.ts";
 import { lookUp } from "./boot-lookup.ts";
 import { callerOf, Mac, underPolicy } from "./cn-boot.ts";
@@ -72,7 +73,7 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
         type: "announce",
         server_uuid,
         hostname: hostname ?? server_uuid.slice(0, 8),
-        sysinfo,
+        sysinfo: redactSysinfo(sysinfo),
         policy_version: version,
         window_needed: !policy.auto_enroll,
       });

@@ -88,7 +88,7 @@ export async function newInstance(deps: RouteDeps, wanted: Wanted): Promise<Crea
     image_id: image.id,
     primary_subnet_id: body.primary_subnet_id.toLowerCase(),
     ssh_key_ids,
-    user_data: body.user_data ?? null,
+    sealed_user_data: typeof body.user_data === "string" ? deps.mint.sealUserData(id, body.user_data) : null,
     nics,
     boot_disk: { id: deps.mint.idFrom(id, "boot-disk"), size_bytes: boot_bytes },
     // The first try takes the best; each further one looks at a wider circle.

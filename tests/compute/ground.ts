@@ -20,7 +20,11 @@ export function imageBody({ url, sha256, size_bytes }: Source) {
 }
 
 /** Answers when the instance runs, or with why it does not. */
-export function makeInstance(g: Ground, change: object = {}): Promise<Answer> {
+export function makeInstance(
+  g: Ground,
+  change: object = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   const body = {
     name: randomUUID(),
     image_id: g.image_id,
@@ -29,5 +33,5 @@ export function makeInstance(g: Ground, change: object = {}): Promise<Answer> {
     memory_bytes: 2 ** 30,
     ...change,
   };
-  return g.call("POST", `/v1/instances${g.selectors}`, { body });
+  return g.call("POST", `/v1/instances${g.selectors}`, { body, headers });
 }

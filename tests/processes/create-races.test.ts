@@ -24,7 +24,7 @@ const ESTATE = [
   "instance",
   "nic",
   "disk",
-  "instance_user_data",
+  "sealed_user_data",
   "pool_range",
   "project_usage",
   "placement_reservation",

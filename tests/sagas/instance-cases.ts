@@ -58,7 +58,7 @@ async function expectGone(p: InstanceSagas, { to: { id }, before }: Begun): Prom
   expect(await p.instanceOf(id)).toBeUndefined();
   const left = await p.left(before);
   expect(left.filter((each) => each.startsWith("+") && each.includes(id))).toEqual([]);
-  for (const table of ["instance", "nic", "disk", "instance_user_data"]) {
+  for (const table of ["instance", "nic", "disk", "sealed_user_data"]) {
     expect(left.filter((each) => each.startsWith(`- ${table}:`))).toHaveLength(1);
   }
 }
@@ -129,7 +129,7 @@ export const SCENARIOS: readonly Scenario[] = [
     expectDone: async (p, begun) => {
       await expectState(p, begun, "running");
       const added = (await p.left(begun.before)).filter((each) => each.startsWith("+"));
-      for (const table of ["instance", "nic", "disk", "instance_user_data"]) {
+      for (const table of ["instance", "nic", "disk", "sealed_user_data"]) {
         expect(added.filter((each) => each.startsWith(`+ ${table}:`))).toHaveLength(1);
       }
     },

@@ -225,7 +225,7 @@ export async function openInstanceSagas(ground: Ground) {
       image_id: image.id,
       primary_subnet_id: subnet.id,
       ssh_key_ids: [],
-      user_data: "#cloud-config",
+      sealed_user_data: "s1.sealed",
       nics: [{
         id: randomUUID(),
         mac: null,

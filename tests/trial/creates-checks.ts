@@ -45,7 +45,7 @@ export const CREATE_RULES: Readonly<Record<string, string>> = {
   "no NIC, disk, user data or job is left of an instance that is not there": `
     select 'nic' as what, id::text from nic where instance_id not in (select id from instance)
     union all select 'disk', id::text from disk where instance_id not in (select id from instance)
-    union all select 'user data', instance_id::text from instance_user_data
+    union all select 'user data', instance_id::text from sealed_user_data
      where instance_id not in (select id from instance)
     union all select 'job', id::text from job
      where payload ? 'instance_id' and (payload->>'instance_id')::uuid not in (select id from instance)

@@ -89,7 +89,7 @@ export function createdInstance(g: Place, newId: () => string, name: string): Me
     image_id: g.image,
     primary_subnet_id: g.subnet,
     ssh_key_ids: [],
-    user_data: null,
+    sealed_user_data: null,
     nics: [{
       id: newId(),
       mac: null,

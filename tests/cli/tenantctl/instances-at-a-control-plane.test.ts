@@ -4,7 +4,9 @@ import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createMint } from "../../../src/auth/mint.ts";
 import { type Cloud, GIB, openCloud } from "../../compute/cloud.ts";
+import { SECRET_KEY } from "../../harness/control-plane.ts";
 import { openTenant } from "../../tenancy/tenant.ts";
 import { serverOf } from "../at-plane.ts";
 import { ENDPOINT, type FakeOptions, fakeWorld } from "../fake-world.ts";
@@ -65,8 +67,9 @@ test("a tenant makes an instance by name, finds its address, works with it and d
   const lines = (state: string) =>
     `id:         ${id}\nname:       web-1\nlifecycle:  {"state":"${state}"}\nimage:      ${image_id}\n`;
   expect(made).toBe(lines("running"));
-  const stored = await a.t.db.query("select user_data from instance_user_data where instance_id = $1", [id]);
-  expect(stored.rows).toEqual([{ user_data: "#cloud-config\nhostname: web-1\n" }]);
+  const stored = await a.t.db.query("select sealed from sealed_user_data where instance_id = $1", [id]);
+  const { openUserData } = createMint(Buffer.from(SECRET_KEY, "hex"));
+  expect(openUserData(id, stored.rows[0].sealed)).toBe("#cloud-config\nhostname: web-1\n");
 
   expect(await printed("instance list --state RUNNING --no-headers")).toBe(
     `${id}  web-1  {"state":"running"}  ${image_id}\n`,

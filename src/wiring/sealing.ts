@@ -1,0 +1,28 @@
+// Seals what releases before this one stored in the clear. Every process does it before it serves; several may at once.
+import type { Mint } from "../auth/mint.ts";
+import type { Db } from "../db/pool.ts";
+
+/** A row holds at most 64 KiB, and a batch must end within the limit of a statement. */
+const BATCH_ROWS = 100;
+
+const BATCH = `select instance_id, plain from sealed_user_data where plain is not null
+  order by instance_id limit ${BATCH_ROWS} for update skip locked`;
+const SEAL = `update sealed_user_data d set plain = null, sealed = v.sealed
+  from unnest($1::uuid[], $2::text[]) as v(instance_id, sealed) where d.instance_id = v.instance_id`;
+
+/**
+ * Seals the user data of instances that were made by release 0.1.0. Each batch is a transaction, so a server that is
+ * killed goes on where it was. Rows that another process has in hand are left to that process.
+ */
+export async function sealPlainUserData(db: Db, { sealUserData }: Pick<Mint, "sealUserData">): Promise<void> {
+  for (let sealed = BATCH_ROWS; sealed === BATCH_ROWS;) {
+    sealed = await db.withClient(async (client) => {
+      await client.query("begin");
+      const { rows } = await client.query<{ instance_id: string; plain: string }>(BATCH);
+      const ids = rows.map(({ instance_id }) => instance_id);
+      await client.query(SEAL, [ids, rows.map(({ instance_id, plain }) => sealUserData(instance_id, plain))]);
+      await client.query("commit");
+      return rows.length;
+    });
+  }
+}
