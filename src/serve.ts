@@ -24,7 +24,7 @@ async function serve(): Promise<void> {
     ? await startEmbedded({ dataDir: config.dataDir, note: (text) => logger.info(text) })
     : null;
   const plane = await openControlPlane({
-    config,
+    config: embedded === null ? config : { ...config, ownerUrl: embedded.ownerUrl },
     databaseUrl: config.databaseUrl ?? embedded?.url ?? "",
     resident: true,
   });

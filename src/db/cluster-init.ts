@@ -24,7 +24,10 @@ export type Cluster = {
   readonly durable: boolean;
 };
 
-/** Makes the cluster when it is missing, checks that these programs can run it otherwise. Answers the password. */
+/**
+ * Makes the cluster when it is missing, checks that these programs can run it otherwise. Answers the password of its
+ * superuser.
+ */
 export async function ensureCluster(made: Cluster): Promise<string> {
   const { folder, binaries, user } = made;
   const place = dirname(folder.cluster);
@@ -76,8 +79,14 @@ async function initCluster({ folder, binaries, user, durable }: Cluster): Promis
     ];
     const [program, ...rest] = user.wrap(argv);
     await execFileAsync(program, rest, { cwd: dirname(folder.cluster), env: bareEnvironment(), ...user.ids });
-    await createDatabase({ folder, binaries, user, durable }, growing);
+    await inSingleUserMode({ folder, binaries, user, durable }, {
+      pgdata: growing,
+      database: "postgres",
+      statements: [`create database ${DATABASE}`],
+    });
     await writeSecret(folder.password, password);
+    // Of a cluster that is gone.
+    await rm(folder.logins, { force: true });
     await rename(growing, folder.cluster);
     return password;
   } catch (error) {
@@ -90,10 +99,22 @@ async function initCluster({ folder, binaries, user, durable }: Cluster): Promis
   }
 }
 
-/** In single-user mode, so that nobody can connect before the cluster is whole. */
-function createDatabase({ folder, binaries, user, durable }: Cluster, pgdata: string): Promise<void> {
+export type SingleUserRun = {
+  readonly pgdata: string;
+  readonly database: string;
+  /** Each without its semicolon; line ends are blanks. */
+  readonly statements: readonly string[];
+};
+
+/**
+ * Runs statements as the superuser while no server runs: nobody can connect meanwhile, and the superuser needs no login.
+ * Throws an Error with PostgreSQL's words.
+ */
+export function inSingleUserMode({ folder, binaries, user, durable }: Cluster, run: SingleUserRun): Promise<void> {
   const [program, ...rest] = user.wrap([
-    ...[binaries.postgres, "--single", "-D", pgdata, "-c", `fsync=${durable ? "on" : "off"}`, "postgres"],
+    ...[binaries.postgres, "--single", "-D", run.pgdata, "-c", `fsync=${durable ? "on" : "off"}`],
+    // A statement that fails may hold a password.
+    ...["-c", "log_min_error_statement=panic", run.database],
   ]);
   const child = spawn(program, rest, {
     cwd: dirname(folder.cluster),
@@ -103,7 +124,8 @@ function createDatabase({ folder, binaries, user, durable }: Cluster, pgdata: st
   });
   let printed = "";
   child.stderr.on("data", (chunk) => printed += chunk);
-  child.stdin.end(`create database ${DATABASE};\n`);
+  child.stdin.on("error", () => {}); // It ended early: how is told below.
+  child.stdin.end(run.statements.map((each) => `${each.replace(/\s+/g, " ").trim()};\n`).join(""));
   return new Promise((done, fail) => {
     child.on("error", fail);
     // Single-user mode ends with 0 whatever the statement did; what it printed tells.
@@ -115,7 +137,7 @@ function createDatabase({ folder, binaries, user, durable }: Cluster, pgdata: st
 }
 
 /** Gives the files to the user that will run the server, when they are not its own yet. */
-async function ownBy(user: PostgresUser, path: string): Promise<void> {
+export async function ownBy(user: PostgresUser, path: string): Promise<void> {
   if (user.owner === null) return;
   const { uid, gid } = user.owner;
   const now = await stat(path);

@@ -2,7 +2,10 @@
 // it ends. A server found running in it therefore has no owner, and is stopped before a new one starts.
 //
 //   owner.lock     the lock; the owner's pid inside, for people
-//   password, url  how to reach the server, 0600; url only while it runs
+//   url            how the control plane reaches the server, 0600, only while it runs
+//   owner-url      the same for the owner of the tables: migrations, and dumps by pg_dump
+//   logins         the passwords of both, 0600
+//   password       the password of PostgreSQL's superuser, 0600: nothing logs in as it
 //   postgres.log   what the server prints
 //   pg/            PostgreSQL's own files
 //   place          where pg/ is instead, when the user that runs PostgreSQL cannot enter this folder
@@ -17,7 +20,9 @@ export type DataFolder = {
   readonly cluster: string;
   readonly log: string;
   readonly password: string;
+  readonly logins: string;
   readonly url: string;
+  readonly ownerUrl: string;
   readonly place: string;
   /** Gives the folder up. */
   release(): void;
@@ -58,7 +63,9 @@ function folderAt(path: string, clusterPlace: string, release: () => void): Data
     cluster: join(clusterPlace, "pg"),
     log: join(path, "postgres.log"),
     password: join(path, "password"),
+    logins: join(path, "logins"),
     url: join(path, "url"),
+    ownerUrl: join(path, "owner-url"),
     place: join(path, "place"),
     release,
   };

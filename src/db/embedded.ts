@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { bareEnvironment } from "./bare-environment.ts";
 import { type Cluster, copyBinaries, DATABASE, ensureCluster, SUPERUSER } from "./cluster-init.ts";
+import { ensureLogins, OWNER_LOGIN, SERVER_LOGIN, writeHostRules } from "./cluster-logins.ts";
 import {
   type DataFolder,
   rotateLog,
@@ -27,13 +28,19 @@ export type EmbeddedOptions = {
   readonly port?: number;
   /** PostgreSQL settings that win over ours, for example `{ fsync: "off" }` in tests. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Lets the superuser log in, for tests that make databases and roles. Without it nothing logs in as the superuser. */
+  readonly superuser?: boolean;
   /** Told what an operator should know, in one line. Default: standard error. */
   readonly note?: (line: string) => void;
 };
 
 export type EmbeddedPostgres = {
-  /** Holds the password: never log it. Also in the file `url` of the data folder while the server runs. */
+  /** Of the login that the control plane works with. It holds the password: never log it. Also in the file `url`. */
   readonly url: string;
+  /** Of the login that owns the database and its tables, for migrations. Also in the file `owner-url`. */
+  readonly ownerUrl: string;
+  /** Null unless the options let the superuser log in. */
+  readonly superuserUrl: string | null;
   readonly pid: number;
   /** Settles when the server has ended, wished or not, with how it ended. */
   readonly ended: Promise<string>;
@@ -63,10 +70,15 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     await stopOrphan(cluster.folder.cluster);
     await rotateLog(folder.log);
     const password = await ensureCluster(cluster);
-    const server = await startWithRetry(cluster, options);
-    const url = `postgres://${SUPERUSER}:${password}@127.0.0.1:${server.port}/${DATABASE}`;
+    const logins = await ensureLogins(cluster);
+    const hba_file = await writeHostRules(cluster, options.superuser === true);
+    const server = await startWithRetry(cluster, { ...options, settings: { ...options.settings, hba_file } });
+    const urlOf = (user: string, secret: string) => `postgres://${user}:${secret}@127.0.0.1:${server.port}/${DATABASE}`;
+    const [url, ownerUrl] = [urlOf(SERVER_LOGIN, logins.server), urlOf(OWNER_LOGIN, logins.owner)];
     await writeSecret(folder.url, url);
-    return { url, pid: server.pid, ended: server.ended, stop: stopOnce(server, folder) };
+    await writeSecret(folder.ownerUrl, ownerUrl);
+    const superuserUrl = options.superuser === true ? urlOf(SUPERUSER, password) : null;
+    return { url, ownerUrl, superuserUrl, pid: server.pid, ended: server.ended, stop: stopOnce(server, folder) };
   } catch (error) {
     folder.release();
     throw error;
@@ -137,7 +149,7 @@ function stopOnce(server: PostgresProcess, folder: DataFolder): () => Promise<vo
       throw new Error(`The database server (pid ${server.pid}) does not stop. Its data is in ${folder.path}.`);
     }
     await server.ended;
-    await rm(folder.url, { force: true });
+    for (const path of [folder.url, folder.ownerUrl]) await rm(path, { force: true });
     folder.release();
   };
   return () => stopping ??= stop();

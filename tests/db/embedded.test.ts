@@ -48,14 +48,14 @@ async function goneWithin(pid: number, limit_ms: number): Promise<boolean> {
 
 test("data and password outlive a stop and a start", async () => {
   const first = await startEmbedded({ dataDir: folder.path, settings });
-  await answers(first.url, "create table kept as select 42 as answer");
+  await answers(first.ownerUrl, "create table kept as select 42 as answer");
   await first.stop();
   await first.stop();
   expect(isAlive(first.pid)).toBe(false);
   const second = await startEmbedded({ dataDir: folder.path, settings });
   try {
     expect(new URL(second.url).password).toBe(new URL(first.url).password);
-    expect(await answers(second.url, "select answer from kept")).toBe(42);
+    expect(await answers(second.ownerUrl, "select answer from kept")).toBe(42);
   } finally {
     await second.stop();
   }
@@ -64,7 +64,7 @@ test("data and password outlive a stop and a start", async () => {
 test("S-44: secrets are readable by their owner alone, and a wrong password is refused", async () => {
   const server = await startEmbedded({ dataDir: folder.path, settings });
   try {
-    for (const name of ["password", "url"]) {
+    for (const name of ["password", "logins", "url", "owner-url"]) {
       expect((await stat(join(folder.path, name))).mode & 0o777).toBe(0o600);
     }
     expect(await readFile(join(folder.path, "url"), "utf8")).toBe(server.url);
@@ -79,8 +79,8 @@ test("S-44: secrets are readable by their owner alone, and a wrong password is r
 test("the server flushes to the disk unless told otherwise", async () => {
   const server = await startEmbedded({ dataDir: folder.path });
   try {
-    expect(await answers(server.url, "select current_setting('fsync')")).toBe("on");
-    expect(await answers(server.url, "select current_setting('deadlock_timeout')")).toBe("200ms");
+    expect(await answers(server.ownerUrl, "select current_setting('fsync')")).toBe("on");
+    expect(await answers(server.ownerUrl, "select current_setting('deadlock_timeout')")).toBe("200ms");
   } finally {
     await server.stop();
   }
@@ -116,7 +116,7 @@ test("a server whose owner and watcher died is stopped before a new one starts",
   const server = await startEmbedded({ dataDir: folder.path, settings });
   try {
     expect(isAlive(pid)).toBe(false);
-    expect(await answers(server.url, "select answer from kept")).toBe(42);
+    expect(await answers(server.ownerUrl, "select answer from kept")).toBe(42);
   } finally {
     await server.stop();
   }
@@ -128,7 +128,7 @@ test("an unfinished first start is begun anew", async () => {
   await rename(join(folder.path, "pg"), join(folder.path, "pg.new"));
   const again = await startEmbedded({ dataDir: folder.path, settings });
   try {
-    expect(await answers(again.url, "select current_database()")).toBe("berth");
+    expect(await answers(again.ownerUrl, "select current_database()")).toBe("berth");
   } finally {
     await again.stop();
   }

@@ -118,6 +118,10 @@ test("an owner with CREATEROLE makes the roles, and one without acts as itself",
   // Roles belong to a whole server, so this needs one that has none yet.
   const cluster = await ownCluster({ fsync: "off" });
   try {
+    const admin = await openClient({ url: cluster.url });
+    await admin.query("drop owned by berth_app, berth_reader");
+    await admin.query("drop role berth_app, berth_reader");
+    await admin.end();
     const without = await ownedDatabase(cluster.url, "nocreaterole");
     expect(await whoAfterMigration(without)).toBe(new URL(without).username);
     expect(await whoAfterMigration(await ownedDatabase(cluster.url, "createrole"))).toBe("berth_app");

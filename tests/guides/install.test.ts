@@ -33,12 +33,16 @@ function isIn(root: string, path: string): boolean {
   return lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
 }
 
-/** What the guide tells the database's administrator to do, with another name, since the tests share one server. */
-async function guidesDatabase(): Promise<FreshDatabase> {
+/**
+ * What the guide has the database's administrator do, with other names, since the tests share one server. The two roles
+ * that migrations know by name are there already.
+ */
+async function guidesDatabase(): Promise<FreshDatabase & { readonly ownerUrl: string }> {
   const name = `guide_${randomBytes(6).toString("hex")}`;
   const guide = await readFile(join(ROOT, "src/guides/install.md"), "utf8");
   const [block = expect.fail("the guide makes no database")] = settingsIn(guide, "sql");
-  const statements = replaced(block, { "berth": name }).split(";").map((each) => each.trim()).filter(Boolean);
+  const statements = block.replace(/\bberth(?!_app|_reader)/g, name).split(";").map((each) => each.trim())
+    .filter((each) => each !== "" && !/^create role berth_/.test(each));
   const asAdministrator = async (texts: readonly string[]) => {
     const client = await openClient({ url: inject("serverUrl"), statementLimit_ms: 60_000, lockLimit_ms: 60_000 });
     try {
@@ -48,12 +52,12 @@ async function guidesDatabase(): Promise<FreshDatabase> {
     }
   };
   await asAdministrator(statements);
-  const url = new URL(databaseUrl(inject("serverUrl"), name));
-  url.username = name;
-  url.password = "change-this";
+  const urlOf = (username: string, password: string) =>
+    Object.assign(new URL(databaseUrl(inject("serverUrl"), name)), { username, password }).href;
   return {
-    url: url.href,
-    drop: () => asAdministrator([`drop database ${name} with (force)`, `drop role ${name}`]),
+    url: urlOf(name, "change-this"),
+    ownerUrl: urlOf(`${name}_owner`, "change-this-owner"),
+    drop: () => asAdministrator([`drop database ${name} with (force)`, `drop role ${name}, ${name}_owner`]),
   };
 }
 
@@ -62,7 +66,8 @@ test("the guide to installing holds: from a database and packages to an operator
   const database = await guidesDatabase();
   try {
     const packages = await packagesIn(join(folder.path, "packages"));
-    const env = { BERTH: berth(), DATABASE_URL: database.url, ...packages?.env };
+    const urls = { DATABASE_URL: database.url, BERTH_OWNER_DATABASE_URL: database.ownerUrl };
+    const env = { BERTH: berth(), ...urls, ...packages?.env };
     const instead = { "8080": String(await guidePort()), ...packages?.instead ?? WITHOUT_PACKAGES };
     await runGuides(["install"], { folder: folder.path, env, instead });
     if (packages === null) return;
@@ -76,13 +81,14 @@ test("the guide to installing holds: from a database and packages to an operator
 
 test("the package's settings name the database that the guide makes", async () => {
   const settings = await readFile(join(ROOT, "cli/release/files/control-plane.env"), "utf8");
-  const address = /^DATABASE_URL=(\S+)$/m.exec(settings)?.[1];
   const guide = await readFile(join(ROOT, "src/guides/install.md"), "utf8");
-  expect(guide).toContain(`\`${address}\``);
-  expect(address).toContain("//berth:change-this@");
-  expect(settingsIn(guide, "sql")).toEqual([
-    "create role berth login createrole password 'change-this';\ncreate database berth owner berth;",
-  ]);
+  const [block = ""] = settingsIn(guide, "sql");
+  for (const variable of ["DATABASE_URL", "BERTH_OWNER_DATABASE_URL"]) {
+    const address = new RegExp(`^${variable}=(\\S+)$`, "m").exec(settings)?.[1] ?? expect.fail(variable);
+    expect(guide).toContain(`\`${address}\``);
+    const { username, password } = new URL(address);
+    expect(block).toContain(`create role ${username} login password '${password}'`);
+  }
 });
 
 test("the guide to the image index holds, with a recorded web in place of the vendors'", async (context) => {

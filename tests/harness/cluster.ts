@@ -5,7 +5,7 @@ import { freePort } from "../../src/db/postgres-process.ts";
 import { databaseFolder } from "./temporary-folder.ts";
 
 export type OwnCluster = {
-  /** The same after a restart. */
+  /** The superuser's, for making databases and roles. The same after a restart. */
   readonly url: string;
   readonly dataDir: string;
   pid(): number;
@@ -19,10 +19,10 @@ export type OwnCluster = {
 
 export async function ownCluster(settings: EmbeddedOptions["settings"] = {}): Promise<OwnCluster> {
   const folder = await databaseFolder("cluster");
-  const options = { dataDir: folder.path, port: await freePort(), settings };
+  const options = { dataDir: folder.path, port: await freePort(), settings, superuser: true };
   let server: EmbeddedPostgres = await startEmbedded(options);
   return {
-    url: server.url,
+    url: server.superuserUrl!,
     dataDir: folder.path,
     pid: () => server.pid,
     async kill(signal) {

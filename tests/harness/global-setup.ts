@@ -28,12 +28,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const data = await databaseFolder("test-server");
   await chmod(data.path, 0o711);
   process.env[RUN_PLACE] = data.path;
-  const server = await startEmbedded({ dataDir: join(data.path, "server"), settings: SETTINGS });
-  const client = await openClient({ url: server.url });
+  const server = await startEmbedded({ dataDir: join(data.path, "server"), settings: SETTINGS, superuser: true });
+  const serverUrl = server.superuserUrl!;
+  const client = await openClient({ url: serverUrl });
   await client.query(`create database ${TEMPLATE}`);
   await client.end();
-  await migrate(databaseUrl(server.url, TEMPLATE));
-  project.provide("serverUrl", server.url);
+  await migrate(databaseUrl(serverUrl, TEMPLATE));
+  project.provide("serverUrl", serverUrl);
   return async () => {
     await server.stop();
     await data.remove();

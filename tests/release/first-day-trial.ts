@@ -115,14 +115,15 @@ async function remove(root: DebianRoot): Promise<void> {
 
 async function trial(): Promise<void> {
   const folder = await temporaryFolder("first-day");
-  const postgres = await startEmbedded({ dataDir: join(folder.path, "postgres") });
+  const postgres = await startEmbedded({ dataDir: join(folder.path, "postgres"), superuser: true });
   const release = values.release ?? await build(folder.path);
   console.log(`ok  the release is ${values.release === undefined ? "built" : "there"}`);
   const root = await debianRoot(join(folder.path, "debian"));
   try {
     await install(root, release);
     // Port 0: a free one, which it tells.
-    await configure(root, { DATABASE_URL: await makeDatabase(postgres.url), PORT: "0" });
+    const database = await makeDatabase(postgres.superuserUrl!);
+    await configure(root, { DATABASE_URL: database, BERTH_OWNER_DATABASE_URL: database, PORT: "0" });
     const service = await startUnit(root, "berth-control-plane.service");
     try {
       console.log(`ok  the service runs as ${service.user} with ${service.permissions}`);

@@ -144,6 +144,7 @@ describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT
     const own = Object.fromEntries(unit.one("Environment").split(" ").map((pair) => pair.split("=")));
     const env = environment({
       DATABASE_URL: database.url,
+      BERTH_OWNER_DATABASE_URL: database.url,
       PORT: "0",
       BERTH_ROOT_KEY: ROOT_KEY,
       BERTH_SECRET_KEY: "5e".repeat(32),

@@ -1,33 +1,66 @@
-// What the server may do in its database, as a user that is no more than berth_app. Reliability rule S-37.
-import { randomBytes } from "node:crypto";
+// What the server may do in its database, tried as the login that a running server works with. Reliability rule S-37.
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Db, openPool, sqlState } from "../../src/db/pool.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { settingsIn } from "../guides/guide.ts";
+import { ownCluster } from "../harness/cluster.ts";
+import { databaseUrl } from "../harness/database-url.ts";
+import { startServer } from "../harness/server-process.ts";
+import { databaseFolder } from "../harness/temporary-folder.ts";
 
-const USER = `probe_${randomBytes(6).toString("hex")}`;
-let database: FreshDatabase;
-let owner: Db;
-let app: Db;
+/** In the statements below, the login that the server works with. */
+const SELF = "SELF";
+const LIMIT_MS = 120_000;
 
-beforeAll(async () => {
-  database = await freshDatabase();
-  owner = openPool({ url: database.url, connectionsMax: 2 });
-  // Rights of a database do not go into its copies.
-  await owner.query(await readFile("migrations/0032_no_temporary_tables.sql", "utf8"));
-  await owner.query(`create role ${USER} login password 'probe' in role berth_app`);
-  const url = new URL(database.url);
-  url.username = USER;
-  url.password = "probe";
-  app = openPool({ url: url.href, role: "berth_app", connectionsMax: 2 });
-});
+/** One way to run the server: as what it works, and as whom tests look. */
+type Place = {
+  readonly login: string;
+  /** The address that the server works with. */
+  readonly url: string;
+  readonly ownerUrl: string;
+  remove(): Promise<void>;
+};
 
-afterAll(async () => {
-  await app.close();
-  await owner.query(`drop role ${USER}`);
-  await owner.close();
-  await database.drop();
-});
+/** `task start` without DATABASE_URL: the embedded PostgreSQL. */
+async function embedded(): Promise<Place> {
+  const folder = await databaseFolder("roles");
+  const server = await startServer({ task: true, env: { BERTH_DATA_DIR: folder.path, DATABASE_URL: undefined } });
+  const read = (name: string) => readFile(join(folder.path, name), "utf8");
+  const [url, ownerUrl] = await Promise.all([read("url"), read("owner-url")]);
+  return {
+    ...{ login: new URL(url).username, url, ownerUrl },
+    async remove() {
+      await server.stop();
+      await folder.remove();
+    },
+  };
+}
+
+/** `task start` on a PostgreSQL that was prepared by the statements of the guide to installing. */
+async function guided(): Promise<Place> {
+  const cluster = await ownCluster({ fsync: "off" });
+  const administrator = openPool({ url: cluster.url, connectionsMax: 1 });
+  // The guide is for a server that knows nothing of Berth, and this one's superuser has the name of the guide's login.
+  await administrator.query("drop owned by berth_app, berth_reader, berth_owner, berth_server");
+  await administrator.query("alter database berth owner to berth");
+  await administrator.query("drop role berth_app, berth_reader, berth_owner, berth_server");
+  const [block = ""] = settingsIn(await readFile("src/guides/install.md", "utf8"), "sql");
+  const statements = block.replace(/\bberth\b/g, "site").split(";").map((each) => each.trim()).filter(Boolean);
+  for (const each of statements) await administrator.query(each);
+  await administrator.close();
+  const urlOf = (username: string, password: string) =>
+    Object.assign(new URL(databaseUrl(cluster.url, "site")), { username, password }).href;
+  const [url, ownerUrl] = [urlOf("site", "change-this"), urlOf("berth_owner", "change-this-owner")];
+  const server = await startServer({ task: true, env: { DATABASE_URL: url, BERTH_OWNER_DATABASE_URL: ownerUrl } });
+  return {
+    ...{ login: "site", url, ownerUrl },
+    async remove() {
+      await server.stop();
+      await cluster.remove();
+    },
+  };
+}
 
 const FORBIDDEN = [
   "create table t (id int)",
@@ -52,7 +85,7 @@ const FORBIDDEN = [
   "alter table cn owner to berth_app",
   "alter table cn disable row level security",
   "alter role berth_app superuser",
-  `alter role ${USER} createrole`,
+  `alter role ${SELF} createrole`,
   "alter system set fsync = off",
   "alter function berth_now() rename to other_now",
   "drop table cn",
@@ -71,8 +104,11 @@ const FORBIDDEN = [
   "delete from server_secret",
   "update schema_migration set sha256 = ''",
   "delete from schema_migration",
-  "set role berth",
-  "set session authorization berth",
+  "set role berth_owner",
+  "set session authorization berth_owner",
+  `grant berth_owner to ${SELF}`,
+  "grant pg_read_all_data to berth_app",
+  "grant truncate on cn to berth_app",
   "set session_replication_role = replica",
   "copy cn to program 'cat'",
   "copy cn from '/etc/passwd'",
@@ -80,65 +116,111 @@ const FORBIDDEN = [
   "select pg_read_file('PG_VERSION')",
   "select pg_ls_dir('.')",
   "select lo_import('/etc/passwd')",
-  "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'berth' limit 1",
+  "select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'checkpointer'",
   "select pg_reload_conf()",
   "select rolpassword from pg_authid",
   "vacuum full cn",
 ] as const;
 
-describe("S-37: the application", () => {
+const PLACES = [["the embedded PostgreSQL", embedded], ["a PostgreSQL as the guide prepares it", guided]] as const;
+
+describe.each(PLACES)("S-37: the application, started by `task start` on %s,", (_name, open) => {
+  let place: Place;
+  let owner: Db;
+  /** The login itself, as a statement that resets the role would be, and the role that the server takes. */
+  const sessions = new Map<string, Db>();
+
+  beforeAll(async () => {
+    place = await open();
+    owner = openPool({ url: place.ownerUrl, connectionsMax: 2 });
+    sessions.set("its login", openPool({ url: place.url, connectionsMax: 2 }));
+    sessions.set("its role", openPool({ url: place.url, role: "berth_app", connectionsMax: 2 }));
+  }, LIMIT_MS);
+  afterAll(async () => {
+    for (const each of [...sessions.values(), owner]) await each?.close();
+    await place?.remove();
+  }, LIMIT_MS);
+
   test.each(FORBIDDEN)("may not: %s", async (sql) => {
-    // A table of nobody else's: the right is missing, not the table. `vacuum` passes over what it may not touch.
-    const outcome = await app.query(sql).then(() => "done", sqlState);
-    if (sql.startsWith("vacuum")) return expect(await lastVacuum()).toBeNull();
-    expect(outcome).toBe("42501");
+    for (const [as, session] of sessions) {
+      const outcome = await session.query(sql.replaceAll(SELF, place.login)).then(() => "done", sqlState);
+      // `vacuum` passes over what it may not touch.
+      if (sql.startsWith("vacuum")) expect([as, await lastVacuum()]).toEqual([as, null]);
+      else expect([as, outcome]).toEqual([as, "42501"]);
+    }
   });
 
   test("was asked for at least the 40 statements that the rule asks for", () => {
     expect(FORBIDDEN.length).toBeGreaterThanOrEqual(40);
   });
 
-  test("has on every table what its work needs, and nothing else on any", async () => {
-    const usual = "SELECT INSERT UPDATE DELETE";
-    const { rows } = await owner.query<{ name: string; rights: string; read: string }>(
-      `select c.relname as name, ${rightsOf("berth_app")} as rights, ${rightsOf("berth_reader")} as read
+  test("acts as the role, and the statements fail for the right that is missing: the owner may", async () => {
+    expect(await userOf(sessions.get("its role")!)).toEqual({ session_user: place.login, current_user: "berth_app" });
+    expect(await userOf(sessions.get("its login")!)).toEqual({ session_user: place.login, current_user: place.login });
+    for (const sql of ["create table t (id int)", "truncate audit_event", "delete from transition", "drop table t"]) {
+      expect([sql, await owner.query(sql).then(() => "done", sqlState)]).toEqual([sql, "done"]);
+    }
+  });
+
+  test("has the roles and the grants of the file, and no others", async () => {
+    const { rows: roles } = await owner.query(
+      `select rolname, rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication, rolbypassrls,
+              array(select format('%s%s%s', g.rolname, case when m.inherit_option then ' inherit' else '' end,
+                                  case when m.admin_option then ' admin' else '' end)
+                      from pg_auth_members m join pg_roles g on g.oid = m.roleid where m.member = r.oid order by 1) as "in"
+         from pg_roles r where rolname in ('berth_app', 'berth_reader', $1) order by rolname`,
+      [place.login],
+    );
+    const { rows: grants } = await owner.query<{ name: string; app: string; login: string; reader: string }>(
+      `select c.relname as name, ${rightsOf("berth_app")} as app, ${rightsOf(place.login)} as login,
+              ${rightsOf("berth_reader")} as reader
          from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')
           and not c.relispartition order by c.relname`,
     );
-    expect(rows.length).toBeGreaterThan(40);
-    expect(Object.fromEntries(rows.filter(({ rights }) => rights !== usual).map(({ name, rights }) => [name, rights])))
-      .toEqual({
-        audit_event: "SELECT INSERT",
-        audit_head: "SELECT UPDATE",
-        schema_migration: "SELECT",
-        server_secret: "SELECT INSERT",
-        transition: "SELECT INSERT",
-      });
-    const unread = rows.filter(({ read }) => read !== "SELECT");
-    expect(unread.map(({ name, read }) => [name, read])).toEqual([["server_secret", ""]]);
+    expect(grants.length).toBeGreaterThan(40);
+    expect(grants.filter(({ app, login }) => app !== login)).toEqual([]);
+    const { rows: owned } = await owner.query(
+      `select relname as name from pg_class where pg_get_userbyid(relowner) = any($1)
+       union all select proname from pg_proc where pg_get_userbyid(proowner) = any($1)
+       union all select nspname from pg_namespace where pg_get_userbyid(nspowner) = any($1)
+       union all select datname from pg_database where pg_get_userbyid(datdba) = any($1)`,
+      [["berth_app", "berth_reader", place.login]],
+    );
+    expect(owned).toEqual([]);
+    const lines = [
+      ...roles.map((role) => JSON.stringify(role).replaceAll(`"${place.login}"`, `"the login"`)),
+      ...grants.map(({ name, app, reader }) => `${name}: app ${app || "nothing"}; reader ${reader || "nothing"}`),
+    ];
+    await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot("__snapshots__/roles-and-grants.txt");
   });
 
-  test("is nobody special, cannot log in by itself, and owns nothing", async () => {
-    const { rows } = await owner.query(
-      `select rolname, rolsuper, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication, rolbypassrls,
-              (select count(*) from pg_class where relowner = r.oid) + (select count(*) from pg_proc where proowner = r.oid)
-              + (select count(*) from pg_namespace where nspowner = r.oid) as owned
-         from pg_roles r where rolname in ('berth_app', 'berth_reader') order by rolname`,
+  test("rewrites no record of what happened, and no table may be emptied at once", async () => {
+    const { rows } = await owner.query<{ name: string; rights: string }>(
+      `select c.relname as name, ${rightsOf(place.login)} as rights from pg_class c
+        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') order by c.relname`,
     );
-    const none = { rolsuper: false, rolcreaterole: false, rolcreatedb: false, rolcanlogin: false };
-    const rest = { rolreplication: false, rolbypassrls: false, owned: 0 };
-    expect(rows).toEqual(["berth_app", "berth_reader"].map((rolname) => ({ rolname, ...none, ...rest })));
+    expect(rows.filter(({ rights }) => /TRUNCATE|REFERENCES|TRIGGER/.test(rights))).toEqual([]);
+    const rights = Object.fromEntries(rows.map(({ name, rights }) => [name, rights]));
+    expect(rights).toMatchObject({
+      audit_event: "SELECT INSERT",
+      audit_head: "SELECT UPDATE",
+      schema_migration: "SELECT",
+      server_secret: "SELECT INSERT",
+      transition: "SELECT INSERT",
+    });
   });
+
+  async function lastVacuum(): Promise<unknown> {
+    const { rows } = await owner.query("select last_vacuum from pg_stat_user_tables where relname = 'cn'");
+    return rows[0].last_vacuum;
+  }
 });
+
+const userOf = async (db: Db) => (await db.query("select session_user::text, current_user::text")).rows[0];
 
 /** The rights that a role has on the table `c`, in words. */
 function rightsOf(role: string): string {
   const words = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"];
   const each = words.map((word) => `case when has_table_privilege('${role}', c.oid, '${word}') then '${word}' end`);
   return `concat_ws(' ', ${each.join(", ")})`;
-}
-
-async function lastVacuum(): Promise<unknown> {
-  const { rows } = await owner.query("select last_vacuum from pg_stat_user_tables where relname = 'cn'");
-  return rows[0].last_vacuum;
 }

@@ -2,6 +2,6 @@
 import process from "node:process";
 import { startEmbedded } from "../../../src/db/embedded.ts";
 
-const { pid, url } = await startEmbedded({ dataDir: process.argv[2]!, settings: { fsync: "off" } });
-console.log(JSON.stringify({ pid, url }));
+const { pid, ownerUrl } = await startEmbedded({ dataDir: process.argv[2]!, settings: { fsync: "off" } });
+console.log(JSON.stringify({ pid, url: ownerUrl }));
 setInterval(() => {}, 60_000);
