@@ -24,13 +24,25 @@ function login(name: string, password: string, inherit: "inherit" | "noinherit")
   return [ROLE(name), `alter role ${name} login ${inherit} ${PLAIN} password '${password}'`];
 }
 
+/** What migrations/0001_roles.sql says of tables to come; it holds for the role that said it. */
+const DEFAULT_RIGHTS = [
+  ["select, insert, update, delete on tables", "berth_app"],
+  ["usage on sequences", "berth_app"],
+  ["execute on functions", "berth_app"],
+  ["select on tables", "berth_reader"],
+].map(([rights, role]) =>
+  `alter default privileges for role ${OWNER_LOGIN} in schema public grant ${rights} to ${role}`
+);
+
 /**
  * Release 0.1.0 migrated as the superuser, which owns what it made. PostgreSQL refuses to reassign all that the superuser
- * of initdb owns at once, since its own tables are among it.
+ * of initdb owns at once, since its own tables are among it. Before the first migration there is nothing to take over,
+ * and the rights of tables to come must wait: the migrations' own record is made before them.
  */
 const TAKE_OVER = `do $$
 declare each record;
 begin
+  if to_regclass('public.schema_migration') is null then return; end if;
   for each in
     select format('alter %s %s owner to ${OWNER_LOGIN}',
                   case relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence'
@@ -42,26 +54,21 @@ begin
                         and d.refclassid = 'pg_class'::regclass and d.deptype in ('a', 'i') and c.relkind = 'S')
     union all
     select format('alter routine %s owner to ${OWNER_LOGIN}', oid::regprocedure)
-      from pg_proc where pronamespace = 'public'::regnamespace and pg_get_userbyid(proowner) <> '${OWNER_LOGIN}'
+      from pg_proc p where pronamespace = 'public'::regnamespace and pg_get_userbyid(proowner) <> '${OWNER_LOGIN}'
+       and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid
+                        and d.deptype = 'e')
     union all
     select format('alter type %s owner to ${OWNER_LOGIN}', t.oid::regtype)
       from pg_type t left join pg_class c on c.oid = t.typrelid
      where typnamespace = 'public'::regnamespace and pg_get_userbyid(typowner) <> '${OWNER_LOGIN}'
        and (typtype in ('e', 'd', 'r') or c.relkind = 'c')
+       and not exists (select from pg_depend d where d.classid = 'pg_type'::regclass and d.objid = t.oid
+                        and d.deptype = 'e')
   loop
     execute each.sql;
   end loop;
+${DEFAULT_RIGHTS.map((each) => `execute '${each}';`).join("\n")}
 end $$`;
-
-/** What migrations/0001_roles.sql says of tables to come; it holds for the role that said it. */
-const DEFAULT_RIGHTS = [
-  ["select, insert, update, delete on tables", "berth_app"],
-  ["usage on sequences", "berth_app"],
-  ["execute on functions", "berth_app"],
-  ["select on tables", "berth_reader"],
-].map(([rights, role]) =>
-  `alter default privileges for role ${OWNER_LOGIN} in schema public grant ${rights} to ${role}`
-);
 
 /** Makes the logins of a cluster that has none, also of one that release 0.1.0 made. Answers their passwords. */
 export async function ensureLogins(cluster: Cluster): Promise<Logins> {
@@ -80,7 +87,6 @@ export async function ensureLogins(cluster: Cluster): Promise<Logins> {
       `grant berth_app to ${SERVER_LOGIN} with inherit true, set true`,
       `alter database ${DATABASE} owner to ${OWNER_LOGIN}`,
       TAKE_OVER,
-      ...DEFAULT_RIGHTS,
     ],
   }).catch((cause) => {
     throw new Error(`The logins of ${folder.path} could not be made: ${(cause as Error).message}`, { cause });
