@@ -44,7 +44,8 @@ export async function takeDataFolder(dataDir: string): Promise<DataFolder> {
     const owner = (await readFile(lockPath, "utf8")).trim() || "unknown";
     throw new Error(
       `Another process (pid ${owner}) runs the database in ${path}. Stop it, choose another BERTH_DATA_DIR, ` +
-        `or share its server: DATABASE_URL="$(cat ${join(path, "url")})".`,
+        `or share its server: DATABASE_URL="$(cat ${join(path, "url")})" and ` +
+        `BERTH_OWNER_DATABASE_URL="$(cat ${join(path, "owner-url")})".`,
     );
   }
   await lock.truncate();

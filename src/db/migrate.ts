@@ -22,6 +22,7 @@ const LOCK_KEY = 0x62_65_72_74_68;
 
 const LOCK_NOT_AVAILABLE = "55P03";
 const DEADLOCK_DETECTED = "40P01";
+const INSUFFICIENT_PRIVILEGE = "42501";
 
 /**
  * Applies what is missing and answers the names of the files it applied, in order.
@@ -73,13 +74,19 @@ async function takeTurn(client: Connection): Promise<void> {
 }
 
 async function readRecord(client: Connection): Promise<readonly Recorded[]> {
-  await client.query(`
-    create table if not exists schema_migration (
-      number     integer primary key,
-      name       text not null,
-      sha256     text not null,
-      applied_at timestamptz not null default now()
-    )`);
+  // A user that may not make tables can still find that nothing is to be done.
+  const there = await client.query("select to_regclass('schema_migration') is not null as yes");
+  if (!there.rows[0].yes) {
+    await client.query(`
+      create table if not exists schema_migration (
+        number     integer primary key,
+        name       text not null,
+        sha256     text not null,
+        applied_at timestamptz not null default now()
+      )`).catch((cause) => {
+      throw new Error(`The record of migrations cannot be made: ${cause.message}${hint(cause)}`, { cause });
+    });
+  }
   const { rows } = await client.query<Recorded>("select number, name, sha256 from schema_migration order by number");
   return rows;
 }
@@ -122,11 +129,20 @@ async function apply(client: Connection, migration: Migration): Promise<void> {
       const state = sqlState(error);
       const busy = state === LOCK_NOT_AVAILABLE || state === DEADLOCK_DETECTED;
       if (!busy || tries === LOCK_TRIES_MAX) {
-        throw new Error(`migrations/${migration.name} failed: ${(error as Error).message}`, { cause: error });
+        throw new Error(`migrations/${migration.name} failed: ${(error as Error).message}${hint(error)}`, {
+          cause: error,
+        });
       }
       await new Promise((wake) => setTimeout(wake, LOCK_RETRY_MS * tries));
     }
   }
+}
+
+/** What to do when the user has no right to migrate. */
+function hint(error: unknown): string {
+  return sqlState(error) === INSUFFICIENT_PRIVILEGE
+    ? ". Set BERTH_OWNER_DATABASE_URL to the address of the user that owns the tables."
+    : "";
 }
 
 async function applyOnce(client: Connection, { number, name, sql, sha256 }: Migration): Promise<void> {

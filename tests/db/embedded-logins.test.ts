@@ -66,6 +66,13 @@ describe("`task start` without DATABASE_URL", { timeout: LIMIT_MS }, () => {
       }
       const rules = await readFile(at("pg/berth_hba.conf"), "utf8");
       expect(rules.match(/\S+$/gm)).toEqual(["scram-sha-256", "scram-sha-256"]);
+      // A second process on the same address needs no owner while there is nothing to migrate.
+      const second = await startServer({ env: { DATABASE_URL: url } });
+      expect(await second.stop()).toBe(0);
+      await rowsOf(ownerUrl, "delete from schema_migration where number = (select max(number) from schema_migration)");
+      await expect(startServer({ env: { DATABASE_URL: url } })).rejects.toThrow(
+        /migrations\/\d{4}_\w+\.sql failed: .*\. Set BERTH_OWNER_DATABASE_URL to the address of the user that owns/,
+      );
       for (const name of ["url", "owner-url", "logins", "password", "pg/berth_hba.conf"]) {
         expect([name, (await stat(at(name))).mode & 0o777]).toEqual([name, 0o600]);
       }

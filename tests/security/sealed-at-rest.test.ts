@@ -155,6 +155,10 @@ describe("a database of release 0.1.0", { timeout: LIMIT_MS }, () => {
       // A server of 0.1.0 that still runs gets an error, not an instance without its user data.
       const old = second.db.query("select user_data from instance_user_data where instance_id = $1", [id]);
       await expect(old).rejects.toThrow(/user data is sealed/);
+      const insert = "insert into instance_user_data (instance_id, user_data) values ($1, 'plain')";
+      await expect(second.db.query(insert, [randomUUID()])).rejects.toThrow(/cannot insert into column "user_data"/);
+      expect((await second.db.query("delete from instance_user_data where instance_id = $1", [randomUUID()])).rowCount)
+        .toBe(0);
       const third = await openTestPlane({ databaseUrl: shared.url });
       await third.close();
       expect(await sealed()).toEqual(before);
