@@ -16,7 +16,7 @@ import { buildExecutables } from "../processes/executables.ts";
 import { settingsIn } from "./guide.ts";
 import { packagesIn, WITHOUT_PACKAGES } from "./packages.ts";
 import { guidePort } from "./ports.ts";
-import { berth, replaced, ROOT, runGuides, SESSION } from "./run.ts";
+import { berth, ROOT, runGuides, SESSION } from "./run.ts";
 
 const WANTS = "etc/systemd/system/multi-user.target.wants/berth-control-plane.service";
 const TIMER_WANTS = "etc/systemd/system/timers.target.wants/berth-index-builder.timer";
