@@ -7,7 +7,7 @@ import { type Counters, newCounters } from "./counters.ts";
 import type { BootSettings } from "./decision.ts";
 import type { DhcpRules } from "./dhcp/answer.ts";
 import { type BootFileQuestion, openDhcp } from "./dhcp/server.ts";
-import { newTransactions } from "./dhcp/transactions.ts";
+import { newTransactions, type Transactions } from "./dhcp/transactions.ts";
 import { BIOS_PROGRAM, type Files, openFiles, UEFI_PROGRAM } from "./files.ts";
 import type { HttpHandler } from "./http/answer.ts";
 import { bootHandler, maySee, scriptUrl } from "./http/routes.ts";
@@ -23,6 +23,7 @@ import { openPlane, type Plane } from "./plane/client.ts";
 import { openRecords, type Records } from "./plane/records.ts";
 import { ownSecret, readSecretLine } from "./private-file.ts";
 import { every, type Repeated } from "./repeat.ts";
+import { openScriptUses } from "./script-uses.ts";
 import { type Enrolment, openEnrolment } from "./setup/enrolment.ts";
 import { openLedger } from "./setup/ledger.ts";
 import { setupRoutes } from "./setup/routes.ts";
@@ -74,7 +75,15 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
   });
   const files = openFiles(config.files_dir);
   await files.scan();
-  const transactions = newTransactions();
+  const uses = await openScriptUses(config.state_dir, Date.now);
+  const last = newTransactions();
+  const transactions: Transactions = {
+    ...last,
+    discovered(mac, transaction) {
+      uses.renewed(mac);
+      last.discovered(mac, transaction);
+    },
+  };
   const settings = (): BootSettings => ({
     answer_only_pxe: config.dhcp.answer_only_pxe,
     enrollment_pi: records.policy().enrollment_pi,
@@ -121,6 +130,7 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
         return bus_port === null ? null : `${login.user}:${login.password}:${serverFor(config, address)}:${bus_port}`;
       },
       xidOf: (mac) => transactions.last(mac)?.xid ?? null,
+      uses,
       now: () => new Date(),
       counters,
       log,

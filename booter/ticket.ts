@@ -1,6 +1,6 @@
 // The part of a script's address that says whose it is: MAC, address, end of validity and the DISCOVER it answered,
-// under an HMAC. Good from that address alone, until the machine's next DISCOVER or for ten minutes. Firmware sends HEAD
-// and then GET, so it may be used more than once.
+// under an HMAC. Good from that address alone, until the machine's next DISCOVER or for ten minutes. The script itself is
+// handed over once (script-uses.ts); the machine's own files, which hold no secret, as often as it asks.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { ipv4Number, ipv4Text } from "./ipv4.ts";

@@ -15,6 +15,8 @@ export type BusPeer = {
   readonly mac: string;
   readonly address: string;
   deliver(key: string, body: string): number;
+  /** Ends the connection: what it held is free again. */
+  drop(): void;
 };
 
 export type BusListener = {
@@ -60,7 +62,7 @@ export async function openBus(options: BusOptions): Promise<Bus> {
     const told = (report: (peer: BusPeer) => void) => {
       const mac = session.mac();
       if (mac === null) return;
-      const peer = self.line.peer ?? { mac, address, deliver: session.deliver };
+      const peer = self.line.peer ?? { mac, address, deliver: session.deliver, drop: () => void socket.destroy() };
       self.line = { socket, peer };
       report(peer);
     };

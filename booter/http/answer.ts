@@ -13,6 +13,8 @@ export type HttpAnswer = {
   readonly status: number;
   readonly type: string;
   readonly content: { readonly bytes: Uint8Array } | { readonly file: string };
+  /** Called once: whether all of the answer went out. */
+  readonly ended?: (whole: boolean) => void;
 };
 
 export type HttpHandler = (asked: HttpAsked) => Promise<HttpAnswer>;

@@ -5,12 +5,13 @@ import type { Counters } from "../counters.ts";
 import { type BootSettings, type ClientKind, decide } from "../decision.ts";
 import { type Files, PROGRAMS } from "../files.ts";
 import type { Log } from "../log.ts";
-import type { Records } from "../plane/records.ts";
+import type { Found, Records } from "../plane/records.ts";
 import type { BootFacts } from "../plane/wire.ts";
 import type { Console } from "../script/arguments.ts";
 import { networkingJson } from "../script/networking.ts";
 import { renderScript } from "../script/render.ts";
 import { ScriptFault } from "../script/word.ts";
+import type { ScriptUses } from "../script-uses.ts";
 import { issueTicket, readTicket, type Ticket } from "../ticket.ts";
 import { fileAnswer, type HttpAnswer, type HttpAsked, type HttpHandler, NOT_FOUND, textAnswer } from "./answer.ts";
 
@@ -25,6 +26,7 @@ export type RouteOptions = {
   /** The boot parameter of the bus for a machine; null without a bus. */
   readonly busFor: (mac: string, address: string) => string | null;
   readonly xidOf: (mac: string) => number | null;
+  readonly uses: ScriptUses;
   readonly now: () => Date;
   readonly counters: Counters;
   readonly log: Log;
@@ -58,8 +60,8 @@ export function bootHandler(options: RouteOptions): HttpHandler {
 }
 
 /** Asks the one decision again: between the DHCP answer and now an operator may have changed his mind. */
-async function bootOf(mac: string, address: string, client: ClientKind, options: RouteOptions) {
-  const { facts, verified } = options.records.fresh(mac) ?? await options.records.find(mac, {});
+async function bootOf(mac: string, address: string, client: ClientKind, options: RouteOptions, found?: Found) {
+  const { facts, verified } = found ?? options.records.fresh(mac) ?? await options.records.find(mac, {});
   const decision = decide({ client, record: facts, verified, policy: options.settings() });
   const boots = decision.kind !== "nothing" && decision.kind !== "lease";
   if (!boots || facts === null || facts.address !== address) {
@@ -68,25 +70,40 @@ async function bootOf(mac: string, address: string, client: ClientKind, options:
     options.log("http.refused", { mac, address, reason });
     return null;
   }
-  return { facts, verified, decision };
+  return { facts, decision };
 }
 
 function ticketOf(text: string, asked: HttpAsked, options: RouteOptions): Ticket | null {
   const { secret, xidOf, now } = options;
   const ticket = readTicket(secret, { text, source: asked.source, now: now(), xidOf });
   if (typeof ticket !== "string") return ticket;
-  options.counters.count("http_refused_total", { reason: `ticket_${ticket}` });
-  options.log("http.refused", { address: asked.source, reason: `ticket_${ticket}` });
+  alarm(`ticket_${ticket}`, { address: asked.source }, options);
   return null;
+}
+
+/** A boot script was asked for by a caller who must not have it: a machine does not do that by itself. */
+function alarm(reason: string, fields: Readonly<Record<string, string>>, { counters, log }: RouteOptions): void {
+  counters.count("http_refused_total", { reason });
+  log("http.refused", { ...fields, reason });
+}
+
+/**
+ * The root password may have been set or cleared a moment ago, so the control plane is asked for it. What is kept speaks
+ * while it is away: without the parameter, the machine would take the password that its image has for everybody.
+ */
+async function latest(mac: string, { records }: RouteOptions): Promise<Found> {
+  const asked = await records.find(mac, {});
+  return asked.verified ? asked : records.fresh(mac) ?? asked;
 }
 
 async function script(text: string, asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {
   const ticket = ticketOf(text, asked, options);
   if (ticket === null) return NOT_FOUND;
   const { mac, address } = ticket;
-  const boot = await bootOf(mac, address, "ipxe", options);
+  if (options.uses.isUsed(ticket)) return refusedAsUsed(ticket, options);
+  const boot = await bootOf(mac, address, "ipxe", options, await latest(mac, options));
   if (boot === null) return NOT_FOUND;
-  const { facts, verified, decision } = boot;
+  const { facts, decision } = boot;
   try {
     const made = renderScript({
       facts,
@@ -98,18 +115,25 @@ async function script(text: string, asked: HttpAsked, options: RouteOptions): Pr
       extra: options.records.policy().enrollment_kernel_args,
       console: options.console,
       bus: options.busFor(mac, address),
-      // Only what the control plane said just now: kept copies hold no secret.
-      root_password_hash: verified ? facts.root_password_hash : null,
+      root_password_hash: facts.root_password_hash,
     });
+    if (asked.method === "HEAD") return textAnswer(200, made);
+    const use = await options.uses.use(ticket);
+    if (use === null) return refusedAsUsed(ticket, options);
     options.counters.count("scripts_total", { kind: decision.kind });
-    options.log("script.served", { mac, address, kind: decision.kind, stamp: decision.stamp, method: asked.method });
-    return textAnswer(200, made);
+    options.log("script.served", { mac, address, kind: decision.kind, stamp: decision.stamp });
+    return { ...textAnswer(200, made), ended: use.ended };
   } catch (error) {
     if (!(error instanceof ScriptFault)) throw error;
     options.counters.count("scripts_refused_total");
     options.log("script.refused", { mac, reason: error.message });
     return NOT_FOUND;
   }
+}
+
+function refusedAsUsed({ mac, address }: Ticket, options: RouteOptions): HttpAnswer {
+  alarm("ticket_used", { mac, address }, options);
+  return NOT_FOUND;
 }
 
 async function ownFile(text: string, name: string, asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {

@@ -55,6 +55,7 @@ async function take(req: IncomingMessage, res: ServerResponse, options: HttpOpti
   try {
     const answer = await answerOf(req, options);
     options.counters.count("http_answers_total", { status: String(answer.status) });
+    if (answer.ended !== undefined) watchEnd(res, answer.ended);
     await write(req, res, answer, options.stalled_ms ?? HTTP_STALLED_MS);
   } catch (error) {
     options.counters.count("http_errors_total");
@@ -62,6 +63,18 @@ async function take(req: IncomingMessage, res: ServerResponse, options: HttpOpti
     if (res.headersSent) res.destroy();
     else await write(req, res, textAnswer(500, "error\n"), HTTP_STALLED_MS);
   }
+}
+
+/** A client that went away while its answer was made gets nothing, and no event says so any more. */
+function watchEnd(res: ServerResponse, ended: (whole: boolean) => void): void {
+  if (res.destroyed || res.socket === null || res.socket.destroyed) return ended(false);
+  let over = false;
+  const end = (whole: boolean) => {
+    if (!over) ended(whole);
+    over = true;
+  };
+  res.once("finish", () => end(true));
+  res.once("close", () => end(false));
 }
 
 async function answerOf(req: IncomingMessage, { handler }: HttpOptions): Promise<HttpAnswer> {

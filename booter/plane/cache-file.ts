@@ -1,4 +1,5 @@
-// The kept records on disk, under an HMAC: a file that is damaged or was changed is not believed.
+// The kept records on disk, for the booter's user alone, since they hold hashes of root passwords; under an HMAC: a file
+// that is damaged or was changed is not believed.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { readOwn, writeDurably } from "../private-file.ts";

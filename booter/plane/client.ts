@@ -13,7 +13,8 @@ export type SetupReport =
     readonly message: string | null;
     readonly percent: number | null;
   }
-  | { readonly kind: "complete" }
+  /** `mac`: the port that the machine booted from. */
+  | { readonly kind: "complete"; readonly mac?: string }
   | { readonly kind: "failed"; readonly reason: string };
 
 export type Plane = {

@@ -2,7 +2,9 @@
 // asked for, and when no answer comes in time a kept copy of an enrolled node speaks, marked as such and never older than
 // its limit. Of any other machine no copy may speak, so it waits on: its packet is answered when the control plane has
 // answered, and what came too late for this packet serves the next.
-// Kept copies hold no secret and survive a restart: the control plane may stand on nodes that need this booter to boot.
+// Kept copies survive a restart: the control plane may run on nodes that need this booter to boot. That of an enrolled
+// node holds the hash of its root password, as the machine's last boot got it: without it a node that boots meanwhile
+// would have the password of its image. It goes when the node leaves, and with the age limit of the copy.
 import { LOOKUP_LATE_MS, LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS, RECORDS_MAX } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Plane, PlaneFault } from "./client.ts";
@@ -43,7 +45,7 @@ const NOTHING_KNOWN: Found = { facts: null, verified: false };
 
 export function openRecords(options: RecordsOptions): Records {
   const { plane, cache_age_ms, log, now, start = [], late_ms = LOOKUP_LATE_MS } = options;
-  const known = new Map<string, Kept>(start.map((each) => [each.facts.mac, withoutSecret(each)]));
+  const known = new Map<string, Kept>(start.map((each) => [each.facts.mac, each]));
   const byAddress = new Map<string, string>();
   const asked = new Map<string, Promise<Found>>();
   let policy: PolicyFacts = { enrollment_pi: null, enrollment_kernel_args: [] };
@@ -59,16 +61,28 @@ export function openRecords(options: RecordsOptions): Records {
     if (!known.has(facts.mac) && known.size >= RECORDS_MAX) return;
     const before = known.get(facts.mac)?.facts.address;
     if (before !== undefined && before !== null && byAddress.get(before) === facts.mac) byAddress.delete(before);
-    known.set(facts.mac, withoutSecret({ facts, verified_at: now() }));
+    const kept = facts.state === "enrolled" ? facts : withoutSecret(facts);
+    known.set(facts.mac, { facts: kept, verified_at: now() });
     index(facts);
   }
 
-  /** The copy of a record while nobody can be asked. A clock that was set back makes it too old, not young again. */
+  /** A clock that was set back makes a copy too old, not young again. */
+  function maySpeak({ verified_at }: Kept): boolean {
+    const age_ms = now() - verified_at;
+    return age_ms >= 0 && age_ms <= cache_age_ms;
+  }
+
+  /** The copy of a record while nobody can be asked. */
   function copy(mac: string): Found {
     const found = known.get(mac);
-    if (found === undefined) return NOTHING_KNOWN;
-    const age_ms = now() - found.verified_at;
-    return age_ms >= 0 && age_ms <= cache_age_ms ? { facts: found.facts, verified: false } : NOTHING_KNOWN;
+    return found !== undefined && maySpeak(found) ? { facts: found.facts, verified: false } : NOTHING_KNOWN;
+  }
+
+  /** Lists hold no secret: a node that is still the same keeps the one that is known. */
+  function withKnownSecret(facts: BootFacts): BootFacts {
+    const before = known.get(facts.mac)?.facts;
+    if (before === undefined || before.server_uuid !== facts.server_uuid) return facts;
+    return { ...facts, root_password_hash: before.root_password_hash };
   }
 
   async function ask(mac: string, client: Readonly<Record<string, unknown>>): Promise<Found> {
@@ -134,7 +148,9 @@ export function openRecords(options: RecordsOptions): Records {
         const [all, newer] = await Promise.all([plane.records(), plane.policy()]);
         takePolicy(newer);
         const listed = new Set(all.map(({ mac }) => mac));
-        for (const facts of all) if ((known.get(facts.mac)?.verified_at ?? -Infinity) <= started) keep(facts);
+        for (const facts of all) {
+          if ((known.get(facts.mac)?.verified_at ?? -Infinity) <= started) keep(withKnownSecret(facts));
+        }
         for (const [mac, { verified_at, facts }] of known) {
           if (listed.has(mac) || verified_at > started) continue;
           known.delete(mac);
@@ -147,12 +163,16 @@ export function openRecords(options: RecordsOptions): Records {
         return false;
       }
     },
-    kept: () => [...known.values()],
+    // As long as it speaks: with cache_max_age_hours 0 no secret is ever on the disk.
+    kept: () =>
+      [...known.values()].map((each) => (
+        cache_age_ms > 0 && maySpeak(each) ? each : { ...each, facts: withoutSecret(each.facts) }
+      )),
     pending: () => asked.size,
     reachable: () => reachable,
   };
 }
 
-function withoutSecret({ facts, verified_at }: Kept): Kept {
-  return { facts: facts.root_password_hash === null ? facts : { ...facts, root_password_hash: null }, verified_at };
+function withoutSecret(facts: BootFacts): BootFacts {
+  return facts.root_password_hash === null ? facts : { ...facts, root_password_hash: null };
 }

@@ -10,7 +10,7 @@ import { isSha512Crypt } from "../../src/pure/sha512-crypt.ts";
 import { isStamp } from "../../src/pure/stamp.ts";
 import { ipv4Number } from "../ipv4.ts";
 
-/** A boot record, with the hash of the root password where the control plane sends one: it is never kept. */
+/** A boot record, with the hash of its node's root password where the control plane sends one. */
 export type BootFacts = BootRecord & { readonly root_password_hash: string | null };
 export type PolicyFacts = { readonly enrollment_pi: string | null; readonly enrollment_kernel_args: readonly string[] };
 

@@ -5,7 +5,6 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { SetupBundle } from "../../src/contract/setup.ts";
 import { isHostname } from "../../src/pure/hostname.ts";
-import { jsonLimits } from "../../src/pure/json-limits.ts";
 import { redactSysinfo } from "../../src/pure/redact-sysinfo.ts";
 import { macsOf } from "../../src/pure/sysinfo-macs.ts";
 import type { BusListener, BusPeer } from "../bus/listener.ts";
@@ -13,7 +12,7 @@ import type { Counters } from "../counters.ts";
 import type { Log } from "../log.ts";
 import { type Plane, PlaneFault, type SetupReport } from "../plane/client.ts";
 import type { Delivered, Ledger, Run } from "./ledger.ts";
-import { agentKey, setupMessage } from "./message.ts";
+import { agentKey, objectOf, setupMessage } from "./message.ts";
 import { endingReason } from "./report.ts";
 import { setupValues, type ValueParts } from "./values.ts";
 
@@ -48,6 +47,8 @@ type Machine = {
   state: CnState | null;
   /** One at a time: an answer that is late must not cross a newer one. */
   busy: boolean;
+  /** It said that it started, while its setup was under way. */
+  restarted: boolean;
 };
 
 export function openEnrolment(options: EnrolmentOptions): Enrolment {
@@ -58,7 +59,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   function machineOf(server_uuid: string, peer: BusPeer): Machine {
     const known = machines.get(server_uuid);
     if (known !== undefined && known.peer === peer) return known;
-    const made = { server_uuid, peer, listening: false, sysinfo: null, state: null, busy: false };
+    const made = { server_uuid, peer, listening: false, sysinfo: null, state: null, busy: false, restarted: false };
     machines.set(server_uuid, made);
     return made;
   }
@@ -70,7 +71,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     if (content === null) return;
     const { server_uuid } = about;
     if (about.kind === "reply" && about.request.startsWith("setup-")) {
-      return void ended(server_uuid, about.request, content).catch(lost(server_uuid));
+      return void ended(about, content, peer).catch(lost(server_uuid));
     }
     if (typeof content.UUID !== "string" || content.UUID.toLowerCase() !== server_uuid) return;
     // The login is of one network port; a machine that does not have it is not the one it says it is.
@@ -78,11 +79,9 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       counters.count("announce_refused_total", { reason: "other_machine" });
       return log("announce.refused", { server_uuid, mac: peer.mac, reason: "its inventory does not have this port" });
     }
-    // Said once after every start of the machine.
-    if (about.kind === "startup" && (ledger.of(server_uuid)?.delivered ?? null) !== null) {
-      void failed(server_uuid, "the machine started again before its setup ended").catch(lost(server_uuid));
-    }
     const machine = machineOf(server_uuid, peer);
+    // Said once after every start of the machine. Whether it is that machine, the control plane says.
+    if (about.kind === "startup" && (ledger.of(server_uuid)?.delivered ?? null) !== null) machine.restarted = true;
     machine.sysinfo = redactSysinfo(content) as Record<string, unknown>;
     void visit(machine);
   }
@@ -111,8 +110,13 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     const before = machine.state;
     const run = ledger.of(server_uuid);
     try {
-      const { state } = await plane.announce({ server_uuid, hostname, sysinfo });
+      const { state } = await plane.announce({ server_uuid, hostname, sysinfo, mac: peer.mac });
       machine.state = state;
+      if (machine.restarted && run !== null) {
+        await failed(server_uuid, "the machine started again before its setup ended");
+        machine.state = "awaiting_setup";
+      }
+      machine.restarted = false;
       // Its setup was under way when this was asked: it failed, or its time is over.
       if (state === "awaiting_setup" && run !== null && run.delivered !== null) await over(server_uuid);
       if (before !== state) log("announce.accepted", { server_uuid, mac: peer.mac, state });
@@ -120,6 +124,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       machine.state = null;
       counters.count("announce_refused_total", { reason: reasonOf(error) });
       log("announce.refused", { server_uuid, mac: peer.mac, reason: wordsOf(error) });
+      // It is another machine: the identity is free again for the one that has it.
+      if (error instanceof PlaneFault && error.status === 409) peer.drop();
     }
   }
 
@@ -138,6 +144,12 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       // Taken before, or not approved any more. The key is spent either way.
       await ledger.remove(server_uuid);
       return log("bundle.refused", { server_uuid, reason: error.message });
+    }
+    // The control plane names the ports of the node. The key stays, for the machine that has one of them.
+    if (!(bundle.macs ?? []).includes(peer.mac)) {
+      counters.count("bundles_refused_total", { reason: "other_machine" });
+      log("bundle.refused", { server_uuid, mac: peer.mac, reason: "this port is not the node's" });
+      return peer.drop();
     }
     // The machine went away while the bundle came: the key stays, and so does the bundle behind it.
     if (!machine.listening || machines.get(server_uuid) !== machine) return;
@@ -166,10 +178,15 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     if (queues === 0) await failed(server_uuid, "the machine left before its setup began");
   }
 
-  async function ended(server_uuid: string, request: string, reply: Record<string, unknown>): Promise<void> {
+  async function ended(
+    { server_uuid, request }: { readonly server_uuid: string; readonly request: string },
+    reply: Record<string, unknown>,
+    peer: BusPeer,
+  ): Promise<void> {
     const run = ledger.of(server_uuid);
-    // A run that reported its own end is not here any more.
+    // A run that reported its own end is not here any more. Only the machine that got the script knows how it ended.
     if (run === null || run.delivered === null || request !== `setup-${run.delivered.epoch}`) return;
+    if (run.delivered.mac !== peer.mac) return void counters.count("setup_ends_refused_total");
     await failed(server_uuid, endingReason(reply));
   }
 
@@ -187,7 +204,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     try {
       // Known before it is told: from the first report on, the values are not handed out again.
       if (!delivered.reported) await ledger.write({ ...run, delivered: { ...delivered, reported: true } });
-      await plane.report(server_uuid, delivered.epoch, report);
+      const told = report.kind === "complete" ? { ...report, mac: delivered.mac } : report;
+      await plane.report(server_uuid, delivered.epoch, told);
       counters.count("setup_reports_total", { kind: report.kind });
       log("setup.report", {
         server_uuid,
@@ -262,19 +280,6 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
 
 /** States in which a node waits for the booter; in any other its own agent speaks. */
 const BARE: ReadonlySet<CnState> = new Set<CnState>(["awaiting_setup", "setting_up"]);
-
-function objectOf(body: Buffer): Record<string, unknown> | null {
-  const text = body.toString("utf8");
-  if (jsonLimits(text) !== null) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? value as Record<string, unknown>
-      : null;
-  } catch {
-    return null;
-  }
-}
 
 function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");

@@ -1,4 +1,6 @@
 // What goes to a machine's agent and what comes from it, in the agent's own words.
+import type { Buffer } from "node:buffer";
+import { jsonLimits } from "../../src/pure/json-limits.ts";
 import { SETUP_SCRIPT } from "./script.ts";
 
 /** An execute request. The given environment replaces the agent's own, which holds its password. */
@@ -17,4 +19,18 @@ export function agentKey(key: string): AgentKey | null {
   if (ur !== "ur") return null;
   if (topic === "startup" || topic === "sysinfo") return { kind: topic, server_uuid };
   return topic === "execute-reply" ? { kind: "reply", server_uuid, request } : null;
+}
+
+/** A message of the agent; null when it is no JSON object within the limits. */
+export function objectOf(body: Buffer): Record<string, unknown> | null {
+  const text = body.toString("utf8");
+  if (jsonLimits(text) !== null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? value as Record<string, unknown>
+      : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,5 +1,7 @@
 // A machine's way from its first packet to its script, through real sockets and the real control plane.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { TICKET_S } from "../../booter/limits.ts";
 import { okOf } from "../harness/control-plane.ts";
 import { newMac, putPolicy } from "../setup/machine.ts";
 import { CLIENTS, REQUEST_TYPE, textOf } from "./packets.ts";
@@ -62,18 +64,21 @@ test("a machine that was never seen enrols: it gets an address of the admin netw
 
 test("every file that the script names is served to the machine, with its exact length, to HEAD and then to GET", async () => {
   const { address, path } = await offered();
-  const { text } = await http(path, address);
-  const paths = [...text.matchAll(/http:\/\/[^/]+(\/\S+)/g)].map(([, found]) => found!);
-  expect(paths).toHaveLength(5);
-  for (const each of [path, ...paths]) {
+  const paths = [path];
+  for (let each = paths.shift(), text = ""; each !== undefined; each = paths.shift()) {
     const head = await http(each, address, { method: "HEAD" });
     const got = await http(each, address);
+    if (text === "") {
+      text = got.text;
+      paths.push(...[...text.matchAll(/http:\/\/[^/]+(\/\S+)/g)].map(([, found]) => found!));
+      expect(paths).toHaveLength(5);
+    }
     expect([head.status, got.status]).toEqual([200, 200]);
     expect(head.headers["content-length"]).toBe(String(got.body.length));
     expect(got.headers["content-length"]).toBe(String(got.body.length));
     expect(head.body).toHaveLength(0);
   }
-  expect((await http(paths[1]!, address)).body).toEqual(archiveBytes());
+  expect((await http(`/os/${STAMP}/platform/i86pc/amd64/boot_archive`, address)).body).toEqual(archiveBytes());
 });
 
 test("a range of a platform image is served as asked", async () => {
@@ -98,7 +103,6 @@ describe("S-21: a script is served", () => {
 
   test("until the machine's next DISCOVER", async () => {
     const { mac, address, path } = await offered();
-    expect((await http(path, address)).status).toBe(200);
     const again = await offered(mac);
     expect((await http(path, address)).status).toBe(404);
     expect((await http(again.path, address)).status).toBe(200);
@@ -110,6 +114,87 @@ describe("S-21: a script is served", () => {
     for (let at = "/script/".length; at < path.length; at++) {
       if (path[at] !== ".") expect((await http(flip(at), address)).status).toBe(404);
     }
+  });
+
+  const refusals = (reason: string) => site.booter.counters.valueOf("http_refused_total", { reason });
+  const alarms = (reason: string, mac: string) =>
+    site.log.filter(({ event, fields }) => event === "http.refused" && fields.reason === reason && fields.mac === mac);
+
+  test("once: after use it is 404 with an alarm, to HEAD too, until the machine sends a DISCOVER again", async () => {
+    const { mac, address, path } = await offered();
+    expect((await http(path, address, { method: "HEAD" })).status).toBe(200);
+    const [first, ...rest] = await Promise.all([1, 2, 3].map(() => http(path, address)));
+    expect([first!.status, ...rest.map(({ status }) => status)].sort()).toEqual([200, 404, 404]);
+    for (const method of ["HEAD", "GET"]) expect((await http(path, address, { method })).status).toBe(404);
+    const part = await http(path, address, { headers: { range: "bytes=0-0" } });
+    expect(part.status).toBe(404);
+    expect(refusals("ticket_used")).toBeGreaterThanOrEqual(5);
+    expect(alarms("ticket_used", mac)).toHaveLength(5);
+    expect((await http((await offered(mac)).path, address)).status).toBe(200);
+  });
+
+  test("once, whichever answer of the same DISCOVER carried its address", async () => {
+    const { mac, asked, address, path, reply } = await offered();
+    const again = await relay.ask({
+      mac,
+      xid: asked.xid,
+      options: [
+        REQUEST_TYPE,
+        ...CLIENTS.ipxe,
+        [50, Uint8Array.of(...dotted(reply.yiaddr).split(".").map(Number))],
+        [54, reply.options.get(54)!],
+      ],
+    });
+    const acknowledged = new URL(textOf(again.options.get(67)).replace("\0", "")).pathname;
+    expect((await http(acknowledged, address)).status).toBe(200);
+    expect((await http(path, address)).status).toBe(404);
+  });
+
+  test("once, also when the booter is started again after the use", async () => {
+    const { address, path } = await offered();
+    expect((await http(path, address)).status).toBe(200);
+    await site.restart();
+    expect((await http(path, address)).status).toBe(404);
+  });
+
+  test("again to a machine that went away before it got the answer", async () => {
+    const { address, path } = await offered();
+    site.link.late_ms = 500;
+    try {
+      const cut = connect({ host: "127.0.0.1", port: site.booter.ports.http, localAddress: address });
+      cut.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await new Promise((wake) => setTimeout(wake, 150));
+      cut.destroy();
+      await new Promise((wake) => setTimeout(wake, 600));
+    } finally {
+      site.link.late_ms = 0;
+    }
+    expect((await http(path, address)).status).toBe(200);
+  });
+
+  test("with its own files as often as the machine asks: they hold no secret", async () => {
+    const { address, path } = await offered();
+    const { text } = await http(path, address);
+    const own = new URL(/module (\S+networking\.json) /.exec(text)![1]!).pathname;
+    for (let times = 0; times < 3; times += 1) expect((await http(own, address)).status).toBe(200);
+  });
+
+  test("not after its ten minutes, and not for a MAC that somebody guessed; each with its alarm", async () => {
+    const { mac, address, path } = await offered();
+    const [forged, expired] = [refusals("ticket_forged"), refusals("ticket_expired")];
+    const other = newMac().replaceAll(":", "");
+    expect((await http(path.replace(mac.replaceAll(":", ""), other), address)).status).toBe(404);
+    expect(refusals("ticket_forged")).toBe(forged + 1);
+    const then = Date.now() + (TICKET_S + 1) * 1_000;
+    vi.spyOn(Date, "now").mockReturnValue(then);
+    vi.useFakeTimers({ toFake: ["Date"], now: then });
+    try {
+      expect((await http(path, address)).status).toBe(404);
+    } finally {
+      vi.useRealTimers();
+      vi.restoreAllMocks();
+    }
+    expect(refusals("ticket_expired")).toBe(expired + 1);
   });
 
   test("still after the booter was started again", async () => {

@@ -122,14 +122,39 @@ describe("while the control plane is away", () => {
     expect(await records.find(MAC, {})).toEqual({ verified: false, facts: null });
   });
 
-  test("a copy holds no secret", async () => {
+  test("a copy of an enrolled node holds its root password's hash, which no list takes away and a cleared one does", async () => {
     const { site, open } = rig([enrolled({ root_password_hash: HASH })]);
     const records = open();
-    expect((await records.find(MAC, {})).facts?.root_password_hash).toBe(HASH);
+    const hash = async () => (await records.find(MAC, {})).facts?.root_password_hash;
+    expect(await hash()).toBe(HASH);
+    site.now += 1;
+    site.records = [enrolled()];
+    await records.refresh();
     site.away = true;
-    site.now += RECORD_FRESH_MS + 1;
-    expect((await records.find(MAC, {})).facts?.root_password_hash).toBeNull();
-    expect(JSON.stringify(records.kept())).not.toContain("$6$");
+    expect(await hash()).toBe(HASH);
+    expect(JSON.stringify(records.kept())).toContain(HASH);
+    site.away = false;
+    expect(await hash()).toBeNull();
+    site.away = true;
+    expect(await hash()).toBeNull();
+  });
+
+  test("a copy holds no hash of a node that left its record, of a machine that is not enrolled, or past its age", async () => {
+    const { site, open } = rig([enrolled({ root_password_hash: HASH })]);
+    const records = open();
+    const kept = () => JSON.stringify(records.kept());
+    await records.find(MAC, {});
+    site.now += 24 * HOUR_MS + 1;
+    expect(kept()).not.toContain(HASH);
+    await records.find(MAC, {});
+    expect(kept()).toContain(HASH);
+    site.now += 1;
+    site.records = [enrolled({ server_uuid: "99999999-2222-3333-4444-555555555555" })];
+    await records.refresh();
+    expect(kept()).not.toContain(HASH);
+    site.records = [bootFacts(factsOf({ root_password_hash: HASH }))];
+    expect((await records.find(MAC, {})).facts?.root_password_hash).toBe(HASH);
+    expect(kept()).not.toContain(HASH);
   });
 
   test("machines that are not known get no answer, all 10,000 of them", async () => {
