@@ -16,6 +16,18 @@ export type Segment = {
   readonly resolvers: readonly string[];
 };
 
+/** What a record needs to get an address; see `seen`. */
+type Place = {
+  readonly policy_version: number;
+  readonly segment: Segment | null;
+  readonly declared: Declared;
+  /** Stands for the address until the commit call knows it. */
+  readonly address_token: string;
+};
+
+/** A discovered record that the policy at `policy_version` lets in since its machine announced itself. */
+export type Admitted = Place & { readonly mac: string; readonly segment: Segment };
+
 export type BootRecordMessage =
   /** The booter saw the machine. `enroll` is the policy's verdict at `policy_version`. */
   | {
@@ -23,23 +35,12 @@ export type BootRecordMessage =
     readonly mac: string;
     readonly by: string;
     readonly enroll: boolean;
-    readonly policy_version: number;
-    readonly segment: Segment | null;
-    readonly declared: Declared;
-    /** Stands for the address until the commit call knows it. */
-    readonly address_token: string;
-  }
-  | {
-    readonly type: "authorize";
-    readonly mac: string;
-    readonly by: string;
-    readonly policy_version: number;
-    readonly segment: Segment | null;
-    readonly declared: Declared;
-    readonly address_token: string;
-  }
+  } & Place
+  | { readonly type: "authorize"; readonly mac: string; readonly by: string } & Place
+  | { readonly type: "admit" } & Admitted
   | { readonly type: "reactivate" }
-  | { readonly type: "rescue"; readonly on: boolean }
+  | { readonly type: "rescue" } & Place
+  | { readonly type: "end_rescue" }
   | { readonly type: "assign"; readonly platform_image: string }
   | { readonly type: "decommission" }
   | { readonly type: "converge"; readonly declared: Declared }

@@ -1,7 +1,7 @@
 // Document 2, Boot record state. Rows are messages, columns are states.
 //
-// An address is reserved on the record when it starts to enrol and stays with it for good: through reset, remove and
-// reactivation. It is the lowest free one of the admin network, chosen inside the commit.
+// An address is reserved on the record when it starts to enrol, or when it is to boot into rescue, and stays with it for
+// good: through reset, remove and reactivation. It is the lowest free one of the admin network, chosen inside the commit.
 import type { Networking } from "../../src/contract/boot.ts";
 import { conflict, fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
@@ -34,7 +34,21 @@ export const bootRecordTable: Table<BootRecordState, BootRecordMessage> = {
     enrolled: BUSY,
     decommissioned: reactivate,
   },
-  rescue: { absent: "missing", discovered: rescue, enrolling: rescue, enrolled: rescue, decommissioned: rescue },
+  admit: { absent: "ignore", discovered: admit, enrolling: "ignore", enrolled: "ignore", decommissioned: "ignore" },
+  rescue: {
+    absent: "missing",
+    discovered: rescueUnaddressed,
+    enrolling: rescue,
+    enrolled: rescue,
+    decommissioned: rescueUnaddressed,
+  },
+  end_rescue: {
+    absent: "missing",
+    discovered: endRescue,
+    enrolling: endRescue,
+    enrolled: endRescue,
+    decommissioned: endRescue,
+  },
   assign: { absent: "missing", discovered: assign, enrolling: assign, enrolled: assign, decommissioned: assign },
   decommission: {
     absent: "missing",
@@ -84,12 +98,43 @@ function reactivate(s: On<"decommissioned">, _m: Msg<"reactivate">, now: Date): 
   );
 }
 
-function rescue(s: BootRecordState, m: Msg<"rescue">, now: Date): Out<BootRecordState> {
-  if (s.rescue === m.on) return { out: "ignore" };
-  return go(
-    { ...s, rescue: m.on, updated_at: now },
-    audit(m.on ? "boot_record_rescue" : "boot_record_rescue_clear", resource(s), { mac: s.mac }),
+/** Its machine announced itself, and what it said of itself is what the policy asks for. */
+function admit(s: On<"discovered">, m: Msg<"admit">, now: Date): Out<BootRecordState> {
+  const note = audit("boot_record_admit", resource(s), { mac: s.mac });
+  if (s.address !== null) return go<BootRecordState>({ ...s, state: "enrolling", updated_at: now }, note);
+  return go<BootRecordState>(
+    { ...s, state: "enrolling", ...placed(m), updated_at: now },
+    ...policyHolds(m),
+    reserve(m),
+    note,
   );
+}
+
+function rescue(s: BootRecordState, _m: Msg<"rescue">, now: Date): Out<BootRecordState> {
+  if (s.rescue) return { out: "ignore" };
+  return go({ ...s, rescue: true, updated_at: now }, rescued(s));
+}
+
+/** The booter serves a record only at its address, so a record without one gets it here. */
+function rescueUnaddressed(
+  s: On<"discovered"> | On<"decommissioned">,
+  m: Msg<"rescue">,
+  now: Date,
+): Out<BootRecordState> {
+  if (s.address !== null) return rescue(s, m, now);
+  const { segment } = m;
+  if (segment === null) return refuse(NO_ADMIN_NETWORK);
+  const next = { ...s, ...placed({ ...m, segment }), rescue: true, updated_at: now };
+  return go<BootRecordState>(next, ...policyHolds(m), reserve(m), rescued(s));
+}
+
+function rescued(s: BootRecordState) {
+  return audit("boot_record_rescue", resource(s), { mac: s.mac });
+}
+
+function endRescue(s: BootRecordState, _m: Msg<"end_rescue">, now: Date): Out<BootRecordState> {
+  if (!s.rescue) return { out: "ignore" };
+  return go({ ...s, rescue: false, updated_at: now }, audit("boot_record_rescue_clear", resource(s), { mac: s.mac }));
 }
 
 function assign(s: BootRecordState, m: Msg<"assign">, now: Date): Out<BootRecordState> {
@@ -182,23 +227,23 @@ function discovered(
   };
 }
 
-type Enrolment = {
-  readonly record: On<"discovered">;
-  readonly segment: Segment;
-  readonly declared: Declared;
-  readonly address_token: string;
-};
+type Placing = { readonly segment: Segment; readonly declared: Declared; readonly address_token: string };
 
-function enrolling({ record, segment, declared, address_token }: Enrolment, now: Date): On<"enrolling"> {
+function enrolling({ record, ...place }: Placing & { readonly record: On<"discovered"> }, now: Date): On<"enrolling"> {
+  return { ...record, state: "enrolling", ...placed(place), updated_at: now };
+}
+
+/** An address that is still to be reserved, and the networking spec that goes with it. */
+function placed({ segment, declared, address_token }: Placing) {
   const { prefix_len, gateway, resolvers } = segment;
-  const spec: Networking = {
+  const networking: Networking = {
     address: address_token,
     prefix_len,
     gateway,
     resolvers: [...resolvers],
     ...networkingOf(declared),
   };
-  return { ...record, state: "enrolling", address: address_token, networking: spec, updated_at: now };
+  return { address: address_token, networking };
 }
 
 /** What the roster decides of a networking spec. */

@@ -2,6 +2,7 @@
 import type { CnRole } from "../../src/contract/enums.ts";
 import type { CnPlacementPatch } from "../../src/contract/cn-placement.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
+import type { Admitted } from "../boot-record/messages.ts";
 import type { Of } from "../engine/table.ts";
 
 /** A fresh per-node key as the database keeps it: found by `lookup`, checked by its hash, delivered from `sealed`. */
@@ -63,6 +64,10 @@ export type CnMessage =
     /** The policy the booter's request was judged by, and whether it asks for an open enrolment window. */
     readonly policy_version: number;
     readonly window_needed: boolean;
+    /** The port whose login the machine used on the boot bus; null when the caller names none. */
+    readonly mac: string | null;
+    /** Discovered boot records of its ports that the policy lets in now. */
+    readonly admitted: readonly Admitted[];
   }
   | {
     readonly type: "approve_setup";
@@ -84,6 +89,8 @@ export type CnMessage =
     readonly epoch: number;
     /** Assigned to the boot records that no operator gave another image. */
     readonly enrollment_pi: string | null;
+    /** The address of its boot record; null when none of its ports has one. */
+    readonly admin_ip: string | null;
   }
   | { readonly type: "setup_failed"; readonly epoch: number; readonly reason: string }
   /** The operation was abandoned: the node goes back, if that run is still the one. */

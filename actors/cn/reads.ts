@@ -34,11 +34,42 @@ export async function findCn(db: Db, server_uuid: string): Promise<CnLoaded | un
   return await db.selectFrom("cn_loaded").selectAll().where("server_uuid", "=", server_uuid).executeTakeFirst();
 }
 
-/** Null when none is set, or there is no such node. */
-export async function findRootPasswordHash(db: Db, server_uuid: string): Promise<string | null> {
-  const found = await db.selectFrom("cn_loaded").select("root_password_hash").where("server_uuid", "=", server_uuid)
-    .executeTakeFirst();
+/**
+ * The hash for the machine of a boot record: of the node that the record is bound to, or else of the bare node that
+ * announced this port. Null when none is set, or there is no such node.
+ */
+export async function findRootPasswordHash(
+  db: Db,
+  { server_uuid, mac }: { readonly server_uuid: string | null; readonly mac: string },
+): Promise<string | null> {
+  const found = await db.selectFrom("cn_loaded").select("root_password_hash")
+    .$if(server_uuid !== null, (q) => q.where("server_uuid", "=", server_uuid!))
+    .$if(
+      server_uuid === null,
+      (q) => q.where(sql<boolean>`macs @> array[${mac}]`).where("state", "in", ["awaiting_setup", "setting_up"]),
+    )
+    .orderBy("server_uuid").executeTakeFirst();
   return found?.root_password_hash ?? null;
+}
+
+/**
+ * The address of a node on the admin network: of the boot record of `mac`, the port it booted from, or else of the first
+ * of its ports that has one. Records of other nodes do not count.
+ */
+export async function findAdminAddress(db: Db, server_uuid: string, mac: string | null): Promise<string | null> {
+  const row = await db.selectFrom("boot_record").innerJoin(
+    "cn_loaded as cn",
+    (join) => join.on(sql<boolean>`boot_record.mac = any(cn.macs)`),
+  )
+    .select("boot_record.address")
+    .where("cn.server_uuid", "=", server_uuid)
+    .where("boot_record.address", "is not", null)
+    .where("boot_record.state", "in", ["enrolling", "enrolled"])
+    .where((e) => e.or([e("boot_record.server_uuid", "is", null), e("boot_record.server_uuid", "=", server_uuid)]))
+    .orderBy(sql`boot_record.mac is not distinct from ${mac}`, "desc")
+    .orderBy(sql`array_position(cn.macs, boot_record.mac)`)
+    .limit(1).executeTakeFirst();
+  return row?.address ?? null;
 }
 
 /**
@@ -89,7 +120,7 @@ export async function nextSetupEpoch(db: Db): Promise<number> {
 /** What the bundle of this run holds, while the run has not reported; afterwards nobody gets it again. */
 export async function findBundle(db: Db, server_uuid: string, epoch: number) {
   const row = await db.selectFrom("cn_loaded")
-    .select(["hostname", "disk_layout", "root_password_hash", "pending_credential", "ticket_keys"])
+    .select(["hostname", "disk_layout", "root_password_hash", "pending_credential", "ticket_keys", "macs"])
     .where("server_uuid", "=", server_uuid).where("setup_epoch", "=", epoch).executeTakeFirst();
   const { disk_layout, pending_credential, ticket_keys } = row ?? {};
   if (row === undefined || !disk_layout || !pending_credential || !ticket_keys) return null;

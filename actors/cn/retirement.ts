@@ -40,7 +40,7 @@ export function factoryReset(s: On<"approved"> | On<"disabled">): Out<CnState> {
     next,
     ...nothingStandsOn(server_uuid),
     guard(
-      "enrollment_pi_is_set",
+      "enrollment_pi_is_staged",
       {},
       "no valid enrollment PI is configured in the boot policy; the reset node could not netboot back into enrollment",
     ),

@@ -9,6 +9,7 @@ import { addMs, toRfc3339 } from "../../src/pure/instant.ts";
 import { approvedLayout } from "../../src/pure/disk-layout-proposal.ts";
 import { disksOf } from "../../src/pure/sysinfo-disks.ts";
 import { macsOf } from "../../src/pure/sysinfo-macs.ts";
+import type { Admitted } from "../boot-record/messages.ts";
 import { audit, go, refuse, reply, tell, upsert, withActor } from "../engine/decide.ts";
 import { waitId } from "../engine/saga.ts";
 import type { Condition, Out, Part } from "../engine/types.ts";
@@ -51,24 +52,29 @@ export function appear(_s: null, m: Msg<"announce">, now: Date): Out<CnState> {
     { part: "guard", name: "boot_policy_is", args: { version: m.policy_version }, fault: POLICY_CHANGED },
   ];
   if (m.window_needed) conditions.push({ part: "guard", name: "enrolment_window_is_open", args: {}, fault: NO_WINDOW });
-  return go(next, ...conditions, seenNow(next, now), announced(next));
+  return go(next, ...conditions, seenNow(next, now), ...admitting(m.admitted), announced(next));
 }
 
 /** A known machine that waits for setup tells what it has now. */
 export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: Date): Out<CnState> {
-  if (disjoint(s, m)) return conflicting(s, m, now);
+  if (isStranger(s, m)) return conflicting(s, m, now);
   const told_now = told(m);
   // A machine that tells of no ports is not known to be another one, nor to be this one.
   const known = told_now.macs.length > 0 ? { conflict: null } : { macs: s.macs };
   const next = { ...s, ...told_now, ...known, last_seen: now };
-  return go(next, seenNow(next, now), announced(next));
+  return go(next, seenNow(next, now), ...admitting(m.admitted), announced(next));
 }
 
 /** A machine that works, or is being set up, or is disabled: only that it was seen. */
 export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
-  if (disjoint(s, m)) return conflicting(s, m, now);
+  if (isStranger(s, m)) return conflicting(s, m, now);
   const next = { ...s, last_seen: now };
-  return go(next, seenNow(next, now));
+  return go(next, seenNow(next, now), ...admitting(m.admitted));
+}
+
+/** The boot records of its ports that the policy lets in now. Each decides for itself: an address may be missing. */
+function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
+  return admitted.map((each) => tell({ kind: "boot-record", id: each.mac }, { type: "admit", ...each }));
 }
 
 /** Two machines with one identity: never a silent overwrite; the operator reads of it on the node. */
@@ -164,6 +170,7 @@ export function complete(s: On<"setting_up">, m: Msg<"setup_completed">): Out<Cn
     {
       ...s,
       state: "approved",
+      admin_ip: m.admin_ip ?? s.admin_ip,
       bound_api_key_id: s.bound_api_key_id,
       pending_credential: null,
       setup_epoch: null,
@@ -231,9 +238,15 @@ function told(m: Msg<"announce">) {
   return { server_uuid: m.server_uuid, hostname: m.hostname, sysinfo: m.sysinfo, macs: macsOf(m.sysinfo) };
 }
 
-function disjoint(s: CnState, m: Msg<"announce">): boolean {
+/**
+ * Whether the machine is another one than the node: none of its ports is known, or it speaks through a port that is not.
+ * Anybody may list a known port in an inventory; the login of the port that it speaks through was checked by the booter.
+ */
+function isStranger(s: CnState, m: Msg<"announce">): boolean {
+  if (s.macs.length === 0) return false;
+  if (m.mac !== null && !s.macs.includes(m.mac)) return true;
   const macs = macsOf(m.sysinfo);
-  return s.macs.length > 0 && macs.length > 0 && !macs.some((mac) => s.macs.includes(mac));
+  return macs.length > 0 && !macs.some((mac) => s.macs.includes(mac));
 }
 
 function seenNow({ server_uuid }: CnState, now: Date) {

@@ -73,7 +73,7 @@ export const BootRecord = z.object({
 });
 export type BootRecord = z.infer<typeof BootRecord>;
 
-/** What a booter hears: the record and, of an enrolled node, the hash that it hands to the platform at each boot. */
+/** What a booter gets: the record and, of a node, the hash that it hands to the platform at each boot. */
 export const SeenRecord = BootRecord.extend({
   root_password_hash: z.string().optional().describe("sha512-crypt; only where one is set. No list shows it"),
 });
@@ -108,16 +108,19 @@ export const AdminNetwork = z.strictObject({
 });
 export type AdminNetwork = z.infer<typeof AdminNetwork>;
 
-/** Document 2, Boot policy. The whole object is put at once; If-Match with the ETag of a GET prevents lost updates. */
+/**
+ * Document 2, Boot policy. The whole object is put at once: a field that is left out is an error, never a reset to its
+ * standard. If-Match with the ETag of a GET prevents lost updates.
+ */
 export const BootPolicy = z.strictObject({
-  auto_enroll: withDefault(z.boolean(), true),
-  allowlist: withDefault(z.array(AllowlistEntry).max(10_000), []),
-  enrollment_pi: Stamp.nullish().transform((value) => value ?? null),
-  enrollment_kernel_args: withDefault(z.array(KernelArgument).max(KERNEL_ARGS_MAX), []),
-  admin_network: AdminNetwork.nullish().transform((value) => value ?? null),
+  auto_enroll: z.boolean(),
+  allowlist: z.array(AllowlistEntry).max(10_000),
+  enrollment_pi: Stamp.nullable(),
+  enrollment_kernel_args: z.array(KernelArgument).max(KERNEL_ARGS_MAX),
+  admin_network: AdminNetwork.nullable(),
 });
 export type BootPolicy = z.infer<typeof BootPolicy>;
-/** As it is sent: what has a default may be left out. */
+/** As it is sent: what has a default in admin_network may be left out. */
 export type BootPolicyBody = z.input<typeof BootPolicy>;
 
 /** What the answers file declares about one machine. */

@@ -12,6 +12,7 @@ export const AnnounceBody = z.object({
   server_uuid: Uuid,
   hostname: Hostname.nullish(),
   sysinfo: z.record(z.string(), z.unknown()),
+  mac: z.string().nullish().describe("The port whose login on the boot bus the machine used"),
 });
 export type AnnounceBody = z.infer<typeof AnnounceBody>;
 
@@ -68,6 +69,9 @@ export const SetupBundle = z.object({
   hostname: z.string(),
   root_password_hash: z.string().nullable(),
   root_authorized_keys: z.array(z.string()),
+  macs: z.array(z.string()).describe(
+    "The node's network ports: the bundle is for a machine that logged in by one of them",
+  ),
 });
 export type SetupBundle = z.infer<typeof SetupBundle>;
 
@@ -80,7 +84,10 @@ export const SetupProgressReport = z.object({
   percent: z.number().min(0).max(100).nullish(),
 });
 /** The run with this epoch has ended well. */
-export const SetupCompleteReport = z.object({ epoch });
+export const SetupCompleteReport = z.object({
+  epoch,
+  mac: z.string().nullish().describe("The port that the machine booted from"),
+});
 /** The 512 bytes of the reason are counted in UTF-8 by the route (document 2, Limits). */
 export const SetupFailedReport = z.object({ epoch, reason: z.string() });
 

@@ -6,6 +6,8 @@ export type BareMachine = {
   readonly server_uuid: string;
   readonly hostname: string;
   readonly mac: string;
+  /** The booter names the platform images that it has. */
+  stage(stamps: readonly string[]): Promise<unknown>;
   /** The booter asks what this MAC is to boot. */
   seen(): Promise<{ readonly state: string; readonly address: string | null }>;
   announce(): Promise<unknown>;
@@ -31,15 +33,15 @@ const STEPS = ["clock", "verify_images", "disk_layout", "create_pool", "datasets
 export function bareMachine(options: BareMachineOptions): BareMachine {
   const { endpoint, booterKey, server_uuid, hostname, mac } = options;
 
-  async function call(path: string, body?: unknown): Promise<Record<string, unknown>> {
-    const { ok, status, answer } = await tryCall(path, body);
-    if (!ok) throw new Error(`POST ${path}: ${status} ${answer["message"]}`);
+  async function call(path: string, body?: unknown, method = "POST"): Promise<Record<string, unknown>> {
+    const { ok, status, answer } = await tryCall(path, body, method);
+    if (!ok) throw new Error(`${method} ${path}: ${status} ${answer["message"]}`);
     return answer;
   }
 
-  async function tryCall(path: string, body?: unknown) {
+  async function tryCall(path: string, body?: unknown, method = "POST") {
     const response = await fetch(`${endpoint}${path}`, {
-      method: "POST",
+      method,
       headers: { authorization: `Bearer ${booterKey}`, "content-type": "application/json" },
       body: JSON.stringify(body ?? {}),
     });
@@ -60,6 +62,7 @@ export function bareMachine(options: BareMachineOptions): BareMachine {
     server_uuid,
     hostname,
     mac,
+    stage: (stamps) => call("/v2/platform-images", { stamps }, "PUT"),
     seen: async () => await call("/v2/booter/seen", { mac, client: { arch: 7 } }) as { state: string; address: string },
     announce: () =>
       call("/v2/booter/announce", {

@@ -47,7 +47,8 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Replace the boot policy",
     ...refuses(412),
-    description: "The whole object. With If-Match, 412 when somebody changed the policy since; without it, the last " +
+    description: "The whole object: a field that is left out is a 400 that names it; `enrollment_pi` and " +
+      "`admin_network` are null where there is none. With If-Match, 412 when somebody changed the policy since; without it, the last " +
       "writer wins. Records keep the addresses they have.",
     ...rights(deps, "CnBootPolicySet"),
     request: { headers: IF_MATCH, body: jsonBody(BootPolicy) },

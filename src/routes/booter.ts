@@ -1,7 +1,7 @@
 // What booters call. Document 4, Fixed here. Unknown fields are ignored, so that mixed versions work.
 import { createRoute } from "@hono/zod-openapi";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
-import { findBundle, findRootPasswordHash } from "../../actors/cn/reads.ts";
+import { findAdminAddress, findBundle, findRootPasswordHash } from "../../actors/cn/reads.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
 import { type BootRecord, SeenBody, SeenRecord } from "../contract/boot.ts";
 import { CnParam, CnView } from "../contract/cn.ts";
@@ -17,7 +17,7 @@ import {
 import { faultResponse } from "../http/fault-status.ts";
 import { redactSysinfo } from "../pure/redact-sysinfo.ts";
 import { answers, jsonBody, REPEATABLE, rights } from "./answer.ts";
-import { lookUp } from "./boot-lookup.ts";
+import { admittedBy, lookUp } from "./boot-lookup.ts";
 import { callerOf, Mac, underPolicy } from "./cn-boot.ts";
 import { type App, type Ctx, type RouteDeps } from "./deps.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
@@ -31,22 +31,23 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Report a machine that asks to boot, and hear what it is to boot",
     description: "Answers the boot record, made now when there was none: enrolling where the policy lets the machine " +
-      "in and an address is free, otherwise discovered. Of an enrolled node it also tells the hash of the root password.",
+      "in and an address is free, otherwise discovered. A service_tag entry of the allowlist matches the serial number " +
+      "that the machine announced, or that `client.guid` spells (the GUID of a Dell machine holds its service tag). The " +
+      "record of a node also carries the hash of its root password, for the boot parameters.",
     ...rights(deps, "BooterSeen"),
     ...REPEATABLE,
     request: { body: jsonBody(SeenBody.extend({ mac: Mac })) },
     responses: answers(SeenRecord.nullable(), "The record"),
   });
   app.openapi(seenRoute, async (c) => {
-    const { mac } = c.req.valid("json");
+    const { mac, client } = c.req.valid("json");
     const outcome = await underPolicy(undefined, async () => {
-      const found = await lookUp(deps.kysely, mac);
+      const found = await lookUp(deps.kysely, mac, client.guid);
       return await deps.send(c, { kind: "boot-record", id: mac }, { type: "seen", mac, by: callerOf(c), ...found });
     });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const record = outcome.reply as BootRecord;
-    const enrolled = record.state === "enrolled" && record.server_uuid !== null;
-    const hash = enrolled ? await findRootPasswordHash(deps.kysely, record.server_uuid!) : null;
+    const hash = await findRootPasswordHash(deps.kysely, record);
     return c.json(hash === null ? record : { ...record, root_password_hash: hash }, 200);
   });
 
@@ -58,19 +59,26 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
     description:
       "A new machine gets an inert record; with auto_enroll off that needs an open auto-approve window. A known " +
       "one that waits for setup refreshes its inventory; any other is only noted as seen. Network ports that have " +
-      "none in common with the known ones are refused and shown on the node as a conflict.",
+      "none in common with the known ones are refused and shown on the node as a conflict. So is a `mac`, the port whose " +
+      "login on the boot bus the machine used, that is not a known port of the node. Discovered boot records of the " +
+      "announced ports enrol when a service_tag entry of the allowlist matches the announced serial number.",
     ...rights(deps, "CnAnnounce"),
     ...REPEATABLE,
-    request: { body: jsonBody(AnnounceBody) },
+    request: { body: jsonBody(AnnounceBody.extend({ mac: Mac.nullish() })) },
     responses: answers(CnView, "The node"),
   });
   app.openapi(announceRoute, async (c) => {
-    const { server_uuid, hostname, sysinfo } = c.req.valid("json");
+    const { server_uuid, hostname, sysinfo, mac } = c.req.valid("json");
     if (isNoIdentity(server_uuid)) return faultResponse(c, badRequest(NO_IDENTITY_RULE));
     const outcome = await underPolicy(undefined, async () => {
-      const { policy, version } = await findPolicy(deps.kysely);
+      const [{ policy, version }, admitted] = await Promise.all([
+        findPolicy(deps.kysely),
+        admittedBy(deps.kysely, sysinfo),
+      ]);
       return await deps.send(c, { kind: "cn", id: server_uuid }, {
         type: "announce",
+        mac: mac ?? null,
+        admitted,
         server_uuid,
         hostname: hostname ?? server_uuid.slice(0, 8),
         sysinfo: redactSysinfo(sysinfo),
@@ -112,6 +120,7 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
       hostname: bundle.hostname,
       root_password_hash: bundle.root_password_hash,
       root_authorized_keys: await deps.settings.rootAuthorizedKeys(),
+      macs: bundle.macs,
     }, 200);
   });
 
@@ -140,15 +149,26 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
     path: "/v2/booter/cns/{server_uuid}/setup-complete",
     tags,
     summary: "Relay that a setup has ended well",
+    description:
+      "The node's admin_ip becomes the address of the boot record of `mac`, the port that the machine booted " +
+      "from; without it, of the first port that has one.",
     ...rights(deps, "BooterReport"),
-    request: { params: CnParam, body: jsonBody(SetupCompleteReport) },
+    request: { params: CnParam, body: jsonBody(SetupCompleteReport.extend({ mac: Mac.nullish() })) },
     responses: answers(CnView, "The node, approved; its enrolling boot records are enrolled with it"),
   });
   app.openapi(completeRoute, async (c) => {
-    const { policy } = await findPolicy(deps.kysely);
-    const { epoch } = c.req.valid("json");
-    const message = { type: "setup_completed", epoch, enrollment_pi: policy.enrollment_pi } as const;
-    return await report(c, c.req.valid("param").server_uuid, message);
+    const { epoch, mac } = c.req.valid("json");
+    const { server_uuid } = c.req.valid("param");
+    const [{ policy }, admin_ip] = await Promise.all([
+      findPolicy(deps.kysely),
+      findAdminAddress(deps.kysely, server_uuid, mac ?? null),
+    ]);
+    return await report(c, server_uuid, {
+      type: "setup_completed",
+      epoch,
+      enrollment_pi: policy.enrollment_pi,
+      admin_ip,
+    });
   });
 
   const failedRoute = createRoute({

@@ -112,11 +112,30 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
   plainAction("decommission", "CnBootDecommission", "Stop serving a machine that no node in use is bound to", {
     type: "decommission",
   });
-  plainAction("rescue", "CnBootRescue", "Boot the machine into rescue, whatever its state", {
-    type: "rescue",
-    on: true,
+  plainAction("rescue/clear", "CnBootRescue", "End rescue", { type: "end_rescue" });
+
+  const rescueRoute = createRoute({
+    method: "post",
+    path: "/v2/cn-boot/{mac}/rescue",
+    tags,
+    summary: "Boot the machine into rescue, whatever its state",
+    description:
+      "A record without an address gets the lowest free one of the admin network and keeps it, since the booter serves " +
+      "a machine only at its address. 409 when there is no admin network, or no free address.",
+    ...rights(deps, "CnBootRescue"),
+    request: { params: MacParam },
+    responses: answers(BootRecord, "The record"),
   });
-  plainAction("rescue/clear", "CnBootRescue", "End rescue", { type: "rescue", on: false });
+  app.openapi(rescueRoute, async (c) => {
+    const turn = await deps.turn(c);
+    if (isFault(turn)) return faultResponse(c, turn);
+    const { mac } = c.req.valid("param");
+    const outcome = await underPolicy(turn, async (at) => {
+      const { enroll: _enroll, ...found } = await lookUp(deps.kysely, mac);
+      return await deps.send(c, { kind: "boot-record", id: mac }, { type: "rescue", ...found }, at);
+    });
+    return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
+  });
 
   function plainAction(verb: string, action: Action, summary: string, message: BootRecordMessage): void {
     const route = createRoute({

@@ -156,6 +156,8 @@ const MESSAGES: { [T in CnMessage["type"]]: Extract<CnMessage, { type: T }> } = 
     sysinfo: INVENTORY,
     policy_version: 1,
     window_needed: false,
+    mac: null,
+    admitted: [],
   },
   approve_setup: {
     type: "approve_setup",
@@ -165,7 +167,7 @@ const MESSAGES: { [T in CnMessage["type"]]: Extract<CnMessage, { type: T }> } = 
   },
   take_bundle: { type: "take_bundle", key: KEY },
   setup_progressed: { type: "setup_progressed", epoch: EPOCH, step: "pool", message: null, percent: 10 },
-  setup_completed: { type: "setup_completed", epoch: EPOCH, enrollment_pi: "stamp" },
+  setup_completed: { type: "setup_completed", epoch: EPOCH, enrollment_pi: "stamp", admin_ip: null },
   setup_failed: { type: "setup_failed", epoch: EPOCH, reason: "no disks" },
   revert_setup: { type: "revert_setup", epoch: EPOCH, reason: "abandoned" },
   factory_reset: { type: "factory_reset" },

@@ -31,7 +31,7 @@ test("until somebody puts one, every machine may enrol but there is no address a
   await own.close();
 });
 
-test("a put replaces the whole object: what it leaves out goes back to its standard", async () => {
+test("a put replaces the whole object, and names every field that is left out instead of erasing it", async () => {
   const full = {
     auto_enroll: false,
     allowlist: [{ kind: "mac_prefix", value: "02:be" }, { kind: "service_tag", value: "TAG1" }],
@@ -41,14 +41,27 @@ test("a put replaces the whole object: what it leaves out goes back to its stand
   };
   expect((await t.call("PUT", "/v2/cn-boot-policy", { body: full })).body).toEqual(full);
   expect((await show()).body).toEqual(full);
-  okOf(await t.call("PUT", "/v2/cn-boot-policy", { body: {} }));
-  expect((await show()).body).toEqual({
-    auto_enroll: true,
-    allowlist: [],
-    enrollment_pi: null,
-    enrollment_kernel_args: [],
-    admin_network: null,
-  });
+  for (const field of Object.keys(full)) {
+    const { [field as keyof typeof full]: _left_out, ...rest } = full;
+    const refused = await t.call("PUT", "/v2/cn-boot-policy", { body: rest });
+    expect([refused.status, refused.body.message]).toEqual([400, `body.${field}: is required`]);
+  }
+  const empty = await t.call("PUT", "/v2/cn-boot-policy", { body: {} });
+  expect(empty.status).toBe(400);
+  // A message names the first three.
+  for (const field of Object.keys(full).slice(0, 3)) {
+    expect(empty.body.message).toContain(`body.${field}: is required`);
+  }
+  expect((await show()).body).toEqual(full);
+});
+
+test("null is what a policy has without an image and a network; it is no value of the other fields", async () => {
+  const none = { ...POLICY, enrollment_pi: null, admin_network: null };
+  expect(okOf(await t.call("PUT", "/v2/cn-boot-policy", { body: none }))).toEqual(none);
+  for (const field of ["auto_enroll", "allowlist", "enrollment_kernel_args"]) {
+    const refused = await t.call("PUT", "/v2/cn-boot-policy", { body: { ...none, [field]: null } });
+    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining(field)]);
+  }
 });
 
 describe("If-Match", () => {

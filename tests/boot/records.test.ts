@@ -6,9 +6,11 @@ import { expectInvariants } from "../setup/invariants.ts";
 import {
   announce,
   approveSetup,
+  ENROLLMENT_PI,
   newMac,
   newMachine,
   onNode,
+  POLICY,
   putPolicy,
   seen,
   settingUp,
@@ -20,7 +22,7 @@ let t: TestPlane;
 beforeAll(async () => {
   t = await openTestPlane();
   okOf(await putPolicy(t));
-  okOf(await t.call("PUT", "/v2/platform-images", { body: { stamps: ["pi-2", "pi-3"] } }));
+  okOf(await t.call("PUT", "/v2/platform-images", { body: { stamps: [ENROLLMENT_PI, "pi-2", "pi-3"] } }));
 });
 afterAll(() => t.close());
 afterEach(() => expectInvariants(t.db));
@@ -81,16 +83,59 @@ describe("reactivate", () => {
 });
 
 describe("rescue", () => {
-  test.each(STATES)("is set and cleared on a record that is %s, and touches nothing else", async (state) => {
-    const mac = await recordIn(state);
-    const { updated_at: _before, ...before } = await showRecord(t, mac);
-    for (const [verb, rescue] of [["rescue", true], ["rescue", true], ["rescue/clear", false]] as const) {
-      const { updated_at: _after, ...after } = okOf(await act(mac, verb));
-      expect(after).toEqual({ ...before, rescue });
-      expect(okOf(await seen(t, mac)).rescue).toBe(rescue);
-    }
-    const { rows } = await t.db.query("select event from transition where actor_id = $1 and event = 'rescue'", [mac]);
-    expect(rows.length).toBe(2);
+  test.each(STATES)(
+    "is set and cleared on a record that is %s, and touches nothing but a missing address",
+    async (state) => {
+      const mac = await recordIn(state);
+      const { updated_at: _before, ...before } = await showRecord(t, mac);
+      if (before.address === null) {
+        const { address, networking } = okOf(await act(mac, "rescue"));
+        Object.assign(before, { address, networking });
+        okOf(await act(mac, "rescue/clear"));
+        await t.db.query("delete from transition where actor_id = $1 and event like '%rescue'", [mac]);
+      }
+      for (const [verb, rescue] of [["rescue", true], ["rescue", true], ["rescue/clear", false]] as const) {
+        const { updated_at: _after, ...after } = okOf(await act(mac, verb));
+        expect(after).toEqual({ ...before, rescue });
+        expect(okOf(await seen(t, mac)).rescue).toBe(rescue);
+      }
+      const { rows } = await t.db.query(
+        "select event from transition where actor_id = $1 and event like '%rescue' order by seq",
+        [
+          mac,
+        ],
+      );
+      expect(rows).toEqual([{ event: "rescue" }, { event: "end_rescue" }]);
+    },
+  );
+
+  test("gives a discovered record the lowest free address, which it keeps when it is authorized later", async () => {
+    const mac = await recordIn("discovered");
+    expect((await showRecord(t, mac)).address).toBeNull();
+    const rescued = okOf(await act(mac, "rescue"));
+    expect(rescued).toMatchObject({ state: "discovered", rescue: true, address: expect.stringMatching(/^10\.20\./) });
+    expect(rescued.networking).toMatchObject({ address: rescued.address, prefix_len: 16, gateway: "10.20.0.1" });
+    okOf(await act(mac, "rescue/clear"));
+    expect(okOf(await act(mac, "authorize"))).toMatchObject({ state: "enrolling", address: rescued.address });
+  });
+
+  test("of a record without an address is 409 when none is free or there is no network, and sets nothing", async () => {
+    const mac = await recordIn("discovered");
+    const tiny = { provision_start_ipv4: "10.20.0.1", provision_end_ipv4: "10.20.0.2" };
+    okOf(await putPolicy(t, { admin_network: { ...POLICY.admin_network, ...tiny } }));
+    expect(okOf(await seen(t, newMac())).address).toBe("10.20.0.2");
+    expect(await act(mac, "rescue")).toMatchObject({
+      status: 409,
+      body: { message: "every address of the admin network is reserved", error_code: "PoolExhausted" },
+    });
+    okOf(await putPolicy(t, { admin_network: null }));
+    expect(await act(mac, "rescue")).toMatchObject({
+      status: 409,
+      body: { message: "no admin_network is configured in the boot policy; there is no address to reserve" },
+    });
+    expect(await showRecord(t, mac)).toMatchObject({ rescue: false, address: null });
+    okOf(await putPolicy(t));
+    expect(okOf(await act(mac, "rescue")).rescue).toBe(true);
   });
 
   test("it outlives every change of state", async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
-import { announce, newMac, newMachine, POLICY, putPolicy, seen, setUp, showRecord } from "../setup/machine.ts";
+import { announce, newMac, newMachine, POLICY, putPolicy, seen, settle, setUp, showRecord } from "../setup/machine.ts";
 
 let t: TestPlane;
 let root_key_id: string;
@@ -130,19 +130,89 @@ describe("allowlist", () => {
     expect(okOf(await seen(t, mac)).state).toBe("enrolling");
   });
 
-  test("a service_tag lets in only machines that announced it before", async () => {
+  test("a service_tag lets in machines that announced it: their discovered records at once, other ports when they are seen", async () => {
     const allowlist = [{ kind: "service_tag", value: "TAG123" }];
     okOf(await putPolicy(t, { allowlist }));
     const machine = newMachine();
     const [first = "", second = ""] = machine.macs;
     expect(okOf(await seen(t, first)).state).toBe("discovered");
     okOf(await announce(t, machine));
-    expect(okOf(await seen(t, first)).state).toBe("discovered");
+    await settle(t);
+    expect(await showRecord(t, first)).toMatchObject({ state: "enrolling", address: expect.any(String) });
     expect(okOf(await seen(t, second)).state).toBe("enrolling");
     okOf(await putPolicy(t, { allowlist: [{ kind: "service_tag", value: "tag123" }] }));
     const other = newMachine();
     okOf(await announce(t, other));
     expect(okOf(await seen(t, other.macs[0] ?? "")).state).toBe("discovered");
+  });
+
+  test("an announce lets in by a service_tag only, the discovered records of its own ports, and while auto_enroll is on", async () => {
+    const machine = newMachine(3);
+    const [first = "", second = "", third = ""] = machine.macs;
+    okOf(await putPolicy(t, { auto_enroll: false }));
+    const stranger = newMac();
+    for (const mac of [first, second, third, stranger]) okOf(await seen(t, mac));
+    okOf(await act(third, "decommission"));
+    const states = async () => {
+      okOf(await announce(t, machine));
+      await settle(t);
+      const records = await Promise.all([first, second, third, stranger].map((mac) => showRecord(t, mac)));
+      return records.map(({ state }) => state);
+    };
+    const stay = ["discovered", "discovered", "decommissioned", "discovered"];
+    okOf(await putPolicy(t));
+    expect(await states()).toEqual(stay);
+    okOf(await putPolicy(t, { allowlist: [{ kind: "mac_prefix", value: first }] }));
+    expect(await states()).toEqual(stay);
+    const allowlist = [{ kind: "service_tag", value: "TAG123" }];
+    okOf(await putPolicy(t, { allowlist, auto_enroll: false }));
+    expect(await states()).toEqual(stay);
+    okOf(await putPolicy(t, { allowlist: [{ kind: "service_tag", value: "TAG12" }] }));
+    expect(await states()).toEqual(stay);
+    okOf(await putPolicy(t, { allowlist }));
+    expect(await states()).toEqual(["enrolling", "enrolling", "decommissioned", "discovered"]);
+  });
+
+  test("an announce is taken although there are not addresses for all ports", async () => {
+    const machine = newMachine(2);
+    okOf(await putPolicy(t, { auto_enroll: false }));
+    for (const mac of machine.macs) okOf(await seen(t, mac));
+    const network = { ...POLICY.admin_network, provision_start_ipv4: "10.20.77.1", provision_end_ipv4: "10.20.77.1" };
+    okOf(await putPolicy(t, { admin_network: network, allowlist: [{ kind: "service_tag", value: "TAG123" }] }));
+    okOf(await announce(t, machine));
+    await settle(t);
+    const records = await Promise.all(machine.macs.map((mac) => showRecord(t, mac)));
+    expect(records.map(({ state, address }) => [state, address]).sort()).toEqual([
+      ["discovered", null],
+      ["enrolling", "10.20.77.1"],
+    ]);
+  });
+
+  const GUIDS = [
+    ["in the order of its bytes", "44454c4c330010348036c4c04f32334a"],
+    ["in the order in which it is printed", "4c4c4544-0033-3410-8036-C4C04F32334A"],
+  ] as const;
+  test.each(GUIDS)(
+    "a service_tag lets in a machine whose GUID spells it, %s, at its first packet",
+    async (_how, guid) => {
+      okOf(await putPolicy(t, { allowlist: [{ kind: "service_tag", value: "D34623J" }] }));
+      const told = { mac: newMac(), client: { guid } };
+      const { body } = await t.call("POST", "/v2/booter/seen", { body: told });
+      expect(body).toMatchObject({ state: "enrolling", address: expect.any(String) });
+    },
+  );
+
+  test.each([
+    ["another tag", "44454c4c340010348036c4c04f32334a"],
+    ["another vendor", "55454c4c330010348036c4c04f32334a"],
+    ["no marks", "44454c4c330110348036c4c04f32334a"],
+    ["too few digits", "44454c4c33001034"],
+    ["no text", 7],
+    ["nothing", null],
+  ])("a GUID with %s lets nobody in by a service_tag", async (_what, guid) => {
+    okOf(await putPolicy(t, { allowlist: [{ kind: "service_tag", value: "D34623J" }] }));
+    const { body } = await t.call("POST", "/v2/booter/seen", { body: { mac: newMac(), client: { guid } } });
+    expect(body).toMatchObject({ state: "discovered" });
   });
 });
 

@@ -38,6 +38,8 @@ const EXPECTED: Record<string, Record<string, string>> = {
     enrolled: "boot record is enrolled; only a decommissioned record can be reactivated",
     decommissioned: "discovered",
   },
+  admit: { absent: "same", discovered: "enrolling", enrolling: "same", enrolled: "same", decommissioned: "same" },
+  end_rescue: { absent: "404", discovered: "same", enrolling: "same", enrolled: "same", decommissioned: "same" },
   rescue: {
     absent: "404",
     discovered: "discovered",
@@ -123,7 +125,9 @@ const MESSAGES: { [T in BootRecordMessage["type"]]: Extract<BootRecordMessage, {
   seen: { type: "seen", enroll: true, ...LOOKED_UP },
   authorize: { type: "authorize", ...LOOKED_UP },
   reactivate: { type: "reactivate" },
-  rescue: { type: "rescue", on: true },
+  admit: { type: "admit", ...LOOKED_UP },
+  rescue: { type: "rescue", ...LOOKED_UP },
+  end_rescue: { type: "end_rescue" },
   assign: { type: "assign", platform_image: "pi-2" },
   decommission: { type: "decommission" },
   converge: { type: "converge", declared: { hostname: "h", nic_tags: ["t"] } },
@@ -191,4 +195,8 @@ test("an address is asked of the pool only by a record that has none", () => {
   const again: BootRecordState = { ...BASE, ...HELD, ...FREE, state: "discovered" };
   expect(asks(step(again, MESSAGES.authorize))).toBe(false);
   expect(asks(step(null, { ...MESSAGES.seen, enroll: false }))).toBe(false);
+  for (const type of ["admit", "rescue"] as const) {
+    expect(asks(step(IN["discovered"] ?? null, MESSAGES[type]))).toBe(true);
+    expect(asks(step(again, MESSAGES[type]))).toBe(false);
+  }
 });

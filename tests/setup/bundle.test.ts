@@ -51,6 +51,7 @@ test("it holds the run, the choices of the operator and a key that works, bound 
     hostname: "rack-9",
     root_password_hash: null,
     root_authorized_keys: [],
+    macs: machine.macs,
   });
   expect((await showNode(t, machine)).bound_api_key_id).toBe((await keysOf(t, machine))[0]);
   const { rows } = await t.db.query("select scope, description from api_key where bound_to_cn = $1", [

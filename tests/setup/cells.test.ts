@@ -162,5 +162,5 @@ test("a reset and a removal check the same guards, in order, under the lock of t
   };
   const common = ["no_instance_on_cn", "no_reservation_on_cn", "no_migration_of_cn"];
   expect(guardsOf(MESSAGES.remove)).toEqual(common);
-  expect(guardsOf(MESSAGES.factory_reset)).toEqual([...common, "enrollment_pi_is_set"]);
+  expect(guardsOf(MESSAGES.factory_reset)).toEqual([...common, "enrollment_pi_is_staged"]);
 });

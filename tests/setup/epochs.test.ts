@@ -23,6 +23,7 @@ import {
   settingUp,
   settle,
   showNode,
+  stageImages,
   takeBundle,
 } from "./machine.ts";
 import { AWAITING, MESSAGES, NOW } from "./cells.ts";
@@ -34,6 +35,7 @@ describe("on the wire", () => {
   beforeAll(async () => {
     t = await openTestPlane();
     okOf(await putPolicy(t));
+    okOf(await stageImages(t));
   });
   afterAll(() => t.close());
   afterEach(() => expectInvariants(t.db));

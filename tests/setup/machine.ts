@@ -56,6 +56,11 @@ export function putPolicy(t: TestPlane, changes: Partial<typeof POLICY> = {}, op
   return t.call("PUT", "/v2/cn-boot-policy", { body: { ...POLICY, ...changes }, ...options });
 }
 
+/** What a booter has: the image of POLICY, and these. */
+export function stageImages(t: TestPlane, ...more: readonly string[]) {
+  return t.call("PUT", "/v2/platform-images", { body: { stamps: [ENROLLMENT_PI, ...more] } });
+}
+
 export function seen(t: TestPlane, mac: string, options: CallOptions = {}): Promise<Answer> {
   return t.call("POST", "/v2/booter/seen", { body: { mac, client: { arch: "x86_64" } }, ...options });
 }

@@ -31,7 +31,7 @@ import {
 let t: TestPlane;
 beforeAll(async () => {
   t = await openTestPlane();
-  okOf(await t.call("PUT", "/v2/platform-images", { body: { stamps: ["pi-own"] } }));
+  okOf(await t.call("PUT", "/v2/platform-images", { body: { stamps: [ENROLLMENT_PI, "pi-own"] } }));
 });
 afterAll(() => t.close());
 beforeEach(async () => void okOf(await putPolicy(t)));
@@ -102,7 +102,7 @@ describe("complete", () => {
     const run = await settingUp(t, await awaitingSetup(t, newMachine(4)));
     const [view, records] = [await showNode(t, run), await Promise.all(run.macs.map((mac) => showRecord(t, mac)))];
     const { status, body } = await report(t, run, "complete", { epoch: run.epoch });
-    expect([status, body]).toEqual([200, { ...view, state: "approved" }]);
+    expect([status, body]).toEqual([200, { ...view, state: "approved", admin_ip: records[0].address }]);
     expect(await showNode(t, run)).toEqual(body);
     for (const before of records) {
       const after = await showRecord(t, before.mac);

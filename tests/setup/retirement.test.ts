@@ -28,6 +28,7 @@ import {
   setUp,
   showNode,
   showRecord,
+  stageImages,
   sysinfoOf,
   takeBundle,
 } from "./machine.ts";
@@ -35,6 +36,7 @@ import {
 let t: TestPlane;
 beforeAll(async () => {
   t = await openTestPlane();
+  okOf(await stageImages(t));
 });
 afterAll(() => t.close());
 beforeEach(async () => void okOf(await putPolicy(t)));
@@ -201,9 +203,17 @@ describe("factory reset", () => {
     expect(tablesWith(await dumpTables(t.db), sealed)).toEqual([]);
   });
 
-  test("without an enrollment_pi in the policy is 409: the node could not come back", async () => {
+  test.each([
+    ["without an enrollment_pi in the policy", { enrollment_pi: null }, []],
+    ["with an enrollment_pi that another booter had and this one has not", {}, ["another"]],
+    ["with an enrollment_pi that no booter ever had", { enrollment_pi: "never-staged" }, [ENROLLMENT_PI]],
+  ])("%s is 409: the node could not come back", async (_how, policy, stamps) => {
     const run = await setUp(t);
-    okOf(await putPolicy(t, { enrollment_pi: null }));
+    okOf(await putPolicy(t, policy));
+    okOf(await t.call("PUT", "/v2/platform-images", { body: { stamps } }));
+    const gone = await t.mintKey("booter");
+    okOf(await t.call("PUT", "/v2/platform-images", { body: { stamps: [ENROLLMENT_PI] }, key: gone.secret }));
+    okOf(await t.call("DELETE", `/v1/auth/api-keys/${gone.id}`));
     const before = await rowOf(t, run);
     expect(await reset(run)).toMatchObject({
       status: 409,
@@ -213,6 +223,9 @@ describe("factory reset", () => {
       },
     });
     expect(await rowOf(t, run)).toEqual(before);
+    okOf(await putPolicy(t));
+    okOf(await stageImages(t));
+    expect(okOf(await reset(run)).state).toBe("awaiting_setup");
   });
 
   test("in any other state is 409 with the state, of an unknown node 404", async () => {
@@ -240,6 +253,7 @@ describe("factory reset", () => {
     okOf(await onNode(t, "POST", run, "/root-password", { password: "kept through it all" }));
     const hash = (await rowOf(t, run))?.root_password_hash;
     okOf(await reset(run));
+    okOf(await stageImages(t, "pi-next"));
     okOf(await putPolicy(t, { enrollment_pi: "pi-next" }));
     expect(okOf(await seen(t, run.macs[0] ?? "")).state).toBe("enrolling");
     okOf(await announce(t, run));

@@ -5,6 +5,7 @@ import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
 import { nodeKey, registration } from "./node-messages.ts";
 import { checkAll, newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
 import type { TwoEngines } from "./two-engines.ts";
+import { stageImage } from "./staged-image.ts";
 
 const STATES = ["absent", "pending", "approved", "disabled", "awaiting_setup", "setting_up"] as const;
 type State = (typeof STATES)[number];
@@ -43,11 +44,13 @@ const COMMANDS: Readonly<Record<string, Make>> = {
     sysinfo: INVENTORY,
     policy_version: 1,
     window_needed: false,
+    mac: null,
+    admitted: [],
   }),
   approve_setup: ({ words }, by, two) => approval(newEpoch(words, by), two),
   take_bundle: ({ words }, by, two) => ({ type: "take_bundle", key: newKey(words, by, two) }),
   setup_progressed: ({ epoch }, by) => ({ type: "setup_progressed", epoch, step: by, message: null, percent: 1 }),
-  setup_completed: ({ epoch }) => ({ type: "setup_completed", epoch, enrollment_pi: "pi" }),
+  setup_completed: ({ epoch }) => ({ type: "setup_completed", epoch, enrollment_pi: "pi", admin_ip: null }),
   setup_failed: ({ epoch }, by) => ({ type: "setup_failed", epoch, reason: by }),
   revert_setup: ({ epoch }, by) => ({ type: "revert_setup", epoch, reason: by }),
 };
@@ -68,6 +71,7 @@ async function prepare(two: TwoEngines): Promise<void> {
     expected: null,
     current: 0,
   });
+  await stageImage(two, { stamp: "pi", user_id });
 }
 
 /** `every`: only each nth of the pairs, for a look. */

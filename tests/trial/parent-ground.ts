@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { nodeKey, registration } from "./node-messages.ts";
 import { createdFloatingIp, createdImage, createdSubnet, createdVpc, GIB } from "./parent-messages.ts";
 import type { TwoEngines } from "./two-engines.ts";
+import { stageImage } from "./staged-image.ts";
 
 /** What a whole run shares. */
 export type Site = { readonly silo_id: string; readonly user_id: string };
@@ -54,6 +55,7 @@ export async function openSite(two: TwoEngines): Promise<Site> {
     expected: null,
     current: 0,
   });
+  await stageImage(two, { stamp: "pi", user_id });
   return { silo_id, user_id };
 }
 

@@ -12,6 +12,7 @@ import {
   newMachine,
   putPolicy,
   report,
+  stageImages,
   takeBundle,
 } from "../setup/machine.ts";
 import type { ReportsSite } from "./reports-site.ts";
@@ -103,6 +104,7 @@ export function storyOf(site: ReportsSite): readonly Stage[] {
     {
       name: "the node was reset, and is in the middle of another setup",
       run: async () => {
+        okOf(await stageImages(t));
         okOf(await t.call("POST", `/v1/cns/${bare.server_uuid}/factory-reset`));
         await again(bare);
         await setUpHalf();

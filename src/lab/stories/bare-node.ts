@@ -12,6 +12,7 @@ export async function bareNode(opsctl: Run, endpoint: string, folder: string): P
   await opsctl("cn", "boot", "policy", "apply", "-f", policy);
   const made = await opsctl("api-key", "create", "--description", "demo booter", "--scope", "booter", "--json");
   const machine = bareMachine({ endpoint, booterKey: JSON.parse(made).secret, ...MACHINE });
+  await machine.stage([BOOT_POLICY.enrollment_pi]);
   const record = await machine.seen();
   check("it enrols with the lowest free address", record.state === "enrolling" && record.address === "10.99.0.10");
 
@@ -38,7 +39,10 @@ const MACHINE = {
 } as const;
 
 const BOOT_POLICY = {
+  auto_enroll: true,
+  allowlist: [],
   enrollment_pi: "20261001T000000Z",
+  enrollment_kernel_args: [],
   admin_network: {
     ipv4_block: "10.99.0.0/24",
     provision_start_ipv4: "10.99.0.10",

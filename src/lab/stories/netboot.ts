@@ -114,7 +114,16 @@ export async function netboot(opsctl: Run, endpoint: string, folder: string): Pr
 
 async function applyPolicy(opsctl: Run, folder: string, { auto_enroll }: { auto_enroll: boolean }): Promise<void> {
   const policy = join(folder, "netboot-policy.json");
-  await writeFile(policy, JSON.stringify({ auto_enroll, enrollment_pi: STAMP, admin_network: ADMIN_NETWORK }));
+  await writeFile(
+    policy,
+    JSON.stringify({
+      auto_enroll,
+      allowlist: [],
+      enrollment_pi: STAMP,
+      enrollment_kernel_args: [],
+      admin_network: ADMIN_NETWORK,
+    }),
+  );
   await opsctl("cn", "boot", "policy", "apply", "-f", policy);
 }
 

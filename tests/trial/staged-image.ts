@@ -1,0 +1,19 @@
+// What a factory reset needs beside a policy that names an image: a booter that has it, by a key that is still there.
+import { randomBytes } from "node:crypto";
+import type { TwoEngines } from "./two-engines.ts";
+
+export async function stageImage(two: TwoEngines, { stamp, user_id }: { stamp: string; user_id: string }) {
+  const id = two.newId();
+  await two.make({ kind: "api-key", id }, {
+    type: "create",
+    id,
+    lookup: randomBytes(6).toString("hex"),
+    secret_sha256: randomBytes(32).toString("hex"),
+    user_id,
+    description: "booter",
+    scope: "booter",
+    bound_to_cn: null,
+    expires_at: null,
+  });
+  await two.make({ kind: "staging", id }, { type: "stage", staged_by: id, stamps: [stamp] });
+}
