@@ -5,6 +5,7 @@ import { macsOf } from "../../src/pure/sysinfo-macs.ts";
 import { audit, go, otherwise, refuse, remove, reply, take, upsert } from "../engine/decide.ts";
 import { planted } from "../engine/planted.ts";
 import type { Out, Part } from "../engine/types.ts";
+import { reportedAdminIp } from "./admin-address.ts";
 import { bindKey, dropKey, startNodeJoin } from "./credential.ts";
 import type { Msg, NewNodeKey } from "./messages.ts";
 import { BLANK, type CnState, type On, resource } from "./state.ts";
@@ -55,7 +56,11 @@ function registered(next: On<"pending">, m: Msg<"register">, ...parts: readonly 
 
 /** An approved node keeps its state, its token and its key; what it says about itself is new. */
 export function refresh(s: On<"approved">, m: Msg<"register">, now: Date): Out<CnState> {
-  return refreshed({ ...s, ...announced(m), ...tokenOf(s, m), last_seen: now }, m, now);
+  return refreshed(
+    { ...s, ...announced(m), admin_ip: reportedAdminIp(s, m), ...tokenOf(s, m), last_seen: now },
+    m,
+    now,
+  );
 }
 
 /**

@@ -24,6 +24,8 @@ export type Agent = {
   readonly link: Omit<Link, "token">;
   readonly driver: Driver;
   readonly state_dir: string;
+  /** The node's address on the admin network, as it is now; null when there is none to report. */
+  readonly adminIp: () => Promise<string | null>;
   readonly timers: Timers;
   /** Bytes of images that may be kept although nothing uses them. */
   readonly image_bytes_max: number;

@@ -27,8 +27,7 @@ export async function enrol(agent: Agent): Promise<Credentials> {
 }
 
 async function register(agent: Agent, end_ms: number): Promise<RegistrationView> {
-  const hardware = await agent.driver.hardware();
-  const body: Registration = { ...hardware };
+  const body = await registrationOf(agent);
   const call: Call = { method: "POST", path: "/v1/agent/register", body, limit_ms: REQUEST_LIMIT_MS };
   const ticket = await ask<RegistrationView>(agent, call, end_ms);
   if (ticket === null) throw new Failure("the control plane does not know how to register nodes", EXIT.failure);
@@ -37,6 +36,12 @@ async function register(agent: Agent, end_ms: number): Promise<RegistrationView>
   }
   if (ticket.claim_code !== null) await showClaimCode(agent, ticket.claim_code, ticket.claim_code_expires_at);
   return ticket;
+}
+
+/** What the node says of itself. */
+export async function registrationOf(agent: Agent): Promise<Registration> {
+  const hardware = await agent.driver.hardware();
+  return { ...hardware, admin_ip: hardware.admin_ip ?? await agent.adminIp() };
 }
 
 type Given = Omit<Credentials, "server_uuid">;

@@ -1,10 +1,11 @@
 // What each loop sends and what it does with the answer.
-import type { AgentConfig, StatusReport } from "../../src/contract/agent.ts";
+import type { AgentConfig, Registration, StatusReport } from "../../src/contract/agent.ts";
 import type { HeartbeatBody } from "../../src/contract/job.ts";
 import { parseOpensshKey } from "../../src/pure/openssh-key.ts";
 import type { Agent } from "./agent.ts";
 import { log } from "./agent.ts";
 import type { Reservoir } from "./driver.ts";
+import { registrationOf } from "./enrolment.ts";
 import { createReportTime } from "./report-time.ts";
 import type { Loop } from "./reports.ts";
 
@@ -48,8 +49,12 @@ export function capacityLoop({ driver, timers }: Agent): Loop {
   };
 }
 
+/** Registers the node again by its key; whether the control plane took it. */
+export type Register = (body: Registration) => Promise<boolean>;
+
 /** Reads the effective configuration and hands each part of it to the machine when that part changed. */
-export function configLoop(agent: Agent): Loop {
+export function configLoop(agent: Agent, register: Register): Loop {
+  const address = addressRefresh(agent, register);
   const keys = onChange(async (told: readonly unknown[]) => {
     const held = rootKeysOf(agent, told);
     await agent.driver.applyRootKeys(held);
@@ -68,7 +73,23 @@ export function configLoop(agent: Agent): Loop {
       // A server that does not tell keys must not take away those there are.
       if (Array.isArray(config.root_authorized_keys)) await keys(config.root_authorized_keys);
       await reservoir(reservoirOf(config));
+      await address(config);
     },
+  };
+}
+
+/**
+ * Registers again when the node's address on the admin network is another one than the control plane has. Only an approved
+ * node: of a disabled one a registration asks for approval.
+ */
+function addressRefresh(agent: Agent, register: Register): (config: AgentConfig) => Promise<void> {
+  let told: string | null = null;
+  return async ({ state, admin_ip }) => {
+    const body = await registrationOf(agent);
+    const now = body.admin_ip ?? null;
+    if (state !== "approved" || now === null || now === admin_ip || now === told) return;
+    // Told once: of a node that netbooted the control plane knows better.
+    if (await register(body)) told = now;
   };
 }
 

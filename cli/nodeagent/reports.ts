@@ -7,7 +7,7 @@ import { createImageCache } from "./image-cache.ts";
 import { openJournal } from "./journal.ts";
 import { PowerLost } from "./power-lost.ts";
 import { createWorker } from "./work.ts";
-import { capacityLoop, configLoop, heartbeatLoop, statusLoop } from "./loops.ts";
+import { capacityLoop, configLoop, heartbeatLoop, type Register, statusLoop } from "./loops.ts";
 
 export type Loop = {
   readonly name: string;
@@ -29,7 +29,12 @@ export async function report(agent: Agent, api_key: string): Promise<void> {
   const active = new Set<string>();
   const journal = await openJournal(agent.state_dir);
   const worker = createWorker({ agent: inner, api_key, journal, images: createImageCache(agent) }, active);
-  const loops = [configLoop(inner), capacityLoop(inner), statusLoop(inner), heartbeatLoop(inner, active)];
+  const register: Register = async (body) => {
+    const call = { method: "POST", path: "/v1/agent/register", body, limit_ms: REQUEST_LIMIT_MS } as const;
+    const reply = await talk(inner, api_key, call);
+    return reply.kind === "answer" && reply.answer.status < 300;
+  };
+  const loops = [configLoop(inner, register), capacityLoop(inner), statusLoop(inner), heartbeatLoop(inner, active)];
   const ends = await Promise.allSettled(
     [worker.run(), ...loops.map((loop) => runLoop(inner, api_key, loop))].map((end) => end.finally(() => stop.abort())),
   );

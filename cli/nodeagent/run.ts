@@ -19,6 +19,7 @@ import { EXIT } from "../kit/exit-code.ts";
 import { Failure, usageFailure } from "../kit/failure.ts";
 import { worldOf } from "../kit/run.ts";
 import { VERSION } from "../version.ts";
+import { adminAddress, givenAddress, localAddressTo } from "./admin-address.ts";
 import { type Agent, log } from "./agent.ts";
 import { type Credentials, credentialsPath, readCredentials, removeCredentials } from "./credentials.ts";
 import { enrol } from "./enrolment.ts";
@@ -38,6 +39,11 @@ export function run(): AnyCommand {
     .addOption(oneOf("--driver <name>", "kind of machine", ["simulated"]).default("simulated" as const))
     .option("--server-uuid <uuid>", "identity of the machine; the simulated driver makes one up", serverUuid)
     .option("--hostname <name>", "name of the machine")
+    .option(
+      "--admin-ip <address>",
+      "IPv4 address by which operators reach the machine; default: ADMIN_IP, or the address that reaches the control plane",
+      (text) => givenAddress(text, "--admin-ip"),
+    )
     .option(
       "--image-cache-bytes <size>",
       "images that nothing uses are kept up to this: bytes, or a size such as 64GiB",
@@ -69,10 +75,14 @@ export function run(): AnyCommand {
         hostname: options.hostname,
         world,
       });
+      const endpoint = parseEndpoint(options.endpoint, "--endpoint");
+      const in_environment = world.env.ADMIN_IP ?? "";
+      const given = options.adminIp ?? (in_environment === "" ? null : givenAddress(in_environment, "ADMIN_IP"));
       const agent: Agent = {
         world,
         driver,
-        link: { endpoint: parseEndpoint(options.endpoint, "--endpoint"), user_agent: `nodeagent/${VERSION}` },
+        link: { endpoint, user_agent: `nodeagent/${VERSION}` },
+        adminIp: async () => adminAddress({ given, local: given ?? await localAddressTo(endpoint) }),
         state_dir: options.stateDir,
         image_bytes_max: options.imageCacheBytes,
         timers: {

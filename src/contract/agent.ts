@@ -82,6 +82,10 @@ export const AgentConfig = z.object({
   reservoir_enabled: z.boolean(),
   reservoir_percent: z.number(),
   root_authorized_keys: z.array(z.string()).describe("OpenSSH keys that may log in as root: cn.root_authorized_keys"),
+  state: z.enum(CN_STATES),
+  admin_ip: z.string().nullable().describe(
+    "What operators reach the node by; the agent reports another one when it has it",
+  ),
 });
 export type AgentConfig = z.infer<typeof AgentConfig>;
 

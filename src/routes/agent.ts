@@ -201,6 +201,8 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
       reservoir_enabled: effective_enabled,
       reservoir_percent: effective_percent,
       root_authorized_keys: await deps.settings.rootAuthorizedKeys(),
+      state: row.state,
+      admin_ip: row.admin_ip,
     }, 200);
   });
 }

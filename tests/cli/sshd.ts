@@ -27,23 +27,30 @@ export function whyNoSshd(): string | null {
   return lacking("sshd", "ssh", "ssh-keygen");
 }
 
-export async function startSshd(): Promise<Sshd> {
+export type SshdOptions = {
+  /** The first two are known hosts. */
+  readonly addresses?: readonly string[];
+  /** What the program is started by, as [ip, netns, exec, NAME]. */
+  readonly prefix?: readonly string[];
+};
+
+export async function startSshd({ addresses = SSH_ADDRESSES, prefix = [] }: SshdOptions = {}): Promise<Sshd> {
   const folder = mkdtempSync(join(tmpdir(), "berth-sshd-"));
   const [host_key, user_key] = ["host_key", "user_key"].map((name) => newKey(join(folder, name)));
-  // The first address and the second are known hosts, the third is not.
   const port = await freePort();
   const host_public = readFileSync(`${host_key}.pub`, "utf8").trim();
-  const known = SSH_ADDRESSES.slice(0, 2).map((address) => `[${address}]:${port} ${host_public}\n`).join("");
+  const known = addresses.slice(0, 2).map((address) => `[${address}]:${port} ${host_public}\n`).join("");
   writeFileSync(join(folder, "known_hosts"), known);
-  writeFileSync(join(folder, "sshd_config"), configText(folder, port));
+  writeFileSync(join(folder, "sshd_config"), configText(folder, { port, addresses }));
   // Where root's sshd puts the process that parses what strangers send.
   if (userInfo().uid === 0) mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
-  const child = spawn(present("sshd"), ["-D", "-e", "-f", join(folder, "sshd_config")], {
+  const [program = "", ...words] = [...prefix, present("sshd"), "-D", "-e", "-f", join(folder, "sshd_config")];
+  const child = spawn(program, words, {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let said = "";
   child.stderr!.setEncoding("utf8").on("data", (text: string) => said += text);
-  await untilItListens(child, port, () => said);
+  await untilItListens(child, { port, address: addresses.at(-1)! }, () => said);
   const options = [
     `Port=${port}`,
     `IdentityFile=${user_key}`,
@@ -66,10 +73,10 @@ function newKey(path: string): string {
   return path;
 }
 
-function configText(folder: string, port: number): string {
+function configText(folder: string, { port, addresses }: { port: number; addresses: readonly string[] }): string {
   return [
     `Port ${port}`,
-    ...SSH_ADDRESSES.map((address) => `ListenAddress ${address}`),
+    ...addresses.map((address) => `ListenAddress ${address}`),
     `HostKey ${join(folder, "host_key")}`,
     `AuthorizedKeysFile ${join(folder, "user_key.pub")}`,
     "PidFile none",
@@ -93,18 +100,20 @@ function freePort(): Promise<number> {
   });
 }
 
-async function untilItListens(child: ChildProcess, port: number, said: () => string): Promise<void> {
+type Place = { readonly port: number; readonly address: string };
+
+async function untilItListens(child: ChildProcess, place: Place, said: () => string): Promise<void> {
   for (const end = Date.now() + START_LIMIT_MS; Date.now() < end && child.exitCode === null;) {
-    if (await answers(port)) return;
+    if (await answers(place)) return;
     await new Promise((wake) => setTimeout(wake, 50));
   }
   child.kill("SIGKILL");
   throw new Error(`sshd does not listen: ${said()}`);
 }
 
-function answers(port: number): Promise<boolean> {
+function answers({ port, address }: Place): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, SSH_ADDRESSES[2]);
+    const socket = connect(port, address);
     socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
     socket.once("connect", () => socket.destroy());
   });

@@ -49,6 +49,7 @@ beforeEach(async () => {
   await mkdir(state_dir);
   const world = processWorld(new AbortController().signal);
   agent = {
+    adminIp: () => Promise.resolve(null),
     world,
     driver: await simulatedDriver({ state_dir, server_uuid: undefined, hostname: undefined, world }),
     link: { endpoint: "http://127.0.0.1:9", user_agent: "test" },

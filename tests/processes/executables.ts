@@ -24,10 +24,12 @@ export type RunOptions = {
   /** The folder that it is started in; the test's own by default. */
   readonly cwd?: string;
   readonly typed?: string;
+  /** What the program is started by, as [ip, netns, exec, NAME]. */
+  readonly prefix?: readonly string[];
 };
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const PROGRAMS = ["opsctl", "nodeagent"] as const;
+const PROGRAMS = ["opsctl", "nodeagent", "booter"] as const;
 const SOURCES = ["cli", "booter", "index-builder", "src/contract", "src/pure"];
 const SAY_LIMIT_MS = 20_000;
 
@@ -54,8 +56,14 @@ function modified_ms(path: string): Promise<number> {
   return stat(path).then(({ mtimeMs }) => mtimeMs, () => 0);
 }
 
-export function start(name: Program, words: readonly string[], { env = {}, cwd, typed }: RunOptions = {}): Running {
-  const child = spawn(join(ROOT, "dist", name), words, {
+export function executable(name: Program): string {
+  return join(ROOT, "dist", name);
+}
+
+export function start(name: Program, words: readonly string[], options: RunOptions = {}): Running {
+  const { env = {}, cwd, typed, prefix = [] } = options;
+  const [program = "", ...rest] = [...prefix, executable(name), ...words];
+  const child = spawn(program, rest, {
     cwd,
     env: { PATH: process.env.PATH ?? "", ...env },
     stdio: ["pipe", "pipe", "pipe"],

@@ -1,0 +1,11 @@
+// Where operators reach a node: the address of its boot record, or what its agent reports. A booter gave the machine the
+// first, so it wins; a report without an address takes none away.
+import type { CnState } from "./state.ts";
+
+export function reportedAdminIp(
+  s: Pick<CnState, "admin_ip" | "bound_macs">,
+  reported: { readonly admin_ip: string | null },
+): string | null {
+  const netbooted = s.bound_macs.length > 0 && s.admin_ip !== null;
+  return netbooted ? s.admin_ip : reported.admin_ip ?? s.admin_ip;
+}
