@@ -270,8 +270,9 @@ step boot_loader 90
 bootsize=$(zpool get -H -o value bootsize "$pool") || stop "the pool's boot partition is not known"
 if [ "$bootsize" = - ]; then slice=s0; else slice=s1; fi
 zpool status "$pool" >"$work/status" || stop "the pool's disks are not known"
-awk '$1 == "NAME" { list = 1; next } list && NF == 0 { exit } list && $1 ~ /^(logs|cache|spares)$/ { exit }
-  list && $1 ~ /^c[0-9]/ { sub(/s[0-9]+$/, "", $1); print $1 }' "$work/status" >"$work/disks"
+# Every device of the pool, logs, caches and spares too: whichever disk the firmware starts from can boot the node.
+awk '$1 == "NAME" { list = 1; next } list && NF == 0 { exit }
+  list && $1 ~ /^c[0-9]/ { sub(/s[0-9]+$/, "", $1); if (!seen[$1]++) print $1 }' "$work/status" >"$work/disks"
 [ -s "$work/disks" ] || stop "the pool's disks are not known"
 while read -r disk; do
   installboot -m -f -b "$tree/boot" "$tree/boot/pmbr" "$tree/boot/gptzfsboot" "/dev/rdsk/$disk$slice" >&2 ||

@@ -1,7 +1,9 @@
 // The configuration file: every message names its key, and a key that is not known is never passed over.
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { check } from "../../booter/check.ts";
 import { ConfigFault, readBooterConfig } from "../../booter/config.ts";
@@ -44,9 +46,42 @@ test("the shortest file is enough: only netboot clients are answered, no bus is 
   expect(readBooterConfig(BASE, "booter.toml").ur).toBeUndefined();
 });
 
-test("the file that ships with the booter is sound", () => {
-  const config = readBooterConfig(readText("booter/booter.toml"), "booter.toml");
-  expect(config.ur?.setup?.upstream_channel_url).toBeDefined();
+describe("the file that ships with the booter", () => {
+  const shipped = readText("booter/booter.toml");
+
+  test("is sound, and opens no bus", () => {
+    expect(readBooterConfig(shipped, "booter.toml").ur).toBeUndefined();
+  });
+
+  test("has a whole [ur] block as a comment, which the command beside it makes active", async () => {
+    const folder = await temporaryFolder("shipped-config");
+    const path = join(folder.path, "booter.toml");
+    await writeFile(path, shipped);
+    const command = /^#   (sed .*) \/etc\/berth\/booter\.toml$/m.exec(shipped)![1]!;
+    await promisify(execFile)("sh", ["-c", `${command} "$1"`, "sh", path]);
+    const config = readBooterConfig(await readFile(path, "utf8"), "booter.toml");
+    await folder.remove();
+    expect(config.ur).toEqual({
+      port: 5_672,
+      setup: {
+        install_sh_url: "https://install.example/install.sh",
+        agent_endpoint: "https://berth.example",
+        platform_stamp: "20260901T000000Z",
+        platform_image_sha256: "0".repeat(64),
+        boot_image_stamp: "20260901T000000Z",
+        boot_image_sha256: "0".repeat(64),
+      },
+    });
+  });
+
+  test("has the optional keys of [ur.setup] in the form in which they are taken", () => {
+    const optional = shipped.replace(/^#(?=[^ \n])/gm, "").replace(/^# (?=(ntp_server|upstream_\w+) = )/gm, "");
+    expect(readBooterConfig(optional, "booter.toml").ur?.setup).toMatchObject({
+      ntp_server: "10.77.0.2",
+      upstream_channel_url: "https://install.example/channel.json",
+      upstream_key_file: "/etc/berth/channel.asc",
+    });
+  });
 });
 
 describe("refused, with the key in the message", () => {

@@ -69,7 +69,8 @@ case "$name $1" in
 "zpool get") [ "$*" = "get -H -o value bootsize zones" ] || unknown; echo 256M ;;
 "zpool status")
   printf '  pool: zones\n state: ONLINE\nconfig:\n\n\tNAME STATE READ\n\tzones ONLINE 0\n\t  mirror-0 ONLINE 0\n'
-  printf '\t    c1t0d0 ONLINE 0\n\t    c1t1d0s1 ONLINE 0\n\tcache\n\t  c2t0d0 ONLINE 0\n\nerrors: none\n' ;;
+  printf '\t    c1t0d0 ONLINE 0\n\t    c1t1d0s1 ONLINE 0\n\tlogs\n\t  c2t9d0 ONLINE 0\n\tcache\n\t  c2t0d0s1 ONLINE 0\n'
+  printf '\t  c2t1d0 ONLINE 0\n\tspares\n\t  c1t4d0 AVAIL\n\t  c1t0d0 INUSE\n\nerrors: c9t9d0 has none\n' ;;
 "zfs list") [ "$2 $3 $4" = "-H -o name" ] || unknown; [ -f "$(dataset "$5")" ] || exit 1; echo "$5" ;;
 "zfs get")
   [ "$2 $3 $4 $5" = "-H -o value org.smartos:server_uuid" ] || unknown

@@ -110,6 +110,11 @@ describe("a bare machine", () => {
     }
   });
 
+  test("gets the boot loader on every device of its pool, once: data, log, cache and spare", () => {
+    const disks = ended.calls.filter((each) => each.startsWith("installboot ")).map((each) => each.split("/").at(-1));
+    expect(disks).toEqual(["c1t0d0s1", "c1t1d0s1", "c2t9d0s1", "c2t0d0s1", "c2t1d0s1", "c1t4d0s1"]);
+  });
+
   test("hands the operator's choices to the layout tool, 0 spares too", () => {
     expect(chosen_calls).toContain("disklayout -c -e c9t0d0,c9t1d0 -s 0 -w 3 mirror");
   });

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BootRecord } from "../../src/contract/boot.ts";
 import type { CnView } from "../../src/contract/cn.ts";
@@ -35,6 +36,7 @@ import { must } from "./client.ts";
 import { buildExecutables, executable, run } from "./executables.ts";
 import { taskStartFlags } from "./task-start.ts";
 
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PATIENCE = { timeout: 30_000 };
 const RESEND_MS = 1_000;
 const RETRY_MS = 200;
@@ -386,5 +388,41 @@ describe("a machine that names another one's server_uuid on the bus", () => {
     const report = { ...asked, body: "complete\tcomplete\t100\n" };
     expect((await httpAsk(booter.ports.http, "/setup/report", report)).status).toBe(200);
     expect((await nodeOf(victim.server_uuid)).state).toBe("approved");
+  });
+});
+
+describe("the packaged booter.toml", () => {
+  /** As an operator of this site edits it: folders, key, address, and ports that are free here. */
+  const edited = (text: string) => {
+    const own = text
+      .replace("/var/lib/berth-booter", at("packaged"))
+      .replace("/srv/berth-booter", at("files"))
+      .replace("https://berth.example", server.url)
+      .replace("/etc/berth/booter.key", at("key"))
+      .replace('address = "10.77.0.1"\nprefix_len = 24', 'address = "127.0.0.1"\nprefix_len = 8')
+      .replace('relay_reply = "giaddr"', 'relay_reply = "source"\nlisten = "127.0.0.1"\nport = 0')
+      .replace("port = 5672", "port = 0");
+    return `${own}\n[tftp]\nport = 0\n[http]\nport = 0\n[metrics]\nport = 0\n`;
+  };
+
+  async function startedWith(text: string): Promise<void> {
+    await booter.kill();
+    relay.close();
+    await writeFile(at("packaged.toml"), text);
+    booter = await startBooter({ config: at("packaged.toml"), executable: executable("booter") });
+    relay = await openRelay({ booter });
+  }
+
+  test("opens no bus as it ships; with its [ur] block uncommented, a bare machine announces itself and is set up", async () => {
+    const shipped = await readFile(join(ROOT, "booter/booter.toml"), "utf8");
+    await startedWith(edited(shipped));
+    expect(booter.text()).toContain(" booter.started ");
+    expect(booter.text()).not.toContain(" bus=");
+    expect((await script(newMac(), GUID)).text).not.toContain("rabbitmq=");
+
+    await startedWith(edited(shipped.replace(/^#(?=[^ \n])/gm, "")));
+    expect(booter.ports.bus).toBeGreaterThan(0);
+    const machine = await nodeNamed("packaged");
+    expect(await nodeOf(machine.server_uuid)).toMatchObject({ state: "approved", admin_ip: machine.address });
   });
 });
