@@ -57,7 +57,7 @@ describe("the file that ships with the booter", () => {
     const folder = await temporaryFolder("shipped-config");
     const path = join(folder.path, "booter.toml");
     await writeFile(path, shipped);
-    const command = /^#   (sed .*) \/etc\/berth\/booter\.toml$/m.exec(shipped)![1]!;
+    const command = /^# {3}(sed .*) \/etc\/berth\/booter\.toml$/m.exec(shipped)![1]!;
     await promisify(execFile)("sh", ["-c", `${command} "$1"`, "sh", path]);
     const config = readBooterConfig(await readFile(path, "utf8"), "booter.toml");
     await folder.remove();

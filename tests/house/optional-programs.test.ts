@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { OPTIONAL } from "../harness/optional-programs.ts";
 import { optionalUsers } from "../harness/optional-users.ts";
+import { NAMES } from "../../cli/compile.ts";
 import { code, readText, sources } from "./sources.ts";
 
 const HERE = "tests/harness/optional-programs.ts";
@@ -24,7 +25,7 @@ const files = sources(["tests"]).filter(({ path }) => path !== HERE && !path.sta
 function startedByName(text: string): string[] {
   if (!/node:child_process|Deno\.Command/.test(text)) return [];
   const names = [...code(text).matchAll(STARTED)].map(([, name = ""]) => name);
-  return names.filter((name) => ![...BARE, ...COREUTILS].includes(name));
+  return names.filter((name) => ![...BARE, ...COREUTILS, ...NAMES].includes(name));
 }
 
 test("the two searches find what they are for", () => {

@@ -8,6 +8,7 @@ import type { CnView } from "../../src/contract/cn.ts";
 import { openWire, type Wire } from "../booter/wire.ts";
 import { startSshd, whyNoSshd } from "../cli/sshd.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { lacking } from "../harness/optional-programs.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { must } from "./client.ts";
@@ -19,7 +20,6 @@ const INSIDE = ["ip", "netns", "exec", SPACE];
 const PATIENCE = { timeout: 30_000 };
 
 const why_not = await whyNoNetwork();
-if (why_not !== null) console.warn(`skipped: ${why_not}`);
 let home: TemporaryFolder;
 let database: FreshDatabase;
 let server: ServerProcess;
@@ -28,6 +28,8 @@ let agents: Running[] = [];
 
 async function whyNoNetwork(): Promise<string | null> {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return "networks of one's own need root on Linux";
+  const absent = lacking("ip");
+  if (absent !== null) return absent;
   const name = `berth-try-${process.pid}`;
   try {
     await command("ip", ["netns", "add", name]);
