@@ -8,6 +8,8 @@ import { bootRoster, type BootRosterMessage } from "./boot-roster/transition.ts"
 import { cn } from "./cn/transition.ts";
 import type { CnMessage } from "./cn/messages.ts";
 import type { AnyBehavior } from "./engine/types.ts";
+import type { EnrolmentClaimMessage } from "./enrolment-claim/messages.ts";
+import { enrolmentClaim } from "./enrolment-claim/transition.ts";
 import { externalSubnet, type ExternalSubnetMessage } from "./external-subnet/transition.ts";
 import { firewallRule, type FirewallRuleMessage } from "./firewall-rule/transition.ts";
 import type { FloatingIpMessage } from "./floating-ip/messages.ts";
@@ -53,6 +55,7 @@ import { vpc, type VpcMessage } from "./vpc/transition.ts";
 /** Which messages each kind takes. */
 export type Messages = {
   readonly cn: CnMessage;
+  readonly "enrolment-claim": EnrolmentClaimMessage;
   readonly site: SiteMessage;
   readonly "api-key": ApiKeyMessage;
   readonly setting: SettingMessage;
@@ -100,6 +103,7 @@ export const sagas = [
 
 export const behaviors: readonly AnyBehavior[] = [
   cn,
+  enrolmentClaim,
   bootPolicy,
   bootRecord,
   bootRoster,
@@ -132,4 +136,4 @@ export const behaviors: readonly AnyBehavior[] = [
 ];
 
 /** Kinds whose rows carry deadlines: the pump looks for due ones. */
-export const timedKinds: readonly string[] = ["cn", "site", "job", "saga", "session"];
+export const timedKinds: readonly string[] = ["cn", "enrolment-claim", "site", "job", "saga", "session"];

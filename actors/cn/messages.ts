@@ -1,8 +1,10 @@
 // What a compute node's record can be told. Ids, codes, keys and hashes come with the message; the time does not.
+import type { Identified, Said } from "../../src/pure/registration-identity.ts";
 import type { CnRole } from "../../src/contract/enums.ts";
 import type { CnPlacementPatch } from "../../src/contract/cn-placement.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
 import type { Admitted } from "../boot-record/messages.ts";
+import type { NewTicket } from "../enrolment-claim/messages.ts";
 import type { Of } from "../engine/table.ts";
 
 /** A fresh per-node key as the database keeps it: found by `lookup`, checked by its hash, delivered from `sealed`. */
@@ -18,26 +20,25 @@ export type NewNodeKey = {
   readonly user_id: string;
 };
 
+/** The token of a registration, by the id that it is derived from and by its hash. */
+type Ticket = Pick<NewTicket, "registration_id" | "poll_token_sha256">;
+
+/** What shows that a registration comes from the node itself: its key, by id, or its poll token, by hash. */
+export type NodeProof = { readonly key_id: string } | { readonly poll_token_sha256: string };
+
 export type CnMessage =
-  | {
-    readonly type: "register";
-    readonly server_uuid: string;
-    readonly hostname: string;
-    readonly admin_ip: string | null;
-    readonly sysinfo: unknown;
-    readonly console_listen_port: number | null;
-    readonly console_tls_spki_sha256_hex: string | null;
-    readonly claim_code: string;
-    readonly claim_code_ttl_s: number;
-    readonly registration_id: string;
-    readonly poll_token_sha256: string;
-    /** Used when an auto-approve window takes the node. */
-    readonly key: NewNodeKey;
-    readonly operation_id: string;
-  }
+  /** A server_uuid that nothing is known of registers while an auto-approve window is open. */
+  | Said & Ticket & { readonly type: "join"; readonly key: NewNodeKey; readonly operation_id: string }
+  /** An enrolment claim of this server_uuid is made in the same commit. */
+  | Identified & { readonly type: "claimed" }
+  | { readonly type: "last_claim_ended" }
+  /** The ticket is used only for a record that has none. */
+  | Said & Ticket & { readonly type: "refresh"; readonly proof: NodeProof }
   | {
     readonly type: "approve";
     readonly claim_code: string;
+    /** The claim that has this code, as it was read: a claim that changes gets another code. */
+    readonly claim: Identified & Ticket & { readonly id: string };
     readonly key: NewNodeKey;
     readonly operation_id: string;
   }

@@ -14,9 +14,33 @@ export type CnListQuery = {
   readonly rows: number;
 };
 
-export async function listCns(db: Db, query: CnListQuery): Promise<CnLoaded[]> {
+/** What lists read: every column of the view but those that may be large. */
+const LISTED = [
+  "server_uuid",
+  "hostname",
+  "admin_ip",
+  "state",
+  "role",
+  "registered_at",
+  "approved_at",
+  "last_seen",
+  "macs",
+  "serial",
+  "bound_api_key_id",
+  "last_setup_error",
+  "setup_progress",
+  "disk_layout",
+  "conflict",
+  "claims",
+] as const;
+
+/** The columns of a list, with the large ones null where they were not asked for. */
+export type CnListed = Pick<CnLoaded, typeof LISTED[number] | "sysinfo" | "last_status">;
+
+/** `large`: with sysinfo and last_status, which nodes write and which may be 1 MiB each. */
+export async function listCns(db: Db, query: CnListQuery, large: boolean): Promise<CnListed[]> {
   const { state, after, rows } = query;
-  return await db.selectFrom("cn_loaded").selectAll()
+  const found = db.selectFrom("cn_loaded").select(LISTED)
     .$if(state !== undefined, (q) => q.where("state", "=", state!))
     .$if(
       after !== undefined,
@@ -27,9 +51,26 @@ export async function listCns(db: Db, query: CnListQuery): Promise<CnLoaded[]> {
           }::uuid)`,
         ),
     )
-    .orderBy("registered_at").orderBy("server_uuid").limit(rows).execute();
+    .orderBy("registered_at").orderBy("server_uuid").limit(rows);
+  if (large) return await found.select(["sysinfo", "last_status"]).execute();
+  return (await found.execute()).map((row) => ({ ...row, sysinfo: null, last_status: null }));
 }
 
+/** Whether there is such a node, and what operators decided about it: nothing that may be large. */
+export async function findCnSettings(db: Db, server_uuid: string) {
+  return await db.selectFrom("cn_loaded")
+    .select(["server_uuid", "state", "admin_ip", "placement", "traits", "reservoir_enabled", "reservoir_percent"])
+    .where("server_uuid", "=", server_uuid).executeTakeFirst();
+}
+
+/** What a booter announced of the machine: null when none did, undefined when there is no such node. */
+export async function findAnnounced(db: Db, server_uuid: string): Promise<unknown> {
+  const row = await db.selectFrom("cn_loaded").select("announced_sysinfo").where("server_uuid", "=", server_uuid)
+    .executeTakeFirst();
+  return row?.announced_sysinfo;
+}
+
+/** The record whole, sysinfo included. */
 export async function findCn(db: Db, server_uuid: string): Promise<CnLoaded | undefined> {
   return await db.selectFrom("cn_loaded").selectAll().where("server_uuid", "=", server_uuid).executeTakeFirst();
 }
@@ -72,18 +113,6 @@ export async function findAdminAddress(db: Db, server_uuid: string, mac: string 
   return row?.address ?? null;
 }
 
-/**
- * The node whose claim code this is and still holds. Unknown, expired and used codes are told apart by nothing, not even
- * by the time the look-up takes.
- */
-export async function findCnByClaimCode(db: Db, code: string): Promise<string | undefined> {
-  // The clock is read whether or not there is a node to compare with it.
-  const row = await db.selectFrom(sql<{ now: Date }>`(select berth_now() as now)`.as("clock"))
-    .innerJoin("cn_loaded", (join) => join.onRef("claim_code_expires_at", ">", "clock.now"))
-    .select("server_uuid").where("claim_code", "=", code).where("state", "=", "pending").executeTakeFirst();
-  return row?.server_uuid;
-}
-
 /** The node that an approval message approved: for a repeated request, whose code is used up. */
 export async function findApprovedBy(db: Db, msg_id: string): Promise<string | undefined> {
   const row = await db.selectFrom("transition").select("actor_id").where("msg_id", "=", msg_id)
@@ -97,18 +126,29 @@ export type Registered = Pick<
   "server_uuid" | "state" | "poll_token_sha256" | "pending_credential" | "ticket_keys"
 >;
 
+/** By the token of a node or of a live claim. A claim waits, whatever the state of its node. */
 export async function findRegistered(db: Db, hashes: readonly string[]): Promise<Map<string, Registered>> {
-  const rows = await db.selectFrom("cn_loaded")
-    .select(["server_uuid", "state", "poll_token_sha256", "pending_credential", "ticket_keys"])
-    .where("poll_token_sha256", "in", hashes).execute();
-  return new Map(rows.map((row) => [row.poll_token_sha256 ?? "", row]));
+  const { rows } = await sql<Registered & { poll_token_sha256: string }>`
+    select server_uuid, state, poll_token_sha256, pending_credential, ticket_keys from cn
+     where poll_token_sha256 = any(${hashes})
+    union all
+    select server_uuid, 'pending', poll_token_sha256, null, null from enrolment_claim
+     where poll_token_sha256 = any(${hashes}) and expires_at > (select berth_now())`.execute(db);
+  return new Map(rows.map((row) => [row.poll_token_sha256, row]));
 }
 
-/** The serial number of the machine that announced this MAC, for service_tag entries. */
+/** What a registration meets: the node's state and token, null where there is none. */
+export async function findGround(db: Db, server_uuid: string) {
+  const row = await db.selectFrom("cn_loaded").select(["state", "poll_token_sha256"])
+    .where("server_uuid", "=", server_uuid).executeTakeFirst();
+  return row ?? null;
+}
+
+/** The announced inventory of the machine that announced this MAC, for service_tag entries. */
 export async function findSysinfoByMac(db: Db, mac: string): Promise<unknown> {
-  const row = await db.selectFrom("cn_loaded").select("sysinfo").where(sql<boolean>`macs @> array[${mac}]`)
-    .orderBy("server_uuid").executeTakeFirst();
-  return row?.sysinfo ?? null;
+  const row = await db.selectFrom("cn_loaded").select("announced_sysinfo")
+    .where(sql<boolean>`announced_macs @> array[${mac}]`).orderBy("server_uuid").executeTakeFirst();
+  return row?.announced_sysinfo ?? null;
 }
 
 /** A new setup epoch; it never repeats. */

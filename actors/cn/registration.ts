@@ -1,81 +1,130 @@
-// The claim-code path: a node agent registers, an operator approves it, the agent takes its key. Document 4, 1.3 to 1.5.
-import { fault, NOT_FOUND } from "../../src/contract/fault.ts";
-import { addMs } from "../../src/pure/instant.ts";
-import { macsOf } from "../../src/pure/sysinfo-macs.ts";
-import { audit, go, otherwise, refuse, remove, reply, take, upsert } from "../engine/decide.ts";
+// The claim-code path: a machine registers, an operator approves its claim, its agent takes the key. A registration without
+// proof writes to no record that exists (document 4, Fixed here, Enrolment claims); 1.3 to 1.5 say the rest.
+import { conflict, fault } from "../../src/contract/fault.ts";
+import { UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
+import { type Identified, identified } from "../../src/pure/registration-identity.ts";
+import { serialOf } from "../../src/pure/sysinfo-serial.ts";
+import { audit, go, guard, refuse, remove, reply, take, upsert, withActor } from "../engine/decide.ts";
 import { planted } from "../engine/planted.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { reportedAdminIp } from "./admin-address.ts";
+import { endClaims, proven } from "./claims.ts";
 import { bindKey, dropKey, startNodeJoin } from "./credential.ts";
-import type { Msg, NewNodeKey } from "./messages.ts";
-import { BLANK, type CnState, type On, resource } from "./state.ts";
+import type { Msg, NewNodeKey, NodeProof } from "./messages.ts";
+import { BLANK, type CnState, NO_CODE, type On, resource } from "./state.ts";
 import { registrationReply } from "./view.ts";
 
 /** The budget row that the auto-approve window keeps. */
 const AUTO_APPROVE_BUDGET = "auto-approve";
 
-/** A new node: approved at once when an auto-approve window has room, otherwise pending with a claim code. */
-export function join(_s: null, m: Msg<"register">, now: Date): Out<CnState> {
-  const pending = pendingFrom(
-    { ...BLANK, registered_at: now },
-    m,
-    now,
-  );
-  const approved = approvedFrom(pending, m.key, now);
+/** The registration goes on as a claim. No caller reads it. */
+export const NOT_JOINED = "no auto-approve window has room for this node";
+/** The proof of the registration does not hold for this record: it goes on as a claim. No caller reads it. */
+export const NO_PROOF = "the registration has no proof of this node";
+
+/** 429: too many pending records that nobody approved. The route adds when the first of their claims expires. */
+export const UNPROVEN_FULL = fault(
+  "too_many_requests",
+  `the site has ${UNPROVEN_NODES_MAX} nodes that registered and were never approved`,
+  { error_code: "TooManyRequests" },
+);
+
+/** A new node, approved at once by an auto-approve window that has room. */
+export function join(_s: null, m: Msg<"join">, now: Date): Out<CnState> {
+  const { registration_id, poll_token_sha256 } = m;
+  const base = {
+    ...BLANK,
+    ...identified(m),
+    setup_epoch: null,
+    registered_at: now,
+    registration_id,
+    poll_token_sha256,
+  };
+  const approved = approvedWith(base, m.key, now);
   const note = { server_uuid: m.server_uuid, hostname: m.hostname, bound_api_key_id: m.key.id, auto_approved: true };
   return go(
     approved,
-    take(AUTO_APPROVE_BUDGET, planted("window_budget_not_taken") ? 0 : 1, NO_WINDOW),
+    take(AUTO_APPROVE_BUDGET, planted("window_budget_not_taken") ? 0 : 1, conflict(NOT_JOINED)),
     bindKey(m.server_uuid, m.key),
     startNodeJoin(approved, m.operation_id),
     audit("agent_register", resource(m), note),
     reply(registrationReply(approved)),
-    otherwise(registered(pending, m)),
   );
 }
 
-// Never shown: the registration goes on without the window.
-const NO_WINDOW = fault("conflict", "no auto-approve window has room");
-
-export function renew(s: On<"pending">, m: Msg<"register">, now: Date): Out<CnState> {
-  return registered(pendingFrom(s, m, now), m);
+/** The first claim of a server_uuid that nothing is known of makes its record. */
+export function appearByClaim(_s: null, m: Msg<"claimed">, now: Date): Out<CnState> {
+  const { type: _type, ...said } = m;
+  const next: On<"pending"> = {
+    ...BLANK,
+    ...said,
+    state: "pending",
+    unproven: true,
+    registered_at: now,
+    approved_at: null,
+    registration_id: null,
+    poll_token_sha256: null,
+    bound_api_key_id: null,
+    pending_credential: null,
+    ticket_keys: null,
+  };
+  return go(
+    next,
+    guard("unproven_are_counted", { max: UNPROVEN_NODES_MAX }, UNPROVEN_FULL),
+    take("unproven-nodes", 1, UNPROVEN_FULL),
+    claimed(m.server_uuid, "absent"),
+  );
 }
 
-/** A disabled node that registers afresh starts over: its old key goes, since nothing refers to it any more. */
-export function rejoin(s: On<"disabled">, m: Msg<"register">, now: Date): Out<CnState> {
-  const next = pendingFrom({ ...s, last_status: null }, m, now);
-  const key = planted("rejoin_keeps_key") ? null : s.bound_api_key_id;
-  const dropped: Part<CnState>[] = key === null ? [] : [dropKey(key)];
-  return registered(next, m, remove("cn_signal", { server_uuid: s.server_uuid }), ...dropped);
+/** Document 2: a disabled node that registers waits for an operator again. Nothing else of its record changes. */
+export function reopen(s: On<"disabled">): Out<CnState> {
+  return go({ ...s, state: "pending" }, claimed(s.server_uuid, s.state));
 }
 
-function registered(next: On<"pending">, m: Msg<"register">, ...parts: readonly Part<CnState>[]): Out<CnState> {
-  const note = { server_uuid: m.server_uuid, hostname: m.hostname };
-  return go(next, audit("agent_register", resource(m), note), reply(registrationReply(next)), ...parts);
+function claimed(server_uuid: string, from: string) {
+  return audit("cn_claimed", resource({ server_uuid }), { server_uuid, from });
+}
+
+/** A record that only claims made goes with the last of them; a node that was disabled is disabled again. */
+export function endWaiting(s: On<"pending">): Out<CnState> {
+  const { server_uuid } = s;
+  const note = audit("cn_claims_expired", resource(s), { server_uuid, hostname: s.hostname, removed: s.unproven });
+  if (!s.unproven) return go({ ...s, ...NO_CODE, state: "disabled" }, note);
+  return go<CnState>(null, ...proven(s), ...satellitesOf(server_uuid), note);
+}
+
+/** What hangs on a record and goes with it. */
+export function satellitesOf(server_uuid: string): readonly Part<CnState>[] {
+  const tables = ["cn_signal", "cn_capacity", "cn_placement", "cn_nic_tag", "cn_load_summary", "placement_reservation"];
+  return tables.map((table) => remove(table, { server_uuid }));
 }
 
 /** An approved node keeps its state, its token and its key; what it says about itself is new. */
-export function refresh(s: On<"approved">, m: Msg<"register">, now: Date): Out<CnState> {
-  return refreshed(
-    { ...s, ...announced(m), admin_ip: reportedAdminIp(s, m), ...tokenOf(s, m), last_seen: now },
-    m,
-    now,
-  );
+export function refresh(s: On<"approved">, m: Msg<"refresh">, now: Date): Out<CnState> {
+  if (!proves(s, m.proof)) return refuse(conflict(NO_PROOF));
+  const next = { ...s, ...identified(m), admin_ip: reportedAdminIp(s, m), ...tokenOf(s, m), last_seen: now };
+  return refreshed(next, m, now);
 }
 
 /**
- * A machine of the netboot path: only its inventory and that it was seen. Registration is anonymous; its name, its ports
- * and which boot records a setup enrols are told over the boot bus.
+ * A machine of the netboot path: only the inventory that is shown, and that it was seen. Its name, its ports and which boot
+ * records a setup enrols come over the boot bus, and so does the inventory that a layout is made from.
  */
 export function refreshInventory(
   s: On<"awaiting_setup"> | On<"setting_up">,
-  m: Msg<"register">,
+  m: Msg<"refresh">,
   now: Date,
 ): Out<CnState> {
-  return refreshed({ ...s, sysinfo: m.sysinfo, ...tokenOf(s, m), last_seen: now }, m, now);
+  if (!proves(s, m.proof)) return refuse(conflict(NO_PROOF));
+  const { sysinfo } = m;
+  return refreshed({ ...s, sysinfo, serial: serialOf(sysinfo), ...tokenOf(s, m), last_seen: now }, m, now);
 }
 
-function refreshed(next: CnState, m: Msg<"register">, now: Date): Out<CnState> {
+function proves(s: CnState, proof: NodeProof): boolean {
+  return "key_id" in proof ? s.bound_api_key_id === proof.key_id : s.poll_token_sha256 === proof.poll_token_sha256;
+}
+
+function refreshed(next: CnState, m: Msg<"refresh">, now: Date): Out<CnState> {
   return go(
     next,
     upsert("cn_signal", ["server_uuid"], { server_uuid: next.server_uuid, last_seen: now }),
@@ -85,25 +134,36 @@ function refreshed(next: CnState, m: Msg<"register">, now: Date): Out<CnState> {
 }
 
 /** The token it has; a record that never had one gets this registration's. */
-function tokenOf(s: CnState, m: Msg<"register">) {
+function tokenOf(s: CnState, m: Msg<"refresh">) {
   const { registration_id, poll_token_sha256 } = s.poll_token_sha256 === null ? m : s;
   return { registration_id, poll_token_sha256 };
 }
 
-export function approve(s: On<"pending">, m: Msg<"approve">, now: Date): Out<CnState> {
-  // Unknown, expired and already approved codes look the same, so codes cannot be enumerated.
-  const wrong = s.claim_code !== m.claim_code && !planted("any_code_approves");
-  const expired = now >= s.claim_code_expires_at && !planted("code_never_expires");
-  if (wrong || expired) return refuse(NOT_FOUND);
-  const next = approvedFrom(s, m.key, now);
+/**
+ * Accepts exactly this claim: what it says becomes the node's, its token becomes the node's, and the other claims end. The
+ * key of a node that has one is replaced: the machine was installed again, and whoever has the old key is another.
+ */
+export function approve(s: On<"pending"> | On<"approved">, m: Msg<"approve">, now: Date): Out<CnState> {
+  const { id, ...said } = m.claim;
+  const { server_uuid, bound_api_key_id: replaced } = s;
+  const accepted = { ...s, ...said, unproven: false, claims: [], last_seen: null, last_status: null };
+  const next = approvedWith(accepted, m.key, now);
   return go(
     next,
-    bindKey(s.server_uuid, m.key),
+    withActor({ kind: "enrolment-claim", id }, { type: "approve", claim_code: m.claim_code }),
+    ...endClaims(server_uuid, id),
+    ...proven(s),
+    // The machine starts afresh: its reports count from its approval on.
+    remove("cn_signal", { server_uuid }),
+    ...(replaced === null || planted("approval_keeps_key") ? [] : [dropKey(replaced)]),
+    bindKey(server_uuid, m.key),
     startNodeJoin(next, m.operation_id),
     audit("cn_approve", resource(s), {
-      server_uuid: s.server_uuid,
-      hostname: s.hostname,
+      server_uuid,
+      hostname: next.hostname,
+      claim_id: id,
       bound_api_key_id: m.key.id,
+      ...(replaced !== null && { replaced_api_key_id: replaced }),
       operation_id: m.operation_id,
     }),
   );
@@ -117,49 +177,17 @@ export function eraseCredential(
   return go(planted("credential_not_erased") ? s : { ...s, pending_credential: null });
 }
 
-type Kept = Omit<On<"pending">, keyof ReturnType<typeof announced> | "state" | keyof FreshRegistration>;
-type FreshRegistration = Pick<
-  On<"pending">,
-  | "approved_at"
-  | "claim_code"
-  | "claim_code_expires_at"
-  | "registration_id"
-  | "poll_token_sha256"
-  | "bound_api_key_id"
-  | "pending_credential"
-  | "ticket_keys"
+type Unkeyed = Omit<
+  On<"approved">,
+  "state" | "approved_at" | "bound_api_key_id" | "pending_credential" | "ticket_keys"
 >;
 
-function pendingFrom(kept: Kept, m: Msg<"register">, now: Date): On<"pending"> {
-  return {
-    ...kept,
-    ...announced(m),
-    state: "pending",
-    approved_at: null,
-    claim_code: m.claim_code,
-    claim_code_expires_at: addMs(now, m.claim_code_ttl_s * 1_000),
-    registration_id: m.registration_id,
-    poll_token_sha256: m.poll_token_sha256,
-    bound_api_key_id: null,
-    pending_credential: null,
-    ticket_keys: null,
-  };
-}
-
-/** What a node says about itself when it registers. */
-function announced(m: Msg<"register">) {
-  const { server_uuid, hostname, admin_ip, sysinfo, console_listen_port, console_tls_spki_sha256_hex } = m;
-  const macs = macsOf(sysinfo);
-  return { server_uuid, hostname, admin_ip, sysinfo, macs, console_listen_port, console_tls_spki_sha256_hex };
-}
-
-function approvedFrom(s: On<"pending">, key: NewNodeKey, now: Date): On<"approved"> {
+function approvedWith(s: Unkeyed & Identified, key: NewNodeKey, now: Date): On<"approved"> {
   return {
     ...s,
+    ...NO_CODE,
     state: "approved",
     approved_at: now,
-    claim_code: null,
-    claim_code_expires_at: null,
     bound_api_key_id: key.id,
     pending_credential: key.sealed,
     ticket_keys: key.sealed_tickets,

@@ -1,17 +1,25 @@
 // How a node leaves: disabled, reset to bare, or removed. Document 2, Factory reset and Remove.
 import { lockKey } from "../../src/pure/lock-key.ts";
 import { planted } from "../engine/planted.ts";
-import { audit, go, guard, lock, remove, withActor } from "../engine/decide.ts";
+import { audit, go, guard, lock, withActor } from "../engine/decide.ts";
 import type { Out, Part } from "../engine/types.ts";
+import { endClaims, proven } from "./claims.ts";
 import { dropKey } from "./credential.ts";
-import { type CnState, type On, resource } from "./state.ts";
+import { satellitesOf } from "./registration.ts";
+import { type CnState, NO_CODE, type On, resource } from "./state.ts";
 
-/** The bound key is not revoked (document 2, Authentication): what it may still do is a row of the policy table. */
+/** Its claims end. The bound key is not revoked (document 2, Authentication): what it may still do is a row of the policy table. */
 export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out<CnState> {
   const pending_credential = planted("disable_keeps_credential") ? s.pending_credential : null;
-  const next = { ...s, state: "disabled", claim_code: null, claim_code_expires_at: null, pending_credential };
+  // The agent that waited last hears that its node is disabled, which a claim that ended could not say.
+  const heard = s.poll_token_sha256 === null ? s.claims.at(-1) : undefined;
+  const { registration_id, poll_token_sha256 } = heard ?? s;
+  const token = { registration_id, poll_token_sha256 };
+  const next: On<"disabled"> = { ...s, ...NO_CODE, state: "disabled", unproven: false, claims: [], pending_credential };
   return go(
-    (planted("disable_keeps_code") ? { ...next, claim_code: s.claim_code } : next) as On<"disabled">,
+    next,
+    ...(planted("disable_keeps_code") ? [] : endClaims(s.server_uuid)),
+    ...proven(s),
     audit("cn_disable", resource(s), { server_uuid: s.server_uuid, bound_api_key_id: s.bound_api_key_id }),
   );
 }
@@ -53,18 +61,16 @@ export function factoryReset(s: On<"approved"> | On<"disabled">): Out<CnState> {
 /** The record and what hangs on it go; audit entries and migration records stay. The node is not contacted. */
 export function removeNode(s: On<"pending"> | On<"disabled"> | On<"awaiting_setup">): Out<CnState> {
   const { server_uuid } = s;
-  const macs = new Set([...s.bound_macs, ...s.macs]);
+  // What only a stranger says of its ports decides about no boot record.
+  const macs = new Set([...s.bound_macs, ...(s.unproven ? s.announced_macs : s.macs)]);
   return go<CnState>(
     null,
     ...nothingStandsOn(server_uuid),
     ...(planted("remove_keeps_key") ? [] : dropped(s)),
     ...[...macs].map((mac) => withActor({ kind: "boot-record", id: mac }, { type: "retire", server_uuid })),
-    remove("cn_signal", { server_uuid }),
-    remove("cn_capacity", { server_uuid }),
-    remove("cn_placement", { server_uuid }),
-    remove("cn_nic_tag", { server_uuid }),
-    remove("cn_load_summary", { server_uuid }),
-    remove("placement_reservation", { server_uuid }),
+    ...endClaims(server_uuid),
+    ...proven(s),
+    ...satellitesOf(server_uuid),
     audit("cn_remove", resource(s), { server_uuid, hostname: s.hostname }),
   );
 }

@@ -10,12 +10,14 @@ import { approvedLayout } from "../../src/pure/disk-layout-proposal.ts";
 import { disksOf } from "../../src/pure/sysinfo-disks.ts";
 import { macsOf } from "../../src/pure/sysinfo-macs.ts";
 import type { Admitted } from "../boot-record/messages.ts";
+import { serialOf } from "../../src/pure/sysinfo-serial.ts";
 import { audit, go, refuse, reply, tell, upsert, withActor } from "../engine/decide.ts";
 import { waitId } from "../engine/saga.ts";
 import type { Condition, Out, Part } from "../engine/types.ts";
 import { bindKey, dropKey } from "./credential.ts";
 import type { Msg } from "./messages.ts";
-import { BLANK, type CnState, type On, resource } from "./state.ts";
+import { proven } from "./claims.ts";
+import { BLANK, type CnState, NO_CODE, type On, resource } from "./state.ts";
 
 /** Document 2, CN state: the text of a run that never reported its end. */
 export const SETUP_EXPIRED = "cn setup exceeded its deadline without reporting complete/failed; reverted by reconciler";
@@ -39,8 +41,6 @@ export function appear(_s: null, m: Msg<"announce">, now: Date): Out<CnState> {
     console_tls_spki_sha256_hex: null,
     registered_at: now,
     approved_at: null,
-    claim_code: null,
-    claim_code_expires_at: null,
     registration_id: null,
     poll_token_sha256: null,
     bound_api_key_id: null,
@@ -60,7 +60,7 @@ export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: 
   if (isStranger(s, m)) return conflicting(s, m, now);
   const told_now = told(m);
   // A machine that tells of no ports is not known to be another one, nor to be this one.
-  const known = told_now.macs.length > 0 ? { conflict: null } : { macs: s.macs };
+  const known = told_now.macs.length > 0 ? { conflict: null } : { macs: s.macs, announced_macs: s.announced_macs };
   const next = { ...s, ...told_now, ...known, last_seen: now };
   return go(next, seenNow(next, now), ...admitting(m.admitted), announced(next));
 }
@@ -75,6 +75,22 @@ export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<Cn
 /** The boot records of its ports that the policy lets in now. Each decides for itself: an address may be missing. */
 function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
   return admitted.map((each) => tell({ kind: "boot-record", id: each.mac }, { type: "admit", ...each }));
+}
+
+/**
+ * A record that only an anonymous registration made keeps no machine from netboot: it becomes what the announce of a new
+ * machine makes. Its claims stay claims.
+ */
+export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date): Out<CnState> {
+  if (!s.unproven) return announceKnown(s, m, now);
+  const made = appear(null, m, now);
+  if (made.out !== "go" || made.next === null) return made;
+  const { registered_at, role, traits, placement, claims } = s;
+  return {
+    ...made,
+    next: { ...made.next, ...NO_CODE, registered_at, role, traits, placement, claims },
+    parts: [...made.parts, ...proven(s)],
+  };
 }
 
 /** Two machines with one identity: never a silent overwrite; the operator reads of it on the node. */
@@ -93,7 +109,7 @@ const IDENTITY_CONFLICT =
   "this server_uuid is known with other network ports: two machines use one identity, or all ports were replaced";
 
 export function approveSetup(s: On<"awaiting_setup">, m: Msg<"approve_setup">, now: Date): Out<CnState> {
-  const layout = approvedLayout(disksOf(s.sysinfo), m.approval);
+  const layout = approvedLayout(disksOf(s.announced_sysinfo), m.approval);
   if ("error" in layout) return refuse(badRequest(layout.error));
   const next: On<"setting_up"> = {
     ...s,
@@ -176,7 +192,7 @@ export function complete(s: On<"setting_up">, m: Msg<"setup_completed">): Out<Cn
       setup_epoch: null,
       last_setup_error: null,
     },
-    ...s.macs.map((mac) => withActor({ kind: "boot-record", id: mac }, enroll)),
+    ...s.announced_macs.map((mac) => withActor({ kind: "boot-record", id: mac }, enroll)),
     tellSaga(s, { outcome: "completed", result: { server_uuid } }),
     audit("cn_setup_complete", resource(s), { server_uuid, epoch: m.epoch }),
   );
@@ -235,7 +251,10 @@ function tellSaga(
 
 /** What a machine says about itself when it announces. */
 function told(m: Msg<"announce">) {
-  return { server_uuid: m.server_uuid, hostname: m.hostname, sysinfo: m.sysinfo, macs: macsOf(m.sysinfo) };
+  const { server_uuid, hostname, sysinfo } = m;
+  const macs = macsOf(sysinfo);
+  const announced = { announced_sysinfo: sysinfo, announced_macs: macs };
+  return { server_uuid, hostname, sysinfo, macs, serial: serialOf(sysinfo), ...announced };
 }
 
 /**

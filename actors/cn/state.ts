@@ -18,8 +18,15 @@ type CnBase = {
   readonly setup_progress: SetupProgress | null;
   /** The accepted approve-setup body. */
   readonly disk_layout: SetupApproval | null;
-  /** The MACs of its network ports, canonical. */
+  /** The MACs of its network ports, canonical, as its record shows them. */
   readonly macs: readonly string[];
+  /** The serial number in its sysinfo. */
+  readonly serial: string | null;
+  /** What an authenticated booter announced; null for a machine that none announced. */
+  readonly announced_sysinfo: unknown;
+  readonly announced_macs: readonly string[];
+  /** Made by an anonymous registration and never approved. */
+  readonly unproven: boolean;
   readonly conflict: CnConflict | null;
   readonly root_password_hash: string | null;
   readonly setup_operation_id: string | null;
@@ -33,10 +40,23 @@ type CnBase = {
   readonly placement: CnPlacementRules;
   /** MACs of the boot records bound to it. */
   readonly bound_macs: readonly string[];
+  /** The live enrolment claims, the newest last. */
+  readonly claims: readonly ClaimSummary[];
 };
 
-/** How the agent that registered asks what became of it. */
-type Registered = { readonly registration_id: string; readonly poll_token_sha256: string };
+/** An enrolment claim as its node's record joins it: without its sysinfo. */
+export type ClaimSummary = {
+  readonly id: string;
+  readonly claim_code: string;
+  readonly expires_at: string;
+  readonly hostname: string;
+  readonly admin_ip: string | null;
+  readonly serial: string | null;
+  readonly macs: readonly string[];
+  readonly source: string;
+  readonly registration_id: string;
+  readonly poll_token_sha256: string;
+};
 
 /** The key of the node, and what is kept until the node has it. */
 type Credentialed = {
@@ -45,7 +65,6 @@ type Credentialed = {
   readonly ticket_keys: string | null;
 };
 
-type NoCode = { readonly claim_code: null; readonly claim_code_expires_at: null };
 type NoKey = {
   readonly bound_api_key_id: null;
   readonly pending_credential: null;
@@ -58,28 +77,28 @@ type MaybeKey = {
 };
 /** Between approval of a setup and its end; the epoch names the run. */
 type NoSetup = { readonly setup_epoch: null };
+/** How the agent that registered asks what became of it. */
 type MaybeRegistered = { readonly registration_id: string | null; readonly poll_token_sha256: string | null };
 
 export type CnState =
-  | (CnBase & Registered & NoKey & NoSetup & {
+  // One that was disabled before keeps its key, with the rights of a disabled node.
+  | (CnBase & MaybeRegistered & MaybeKey & NoSetup & {
     readonly state: "pending";
-    readonly approved_at: null;
-    readonly claim_code: string;
-    readonly claim_code_expires_at: Date;
+    readonly approved_at: Date | null;
   })
-  | (CnBase & MaybeRegistered & Credentialed & NoCode & NoSetup & {
+  | (CnBase & MaybeRegistered & Credentialed & NoSetup & {
     readonly state: "approved";
     readonly approved_at: Date;
   })
-  | (CnBase & MaybeRegistered & MaybeKey & NoCode & NoSetup & {
+  | (CnBase & MaybeRegistered & MaybeKey & NoSetup & {
     readonly state: "disabled";
     readonly approved_at: Date | null;
   })
-  | (CnBase & MaybeRegistered & NoKey & NoCode & NoSetup & {
+  | (CnBase & MaybeRegistered & NoKey & NoSetup & {
     readonly state: "awaiting_setup";
     readonly approved_at: null;
   })
-  | (CnBase & MaybeRegistered & MaybeKey & NoCode & {
+  | (CnBase & MaybeRegistered & MaybeKey & {
     readonly state: "setting_up";
     readonly approved_at: Date;
     readonly setup_epoch: number;
@@ -128,4 +147,11 @@ export const BLANK = {
   traits: {},
   placement: UNRESTRICTED,
   bound_macs: [],
+  claims: [],
+  announced_sysinfo: null,
+  announced_macs: [],
+  unproven: false,
 } as const;
+
+/** Columns that the release before wrote; a record that a process of it made has a code in them until it leaves pending. */
+export const NO_CODE = { claim_code: null, claim_code_expires_at: null } as const;

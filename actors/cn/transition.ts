@@ -1,16 +1,27 @@
 // Document 2, CN state. Rows are messages, columns are states. The cells are grouped by what they are about:
 // registration.ts (claim-code path), setup.ts (netboot path), retirement.ts (disable, reset, remove), settings.ts, placement.ts.
-import { fault } from "../../src/contract/fault.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
 import type { CnMessage } from "./messages.ts";
-import { approve, eraseCredential, join, refresh, refreshInventory, rejoin, renew } from "./registration.ts";
+import {
+  appearByClaim,
+  approve,
+  endWaiting,
+  eraseCredential,
+  join,
+  NO_PROOF,
+  NOT_JOINED,
+  refresh,
+  refreshInventory,
+  reopen,
+} from "./registration.ts";
 import { disable, factoryReset, removeNode } from "./retirement.ts";
 import { setPlacement } from "./placement.ts";
 import { setReservoir, setRole, setRootPassword, setTraits } from "./settings.ts";
 import {
   announceAgain,
   announceKnown,
+  announcePending,
   appear,
   approveSetup,
   complete,
@@ -25,26 +36,53 @@ import type { CnState } from "./state.ts";
 import { cnView } from "./view.ts";
 
 const NOT_DISABLED = "cn is <STATE>; only an approved or pending node can be disabled";
+const NOT_BY_CLAIM =
+  "cn is <STATE>; a node that is set up by netboot takes no claim: approve its setup, or remove its " +
+  "record and let its agent register again";
 const NOT_RESET = "cn is <STATE>; only an approved or disabled node can be factory reset";
 const NOT_AWAITING = "cn is <STATE>; only a node that is awaiting setup can be approved for setup";
 const NOT_SETTING_UP = "cn is <STATE>; no setup is running on it";
 
 export const cnTable: Table<CnState, CnMessage> = {
-  register: {
+  join: {
     absent: join,
-    pending: renew,
+    pending: NOT_JOINED,
+    approved: NOT_JOINED,
+    disabled: NOT_JOINED,
+    awaiting_setup: NOT_JOINED,
+    setting_up: NOT_JOINED,
+  },
+  claimed: {
+    absent: appearByClaim,
+    pending: "ignore",
+    approved: "ignore",
+    disabled: reopen,
+    awaiting_setup: "ignore",
+    setting_up: "ignore",
+  },
+  last_claim_ended: {
+    absent: "ignore",
+    pending: endWaiting,
+    approved: "ignore",
+    disabled: "ignore",
+    awaiting_setup: "ignore",
+    setting_up: "ignore",
+  },
+  refresh: {
+    absent: NO_PROOF,
+    pending: NO_PROOF,
     approved: refresh,
-    disabled: rejoin,
+    disabled: NO_PROOF,
     awaiting_setup: refreshInventory,
     setting_up: refreshInventory,
   },
   approve: {
     absent: "missing",
     pending: approve,
-    approved: "missing",
+    approved: approve,
     disabled: "missing",
-    awaiting_setup: "missing",
-    setting_up: "missing",
+    awaiting_setup: NOT_BY_CLAIM,
+    setting_up: NOT_BY_CLAIM,
   },
   key_used: {
     absent: "ignore",
@@ -56,7 +94,7 @@ export const cnTable: Table<CnState, CnMessage> = {
   },
   announce: {
     absent: appear,
-    pending: announceKnown,
+    pending: announcePending,
     approved: announceKnown,
     disabled: announceKnown,
     awaiting_setup: announceAgain,
@@ -185,9 +223,6 @@ export const cnTable: Table<CnState, CnMessage> = {
   },
 };
 
-/** The claim code of another node: the route mints a new one and sends again. */
-export const CLAIM_CODE_TAKEN = fault("conflict", "the claim code is in use", { error_code: "ClaimCodeTaken" });
-
 export const cn: Behavior<CnState, CnMessage> = {
   kind: "cn",
   table: "cn",
@@ -196,5 +231,4 @@ export const cn: Behavior<CnState, CnMessage> = {
   step: (s, m, now) => runTable(cnTable, s, m, now),
   deadline: (s) => (s.state === "setting_up" ? setupDeadline(s) : null),
   view: cnView,
-  constraints: { cn_claim_code: CLAIM_CODE_TAKEN },
 };

@@ -1,11 +1,11 @@
 // A compute node as operators see it, and as its own agent sees it. Secrets leave neither way.
-import type { RegistrationView } from "../../src/contract/agent.ts";
-import type { CnReservoirView, CnView } from "../../src/contract/cn.ts";
+import { CLAIM_FIELDS, type CnClaim, type CnReservoirView, type CnView } from "../../src/contract/cn.ts";
 import type { CnPlacement } from "../../src/contract/cn-placement.ts";
 import { formatClaimCode } from "../../src/pure/claim-code.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { redactSysinfo } from "../../src/pure/redact-sysinfo.ts";
-import type { CnState } from "./state.ts";
+import type { RegistrationReply } from "../enrolment-claim/state.ts";
+import type { ClaimSummary, CnState } from "./state.ts";
 
 /** The columns that an operator sees. */
 type Shown = Pick<
@@ -19,8 +19,9 @@ type Shown = Pick<
   | "approved_at"
   | "last_seen"
   | "sysinfo"
-  | "claim_code"
-  | "claim_code_expires_at"
+  | "macs"
+  | "serial"
+  | "claims"
   | "bound_api_key_id"
   | "last_status"
   | "last_setup_error"
@@ -31,6 +32,8 @@ type Shown = Pick<
 
 /** Document 2, CnView: sysinfo without its secret boot parameters, keys only by id. */
 export function cnView(s: Shown): CnView {
+  const claims = s.claims.map((claim) => claimView(claim, s));
+  const newest = s.state === "pending" ? claims.at(-1) : undefined;
   return {
     server_uuid: s.server_uuid,
     hostname: s.hostname,
@@ -41,26 +44,52 @@ export function cnView(s: Shown): CnView {
     approved_at: text(s.approved_at),
     last_seen: text(s.last_seen),
     sysinfo: redactSysinfo(s.sysinfo),
-    claim_code: s.claim_code === null ? null : formatClaimCode(s.claim_code),
-    claim_code_expires_at: text(s.claim_code_expires_at),
+    claim_code: newest?.claim_code ?? null,
+    claim_code_expires_at: newest?.claim_code_expires_at ?? null,
     bound_api_key_id: s.bound_api_key_id,
     last_status: redactSysinfo(s.last_status ?? null),
     last_setup_error: s.last_setup_error,
     setup_progress: s.setup_progress,
     disk_layout: s.disk_layout ?? null,
     conflict: s.conflict,
+    claims,
+    identity_conflict: claims.some(({ differs }) => differs.length > 0),
   };
 }
 
-/** What a registration answers. The poll token is not in it: the route derives it from `registration_id`. */
-export type RegistrationReply = Omit<RegistrationView, "poll_token"> & { readonly registration_id: string | null };
+/** A claim, and how it differs from the record. */
+function claimView(claim: ClaimSummary, s: Pick<CnState, "hostname" | "admin_ip" | "serial" | "macs">): CnClaim {
+  const { hostname, admin_ip, serial, macs, source } = claim;
+  const differs = {
+    hostname: hostname !== s.hostname,
+    admin_ip: admin_ip !== s.admin_ip,
+    serial: serial !== s.serial,
+    macs: [...macs].sort().join() !== [...s.macs].sort().join(),
+  };
+  return {
+    claim_code: formatClaimCode(claim.claim_code),
+    claim_code_expires_at: toRfc3339(new Date(claim.expires_at)),
+    hostname,
+    admin_ip,
+    serial,
+    macs: [...macs],
+    source,
+    differs: CLAIM_FIELDS.filter((field) => differs[field]),
+  };
+}
 
+/** The node as a booter sees it: claims are for operators alone. */
+export function withoutClaims(view: CnView): CnView {
+  return { ...view, claim_code: null, claim_code_expires_at: null, claims: [], identity_conflict: false };
+}
+
+/** What the registration of a node that proved itself answers; a claim answers for itself. */
 export function registrationReply(s: CnState): RegistrationReply {
   return {
     server_uuid: s.server_uuid,
     state: s.state,
-    claim_code: s.claim_code === null ? null : formatClaimCode(s.claim_code),
-    claim_code_expires_at: text(s.claim_code_expires_at),
+    claim_code: null,
+    claim_code_expires_at: null,
     registration_id: s.registration_id,
   };
 }

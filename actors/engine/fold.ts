@@ -68,7 +68,15 @@ function draftOf(input: FoldInput, envelope: Envelope, out: Out<ActorState>, con
   const actor = workingState(draft, input.ref, context);
   if (actor === undefined) throw new Error(`${refKey(input.ref)} was not loaded`);
   apply(draft, actor, out, envelope, context);
-  return draft.refused === null ? draft : draftOf(input, envelope, draft.refused, context);
+  if (draft.refused === null) return draft;
+  const refusal = draftOf(input, envelope, draft.refused, context);
+  // The refusal holds only for the rows that it was decided by, the other actors' too.
+  for (const [key, { loaded, ...other }] of draft.working) {
+    if (!refusal.working.has(key)) {
+      refusal.working.set(key, { ...other, loaded, state: loaded.state as ActorState | null, version: loaded.version });
+    }
+  }
+  return refusal;
 }
 
 /** The first choice and, one after another, what to do otherwise. */

@@ -30,7 +30,7 @@ export const SIMULATED_BUGS = [
   "code_never_expires",
   "any_code_approves",
   "disable_keeps_code",
-  "rejoin_keeps_key",
+  "approval_keeps_key",
   "remove_keeps_key",
   "credential_not_erased",
   "tell_forgotten",

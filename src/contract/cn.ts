@@ -17,6 +17,22 @@ export type SetupProgress = z.infer<typeof SetupProgress>;
 export const CnConflict = z.object({ announced_at: Timestamp, hostname: z.string(), macs: z.array(z.string()) });
 export type CnConflict = z.infer<typeof CnConflict>;
 
+/** The fields in which a claim may differ from the record of its node. */
+export const CLAIM_FIELDS = ["hostname", "admin_ip", "serial", "macs"] as const;
+
+/** Document 4, Fixed here, Claims in CnView: a registration that waits for approval, as it came. */
+export const CnClaim = z.object({
+  claim_code: z.string().describe("XXX-XXX; approving it makes this claim's data the node's"),
+  claim_code_expires_at: Timestamp,
+  hostname: z.string(),
+  admin_ip: z.string().nullable(),
+  serial: z.string().nullable(),
+  macs: z.array(z.string()),
+  source: z.string().describe("The address that the registration came from"),
+  differs: z.array(z.enum(CLAIM_FIELDS)).describe("The fields that are not as in the node's record"),
+});
+export type CnClaim = z.infer<typeof CnClaim>;
+
 /** Document 2, CnView. `sysinfo` never holds `root_shadow` or `rabbitmq`, at any depth. */
 export const CnView = z.object({
   server_uuid: z.string(),
@@ -27,7 +43,7 @@ export const CnView = z.object({
   registered_at: Timestamp,
   approved_at: Timestamp.nullable(),
   last_seen: Timestamp.nullable(),
-  sysinfo: z.unknown(),
+  sysinfo: z.unknown().describe("The machine's inventory; null in lists that were not asked for it"),
   claim_code: z.string().nullable().describe("XXX-XXX while a claim code is active, otherwise null"),
   claim_code_expires_at: Timestamp.nullable(),
   bound_api_key_id: z.string().nullable(),
@@ -36,6 +52,10 @@ export const CnView = z.object({
   setup_progress: SetupProgress.nullable(),
   disk_layout: z.unknown().nullable().describe("The accepted approve-setup body, or null"),
   conflict: CnConflict.nullable().describe("An announce that was refused because another machine uses this identity"),
+  claims: z.array(CnClaim).describe(
+    "Registrations that wait for approval, the newest last. For operators: [] to booters",
+  ),
+  identity_conflict: z.boolean().describe("True when a claim differs from the record: look before you approve it"),
 });
 export type CnView = z.infer<typeof CnView>;
 

@@ -2,6 +2,20 @@
 
 /** Document 2, Limits: a claim code lives one hour from minting. */
 export const CLAIM_CODE_TTL_S = 3_600;
+/** Document 4, Fixed here, Enrolment claims: live claims of one server_uuid. */
+export const CLAIMS_PER_NODE_MAX = 4;
+/** Our decision: claims of one source address (an IPv4 address or an IPv6 /64): two racks of 1,000 nodes behind one address. */
+export const CLAIMS_PER_SOURCE_MAX = 2_000;
+/** Our decision: claims of the site, twice the nodes that one site may have. */
+export const CLAIMS_PER_SITE_MAX = 20_000;
+/** What those two are called where claims are counted. */
+export const CLAIM_QUOTAS = { site_max: CLAIMS_PER_SITE_MAX, source_max: CLAIMS_PER_SOURCE_MAX } as const;
+/** Our decision: pending records that only anonymous registrations made. Half of what a list without `limit` may walk. */
+export const UNPROVEN_NODES_MAX = 5_000;
+/** Our decision: sysinfo of a registration without proof, in bytes of its JSON. An inventory of a large machine has half. */
+export const CLAIM_SYSINFO_BYTES_MAX = 65_536;
+/** Our decision: nodes of a page that brings their sysinfo, which may be 1 MiB each. */
+export const CN_SYSINFO_PAGE_ROWS_MAX = 50;
 /** Document 2, Claim code: six characters of Crockford base32. */
 export const CLAIM_CODE_CHARS = 6;
 /** Document 4, 1.2: how often a colliding code is drawn again before the call fails. */

@@ -5,6 +5,8 @@ import type { Reference } from "../contract/operation.ts";
 import type { CnConflict, SetupProgress } from "../contract/cn.ts";
 import type { CnPlacementRules } from "../contract/cn-placement.ts";
 import type { SetupApproval } from "../contract/setup.ts";
+import type { ClaimSummary } from "../../actors/cn/state.ts";
+import type { EnrolmentClaimState } from "../../actors/enrolment-claim/state.ts";
 import type { StepRecord } from "../../actors/saga/state.ts";
 import type { DiskRow, ImageRow, InstanceRow, JobRow, NicRow, SshKeyRow } from "./compute-rows.ts";
 import type {
@@ -25,6 +27,7 @@ export type * from "./network-rows.ts";
 export interface Database {
   schema_migration: { number: number; name: string; sha256: string; applied_at: Date };
   cn_loaded: CnLoaded;
+  enrolment_claim: EnrolmentClaimRow;
   cn_placement: { server_uuid: string; reservoir_enabled: boolean | null; reservoir_percent: number | null };
   cn_usage: { server_uuid: string; cpu_units: number; ram_mb: number; disk_bytes: number; instances: number };
   cn_load_summary: { server_uuid: string; summary: unknown; last_refreshed_at: Date };
@@ -77,8 +80,6 @@ export type CnLoaded = {
   sysinfo: unknown;
   registered_at: Date;
   approved_at: Date | null;
-  claim_code: string | null;
-  claim_code_expires_at: Date | null;
   registration_id: string | null;
   poll_token_sha256: string | null;
   bound_api_key_id: string | null;
@@ -88,6 +89,10 @@ export type CnLoaded = {
   setup_progress: SetupProgress | null;
   disk_layout: SetupApproval | null;
   macs: string[];
+  serial: string | null;
+  announced_sysinfo: unknown;
+  announced_macs: string[];
+  unproven: boolean;
   conflict: CnConflict | null;
   setup_epoch: number | null;
   setup_operation_id: string | null;
@@ -96,11 +101,14 @@ export type CnLoaded = {
   traits: Record<string, string>;
   placement: CnPlacementRules;
   bound_macs: string[];
+  claims: ClaimSummary[];
   last_seen: Date | null;
   last_status: unknown;
   reservoir_enabled: boolean | null;
   reservoir_percent: number | null;
 };
+
+export type EnrolmentClaimRow = Omit<EnrolmentClaimState, "macs"> & { macs: string[] };
 
 export type SiteLoaded = {
   id: string;

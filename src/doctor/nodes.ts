@@ -1,6 +1,7 @@
 // INV-8, INV-9, INV-13 and INV-14: what nodes, boot records, credentials, setups and the auto-approve window promise.
 import { AUTO_APPROVE_SECS_MAX, SETUP_LIMIT_MS } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
+import { CLAIM_CHECKS } from "./claims.ts";
 
 /** A setup is taken back at its deadline, by a pass that comes within a minute. */
 const SETUP_OVER_S = SETUP_LIMIT_MS / 1_000 + 60;
@@ -18,7 +19,7 @@ const AUTO_APPROVALS = `
              at + (audit->'payload'->>'effective_duration_secs')::bigint * interval '1 second' as expires_at
         from transition
        where actor_kind = 'site'
-          or (actor_kind = 'cn' and event = 'register' and from_state = 'absent' and to_state = 'approved')),
+          or (actor_kind = 'cn' and event in ('join', 'register') and from_state = 'absent' and to_state = 'approved')),
     placed as (
       select *, least(id, min(id) filter (where is_step) over (partition by xid, at)) as place from told),
     parted as (
@@ -66,11 +67,13 @@ export const NODE_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-9",
-    "a node that is pending or awaits setup has no key and nothing to deliver",
+    "a node that was never approved or awaits setup has no key, and a pending one nothing to deliver",
     `
-    select format('node %s (%s)', server_uuid, state) as what from cn where state in ('pending', 'awaiting_setup')
-       and (bound_api_key_id is not null or pending_credential is not null or ticket_keys is not null)`,
+    select format('node %s (%s)', server_uuid, state) as what from cn
+     where ((unproven or state = 'awaiting_setup') and (bound_api_key_id is not null or ticket_keys is not null))
+        or (state in ('pending', 'awaiting_setup') and pending_credential is not null)`,
   ),
+  ...CLAIM_CHECKS,
   invariant(
     "INV-9",
     "after the first report of a setup its key can be read no more",

@@ -32,8 +32,8 @@ export const OPERATION_CHECKS: readonly Check[] = [
     select format('node %s, message %s', t.actor_id, t.msg_id) as what from transition t
       left join (select msg_id, count(*) as begun from transition where actor_kind = 'saga' and event = 'start'
                   group by msg_id) s using (msg_id)
-     where t.actor_kind = 'cn' and t.event in ('approve', 'register') and t.to_state = 'approved'
-       and t.from_state <> 'approved' and coalesce(s.begun, 0) <> 1`,
+     where t.actor_kind = 'cn' and t.to_state = 'approved'
+       and (t.event in ('approve', 'join') or (t.event = 'register' and t.from_state <> 'approved')) and coalesce(s.begun, 0) <> 1`,
   ),
   invariant(
     "INV-12",

@@ -84,7 +84,8 @@ export const TENANCY_CHECKS: readonly Check[] = [
     `
     select format('instance %s (%s) on node %s (%s)', i.id, i.state, i.host_cn_uuid, coalesce(c.state, 'gone')) as what
       from instance i left join cn c on c.server_uuid = i.host_cn_uuid
-     where i.host_cn_uuid is not null and (c.state is null or c.state not in ('approved', 'disabled'))`,
+     where i.host_cn_uuid is not null and (c.state is null or c.unproven
+        or c.state not in ('approved', 'disabled', 'pending'))`,
   ),
   invariant(
     "INV-16",

@@ -2,6 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
 import { findAdminAddress, findBundle, findRootPasswordHash } from "../../actors/cn/reads.ts";
+import { withoutClaims } from "../../actors/cn/view.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
 import { type BootRecord, SeenBody, SeenRecord } from "../contract/boot.ts";
 import { CnParam, CnView } from "../contract/cn.ts";
@@ -88,7 +89,9 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
     });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const refused = (outcome.reply as { conflict?: unknown }).conflict;
-    return typeof refused === "string" ? faultResponse(c, conflict(refused)) : c.json(outcome.reply as CnView, 200);
+    return typeof refused === "string"
+      ? faultResponse(c, conflict(refused))
+      : c.json(withoutClaims(outcome.reply as CnView), 200);
   });
 
   const bundleRoute = createRoute({
@@ -189,7 +192,7 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
 
   async function report(c: Ctx, server_uuid: string, message: CnMessage) {
     const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, message);
-    return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(withoutClaims(outcome.reply as CnView), 200) : faultResponse(c, outcome.fault);
   }
 }
 

@@ -2,7 +2,8 @@
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";
-import { findApprovedBy, findCnByClaimCode } from "../../actors/cn/reads.ts";
+import { findApprovedBy } from "../../actors/cn/reads.ts";
+import { findClaimByCode, type FoundClaim } from "../../actors/enrolment-claim/reads.ts";
 import { findWindow } from "../../actors/site/reads.ts";
 import { SITE } from "../../actors/site/transition.ts";
 import { AutoApproveBody, AutoApproveWindow, CnApproval, CnView } from "../contract/cn.ts";
@@ -14,6 +15,13 @@ import { answers, answersNothing, jsonBody, refuses, rights } from "./answer.ts"
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 
 const tags = ["Approval"];
+
+/** What a repeated approval carries, whose claim is gone: its stored answer is all that it can get. */
+function noClaim(server_uuid: string, id: string): FoundClaim {
+  const nothing = { admin_ip: null, sysinfo: {}, macs: [], serial: null, console_listen_port: null };
+  const no_token = { registration_id: id, poll_token_sha256: "" };
+  return { id, server_uuid, hostname: "", ...nothing, console_tls_spki_sha256_hex: null, ...no_token };
+}
 
 export function cnApprovalRoutes(app: App, deps: RouteDeps): void {
   // Before the credential: an empty bucket answers 429 even to the right key with the right code.
@@ -28,8 +36,11 @@ export function cnApprovalRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/cn-approvals",
     tags,
-    summary: "Approve the node that shows this claim code",
-    description: "Per source address, BERTH_APPROVE_PER_MINUTE attempts a minute (default 10), checked before the " +
+    summary: "Approve the claim that has this code",
+    description:
+      "Exactly that claim: its hostname, admin_ip, sysinfo and MACs become the node's, the agent that made it " +
+      "gets the key, and the other claims of the node end. Of an approved node, which was installed again, the bound key " +
+      "is replaced in the same commit. A node that awaits setup or is set up takes no claim: 409. Per source address, BERTH_APPROVE_PER_MINUTE attempts a minute (default 10), checked before the " +
       "credential; over the whole site, 300 failed attempts an hour. Unknown, expired and used codes read the same 404.",
     ...approval,
     middleware: [limited, ...approval.middleware],
@@ -44,16 +55,17 @@ export function cnApprovalRoutes(app: App, deps: RouteDeps): void {
     if (isFault(turn)) return faultResponse(c, turn);
     const exhausted = await deps.limits.approveFailures();
     if (exhausted !== null) return faultResponse(c, exhausted);
-    const server_uuid = await findCnByClaimCode(deps.kysely, code);
+    const claim = await findClaimByCode(deps.kysely, code);
     const principal = c.get("principal");
     // The code of a repeated request is used up by now; its answer is found by the message it stands for.
-    const id = server_uuid ?? (turn.repeated ? await findApprovedBy(deps.kysely, turn.id) : undefined);
+    const id = claim?.server_uuid ?? (turn.repeated ? await findApprovedBy(deps.kysely, turn.id) : undefined);
     const outcome = id === undefined ? { ok: false as const, fault: NOT_FOUND } : await deps.send(
       c,
       { kind: "cn", id },
       {
         type: "approve",
         claim_code: code,
+        claim: claim ?? noClaim(id, deps.newId()),
         key: deps.mint.nodeKey(id, {
           id: deps.newId(),
           user_id: principal.kind === "user" ? principal.user_id : deps.root_user_id,

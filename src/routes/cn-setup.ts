@@ -1,7 +1,7 @@
 // Setup and reset of bare machines, for operators. Document 2, Endpoints.
 import { createRoute } from "@hono/zod-openapi";
 import { getRandomValues } from "node:crypto";
-import { findCn, nextSetupEpoch } from "../../actors/cn/reads.ts";
+import { findAnnounced, findCnSettings, nextSetupEpoch } from "../../actors/cn/reads.ts";
 import { CnParam, CnView } from "../contract/cn.ts";
 import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
 import { LayoutProposal, RootPasswordBody, SetupApproval, SetupApproved, Traits } from "../contract/setup.ts";
@@ -21,16 +21,18 @@ export function cnSetupRoutes(app: App, deps: RouteDeps): void {
     path: "/v1/cns/{server_uuid}/setup-layout-proposal",
     tags,
     summary: "Propose a disk layout",
-    description: "Always 200 for a known node, also without a usable disk. Advisory: it sees each disk's name and " +
+    description:
+      "Always 200 for a known node, also without a usable disk. It uses what an authenticated booter announced and " +
+      "nothing that a registration says. Advisory: it sees each disk's name and " +
       "whole-GB size and takes every disk as spinning, fixed and unmounted. The tool on the node decides.",
     ...rights(deps, "CnSetupPropose"),
     request: { params: CnParam },
     responses: answers(LayoutProposal, "The inventory, and a layout or why there is none"),
   });
   app.openapi(proposalRoute, async (c) => {
-    const row = await findCn(deps.kysely, c.req.valid("param").server_uuid);
-    if (row === undefined) return faultResponse(c, NOT_FOUND);
-    return c.json(LayoutProposal.parse(layoutProposal(disksOf(row.sysinfo))), 200);
+    const announced = await findAnnounced(deps.kysely, c.req.valid("param").server_uuid);
+    if (announced === undefined) return faultResponse(c, NOT_FOUND);
+    return c.json(LayoutProposal.parse(layoutProposal(disksOf(announced))), 200);
   });
 
   const approveRoute = createRoute({
@@ -107,7 +109,7 @@ export function cnSetupRoutes(app: App, deps: RouteDeps): void {
     responses: answers(Traits, "The traits"),
   });
   app.openapi(traitsRoute, async (c) => {
-    const row = await findCn(deps.kysely, c.req.valid("param").server_uuid);
+    const row = await findCnSettings(deps.kysely, c.req.valid("param").server_uuid);
     return row === undefined ? faultResponse(c, NOT_FOUND) : c.json({ traits: row.traits }, 200);
   });
 

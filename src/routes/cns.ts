@@ -1,7 +1,7 @@
 // Compute nodes for operators. Document 2, Endpoints.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { findCn, listCns } from "../../actors/cn/reads.ts";
+import { findCn, findCnSettings, listCns } from "../../actors/cn/reads.ts";
 import { listInstancesOn } from "../../actors/instance/reads.ts";
 import { cnView } from "../../actors/cn/view.ts";
 import { CnParam, CnReservoirBody, CnReservoirView, CnRoleBody, CnView } from "../contract/cn.ts";
@@ -9,6 +9,7 @@ import { PlacedInstance } from "../contract/instance.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { CN_FILTER_STATES } from "../contract/enums.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { CN_SYSINFO_PAGE_ROWS_MAX } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
 import { toRfc3339 } from "../pure/instant.ts";
@@ -25,14 +26,26 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "List compute nodes in the order in which they registered",
     ...rights(deps, "SystemRead"),
-    request: { query: z.object({ state: z.enum(CN_FILTER_STATES).optional(), ...PageQuery }) },
+    description:
+      "`sysinfo` and `last_status`, which may be large, are null here; GET /v1/system/cns/{cn_id} has them. With " +
+      `\`include=sysinfo\` they are in the list; that takes a \`limit\` of at most ${CN_SYSINFO_PAGE_ROWS_MAX}.`,
+    request: {
+      query: z.object({
+        state: z.enum(CN_FILTER_STATES).optional(),
+        include: z.enum(["sysinfo"]).optional().describe("Large columns that the rows bring"),
+        ...PageQuery,
+      }),
+    },
     responses: answers(page(CnView), "The nodes"),
   });
   app.openapi(listRoute, async (c) => {
-    const { state, limit, page_token } = c.req.valid("query");
+    const { state, include, limit, page_token } = c.req.valid("query");
+    if (include !== undefined && (limit ?? Infinity) > CN_SYSINFO_PAGE_ROWS_MAX) {
+      return faultResponse(c, badRequest(`include: takes a limit of at most ${CN_SYSINFO_PAGE_ROWS_MAX}`));
+    }
     const after = page_token === undefined ? undefined : cursorFrom(page_token);
     if (after === null) return faultResponse(c, badRequest("page_token: is not one of this list"));
-    const rows = await listCns(deps.kysely, { state, after, rows: rowsToFetch(limit) });
+    const rows = await listCns(deps.kysely, { state, after, rows: rowsToFetch(limit) }, include !== undefined);
     const result = resultsPage({
       rows,
       limit,
@@ -73,7 +86,7 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
       ? undefined
       : z.object({ id: z.guid() }).safeParse(decodePageToken(page_token));
     if (cursor?.success === false) return faultResponse(c, badRequest("page_token: is not one of this list"));
-    if (await findCn(deps.kysely, cn_id) === undefined) return faultResponse(c, NOT_FOUND);
+    if (await findCnSettings(deps.kysely, cn_id) === undefined) return faultResponse(c, NOT_FOUND);
     const rows = await listInstancesOn(deps.kysely, {
       server_uuid: cn_id,
       after: cursor?.data.id,
@@ -89,7 +102,7 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
     path: "/v1/cns/{server_uuid}/disable",
     tags,
     summary: "Disable a node",
-    description: "Clears its claim code. The key of the node is not revoked; remove the node for that.",
+    description: "Ends its claims. The key of the node is not revoked; remove the node for that.",
     ...rights(deps, "CnDisable"),
     request: { params: CnParam },
     responses: answers(CnView, "The node, disabled"),

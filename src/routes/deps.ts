@@ -20,6 +20,9 @@ import type { Settings } from "./settings.ts";
 export type App = OpenAPIHono<HttpEnv>;
 export type Ctx = Context<HttpEnv>;
 
+/** The claim of a poll token has ended without approval. */
+export type ClaimEnded = { readonly ended: true };
+
 /** A message's turn: its id, and whether a request with the same Idempotency-Key came before. */
 export type Turn = { readonly id: string; readonly repeated: boolean };
 
@@ -56,7 +59,7 @@ export type RouteDeps = {
     ): Promise<Fault | null>;
   };
   /** Agents that wait for approval, by the hash of their poll token. */
-  readonly approvals: Polls<Registered>;
+  readonly approvals: Polls<Registered | ClaimEnded>;
   /** Whether a node may work and has anything to do; null for one that there is not. */
   readonly standingOf: (server_uuid: string) => Promise<NodeStanding | null>;
   /** Nodes that wait for work, by their UUID. */

@@ -1,7 +1,7 @@
 // Placing work on nodes, for operators: what they decide about a node, why a node takes an instance or not, and where its
 // instances would go. Document 4, section 4; document 2, drain/preview.
 import { createRoute } from "@hono/zod-openapi";
-import { findCn } from "../../actors/cn/reads.ts";
+import { findCnSettings } from "../../actors/cn/reads.ts";
 import { placementView } from "../../actors/cn/view.ts";
 import {
   findCapacity,
@@ -35,7 +35,7 @@ export function placementRoutes(app: App, deps: RouteDeps): void {
     responses: answers(CnPlacement, "The decisions"),
   });
   app.openapi(showRoute, async (c) => {
-    const row = await findCn(deps.kysely, c.req.valid("param").server_uuid);
+    const row = await findCnSettings(deps.kysely, c.req.valid("param").server_uuid);
     return row === undefined ? faultResponse(c, NOT_FOUND) : c.json(placementView(row), 200);
   });
 

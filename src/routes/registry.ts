@@ -28,6 +28,7 @@ import { nicRoutes } from "./nics.ts";
 import { operationRoutes } from "./operations.ts";
 import { placementRoutes } from "./placement.ts";
 import { projectRoutes } from "./projects.ts";
+import { registrationRoutes } from "./registration.ts";
 import { routeTableRoutes } from "./route-tables.ts";
 import { routeRoutes } from "./routes.ts";
 import { sessionRoutes } from "./sessions.ts";
@@ -49,6 +50,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   cnBootRoutes,
   bootPolicyRoutes,
   booterRoutes,
+  registrationRoutes,
   agentRoutes,
   agentJobRoutes,
   jobRoutes,

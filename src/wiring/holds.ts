@@ -22,10 +22,11 @@ type HoldPorts = {
 export function createHolds({ db: { kysely }, hints, report }: HoldPorts) {
   const held = { held_max: HELD_MAX, report };
   const polls = {
-    approvals: createHeldPolls<string, Registered>({
+    approvals: createHeldPolls<string, Registered | { readonly ended: true }>({
       sweep: async (hashes) => {
         const found = await findRegistered(kysely, hashes);
-        return new Map([...found].filter(([, row]) => row.state !== "pending"));
+        const answers = hashes.map((hash) => [hash, found.get(hash) ?? { ended: true as const }] as const);
+        return new Map(answers.filter(([, row]) => "ended" in row || row.state !== "pending"));
       },
       ...held,
     }),
@@ -40,7 +41,7 @@ export function createHolds({ db: { kysely }, hints, report }: HoldPorts) {
   hints.onHint((hint) => {
     const tells = (kind: string) => hint === "all" || hint.some((ref) => ref.kind === kind);
     if (tells("job")) polls.claims.nudge();
-    if (tells("cn")) polls.approvals.nudge();
+    if (tells("cn") || tells("enrolment-claim")) polls.approvals.nudge();
     if (tells("saga")) {
       polls.endings.nudge();
       polls.outcomes.nudge();

@@ -11,8 +11,11 @@ import { EPOCH, KEY, NOW, UUID } from "../setup/cells.ts";
 // go STATE: the next state (gone: the row is removed). ignore: nothing is written. 404, 409: refused.
 const CELLS = `
 message            absent             pending      approved           disabled           awaiting_setup     setting_up
-register           go:approved        go:pending   go:approved        go:pending         go:awaiting_setup  go:setting_up
-approve            404                go:approved  404                404                404                404
+join               go:approved        409          409                409                409                409
+claimed            go:pending         ignore       ignore             go:pending         ignore             ignore
+last_claim_ended   ignore             go:disabled  ignore             ignore             ignore             ignore
+refresh            409                409          go:approved        409                go:awaiting_setup  go:setting_up
+approve            404                go:approved  go:approved        404                409                409
 key_used           ignore             ignore       go:approved        go:disabled        ignore             go:setting_up
 announce           go:awaiting_setup  go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 approve_setup      404                409          409                409                go:setting_up      409
@@ -62,6 +65,11 @@ const BASE = {
   admin_ip: null,
   sysinfo: INVENTORY,
   macs: ["02:00:00:00:00:01"],
+  serial: null,
+  announced_sysinfo: INVENTORY,
+  announced_macs: ["02:00:00:00:00:01"],
+  unproven: false,
+  claims: [],
   bound_macs: ["02:00:00:00:00:02"],
   conflict: null,
   traits: {},
@@ -82,7 +90,6 @@ const BASE = {
   registration_id: "aaaaaaaa-0000-7000-8000-000000000004",
   poll_token_sha256: "cd".repeat(32),
 } as const;
-const NO_CODE = { claim_code: null, claim_code_expires_at: null } as const;
 const NO_KEY = { bound_api_key_id: null, pending_credential: null, ticket_keys: null } as const;
 const WITH_KEY = { bound_api_key_id: OLD_KEY, pending_credential: "s1.old", ticket_keys: "s1.old" } as const;
 
@@ -92,12 +99,11 @@ const PENDING = {
   state: "pending",
   setup_epoch: null,
   approved_at: null,
-  claim_code: "ABC234",
-  claim_code_expires_at: later(1),
 } as const;
+/** Made by an anonymous registration, never approved. */
+const UNPROVEN: CnState = { ...PENDING, unproven: true };
 const SETTING_UP: CnState = {
   ...BASE,
-  ...NO_CODE,
   ...WITH_KEY,
   state: "setting_up",
   approved_at: NOW,
@@ -109,31 +115,38 @@ const SETTING_UP: CnState = {
 const IN: Record<string, CnState | null> = {
   absent: null,
   pending: PENDING,
-  approved: { ...BASE, ...NO_CODE, ...WITH_KEY, state: "approved", approved_at: NOW, setup_epoch: null },
-  disabled: { ...BASE, ...NO_CODE, ...WITH_KEY, state: "disabled", approved_at: NOW, setup_epoch: null },
-  awaiting_setup: { ...BASE, ...NO_CODE, ...NO_KEY, state: "awaiting_setup", approved_at: null, setup_epoch: null },
+  approved: { ...BASE, ...WITH_KEY, state: "approved", approved_at: NOW, setup_epoch: null },
+  disabled: { ...BASE, ...WITH_KEY, state: "disabled", approved_at: NOW, setup_epoch: null },
+  awaiting_setup: { ...BASE, ...NO_KEY, state: "awaiting_setup", approved_at: null, setup_epoch: null },
   setting_up: SETTING_UP,
 };
 
+const SAID = {
+  server_uuid: UUID,
+  hostname: "new-name",
+  admin_ip: "10.0.0.9",
+  sysinfo: { fresh: true },
+  console_listen_port: 9_101,
+  console_tls_spki_sha256_hex: "ef".repeat(32),
+} as const;
+const TICKET = { registration_id: "aaaaaaaa-0000-7000-8000-000000000005", poll_token_sha256: "01".repeat(32) } as const;
+const CLAIM = "aaaaaaaa-0000-7000-8000-000000000008";
+
 const MESSAGES: { [T in CnMessage["type"]]: Extract<CnMessage, { type: T }> } = {
-  register: {
-    type: "register",
-    server_uuid: UUID,
-    hostname: "new-name",
-    admin_ip: "10.0.0.9",
-    sysinfo: { fresh: true },
-    console_listen_port: 9_101,
-    console_tls_spki_sha256_hex: "ef".repeat(32),
-    claim_code: "XYZ789",
-    claim_code_ttl_s: 3_600,
-    registration_id: "aaaaaaaa-0000-7000-8000-000000000005",
-    poll_token_sha256: "01".repeat(32),
+  join: {
+    type: "join",
+    ...SAID,
+    ...TICKET,
     key: KEY,
     operation_id: "aaaaaaaa-0000-7000-8000-000000000006",
   },
+  claimed: { type: "claimed", ...SAID, macs: [], serial: null },
+  last_claim_ended: { type: "last_claim_ended" },
+  refresh: { type: "refresh", ...SAID, ...TICKET, proof: { poll_token_sha256: BASE.poll_token_sha256 } },
   approve: {
     type: "approve",
     claim_code: "ABC234",
+    claim: { id: CLAIM, ...SAID, ...TICKET, macs: ["02:00:00:00:00:09"], serial: "TAG9" },
     key: KEY,
     operation_id: "aaaaaaaa-0000-7000-8000-000000000006",
   },
@@ -203,31 +216,23 @@ test.each(EXPECTED)("%s in state %s: %s", (message, state, expected) => {
 });
 
 describe("approve", () => {
-  test("the last millisecond of a code still approves", () => {
-    expect(word(step(PENDING, MESSAGES.approve, later(0)))).toBe("go:approved");
-  });
-
-  test("a code at exactly its expiry does not", () => {
-    expect(step(PENDING, MESSAGES.approve, later(1))).toEqual({ out: "refuse", fault: expect.anything() });
-  });
-
-  test("wrong, expired and used codes are refused alike", () => {
-    const wrong = step(PENDING, { ...MESSAGES.approve, claim_code: "ABC235" });
-    expect(step(PENDING, MESSAGES.approve, later(1))).toEqual(wrong);
-    expect(step(IN["approved"] ?? null, MESSAGES.approve)).toEqual(wrong);
-    expect(step(null, MESSAGES.approve)).toEqual(wrong);
-  });
-
-  test("the code goes, the key is bound and made in the same commit, the approval is stamped and audited", () => {
+  test("takes over the claim: what it says, its token, a new key, and all of it audited", () => {
     const { next, parts } = going(PENDING, MESSAGES.approve);
     expect(next).toMatchObject({
-      claim_code: null,
-      claim_code_expires_at: null,
+      ...SAID,
+      ...TICKET,
+      macs: ["02:00:00:00:00:09"],
+      serial: "TAG9",
       bound_api_key_id: KEY.id,
       pending_credential: KEY.sealed,
       ticket_keys: KEY.sealed_tickets,
       approved_at: NOW,
       role: "edge",
+    });
+    expect(parts).toContainEqual({
+      part: "with",
+      to: { kind: "enrolment-claim", id: CLAIM },
+      message: { type: "approve", claim_code: "ABC234" },
     });
     expect(parts).toContainEqual(expect.objectContaining({
       part: "with",
@@ -236,57 +241,70 @@ describe("approve", () => {
     }));
     expect(parts.find((part) => part.part === "audit")).toMatchObject({ action: "cn_approve" });
   });
+
+  test.each(["approved", "pending"])(
+    "ends the other claims of a node that is %s, and revokes the key it had",
+    (state) => {
+      const { parts } = going({ ...IN[state]!, ...WITH_KEY, state } as CnState, MESSAGES.approve);
+      expect(parts).toContainEqual(expect.objectContaining({
+        part: "effect",
+        name: "end_claims",
+        args: expect.objectContaining({ server_uuid: UUID, except: CLAIM }),
+      }));
+      expect(parts).toContainEqual({ part: "with", to: { kind: "api-key", id: OLD_KEY }, message: { type: "revoke" } });
+    },
+  );
 });
 
-describe("register", () => {
-  test("a new node asks the window first and is pending with a code otherwise", () => {
-    const { parts } = going(null, MESSAGES.register);
+describe("a claim", () => {
+  test("of an unknown server_uuid makes an unproven record, which takes a place among those", () => {
+    const { next, parts } = going(null, MESSAGES.claimed);
+    expect(next).toMatchObject({ state: "pending", unproven: true, role: "tenant", hostname: "new-name", ...NO_KEY });
+    expect(parts).toContainEqual(expect.objectContaining({ part: "take", budget: "unproven-nodes", amount: 1 }));
+  });
+
+  test("of a disabled node changes nothing but its state", () => {
+    expect(going(IN["disabled"] ?? null, MESSAGES.claimed).next).toEqual({ ...IN["disabled"], state: "pending" });
+  });
+
+  test("that was the last takes an unproven record along and disables another again", () => {
+    expect(going(UNPROVEN, MESSAGES.last_claim_ended).next).toBeNull();
+    expect(going(PENDING, MESSAGES.last_claim_ended).next).toMatchObject({ ...PENDING, state: "disabled" });
+  });
+});
+
+describe("join", () => {
+  test("a new node draws on the window", () => {
+    const { parts } = going(null, MESSAGES.join);
     expect(parts).toContainEqual(expect.objectContaining({ part: "take", budget: "auto-approve", amount: 1 }));
-    const otherwise = parts.find((part) => part.part === "otherwise");
-    expect(otherwise).toMatchObject({
-      out: { out: "go", next: { state: "pending", role: "tenant", claim_code: "XYZ789" } },
-    });
   });
+});
 
-  test("a code lives exactly one hour from its minting", () => {
-    const { next } = going(PENDING, MESSAGES.register);
-    expect(next?.claim_code_expires_at).toEqual(later(3_600_000));
-  });
-
-  test.each(["pending", "disabled"])("a %s node never draws on the window", (state) => {
-    const { parts } = going(IN[state] ?? null, MESSAGES.register);
-    expect(parts.filter((part) => part.part === "take")).toEqual([]);
-  });
-
-  test("a pending node keeps its role and the time it first registered", () => {
-    const { next } = going(PENDING, MESSAGES.register);
-    expect(next).toMatchObject({ role: "edge", registered_at: later(-1_000), claim_code: "XYZ789" });
-  });
-
-  test("a disabled node starts over: key, tickets and last status go", () => {
-    const { next, parts } = going(IN["disabled"] ?? null, MESSAGES.register);
-    expect(next).toMatchObject({ ...NO_KEY, last_status: null, claim_code: "XYZ789" });
-    expect(parts).toContainEqual({
-      part: "with",
-      to: { kind: "api-key", id: OLD_KEY },
-      message: { type: "revoke" },
-    });
-  });
-
+describe("refresh", () => {
   test.each([["approved", "new-name"], ["awaiting_setup", "old-name"], ["setting_up", "old-name"]])(
-    "a node that is %s refreshes what it says and gets no code; it is called %s",
+    "a node that is %s refreshes what it says, not what a booter announced; it is called %s",
     (state, hostname) => {
       const before = IN[state];
-      const { next } = going(before ?? null, MESSAGES.register);
+      const { next } = going(before ?? null, MESSAGES.refresh);
       expect(next).toMatchObject({
-        ...NO_CODE,
         state,
         hostname,
         sysinfo: { fresh: true },
+        announced_sysinfo: INVENTORY,
+        announced_macs: BASE.announced_macs,
         last_seen: NOW,
         poll_token_sha256: BASE.poll_token_sha256,
         bound_api_key_id: before?.bound_api_key_id,
       });
+    },
+  );
+
+  test.each([{ key_id: "another" }, { poll_token_sha256: "ff".repeat(32) }])(
+    "a proof of something else is none",
+    (proof) => {
+      for (const state of ["approved", "awaiting_setup", "setting_up"]) {
+        expect(word(step(IN[state] ?? null, { ...MESSAGES.refresh, proof }))).toBe("409");
+      }
     },
   );
 });
@@ -345,8 +363,10 @@ test("a factory reset clears what belongs to the run before it and keeps the roo
   expect(parts).toContainEqual({ part: "with", to: { kind: "api-key", id: OLD_KEY }, message: { type: "revoke" } });
 });
 
-test("disable clears the code and the undelivered key but keeps the bound key", () => {
-  expect(going(PENDING, MESSAGES.disable).next).toMatchObject(NO_CODE);
+test("disable ends the claims and clears the undelivered key but keeps the bound key", () => {
+  const { next, parts } = going(UNPROVEN, MESSAGES.disable);
+  expect(next).toMatchObject({ state: "disabled", unproven: false });
+  expect(parts).toContainEqual(expect.objectContaining({ part: "effect", name: "end_claims" }));
   expect(going(IN["approved"] ?? null, MESSAGES.disable).next).toMatchObject({
     pending_credential: null,
     bound_api_key_id: OLD_KEY,

@@ -6,6 +6,7 @@ import { bootRecordTable } from "../../actors/boot-record/transition.ts";
 import { bootRosterTable } from "../../actors/boot-roster/transition.ts";
 import { cnTable } from "../../actors/cn/transition.ts";
 import { printTable } from "../../actors/engine/table.ts";
+import { enrolmentClaimTable } from "../../actors/enrolment-claim/transition.ts";
 import { externalSubnetTable } from "../../actors/external-subnet/transition.ts";
 import { firewallRuleTable } from "../../actors/firewall-rule/transition.ts";
 import { floatingIpTable } from "../../actors/floating-ip/transition.ts";
@@ -35,6 +36,7 @@ import { vpcTable } from "../../actors/vpc/transition.ts";
 
 const TABLES = {
   cn: cnTable,
+  "enrolment-claim": enrolmentClaimTable,
   site: siteTable,
   "api-key": apiKeyTable,
   setting: settingTable,

@@ -22,6 +22,8 @@ export function node(change: Partial<CnView> = {}): CnView {
     setup_progress: null,
     disk_layout: null,
     conflict: null,
+    claims: [],
+    identity_conflict: false,
     ...change,
   };
 }

@@ -36,6 +36,9 @@ const BASE = {
   admin_ip: null,
   sysinfo: sysinfoOf(MACS),
   macs: MACS,
+  serial: "TAG123",
+  announced_sysinfo: sysinfoOf(MACS),
+  announced_macs: MACS,
   bound_macs: MACS,
   root_password_hash: "$6$salt$hash",
   console_listen_port: null,
@@ -44,14 +47,12 @@ const BASE = {
   registration_id: null,
   poll_token_sha256: null,
 } as const;
-const NO_CODE = { claim_code: null, claim_code_expires_at: null } as const;
 const NO_KEY = { bound_api_key_id: null, pending_credential: null, ticket_keys: null } as const;
 const WITH_KEY = { bound_api_key_id: KEY.id, pending_credential: KEY.sealed, ticket_keys: KEY.sealed_tickets } as const;
 
-export const AWAITING = { ...BASE, ...NO_CODE, ...NO_KEY, state: "awaiting_setup", approved_at: null } as const;
+export const AWAITING = { ...BASE, ...NO_KEY, state: "awaiting_setup", approved_at: null } as const;
 export const SETTING_UP = {
   ...BASE,
-  ...NO_CODE,
   ...WITH_KEY,
   state: "setting_up",
   approved_at: NOW,
@@ -68,13 +69,11 @@ export const IN: Record<string, CnState | null> = {
     ...NO_KEY,
     state: "pending",
     approved_at: null,
-    claim_code: "ABC234",
-    claim_code_expires_at: NOW,
     registration_id: OPERATION,
     poll_token_sha256: "cd".repeat(32),
   },
-  approved: { ...BASE, ...NO_CODE, ...WITH_KEY, state: "approved", approved_at: NOW },
-  disabled: { ...BASE, ...NO_CODE, ...WITH_KEY, state: "disabled", approved_at: NOW },
+  approved: { ...BASE, ...WITH_KEY, state: "approved", approved_at: NOW },
+  disabled: { ...BASE, ...WITH_KEY, state: "disabled", approved_at: NOW },
   awaiting_setup: AWAITING,
   setting_up: SETTING_UP,
 };

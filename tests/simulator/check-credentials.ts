@@ -1,5 +1,5 @@
 // INV-9, after every single commit: an approved node has the one key that its record names, a disabled one keeps at
-// most that key, a pending or absent one has none. A credential that was erased stays erased.
+// most that key, also while a claim makes it pending; an absent one has none. A credential that was erased stays erased.
 import type { Evidence } from "./evidence.ts";
 import type { Violation } from "./violation.ts";
 
@@ -60,7 +60,7 @@ function problemOf(node: Row | null, keys: ReadonlySet<string>): string | null {
   const bound = node?.["bound_api_key_id"] ?? null;
   if (keys.size > 1) return `${keys.size} live keys`;
   const [key = null] = keys;
-  if (state === "approved" || state === "disabled") {
+  if (state === "approved" || state === "disabled" || state === "pending") {
     return key === bound ? null : `it is ${state} and bound to ${bound}, but the live key is ${key}`;
   }
   return key === null ? null : `it is ${state} and ${key} is live`;

@@ -1,5 +1,6 @@
 // INV-2, contents: a node's row is the fold of its log, worked out here from the messages alone, and what the sender
-// heard is that row. An approval needed the code that the node showed, before it expired.
+// heard is that row. An approval needed the code that the claim showed, before it expired.
+import { refKey } from "../../actors/engine/types.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Operation, RowVersion, StampedTransition } from "./journal.ts";
 import type { Violation } from "./violation.ts";
@@ -9,8 +10,6 @@ type Node = {
   state: string;
   role: string;
   hostname: string;
-  claim_code: string | null;
-  code_expires_ms: number | null;
   bound_api_key_id: string | null;
   pending_credential: string | null;
 };
@@ -28,9 +27,10 @@ export function checkNodes(evidence: Evidence): readonly Violation[] {
     let next = 0;
     for (const [index, step] of steps.entries()) {
       const operation = evidence.operations.get(step.msg_id);
-      if (operation === undefined) continue;
-      fold(node, step, operation, say);
-      compareReply(node, operation, say);
+      if (operation === undefined && step.event !== "last_claim_ended") continue;
+      fold(evidence, node, step, say);
+      if (operation !== undefined && refKey(operation.to) === about) compareReply(node, operation, say);
+      if (step.event === "disable") { for (const text of claimsLeft(evidence, step)) say(text); }
       // A unit may hold several steps and writes one row, after the last.
       if (steps[index + 1]?.applied.stamp === step.applied.stamp) continue;
       while (versions[next] !== undefined && versions[next]!.since.stamp < step.applied.stamp) next += 1;
@@ -45,8 +45,6 @@ function blank(): Node {
     state: "absent",
     role: "tenant",
     hostname: "",
-    claim_code: null,
-    code_expires_ms: null,
     bound_api_key_id: null,
     pending_credential: null,
   };
@@ -54,31 +52,41 @@ function blank(): Node {
 
 type Say = (text: string) => void;
 
-function fold(node: Node, step: StampedTransition, { message, sent }: Operation, say: Say): void {
-  if (step.at.getTime() < sent.ms || step.at.getTime() > step.applied.ms) {
-    say(`${step.event} is dated outside its time`);
-  }
+function fold(evidence: Evidence, node: Node, step: StampedTransition, say: Say): void {
+  const operation = evidence.operations.get(step.msg_id);
+  const message = operation?.message ?? { type: "tick" };
+  const early = operation !== undefined && step.at.getTime() < operation.sent.ms;
+  if (early || step.at.getTime() > step.applied.ms) say(`${step.event} is dated outside its time`);
   node.state = step.to_state;
   switch (step.event) {
-    case "register":
-      if (step.from_state === "absent") Object.assign(node, blank(), { state: step.to_state });
-      node.hostname = String(message["hostname"]);
-      if (step.to_state === "pending") showCode(node, step, message);
-      else if (step.from_state === "absent") bind(node, message["key"] as Key);
-      return;
-    case "approve":
-      if (node.claim_code !== message["claim_code"]) say(`approved with ${message["claim_code"]}, not its code`);
-      if (node.code_expires_ms !== null && step.at.getTime() >= node.code_expires_ms) {
-        say("approved with an expired code");
-      }
+    case "join":
+      Object.assign(node, blank(), { state: step.to_state, hostname: String(message["hostname"]) });
       bind(node, message["key"] as Key);
       return;
+    case "claimed":
+      // Nothing of a node that exists changes but its state.
+      if (step.from_state !== "absent") return;
+      Object.assign(node, blank(), { state: step.to_state, hostname: String(message["hostname"]) });
+      return;
+    case "last_claim_ended":
+      if (step.to_state === "absent") Object.assign(node, blank());
+      return;
+    case "refresh":
+      node.hostname = String(message["hostname"]);
+      return;
+    case "approve": {
+      const claim = message["claim"] as Record<string, unknown>;
+      for (const text of codeProblems(evidence, step, { id: claim["id"], code: message["claim_code"] })) say(text);
+      node.hostname = String(claim["hostname"]);
+      bind(node, message["key"] as Key);
+      return;
+    }
     case "key_used":
       if (message["key_id"] !== node.bound_api_key_id) say("erased a credential on the use of another key");
       node.pending_credential = null;
       return;
     case "disable":
-      Object.assign(node, { claim_code: null, code_expires_ms: null, pending_credential: null });
+      node.pending_credential = null;
       return;
     case "set_role":
       node.role = String(message["role"]);
@@ -89,16 +97,33 @@ function fold(node: Node, step: StampedTransition, { message, sent }: Operation,
   }
 }
 
-function showCode(node: Node, step: StampedTransition, message: Operation["message"]): void {
-  node.claim_code = String(message["claim_code"]);
-  node.code_expires_ms = step.at.getTime() + Number(message["claim_code_ttl_s"]) * 1_000;
-  node.bound_api_key_id = null;
-  node.pending_credential = null;
+/** The code that the claim showed last, and until when. */
+function codeProblems(
+  evidence: Evidence,
+  step: StampedTransition,
+  { id, code }: { readonly id: unknown; readonly code: unknown },
+): readonly string[] {
+  const shown = (evidence.byActor.get(`enrolment-claim:${id}`) ?? []).filter(({ event, applied }) =>
+    (event === "register" || event === "renew") && applied.stamp < step.applied.stamp
+  ).at(-1);
+  const message = shown === undefined ? undefined : evidence.operations.get(shown.msg_id)?.message;
+  if (shown === undefined || message === undefined || message["claim_code"] !== code) {
+    return [`approved with ${code}, not the claim's code`];
+  }
+  const expires_ms = shown.at.getTime() + Number(message["claim_code_ttl_s"]) * 1_000;
+  return step.at.getTime() >= expires_ms ? ["approved with an expired code"] : [];
+}
+
+/** Claims of a node that were live when it had just been disabled. */
+function claimsLeft({ journal }: Evidence, { actor_id, applied }: StampedTransition): readonly string[] {
+  return [...journal.rows].flatMap(([key, versions]) => {
+    if (!key.startsWith("enrolment-claim:")) return [];
+    const row = versions.findLast(({ since }) => since.stamp <= applied.stamp)?.row?.state;
+    return row?.["server_uuid"] === actor_id ? [`disabled, and its ${key} lives`] : [];
+  });
 }
 
 function bind(node: Node, key: Key): void {
-  node.claim_code = null;
-  node.code_expires_ms = null;
   node.bound_api_key_id = key.id;
   node.pending_credential = key.sealed;
 }
@@ -109,8 +134,7 @@ function compareRow(node: Node, version: RowVersion, step: StampedTransition, sa
     if (node.state !== "absent") say(`after ${step.event} the row is gone`);
     return;
   }
-  const expires = row["claim_code_expires_at"];
-  const seen = { ...row, code_expires_ms: expires instanceof Date ? expires.getTime() : null } as Reply;
+  const seen = row as Reply;
   for (const [column, value] of Object.entries(node)) {
     if (seen[column] !== value) say(`after ${step.event} ${column} is ${seen[column]}, not ${value}`);
   }
@@ -120,8 +144,7 @@ function compareRow(node: Node, version: RowVersion, step: StampedTransition, sa
 function compareReply(node: Node, { message, out, reply, command }: Operation, say: Say): void {
   if (out !== "ok" || message.type === "remove") return;
   const heard = reply as Reply | null;
-  const code = node.claim_code === null ? null : `${node.claim_code.slice(0, 3)}-${node.claim_code.slice(3)}`;
-  const same = heard?.["state"] === node.state && heard["claim_code"] === code &&
+  const same = heard?.["state"] === node.state &&
     (heard["role"] === undefined || heard["role"] === node.role) &&
     (heard["bound_api_key_id"] === undefined || heard["bound_api_key_id"] === node.bound_api_key_id);
   if (!same) say(`${message.type} (command ${command}) was answered with ${JSON.stringify(heard)}`);

@@ -1,7 +1,8 @@
 // INV-3b: a refusal, and a success that changed nothing, must be right for some state that the actor had between
 // sending and answer. One that came from an old row is not.
-import { CLAIM_CODE_TAKEN } from "../../actors/cn/transition.ts";
+import { CLAIM_CODE_TAKEN } from "../../actors/enrolment-claim/transition.ts";
 import { refKey } from "../../actors/engine/types.ts";
+import { CLAIMS_PER_NODE_MAX } from "../../src/contract/limits.ts";
 import { effectsOf, type Evidence, rowsDuring } from "./evidence.ts";
 import type { Operation } from "./journal.ts";
 import type { Violation } from "./violation.ts";
@@ -35,14 +36,29 @@ function mayRefuse(evidence: Evidence, operation: Operation, rows: ReturnType<ty
   const some = (forbids: (row: Row, until_ms: number) => boolean) =>
     rows.some(({ row, until_ms }) => forbids(row?.state ?? null, until_ms));
   switch (`${to.kind} ${message.type}`) {
-    case "cn register":
+    // check-window.ts asks whether it was right.
+    case "cn join":
+      return true;
+    case "cn refresh":
+      return some((row) =>
+        row?.["state"] !== "approved" ||
+        row["poll_token_sha256"] !== (message["proof"] as Record<string, unknown>)["poll_token_sha256"]
+      );
+    case "enrolment-claim register":
+      if (fault?.kind === "too_many_requests") return nodeWasFull(evidence, operation);
       return fault?.error_code === CLAIM_CODE_TAKEN.error_code && codeWasTaken(evidence, operation);
+    case "enrolment-claim renew":
+      if (fault?.error_code === CLAIM_CODE_TAKEN.error_code) return codeWasTaken(evidence, operation);
+      return some((row, until_ms) =>
+        row === null || row["poll_token_sha256"] !== message["proof_sha256"] || msOf(row["expires_at"]) <= until_ms
+      );
     case "cn approve": {
       if (fault?.kind === "conflict") return keyWasLive(evidence, operation);
-      const wrong = (row: Row) => row?.["state"] !== "pending" || row["claim_code"] !== message["claim_code"];
-      const expired = (row: Row, until_ms: number) => msOf(row?.["claim_code_expires_at"]) <= until_ms;
-      return some((row, until_ms) => wrong(row) || expired(row, until_ms)) ||
-        hadOtherCode(evidence, operation);
+      const claim = `enrolment-claim:${(message["claim"] as Record<string, unknown>)["id"]}`;
+      const ended = rowsDuring(evidence, claim, operation).some(({ row, until_ms }) =>
+        row?.state?.["claim_code"] !== message["claim_code"] || msOf(row?.state?.["expires_at"]) <= until_ms
+      );
+      return ended || some((row) => row?.["state"] !== "pending" && row?.["state"] !== "approved");
     }
     case "cn disable":
     case "cn set_role":
@@ -62,16 +78,7 @@ function mayRefuse(evidence: Evidence, operation: Operation, rows: ReturnType<ty
   }
 }
 
-/** A unit may hold several steps and writes one row: whether a step in between left the node with no such code. */
-function hadOtherCode(evidence: Evidence, { to, message, sent, answered }: Operation): boolean {
-  return (evidence.byActor.get(refKey(to)) ?? []).some((step) => {
-    const during = step.applied.stamp > sent.stamp && step.applied.stamp < (answered?.stamp ?? Infinity);
-    const code = evidence.operations.get(step.msg_id)?.message["claim_code"];
-    return during && (step.to_state !== "pending" || (code !== undefined && code !== message["claim_code"]));
-  });
-}
-
-/** The same for the window: a step in between closed it. */
+/** A unit may hold several steps and writes one row: whether a step in between closed the window. */
 function closedMeanwhile(evidence: Evidence, { to, message, sent, answered }: Operation): boolean {
   return message.type === "close_window" &&
     (evidence.byActor.get(refKey(to)) ?? []).some(({ applied, to_state }) =>
@@ -97,12 +104,24 @@ function msOf(date: unknown): number {
 }
 
 function codeWasTaken(evidence: Evidence, operation: Operation): boolean {
-  for (const key of evidence.journal.rows.keys()) {
-    if (!key.startsWith("cn:") || key === refKey(operation.to)) continue;
-    const had = rowsDuring(evidence, key, operation);
-    if (had.some(({ row }) => row?.state?.["claim_code"] === operation.message["claim_code"])) return true;
-  }
-  return false;
+  return claimsDuring(evidence, operation).some(([key, state]) =>
+    key !== refKey(operation.to) && state["claim_code"] === operation.message["claim_code"]
+  );
+}
+
+/** Whether there were so many claims of the node that the next is refused. */
+function nodeWasFull(evidence: Evidence, operation: Operation): boolean {
+  const of_node = claimsDuring(evidence, operation).filter(([, state]) =>
+    state["server_uuid"] === operation.message["server_uuid"]
+  );
+  return new Set(of_node.map(([key]) => key)).size >= CLAIMS_PER_NODE_MAX;
+}
+
+/** Every state that every claim had meanwhile. */
+function claimsDuring(evidence: Evidence, operation: Operation) {
+  return [...evidence.journal.rows.keys()].filter((key) => key.startsWith("enrolment-claim:")).flatMap((key) =>
+    rowsDuring(evidence, key, operation).flatMap(({ row }) => row?.state == null ? [] : [[key, row.state] as const])
+  );
 }
 
 function keyWasLive(evidence: Evidence, operation: Operation): boolean {

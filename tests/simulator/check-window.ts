@@ -1,15 +1,20 @@
 // INV-14, at the very moment each registration took effect: inside an open window with room a new node is approved,
 // outside it is not; no window approves more than its count, and none after its end by the database's clock.
+import { refKey } from "../../actors/engine/types.ts";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import type { Counters } from "./counters.ts";
-import { actorKey, type Evidence } from "./evidence.ts";
+import { actorKey, type Evidence, rowsDuring } from "./evidence.ts";
+import type { Operation } from "./journal.ts";
 import type { Violation } from "./violation.ts";
 
-type Window = { readonly count: number | null; readonly expires_ms: number; used: number };
+type Window = { readonly count: number | null; readonly expires_ms: number; readonly used: number };
+/** The window from this moment on. */
+type Since = { readonly stamp: number; readonly window: Window | null };
 
 export function checkWindow(evidence: Evidence, counters: Counters): readonly Violation[] {
   const found: Violation[] = [];
-  let window: Window | null = null;
+  let window = null as Window | null;
+  const history: Since[] = [{ stamp: 0, window }];
   for (const step of evidence.journal.transitions) {
     const say = (text: string) => found.push({ invariant: "14 auto-approve window", about: actorKey(step), text });
     if (step.actor_kind === "site") {
@@ -20,21 +25,43 @@ export function checkWindow(evidence: Evidence, counters: Counters): readonly Vi
       window = step.event === "open_window"
         ? { count: message?.["count"] as number | null, expires_ms: step.at.getTime() + secs * 1_000, used: 0 }
         : null;
-    }
-    if (step.actor_kind !== "cn" || step.event !== "register" || step.from_state !== "absent") continue;
-    const expired: boolean = window !== null && step.applied.ms >= window.expires_ms;
-    const spent: boolean = window !== null && window.count !== null && window.used >= window.count;
-    if (expired) counters.window_expired_unclosed += 1;
-    if (spent) counters.window_exhausted += 1;
-    if (step.to_state === "approved") {
+    } else if (step.actor_kind === "cn" && step.event === "join") {
       if (window === null) say("approved without a window");
       else {
-        if (expired) say("approved after the window's end");
-        if (spent) say(`approved beyond the ${window.count} of the window`);
-        window.used += 1;
+        if (step.applied.ms >= window.expires_ms) say("approved after the window's end");
+        if (isSpent(window)) say(`approved beyond the ${window.count} of the window`);
+        window = { ...window, used: window.used + 1 };
         counters.window_approved += 1;
       }
-    } else if (window !== null && !expired && !spent) say("left pending though the window had room");
+    } else continue;
+    history.push({ stamp: step.applied.stamp, window });
+  }
+  for (const operation of evidence.journal.operations) {
+    if (operation.message.type === "join" && operation.out === "refused") {
+      const text = refusalProblem(evidence, { operation, history, counters });
+      if (text !== null) found.push({ invariant: "14 auto-approve window", about: refKey(operation.to), text });
+    }
   }
   return found;
+}
+
+function isSpent({ count, used }: Window): boolean {
+  return count !== null && used >= count;
+}
+
+type Refused = { readonly operation: Operation; readonly history: readonly Since[]; readonly counters: Counters };
+
+/** A new node is refused only while there was a record of it, or no window with room. */
+function refusalProblem(evidence: Evidence, { operation, history, counters }: Refused): string | null {
+  const end = operation.answered ?? { stamp: Infinity, ms: Infinity };
+  const during = history.filter(({ stamp }, index) =>
+    stamp <= end.stamp && (history[index + 1]?.stamp ?? Infinity) >= operation.sent.stamp
+  ).map(({ window }) => window);
+  const expired = during.some((window) => window !== null && window.expires_ms <= end.ms);
+  const spent = during.some((window) => window !== null && isSpent(window));
+  if (expired) counters.window_expired_unclosed += 1;
+  if (spent) counters.window_exhausted += 1;
+  if (expired || spent || during.includes(null)) return null;
+  const known = rowsDuring(evidence, refKey(operation.to), operation).some(({ row }) => row !== null);
+  return known ? null : `join (command ${operation.command}) was refused though the window had room`;
 }

@@ -29,7 +29,7 @@ export const CAUGHT_BY: Readonly<Record<SimulatedBug, Invariant>> = {
   no_lookup: "4 unknown means at most once",
   requeue_at_the_back: "5 order of time",
   companion_refusal_ignored: "9 credentials",
-  rejoin_keeps_key: "9 credentials",
+  approval_keeps_key: "9 credentials",
   remove_keeps_key: "9 credentials",
   tell_forgotten: "10 operations come to rest",
   deadline_not_stored: "10 operations come to rest",

@@ -138,7 +138,7 @@ export function createProcess(
     store,
     engine,
     ports,
-    timed: ["site", "saga", "job"],
+    timed: ["site", "saga", "job", "enrolment-claim"],
     knowsSaga,
     chain: () => Promise.resolve(),
     upkeep: () => Promise.resolve(),

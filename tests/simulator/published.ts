@@ -6,14 +6,25 @@ type Edges = Readonly<Record<string, readonly string[]>>;
 /** Per kind and event: "from>to". An event that changes nothing has no edge. */
 export const EDGES: Readonly<Record<string, Edges>> = {
   cn: {
-    // None to pending, or to approved in a window; a pending or disabled node starts over; a known one is refreshed.
-    register: ["absent>pending", "absent>approved", "pending>pending", "disabled>pending", "approved>approved"],
-    approve: ["pending>approved"],
+    // None to approved in a window, or to pending by a claim, which makes a disabled node pending too.
+    join: ["absent>approved"],
+    claimed: ["absent>pending", "disabled>pending"],
+    // A record that only claims made goes with the last of them; one that was disabled is disabled again.
+    last_claim_ended: ["pending>absent", "pending>disabled"],
+    refresh: ["approved>approved"],
+    // Of an approved node, which was installed again, it replaces the key.
+    approve: ["pending>approved", "approved>approved"],
     disable: ["pending>disabled", "approved>disabled", "disabled>disabled"],
     remove: ["pending>absent", "disabled>absent"],
     set_role: ["pending>pending", "approved>approved", "disabled>disabled"],
     // Disabling has erased the credential already, so only an approved node has one to erase.
     key_used: ["approved>approved"],
+  },
+  "enrolment-claim": {
+    register: ["absent>live"],
+    renew: ["live>live"],
+    approve: ["live>absent"],
+    tick: ["live>absent"],
   },
   site: {
     open_window: ["absent>window_open", "window_closed>window_open", "window_open>window_open"],
@@ -39,7 +50,12 @@ export const EDGES: Readonly<Record<string, Edges>> = {
 
 /** The audit action of each event that is audited. Document 2, Audit; document 4, section 6. */
 export const AUDITED: Readonly<Record<string, string>> = {
-  "cn register": "agent_register",
+  "cn join": "agent_register",
+  "cn refresh": "agent_register",
+  "cn claimed": "cn_claimed",
+  "cn last_claim_ended": "cn_claims_expired",
+  "enrolment-claim register": "agent_register",
+  "enrolment-claim renew": "agent_register",
   "cn approve": "cn_approve",
   "cn disable": "cn_disable",
   "cn remove": "cn_remove",
@@ -59,6 +75,8 @@ export const AUDITED: Readonly<Record<string, string>> = {
 /** What happens without a client: time passes, tells arrive, and what such a message brings along. */
 export const UNSENT: ReadonlySet<string> = new Set([
   "site tick",
+  "enrolment-claim tick",
+  "cn last_claim_ended",
   "saga tick",
   "job tick",
   "saga job_ended",

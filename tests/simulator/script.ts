@@ -1,5 +1,5 @@
 // What each command of a plan makes its people and nodes do.
-import { CLAIM_CODE_TAKEN } from "../../actors/cn/transition.ts";
+import { CLAIM_CODE_TAKEN, CLAIM_ENDED } from "../../actors/enrolment-claim/transition.ts";
 import { SITE } from "../../actors/site/transition.ts";
 import type { LoadedActor } from "../../actors/engine/store.ts";
 import type { ActorRef, Json, Message } from "../../actors/engine/types.ts";
@@ -15,6 +15,8 @@ type As<D extends Command["do"]> = Extract<Command, { do: D }>;
 type Row = Readonly<Record<string, Json>>;
 
 const REGISTRATIONS_MAX = 6;
+/** Requests of one round of a registration: with its proof or the window, and as a claim. */
+const PARTS_OF_ROUND = 2;
 const ERRAND_ROUNDS = 4;
 const JOBS_AT_ONCE_MAX = 10;
 
@@ -65,39 +67,72 @@ type Send = (to: ActorRef, message: Message, part?: number) => Promise<Operation
 
 /** As the route does: a code that is in use is drawn again. As agents do: one that heard nothing registers afresh. */
 async function register(world: World, command: As<"register">, send: Send): Promise<void> {
-  for (let part = 0; part < REGISTRATIONS_MAX; part += 1) {
-    const name = `${command.id}.${part}`;
-    const server_uuid = nodeName(command.node);
-    const done = await send(cn(command.node), {
-      type: "register",
-      server_uuid,
-      hostname: `host-${name}`,
-      admin_ip: null,
-      sysinfo: { rooted: false },
-      console_listen_port: null,
-      console_tls_spki_sha256_hex: null,
-      claim_code: codeFor(world, name),
-      claim_code_ttl_s: command.code_ttl_s,
-      registration_id: `registration ${name}`,
-      poll_token_sha256: `token ${name}`,
-      key: newKey(name),
-      operation_id: `join ${name}`,
-    }, part);
+  for (let round = 0; round < REGISTRATIONS_MAX; round += 1) {
+    const name = `${command.id}.${round}`;
+    const ticket = { registration_id: `registration ${name}`, poll_token_sha256: `token ${name}` };
+    const fresh = { ...saidBy(command, name), ...ticket };
+    const row = rowOf(world, cn(command.node));
+    const part = round * PARTS_OF_ROUND;
+    if (row === null) {
+      const how = { key: newKey(name), operation_id: `join ${name}` };
+      const joined = await send(cn(command.node), { type: "join", ...fresh, ...how }, part);
+      if (joined.out === "ok") return;
+    } else if (row["state"] === "approved" && choose(world, `proof ${name}`, 2) === 0) {
+      const proof = { poll_token_sha256: row["poll_token_sha256"] };
+      const refreshed = await send(cn(command.node), { type: "refresh", ...fresh, proof }, part);
+      if (refreshed.out !== "refused") return;
+    }
+    const done = await claim(world, command, { fresh, name, part: part + 1 }, send);
     const taken = done.fault?.error_code === CLAIM_CODE_TAKEN.error_code;
     if (taken) world.counters.claim_code_taken += 1;
+    const ended = done.fault?.message === CLAIM_ENDED.message;
     const afresh = done.out === "unknown" && choose(world, `afresh ${name}`, 3) > 0;
     if (afresh) world.counters.client_sent_afresh += 1;
-    if (!taken && !afresh) return;
+    if (!taken && !ended && !afresh) return;
   }
 }
 
+type Fresh = { readonly fresh: Readonly<Record<string, Json>>; readonly name: string; readonly part: number };
+
+/** Makes a claim, or renews one that the node has. */
+function claim(world: World, command: As<"register">, { fresh, name, part }: Fresh, send: Send): Promise<Operation> {
+  const code = { claim_code: codeFor(world, name), claim_code_ttl_s: command.code_ttl_s };
+  const own = claimsOf(world, command.node).at(-1);
+  if (own !== undefined && choose(world, `renew ${name}`, 2) === 0) {
+    const proof_sha256 = own["poll_token_sha256"];
+    const message = { type: "renew", ...fresh, ...code, source: name, proof_sha256 };
+    return send({ kind: "enrolment-claim", id: String(own["id"]) }, message, part);
+  }
+  const id = `claim ${name}`;
+  const from = { source: name, source_bucket: "one" };
+  return send({ kind: "enrolment-claim", id }, { type: "register", id, ...fresh, ...code, ...from }, part);
+}
+
+function saidBy(command: As<"register">, name: string) {
+  return {
+    server_uuid: nodeName(command.node),
+    hostname: `host-${name}`,
+    admin_ip: null,
+    sysinfo: { rooted: false },
+    console_listen_port: null,
+    console_tls_spki_sha256_hex: null,
+  };
+}
+
+/** Those of a node, in the order in which they were made. */
+function claimsOf(world: World, node: number): readonly Row[] {
+  return rowsOf(world, "enrolment-claim").map(({ row }) => row).filter((row) => row["server_uuid"] === nodeName(node));
+}
+
 async function approve(world: World, command: As<"approve">, send: Send): Promise<void> {
-  const row = rowOf(world, cn(command.node));
+  const claims = claimsOf(world, command.node);
+  const row = claims[choose(world, `claim to approve ${command.id}`, Math.max(1, claims.length))] ?? null;
   const borrowed = command.key === "borrowed" ? liveKey(world) : null;
-  const expires_at = row?.["claim_code_expires_at"];
+  const expires_at = row?.["expires_at"];
   const done = await send(cn(command.node), {
     type: "approve",
     claim_code: codeToApprove(world, command, row),
+    claim: row === null ? { id: "no such claim" } : takenFrom(row),
     key: borrowed === null ? newKey(`${command.id}`) : { ...newKey(`${command.id}`), id: borrowed },
     operation_id: `join ${command.id}`,
   });
@@ -107,9 +142,16 @@ async function approve(world: World, command: As<"approve">, send: Send): Promis
   if (refused && command.code === "right" && late) world.counters.code_expired_at_approve += 1;
 }
 
+/** What an approval takes over, as the route reads it. */
+function takenFrom(row: Row): Row {
+  const { state: _state, claim_code: _code, expires_at: _expires, created_at: _created, ...taken } = row;
+  const { source: _source, source_bucket: _bucket, ...rest } = taken;
+  return rest;
+}
+
 function codeToApprove(world: World, command: As<"approve">, row: Row | null): string {
   if (command.code === "wrong") return codeFor(world, `guess ${command.id}`);
-  const versions = world.journal.rows.get(`cn:${nodeName(command.node)}`) ?? [];
+  const versions = world.journal.rows.get(`enrolment-claim:${row?.["id"]}`) ?? [];
   const old = versions.find(({ row: each }) => typeof each?.state?.["claim_code"] === "string");
   const code = command.code === "old" ? old?.row?.state?.["claim_code"] : row?.["claim_code"];
   return typeof code === "string" ? code : "NONE00";

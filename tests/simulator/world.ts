@@ -44,30 +44,89 @@ export function createWorld(plan: Plan, counters: Counters): World {
   const scheduler = createScheduler(START_MS);
   const journal = createJournal(scheduler.now_ms);
   const placed = new Set<string>();
+  /** Claims that an effect of the call under way ended. */
+  const ended = new Set<string>();
   const database: MemoryStore = createMemoryStore({
     now: scheduler.now,
     kinds: behaviors,
     // The UNIQUE rules of the migrations.
     unique: [
-      { name: "cn_claim_code", table: "cn", columns: ["claim_code"] },
+      { name: "enrolment_claim_code", table: "enrolment_claim", columns: ["claim_code"] },
+      { name: "enrolment_claim_poll_token", table: "enrolment_claim", columns: ["poll_token_sha256"] },
       { name: "cn_poll_token", table: "cn", columns: ["poll_token_sha256"] },
     ],
     guards: {
       no_instance_on_cn: (args) => !placed.has((args as { server_uuid: string }).server_uuid),
       no_reservation_on_cn: () => true,
       no_migration_of_cn: () => true,
+      claims_are_counted: (args, tables) => {
+        const { source_bucket } = args as { source_bucket: string };
+        for (const name of ["claims", `claims-from:${source_bucket}`]) tables.budgets.set(name, UNLIMITED);
+        return true;
+      },
+      unproven_are_counted: (_args, tables) => {
+        tables.budgets.set("unproven-nodes", UNLIMITED);
+        return true;
+      },
+      node_has_room_for_claim: (args, tables) => {
+        const { server_uuid, max } = args as { server_uuid: string; max: number };
+        return liveClaimsOf(tables, server_uuid, scheduler.now()).length < max;
+      },
+      is_last_claim: (args, tables) => {
+        const { server_uuid, id } = args as { server_uuid: string; id: string };
+        return claimsOf(tables, server_uuid).every((claim) => claim.id === id);
+      },
       // Nodes of the simulator work on whatever becomes of them.
       cn_is_approved: () => true,
     },
-    joined: { cn: CN_JOINED, site: SITE_JOINED },
-    onApplied: (written) => journal.applied(database.tables, written),
+    effects: {
+      // What is counted is unlimited here.
+      claim_ended: () => () => {},
+      unproven_ended: () => () => {},
+      end_claims: (args, tables) => {
+        const { server_uuid, except } = args as { server_uuid: string; except: string | null };
+        const gone = claimsOf(tables, server_uuid).filter(({ id }) => id !== except);
+        gone.forEach(({ key, id }) => {
+          tables.actors.delete(key);
+          ended.add(id);
+        });
+        return () =>
+          gone.forEach(({ key, id, row }) => {
+            tables.actors.set(key, row);
+            ended.delete(id);
+          });
+      },
+    },
+    joined: { cn: joinedOf(scheduler.now), site: SITE_JOINED },
+    onApplied: (written) => {
+      const claims = [...ended].map((id) => ({ kind: "enrolment-claim", id }));
+      ended.clear();
+      journal.applied(database.tables, [...written, ...claims]);
+    },
   });
   return { plan, scheduler, database, journal, counters, placed, tries: new Map(), quiet: false };
 }
 
+const UNLIMITED = { remaining: null, expires_at: null };
+
+/** The claims of a node, expired ones too. */
+function claimsOf(tables: MemoryTables, server_uuid: unknown) {
+  return [...tables.actors].flatMap(([key, row]) =>
+    key.startsWith("enrolment-claim:") && row.state?.["server_uuid"] === server_uuid
+      ? [{ key, id: key.slice("enrolment-claim:".length), row }]
+      : []
+  );
+}
+
+function liveClaimsOf(tables: MemoryTables, server_uuid: unknown, now: Date) {
+  return claimsOf(tables, server_uuid).map(({ row }) => row.state ?? {})
+    .filter((claim) => (claim["expires_at"] as Date) > now)
+    .sort((a, b) => (a["expires_at"] as Date).getTime() - (b["expires_at"] as Date).getTime());
+}
+
 /** View cn_loaded. */
-const CN_JOINED = {
-  columns: ["last_seen", "last_status", "reservoir_enabled", "reservoir_percent"],
+const joinedOf = (now: () => Date) => ({
+  columns: ["last_seen", "last_status", "reservoir_enabled", "reservoir_percent", "claims"],
   from: (row: Readonly<Record<string, unknown>>, tables: MemoryTables) => {
     const of = (table: string) =>
       tables.children.get(table)?.find((each) => each["server_uuid"] === row["server_uuid"]);
@@ -77,9 +136,10 @@ const CN_JOINED = {
       last_status: signal?.["last_status"] ?? null,
       reservoir_enabled: placement?.["reservoir_enabled"] ?? null,
       reservoir_percent: placement?.["reservoir_percent"] ?? null,
+      claims: liveClaimsOf(tables, row["server_uuid"], now()),
     };
   },
-};
+});
 
 /** View site_loaded. */
 const SITE_JOINED = {

@@ -1,30 +1,35 @@
 // The messages by which nodes come to be, as trials send them.
 import { randomBytes } from "node:crypto";
 import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
+import type { Msg } from "../../actors/enrolment-claim/messages.ts";
 
-type Registered = {
-  readonly server_uuid: string;
-  readonly hostname: string;
-  readonly claim_code: string;
-  readonly key: NewNodeKey;
-};
+type Registered = { readonly server_uuid: string; readonly hostname: string; readonly claim_code: string };
 
-export function registration({ server_uuid, hostname, claim_code, key }: Registered, newId: () => string): CnMessage {
+/** What a node says of itself, with a ticket of its own. */
+export function said({ server_uuid, hostname }: Omit<Registered, "claim_code">, newId: () => string) {
   return {
-    type: "register",
     server_uuid,
     hostname,
     admin_ip: null,
     sysinfo: {},
     console_listen_port: null,
     console_tls_spki_sha256_hex: null,
-    claim_code,
-    claim_code_ttl_s: 3_600,
     registration_id: newId(),
     poll_token_sha256: randomBytes(32).toString("hex"),
-    key,
-    operation_id: newId(),
   };
+}
+
+/** An anonymous registration: the message that makes a claim. */
+export function registration(of: Registered & { readonly id: string }, newId: () => string): Msg<"register"> {
+  const { id, claim_code } = of;
+  const from = { source: "192.0.2.10", source_bucket: "192.0.2.10" };
+  return { type: "register", id, ...said(of, newId), claim_code, claim_code_ttl_s: 3_600, ...from };
+}
+
+/** The approval of a claim as it was registered. */
+export function approvalOf(claim: Msg<"register">, key: NewNodeKey, operation_id: string): CnMessage {
+  const { type: _type, claim_code, claim_code_ttl_s: _ttl, source: _source, source_bucket: _bucket, ...taken } = claim;
+  return { type: "approve", claim_code, claim: { ...taken, macs: [], serial: null }, key, operation_id };
 }
 
 /** A key that opens nothing. `by`: a word for whoever it is made by. */

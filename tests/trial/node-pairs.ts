@@ -2,7 +2,8 @@
 // changes of turn: what both hear and what is left is what one of them after the other would have made. reliability.md,
 // R-02 and section 4, L2.
 import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
-import { nodeKey, registration } from "./node-messages.ts";
+import type { Msg } from "../../actors/enrolment-claim/messages.ts";
+import { approvalOf, nodeKey, registration, said } from "./node-messages.ts";
 import { checkAll, newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
 import type { TwoEngines } from "./two-engines.ts";
 import { stageImage } from "./staged-image.ts";
@@ -15,21 +16,28 @@ const CHECK_EVERY = 50;
 /** A node in a state, and the words for whatever is its own. */
 type Ground = {
   readonly id: string;
-  readonly code: string;
+  /** The claim that it registered with, or would have. */
+  readonly claim: Msg<"register">;
   readonly epoch: number;
   readonly words: Map<string, string>;
 };
 
-type Make = (ground: Ground, by: string, two: TwoEngines) => CnMessage;
+type Make = (ground: Ground, by: string, two: TwoEngines) => CnMessage | Msg<"register">;
 
 const COMMANDS: Readonly<Record<string, Make>> = {
-  register: ({ id, words }, by, two) => registered({ id, code: newCode(words, by), key: newKey(words, by, two) }, two),
-  approve: ({ code, words }, by, two) => ({
-    type: "approve",
-    claim_code: code,
+  register: ({ id, words }, by, two) => registered(id, words, by, two),
+  join: ({ id, words }, by, two) => ({
+    type: "join",
+    ...said({ server_uuid: id, hostname: `joined-${by}` }, two.newId),
     key: newKey(words, by, two),
     operation_id: two.newId(),
   }),
+  refresh: ({ id, claim: { poll_token_sha256 } }, by, two) => ({
+    type: "refresh",
+    ...said({ server_uuid: id, hostname: `refreshed-${by}` }, two.newId),
+    proof: { poll_token_sha256 },
+  }),
+  approve: ({ claim, words }, by, two) => approvalOf(claim, newKey(words, by, two), two.newId()),
   disable: () => ({ type: "disable" }),
   remove: () => ({ type: "remove" }),
   factory_reset: () => ({ type: "factory_reset" }),
@@ -89,7 +97,10 @@ export async function runNodePairs(two: TwoEngines, every = 1): Promise<PairRepo
       ground: () => groundIn(state, two),
       act: (ground, party) => {
         const message = COMMANDS[party === 0 ? first : second]!(ground, party === 0 ? "first" : "second", two);
-        return two.sides[party].engine.send({ kind: "cn", id: ground.id }, message);
+        const to = message.type === "register"
+          ? { kind: "enrolment-claim", id: message.id }
+          : { kind: "cn", id: ground.id };
+        return two.sides[party].engine.send(to, message);
       },
       left: (ground) => leftOf(two, ground),
     });
@@ -103,7 +114,9 @@ export async function runNodePairs(two: TwoEngines, every = 1): Promise<PairRepo
 /** The node and its keys, in words that are the same for every node. */
 async function leftOf(two: TwoEngines, { id, words }: Ground): Promise<unknown> {
   const { rows: [row] } = await two.db.query(
-    `select state, hostname, role, claim_code, bound_api_key_id, pending_credential is null as delivered,
+    `select state, hostname, role, unproven, bound_api_key_id,
+            (select array_agg(k.claim_code order by k.claim_code) from enrolment_claim k
+              where k.server_uuid = cn.server_uuid) as claims, pending_credential is null as delivered,
             ticket_keys is null as without_tickets, setup_epoch, bundle_taken, root_password_hash, last_setup_error,
             setup_progress->>'step' as step, disk_layout is null as without_layout, conflict is null as alone,
             (select array_agg(k.id::text order by k.id) from api_key k where k.bound_to_cn = cn.server_uuid) as keys,
@@ -119,9 +132,9 @@ async function leftOf(two: TwoEngines, { id, words }: Ground): Promise<unknown> 
 async function groundIn(state: State, two: TwoEngines): Promise<Ground> {
   const id = two.newId();
   const words = new Map<string, string>([[id, "the node"]]);
-  const code = newCode(words, "its");
+  const claim = registered(id, words, "its", two);
   const epoch = newEpoch(words, "its");
-  const ground = { id, code, epoch, words };
+  const ground = { id, claim, epoch, words };
   const tell = (message: CnMessage) => two.make({ kind: "cn", id }, message);
   const key = newKey(words, "its", two);
   switch (state) {
@@ -130,13 +143,13 @@ async function groundIn(state: State, two: TwoEngines): Promise<Ground> {
     case "pending":
     case "approved":
     case "disabled":
-      await tell(registered({ id, code, key }, two));
-      if (state !== "pending") await tell({ type: "approve", claim_code: code, key, operation_id: two.newId() });
+      await two.make({ kind: "enrolment-claim", id: claim.id }, claim);
+      if (state !== "pending") await tell(approvalOf(claim, key, two.newId()));
       if (state === "disabled") await tell({ type: "disable" });
       return ground;
     case "awaiting_setup":
     case "setting_up":
-      await tell(COMMANDS["announce"]!(ground, "its", two));
+      await tell(COMMANDS["announce"]!(ground, "its", two) as CnMessage);
       if (state === "awaiting_setup") return ground;
       await tell(approval(epoch, two));
       await tell({ type: "take_bundle", key });
@@ -144,10 +157,10 @@ async function groundIn(state: State, two: TwoEngines): Promise<Ground> {
   }
 }
 
-type Node = { readonly id: string; readonly code: string; readonly key: NewNodeKey };
-
-function registered({ id, code, key }: Node, { newId }: TwoEngines): CnMessage {
-  return registration({ server_uuid: id, hostname: "registered", claim_code: code, key }, newId);
+function registered(server_uuid: string, words: Map<string, string>, by: string, { newId }: TwoEngines) {
+  const id = newId();
+  words.set(id, `the claim of ${by}`);
+  return registration({ id, server_uuid, hostname: `registered-${by}`, claim_code: newCode(words, by) }, newId);
 }
 
 function approval(epoch: number, two: TwoEngines): CnMessage {

@@ -1,7 +1,7 @@
 // What operations meet at: a project with a VPC and all that can be in one, an empty VPC, an empty project, an empty
 // tenant, and a node with room for one instance. Made anew for every history.
 import { randomBytes } from "node:crypto";
-import { nodeKey, registration } from "./node-messages.ts";
+import { approvalOf, nodeKey, registration } from "./node-messages.ts";
 import { createdFloatingIp, createdImage, createdSubnet, createdVpc, GIB } from "./parent-messages.ts";
 import type { TwoEngines } from "./two-engines.ts";
 import { stageImage } from "./staged-image.ts";
@@ -125,8 +125,10 @@ export async function addNode(two: TwoEngines, { node, user_id, ram_mb }: NewNod
   const to = { kind: "cn", id: node };
   const key = nodeKey({ id: two.newId(), user_id, by: "its" });
   const claim_code = randomBytes(3).toString("hex").toUpperCase();
-  await two.make(to, registration({ server_uuid: node, hostname: "node", claim_code, key }, two.newId));
-  await two.make(to, { type: "approve", claim_code, key, operation_id: two.newId() });
+  const id = two.newId();
+  const claim = registration({ id, server_uuid: node, hostname: "node", claim_code }, two.newId);
+  await two.make({ kind: "enrolment-claim", id }, claim);
+  await two.make(to, approvalOf(claim, key, two.newId()));
   await two.db.query("insert into cn_signal (server_uuid, last_seen) values ($1, berth_now() + interval '1 hour')", [
     node,
   ]);

@@ -1,0 +1,27 @@
+// What an enrolment claim can be told. Ids, codes and hashes come with the message; the time does not.
+import type { Of } from "../engine/table.ts";
+import type { Said } from "../../src/pure/registration-identity.ts";
+
+/** The code and the token of one registration. */
+export type NewTicket = {
+  readonly claim_code: string;
+  readonly claim_code_ttl_s: number;
+  readonly registration_id: string;
+  readonly poll_token_sha256: string;
+};
+
+export type EnrolmentClaimMessage =
+  | Said & NewTicket & {
+    readonly type: "register";
+    readonly id: string;
+    readonly source: string;
+    readonly source_bucket: string;
+  }
+  /** `proof_sha256` is the hash of the token that the claim has until now. */
+  | Said & NewTicket & { readonly type: "renew"; readonly source: string; readonly proof_sha256: string }
+  /** Its node takes it over in the same commit. */
+  | { readonly type: "approve"; readonly claim_code: string }
+  | { readonly type: "tick" };
+
+/** The message of one type. */
+export type Msg<T extends EnrolmentClaimMessage["type"]> = Of<EnrolmentClaimMessage, T>;

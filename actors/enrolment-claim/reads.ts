@@ -1,0 +1,56 @@
+// What is read of enrolment claims without going through their mailbox.
+import { type Kysely, sql } from "kysely";
+import type { Database, EnrolmentClaimRow } from "../../src/db/tables.ts";
+
+type Db = Kysely<Database>;
+
+/** What an approval takes over from a claim. */
+export type FoundClaim = Omit<
+  EnrolmentClaimRow,
+  "state" | "claim_code" | "expires_at" | "source" | "source_bucket" | "created_at"
+>;
+
+/**
+ * The claim whose code this is and still holds. Unknown, expired and used codes are told apart by nothing, not even by the
+ * time the look-up takes.
+ */
+export async function findClaimByCode(db: Db, code: string): Promise<FoundClaim | undefined> {
+  // The clock is read whether or not there is a claim to compare with it.
+  return await db.selectFrom(sql<{ now: Date }>`(select berth_now() as now)`.as("clock"))
+    .innerJoin("enrolment_claim", (join) => join.onRef("expires_at", ">", "clock.now"))
+    .select([
+      "id",
+      "server_uuid",
+      "registration_id",
+      "poll_token_sha256",
+      "hostname",
+      "admin_ip",
+      "sysinfo",
+      "macs",
+      "serial",
+      "console_listen_port",
+      "console_tls_spki_sha256_hex",
+    ])
+    .where("claim_code", "=", code).executeTakeFirst();
+}
+
+/** The live claim of this node that has this token. */
+export async function findClaimByToken(db: Db, server_uuid: string, hash: string): Promise<string | undefined> {
+  const row = await db.selectFrom("enrolment_claim").select("id").where("poll_token_sha256", "=", hash)
+    .where("server_uuid", "=", server_uuid).where("expires_at", ">", sql<Date>`berth_now()`).executeTakeFirst();
+  return row?.id;
+}
+
+/** Whole seconds, at least 1, until the first of those claims expires; of a node, of a source, or of the site. */
+export async function firstExpiryIn(
+  db: Db,
+  of: { readonly server_uuid?: string; readonly source_bucket?: string },
+): Promise<number> {
+  const { server_uuid, source_bucket } = of;
+  const row = await db.selectFrom("enrolment_claim")
+    .select(sql<number | null>`ceil(extract(epoch from min(expires_at) - berth_now()))::int`.as("seconds"))
+    .$if(server_uuid !== undefined, (q) => q.where("server_uuid", "=", server_uuid!))
+    .$if(source_bucket !== undefined, (q) => q.where("source_bucket", "=", source_bucket!))
+    .where("expires_at", ">", sql<Date>`berth_now()`).executeTakeFirst();
+  return Math.max(1, row?.seconds ?? 1);
+}

@@ -1,0 +1,250 @@
+// How a node agent registers and takes its key. Document 4, 1.3, and Fixed here: Enrolment claims, Proof in a registration.
+import { createRoute } from "@hono/zod-openapi";
+import { createMiddleware } from "hono/factory";
+import { getRandomValues } from "node:crypto";
+import type { z } from "zod";
+import { findGround, findRegistered, type Registered } from "../../actors/cn/reads.ts";
+import type { NodeProof } from "../../actors/cn/messages.ts";
+import { findClaimByToken, firstExpiryIn } from "../../actors/enrolment-claim/reads.ts";
+import type { RegistrationReply } from "../../actors/enrolment-claim/state.ts";
+import { CLAIM_CODE_TAKEN, CLAIM_ENDED, CLAIMS_FULL } from "../../actors/enrolment-claim/transition.ts";
+import type { Outcome } from "../../actors/engine/types.ts";
+import { findWindow } from "../../actors/site/reads.ts";
+import { sha256Hex } from "../auth/mint.ts";
+import { RegisterStatusQuery, RegisterStatusView, Registration, RegistrationView } from "../contract/agent.ts";
+import { badRequest, type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
+import {
+  CLAIM_CODE_CHARS,
+  CLAIM_CODE_TRIES_MAX,
+  CLAIM_CODE_TTL_S,
+  CLAIM_SYSINFO_BYTES_MAX,
+  CLAIMS_PER_NODE_MAX,
+} from "../contract/limits.ts";
+import { goneSignal, type HttpEnv } from "../http/env.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { claimCodeFromBytes } from "../pure/claim-code.ts";
+import { addressBucket } from "../pure/client-address.ts";
+import type { Said } from "../pure/registration-identity.ts";
+import { redactSysinfo } from "../pure/redact-sysinfo.ts";
+import { answers, jsonBody, openRights, refuses, REPEATABLE } from "./answer.ts";
+import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
+
+const tags = ["Node agent"];
+
+/** What a registration shows of who sends it. */
+type Proof = {
+  /** The key of this node. */
+  readonly key_id: string | null;
+  /** The hash of X-Poll-Token. */
+  readonly token_sha256: string | null;
+};
+
+export function registrationRoutes(app: App, deps: RouteDeps): void {
+  const limited = createMiddleware<HttpEnv>(async (c, next) => {
+    const refusal = await deps.limits.register(c.get("clientAddress"));
+    if (refusal !== null) return faultResponse(c, refusal);
+    await next();
+  });
+
+  const open = openRights(deps, "AgentRegister");
+  const registerRoute = createRoute({
+    method: "post",
+    path: "/v1/agent/register",
+    tags,
+    summary: "Register a node",
+    description:
+      "Anonymous. It makes an enrolment claim: a code to show, a token to wait with, and a copy of what the body says. " +
+      "It changes no node that exists, except that a disabled one becomes pending; it answers `state: pending` whatever " +
+      "the node's record says. The claim becomes the node when an operator approves its code. A server_uuid that is " +
+      "unknown gets a pending record with its first claim, or is approved at once by an auto-approve window. " +
+      "The token of a live claim in X-Poll-Token renews that claim, which then has a new code and a new token. The " +
+      "node's own key in Authorization, or its own token in X-Poll-Token, is proof: an approved node then refreshes what " +
+      "it says of itself, one in setup its sysinfo. The key of another node is 403. " +
+      `At most ${CLAIMS_PER_NODE_MAX} live claims of one server_uuid, and a bounded number of one source address and of ` +
+      "the site; beyond it 429, with Retry-After when the first of them expires. Without proof of the node, sysinfo is " +
+      `at most ${CLAIM_SYSINFO_BYTES_MAX / 1_024} KiB of JSON. Unknown fields are ignored.`,
+    ...open,
+    middleware: [limited, ...open.middleware],
+    ...REPEATABLE,
+    ...refuses(403, 429),
+    request: { body: jsonBody(Registration) },
+    responses: answers(RegistrationView, "How the registration stands, and the token to ask again with"),
+  });
+  app.openapi(registerRoute, async (c) => {
+    const body = c.req.valid("json");
+    const proof = proofOf(c, body.server_uuid);
+    const refusal = registrationRefusal(body) ?? (isFault(proof) ? proof : null);
+    if (refusal !== null) return faultResponse(c, refusal);
+    const outcome = await register(c, saidIn(body), proof as Proof);
+    if (!outcome.ok) return faultResponse(c, await withRetryAfter(c, body.server_uuid, outcome.fault));
+    const { registration_id, ...reply } = outcome.reply as RegistrationReply;
+    return c.json({ ...reply, poll_token: deps.mint.pollToken(registration_id ?? deps.newId()) }, 200);
+  });
+
+  /** With proof of the node to its record; otherwise a claim. */
+  async function register(c: Ctx, said: Said, { key_id, token_sha256 }: Proof): Promise<Outcome> {
+    const { server_uuid } = said;
+    const ground = await findGround(deps.kysely, server_uuid);
+    const proof: NodeProof | null = key_id !== null
+      ? { key_id }
+      : token_sha256 !== null && token_sha256 === ground?.poll_token_sha256
+      ? { poll_token_sha256: token_sha256 }
+      : null;
+    if (proof !== null && ground !== null && REFRESHED.has(ground.state)) {
+      const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, {
+        ...{ type: "refresh", ...said, ...ticket(), proof },
+      });
+      // The record changed meanwhile, and the proof holds for it no more.
+      if (!isConflict(outcome)) return outcome;
+    }
+    if (jsonBytes(said.sysinfo) > CLAIM_SYSINFO_BYTES_MAX) return { ok: false, fault: SYSINFO_TOO_LARGE };
+    if (ground === null && await findWindow(deps.kysely) !== null) {
+      const key = deps.mint.nodeKey(server_uuid, { id: deps.newId(), user_id: deps.root_user_id });
+      const joined = await deps.send(c, { kind: "cn", id: server_uuid }, {
+        ...{ type: "join", ...said, ...ticket(), key, operation_id: deps.newId() },
+      });
+      if (!isConflict(joined)) return joined;
+    }
+    return await claim(c, said, token_sha256);
+  }
+
+  /** Renews the claim that the token is of, or makes one. A code that another claim has is minted again, some times. */
+  async function claim(c: Ctx, said: Said, token_sha256: string | null): Promise<Outcome> {
+    const source = c.get("clientAddress");
+    let renewed = token_sha256 === null
+      ? undefined
+      : await findClaimByToken(deps.kysely, said.server_uuid, token_sha256);
+    for (let tries = 1;; tries += 1) {
+      const fresh = { ...said, ...ticket(), ...code(), source };
+      const id = renewed ?? deps.newId();
+      const outcome = await deps.send(
+        c,
+        { kind: "enrolment-claim", id },
+        renewed === undefined
+          ? { ...fresh, type: "register", id, source_bucket: addressBucket(source) }
+          : { ...fresh, type: "renew", proof_sha256: token_sha256! },
+      );
+      if (outcome.ok) return outcome;
+      if (outcome.fault.message === CLAIM_ENDED.message) renewed = undefined;
+      else if (outcome.fault.error_code !== CLAIM_CODE_TAKEN.error_code) return outcome;
+      if (tries === CLAIM_CODE_TRIES_MAX) throw new Error("no free claim code was found");
+    }
+  }
+
+  function ticket() {
+    const registration_id = deps.newId();
+    return { registration_id, poll_token_sha256: sha256Hex(deps.mint.pollToken(registration_id)) };
+  }
+
+  function code() {
+    const claim_code = claimCodeFromBytes(getRandomValues(new Uint8Array(CLAIM_CODE_CHARS)));
+    return { claim_code, claim_code_ttl_s: CLAIM_CODE_TTL_S };
+  }
+
+  /** A 429 of too many claims says when the first of them expires. */
+  async function withRetryAfter(c: Ctx, server_uuid: string, refusal: Fault): Promise<Fault> {
+    if (refusal.kind !== "too_many_requests") return refusal;
+    const source_bucket = addressBucket(c.get("clientAddress"));
+    const of = refusal.message === CLAIMS_FULL.node.message
+      ? { server_uuid }
+      : refusal.message === CLAIMS_FULL.source.message
+      ? { source_bucket }
+      : {};
+    const retry_after_s = await firstExpiryIn(deps.kysely, of);
+    return { ...refusal, message: `${refusal.message}; try again in ${retry_after_s} s`, retry_after_s };
+  }
+
+  const statusRoute = createRoute({
+    method: "get",
+    path: "/v1/agent/register/status",
+    tags,
+    summary: "Wait for approval and take the key",
+    description:
+      "Held up to 30 s while the claim of this token is live. The token may be sent in the header X-Poll-Token instead " +
+      "of the query. The key is handed out until the node has first used it, so a lost answer can be asked for again. " +
+      "404 for a claim that has ended in another way than by its approval: it expired, another claim of its node was " +
+      "approved, or the node was disabled or removed.",
+    ...openRights(deps, "AgentRegisterStatus"),
+    ...refuses(404),
+    request: { query: RegisterStatusQuery },
+    responses: answers(RegisterStatusView, "The state and, once approved, the node's secrets"),
+  });
+  app.openapi(statusRoute, async (c) => {
+    const token = c.req.valid("query").poll_token ?? c.req.header("x-poll-token");
+    if (token === undefined) return faultResponse(c, badRequest("poll_token: is required"));
+    const hash = sha256Hex(token);
+    const found = (await findRegistered(deps.kysely, [hash])).get(hash);
+    if (found === undefined) return faultResponse(c, NOT_FOUND);
+    if (found.state !== "pending") return c.json(delivery(found), 200);
+    const later = await deps.approvals.wait(hash, deps.hold_ms, goneSignal(c));
+    if (later === "full") return faultResponse(c, TOO_MANY_WAIT);
+    if (later !== null && "ended" in later) return faultResponse(c, NOT_FOUND);
+    return c.json(delivery(later ?? found), 200);
+  });
+
+  function delivery(row: Registered): z.output<typeof RegisterStatusView> {
+    const { state, server_uuid, pending_credential, ticket_keys } = row;
+    if (state !== "approved" || pending_credential === null || ticket_keys === null) return { state, ...NOTHING };
+    const api_key = deps.mint.openNodeKey(server_uuid, pending_credential);
+    return { state, api_key, ...deps.mint.openTickets(server_uuid, ticket_keys) };
+  }
+}
+
+/** States in which a node that proves itself refreshes its record; in the others it makes a claim. */
+const REFRESHED: ReadonlySet<string> = new Set(["approved", "awaiting_setup", "setting_up"]);
+
+const NOTHING = {
+  api_key: null,
+  console_ticket_key_hex: null,
+  imds_token_key_hex: null,
+  migrate_ticket_key_hex: null,
+};
+
+const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try again", { retry_after_s: 5 });
+const SYSINFO_TOO_LARGE = badRequest(
+  `sysinfo: must be at most ${CLAIM_SYSINFO_BYTES_MAX / 1_024} KiB of JSON in a registration without proof of the node`,
+);
+const NOT_THIS_NODE = fault("forbidden", "the key belongs to another node than the server_uuid of this registration", {
+  error_code: "Forbidden",
+});
+
+/** A key that is bound to no node says nothing about who registers. */
+function proofOf(c: Ctx, server_uuid: string): Proof | Fault {
+  const principal = c.get("principal");
+  const bound_cn = principal.kind === "user" ? principal.bound_cn : null;
+  if (bound_cn !== null && bound_cn !== server_uuid) return NOT_THIS_NODE;
+  const token = c.req.header("x-poll-token");
+  return {
+    key_id: principal.kind === "user" && bound_cn !== null ? principal.key_id : null,
+    token_sha256: token === undefined ? null : sha256Hex(token),
+  };
+}
+
+function saidIn(body: z.output<typeof Registration>): Said {
+  return {
+    server_uuid: body.server_uuid,
+    hostname: body.hostname,
+    admin_ip: body.admin_ip ?? null,
+    sysinfo: redactSysinfo(body.sysinfo),
+    console_listen_port: body.console_listen_port ?? null,
+    console_tls_spki_sha256_hex: body.console_tls_spki_sha256_hex?.toLowerCase() ?? null,
+  };
+}
+
+function isConflict(outcome: Outcome): boolean {
+  return !outcome.ok && outcome.fault.kind === "conflict";
+}
+
+function jsonBytes(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
+function registrationRefusal(body: z.output<typeof Registration>) {
+  if (isNoIdentity(body.server_uuid)) return badRequest(NO_IDENTITY_RULE);
+  const console = [body.console_listen_port ?? null, body.console_tls_spki_sha256_hex ?? null];
+  if (console.filter((field) => field !== null).length === 1) {
+    return badRequest("console_listen_port and console_tls_spki_sha256_hex: give both or neither");
+  }
+  return null;
+}
