@@ -90,7 +90,7 @@ export async function sendForAll<T>(world: World, link: Link, path: string, quer
     const page: { items: T[]; next_page?: string } = await send(world, link, {
       method: "GET",
       path,
-      query: { ...query, limit: PAGE_ROWS_MAX, page_token },
+      query: { limit: PAGE_ROWS_MAX, ...query, page_token },
     });
     items.push(...page.items);
     page_token = page.next_page;

@@ -7,6 +7,7 @@ import { Failure } from "../kit/failure.ts";
 import { type Agent, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
 import { hideClaimCode, showClaimCode } from "./claim-code.ts";
 import { type Credentials, saveCredentials } from "./credentials.ts";
+import { forgetPollToken, readPollToken, savePollToken } from "./poll-token.ts";
 
 /** Answers only when the credentials are on the disk. Throws a Failure when the wait is over or cannot succeed. */
 export async function enrol(agent: Agent): Promise<Credentials> {
@@ -18,6 +19,7 @@ export async function enrol(agent: Agent): Promise<Credentials> {
       if (given === "register_again") continue;
       const credentials = { ...given, server_uuid: ticket.server_uuid };
       await saveCredentials(agent.state_dir, credentials);
+      await forgetPollToken(agent.state_dir);
       log(agent, `approved as node ${ticket.server_uuid}`);
       return credentials;
     }
@@ -28,12 +30,16 @@ export async function enrol(agent: Agent): Promise<Credentials> {
 
 async function register(agent: Agent, end_ms: number): Promise<RegistrationView> {
   const body = await registrationOf(agent);
-  const call: Call = { method: "POST", path: "/v1/agent/register", body, limit_ms: REQUEST_LIMIT_MS };
+  // The token of the claim that this machine has already: it is renewed, and no other is made beside it.
+  const token = await readPollToken(agent.state_dir);
+  const headers: Record<string, string> = token === null ? {} : { "x-poll-token": token };
+  const call: Call = { method: "POST", path: "/v1/agent/register", headers, body, limit_ms: REQUEST_LIMIT_MS };
   const ticket = await ask<RegistrationView>(agent, call, end_ms);
   if (ticket === null) throw new Failure("the control plane does not know how to register nodes", EXIT.failure);
   if (ticket.state === "awaiting_setup" || ticket.state === "setting_up") {
     throw new Failure(`this node is ${ticket.state}: it is enrolled by netboot, not by claim code`, EXIT.conflict);
   }
+  await savePollToken(agent.state_dir, ticket.poll_token);
   if (ticket.claim_code !== null) await showClaimCode(agent, ticket.claim_code, ticket.claim_code_expires_at);
   return ticket;
 }
@@ -59,12 +65,14 @@ async function waitForKey(agent: Agent, ticket: RegistrationView, end_ms: number
     const status = await ask<RegisterStatusView>(agent, call, end_ms);
     if (status === null) {
       log(agent, "the control plane forgot this registration; registering again");
+      await forgetPollToken(agent.state_dir);
       return "register_again";
     }
     switch (status.state) {
       case "approved":
-        return keyOf(status, ticket.server_uuid);
+        return await keyOf(agent, status, ticket.server_uuid);
       case "disabled":
+        await forgetPollToken(agent.state_dir);
         throw new Failure("an operator disabled this node; start the agent again to ask for approval", EXIT.auth);
       case "awaiting_setup":
       case "setting_up":
@@ -80,14 +88,23 @@ async function waitForKey(agent: Agent, ticket: RegistrationView, end_ms: number
   }
 }
 
-function keyOf(status: RegisterStatusView, server_uuid: string): Given {
+async function keyOf(agent: Agent, status: RegisterStatusView, server_uuid: string): Promise<Given> {
   const { api_key, console_ticket_key_hex, imds_token_key_hex, migrate_ticket_key_hex } = status;
   if (api_key !== null) return { api_key, console_ticket_key_hex, imds_token_key_hex, migrate_ticket_key_hex };
+  await forgetPollToken(agent.state_dir);
   throw new Failure(
     `node ${server_uuid} is approved but its key was handed out before and is not saved here; ` +
-      `run: opsctl cn disable ${server_uuid}, then start the agent again`,
+      "start the agent again: it shows a new claim code, and the approval of that code replaces the key",
     EXIT.auth,
   );
+}
+
+/** A node that has its key tells what it is now, and goes on with its work whatever the answer. */
+export async function registerAgain(agent: Agent, { api_key }: Credentials): Promise<void> {
+  const body: Registration = { ...await agent.driver.hardware() };
+  const call: Call = { method: "POST", path: "/v1/agent/register", body, limit_ms: REQUEST_LIMIT_MS };
+  const reply = await talk(agent, api_key, call);
+  if (reply.kind === "later") log(agent, `the registration was not refreshed: ${reply.why}`);
 }
 
 /** The clocks of node and server may differ, so the hour of the specification bounds what the difference says. */

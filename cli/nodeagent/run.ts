@@ -22,7 +22,7 @@ import { VERSION } from "../version.ts";
 import { adminAddress, givenAddress, localAddressTo } from "./admin-address.ts";
 import { type Agent, log } from "./agent.ts";
 import { type Credentials, credentialsPath, readCredentials, removeCredentials } from "./credentials.ts";
-import { enrol } from "./enrolment.ts";
+import { enrol, registerAgain } from "./enrolment.ts";
 import { report } from "./reports.ts";
 import { simulatedDriver } from "./simulated-driver.ts";
 import { TROUBLE_HELP } from "./simulated-trouble.ts";
@@ -113,7 +113,9 @@ async function serve(agent: Agent, re_register: boolean): Promise<never> {
   if (isExposed(agent.link.endpoint)) log(agent, `warning: ${agent.link.endpoint} is not encrypted`);
   const { server_uuid } = await agent.driver.hardware();
   for (;;) {
-    const credentials: Credentials = await readCredentials(agent.state_dir, server_uuid) ?? await enrol(agent);
+    const saved = await readCredentials(agent.state_dir, server_uuid);
+    if (saved !== null) await registerAgain(agent, saved);
+    const credentials: Credentials = saved ?? await enrol(agent);
     log(agent, `node ${server_uuid} reports to ${agent.link.endpoint}`);
     await report(agent, credentials.api_key);
     if (!re_register) throw keyRefused(agent);

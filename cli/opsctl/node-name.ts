@@ -22,10 +22,9 @@ export async function resolveNode(io: Io, name: string): Promise<string> {
   return isUuid(name) ? name.toLowerCase() : pickNode(await io.all<CnView>(NODES_PATH), name).server_uuid;
 }
 
-/** The record of a node. */
+/** The whole record of a node, with what lists leave out. */
 export async function findNode(io: Io, name: string): Promise<CnView> {
-  if (isUuid(name)) return await io.get<CnView>(`${NODES_PATH}/${name.toLowerCase()}`);
-  return pickNode(await io.all<CnView>(NODES_PATH), name);
+  return await io.get<CnView>(`${NODES_PATH}/${await resolveNode(io, name)}`);
 }
 
 /** Throws a Failure unless the name fits exactly one of the nodes. */

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { stat, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Registration } from "../../src/contract/agent.ts";
@@ -66,12 +66,13 @@ test("the key is on the disk before it is used for the first time", async () => 
   expect(saved_at_use).not.toContain(false);
 });
 
-test("a saved key skips registration, with the same identity", async () => {
+test("a saved key is not asked for again: the node registers with it, with the same identity", async () => {
   const first = await runAgent({ ...reports(), [REGISTER]: () => registered(), [POLL]: () => APPROVED });
-  const again = await runAgent(reports(), { state_dir: first.state_dir });
+  const routes = { ...reports(), [REGISTER]: () => registered({ state: "approved", claim_code: null }) };
+  const again = await runAgent(routes, { state_dir: first.state_dir });
   expect(again.code).toBe(130);
-  expect(again.asked.map(({ path }) => path)).not.toContain(REGISTER);
-  expect(again.asked[0]!.headers.authorization).toBe(`Bearer ${AGENT_KEY}`);
+  expect(again.asked.map(({ path }) => path)).not.toContain(POLL);
+  expect(again.asked[0]).toMatchObject({ path: REGISTER, headers: { authorization: `Bearer ${AGENT_KEY}` } });
 });
 
 test("pauses are 1 s while pending and at least 5 s after a transport error, jittered", async () => {
@@ -136,7 +137,7 @@ test("an auto-approved machine shows no code", async () => {
 });
 
 test.each([
-  ["approved, key taken", "approved", status("approved"), 4, "opsctl cn disable"],
+  ["approved, key taken", "approved", status("approved"), 4, "start the agent again"],
   ["disabled while waiting", "pending", status("disabled"), 4, "an operator disabled this node"],
   ["enrolled by netboot", "awaiting_setup", status("awaiting_setup"), 5, "by netboot"],
 ])("a node that cannot get a key says why: %s", async (_name, state, answer, code, words) => {
@@ -144,6 +145,22 @@ test.each([
   expect(ran.code).toBe(code);
   expect(ran.err()).toContain(words);
   expect(await savedKey(ran.state_dir)).toBe(null);
+});
+
+test("an agent that starts again renews its claim by its token; one whose key it got does not", async () => {
+  const refused = { ...reports(), [REGISTER]: () => registered(), [POLL]: () => status("pending") };
+  const first = await runAgent(refused, { words: ["--approval-wait-s", "1"] });
+  const again = await runAgent({ ...refused, [POLL]: () => APPROVED }, { state_dir: first.state_dir });
+  expect(first.asked[0]!.headers["x-poll-token"]).toBeUndefined();
+  expect(again.asked[0]!.headers["x-poll-token"]).toBe("0123456789abcdef0123456789abcdef");
+  await expect(readFile(join(first.state_dir, "poll-token"), "utf8")).rejects.toThrow("ENOENT");
+});
+
+test("too many claims (429) are waited for as long as the server says", async () => {
+  const full = { status: 429, body: { message: "too many claims" }, headers: { "retry-after": "60" } };
+  const ran = await runAgent({ ...reports(), [REGISTER]: inOrder(full, registered()), [POLL]: () => APPROVED });
+  expect(ran.slept_ms[0]).toBeGreaterThanOrEqual(60_000);
+  expect(await savedKey(ran.state_dir)).toBe(AGENT_KEY);
 });
 
 test("a refused registration ends the agent with the server's words", async () => {

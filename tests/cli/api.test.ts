@@ -44,7 +44,7 @@ test("a long Retry-After is told rather than waited for", async () => {
 
 test("429 is not tried again", async () => {
   const limited = { status: 429, body: { message: "slow down" }, headers: { "retry-after": "6" } };
-  const ran = await opsctl(["cn", "approve", "ABC123"], { server: inOrder(limited) });
+  const ran = await opsctl(["cn", "disable", NODE_ID], { server: inOrder(limited) });
   expect(ran.code).toBe(1);
   expect(ran.err()).toBe("error: slow down; try again in 6 s\n");
 });
@@ -93,7 +93,7 @@ test("lists follow next_page to the end", async () => {
   const ran = await opsctl(["cn", "list", "--state", "pending", "--json"], { server });
   expect(JSON.parse(ran.out()).items.map((item: { hostname: string }) => item.hostname)).toEqual(["a", "b", "c"]);
   expect(ran.asked.map(({ query }) => query.page_token)).toEqual([undefined, "t1", "t2"]);
-  expect(ran.asked.every(({ query }) => query.state === "pending" && query.limit === "1000")).toBe(true);
+  expect(ran.asked.every(({ query }) => query.state === "pending" && query.limit === "50")).toBe(true);
 });
 
 test("every request carries the credential and no other secret place does", async () => {

@@ -54,13 +54,15 @@ test.each<[Partial<CnView>, string]>([
   expect(findings({ ...WELL, ...change })).toEqual([text]);
 });
 
+const EXPIRED = "stops its claim code has expired: its record goes soon";
+
 test("a pending node waits for its code, or needs a new one", () => {
   const view = { claim_code: "ABC-123", claim_code_expires_at: "2026-11-21T12:00:01Z" };
   expect(nodeFindings(facts(view))).toEqual([
     { level: "stops", text: "it waits for an operator to approve its claim code", mend: "opsctl cn approve ABC-123" },
   ]);
-  expect(findings({ ...view, claim_code_expires_at: NOW.toISOString() })).toEqual(["stops its claim code has expired"]);
-  expect(findings({})).toEqual(["stops its claim code has expired"]);
+  expect(findings({ ...view, claim_code_expires_at: NOW.toISOString() })).toEqual([EXPIRED]);
+  expect(findings({})).toEqual([EXPIRED]);
 });
 
 test("a disabled node says so", () => {

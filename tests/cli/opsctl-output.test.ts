@@ -10,13 +10,32 @@ function answering(body: unknown): { server: Server } {
   return { server: () => ({ body }) };
 }
 
-test("cn list prints the six columns", async () => {
-  const items = [node(), node({ server_uuid: KEY_ID, hostname: "b", state: "setting_up", admin_ip: "10.0.0.2" })];
+const CLAIM = {
+  claim_code: "ABC-123",
+  claim_code_expires_at: "2026-11-21T11:00:00Z",
+  hostname: "rack1-n4",
+  admin_ip: "10.0.0.9",
+  serial: "TAG1",
+  macs: ["02:00:00:00:00:01"],
+  source: "192.0.2.7",
+  differs: ["admin_ip" as const],
+};
+/** A site of one node that has a claim. */
+const claimed = (change = {}): { server: Server } => ({
+  server: ({ method, path }) => {
+    const one = node({ claims: [CLAIM], identity_conflict: true, ...change });
+    return { body: method === "GET" && path === "/v1/system/cns" ? { items: [one] } : one };
+  },
+});
+
+test("cn list prints the six columns, and a mark where claims wait", async () => {
+  const other = node({ server_uuid: KEY_ID, hostname: "b", state: "setting_up", admin_ip: "10.0.0.2" });
+  const items = [node(), { ...other, claims: [CLAIM], identity_conflict: true }];
   const ran = await opsctl(["cn", "list"], answering({ items }));
   expect(ran.out()).toBe(
-    `SERVER_UUID                           HOSTNAME  STATE       ROLE    ADMIN_IP  REGISTERED_AT
-${NODE_ID}  rack1-n4  pending     tenant  -         2026-11-21T10:00:00Z
-${KEY_ID}  b         setting_up  tenant  10.0.0.2  2026-11-21T10:00:00Z
+    `SERVER_UUID                           HOSTNAME  STATE       ROLE    ADMIN_IP  REGISTERED_AT         CLAIMS
+${NODE_ID}  rack1-n4  pending     tenant  -         2026-11-21T10:00:00Z  -
+${KEY_ID}  b         setting_up  tenant  10.0.0.2  2026-11-21T10:00:00Z  1 (differs)
 `,
   );
 });
@@ -54,14 +73,35 @@ test("cn show --json prints the whole record", async () => {
 });
 
 test.each([["ABC-123"], ["abc123"], [" a b-c 1-23 "], ["abc", "123"]])("cn approve takes %j", async (...words) => {
-  const ran = await opsctl(["cn", "approve", ...words], answering(node({ bound_api_key_id: KEY_ID })));
-  expect(ran.asked[0]).toMatchObject({ method: "POST", path: "/v1/cn-approvals", body: { code: "ABC123" } });
+  const ran = await opsctl(["cn", "approve", "--yes", ...words], claimed({ bound_api_key_id: KEY_ID }));
+  expect(ran.asked.at(-1)).toMatchObject({ method: "POST", path: "/v1/cn-approvals", body: { code: "ABC123" } });
   expect(ran.out()).toBe(`Approved CN ${NODE_ID}; bound api key id ${KEY_ID}\n`);
 });
 
 test("cn approve shows (none) when no key is bound", async () => {
-  const ran = await opsctl(["cn", "approve", "ABC123"], answering(node()));
+  const ran = await opsctl(["cn", "approve", "--yes", "ABC123"], claimed());
   expect(ran.out()).toBe(`Approved CN ${NODE_ID}; bound api key id (none)\n`);
+});
+
+test("cn approve shows the claim and how it differs before it asks", async () => {
+  const ran = await opsctl(["cn", "approve", "ABC123"], {
+    ...claimed({ state: "approved" }),
+    isTTY: true,
+    typed: ["no"],
+  });
+  expect(ran.asked.map(({ method }) => method)).not.toContain("POST");
+  for (const text of ["TAG1", "02:00:00:00:00:01", "10.0.0.9", "192.0.2.7", "admin_ip (the record has none)"]) {
+    expect(ran.err()).toContain(text);
+  }
+  expect(ran.err()).toContain("its key is replaced");
+  const agreed = await opsctl(["cn", "approve", "ABC123"], { ...claimed(), isTTY: true, typed: ["rack1-n4"] });
+  expect(agreed.asked.at(-1)).toMatchObject({ method: "POST", path: "/v1/cn-approvals" });
+});
+
+test("cn approve without a terminal and without --yes changes nothing", async () => {
+  const ran = await opsctl(["cn", "approve", "ABC123"], claimed());
+  expect(ran.code).toBe(2);
+  expect(ran.asked.map(({ method }) => method)).not.toContain("POST");
 });
 
 test("cn disable", async () => {

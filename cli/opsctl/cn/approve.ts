@@ -1,17 +1,31 @@
 import type { CnApproval, CnView } from "../../../src/contract/cn.ts";
 import { type AnyCommand, command } from "../../framework.ts";
+import { confirm } from "../../kit/confirmation.ts";
+import type { Io } from "../../kit/io.ts";
 import { plainText } from "../../kit/plain-text.ts";
 import { withIo } from "../../kit/run.ts";
+import { approvalText, findClaim, type ShownClaim } from "./claim.ts";
 
 export function approve(): AnyCommand {
-  return command("approve", "Approve a node by the claim code on its console")
+  return command("approve", "Approve a node by the claim code on its console, after a look at what registered")
     .argument("<code...>", "claim code; case, spaces and hyphens do not matter")
-    .action(withIo(async (io, words) => {
+    .option("--yes", "do not ask for confirmation")
+    .action(withIo(async (io, words, { yes }) => {
       const body: CnApproval = { code: claimCodeOf(words) };
+      const found = await findClaim(io, body.code);
+      if (found !== null) await agree(io, yes === true, found);
       const node = await io.post<CnView>("/v1/cn-approvals", body);
       const key = plainText(node.bound_api_key_id ?? "(none)");
       io.print(node, `Approved CN ${plainText(node.server_uuid)}; bound api key id ${key}`);
     }));
+}
+
+/** Without a claim of that code there is nothing to show: the server refuses it. */
+async function agree(io: Io, yes: boolean, found: ShownClaim): Promise<void> {
+  const warning = approvalText(found);
+  if (yes) return void io.world.stderr.write(`${warning}\n`);
+  const { claim, node } = found;
+  await confirm(io, false, () => Promise.resolve({ warning, names: [claim.hostname, node.server_uuid] }));
 }
 
 /** Document 2, Claim code: whitespace and hyphens go, letters become upper case. The server judges the rest. */

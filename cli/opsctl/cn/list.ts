@@ -1,8 +1,10 @@
 import type { CnView } from "../../../src/contract/cn.ts";
 import { CN_FILTER_STATES } from "../../../src/contract/enums.ts";
+import { CN_SYSINFO_PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import { type AnyCommand, command, oneOf } from "../../framework.ts";
 import { withIo } from "../../kit/run.ts";
 import type { Column } from "../../kit/table.ts";
+import { claimsMark } from "./claim.ts";
 
 // Document 2, Operator CLI.
 const CN_COLUMNS: readonly Column<CnView>[] = [
@@ -12,13 +14,16 @@ const CN_COLUMNS: readonly Column<CnView>[] = [
   ["ROLE", (node) => node.role],
   ["ADMIN_IP", (node) => node.admin_ip],
   ["REGISTERED_AT", (node) => node.registered_at],
+  ["CLAIMS", claimsMark],
 ];
 
 export function list(): AnyCommand {
   return command("list", "List compute nodes")
     .addOption(oneOf("--state <state>", "only nodes in this state", CN_FILTER_STATES))
     .action(withIo(async (io, { state }) => {
-      const items = await io.all<CnView>("/v1/system/cns", { state });
+      // With --json the records are whole, as document 2 shows them; they are read in pages, since they may be large.
+      const whole = io.json ? { include: "sysinfo", limit: CN_SYSINFO_PAGE_ROWS_MAX } : {};
+      const items = await io.all<CnView>("/v1/system/cns", { state, ...whole });
       io.table({ items }, items, CN_COLUMNS, "(no compute nodes)");
     }));
 }

@@ -4,6 +4,7 @@ import { plainJson } from "../../kit/plain-text.ts";
 import { withIo } from "../../kit/run.ts";
 import { blockText } from "../../kit/table.ts";
 import { resolveNode } from "../node-name.ts";
+import { claimsText } from "./claim.ts";
 
 export function show(): AnyCommand {
   return command("show", "Show one compute node")
@@ -28,5 +29,6 @@ export function nodeText(node: CnView): string {
     ...(node.claim_code === null ? [] : claim),
     ...(node.bound_api_key_id === null ? [] : [["bound_api_key_id", node.bound_api_key_id] as const]),
   ]);
-  return `${block}\nsysinfo:\n${plainJson(node.sysinfo).replace(/^/gm, "  ")}`;
+  const claims = node.claims.length === 0 ? "" : `\n${claimsText(node)}`;
+  return `${block}${claims}\nsysinfo:\n${plainJson(node.sysinfo).replace(/^/gm, "  ")}`;
 }

@@ -13,7 +13,7 @@ export async function nodeJoin(opsctl: Run, agent: Agent): Promise<void> {
   const server_uuid = UUID.exec(listed)?.[0] ?? "";
 
   say("The operator approves it by that code; the key goes to the agent alone");
-  const approved = await opsctl("cn", "approve", code);
+  const approved = await opsctl("cn", "approve", "--yes", code);
   check("approved", approved.startsWith(`Approved CN ${server_uuid}; bound api key id `));
   await agent.enrolled;
   check("the agent has its key", true);

@@ -10,7 +10,12 @@ const RESET = "factory reset by operator";
 const SILENT_SETUP_MS = 10 * 60_000;
 
 export function nodeFindings(facts: NodeFacts): Finding[] {
-  const found = [...stateFindings(facts), ...conflictFindings(facts), ...operationFindings(facts)];
+  const found = [
+    ...stateFindings(facts),
+    ...conflictFindings(facts),
+    ...claimFindings(facts),
+    ...operationFindings(facts),
+  ];
   return found.sort((a, b) => rank(a) - rank(b));
 }
 
@@ -37,7 +42,12 @@ function pendingFindings({ node: { claim_code, claim_code_expires_at: expires_at
   if (claim_code !== null && expires_at !== null && now < new Date(expires_at)) {
     return [stops("it waits for an operator to approve its claim code", `opsctl cn approve ${claim_code}`)];
   }
-  return [stops("its claim code has expired", "start the node agent on the node again; it shows a new code")];
+  return [
+    stops(
+      "its claim code has expired: its record goes soon",
+      "start the node agent on the node again; it shows a new code",
+    ),
+  ];
 }
 
 function disabledFindings({ node: { hostname } }: NodeFacts): Finding[] {
@@ -115,6 +125,18 @@ function conflictFindings({ node: { conflict, state } }: NodeFacts): Finding[] {
   const mend = "give one of the two boards an identity of its own; if all ports of this node were replaced, " +
     "remove its record and let it announce itself again";
   return [state === "awaiting_setup" ? stops(text, mend) : warns(text, mend)];
+}
+
+/** A pending node is expected to have a claim; of any other it is a machine that says it is this one. */
+function claimFindings({ node: { claims, state, hostname, server_uuid }, now }: NodeFacts): Finding[] {
+  const live = claims.filter(({ claim_code_expires_at: end, differs }) =>
+    now < new Date(end) && (state !== "pending" || differs.length > 0)
+  );
+  return live.map(({ source, differs, hostname: called }) => {
+    const how = differs.length === 0 ? "like its record" : `other than its record in ${differs.join(", ")}`;
+    const text = `a machine registered with its server_uuid from ${source} (${called}), ${how}`;
+    return warns(text, `opsctl cn show ${state === "pending" ? server_uuid : hostname}; approve only a claim you know`);
+  });
 }
 
 function operationFindings({ operations }: NodeFacts): Finding[] {

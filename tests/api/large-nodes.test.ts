@@ -1,0 +1,154 @@
+// Lists do not read what is large: a list of nodes with 1 MiB of sysinfo each is that of small ones, and a flood of
+// registrations ends at its caps and leaves the list as it is.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  CLAIMS_PER_SITE_MAX,
+  CLAIMS_PER_SOURCE_MAX,
+  CN_SYSINFO_PAGE_ROWS_MAX,
+  UNPROVEN_NODES_MAX,
+} from "../../src/contract/limits.ts";
+import { ADDRESS, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+
+let t: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane({ resident: false });
+});
+afterAll(() => t.close());
+
+const NODES = 1_000;
+const MIB = 2 ** 20;
+
+/** Approved nodes whose sysinfo is so large. */
+async function nodes(bytes: number): Promise<void> {
+  await t.db.query("delete from cn_signal");
+  await t.db.query("delete from cn");
+  const one = await t.db.query<{ server_uuid: string }>(
+    `insert into cn (server_uuid, incarnation, version, state, hostname, role, sysinfo, registered_at)
+     values (gen_random_uuid(), gen_random_uuid(), 1, 'disabled', 'node', 'tenant',
+             jsonb_build_object('pad', repeat('x', $1::int)), berth_now()) returning server_uuid`,
+    [bytes],
+  );
+  // A value that is copied is not compressed again.
+  await t.db.query(
+    `insert into cn (server_uuid, incarnation, version, state, hostname, role, sysinfo, registered_at)
+     select gen_random_uuid(), gen_random_uuid(), 1, 'disabled', 'node', 'tenant', one.sysinfo, berth_now()
+       from cn one cross join generate_series(2, $2::int) where one.server_uuid = $1`,
+    [one.rows[0]!.server_uuid, NODES],
+  );
+  await t.db.query(
+    "insert into cn_signal (server_uuid, last_seen, last_status) select server_uuid, berth_now(), sysinfo from cn",
+  );
+}
+
+const TOAST = `select coalesce(sum(pg_stat_get_blocks_fetched(c.reltoastrelid)), 0)::int as blocks
+  from pg_class c where c.relname in ('cn', 'cn_signal')`;
+
+/** How many blocks of large values the server has read by now. A session tells of its reads a second later. */
+async function largeBlocks(): Promise<number> {
+  await new Promise((wake) => setTimeout(wake, 1_500));
+  return (await t.db.query<{ blocks: number }>(TOAST)).rows[0]!.blocks;
+}
+
+test(
+  `a list of ${NODES} nodes of 1 MiB answers as many bytes as one of small ones, and reads no large value`,
+  async () => {
+    await nodes(1);
+    const small = await t.call("GET", "/v1/system/cns");
+    await nodes(MIB);
+    const before = await largeBlocks();
+    const started_ms = performance.now();
+    const large = await t.call("GET", "/v1/system/cns");
+    console.log(
+      `${NODES} nodes of 1 MiB: ${Math.round(performance.now() - started_ms)} ms, ${large.text.length} bytes`,
+    );
+    expect(large.status).toBe(200);
+    // Hostnames and times are of one length but for a few digits.
+    expect(Math.abs(large.text.length - small.text.length)).toBeLessThan(NODES * 8);
+    expect(large.body.items).toHaveLength(NODES);
+    expect(large.body.items[0]).toMatchObject({ sysinfo: null, last_status: null });
+    expect(await largeBlocks() - before).toBe(0);
+  },
+  60_000,
+);
+
+describe("what is large is in a list", () => {
+  test("when it is asked for, in small pages", async () => {
+    const { items, next_page } = okOf(await t.call("GET", "/v1/system/cns?include=sysinfo&limit=2"));
+    expect(items.map((node: { sysinfo: { pad: string } }) => node.sysinfo.pad.length)).toEqual([MIB, MIB]);
+    expect(next_page).toEqual(expect.any(String));
+  });
+
+  test.each(["", "&limit=51", "&limit=1000"])("never without such a limit: include=sysinfo%s", async (rest) => {
+    const answer = await t.call("GET", `/v1/system/cns?include=sysinfo${rest}`);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { message: `include: takes a limit of at most ${CN_SYSINFO_PAGE_ROWS_MAX}` },
+    });
+  });
+});
+
+describe("a flood of registrations", () => {
+  const register = (fields: Record<string, unknown> = {}, address = ADDRESS) =>
+    t.call("POST", "/v1/agent/register", {
+      key: null,
+      address,
+      body: { server_uuid: randomUUID(), hostname: "n", sysinfo: {}, ...fields },
+    });
+
+  /** Claims of one node, as if they had come from there, the first of which expires in 10 minutes. */
+  async function claims(count: number, bucket: string): Promise<void> {
+    await t.db.query(
+      `insert into enrolment_claim (id, incarnation, version, state, server_uuid, claim_code, expires_at, registration_id,
+         poll_token_sha256, hostname, sysinfo, macs, source, source_bucket, created_at)
+       select gen_random_uuid(), gen_random_uuid(), 1, 'live', (select min(server_uuid::text)::uuid from cn),
+              $2 || n, berth_now() + interval '10 minutes' + n * interval '1 ms', gen_random_uuid(), $2 || n, 'n', '{}',
+              '{}', $2, $2, berth_now() from generate_series(1, $1::int) n`,
+      [count, bucket],
+    );
+  }
+
+  const expectFull = (answer: Awaited<ReturnType<typeof register>>, text: string) => {
+    expect(answer).toMatchObject({ status: 429, body: { error_code: "TooManyRequests" } });
+    expect(answer.body.message).toContain(text);
+    const wait_s = Number(answer.headers.get("retry-after"));
+    expect(wait_s).toBeGreaterThan(0);
+    expect(wait_s).toBeLessThanOrEqual(3_600);
+  };
+
+  test("of a rack: 200 nodes behind one address at the same moment are all taken", async () => {
+    const answers = await Promise.all(Array.from({ length: 200 }, () => register()));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const { rows } = await t.db.query("select name, remaining from budget order by name");
+    expect(rows).toMatchObject([
+      { name: "claims", remaining: CLAIMS_PER_SITE_MAX - 200 },
+      { name: `claims-from:${ADDRESS}`, remaining: CLAIMS_PER_SOURCE_MAX - 200 },
+      { name: "unproven-nodes", remaining: UNPROVEN_NODES_MAX - 200 },
+    ]);
+  });
+
+  test(`of one source ends at ${CLAIMS_PER_SOURCE_MAX} claims; another source is not hindered`, async () => {
+    await claims(CLAIMS_PER_SOURCE_MAX - 1, "198.51.100.1");
+    expect((await register({}, "198.51.100.1")).status).toBe(200);
+    expectFull(await register({}, "198.51.100.1"), "this source address has");
+    expect((await register({}, "198.51.100.2")).status).toBe(200);
+  });
+
+  test("of one IPv6 network counts as of one source", async () => {
+    await claims(CLAIMS_PER_SOURCE_MAX, "2001:db8:1:2::/64");
+    expectFull(await register({}, "2001:db8:1:2::77"), "this source address has");
+  });
+
+  test(`of many sources ends at ${UNPROVEN_NODES_MAX} unproven nodes, and the list goes on`, async () => {
+    await t.db.query("update budget set remaining = 1 where name = 'unproven-nodes'");
+    expect((await register()).status).toBe(200);
+    expectFull(await register(), `${UNPROVEN_NODES_MAX} nodes that registered and were never approved`);
+    expect((await t.call("GET", "/v1/system/cns")).status).toBe(200);
+  });
+
+  test(`of many sources ends at ${CLAIMS_PER_SITE_MAX} claims, also of nodes that are known`, async () => {
+    const known = (await t.db.query("select server_uuid from cn where state = 'pending' limit 1")).rows[0];
+    await t.db.query("update budget set remaining = 0 where name = 'claims'");
+    expectFull(await register({ server_uuid: known!.server_uuid }), "the site has");
+  });
+});
