@@ -15,7 +15,15 @@ export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out
   const heard = s.poll_token_sha256 === null ? s.claims.at(-1) : undefined;
   const { registration_id, poll_token_sha256 } = heard ?? s;
   const token = { registration_id, poll_token_sha256 };
-  const next: On<"disabled"> = { ...s, ...NO_CODE, state: "disabled", unproven: false, claims: [], pending_credential };
+  const next: On<"disabled"> = {
+    ...s,
+    ...NO_CODE,
+    ...token,
+    state: "disabled",
+    unproven: false,
+    claims: [],
+    pending_credential,
+  };
   return go(
     next,
     ...(planted("disable_keeps_code") ? [] : endClaims(s.server_uuid)),

@@ -206,6 +206,19 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     setup_progress: null,
     disk_layout: null,
     conflict: null,
+    claims: [
+      {
+        claim_code: "ABC-DEF",
+        claim_code_expires_at: "2026-09-01T12:15:00.000Z",
+        hostname: "node-7",
+        admin_ip: "10.20.0.99",
+        serial: "5XK1M02",
+        macs: ["02:00:00:00:00:07"],
+        source: "10.20.0.99",
+        differs: ["admin_ip"],
+      },
+    ],
+    identity_conflict: true,
   },
   RegistrationView: {
     server_uuid: ID.node,

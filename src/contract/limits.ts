@@ -8,7 +8,7 @@ export const CLAIMS_PER_NODE_MAX = 4;
 export const CLAIMS_PER_SOURCE_MAX = 2_000;
 /** Our decision: claims of the site, twice the nodes that one site may have. */
 export const CLAIMS_PER_SITE_MAX = 20_000;
-/** What those two are called where claims are counted. */
+/** Our decision: those two, by the names under which claims are counted. */
 export const CLAIM_QUOTAS = { site_max: CLAIMS_PER_SITE_MAX, source_max: CLAIMS_PER_SOURCE_MAX } as const;
 /** Our decision: pending records that only anonymous registrations made. Half of what a list without `limit` may walk. */
 export const UNPROVEN_NODES_MAX = 5_000;

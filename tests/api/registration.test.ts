@@ -51,63 +51,71 @@ test("a code lives one hour", async () => {
   expect(Date.parse(claim_code_expires_at) - Date.parse(registered_at)).toBe(3_600_000);
 });
 
-test("a pending node gets a new code and token, keeps role and first registration, and the old ones are dead", async () => {
+const again = (token: string, fields: { server_uuid: string } & Record<string, unknown>) =>
+  t.call("POST", "/v1/agent/register", {
+    key: null,
+    headers: { "x-poll-token": token },
+    body: { hostname: "node-1", sysinfo: {}, ...fields },
+  });
+
+test("with its token a pending node gets a new code and token in place of its own, keeps role and first registration", async () => {
   const first = await t.register();
   await t.call("POST", `/v1/cns/${first.server_uuid}/role`, { body: { role: "both" } });
   const before = await show(first.server_uuid);
-  const second = await t.register({ server_uuid: first.server_uuid, hostname: "renamed" });
+  const second = (await again(first.poll_token, { server_uuid: first.server_uuid, hostname: "renamed" })).body;
   expect(second.claim_code).not.toBe(first.claim_code);
   expect(second.poll_token).not.toBe(first.poll_token);
   expect(await show(first.server_uuid)).toMatchObject({
     state: "pending",
     role: "both",
-    hostname: "renamed",
+    // The record keeps what made it; the claim has the new name.
+    hostname: before.hostname,
+    claims: [{ hostname: "renamed", claim_code: second.claim_code }],
     registered_at: before.registered_at,
   });
   expect((await poll(first.poll_token)).status).toBe(404);
   expect((await t.approve(first.claim_code)).status).toBe(404);
 });
 
-test("an approved node refreshes what it says, keeps its token, and gets neither code nor key", async () => {
+test("an approved node that shows its token refreshes what it says, keeps its token, and gets neither code nor key", async () => {
   const node = await t.approvedNode();
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key })).status).toBe(200);
   const before = await show(node.server_uuid);
   await t.advance(1);
-  const again = await t.register({
-    server_uuid: node.server_uuid,
-    hostname: "moved",
-    admin_ip: "10.9.9.9",
-    sysinfo: { ram: 2 },
-  });
-  expect(again).toMatchObject({
+  const fields = { hostname: "moved", admin_ip: "10.9.9.9", sysinfo: { ram: 2 } };
+  const { body } = await again(node.poll_token, { server_uuid: node.server_uuid, ...fields });
+  expect(body).toMatchObject({
     state: "approved",
     claim_code: null,
     claim_code_expires_at: null,
     poll_token: node.poll_token,
   });
   const after = await show(node.server_uuid);
-  expect(after).toMatchObject({ hostname: "moved", admin_ip: "10.9.9.9", sysinfo: { ram: 2 }, state: "approved" });
+  expect(after).toMatchObject({ ...fields, state: "approved" });
   expect(after.bound_api_key_id).toBe(before.bound_api_key_id);
   expect(Date.parse(after.last_seen)).toBeGreaterThan(Date.parse(before.last_seen));
   expect((await poll(node.poll_token)).body.api_key).toBeNull();
 });
 
-test("a disabled node becomes pending, its key is revoked and its last status gone", async () => {
+test("a disabled node becomes pending and keeps its key; its approval replaces the key and clears the last status", async () => {
   const node = await t.approvedNode();
   await t.call("POST", "/v1/agent/status", { key: node.api_key, body: { payload: { old: 1 } } });
   await t.call("POST", `/v1/cns/${node.server_uuid}/disable`);
-  const again = await t.register({ server_uuid: node.server_uuid });
-  expect(again).toMatchObject({ state: "pending", claim_code: expect.any(String) });
-  expect(await show(node.server_uuid)).toMatchObject({ bound_api_key_id: null, last_status: null, last_seen: null });
+  const back = await t.register({ server_uuid: node.server_uuid });
+  expect(back).toMatchObject({ state: "pending", claim_code: expect.any(String) });
+  expect(await show(node.server_uuid)).toMatchObject({ state: "pending", last_status: { old: 1 } });
+  expect((await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key })).status).toBe(200);
+  expect((await t.approve(back.claim_code)).body).toMatchObject({ last_status: null, last_seen: null });
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key })).status).toBe(401);
 });
 
 test.each(["awaiting_setup", "setting_up"] as const)(
-  "a node that is %s refreshes sysinfo and gets no code",
+  "a node that is %s gets a claim and keeps its sysinfo",
   async (state) => {
     const server_uuid = await bareMachine(t, state);
-    expect(await t.register({ server_uuid, sysinfo: { ram: 3 } })).toMatchObject({ state, claim_code: null });
-    expect(await show(server_uuid)).toMatchObject({ state, sysinfo: { ram: 3 }, last_seen: expect.any(String) });
+    const before = await show(server_uuid);
+    const { claim_code } = await t.register({ server_uuid, sysinfo: { ram: 3 } });
+    expect(await show(server_uuid)).toMatchObject({ state, sysinfo: before.sysinfo, claims: [{ claim_code }] });
   },
 );
 
@@ -154,11 +162,15 @@ test("a console with both fields and a hostname of 63 characters are taken", asy
   expect(rows).toEqual([{ console_listen_port: 9_101, console_tls_spki_sha256_hex: "ab".repeat(32) }]);
 });
 
-test("registrations of one node at the same moment leave one code that works", async () => {
+test("registrations of one node at the same moment are claims of their own, of which one is approved", async () => {
   const server_uuid = randomUUID();
-  const answers = await Promise.all(Array.from({ length: 8 }, () => t.register({ server_uuid })));
-  const { claim_code } = await show(server_uuid);
+  const answers = await Promise.all(Array.from({ length: 4 }, () => t.register({ server_uuid })));
+  const { claim_code, claims } = await show(server_uuid);
+  expect(claims.map((claim: { claim_code: string }) => claim.claim_code).sort()).toEqual(
+    answers.map((answer) => answer.claim_code).sort(),
+  );
   expect(answers.filter((answer) => answer.claim_code === claim_code)).toHaveLength(1);
   const approvals = await Promise.all(answers.map((answer) => t.approve(answer.claim_code)));
-  expect(approvals.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(404)]);
+  // The approval of one ends the others, unless they were read before: then they replace its key.
+  expect(approvals.filter(({ status }) => status === 200)).toHaveLength(1);
 });

@@ -1,6 +1,12 @@
 // For each check of the doctor a statement that makes it wrong: by title, so that a check without one is missed.
 
 const NODE = "(select server_uuid from cn where state = 'approved' order by registered_at limit 1)";
+/** That many claims of that node. */
+const CLAIM = (count: number) =>
+  `insert into enrolment_claim (id, incarnation, version, state, server_uuid, claim_code, expires_at, registration_id,
+     poll_token_sha256, hostname, sysinfo, macs, source, source_bucket, created_at)
+   select gen_random_uuid(), gen_random_uuid(), 1, 'live', ${NODE}, 'CODE0' || n, berth_now() + interval '1 hour',
+          gen_random_uuid(), n, 'n', '{}', '{}', 'any', 'any', berth_now() from generate_series(1, ${count}) n`;
 const SETTING_UP = "state = 'setting_up', setup_epoch";
 
 export const BROKEN: Readonly<Record<string, string>> = {
@@ -40,8 +46,15 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "a live key of a node is the one key that its record names": `update cn set bound_api_key_id = gen_random_uuid()
     where server_uuid = ${NODE}`,
   "the key that a record names is live": "delete from api_key where bound_to_cn is not null",
-  "a node that is pending or awaits setup has no key and nothing to deliver":
+  "a node that was never approved or awaits setup has no key, and a pending one nothing to deliver":
     "update cn set ticket_keys = 'sealed' where state = 'awaiting_setup'",
+  "an enrolment claim is of a node that is there and not disabled": `${CLAIM(1)};
+    update cn set state = 'disabled' where server_uuid = ${NODE}`,
+  "no enrolment claim is older than its expiry and a pass": `${CLAIM(1)};
+    update enrolment_claim set expires_at = berth_now() - interval '2 minutes'`,
+  "a pending node has an enrolment claim": `update cn set state = 'pending' where server_uuid = ${NODE}`,
+  "a node has at most 4 live enrolment claims": CLAIM(5),
+  "claims and unproven nodes are counted as they are": "insert into budget (name, remaining) values ('claims', 19999)",
   "after the first report of a setup its key can be read no more":
     `update cn set ${SETTING_UP} = 7, pending_credential = 'sealed',
       setup_progress = '{"epoch": 7}' where server_uuid = ${NODE}`,

@@ -15,7 +15,7 @@ const OPENED_OVER = 4;
 const FULL = 5;
 const WINDOW = (nth: number) =>
   `(select id from transition where event = 'open_window' order by id offset ${nth - 1} limit 1)`;
-const APPROVED = "actor_kind = 'cn' and event = 'register' and to_state = 'approved'";
+const APPROVED = "actor_kind = 'cn' and event = 'join' and to_state = 'approved'";
 
 let t: TestPlane;
 

@@ -1,4 +1,4 @@
-// The rules of security, S-01 to S-45, each with the files whose test titles bear its id. A rule whose test went away, and
+// The rules of security, S-01 to S-46, each with the files whose test titles bear its id. A rule whose test went away, and
 // a title with an id that there is not, fail here.
 import { describe, expect, test } from "vitest";
 import { filesBelow, readText } from "./sources.ts";
@@ -21,7 +21,11 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
   "S-11": ["revocation is immediate in every process", "tenancy/two-processes"],
   "S-12": ["what the key of a disabled node may still do", "compute/job"],
   "S-13": ["a node's key acts as that node", "api/agent-reports", "compute/job"],
-  "S-14": ["a poll token delivers until the first use of the key", "api/key-delivery"],
+  "S-14": [
+    "a poll token delivers until the first use of the key",
+    "api/key-delivery",
+    "security/enrolment-claims",
+  ],
   "S-15": ["a request that is sent again has no second effect", "security/statements"],
   "S-16": ["secrets of a machine's inventory are stored and shown nowhere", "api/sysinfo", "security/sealed-at-rest"],
   "S-17": [
@@ -74,9 +78,10 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
   "S-43": ["the booter answers its own machines and never refuses", "booter/hostile"],
   "S-44": ["files are nobody else's to read", "security/secrets", "db/embedded"],
   "S-45": ["health and metrics tell nothing to strangers", "api/system", "booter/boot"],
+  "S-46": ["who cannot prove to be the node changes nothing of it", "security/enrolment-claims"],
 };
 
-const ALL = Array.from({ length: 45 }, (_, index) => `S-${String(index + 1).padStart(2, "0")}`);
+const ALL = Array.from({ length: 46 }, (_, index) => `S-${String(index + 1).padStart(2, "0")}`);
 /** The ids that stand at the beginning of a title, be it a test's or a description's. */
 const TITLE = /\(\s*["'`]((?:S-\d\d(?:, )?)+): /g;
 

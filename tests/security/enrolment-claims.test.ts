@@ -141,7 +141,7 @@ describe("S-46: an anonymous registration of a node that exists changes nothing 
   });
 });
 
-describe("S-14, the key of an approved node", () => {
+describe("S-14: the key of an approved node", () => {
   test("is not given to a stranger who registers its server_uuid before its agent has used it", async () => {
     const { machine, node } = await approved();
     const answer = okOf(await strangerRegisters(machine));

@@ -57,6 +57,8 @@ describe("a new machine", () => {
       setup_progress: null,
       disk_layout: null,
       conflict: null,
+      claims: [],
+      identity_conflict: false,
     });
     expect(await showNode(t, machine)).toEqual(body);
     expect(await rowOf(t, machine)).toMatchObject({
@@ -154,7 +156,12 @@ describe("a known machine", () => {
       okOf(await onNode(t, "POST", run, "/disable"));
       return run;
     }],
-    ["pending", () => t.register()],
+    ["pending", async () => {
+      const run = await setUp(t);
+      okOf(await onNode(t, "POST", run, "/disable"));
+      await t.register({ server_uuid: run.server_uuid });
+      return run;
+    }],
   ])("that is %s is only noted as seen", async (state, arrange) => {
     const arranged = await arrange();
     const machine = { ...newMachine(), macs: [], sysinfo: sysinfoOf(arranged.macs ?? []), ...arranged };
@@ -226,7 +233,7 @@ test("a machine being set up cannot be given other ports by an anonymous registr
   const run = await settingUp(t);
   const before = await rowOf(t, run);
   const { claim_code, state } = await t.register({ server_uuid: run.server_uuid, sysinfo: sysinfoOf(victim.macs) });
-  expect({ claim_code, state }).toEqual({ claim_code: null, state: "setting_up" });
+  expect({ claim_code, state }).toEqual({ claim_code: expect.any(String), state: "pending" });
   expect((await rowOf(t, run))?.macs).toEqual(before?.macs);
   okOf(await report(t, run, "complete", { epoch: run.epoch }));
   expect((await showRecord(t, victim.macs[0])).state).toBe("enrolling");
