@@ -3,7 +3,7 @@
 // the folder as it is; a booter with upstream_channel_url mirrors it.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { access, copyFile, readFile, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import type { Build, Package } from "./deb.ts";
 import { gzipped } from "./gzip.ts";
@@ -69,12 +69,20 @@ export type ChannelInput = {
   readonly tarballs: readonly ChannelItem[];
 };
 
-/** Throws an Error for a tarball whose name is not of this version's channel. */
-export async function writeChannel({ folder, version, signed_at, key, tarballs }: ChannelInput): Promise<void> {
+/** Throws an Error for a tarball that is not there, or whose name is not of this version's channel. */
+export async function checkTarballs(tarballs: readonly ChannelItem[], version: string): Promise<void> {
   for (const { name, path } of tarballs) {
     if (TARBALL.exec(name)?.[1] !== version) {
       throw new Error(`${name}: a tarball of the channel is called PROGRAM-${version}-SYSTEM-MACHINE.tar.gz`);
     }
+    await access(path).catch(() => {
+      throw new Error(`${path}: cannot be read`);
+    });
+  }
+}
+
+export async function writeChannel({ folder, version, signed_at, key, tarballs }: ChannelInput): Promise<void> {
+  for (const { name, path } of tarballs) {
     if (resolve(path) !== resolve(folder, name)) await copyFile(path, join(folder, name));
   }
   const template = await readFile(new URL("channel-install.sh", import.meta.url), "utf8");

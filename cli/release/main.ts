@@ -1,6 +1,6 @@
 // `task release` makes dist/release, and in its folder `channel` what a site publishes for machines without packages.
 // Options: --key FILE, the armored private key that signs; --out FOLDER; --architecture amd64|arm64 and --package NAME,
-// each repeatable, for a part of it; --tarball FILE, repeatable, a program built elsewhere that the channel names too.
+// each repeatable, for a part of it; --tarball FILE, repeatable, a program built elsewhere that the channel names too; --help.
 // The key's passphrase comes in BERTH_RELEASE_PASSPHRASE, the time of all files and of the signature in SOURCE_DATE_EPOCH
 // or from the last commit.
 import { execFileSync } from "node:child_process";
@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import { BUN_VERSION, compile, entryOf } from "../compile.ts";
 import { VERSION } from "../version.ts";
 import { controlPlaneFiles } from "./control-plane.ts";
+import { checkTarballs } from "./channel.ts";
 import { ARCHITECTURES } from "./deb.ts";
 import { DENO_PINS, DENO_VERSION, denoExecutable } from "./deno-runtime.ts";
 import { readLock } from "./lock.ts";
@@ -30,25 +31,51 @@ const KEY_HELP =
   "--key FILE is missing: an armored private key, as of `gpg --quick-generate-key NAME ed25519 sign` and " +
   "`gpg --armor --export-secret-keys NAME`";
 
-const { values } = parseArgs({
-  options: {
-    key: { type: "string" },
-    out: { type: "string", default: join(ROOT, "dist/release") },
-    architecture: { type: "string", multiple: true, default: [...ARCHITECTURES] },
-    package: { type: "string", multiple: true, default: [...PACKAGES] },
-    tarball: { type: "string", multiple: true, default: [] },
-  },
-});
+const USAGE = `usage: task release --key FILE [--out FOLDER] [--architecture amd64|arm64]... [--package NAME]...
+                    [--tarball FILE]...
+
+${KEY_HELP}
+Packages: ${PACKAGES.join(", ")}
+A tarball that was built elsewhere joins the channel: PROGRAM-${VERSION}-SYSTEM-MACHINE.tar.gz`;
+
+const values = options();
+
+function options() {
+  try {
+    return parseArgs({
+      options: {
+        key: { type: "string" },
+        out: { type: "string", default: join(ROOT, "dist/release") },
+        architecture: { type: "string", multiple: true, default: [...ARCHITECTURES] },
+        package: { type: "string", multiple: true, default: [...PACKAGES] },
+        tarball: { type: "string", multiple: true, default: [] },
+        help: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (error) {
+    console.error(`release: ${error instanceof Error ? error.message.split(".", 1)[0] : String(error)}\n${USAGE}`);
+    process.exit(2);
+  }
+}
 
 /** The control plane is left out for kinds of machines without a pinned Deno. */
-function wanted(): Item[] {
-  const architectures = ARCHITECTURES.filter((each) => values.architecture.includes(each));
-  const packages = PACKAGES.filter((each) => values.package.includes(each));
-  const unknown = [...values.architecture, ...values.package]
-    .find((each) => ![...ARCHITECTURES, ...PACKAGES].some((known) => known === each));
-  if (unknown !== undefined) throw new Error(`${unknown} is neither one of ${ARCHITECTURES} nor of ${PACKAGES}`);
-  return architectures.flatMap((architecture) => packages.map((name) => ({ name, architecture })))
-    .filter(({ name, architecture }) => name !== "berth-control-plane" || DENO_PINS[architecture] !== undefined);
+function wanted(note: (line: string) => void): Item[] {
+  const architectures = values.architecture.map((name) => oneOf(ARCHITECTURES, name, "--architecture"));
+  const packages = values.package.map((name) => oneOf(PACKAGES, name, "--package"));
+  const items = ARCHITECTURES.filter((each) => architectures.includes(each)).flatMap((architecture) =>
+    PACKAGES.filter((each) => packages.includes(each)).map((name) => ({ name, architecture }))
+  );
+  const has = ({ name, architecture }: Item) => name !== "berth-control-plane" || DENO_PINS[architecture] !== undefined;
+  for (const { name, architecture } of items.filter((each) => !has(each))) {
+    note(`left out: ${name} for ${architecture}, since no Deno is pinned for it`);
+  }
+  return items.filter(has);
+}
+
+function oneOf<V extends string>(known: readonly V[], name: string, option: string): V {
+  const found = known.find((each) => each === name);
+  if (found === undefined) throw new Error(`${option} ${name}: must be one of ${known.join(", ")}`);
+  return found;
 }
 
 async function program({ name, architecture }: Item): Promise<Uint8Array> {
@@ -80,9 +107,9 @@ async function release(key_path: string | undefined): Promise<void> {
   if (key_path === undefined) throw new Error(KEY_HELP);
   const key = await readReleaseKey(key_path, process.env["BERTH_RELEASE_PASSPHRASE"] ?? null);
   const note = (line: string) => console.error(line);
-  for (const each of ARCHITECTURES.filter((each) => DENO_PINS[each] === undefined)) {
-    note(`left out: berth-control-plane for ${each}, since no Deno is pinned for it`);
-  }
+  const items = wanted(note);
+  const tarballs = values.tarball.map((path) => ({ name: basename(path), path }));
+  await checkTarballs(tarballs, VERSION);
   if (await publicKeyPem(key) === null) {
     note("the channel's install.sh will need gpgv: OpenSSL verifies Ed25519 keys alone, and a SmartOS has no gpgv");
   }
@@ -96,7 +123,7 @@ async function release(key_path: string | undefined): Promise<void> {
       out: values.out,
       version: VERSION,
       time_s,
-      items: wanted(),
+      items,
       program,
       lock,
       control_plane: await controlPlaneFiles(ROOT, lock),
@@ -104,7 +131,7 @@ async function release(key_path: string | undefined): Promise<void> {
       imported: await importedByPrograms(),
       runtimes: { bun: BUN_VERSION, deno: DENO_VERSION },
       key,
-      tarballs: values.tarball.map((path) => ({ name: basename(path), path })),
+      tarballs,
       note,
     });
     console.log(`${relative(process.cwd(), values.out)}: ${names.length} files`);
@@ -113,6 +140,10 @@ async function release(key_path: string | undefined): Promise<void> {
   }
 }
 
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
 try {
   await release(values.key);
 } catch (error) {

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { ControlPlane } from "./control-plane.ts";
-import { CHANNEL_FOLDER, type ChannelItem, tarballOf, writeChannel } from "./channel.ts";
+import { CHANNEL_FOLDER, type ChannelItem, checkTarballs, tarballOf, writeChannel } from "./channel.ts";
 import { type Architecture, debArchive, debFileName } from "./deb.ts";
 import { closureOf, type Lock } from "./lock.ts";
 import { copyrightText } from "./notices.ts";
@@ -25,7 +25,7 @@ export type Item = { readonly name: PackageName; readonly architecture: Architec
 export type Release = {
   /** The project's folder. */
   readonly root: string;
-  /** The folder to make; what is there is removed first. */
+  /** The folder to make. A release that is there is removed first; anything else there is an error. */
   readonly out: string;
   readonly version: string;
   /** Of every file in the packages: seconds since 1970. */
@@ -48,6 +48,8 @@ export type Release = {
 /** Answers the files it wrote, as paths in the folder. */
 export async function writeRelease(release: Release): Promise<readonly string[]> {
   const { root, out, version, time_s, lock, note = () => {} } = release;
+  await checkTarballs(release.tarballs ?? [], version);
+  await refuseForeignFolder(out);
   await rm(out, { recursive: true, force: true });
   await mkdir(join(out, CHANNEL_FOLDER), { recursive: true });
   const release_key = armoredPublicKey(release.key);
@@ -81,6 +83,20 @@ export async function writeRelease(release: Release): Promise<readonly string[]>
   await writeChannel({ folder: join(out, CHANNEL_FOLDER), version, signed_at, key: release.key, tarballs });
   const entries = await readdir(out, { recursive: true, withFileTypes: true });
   return entries.filter((each) => each.isFile()).map((each) => relative(out, join(each.parentPath, each.name))).sort();
+}
+
+/** Only a release is replaced, and a folder without files: --out may be mistyped. */
+async function refuseForeignFolder(out: string): Promise<void> {
+  const names = await readdir(out).catch((error) => {
+    if ((error as { code?: string }).code === "ENOENT") return [];
+    throw new Error(`${out}: is not a folder`);
+  });
+  const isPart = (name: string) =>
+    [SUMS, SIGNATURE, INSTALLER, PUBLIC_KEY, CHANNEL_FOLDER].includes(name) || /\.(?:deb|cdx\.json)$/.test(name);
+  const foreign = names.find((name) => !isPart(name));
+  if (foreign !== undefined) {
+    throw new Error(`${out}: holds ${foreign}, which is no part of a release; a release replaces the whole folder`);
+  }
 }
 
 function copyrightOf(name: PackageName, { root, lock, control_plane, imported, runtimes }: Release): Promise<string> {

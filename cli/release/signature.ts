@@ -13,11 +13,18 @@ const KNOWN_TO_GPGV: readonly string[] = ["rsaEncryptSign", "rsaSign", "eddsaLeg
  * what it signs.
  */
 export async function readReleaseKey(path: string, passphrase: string | null): Promise<ReleaseKey> {
-  const read = await openpgp.readPrivateKey({ armoredKey: await readFile(path, "utf8") });
+  const armoredKey = await readFile(path, "utf8").catch((error) => {
+    throw new Error(`${path}: cannot be read (${(error as { code?: string }).code ?? "unknown error"})`);
+  });
+  const read = await openpgp.readPrivateKey({ armoredKey }).catch(() => {
+    throw new Error(`${path}: is not an armored private key, as of gpg --armor --export-secret-keys`);
+  });
   const key = passphrase === null || read.isDecrypted()
     ? read
-    : await openpgp.decryptKey({ privateKey: read, passphrase });
-  if (!key.isDecrypted()) throw new Error(`${path}: the key needs its passphrase`);
+    : await openpgp.decryptKey({ privateKey: read, passphrase }).catch(() => {
+      throw new Error(`${path}: BERTH_RELEASE_PASSPHRASE does not open the key`);
+    });
+  if (!key.isDecrypted()) throw new Error(`${path}: the key needs its passphrase, in BERTH_RELEASE_PASSPHRASE`);
   const { algorithm } = (await key.getSigningKey()).getAlgorithmInfo();
   if (!KNOWN_TO_GPGV.includes(algorithm)) {
     throw new Error(`${path}: gpgv of Debian 12 does not know ${algorithm} keys: use ed25519 or RSA`);

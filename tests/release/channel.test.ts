@@ -128,6 +128,41 @@ describe.skipIf(!usable)("the channel", { timeout: LIMIT_MS }, () => {
     const wrong = { ...given, folder: at("wrong") };
     await expect(smallRelease({ ...wrong, tarballs: [{ name: "nodeagent-1.9.0-sunos-amd64.tar.gz", path: at("x") }] }))
       .rejects.toThrow("is called PROGRAM-1.10.0-SYSTEM-MACHINE.tar.gz");
+    await expect(smallRelease({ ...wrong, tarballs: [{ name, path: at("nowhere") }] })).rejects.toThrow(
+      "cannot be read",
+    );
+  });
+});
+
+describe.skipIf(!usable)("a release that cannot be made", { timeout: LIMIT_MS }, () => {
+  test("removes nothing: not the release before it, and no folder that is none", async () => {
+    const kept = await filesIn(at("old"));
+    const given = { folder: at("old"), version: "1.9.0", architecture: MACHINE, key_path } as const;
+    const tarballs = [{ name: "x.tar.gz", path: at("x") }];
+    await expect(smallRelease({ ...given, tarballs })).rejects.toThrow("is called PROGRAM-1.9.0");
+    expect(await filesIn(at("old"))).toEqual(kept);
+    await mkdir(at("home"), { recursive: true });
+    await writeFile(at("home/diary.txt"), "mine");
+    await expect(smallRelease({ ...given, folder: at("home") })).rejects.toThrow("holds diary.txt");
+    expect(await filesIn(at("home"))).toEqual(["diary.txt"]);
+  });
+
+  test("says which option is wrong, and shows its usage", async () => {
+    const release = (...words: string[]) => run(process.execPath, ["run", "-A", "cli/release/main.ts", ...words]);
+    const wrong = [
+      [["--bogus"], 2, "Unknown option '--bogus'"],
+      [[], 1, "--key FILE is missing"],
+      [["--key", at("nowhere")], 1, "nowhere: cannot be read (ENOENT)"],
+      [["--key", at("old/release-key.asc")], 1, "release-key.asc: is not an armored private key"],
+      [["--key", key_path, "--package", "foo"], 1, "--package foo: must be one of berth-control-plane, opsctl"],
+      [["--key", key_path, "--architecture", "sparc"], 1, "--architecture sparc: must be one of amd64, arm64"],
+    ] as const;
+    for (const [words, code, why] of wrong) {
+      const how = await release(...words);
+      expect([how.code, how.stderr]).toEqual([code, expect.stringContaining(why)]);
+      expect(how.stderr).not.toMatch(/\n\s+at /);
+    }
+    expect(await release("--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("--tarball FILE") });
   });
 });
 
