@@ -95,8 +95,9 @@ main() {
   stage=''
   trap 'rm -rf "$work" ${stage:+"$stage"}' EXIT
   trap 'exit 130' INT TERM
-  fetch "$document"
-  fetch "$document.asc"
+  # What the booter's mirror takes, too: a megabyte of channel.json, a gigabyte of a program.
+  fetch "$document" 1048576
+  fetch "$document.asc" 1048576
   mv "$work/$document" "$work/channel"
   mv "$work/$document.asc" "$work/channel.asc"
   verify_signature
@@ -162,14 +163,16 @@ target_of() {
   printf '%s-%s' "$system" "$machine"
 }
 
+# fetch NAME BYTES_MAX: a server that sends more, or stops sending, must not fill the disk or hold a setup for ever.
 fetch() {
   case $from in
     https://* | http://*)
       if command -v curl > /dev/null; then
-        curl --fail --silent --show-error --location --output "$work/$1" "$from/$1" ||
-          fail "$from/$1 cannot be fetched"
+        curl --fail --silent --show-error --location --proto =http,https --connect-timeout 30 --max-time 1800 \
+          --max-filesize "$2" --output "$work/$1" "$from/$1" || fail "$from/$1 cannot be fetched"
       elif command -v wget > /dev/null; then
-        wget --quiet --output-document="$work/$1" "$from/$1" || fail "$from/$1 cannot be fetched"
+        wget --quiet --timeout=60 --tries=3 --output-document="$work/$1" "$from/$1" ||
+          fail "$from/$1 cannot be fetched"
       else
         fail "curl or wget is needed"
       fi
@@ -300,7 +303,7 @@ take() {
     *) fail "the channel $version has no $1 for $target; it has:" \
       "$(awk -F '"' '$2 == "name" && $4 ~ /\.tar\.gz$/ { print $4 }' "$work/channel" | tr '\n' ' ')" ;;
   esac
-  fetch "$file"
+  fetch "$file" 1073741824
   [ "$(digest_of "$work/$file")" = "$digest" ] || fail "$file is not what was signed: nothing was installed"
 }
 

@@ -24,7 +24,8 @@ test("the guide to the install channel holds: from a key to an installed program
   await mkdir(home, { mode: 0o700 });
   await runGuides(["channel"], {
     folder: folder.path,
-    env: { BERTH: berth(), GNUPGHOME: home },
+    // The last commit's time, without git.
+    env: { BERTH: berth(), GNUPGHOME: home, SOURCE_DATE_EPOCH: "1767312000" },
     instead: {
       "8090": String(await guidePort()),
       // Nobody is there to choose a passphrase, and deno is the one that runs.

@@ -24,7 +24,7 @@ import { lacking, pathOf, present } from "../harness/optional-programs.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { POLICY } from "../setup/machine.ts";
-import { flipBit, releaseKeyIn } from "./small-release.ts";
+import { flipBit, releaseKeyIn, TIME_S } from "./small-release.ts";
 import { run } from "./tools.ts";
 
 const LIMIT_MS = 300_000;
@@ -82,7 +82,7 @@ beforeAll(async () => {
 
   const words = ["run", "-A", "cli/release/main.ts", "--key", await releaseKeyIn(folder.path), "--out", at("release")];
   const part = ["--architecture", ARCHITECTURE, "--package", "nodeagent", "--package", "booter"];
-  const made = await run(process.execPath, [...words, ...part]);
+  const made = await run(process.execPath, [...words, ...part], { SOURCE_DATE_EPOCH: String(TIME_S) });
   expect(made.code, made.stderr).toBe(0);
   site = createServer((request, response) => {
     readFile(at("release/channel", (request.url ?? "/").slice(1))).then((bytes) => {
