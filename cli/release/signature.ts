@@ -54,7 +54,7 @@ export function armoredPublicKey(key: ReleaseKey): string {
   return key.toPublic().armor();
 }
 
-/** RFC 8410, section 4: what stands before the 32 bytes of an Ed25519 key in a SubjectPublicKeyInfo. */
+/** RFC 8410, section 4: the bytes before an Ed25519 key in a SubjectPublicKeyInfo. */
 const ED25519_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
 /** The signing half's public key in PEM, or null for a kind that only gpgv verifies. */

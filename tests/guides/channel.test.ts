@@ -28,7 +28,7 @@ test("the guide to the install channel holds: from a key to an installed program
     env: { BERTH: berth(), GNUPGHOME: home, SOURCE_DATE_EPOCH: "1767312000" },
     instead: {
       "8090": String(await guidePort()),
-      // Nobody is there to choose a passphrase, and deno is the one that runs.
+      // gpg must not ask for a passphrase; deno is the one that runs.
       "gpg --quick": "gpg --batch --passphrase '' --quick",
       "npx -y deno@2.9.6 task release": `"${process.execPath}" task release ${PART}`,
     },

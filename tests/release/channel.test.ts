@@ -135,7 +135,7 @@ describe.skipIf(!usable)("the channel", { timeout: LIMIT_MS }, () => {
 });
 
 describe.skipIf(!usable)("a release that cannot be made", { timeout: LIMIT_MS }, () => {
-  test("removes nothing: not the release before it, and no folder that is none", async () => {
+  test("removes neither the release before it nor a folder that is not a release", async () => {
     const kept = await filesIn(at("old"));
     const given = { folder: at("old"), version: "1.9.0", architecture: MACHINE, key_path } as const;
     const tarballs = [{ name: "x.tar.gz", path: at("x") }];
