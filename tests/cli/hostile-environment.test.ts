@@ -10,7 +10,6 @@ import { lacking, present } from "../harness/optional-programs.ts";
 import { NAMES } from "../../cli/compile.ts";
 import { guarded } from "../../cli/environment-guard.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
-import { hasTool } from "../release/tools.ts";
 import { buildExecutables, type Ended, type Program, run, start } from "../processes/executables.ts";
 
 const BUILD_LIMIT_MS = 300_000;
