@@ -1,21 +1,34 @@
 -- Two boot parameters of a machine are secrets: root_shadow and rabbitmq. Nothing reads them from a stored inventory, so
 -- the server no longer stores them; this removes them from what releases before this one stored. The rule for a name is
 -- that of src/pure/redact-sysinfo.ts: one segment of the key, in any letter case, with hyphens read as underscores.
+create function pg_temp.may_hold_secrets(value jsonb) returns boolean language sql immutable as
+  $$ select value::text ~* 'root[-_]shadow|rabbitmq' $$;
+
+-- Goes only where the text has one of the names: an inventory has thousands of members.
 create function pg_temp.without_secrets(value jsonb) returns jsonb language plpgsql as $$
+declare
+  found record;
+  rest  jsonb := value;
 begin
-  case jsonb_typeof(value)
-    when 'object' then
-      return coalesce((select jsonb_object_agg(key, pg_temp.without_secrets(member))
-        from jsonb_each(value) as each(key, member)
-       where not exists (
-         select from regexp_split_to_table(lower(key), '[./]') as segment
-          where replace(regexp_replace(segment, '^\s+|\s+$', '', 'g'), '-', '_') in ('root_shadow', 'rabbitmq'))), '{}');
-    when 'array' then
-      return coalesce((select jsonb_agg(pg_temp.without_secrets(member) order by place)
-        from jsonb_array_elements(value) with ordinality as each(member, place)), '[]');
-    else
-      return value;
-  end case;
+  if jsonb_typeof(value) = 'object' then
+    for found in select key, member from jsonb_each(value) as each(key, member) loop
+      if found.key ~* 'root[-_]shadow|rabbitmq' and exists (
+        select from regexp_split_to_table(lower(found.key), '[./]') as segment
+         where replace(regexp_replace(segment, '^\s+|\s+$', '', 'g'), '-', '_') in ('root_shadow', 'rabbitmq'))
+      then
+        rest := rest - found.key;
+      elsif jsonb_typeof(found.member) in ('object', 'array') and pg_temp.may_hold_secrets(found.member) then
+        rest := jsonb_set(rest, array[found.key], pg_temp.without_secrets(found.member));
+      end if;
+    end loop;
+  elsif jsonb_typeof(value) = 'array' then
+    for found in select place, member from jsonb_array_elements(value) with ordinality as each(member, place) loop
+      if jsonb_typeof(found.member) in ('object', 'array') and pg_temp.may_hold_secrets(found.member) then
+        rest := jsonb_set(rest, array[(found.place - 1)::text], pg_temp.without_secrets(found.member));
+      end if;
+    end loop;
+  end if;
+  return rest;
 end $$;
 
 -- Every table that keeps what a machine reported of itself.
@@ -29,8 +42,9 @@ begin
      where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.data_type = 'jsonb'
        and (c.column_name like '%sysinfo' or c.column_name = 'last_status')
   loop
-    execute format('update %1$I set %2$I = pg_temp.without_secrets(%2$I) where %2$I::text ~* ''root[-_]shadow|rabbitmq''',
+    execute format('update %1$I set %2$I = pg_temp.without_secrets(%2$I) where pg_temp.may_hold_secrets(%2$I)',
       found.place, found.field);
   end loop;
 end $$;
 drop function pg_temp.without_secrets(jsonb);
+drop function pg_temp.may_hold_secrets(jsonb);
