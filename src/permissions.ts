@@ -1,12 +1,17 @@
-// What the server may do, as flags for `deno run`, from what the environment says: lists, each as short as this
-// configuration allows (reliability rule S-38). On an operator's own PostgreSQL the server writes no file and starts no
-// program; the one that it brings along needs both. The network is open, since tenants name the issuers of their tokens.
+// What each process of `task start` may do, as flags for `deno run`, from what the environment says: lists, each as short as
+// this configuration allows (reliability rule S-38). There are three. The server (serve.ts) meets every caller: it reaches
+// its own address, its database and the process that fetches for it, writes no file and starts no program. The process that
+// fetches (outbound/process.ts) may connect anywhere, since tenants name the issuers of their tokens, and nothing else. The
+// process above them (start.ts) starts both, and PostgreSQL where the operator brings none; it meets no caller.
 //
-// `task start` runs this file and starts the server with what it prints, which begins with how its heap grows.
+// `task start` runs this file and starts start.ts with what it prints.
 import process from "node:process";
-import { type Environment, readConfig } from "./config.ts";
+import { fileURLToPath } from "node:url";
+import { type Config, type Environment, readConfig } from "./config.ts";
+import { databasePlace } from "./db/database-place.ts";
 import { SHARED_PLACE } from "./db/embedded.ts";
 import { tlsFiles } from "./db/tls.ts";
+import { parseIp } from "./pure/ip-address.ts";
 
 /**
  * V8 lets its heap grow to several times what lives in it before it looks. Thousands of held requests live long, so it
@@ -17,32 +22,71 @@ export const HEAP_FLAG = "--v8-flags=--heap-growing-percent=100";
 
 /** What readConfig, the settings and the database driver look up. */
 const VARIABLES = ["HOST", "PORT", "DATABASE_URL", "INDEX_SITE", "BERTH_*", "PG*", "USER", "USERNAME"];
-
-/** And what starting a program looks up. */
-const PROGRAM_VARIABLES = ["PATH", "NODE_V8_COVERAGE"];
 /** What is read while it runs, beside the code that it is made of. */
 const OWN_FILES = ["migrations", "src/auth/password-worker.ts"];
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
-/** Throws an Error that names the variable when the environment holds what no configuration is. */
-export function serverPermissions(env: Environment): string[] {
+export type ServerSurroundings = {
+  /** Where the process that fetches for the server listens, on 127.0.0.1; null: it cannot read keys of issuers. */
+  readonly fetcher_port: number | null;
+};
+
+/**
+ * What the server may do. The environment is that of the server, DATABASE_URL of an embedded PostgreSQL included. Throws an
+ * Error that names the variable when it holds what no configuration is.
+ */
+export function serverPermissions(
+  env: Environment,
+  { fetcher_port }: ServerSurroundings = { fetcher_port: null },
+): string[] {
   const config = readConfig(env);
-  const embedded = config.databaseUrl === null;
-  const runs = embedded || config.labNodes > 0;
-  const places = embedded ? [config.dataDir, SHARED_PLACE] : [];
   const urls = [config.databaseUrl, config.ownerUrl].filter((url) => url !== null);
+  const places = urls.map((url) => databasePlace(url, env));
+  const sockets = places.flatMap((place) => place.kind === "socket" ? [place.path] : []);
+  const hosts = places.flatMap((place) => place.kind === "tcp" ? [hostPort(place.host, place.port)] : []);
   const files = [config.indexSite, config.tls?.cert ?? null, config.tls?.key ?? null, ...urls.flatMap(tlsFiles)].filter(
     (path) => path !== null,
   );
+  const fetcher = fetcher_port === null ? [] : [hostPort("127.0.0.1", fetcher_port)];
   return [
-    "--allow-net",
+    list("net", [...listening(config), ...hosts, ...fetcher]),
     // Simulated nodes inherit the environment.
-    config.labNodes > 0 ? "--allow-env" : list("env", [...VARIABLES, ...(embedded ? PROGRAM_VARIABLES : [])]),
-    list("read", [...OWN_FILES, ...files, ...places, ...(embedded ? [".", "/proc"] : [])]),
-    ...(embedded ? [list("write", places)] : []),
-    ...(runs ? ["--allow-run"] : []),
-    // PostgreSQL refuses to run as root.
-    ...(embedded ? [list("sys", ["uid"])] : []),
+    config.labNodes > 0 ? "--allow-env" : list("env", VARIABLES),
+    list("read", [...OWN_FILES, ...files, ...sockets, ...(config.labNodes > 0 ? ["dist/nodeagent"] : [])]),
+    ...(sockets.length > 0 ? [list("write", sockets)] : []),
+    // Only a laboratory has simulated nodes.
+    ...(config.labNodes > 0 ? [list("run", [process.execPath, `${ROOT}dist/nodeagent`])] : []),
   ];
+}
+
+/**
+ * What the process above the server may do. With an operator's PostgreSQL: start this Deno again. With the one that Berth
+ * brings along, start programs without a list, since Deno has none for signals to processes, by which PostgreSQL is
+ * stopped: that is why it is a process apart, which listens on nothing but a free port for a moment.
+ */
+export function starterPermissions(env: Environment): string[] {
+  const config = readConfig(env);
+  if (config.databaseUrl !== null) return ["--allow-env", list("run", [process.execPath])];
+  const places = [config.dataDir, SHARED_PLACE];
+  return [
+    "--allow-env",
+    list("net", ["127.0.0.1:0"]),
+    list("read", ["src", "node_modules", "package.json", ...places]),
+    list("write", places),
+    "--allow-run",
+    // PostgreSQL refuses to run as root.
+    list("sys", ["uid"]),
+  ];
+}
+
+/** A name would have to be resolved, which Deno allows for all ports of it or for none. */
+function listening({ host, port }: Config): string[] {
+  if (parseIp(host) === null) throw new Error(`HOST must be an address such as 127.0.0.1, not the name ${host}`);
+  return [hostPort(host, port)];
+}
+
+function hostPort(host: string, port: number): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 function list(kind: string, values: readonly string[]): string {
@@ -55,7 +99,7 @@ function list(kind: string, values: readonly string[]): string {
 
 if (import.meta.main) {
   try {
-    console.log([HEAP_FLAG, ...serverPermissions(process.env)].join(" "));
+    console.log(starterPermissions(process.env).join(" "));
   } catch (error) {
     console.error(`berth: ${error instanceof Error ? error.message : String(error)}`);
     process.exit(1);

@@ -1,8 +1,11 @@
-// `task start`: the server as a process of its own. Listens, drains on SIGTERM, and brings its own PostgreSQL when
-// DATABASE_URL is unset.
+// The server as a process of its own. Listens, and drains on SIGTERM. `task start` runs it below start.ts, which starts
+// PostgreSQL when DATABASE_URL is unset and the process that fetches for it; run by itself it does both on its own, and
+// then needs every permission.
 import { getLogger } from "@logtape/logtape";
 import process from "node:process";
 import { readConfig } from "./config.ts";
+import { readHandover, withHandover } from "./handover.ts";
+import { remoteDocumentFetch } from "./outbound/remote.ts";
 import { startEmbedded } from "./db/embedded.ts";
 import { serveNode } from "./http/node-server.ts";
 import { readTls } from "./http/tls-files.ts";
@@ -17,7 +20,8 @@ const DRAIN_MS = 10_000;
 const logger = getLogger(["berth"]);
 
 async function serve(): Promise<void> {
-  const config = readConfig(process.env);
+  const handed = await readHandover();
+  const config = readConfig(withHandover(process.env, handed));
   await configureLogging(config.logLevel);
   const tls = config.tls === null ? null : await readTls(config.tls);
   const embedded = config.databaseUrl === null
@@ -27,6 +31,7 @@ async function serve(): Promise<void> {
     config: embedded === null ? config : { ...config, ownerUrl: embedded.ownerUrl },
     databaseUrl: config.databaseUrl ?? embedded?.url ?? "",
     resident: true,
+    fetchDocument: handed === null ? undefined : remoteDocumentFetch(handed.fetcher),
   });
   const server = config.behindProxy ? serveDeno() : await serveNode({
     fetch: plane.fetch,
@@ -42,7 +47,10 @@ async function serve(): Promise<void> {
   if (tls === null && !config.behindProxy && config.host !== "localhost" && !isLoopback(config.host)) {
     logger.warning("keys and passwords cross the network in clear: set BERTH_TLS_CERT and BERTH_TLS_KEY", { url });
   }
-  logger.info("listening", { url, database: embedded === null ? "DATABASE_URL" : "embedded" });
+  logger.info("listening", {
+    url,
+    database: embedded === null && handed?.embedded !== true ? "DATABASE_URL" : "embedded",
+  });
 
   function serveDeno() {
     const { hostname, signal } = { hostname: config.host, signal: undefined };
@@ -70,6 +78,8 @@ async function serve(): Promise<void> {
   }
   process.on("SIGTERM", () => void stop(0));
   process.on("SIGINT", () => void stop(0));
+  void handed?.stopped.then(() => stop(0));
+  void handed?.ended.then(() => stop(1));
   void embedded?.ended.then((why) => {
     if (stopping) return;
     logger.error("the embedded PostgreSQL ended", { why });

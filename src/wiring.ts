@@ -30,6 +30,7 @@ import { upkeep } from "./db/upkeep.ts";
 import { examine } from "./doctor/examine.ts";
 import { oneAtATime } from "./doctor/one-visit.ts";
 import type { Peer } from "./http/env.ts";
+import { type DocumentFetch, fetchDocumentHere } from "./outbound/document.ts";
 import { newMetrics } from "./http/metrics.ts";
 import { newApp } from "./http/shell.ts";
 import type { RouteDeps } from "./routes/deps.ts";
@@ -67,6 +68,8 @@ export type WiringOptions = {
   /** Whether the process lives between requests: then it listens for hints and runs the background loop. */
   readonly resident: boolean;
   readonly show?: (text: string) => void;
+  /** How documents of issuers are fetched. Default: in this process, which then needs an open network. */
+  readonly fetchDocument?: DocumentFetch;
 };
 
 /** Migrates, makes the root operator, and builds the app. Throws when the database cannot be used. */
@@ -168,7 +171,13 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   });
   const { stood, ...turns } = createTurns({ db, engine, mint, newId: ports.newId });
   const gate = createGate({
-    credentials: createCredentials({ db, tokens, identity: config.identity, federate }),
+    credentials: createCredentials({
+      db,
+      tokens,
+      identity: config.identity,
+      federate,
+      web: { fetch: options.fetchDocument ?? fetchDocumentHere, allowedPrivate: settings.allowedPrivate },
+    }),
     db,
     firstUse: (cn, key_id) => engine.send({ kind: "cn", id: cn }, { type: "key_used", key_id }),
     used: signals.keyUsed,

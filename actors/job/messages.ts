@@ -16,7 +16,13 @@ export type JobMessage =
   }
   | { readonly type: "claim"; readonly by: string; readonly lease_s: number }
   | { readonly type: "complete"; readonly by: string; readonly result: Json }
-  | { readonly type: "fail"; readonly by: string; readonly reason: string }
+  | {
+    readonly type: "fail";
+    readonly by: string;
+    readonly reason: string;
+    /** What operators read beside the reason; tenants never do. */
+    readonly detail: string | null;
+  }
   | { readonly type: "cancel"; readonly reason: string }
   /** The node confirms that it has applied the tombstone of a job that was taken from it. */
   | { readonly type: "bury"; readonly by: string }

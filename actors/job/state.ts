@@ -28,6 +28,8 @@ type Taken = {
   readonly burial_told_as?: string | null;
   readonly claimed_by: string | null;
   readonly completed_at: Date;
+  /** `{detail}`: what the node says to operators alone. */
+  readonly result?: unknown;
 };
 
 export type JobState =

@@ -116,7 +116,14 @@ function complete(s: On<"in_progress">, m: Msg<"complete">, now: Date): Out<JobS
 function fail(s: On<"in_progress">, m: Msg<"fail">, now: Date): Out<JobState> {
   if (m.by !== s.claimed_by) return refuse(NOT_YOURS);
   return go(
-    { ...s, state: "failed", reason: m.reason, tombstone: false, completed_at: now },
+    {
+      ...s,
+      state: "failed",
+      reason: m.reason,
+      tombstone: false,
+      completed_at: now,
+      ...(m.detail !== null && { result: { detail: m.detail } }),
+    },
     ended(s, { outcome: "failed", reason: m.reason }),
     noted(s, "agent_complete", { outcome: "failed", reason: m.reason }),
   );

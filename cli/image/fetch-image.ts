@@ -111,7 +111,11 @@ async function bringFrom(io: Io, job: Fetch, { part, place }: { part: Part; plac
   }
 }
 
-async function fill(io: Io, { artifact, image }: Fetch, { part, place }: { part: Part; place: Place }): Promise<void> {
+async function fill(
+  io: Io,
+  { artifact, image, source: { reach } }: Fetch,
+  { part, place }: { part: Part; place: Place },
+): Promise<void> {
   const size = artifact.size ?? null;
   if (place.kind === "file") return await copy(place.path, part, size);
   const line = statusLine(io);
@@ -127,7 +131,7 @@ async function fill(io: Io, { artifact, image }: Fetch, { part, place }: { part:
     line.show(`downloading ${imageName(image)}`, `${share}, ${sizeText(Math.max(0, Math.round(rate)))}/s  `);
   };
   try {
-    await transfer(io.world, { url: place.url, part, size, tell });
+    await transfer(io.world, { url: place.url, reach, part, size, tell });
   } finally {
     line.clear();
   }

@@ -1,6 +1,5 @@
 // What this client puts up with from an index and from vendors.
 
-export const REDIRECTS_MAX = 5;
 /** An index of every vendor is below a megabyte. */
 export const INDEX_BYTES_MAX = 64 * 1024 * 1024;
 /** No checksum document, signature or key comes near it. */

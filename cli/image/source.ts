@@ -8,8 +8,10 @@ import { EXIT } from "../kit/exit-code.ts";
 import { Failure, usageFailure } from "../kit/failure.ts";
 import type { Io } from "../kit/io.ts";
 import type { World } from "../kit/world.ts";
+import type { Reach } from "../../src/outbound/connector.ts";
 import { checkedUrl } from "./address.ts";
 import type { Host } from "./host.ts";
+import { reachOf } from "./reach.ts";
 import { DOCUMENT_BYTES_MAX, INDEX_BYTES_MAX } from "./limits.ts";
 import { type Artifact, type Image, imagesOf } from "./model.ts";
 import { getDocument } from "./web.ts";
@@ -18,6 +20,8 @@ import { getDocument } from "./web.ts";
 export type Place = { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
 
 export type Source = {
+  /** Where its images and documents may be fetched from. */
+  readonly reach: Reach;
   /** For messages. */
   readonly name: string;
   /** Every current build. */
@@ -34,12 +38,22 @@ export type Source = {
   places(image: Image, artifact: Artifact): Promise<readonly Place[]>;
 };
 
-/** Throws a Failure when no index is named or it is not there. */
-export async function openSource(host: Host, io: Io, index: string | undefined): Promise<Source> {
+/**
+ * Throws a Failure when no index is named or it is not there.
+ * @param allowed networks beyond public addresses that the control plane's operator allows
+ */
+export async function openSource(
+  host: Host,
+  io: Io,
+  index: string | undefined,
+  allowed: readonly unknown[] = [],
+): Promise<Source> {
   const named = index ?? (io.world.env[host.index_variable] || undefined);
-  if (named === undefined) return urlSource(io.world, await endpointOf(host, io));
-  if (named.startsWith("file:")) return folderSource(io.world, fileURLToPath(named));
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(named) ? urlSource(io.world, named) : folderSource(io.world, resolve(named));
+  if (named === undefined) return urlSource(io.world, await endpointOf(host, io), allowed);
+  if (named.startsWith("file:")) return folderSource(io.world, fileURLToPath(named), allowed);
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(named)
+    ? urlSource(io.world, named, allowed)
+    : folderSource(io.world, resolve(named), allowed);
 }
 
 async function endpointOf(host: Host, io: Io): Promise<string> {
@@ -70,23 +84,26 @@ export function fileName({ locations, arch, format }: Artifact): string {
   return /^[A-Za-z0-9_][A-Za-z0-9._+~-]{0,199}$/.test(last) ? last : `image-${arch}.${format}`;
 }
 
-function urlSource(world: World, address: string): Source {
-  const base = checkedUrl(address, null).href.replace(/\/+$/, "");
+function urlSource(world: World, address: string, allowed: readonly unknown[]): Source {
+  const base = checkedUrl(address).href.replace(/\/+$/, "");
+  const reach = reachOf(world, { named: [base], allowed });
   return withDocuments({
     world,
+    reach,
     name: base,
-    read: (path) => getDocument(world, `${base}/${path}`, { bytes_max: INDEX_BYTES_MAX }),
+    read: (path) => getDocument(world, `${base}/${path}`, { reach, bytes_max: INDEX_BYTES_MAX }),
     kept: async (url, { locations }) => {
       if (!locations.some((location) => location.url.startsWith(`${base}/images/`))) return null;
-      return await getDocument(world, `${base}/${documentPath(url)}`, { bytes_max: DOCUMENT_BYTES_MAX });
+      return await getDocument(world, `${base}/${documentPath(url)}`, { reach, bytes_max: DOCUMENT_BYTES_MAX });
     },
     places: (_image, { locations }) => Promise.resolve(locations.map(({ url }) => ({ kind: "url", url }))),
   });
 }
 
-function folderSource(world: World, folder: string): Source {
+function folderSource(world: World, folder: string, allowed: readonly unknown[]): Source {
   return withDocuments({
     world,
+    reach: reachOf(world, { named: [], allowed }),
     name: folder,
     read: (path) => readCapped(join(folder, path), INDEX_BYTES_MAX),
     kept: (url) => readCapped(join(folder, documentPath(url)), DOCUMENT_BYTES_MAX),
@@ -101,6 +118,7 @@ function folderSource(world: World, folder: string): Source {
 
 type Access = {
   readonly world: World;
+  readonly reach: Reach;
   readonly name: string;
   read(path: string): Promise<Uint8Array | null>;
   /** What a mirror kept of a vendor's document. */
@@ -108,7 +126,7 @@ type Access = {
   places: Source["places"];
 };
 
-function withDocuments({ world, name, read, kept, places }: Access): Source {
+function withDocuments({ world, reach, name, read, kept, places }: Access): Source {
   const documents = new Map<string, Promise<Uint8Array>>();
   const text = async (path: string) => {
     const bytes = await read(path);
@@ -119,11 +137,12 @@ function withDocuments({ world, name, read, kept, places }: Access): Source {
     return found === null ? null : parseJson(found, `${name}: ${path}`);
   };
   const fetched = async (url: string, artifact: Artifact) => {
-    const bytes = await kept(url, artifact) ?? await getDocument(world, url, { bytes_max: DOCUMENT_BYTES_MAX });
+    const bytes = await kept(url, artifact) ?? await getDocument(world, url, { reach, bytes_max: DOCUMENT_BYTES_MAX });
     if (bytes === null) throw new Failure(`${url}: the vendor has it no longer`, EXIT.not_found);
     return bytes;
   };
   return {
+    reach,
     name,
     text,
     json,

@@ -8,16 +8,19 @@ import { Failure } from "../kit/failure.ts";
 import type { World } from "../kit/world.ts";
 import { FIRST_RETRY_MS, IMAGE_BYTES_MAX, PATIENCE, type Patience, RETRY_MS_MAX, TRIES_MAX } from "./limits.ts";
 import type { Part } from "./part.ts";
+import type { Reach } from "../../src/outbound/connector.ts";
 import { get, isTransientStatus, type Reply } from "./web.ts";
 
 export type Transfer = {
   readonly url: string;
+  readonly reach: Reach;
   readonly part: Part;
   /** Bytes of the whole file, or null when nobody said. */
   readonly size: number | null;
   readonly patience?: Patience;
   readonly bytes_max?: number;
   readonly plain_http?: boolean;
+  readonly uniform?: boolean;
   /** Called as bytes come in. */
   readonly tell: (bytes: number, of: number | null) => void;
 };
@@ -45,11 +48,11 @@ export async function transfer(world: World, job: Transfer): Promise<void> {
 
 /** True when the file is whole, false when it has to be asked for again from the start. */
 async function transferOnce(world: World, job: Transfer): Promise<boolean> {
-  const { url, part, size, patience = PATIENCE, plain_http } = job;
+  const { url, reach, part, size, patience = PATIENCE, plain_http, uniform } = job;
   const from = part.bytes();
   if (size !== null && from === size) return true;
   if (size !== null && from > size) await part.restart(null);
-  const reply = await get(world, url, { headers: rangeHeaders(part), patience, plain_http });
+  const reply = await get(world, url, { reach, headers: rangeHeaders(part), patience, plain_http, uniform });
   const end = await beginning(reply, job);
   if (end === "again") {
     await reply.drop();

@@ -1,4 +1,5 @@
-// Downloads from anybody: safe addresses only, each redirect checked again, no credential sent, limits on time and bytes.
+// Downloads from anybody: addresses that the connector lets through, each redirect checked again, no credential sent,
+// limits on time and bytes.
 // An Unreachable may be tried again, any other Failure not.
 import { jitteredMs } from "../kit/backoff.ts";
 import { pause } from "../kit/api.ts";
@@ -6,8 +7,10 @@ import { Unreachable } from "../kit/exchange.ts";
 import { EXIT, exitCodeOfStatus } from "../kit/exit-code.ts";
 import { Failure } from "../kit/failure.ts";
 import type { World } from "../kit/world.ts";
+import { VERSION } from "../version.ts";
 import { checkedUrl } from "./address.ts";
-import { FIRST_RETRY_MS, PATIENCE, type Patience, REDIRECTS_MAX } from "./limits.ts";
+import { FIRST_RETRY_MS, PATIENCE, type Patience } from "./limits.ts";
+import { FetchRefused, type Reach, REDIRECT_STATUSES, REDIRECTS_MAX } from "../../src/outbound/connector.ts";
 import { joinedBytes } from "../../src/pure/joined-bytes.ts";
 
 export type Reply = {
@@ -19,47 +22,52 @@ export type Reply = {
   drop(): Promise<void>;
 };
 export type Asking = {
+  readonly reach: Reach;
   readonly headers?: Readonly<Record<string, string>>;
   readonly patience?: Patience;
   /** Whether http will do: only where the bytes are checked by a digest that came another way. */
   readonly plain_http?: boolean;
+  /** Whether an address that may not be fetched fails as one that does not answer: a tenant must not tell them apart. */
+  readonly uniform?: boolean;
 };
 
-const REDIRECTS = [301, 302, 303, 307, 308];
 const DOCUMENT_TRIES_MAX = 3;
 
 /** Any status; redirects are followed. */
-export async function get(world: World, address: string, asking: Asking = {}): Promise<Reply> {
-  let url = checkedUrl(address, null, asking.plain_http);
+export async function get(world: World, address: string, asking: Asking): Promise<Reply> {
+  let url = checkedUrl(address, asking.plain_http);
   for (let hops = 0;; hops++) {
     const reply = await getOnce(world, url, asking);
-    if (!REDIRECTS.includes(reply.status)) return reply;
+    if (!REDIRECT_STATUSES.includes(reply.status)) return reply;
     await reply.drop();
     if (hops === REDIRECTS_MAX) throw new Failure(`${address}: more than ${REDIRECTS_MAX} redirects`, EXIT.failure);
     const target = reply.headers.get("location") ?? "";
     if (!URL.canParse(target, url)) throw new Failure(`${url} redirects to nowhere`, EXIT.failure);
-    url = checkedUrl(new URL(target, url).href, url, asking.plain_http);
+    url = checkedUrl(new URL(target, url).href, asking.plain_http);
   }
 }
 
-async function getOnce(world: World, url: URL, { headers, patience = PATIENCE }: Asking): Promise<Reply> {
+async function getOnce(world: World, url: URL, asking: Asking): Promise<Reply> {
+  const { reach, headers, patience = PATIENCE, uniform = false } = asking;
   const late = new AbortController();
   const within = async <T>(limit_ms: number, work: () => Promise<T>): Promise<T> => {
     const timer = setTimeout(() => late.abort(new Error(`nothing came for ${limit_ms / 1_000} s`)), limit_ms);
     try {
       return await work();
     } catch (error) {
+      if (error instanceof FetchRefused && !uniform) {
+        throw new Failure(`cannot get ${url}: ${error.message}`, EXIT.failure);
+      }
       throw lost(world, url, late.signal.aborted ? late.signal.reason : error);
     } finally {
       clearTimeout(timer);
     }
   };
   const response = await within(patience.answer_ms, () =>
-    world.fetch(url.href, {
-      method: "GET",
+    world.outbound(url.href, {
+      reach,
       // Compressed on the way, neither its size nor a range of it would be the file's.
-      headers: { accept: "*/*", "accept-encoding": "identity", ...headers },
-      redirect: "manual",
+      headers: { accept: "*/*", "accept-encoding": "identity", "user-agent": `berth/${VERSION}`, ...headers },
       signal: AbortSignal.any([world.signal, late.signal]),
     }));
   return {
@@ -102,11 +110,11 @@ export function isTransientStatus(status: number): boolean {
 export async function getDocument(
   world: World,
   address: string,
-  { bytes_max, patience = PATIENCE }: { bytes_max: number; patience?: Patience },
+  { reach, bytes_max, patience = PATIENCE }: { reach: Reach; bytes_max: number; patience?: Patience },
 ): Promise<Uint8Array | null> {
   for (let tries = 1;; tries++) {
     try {
-      return await getDocumentOnce(world, address, { bytes_max, patience });
+      return await getDocumentOnce(world, address, { reach, bytes_max, patience });
     } catch (error) {
       if (!(error instanceof Unreachable) || tries === DOCUMENT_TRIES_MAX) throw error;
       await pause(world, jitteredMs(FIRST_RETRY_MS * 2 ** tries, world.random()));
@@ -117,10 +125,10 @@ export async function getDocument(
 async function getDocumentOnce(
   world: World,
   address: string,
-  { bytes_max, patience }: { bytes_max: number; patience: Patience },
+  { reach, bytes_max, patience }: { reach: Reach; bytes_max: number; patience: Patience },
 ): Promise<Uint8Array | null> {
   const end_ms = world.monotonicMs() + patience.document_ms;
-  const reply = await get(world, address, { patience });
+  const reply = await get(world, address, { reach, patience });
   if (reply.status !== 200) {
     await reply.drop();
     if (reply.status === 404 || reply.status === 410) return null;

@@ -4,6 +4,7 @@
 import { fstatSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import process from "node:process";
+import type { Outbound } from "../../src/outbound/connector.ts";
 import type { Keyboard } from "./keyboard.ts";
 
 export type Sink = { write(text: string): void; readonly isTTY: boolean; readonly columns: number };
@@ -17,6 +18,8 @@ export type World = {
   /** Aborted by Ctrl-C (and, in the agent, by SIGTERM). */
   readonly signal: AbortSignal;
   fetch(url: string, init: RequestInit): Promise<Response>;
+  /** Fetches an address that somebody else chose: public ones, and what the reach allows. Follows no redirect. */
+  outbound(url: string, outbound: Outbound): Promise<Response>;
   /** Rejects when `signal` aborts. */
   sleepMs(duration_ms: number, signal: AbortSignal): Promise<void>;
   /** Never jumps, unlike the wall clock. */
@@ -42,6 +45,7 @@ export function processWorld(signal: AbortSignal): World {
     home_dir: homedir(),
     signal,
     fetch: (url, init) => fetch(url, init),
+    outbound: async (url, given) => await (await import("../../src/outbound/connector.ts")).fetchOutbound(url, given),
     sleepMs,
     monotonicMs: () => performance.now(),
     wallMs: () => Date.now(),

@@ -1,10 +1,11 @@
-// Images on this node, one file each under its SHA-256. The name appears only after the bytes on the disk were read again
-// and found right; an interrupted download goes on where it was. What a job or a VM uses stays; of the rest only so many
-// bytes are kept, those that were used last.
+// Images on this node, one file each under its SHA-256, and under its tenant's id too unless the image is public: a tenant
+// that names the digest of another tenant's image must fetch bytes of that digest itself, and cannot see that they are
+// here. The name appears only after the bytes on the disk were read again and found right; an interrupted download goes
+// on where it was. What a job or a VM uses stays; of the rest only so many bytes are kept, those that were used last.
 import { mkdir, readdir, rm, stat, statfs, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { Image } from "../../src/contract/image.ts";
-import { isLoopback } from "../image/address.ts";
+import { readRanges } from "../../src/pure/public-address.ts";
 import { hashFile } from "../image/digest.ts";
 import { openPart, type Part, sizeOfFile } from "../image/part.ts";
 import { transfer } from "../image/transfer.ts";
@@ -19,10 +20,29 @@ export type ImageCache = {
   release(agent: Agent, job_id: string): Promise<void>;
 };
 
-export type Use = { readonly job_id: string; readonly tell: (percent: number) => void };
+export type Use = {
+  readonly job_id: string;
+  /** For whom: another tenant's private copy is not used. */
+  readonly tenant_id: string;
+  /** Networks beyond public addresses: the setting `fetch.allowed_private`. */
+  readonly allowed_private: readonly unknown[];
+  readonly tell: (percent: number) => void;
+};
+
+/** All that a tenant learns of a failed fetch, so that images cannot be used to explore the network of the nodes. */
+export const NOT_FETCHED =
+  "the image could not be fetched: its source_url must be public and serve size_bytes bytes that have its sha256";
+
+/** The tenant sees the message; the detail is for the operators. */
+export class NotFetched extends Failure {
+  constructor(readonly detail: string) {
+    super(NOT_FETCHED, EXIT.failure);
+  }
+}
 
 /** Something of an image that takes room: its file, or an interrupted download of it. */
 type Kept = {
+  readonly name: string;
   readonly sha256: string;
   readonly path: string;
   readonly bytes: number;
@@ -44,21 +64,21 @@ export function createImageCache(
     return done;
   }
 
-  async function ensure(agent: Agent, image: Image, tell: Use["tell"]): Promise<string> {
-    const path = join(folder, image.sha256);
+  async function ensure(agent: Agent, image: Image, use: Use): Promise<string> {
+    const path = join(folder, nameOf(image, use));
     await mkdir(folder, { recursive: true });
-    if (await sizeOfFile(path) === null) await download(agent, image, { path, tell });
+    if (await sizeOfFile(path) === null) await download(agent, image, { path, use });
     const now = new Date();
     await utimes(path, now, now);
     return path;
   }
 
-  async function download(agent: Agent, image: Image, { path, tell }: Place): Promise<void> {
-    const url = addressOf(agent, image);
+  async function download(agent: Agent, image: Image, { path, use }: Place): Promise<void> {
+    const url = addressOf(image);
     const part = await openPart(path, { identity: `sha256 ${image.sha256}`, vetted: true });
     try {
       await makeSpace(agent, image.size_bytes - part.bytes());
-      await fill(agent, image, { part, url, tell });
+      await fill(agent, image, { part, url, use });
       await part.finish();
     } catch (error) {
       await part.leave();
@@ -75,28 +95,34 @@ export function createImageCache(
     if (free < bytes) throw new Failure(`${folder} has room for ${free} bytes, ${bytes} are needed`, EXIT.failure);
   }
 
-  function isUsed({ driver }: Agent, sha256: string): boolean {
-    return [...used.values()].some((images) => images.has(sha256)) || driver.vms.usesImage(sha256);
+  function isUsed({ driver }: Agent, { name, sha256 }: Kept): boolean {
+    return [...used.values()].some((images) => images.has(name)) || driver.vms.usesImage(sha256);
   }
 
   /** The one that was used longest ago first. */
   async function unused(agent: Agent): Promise<Kept[]> {
     const all = await Promise.all((await readdir(folder)).map((name) => look(join(folder, name), name)));
-    return all.filter((each) => each !== null).filter(({ sha256 }) => !isUsed(agent, sha256))
+    return all.filter((each) => each !== null).filter((each) => !isUsed(agent, each))
       .sort((a, b) => a.used_at - b.used_at);
   }
 
   /** Unless a job has begun to use it meanwhile. */
-  async function evict(agent: Agent, { sha256, path }: Kept): Promise<void> {
-    await inTurn(sha256, async () => {
-      if (!isUsed(agent, sha256)) await rm(path, { recursive: true, force: true });
+  async function evict(agent: Agent, kept: Kept): Promise<void> {
+    await inTurn(kept.name, async () => {
+      if (!isUsed(agent, kept)) await rm(kept.path, { recursive: true, force: true });
     });
   }
 
   return {
-    fetch: (agent, image, { job_id, tell }) => {
-      used.set(job_id, (used.get(job_id) ?? new Set()).add(image.sha256));
-      return inTurn(image.sha256, () => ensure(agent, image, tell));
+    fetch: async (agent, image, use) => {
+      const name = nameOf(image, use);
+      used.set(use.job_id, (used.get(use.job_id) ?? new Set()).add(name));
+      try {
+        return await inTurn(name, () => ensure(agent, image, use));
+      } catch (error) {
+        if (agent.world.signal.aborted) throw error;
+        throw new NotFetched((error as Error).message);
+      }
     },
     release: async (agent, job_id) => {
       if (!used.delete(job_id)) return;
@@ -120,25 +146,34 @@ async function freeBytes(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
-type Place = { readonly path: string; readonly tell: (percent: number) => void };
+type Place = { readonly path: string; readonly use: Use };
+
+function nameOf({ sha256, scope }: Image, { tenant_id }: Use): string {
+  return scope.kind === "public" ? sha256 : `${sha256}.${tenant_id.toLowerCase()}`;
+}
+
+const SHA256_CHARS = 64;
+const IMAGE_NAME = /^([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)$/;
+const PART_NAME = /^\.([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)\.[0-9]+\.part$/;
 
 /** Null for what is of no image, or is gone again. */
 async function look(path: string, name: string): Promise<Kept | null> {
-  const sha256 = /^(?:([0-9a-f]{64})|\.([0-9a-f]{64})\.[0-9]+\.part)$/.exec(name)?.slice(1).find((each) => each);
+  const of = (IMAGE_NAME.exec(name) ?? PART_NAME.exec(name))?.[1];
   const found = await stat(path).catch(() => null);
-  if (sha256 === undefined || found === null) return null;
+  if (of === undefined || found === null) return null;
   const content = found.isDirectory() ? await stat(join(path, "content")).catch(() => null) : found;
-  return { sha256, path, bytes: content?.size ?? 0, used_at: found.mtimeMs };
+  return { name: of, sha256: of.slice(0, SHA256_CHARS), path, bytes: content?.size ?? 0, used_at: found.mtimeMs };
 }
 
 async function fill(
   { world }: Agent,
   image: Image,
-  { part, url, tell }: { readonly part: Part; readonly url: string; readonly tell: (percent: number) => void },
+  { part, url, use }: { readonly part: Part; readonly url: string; readonly use: Use },
 ): Promise<void> {
   for (;;) {
-    const share = (bytes: number) => tell(Math.min(100, Math.floor(bytes * 100 / image.size_bytes)));
-    await transfer(world, { url, part, size: image.size_bytes, tell: share, plain_http: true });
+    const tell = (bytes: number) => use.tell(Math.min(100, Math.floor(bytes * 100 / image.size_bytes)));
+    const reach = { allowed: readRanges(use.allowed_private) };
+    await transfer(world, { url, reach, part, size: image.size_bytes, tell, plain_http: true, uniform: true });
     const { sha256 } = await hashFile(world, part.path, { algorithms: ["sha256"] });
     if (sha256 === image.sha256) return;
     const was_pieced = part.isPieced();
@@ -148,11 +183,7 @@ async function fill(
   }
 }
 
-/** A tenant may name any address, so the services of this machine are out of reach, except beside a laboratory's server. */
-function addressOf({ link }: Agent, { source_url }: Image): string {
+function addressOf({ source_url }: Image): string {
   if (source_url === null) throw new Failure("the image has no source_url to fetch it from", EXIT.failure);
-  if (isLoopback(new URL(source_url)) && !isLoopback(new URL(link.endpoint))) {
-    throw new Failure(`${source_url}: images are not fetched from this machine`, EXIT.failure);
-  }
   return source_url;
 }

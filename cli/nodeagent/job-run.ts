@@ -1,10 +1,11 @@
 // One job from its claim to the end that the server has taken.
+import type { AgentConfig } from "../../src/contract/agent.ts";
 import type { Blueprint, Job, JobEndBody, JobProgressBody } from "../../src/contract/job.ts";
 import { JOB_REASON_CHARS_MAX } from "../../src/contract/limits.ts";
 import type { Call } from "../kit/exchange.ts";
 import { plainText } from "../kit/plain-text.ts";
 import { type Agent, KeyRefused, log, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
-import type { ImageCache } from "./image-cache.ts";
+import { type ImageCache, NotFetched } from "./image-cache.ts";
 import type { Journal } from "./journal.ts";
 import { type Kitchen, RECIPES } from "./recipes.ts";
 import { PowerLost } from "./power-lost.ts";
@@ -43,10 +44,12 @@ async function carryOut(place: Workplace, job: Job): Promise<JobEndBody> {
   const { agent } = place;
   const progress = createProgress(place, job);
   let blueprint: Promise<Blueprint> | undefined;
+  let allowed_private: Promise<readonly unknown[]> | undefined;
   const kitchen: Kitchen = {
     ...place,
     job,
     blueprint: () => blueprint ??= fetchBlueprint(place, job),
+    allowedPrivate: () => allowed_private ??= readAllowedPrivate(place),
     tell: progress.tell,
   };
   const recipe = RECIPES[job.kind.kind];
@@ -66,8 +69,11 @@ async function carryOut(place: Workplace, job: Job): Promise<JobEndBody> {
   } catch (error) {
     if (isEndOfAgent(agent, error) || error instanceof JobOver) throw error;
     await untilUndone(agent, job);
-    const reason = plainText(`${at}: ${(error as Error).message}`).slice(0, JOB_REASON_CHARS_MAX);
-    return { outcome: { kind: "failed", reason } };
+    const text = (message: string) => plainText(`${at}: ${message}`).slice(0, JOB_REASON_CHARS_MAX);
+    const reason = text((error as Error).message);
+    if (!(error instanceof NotFetched)) return { outcome: { kind: "failed", reason } };
+    log(agent, `job ${job.id} (${job.kind.kind}): ${text(error.detail)}`);
+    return { outcome: { kind: "failed", reason, detail: text(error.detail) } };
   } finally {
     await progress.settled();
     await place.images.release(agent, job.id);
@@ -96,6 +102,12 @@ export async function untilUndone(agent: Agent, job: Job): Promise<void> {
 
 async function fetchBlueprint(place: Workplace, job: Job): Promise<Blueprint> {
   return await ask(place, { method: "GET", path: `/v1/agent/jobs/${job.id}/blueprint` }) as Blueprint;
+}
+
+/** A server of an older version names none: then public addresses alone are fetched. */
+async function readAllowedPrivate(place: Workplace): Promise<readonly unknown[]> {
+  const config = await ask(place, { method: "GET", path: "/v1/agent/config" }) as Partial<AgentConfig>;
+  return Array.isArray(config.fetch_allowed_private) ? config.fetch_allowed_private : [];
 }
 
 /** A job that is over already is as good as taken. */

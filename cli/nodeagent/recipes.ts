@@ -14,6 +14,8 @@ export type Kitchen = {
   readonly images: ImageCache;
   /** Fetched when a step first asks for it. */
   blueprint(): Promise<Blueprint>;
+  /** The setting `fetch.allowed_private`, read from the control plane now. */
+  allowedPrivate(): Promise<readonly unknown[]>;
   tell(step: string, percent: number | null): void;
 };
 
@@ -67,18 +69,28 @@ export const STEP_NAMES: readonly string[] = Object.entries(RECIPES).flatMap(([k
 );
 
 async function fetchImage(k: Kitchen): Promise<void> {
-  const { image } = await planned(k);
+  const { image, instance } = await planned(k);
   const { platform_version } = await k.agent.driver.capacity();
   const oldest = image.compatibility?.min_platform;
   if (oldest !== undefined && platform_version < oldest) {
     throw new Failure(`the image needs platform ${oldest}, this node runs ${platform_version}`, EXIT.failure);
   }
-  await k.images.fetch(k.agent, image, { job_id: k.job.id, tell: (percent) => k.tell("image", percent) });
+  await k.images.fetch(k.agent, image, {
+    job_id: k.job.id,
+    tenant_id: instance.tenant_id,
+    allowed_private: await k.allowedPrivate(),
+    tell: (percent) => k.tell("image", percent),
+  });
 }
 
 async function vmPlan(k: Kitchen): Promise<VmPlan> {
   const { image, instance, blueprint } = await planned(k);
-  const image_path = await k.images.fetch(k.agent, image, { job_id: k.job.id, tell: () => {} });
+  const image_path = await k.images.fetch(k.agent, image, {
+    job_id: k.job.id,
+    tenant_id: instance.tenant_id,
+    allowed_private: await k.allowedPrivate(),
+    tell: () => {},
+  });
   return { ...blueprint, instance, image_path };
 }
 

@@ -6,7 +6,7 @@ import { TOKEN_CHARS_MAX } from "../contract/limits.ts";
 import type { Db } from "../db/pool.ts";
 import { parseApiKey } from "../pure/api-key.ts";
 import { createApiKeyCredential } from "./api-key-credential.ts";
-import { createIssuerKeys } from "./issuer.ts";
+import { createIssuerKeys, type IssuerWeb } from "./issuer.ts";
 import { createIssuerCredential, type IssuerOptions } from "./issuer-credential.ts";
 import type { Principal } from "./principal.ts";
 import { createSessionCredential } from "./session-credential.ts";
@@ -18,15 +18,16 @@ export type Credential = { readonly principal: Principal; readonly pending: bool
 export type CredentialOptions = Pick<IssuerOptions, "identity" | "federate"> & {
   readonly db: Db;
   readonly tokens: SessionTokens;
+  readonly web: Omit<IssuerWeb, "identity">;
 };
 
 const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** Reads credentials of one process. */
-export function createCredentials({ db, tokens, identity, federate }: CredentialOptions) {
+export function createCredentials({ db, tokens, identity, federate, web }: CredentialOptions) {
   const ofApiKey = createApiKeyCredential(db);
   const ofSession = createSessionCredential(db, tokens);
-  const ofIssuer = createIssuerCredential({ db, keys: createIssuerKeys(), identity, federate });
+  const ofIssuer = createIssuerCredential({ db, keys: createIssuerKeys({ ...web, identity }), identity, federate });
 
   /** Anonymous without a header; null for a header that proves nothing. A database or an issuer that fails throws. */
   return async function credential(header: string | undefined): Promise<Credential | null> {

@@ -10,6 +10,7 @@ import {
   JWKS_CACHE_S,
   JWKS_COOLDOWN_S,
 } from "../contract/limits.ts";
+import type { DocumentFetch } from "../outbound/document.ts";
 import { mayFollow } from "./issuer-url.ts";
 
 /** The issuer does not answer, or not what it should. The text is for the log. */
@@ -31,8 +32,17 @@ const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 export type IssuerKeys = ReturnType<typeof createIssuerKeys>;
 
+/** How the documents of issuers are fetched: their addresses are chosen by others, a tenant's or an issuer's. */
+export type IssuerWeb = {
+  readonly fetch: DocumentFetch;
+  /** The setting `fetch.allowed_private`, as it is now. */
+  readonly allowedPrivate: () => Promise<readonly string[]>;
+  /** The identity service of the operator's own configuration. */
+  readonly identity: Issuer | null;
+};
+
 /** `clock_ms` is monotonic and only measures how long keys are kept. */
-export function createIssuerKeys(clock_ms: () => number = () => performance.now()) {
+export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => performance.now()) {
   const entries = new Map<string, Entry>();
   const age_s = (at_ms: number) => (clock_ms() - at_ms) / 1_000;
 
@@ -66,7 +76,7 @@ export function createIssuerKeys(clock_ms: () => number = () => performance.now(
       throw new IssuerUnavailable(`${issuer.issuer} failed a moment ago`);
     }
     forgetOld();
-    entry.reading ??= readKeys(issuer).then(
+    entry.reading ??= readKeys(web, issuer).then(
       (find) => {
         entry.failed_at_ms = null;
         return entry.keys = { read_at_ms: clock_ms(), find };
@@ -90,14 +100,15 @@ export function createIssuerKeys(clock_ms: () => number = () => performance.now(
   return { verify };
 }
 
-async function readKeys({ issuer, jwks_url }: Issuer): Promise<Keys["find"]> {
-  const url = jwks_url ?? await discover(issuer);
-  return createLocalJWKSet(KeySet.parse(await fetchJson(url)));
+async function readKeys(web: IssuerWeb, { issuer, jwks_url }: Issuer): Promise<Keys["find"]> {
+  const own = web.identity?.issuer === issuer ? [issuer, web.identity.jwks_url ?? issuer] : [];
+  const url = jwks_url ?? await discover(web, issuer, own);
+  return createLocalJWKSet(KeySet.parse(await fetchJson(web, url, own)));
 }
 
-async function discover(issuer: string): Promise<string> {
+async function discover(web: IssuerWeb, issuer: string, named: readonly string[]): Promise<string> {
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const found = Discovery.parse(await fetchJson(url));
+  const found = Discovery.parse(await fetchJson(web, url, named));
   if (found.issuer !== issuer) throw new Error(`the document at ${url} is of another issuer`);
   if (!mayFollow(issuer, found.jwks_uri)) {
     throw new Error(`the document at ${url} names keys at an address not allowed`);
@@ -105,16 +116,20 @@ async function discover(issuer: string): Promise<string> {
   return found.jwks_uri;
 }
 
-async function fetchJson(url: string): Promise<unknown> {
-  const signal = AbortSignal.timeout(ISSUER_ANSWER_MS);
-  const response = await fetch(url, { headers: { accept: "application/json" }, redirect: "error", signal });
-  const bytes: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of response.body ?? []) {
-    length += part.length;
-    if (length > ISSUER_BYTES_MAX) throw new Error(`${url} answered more than ${ISSUER_BYTES_MAX} bytes`);
-    bytes.push(part);
-  }
-  if (response.status !== 200) throw new Error(`${url} answered ${response.status}`);
-  return JSON.parse(Buffer.concat(bytes).toString("utf8"));
+/** @param named URLs of the operator's configuration, whose origins may be private */
+async function fetchJson(
+  { fetch, allowedPrivate }: IssuerWeb,
+  url: string,
+  named: readonly string[],
+): Promise<unknown> {
+  const allowed = await allowedPrivate();
+  const { status, text } = await fetch({
+    url,
+    allowed,
+    named,
+    bytes_max: ISSUER_BYTES_MAX,
+    total_ms: ISSUER_ANSWER_MS,
+  });
+  if (status !== 200) throw new Error(`${url} answered ${status}`);
+  return JSON.parse(text);
 }

@@ -52,6 +52,11 @@ function parse(text: string): Uint8Array | null {
   return bytes !== null && bytes.length >= SECRET_BYTES ? bytes : null;
 }
 
+/** The secret that is kept beside an embedded database, made on the first start, as BERTH_SECRET_KEY takes it. */
+export async function secretOfFolder(dataDir: string): Promise<string> {
+  return Buffer.from(await fromFile(dataDir)).toString("hex");
+}
+
 async function fromFile(dataDir: string): Promise<Uint8Array> {
   const path = join(dataDir, "secret-key");
   const text = await readFile(path, "utf8").catch((error) => {

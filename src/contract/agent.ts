@@ -86,6 +86,9 @@ export const AgentConfig = z.object({
   admin_ip: z.string().nullable().describe(
     "What operators reach the node by; the agent reports another one when it has it",
   ),
+  fetch_allowed_private: z.array(z.string()).describe(
+    "Networks beyond public addresses from which the node may fetch images: fetch.allowed_private",
+  ),
 });
 export type AgentConfig = z.infer<typeof AgentConfig>;
 

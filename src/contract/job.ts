@@ -68,7 +68,13 @@ export type HeartbeatBody = z.input<typeof HeartbeatBody>;
 /** How a job ended. */
 export const JobOutcome = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("completed") }),
-  z.object({ kind: z.literal("failed"), reason: z.string().max(JOB_REASON_CHARS_MAX) }),
+  z.object({
+    kind: z.literal("failed"),
+    reason: z.string().max(JOB_REASON_CHARS_MAX).describe("Shown to the tenant whose instance it is about"),
+    detail: z.string().max(JOB_REASON_CHARS_MAX).nullish().describe(
+      "For operators alone: shown as result.detail of the job",
+    ),
+  }),
 ]);
 export type JobOutcome = z.infer<typeof JobOutcome>;
 /** The end of a job. `result` is what the operation that waits for it goes on with. */

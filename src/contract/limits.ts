@@ -171,6 +171,8 @@ export const TOKEN_LEEWAY_S = 30;
 export const SUBJECT_CHARS_MAX = 255;
 /** Our decision: a token that names an unknown key makes us read an issuer's keys again at most this often. */
 export const JWKS_COOLDOWN_S = 30;
+/** Our decision: networks in `fetch.allowed_private`; more is a mistake, and every fetch compares with each. */
+export const FETCH_RANGES_MAX = 100;
 /** Our decision: how long an issuer may take, how much it may say, and how long it is left alone when it fails. */
 export const ISSUER_ANSWER_MS = 5_000;
 export const ISSUER_BYTES_MAX = 262_144;

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { PLACEMENT_PROFILES_DEFAULT, PlacementProfiles } from "./placement-profiles.ts";
 import {
+  FETCH_RANGES_MAX,
   INSTANCE_CREATE_WAIT_S,
   JOB_LEASE_S,
   RESERVOIR_ENABLED_DEFAULT,
@@ -145,6 +146,14 @@ export const SETTINGS = {
     default: [],
     restart_required: false,
     description: "OpenSSH public keys that may log in as root on every node",
+  },
+  "fetch.allowed_private": {
+    schema: z.array(z.union([z.cidrv4(), z.cidrv6()], { error: "must be a network such as 10.20.0.0/16 or fd00::/8" }))
+      .max(FETCH_RANGES_MAX),
+    default: [],
+    restart_required: false,
+    description: "Networks beyond public addresses from which nodes, the server and opsctl may fetch images, indexes " +
+      "and keys of issuers; [] is public addresses only",
   },
 } as const satisfies Readonly<Record<string, Definition>>;
 

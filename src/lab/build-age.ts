@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-const SOURCES = ["cli", "src/contract", "src/pure", "package.json"];
+const SOURCES = ["cli", "src/contract", "src/outbound", "src/pure", "package.json"];
 export const EXECUTABLES = ["opsctl", "tenantctl", "nodeagent"];
 
 /** Milliseconds since 1970 of the newest source; the clock of the file system. */

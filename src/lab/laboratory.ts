@@ -46,6 +46,8 @@ export async function startLaboratory(options: LaboratoryOptions): Promise<Labor
       BERTH_DATA_DIR: options.dataDir,
       BERTH_ROOT_KEY: options.rootKey,
       BERTH_LAB: "1",
+      // The laboratory's images are on this machine, which no node and no server may fetch from otherwise.
+      BERTH_FETCH_ALLOWED_PRIVATE: '["127.0.0.0/8"]',
       BERTH_LAB_NODES: String(options.nodes),
     },
     // Ctrl-C reaches us; the server hears of it from us, once.

@@ -127,7 +127,7 @@ export function agentJobRoutes(app: App, deps: RouteDeps): void {
       { kind: "job", id: job_id },
       end.kind === "completed"
         ? { type: "complete", by, result: result ?? null }
-        : { type: "fail", by, reason: end.reason },
+        : { type: "fail", by, reason: end.reason, detail: end.detail ?? null },
     );
     return await told(c, job_id, outcome.ok ? null : outcome.fault);
   });

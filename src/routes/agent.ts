@@ -97,6 +97,7 @@ export function agentRoutes(app: App, deps: RouteDeps): void {
       root_authorized_keys: await deps.settings.rootAuthorizedKeys(),
       state: row.state,
       admin_ip: row.admin_ip,
+      fetch_allowed_private: await deps.settings.allowedPrivate(),
     }, 200);
   });
 }

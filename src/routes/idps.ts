@@ -8,6 +8,7 @@ import { Uuid } from "../contract/common.ts";
 import { badRequest, conflict, NOT_FOUND } from "../contract/fault.ts";
 import { Idp, IdpBody } from "../contract/identity.ts";
 import { faultResponse } from "../http/fault-status.ts";
+import { isLiterallyPrivate, PUBLIC_RULE, readRanges } from "../pure/public-address.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 
@@ -37,7 +38,9 @@ export function idpRoutes(app: App, deps: RouteDeps): void {
     summary: "Set or replace the identity provider of a tenant",
     description:
       "Its tokens (RS256, ES256 or EdDSA, for the audience or the client) are accepted from now on; whoever " +
-      "they name is a member of the tenant. The issuer is not asked now: its OpenID discovery is read with the first token.",
+      "they name is a member of the tenant. The issuer is not asked now: its OpenID discovery is read with the first token, from a public address " +
+      "or one that the setting `fetch.allowed_private` names, without redirects. 400 for an `issuer_url` whose host is a " +
+      "private address.",
     ...rights(deps, "TenantIdpSet", atTenant),
     request: { params, body: jsonBody(IdpBody) },
     responses: answersCreated(Idp, "The identity provider, without its secret"),
@@ -46,6 +49,10 @@ export function idpRoutes(app: App, deps: RouteDeps): void {
     const { tenant_id } = c.req.valid("param");
     const { issuer_url, client_id, client_secret, audience } = c.req.valid("json");
     if (!isIssuerUrl(issuer_url)) return faultResponse(c, badRequest(`issuer_url: ${ISSUER_URL_RULE}`));
+    const allowed = readRanges(await deps.settings.allowedPrivate());
+    if (isLiterallyPrivate(new URL(issuer_url), allowed)) {
+      return faultResponse(c, badRequest(`issuer_url: ${PUBLIC_RULE}`));
+    }
     const turn = await deps.turn(c);
     if (isFault(turn)) return faultResponse(c, turn);
     if (issuer_url === deps.identity_issuer) return faultResponse(c, TAKEN);

@@ -11,6 +11,7 @@ import type { ScopeColumns } from "../contract/scope.ts";
 import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
+import { isLiterallyPrivate, PUBLIC_RULE, readRanges } from "../pure/public-address.ts";
 import { scopedId } from "../pure/scope.ts";
 import { isUuid5 } from "../pure/uuid5.ts";
 import { answers, answersCreated, answersNothing, jsonBody, openRights, rights, wholeList } from "./answer.ts";
@@ -22,8 +23,11 @@ const path = "/v1/images/{image_id}";
 const params = z.object({ image_id: Uuid });
 const atImage = atScoped("image", "image_id");
 const ABOUT =
-  "The bytes stay at `source_url`; the control plane never fetches them. 409 when the scope has an image of " +
-  "that name, or the id is there.";
+  "The bytes stay at `source_url`; the control plane never fetches them. Nodes fetch them from public addresses, and from " +
+  "those that the setting `fetch.allowed_private` names: each redirect (at most 3) and each resolution of a name is " +
+  "checked, and a node connects to the address that it checked. A node keeps a copy of an image that is not public for " +
+  "one tenant alone. 400 for a `source_url` whose host is a private address. 409 when the scope has an image of that " +
+  "name, or the id is there.";
 
 export function imageRoutes(app: App, deps: RouteDeps): void {
   const listPublicRoute = createRoute({
@@ -144,6 +148,8 @@ type Wanted = {
 
 async function make(c: Ctx, { deps, scope, body }: Wanted) {
   const { id: given, version: os_version, compatibility, source_url, ...rest } = body;
+  const literal = await sourceFault(deps, source_url ?? null);
+  if (literal !== null) return { ok: false, fault: literal } as const;
   const id = idOf(given, scopedId(scope, body.sha256), scope.scope_kind);
   if (typeof id !== "string") return { ok: false, fault: id } as const;
   const turn = await deps.turn(c);
@@ -158,6 +164,13 @@ async function make(c: Ctx, { deps, scope, body }: Wanted) {
     source_url: source_url ?? null,
     compatibility: compatibility ? withoutNull(compatibility) : null,
   }, turn);
+}
+
+/** The 400 for an address that no node would fetch. A name is checked by the node, each time that it fetches. */
+async function sourceFault(deps: RouteDeps, source_url: string | null): Promise<Fault | null> {
+  if (source_url === null) return null;
+  const allowed = readRanges(await deps.settings.allowedPrivate());
+  return isLiterallyPrivate(new URL(source_url), allowed) ? badRequest(`source_url: ${PUBLIC_RULE}`) : null;
 }
 
 /** Nobody takes the id that follows from the bytes and the scope of somebody else. */

@@ -55,6 +55,11 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     return viewOf("cn.root_authorized_keys", await storedSettings(kysely)).value as string[];
   }
 
+  /** CIDRs beyond public addresses that may be fetched on behalf of others. */
+  async function allowedPrivate(): Promise<string[]> {
+    return viewOf("fetch.allowed_private", await storedSettings(kysely)).value as string[];
+  }
+
   /** The weights by which nodes are compared, and how long a summary of a node's load counts. */
   async function placement(): Promise<{ profile: Profile; load_stale_s: number }> {
     const stored = await storedSettings(kysely);
@@ -79,6 +84,7 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     get,
     reservoir,
     rootAuthorizedKeys,
+    allowedPrivate,
     instanceWaitS,
     loadIntervalS,
     placement,

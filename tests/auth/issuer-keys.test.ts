@@ -1,6 +1,7 @@
 // How the keys of an issuer are found, kept and read again: document 4, 2.3 (cached 300 s; a failure is an error).
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createIssuerKeys, IssuerUnavailable } from "../../src/auth/issuer.ts";
+import { fetchDocumentHere } from "../../src/outbound/document.ts";
 import { ISSUER_BYTES_MAX, ISSUER_PAUSE_S, JWKS_CACHE_S, JWKS_COOLDOWN_S } from "../../src/contract/limits.ts";
 import { type LocalIssuer, openLocalIssuer } from "./local-issuer.ts";
 
@@ -10,7 +11,8 @@ let keys: ReturnType<typeof createIssuerKeys>;
 
 beforeEach(async () => {
   clock_s = 0;
-  keys = createIssuerKeys(() => clock_s * 1_000);
+  const web = { fetch: fetchDocumentHere, allowedPrivate: () => Promise.resolve(["127.0.0.0/8"]), identity: null };
+  keys = createIssuerKeys(web, () => clock_s * 1_000);
   issuer = await openLocalIssuer(() => Promise.resolve(0));
 });
 afterEach(() => issuer.close());

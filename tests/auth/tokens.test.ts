@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { createHmac, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { derive } from "../../src/auth/seal.ts";
+import { LOOPBACK_ALLOWED } from "../harness/loopback.ts";
 import { okOf, openTestPlane, ROOT_KEY, SECRET_KEY, type TestPlane } from "../harness/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { type LocalIssuer, openLocalIssuer } from "./local-issuer.ts";
@@ -29,6 +30,7 @@ beforeAll(async () => {
   ofTenant = await openLocalIssuer(now_ms);
   t = await openTestPlane({
     env: {
+      ...LOOPBACK_ALLOWED,
       BERTH_LOGIN_PER_MINUTE: "1000000",
       BERTH_IDENTITY_ISSUER: identity.issuer,
       BERTH_IDENTITY_AUDIENCE: AUDIENCE,

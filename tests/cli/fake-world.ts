@@ -1,4 +1,5 @@
 // A world for one command: no network, no clock, no terminal, a home folder of its own. Answers come from `answer`.
+import { fetchOutbound } from "../../src/outbound/connector.ts";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,6 +78,7 @@ export function fakeWorld(options: FakeOptions = {}): FakeWorld {
       const status = told.status ?? 200;
       return new Response(status === 204 ? null : text, { status, headers: told.headers ?? {} });
     },
+    outbound: fetchOutbound,
     sleepMs: (duration_ms, signal) => {
       slept_ms.push(duration_ms);
       return clock.sleep(duration_ms, signal);

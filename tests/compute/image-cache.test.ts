@@ -81,9 +81,9 @@ function newImage(): Served {
   return image;
 }
 
+const use = { tenant_id: randomUUID(), allowed_private: ["127.0.0.0/8"], tell: () => {} };
 const keeping = (image_bytes_max: number) => createImageCache({ ...agent, image_bytes_max });
-const fetchFor = (cache: ImageCache, job_id: string, image: Served) =>
-  cache.fetch(agent, image, { job_id, tell: () => {} });
+const fetchFor = (cache: ImageCache, job_id: string, image: Served) => cache.fetch(agent, image, { ...use, job_id });
 const kept = async () => (await readdir(join(agent.state_dir, "images"))).sort();
 const named = (...images: readonly Served[]) => images.map(({ sha256 }) => sha256).sort();
 
@@ -128,7 +128,7 @@ test("a download that goes on is not taken away, and its image is there at its e
   gates.set(slow.sha256, new Promise((resolve) => open = resolve));
   let begun = () => {};
   const has_begun = new Promise<void>((resolve) => begun = resolve);
-  const fetched = cache.fetch(agent, slow, { job_id: "slow", tell: () => begun() });
+  const fetched = cache.fetch(agent, slow, { ...use, job_id: "slow", tell: () => begun() });
   await has_begun;
   await fetchFor(cache, "other", other);
   await cache.release(agent, "other");
@@ -147,7 +147,7 @@ test("what is left of a download that was given up takes room like an image, and
   let open = () => {};
   gates.set(image.sha256, new Promise((resolve) => open = resolve));
   const stopped = { ...agent, world: { ...agent.world, signal: stop.signal } };
-  const fetched = cache.fetch(stopped, image, { job_id: "one", tell: () => stop.abort() });
+  const fetched = cache.fetch(stopped, image, { ...use, job_id: "one", tell: () => stop.abort() });
   await expect(fetched).rejects.toThrow();
   open();
   expect((await kept())[0]).toContain(`.${image.sha256}.`);

@@ -12,6 +12,7 @@ import { serverOf } from "../cli/at-plane.ts";
 import { ENDPOINT, type FakeWorld, fakeWorld } from "../cli/fake-world.ts";
 import { CONTENT, hexOf, IMAGE_PATH, pattern, startVendor, SUMS_PATH, type Vendor } from "../cli/image/vendor.ts";
 import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { LOOPBACK_ALLOWED } from "../harness/loopback.ts";
 import { insertInstance } from "../harness/instance-row.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
@@ -19,7 +20,7 @@ let t: TestPlane;
 let acme: TestTenant;
 let vendor: Vendor;
 beforeAll(async () => {
-  t = await openTestPlane();
+  t = await openTestPlane({ env: LOOPBACK_ALLOWED });
   acme = await openTenant(t, "acme");
 });
 afterAll(() => t.close());

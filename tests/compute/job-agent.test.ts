@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { type Ground, imageBody, makeInstance, openGround } from "./ground.ts";
+import { NOT_FETCHED } from "../../cli/nodeagent/image-cache.ts";
 import { type ImageServer, serveImage } from "./image-server.ts";
 import { enqueue, type JobNode, showJob } from "./jobs.ts";
 import { type Call, type Machine, type RunningAgent, simulatedMachine } from "./node-agent.ts";
@@ -137,7 +138,7 @@ describe("images", () => {
     await Promise.all([makeInstance(g), makeInstance(g), makeInstance(g)].map(async (made) => okOf(await made)));
     okOf(await makeInstance(g));
     expect(images.asked).toHaveLength(1);
-    expect(await readdir(join(machine.state_dir, "images"))).toEqual([images.sha256]);
+    expect(await readdir(join(machine.state_dir, "images"))).toEqual([`${images.sha256}.${g.tenant_id}`]);
   });
 
   test("a download that breaks off goes on where it was", async () => {
@@ -149,7 +150,7 @@ describe("images", () => {
     expect(images.asked.at(-1)).toMatch(/^bytes=[1-9][0-9]*-$/);
   });
 
-  test("bytes with another SHA-256 are not used: the reason is told, and nothing is left", async () => {
+  test("bytes with another SHA-256 are not used: the tenant reads one sentence, the operator the reason, and nothing is left", async () => {
     start();
     await known();
     const path = `/v1/tenants/${g.tenant_id}/images`;
@@ -157,7 +158,12 @@ describe("images", () => {
     const image_id = okOf(await g.call("POST", path, { body: wrong })).id;
     const answer = await makeInstance(g, { image_id });
     expect(answer.status).toBe(502);
-    expect(answer.body.message).toContain(`has the SHA-256 ${images.sha256}`);
+    expect(answer.body.message).toContain(NOT_FETCHED);
+    expect(answer.body.message).not.toContain(images.sha256);
+    const { id } = (await jobs()).find(({ status }) => status.status === "failed")!;
+    expect((await showJob(t, id)).result).toEqual({
+      detail: expect.stringContaining(`has the SHA-256 ${images.sha256}`),
+    });
     expect(await machine.vms()).toEqual({});
     await expect.poll(instanceIds, PATIENCE).toEqual([]);
   });

@@ -44,7 +44,7 @@ const FOREIGN = `select relname from pg_class where relnamespace = 'public'::reg
 
 describe("`task start` without DATABASE_URL", { timeout: LIMIT_MS }, () => {
   test("S-37: works as a login that is no superuser and owns nothing; nothing can log in as the superuser", async () => {
-    const server = await startServer({ task: true, env: { BERTH_DATA_DIR: folder.path, DATABASE_URL: undefined } });
+    const server = await startServer({ as_task: true, env: { BERTH_DATA_DIR: folder.path, DATABASE_URL: undefined } });
     try {
       const url = await readFile(at("url"), "utf8");
       expect(await rowsOf(url, ME)).toEqual([plain("berth_server")]);
@@ -108,7 +108,7 @@ describe("the folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
   test("S-37: is opened by the new one with its data, and belongs to the owner from then on", async () => {
     await makeOld();
     const env = { BERTH_DATA_DIR: folder.path, DATABASE_URL: undefined };
-    let server = await startServer({ task: true, env });
+    let server = await startServer({ as_task: true, env });
     const call = (path: string, body?: unknown) =>
       fetch(server.url + path, {
         method: body === undefined ? "GET" : "POST",
@@ -128,7 +128,7 @@ describe("the folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
     } finally {
       await server.stop();
     }
-    server = await startServer({ task: true, env });
+    server = await startServer({ as_task: true, env });
     try {
       expect(await (await call("/v1/silos")).text()).toContain(`"acme"`);
     } finally {

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { HEAP_FLAG } from "../../src/permissions.ts";
+import { HEAP_FLAG, starterPermissions } from "../../src/permissions.ts";
 
 export type ServerProcess = {
   readonly url: string;
@@ -27,9 +27,12 @@ export type ServerOptions = {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** What the process may do; all by default. */
   readonly flags?: readonly string[];
-  /** Starts it by `task start`, which gives it its permissions, in place of `flags`. */
-  readonly task?: boolean;
+  /** As `task start` does: start.ts with exactly its permissions, which starts the server with exactly its own. */
+  readonly as_task?: boolean;
 };
+
+/** What `task start` gives to each of its processes. */
+export const TASK_FLAGS = ["--no-prompt", "--cached-only", "--frozen"];
 
 /** A key of the right form that protects nothing. */
 export const ROOT_KEY = "opsk_TESTROOTKEY1_0123456789ABCDEFGHIJKLMNOPQRSTUV";
@@ -42,21 +45,24 @@ const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
 
 /** Starts a server and waits until it says that it listens. Throws an Error with its words when it does not. */
-export async function startServer(
-  { env = {}, flags = ["-A", HEAP_FLAG], task = false }: ServerOptions = {},
-): Promise<ServerProcess> {
-  const child = spawn(process.execPath, task ? ["task", "start"] : ["run", ...flags, "src/serve.ts"], {
+export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
+  const env = {
+    ...inherited(),
+    HOST: "127.0.0.1",
+    PORT: "0",
+    BERTH_ROOT_KEY: ROOT_KEY,
+    BERTH_SECRET_KEY: SECRET_KEY,
+    BERTH_APPROVE_PER_MINUTE: "1000000",
+    BERTH_REGISTER_PER_MINUTE: "1000000",
+    ...options.env,
+  };
+  const { flags = ["-A", HEAP_FLAG], as_task = false } = options;
+  const words = as_task
+    ? [...TASK_FLAGS, ...starterPermissions(env), "src/start.ts", ...TASK_FLAGS]
+    : [...flags, "src/serve.ts"];
+  const child = spawn(process.execPath, ["run", ...words], {
     cwd: ROOT,
-    env: {
-      ...inherited(),
-      HOST: "127.0.0.1",
-      PORT: "0",
-      BERTH_ROOT_KEY: ROOT_KEY,
-      BERTH_SECRET_KEY: SECRET_KEY,
-      BERTH_APPROVE_PER_MINUTE: "1000000",
-      BERTH_REGISTER_PER_MINUTE: "1000000",
-      ...env,
-    },
+    env,
     stdio: ["ignore", "ignore", "pipe"],
   });
   let log = "";

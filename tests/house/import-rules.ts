@@ -18,6 +18,8 @@ const CONTRACT = /^src\/contract\//;
 /** The part of the contract without schemas, so that no schema code reaches an executable. */
 const CONTRACT_VALUES = /^src\/contract\/(?:enums|limits|fault)\.ts$/;
 const PURE = /^src\/pure\//;
+/** Fetches on behalf of others, by every program. */
+const OUTBOUND = /^src\/outbound\//;
 const ENGINE = /^actors\/engine\//;
 const NONE = /^$/;
 /** For its constants alone (an actor's address, a lock's name, a refusal): never its table, cells or behavior. */
@@ -95,9 +97,17 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     of: /^src\/(?:auth|http)\//,
     files: [/^src\/(?:auth|http)\//, CONTRACT, PURE, /^src\/db\//],
+    types: [OUTBOUND],
     packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|prom-client|@logtape\/logtape|jose|hash-wasm|node:.*)$/,
     rule: "src/auth and src/http know nothing of actors",
     mend: "pass what they need as a function from src/wiring.ts",
+  },
+  {
+    of: OUTBOUND,
+    files: [OUTBOUND, CONTRACT, PURE],
+    packages: /^node:/,
+    rule: "src/outbound connects to other hosts: it knows no database, no route and no credential",
+    mend: "give it what it needs as a parameter",
   },
   {
     of: /^src\/db\//,
@@ -130,10 +140,10 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     of: /^(?:booter|cli|index-builder)\//,
-    files: [PURE, CONTRACT_VALUES, /^package\.json$/],
+    files: [PURE, OUTBOUND, CONTRACT_VALUES, /^package\.json$/],
     types: [CONTRACT],
     packages: /^(?!@?hono\b|kysely$|pg$|@logtape\/|prom-client$)/,
-    rule: "an executable imports the contract's types and plain values, src/pure and its own folder",
+    rule: "an executable imports the contract's types and plain values, src/pure, src/outbound and its own folder",
     mend: "import type from src/contract, or take the value from enums.ts, limits.ts or fault.ts",
   },
 ];

@@ -28,7 +28,7 @@ beforeAll(async () => {
   await mkdir(at("images"));
   for (const day of ["2026-10-09", "2026-10-10"]) await fragment(day);
   await publish("2026-10-09");
-  server = await startServer({ task: true, env: { DATABASE_URL: database.url, INDEX_SITE: site() } });
+  server = await startServer({ as_task: true, env: { DATABASE_URL: database.url, INDEX_SITE: site() } });
 }, BUILD_MS_MAX);
 afterAll(async () => {
   await server?.stop();
@@ -130,7 +130,7 @@ describe("INDEX_SITE as index-builder publishes it, served by `task start`:", ()
     await symlink("../releases/7", at("srv/current"));
     await symlink("srv", at("web"));
     const env = { DATABASE_URL: database.url, INDEX_SITE: at("web/current") };
-    const other = await startServer({ task: true, env });
+    const other = await startServer({ as_task: true, env });
     try {
       expect(await (await fetch(`${other.url}/v1/index.json`)).text()).toBe("{}");
       await mkdir(at("releases/8/v1"), { recursive: true });

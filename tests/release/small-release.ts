@@ -53,7 +53,7 @@ export async function smallRelease(given: SmallRelease): Promise<readonly string
   });
 }
 
-const FEW = ["package.json", "src/serve.ts", "src/permissions.ts"];
+const FEW = ["package.json", "src/serve.ts", "src/permissions.ts", "src/start.ts", "src/outbound/process.ts"];
 
 async function fewFiles(): Promise<ControlPlane> {
   const files = await Promise.all(FEW.map(async (name) => ({

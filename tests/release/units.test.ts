@@ -102,7 +102,7 @@ describe("the control plane's Deno", () => {
     expect(start().split("\n").filter((line) => /deno|\$@|src\//.test(line) && !line.startsWith("#"))).toEqual([
       "set -- bin/deno run --no-prompt --no-remote --no-lock --config=deno.json",
       'permissions=$("$@" --allow-env src/permissions.ts)',
-      'exec "$@" $permissions src/serve.ts',
+      'exec "$@" $permissions src/start.ts --no-prompt --no-remote --no-lock --config=deno.json',
     ]);
   });
 
@@ -127,14 +127,17 @@ describe("the control plane's Deno", () => {
 
   test("runs files of the package", () => {
     expect(files.has("usr/lib/berth/src/permissions.ts")).toBe(true);
+    expect(files.has("usr/lib/berth/src/start.ts")).toBe(true);
+    expect(files.has("usr/lib/berth/src/outbound/process.ts")).toBe(true);
     expect(files.has("usr/lib/berth/src/serve.ts")).toBe(true);
   });
 
   test("on the configuration as it is installed: the network, the named variables, and its own files to read", () => {
     const settings = files.get("etc/berth/control-plane.env")!.text.split("\n").filter((line) => /^\w+=/.test(line))
       .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]);
-    expect(serverPermissions(Object.fromEntries(settings))).toEqual([
-      "--allow-net",
+    const env = { ...Object.fromEntries(settings), DATABASE_URL: "postgres://berth@db.example:5433/berth" };
+    expect(serverPermissions(env, { fetcher_port: 40_000 })).toEqual([
+      expect.stringMatching(/^--allow-net=[0-9.]+:[0-9]+,db\.example:5433,127\.0\.0\.1:40000$/),
       expect.stringMatching(/^--allow-env=[A-Z_,*]+$/),
       "--allow-read=migrations,src/auth/password-worker.ts",
     ]);

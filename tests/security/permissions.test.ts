@@ -1,15 +1,16 @@
 // What the server's process may do is a list, and everything else is refused by the runtime. Reliability rule S-38.
 import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { serverPermissions } from "../../src/permissions.ts";
+import { serverPermissions, starterPermissions } from "../../src/permissions.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { readText } from "../house/sources.ts";
 import { ROOT_KEY, startServer } from "../harness/server-process.ts";
+import { descendants } from "./process-view.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -38,25 +39,62 @@ async function attempts(flags: readonly string[]): Promise<Record<string, string
   return JSON.parse(stdout);
 }
 
+const FORBIDDEN = 24;
+/** What the process that fetches may do: it has the network and nothing else. */
+const NETWORK_ACTS = /^(?:connect|listen|resolve)/;
+/** What the process above the server may do: read its environment, to hand it on. */
+const ENVIRONMENT_ACTS = /^(?:read .*variable|set a variable)/;
+
+const refused = (outcomes: Record<string, string>) =>
+  Object.entries(outcomes).filter(([, outcome]) => outcome !== "NotCapable").map(([act]) => act);
+
 describe("S-38: with a PostgreSQL of the operator's", { timeout: 120_000 }, () => {
-  test("the flags are lists: no file is written, no program started, no library loaded", () => {
-    const flags = serverPermissions({
+  test("the flags are lists: no file is written, no program started, no library loaded, no other host reached", () => {
+    const env = {
+      HOST: "::1",
+      PORT: "8443",
       DATABASE_URL: "postgres://u:p@db/b?sslrootcert=/etc/ca.pem",
+      BERTH_OWNER_DATABASE_URL: "postgres://owner@[fd00::5]:5433/b",
       INDEX_SITE: "/srv/index",
       BERTH_TLS_CERT: "/etc/cert.pem",
       BERTH_TLS_KEY: "/etc/key.pem",
-    });
-    expect(flags).toEqual([
-      "--allow-net",
+    };
+    expect(serverPermissions(env, { fetcher_port: 40_000 })).toEqual([
+      "--allow-net=[::1]:8443,db:5432,[fd00::5]:5433,127.0.0.1:40000",
       "--allow-env=HOST,PORT,DATABASE_URL,INDEX_SITE,BERTH_*,PG*,USER,USERNAME",
       "--allow-read=migrations,src/auth/password-worker.ts,/srv/index,/etc/cert.pem,/etc/key.pem,/etc/ca.pem",
     ]);
+    expect(starterPermissions(env)).toEqual(["--allow-env", `--allow-run=${process.execPath}`]);
   });
 
-  test("20 acts of a server that was taken over are refused", async () => {
-    const outcomes = await attempts(serverPermissions({ DATABASE_URL: database.url }));
-    expect(Object.keys(outcomes)).toHaveLength(20);
-    expect(Object.entries(outcomes).filter(([, outcome]) => outcome !== "NotCapable")).toEqual([]);
+  test.each([
+    ["postgres://db:6000/b", "127.0.0.1:8080,db:6000"],
+    ["postgres://u@/b?host=db2&port=7000", "127.0.0.1:8080,db2:7000"],
+    ["postgres:///b", "127.0.0.1:8080,pg.example:7777"],
+  ])("the network of %s is %s", (DATABASE_URL, net) => {
+    const env = { DATABASE_URL, PGHOST: "pg.example", PGPORT: "7777" };
+    expect(serverPermissions(env)[0]).toBe(`--allow-net=${net}`);
+  });
+
+  test("a database behind a socket is that socket, to read and to write", () => {
+    const flags = serverPermissions({ DATABASE_URL: "postgres:///b?host=/run/postgresql" });
+    expect(flags[0]).toBe("--allow-net=127.0.0.1:8080");
+    expect(flags.at(-1)).toBe("--allow-write=/run/postgresql/.s.PGSQL.5432");
+  });
+
+  test(`${FORBIDDEN} acts of a server that was taken over are refused`, async () => {
+    const outcomes = await attempts(serverPermissions({ DATABASE_URL: database.url }, { fetcher_port: 1 }));
+    expect(Object.keys(outcomes)).toHaveLength(FORBIDDEN);
+    expect(refused(outcomes)).toEqual([]);
+  });
+
+  test("of the process that fetches, all but the network is refused", async () => {
+    expect(refused(await attempts(["--allow-net"])).filter((act) => !NETWORK_ACTS.test(act))).toEqual([]);
+  });
+
+  test("of the process above the server, all but its environment is refused", async () => {
+    const outcomes = await attempts(starterPermissions({ DATABASE_URL: database.url }));
+    expect(refused(outcomes).filter((act) => !ENVIRONMENT_ACTS.test(act))).toEqual([]);
   });
 
   test("the probe's acts succeed where everything is allowed", async () => {
@@ -66,8 +104,11 @@ describe("S-38: with a PostgreSQL of the operator's", { timeout: 120_000 }, () =
   });
 
   test("the server does its work with them: it migrates, signs in, writes, reads, measures and ends", async () => {
+    const asked = join(folder.path, "asked.jsonl");
     const env = { DATABASE_URL: database.url, BERTH_LOG_LEVEL: "debug" };
-    const server = await startServer({ env, flags: [...FIXED, ...serverPermissions(env)] });
+    const listening = { HOST: "127.0.0.1", PORT: "0" };
+    const flags = serverPermissions({ ...env, ...listening });
+    const server = await startServer({ env: { ...env, DENO_AUDIT_PERMISSIONS: asked }, flags: [...FIXED, ...flags] });
     const call = (path: string, body?: unknown) =>
       fetch(server.url + path, {
         method: body === undefined ? "GET" : "POST",
@@ -89,29 +130,117 @@ describe("S-38: with a PostgreSQL of the operator's", { timeout: 120_000 }, () =
     }
     expect(await server.stop()).toBe(0);
     expect(server.log()).not.toMatch(/Requires \w+ access|NotCapable/);
+    expect(beyond(flags, await readFile(asked, "utf8"))).toEqual([]);
   });
+
+  test("`task start` does its work as three processes, and ends with them", async () => {
+    const server = await startServer({ env: { DATABASE_URL: database.url }, as_task: true });
+    const children = childrenOf(server.pid);
+    expect(children.map(({ argv }) => argv.find((word) => /^src\/.*\.ts$/.test(word))).sort()).toEqual([
+      "src/outbound/process.ts",
+      "src/serve.ts",
+    ]);
+    for (const { argv } of children) {
+      expect(argv.filter((word) => /^(?:-A|--allow-all|--allow-run|--allow-ffi|--allow-write)/.test(word))).toEqual([]);
+    }
+    const { argv } = children.find(({ argv }) => argv.includes("src/serve.ts"))!;
+    const net = argv.find((word) => word.startsWith("--allow-net"))!;
+    const { host } = new URL(database.url);
+    expect(net).toMatch(
+      new RegExp(`^--allow-net=127\\.0\\.0\\.1:0,${host.replaceAll(".", "\\.")},127\\.0\\.0\\.1:\\d+$`),
+    );
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+    expect(await server.stop()).toBe(0);
+    expect(children.filter(({ pid }) => isThere(pid))).toEqual([]);
+  });
+
+  test.each(["SIGKILL", "SIGTERM"] as const)(
+    "when the process above is ended by %s, the others end too",
+    async (name) => {
+      const server = await startServer({ env: { DATABASE_URL: database.url }, as_task: true });
+      const children = childrenOf(server.pid);
+      expect(children).toHaveLength(2);
+      server.signal(name);
+      await server.ended;
+      await expect.poll(() => children.filter(({ pid }) => isThere(pid)), { timeout: 20_000 }).toEqual([]);
+    },
+  );
 });
 
 describe("S-38: with the PostgreSQL that it brings along", () => {
-  const flags = () => serverPermissions({ BERTH_DATA_DIR: folder.path });
+  const flags = () => starterPermissions({ BERTH_DATA_DIR: folder.path });
 
-  test("it writes below its own folders alone", () => {
-    expect(flags().find((flag) => flag.startsWith("--allow-write"))).toBe(
+  test("the process above writes below its own folders alone, and reaches no host", () => {
+    expect(flags()).toEqual([
+      "--allow-env",
+      "--allow-net=127.0.0.1:0",
+      `--allow-read=src,node_modules,package.json,${folder.path},/var/lib/berth`,
       `--allow-write=${folder.path},/var/lib/berth`,
-    );
-    expect(flags().filter((flag) => /^(?:-A|--allow-all|--allow-ffi)/.test(flag))).toEqual([]);
+      "--allow-run",
+      "--allow-sys=uid",
+    ]);
+  });
+
+  test("the server has no more rights than with an operator's", () => {
+    const DATABASE_URL = "postgres://berth:p@127.0.0.1:5000/berth";
+    expect(serverPermissions({ BERTH_DATA_DIR: folder.path, DATABASE_URL }, { fetcher_port: 1 })).toEqual([
+      "--allow-net=127.0.0.1:8080,127.0.0.1:5000,127.0.0.1:1",
+      expect.stringMatching(/^--allow-env=/),
+      "--allow-read=migrations,src/auth/password-worker.ts",
+    ]);
   });
 });
 
-test("S-38: `task start` starts the server with them and with nothing else", () => {
+test("S-38: `task start` starts the process above the server with its permissions and with nothing else", () => {
   const fixed = `deno run ${FIXED.join(" ")}`;
   expect(JSON.parse(readText("deno.json")).tasks.start.command)
-    .toBe(`${fixed} $(${fixed} --allow-env src/permissions.ts) src/serve.ts`);
+    .toBe(`${fixed} $(${fixed} --allow-env src/permissions.ts) src/start.ts ${FIXED.join(" ")}`);
 });
 
 test("S-38: what cannot be written as a list stops the start and is named", () => {
   for (const path of ["a b", "a,b", "$HOME/x"]) {
-    expect(() => serverPermissions({ BERTH_DATA_DIR: path })).toThrow(`${JSON.stringify(path)} cannot be granted`);
+    expect(() => starterPermissions({ BERTH_DATA_DIR: path })).toThrow(`${JSON.stringify(path)} cannot be granted`);
   }
-  expect(() => serverPermissions({ PORT: "x" })).toThrow(/PORT/);
+  expect(() => starterPermissions({ PORT: "x" })).toThrow(/PORT/);
+  expect(() => serverPermissions({ HOST: "berth.example", DATABASE_URL: "postgres://db/b" }))
+    .toThrow("HOST must be an address such as 127.0.0.1, not the name berth.example");
 });
+
+/** Libraries look for these and do without: `pg` for its native driver, Deno's Worker for the whole environment. */
+const MISSED = ["env NODE_PG_FORCE_NATIVE", "env null"];
+
+/** What was asked for and is not in the lists. */
+function beyond(flags: readonly string[], asked: string): string[] {
+  const granted = new Map(flags.map((flag) => {
+    const [, kind = "", values = ""] = /^--allow-(\w+)=(.*)$/.exec(flag)!;
+    return [kind, values.split(",")];
+  }));
+  const covers: Readonly<Record<string, (value: string, given: string) => boolean>> = {
+    env: (value, given) => given.endsWith("*") ? value.startsWith(given.slice(0, -1)) : value === given,
+    read: (value, given) => value === join(ROOT, given) || value.startsWith(join(ROOT, given, "/")),
+  };
+  const entries = asked.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line)) as {
+    readonly permission: string;
+    readonly value: string | null;
+  }[];
+  expect(new Set(entries.map(({ permission }) => permission))).toEqual(new Set(["env", "net", "read"]));
+  const isGranted = (permission: string, value: string) =>
+    (granted.get(permission) ?? []).some((given) => (covers[permission] ?? Object.is)(value, given));
+  return entries.filter(({ permission, value }) => value === null || !isGranted(permission, value))
+    .map(({ permission, value }) => `${permission} ${value}`).filter((each) => !MISSED.includes(each));
+}
+
+type Child = { readonly pid: number; readonly argv: readonly string[] };
+
+function childrenOf(pid: number): Child[] {
+  return descendants(pid).map(({ pid, argv }) => ({ pid, argv: argv.split("\0").filter((word) => word !== "") }));
+}
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

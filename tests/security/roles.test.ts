@@ -25,7 +25,7 @@ type Place = {
 /** `task start` without DATABASE_URL: the embedded PostgreSQL. */
 async function embedded(): Promise<Place> {
   const folder = await temporaryFolder("roles");
-  const server = await startServer({ task: true, env: { BERTH_DATA_DIR: folder.path, DATABASE_URL: undefined } });
+  const server = await startServer({ as_task: true, env: { BERTH_DATA_DIR: folder.path, DATABASE_URL: undefined } });
   const read = (name: string) => readFile(join(folder.path, name), "utf8");
   const [url, ownerUrl] = await Promise.all([read("url"), read("owner-url")]);
   return {
@@ -52,7 +52,7 @@ async function guided(): Promise<Place> {
   const urlOf = (username: string, password: string) =>
     Object.assign(new URL(databaseUrl(cluster.url, "site")), { username, password }).href;
   const [url, ownerUrl] = [urlOf("site", "change-this"), urlOf("berth_owner", "change-this-owner")];
-  const server = await startServer({ task: true, env: { DATABASE_URL: url, BERTH_OWNER_DATABASE_URL: ownerUrl } });
+  const server = await startServer({ as_task: true, env: { DATABASE_URL: url, BERTH_OWNER_DATABASE_URL: ownerUrl } });
   return {
     ...{ login: "site", url, ownerUrl },
     async remove() {

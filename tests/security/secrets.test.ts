@@ -5,7 +5,6 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPool } from "../../src/db/pool.ts";
-import { serverPermissions } from "../../src/permissions.ts";
 import { dumpTables, tablesWith } from "../harness/dump.ts";
 import { type ServerProcess, startServer } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
@@ -68,8 +67,7 @@ beforeAll(async () => {
     BERTH_ROOT_KEY: given["the root key"],
     BERTH_SECRET_KEY: given["the server's secret"],
   };
-  const flags = ["--no-prompt", "--cached-only", "--frozen", ...serverPermissions(env)];
-  server = await startServer({ env, flags });
+  server = await startServer({ env, as_task: true });
   made["the database's password"] = (await readFile(join(folder.path, "password"), "utf8")).trim();
   await operate();
   await crawl();

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { LOOPBACK_ALLOWED } from "../harness/loopback.ts";
 import { dumpTables, tablesWith } from "../harness/dump.ts";
 import { type LocalIssuer, openLocalIssuer } from "../auth/local-issuer.ts";
 import { openTenant, type TestTenant } from "./tenant.ts";
@@ -24,7 +25,7 @@ async function newIssuer(): Promise<LocalIssuer> {
 
 beforeAll(async () => {
   service = await newIssuer();
-  const env = { BERTH_IDENTITY_ISSUER: service.issuer, BERTH_IDENTITY_AUDIENCE: AUDIENCE };
+  const env = { ...LOOPBACK_ALLOWED, BERTH_IDENTITY_ISSUER: service.issuer, BERTH_IDENTITY_AUDIENCE: AUDIENCE };
   t = await openTestPlane({ env });
   second = await openTestPlane({ env, databaseUrl: t.databaseUrl });
   acme = await openTenant(t, "acme");

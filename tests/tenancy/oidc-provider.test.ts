@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { LOOPBACK_ALLOWED } from "../harness/loopback.ts";
 import { openTenant, type TestTenant } from "./tenant.ts";
 
 const RESOURCE = "https://berth.example/api";
@@ -38,7 +39,7 @@ beforeAll(async () => {
     },
   });
   server.on("request", provider.callback());
-  t = await openTestPlane();
+  t = await openTestPlane({ env: LOOPBACK_ALLOWED });
   tenant = await openTenant(t);
 });
 afterAll(async () => {

@@ -17,6 +17,9 @@ import { IMAGES_PATH, publicImages } from "./record.ts";
 /** Disk images of vendors start a machine of their own. */
 const BRAND: InstanceBrand = "bhyve";
 const CONFLICT = 409;
+const FORBIDDEN = 403;
+/** The answer of a control plane of an older version. */
+const NOT_FOUND = 404;
 
 export function importImage(host: Host): AnyCommand {
   return picking("import", "Let tenants make instances from an image of an index, once it is verified")
@@ -32,7 +35,7 @@ export function importImage(host: Host): AnyCommand {
     .addOption(FINGERPRINT)
     .action(host.withIo(async (io, reference, options) => {
       const wish = await wishOf(options);
-      const source = await openSource(host, io, options.index);
+      const source = await openSource(host, io, options.index, await allowedBySite(io));
       const image = await findImage(source, reference);
       const artifact = pickArtifact(image, options);
       const listed = listedSha256(artifact);
@@ -58,6 +61,17 @@ export function importImage(host: Host): AnyCommand {
       if (made.already_there) return printThere(io, image, made.record);
       printMade(io, { image, proof, record: made.record });
     }));
+}
+
+/** The control plane's `fetch.allowed_private`; nothing for a key that may not read settings. */
+async function allowedBySite(io: Io): Promise<readonly unknown[]> {
+  try {
+    const { value } = await io.get<{ readonly value: unknown }>("/v1/config/fetch.allowed_private");
+    return Array.isArray(value) ? value : [];
+  } catch (error) {
+    if (error instanceof Failure && (error.status === FORBIDDEN || error.status === NOT_FOUND)) return [];
+    throw error;
+  }
 }
 
 type Made = { readonly record: ImageRecord; readonly already_there: boolean };

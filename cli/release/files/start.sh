@@ -1,5 +1,6 @@
 #!/bin/sh
-# Starts the control plane with the permissions that its configuration needs, as src/permissions.ts lists them.
+# Starts the control plane with the permissions that its configuration needs, as src/permissions.ts lists them. The
+# arguments of src/start.ts are flags for the processes that it starts.
 set -eu
 cd /usr/lib/berth
 # Two connections for each node agent; the rest of the files that it may open are for everything else. Where there is no
@@ -12,4 +13,4 @@ fi
 set -- bin/deno run --no-prompt --no-remote --no-lock --config=deno.json
 permissions=$("$@" --allow-env src/permissions.ts)
 # Each is a word: a permission holds no blank.
-exec "$@" $permissions src/serve.ts
+exec "$@" $permissions src/start.ts --no-prompt --no-remote --no-lock --config=deno.json

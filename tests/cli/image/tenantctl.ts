@@ -17,9 +17,9 @@ export async function tenantctl(words: readonly string[], options: Options = {})
   const fake = fakeWorld({ env: {}, ...plain });
   const world: FakeWorld["world"] = {
     ...fake.world,
-    fetch: (url, init) => {
+    outbound: (url, given) => {
       onFetch?.(fake, url);
-      return fetch(url, init);
+      return fake.world.outbound(url, given);
     },
   };
   const code = await runTenantctl(words, world);

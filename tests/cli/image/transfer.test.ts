@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openPart } from "../../../cli/image/part.ts";
 import { transfer } from "../../../cli/image/transfer.ts";
 import { getDocument } from "../../../cli/image/web.ts";
+import { readRanges } from "../../../src/pure/public-address.ts";
 import { fakeWorld } from "../fake-world.ts";
 import { cutting, etagOf, type FileServer, serve, startFileServer, telling, type Wrong } from "./file-server.ts";
 import { filesIn, newFolder } from "./folder.ts";
@@ -25,15 +26,15 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-function world() {
-  return { ...fakeWorld().world, fetch: (url: string, init: RequestInit) => fetch(url, init) };
-}
+const world = () => fakeWorld().world;
+const LOOPBACK = { allowed: readRanges(["127.0.0.0/8"]) };
 
 async function bring(change: { size?: number | null; bytes_max?: number } = {}, of = OF): Promise<Uint8Array> {
   const part = await openPart(target, of);
   try {
     await transfer(world(), {
       url: `${server.base}/f`,
+      reach: LOOPBACK,
       part,
       size: null,
       patience: PATIENCE,
@@ -133,9 +134,10 @@ test("a document that drips is cut off", async () => {
     return true;
   });
   const slow = { ...world(), monotonicMs: () => performance.now() };
-  await expect(getDocument(slow, `${server.base}/d`, { bytes_max: 1_000_000, patience: PATIENCE })).rejects.toThrow(
-    "too slow",
-  );
+  await expect(getDocument(slow, `${server.base}/d`, { reach: LOOPBACK, bytes_max: 1_000_000, patience: PATIENCE }))
+    .rejects.toThrow(
+      "too slow",
+    );
 });
 
 test("a file of unknown size may not grow without end", async () => {

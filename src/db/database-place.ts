@@ -1,0 +1,21 @@
+// Where a database URL leads, as the driver reads it: a host and a port, or a socket in a folder.
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export type DatabasePlace =
+  | { readonly kind: "tcp"; readonly host: string; readonly port: number }
+  | { readonly kind: "socket"; readonly path: string };
+
+const PORT_DEFAULT = 5_432;
+
+/** What the URL leaves out comes from PGHOST and PGPORT, then from the driver's defaults. */
+export function databasePlace(text: string, env: Environment): DatabasePlace {
+  // The driver, too, takes a user without a host, which URL does not.
+  const url = URL.parse(text.replace("@/", "@localhost/"), "postgres://localhost");
+  const hasHost = url !== null && !/^[a-z]+:\/\/(?:[^/?#]*@)?(?:[/?#]|$)/i.test(text);
+  const named = url?.searchParams.get("host") ||
+    decodeURIComponent(hasHost ? url.hostname : "").replace(/^\[|\]$/g, "");
+  const host = named || env["PGHOST"] || "localhost";
+  const port = Number(url?.searchParams.get("port") || url?.port || env["PGPORT"] || PORT_DEFAULT);
+  return host.startsWith("/") ? { kind: "socket", path: `${host}/.s.PGSQL.${port}` } : { kind: "tcp", host, port };
+}

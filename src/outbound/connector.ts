@@ -1,0 +1,216 @@
+// The one way in which Berth fetches an address on behalf of somebody else: a tenant's image, a place that an index names,
+// the keys of an issuer. It resolves the host, checks every address, and connects to exactly the address that it checked;
+// the name goes into SNI, the certificate's check and the Host header. It follows no redirect: a caller that does passes
+// the target through here again. Document 4, "Fetches on behalf of others"; reliability rules S-25 and S-47.
+import { lookup } from "node:dns/promises";
+import http from "node:http";
+import https from "node:https";
+import { isIP } from "node:net";
+import type { Cidr } from "../pure/ip-address.ts";
+import { literalAddress, mayBeFetched } from "../pure/public-address.ts";
+
+/** Where a fetch may go beyond public addresses. */
+export type Reach = {
+  /** Ranges that the operator allows: the setting `fetch.allowed_private`. */
+  readonly allowed: readonly Cidr[];
+  /** Origins that the caller's own user or configuration names, such as the index of a command line. */
+  readonly named?: NamedOrigins;
+};
+
+/** Origins, each with the addresses of its first resolution: a name that changes later reaches no other private address. */
+export type NamedOrigins = Map<string, readonly string[] | null>;
+
+export type Outbound = {
+  readonly reach: Reach;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Every address of a name. Default: the resolver of this machine. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+};
+
+/** The address is not one that may be fetched. Nothing was sent, and no connection was opened. */
+export class FetchRefused extends Error {
+  override readonly name = "FetchRefused";
+}
+
+/** Redirects that a fetch follows at most (S-25), each one checked again. */
+export const REDIRECTS_MAX = 3;
+export const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
+
+/** Milliseconds until a connection is there, TLS included: longer than a lost packet or two take. */
+const CONNECT_MS = 10_000;
+/** Addresses of one name that are tried. */
+const ADDRESSES_TRIED = 3;
+/** Bytes of an answer's headers. */
+const HEADER_BYTES_MAX = 64 * 1024;
+/** Statuses whose answers have no body, so that Response takes none. */
+const BODILESS = [204, 205, 304];
+
+/** The set of origins of URLs that a user or an operator wrote himself. */
+export function namedOrigins(urls: readonly string[]): NamedOrigins {
+  return new Map(urls.filter((url) => URL.canParse(url)).map((url) => [new URL(url).origin, null]));
+}
+
+/**
+ * One GET without redirects, cookies, credentials or decompression. Throws FetchRefused for an address that may not be
+ * fetched, and the error of the network or of `signal` for one that does not answer.
+ */
+export async function fetchOutbound(text: string, outbound: Outbound): Promise<Response> {
+  const url = readUrl(text);
+  const addresses = await checkedAddresses(url, outbound);
+  let last: unknown;
+  for (const address of addresses.slice(0, ADDRESSES_TRIED)) {
+    try {
+      return await getFrom(address, url, outbound);
+    } catch (error) {
+      if (!(error instanceof NotConnected) || outbound.signal.aborted) throw error;
+      last = error;
+    }
+  }
+  throw last;
+}
+
+/** Throws FetchRefused for a scheme other than http and https, and for a user name or password. */
+function readUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new FetchRefused(`${text}: only http and https are fetched`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new FetchRefused(`${url.host}: a URL with a user name or password is not fetched`);
+  }
+  return url;
+}
+
+async function checkedAddresses(
+  url: URL,
+  { reach, resolve = resolveHere, signal }: Outbound,
+): Promise<readonly string[]> {
+  const literal = literalAddress(url);
+  const addresses = literal === null ? await unlessAborted(resolve(url.hostname), signal) : [literal];
+  if (addresses.length === 0) throw new NotConnected(`${url.hostname} has no address`);
+  const { named } = reach;
+  if (named?.get(url.origin) === null) named.set(url.origin, addresses);
+  const own = named?.get(url.origin) ?? [];
+  const refused = addresses.find((address) => !mayBeFetched(address, reach.allowed) && !own.includes(address));
+  if (refused === undefined) return addresses;
+  const what = literal === null ? `${url.hostname} resolves to ${refused}, which` : `${refused}`;
+  throw new FetchRefused(`${what} is not a public address; the setting fetch.allowed_private can allow its range`);
+}
+
+async function resolveHere(host: string): Promise<readonly string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+/** The resolver of the system cannot be stopped, but nobody has to wait for it. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop = () => {};
+  const aborted = new Promise<never>((_, fail) => {
+    stop = () => fail(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Nothing was sent yet, so the next address of the same name may be tried. */
+class NotConnected extends Error {}
+
+async function getFrom(address: string, url: URL, { headers, signal }: Outbound): Promise<Response> {
+  const tls = url.protocol === "https:";
+  const name = literalAddress(url) ?? url.hostname.replace(/\.$/, "");
+  const options = {
+    method: "GET",
+    host: address,
+    port: url.port === "" ? (tls ? 443 : 80) : Number(url.port),
+    path: `${url.pathname}${url.search}`,
+    headers: { "accept-encoding": "identity", ...headers, host: url.host, connection: "close" },
+    agent: false as const,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    // SNI carries names only; without it the certificate is checked for `host`.
+    ...(isIP(name) === 0 && { servername: name }),
+  };
+  signal.throwIfAborted();
+  return await new Promise((resolve, reject) => {
+    let connected = false;
+    const request = tls ? https.request(options) : http.request(options);
+    const settle = () => {
+      clearTimeout(limit);
+      signal.removeEventListener("abort", abort);
+    };
+    const fail = (error: unknown) => {
+      settle();
+      request.destroy();
+      reject(connected || signal.aborted ? error : new NotConnected(textOf(error), { cause: error }));
+    };
+    const abort = () => fail(signal.reason);
+    const limit = setTimeout(() => fail(new Error(`no connection within ${CONNECT_MS / 1_000} s`)), CONNECT_MS);
+    signal.addEventListener("abort", abort, { once: true });
+    // Stays for the body's time: an error without a listener would end the process.
+    request.on("error", fail);
+    request.once("socket", (socket) => {
+      socket.once(tls ? "secureConnect" : "connect", () => {
+        connected = true;
+        clearTimeout(limit);
+      });
+    });
+    request.once("response", (message) => {
+      connected = true;
+      settle();
+      try {
+        resolve(responseOf(message, signal));
+      } catch (error) {
+        fail(error);
+      }
+    });
+    request.end();
+  });
+}
+
+function responseOf(message: http.IncomingMessage, signal: AbortSignal): Response {
+  const { statusCode: status = 0 } = message;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(message.headers)) {
+    for (const each of Array.isArray(value) ? value : [value]) if (each !== undefined) headers.append(name, each);
+  }
+  if (BODILESS.includes(status)) {
+    message.destroy();
+    return new Response(null, { status, headers });
+  }
+  return new Response(bodyOf(message, signal), { status, headers });
+}
+
+/** The body as it comes; an error when it breaks off, and when `signal` aborts. */
+function bodyOf(message: http.IncomingMessage, signal: AbortSignal): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const chunks = message[Symbol.asyncIterator]();
+  const abort = () => message.destroy(new Error(textOf(signal.reason)));
+  const end = () => signal.removeEventListener("abort", abort);
+  signal.addEventListener("abort", abort, { once: true });
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await chunks.next();
+        if (!done) return controller.enqueue(new Uint8Array(value));
+        if (!message.complete) throw new Error("the answer broke off");
+        end();
+        controller.close();
+      } catch (error) {
+        end();
+        message.destroy();
+        controller.error(signal.aborted ? signal.reason : error);
+      }
+    },
+    cancel() {
+      end();
+      message.destroy();
+    },
+  });
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,39 @@
+// The server's side of the process that fetches for it (process.ts): one request per document, on the loopback interface,
+// with a secret that both got on standard input. node:http, because fetch would obey a proxy of the environment.
+import http from "node:http";
+import type { DocumentFetch, FetchedDocument } from "./document.ts";
+
+export type FetcherAddress = { readonly port: number; readonly secret: string };
+
+/** Milliseconds more than the document may take, so that the other process says what went wrong. */
+const MARGIN_MS = 2_000;
+
+/** Fetches through the other process. Throws what it reports, or that it does not answer. */
+export function remoteDocumentFetch({ port, secret }: FetcherAddress): DocumentFetch {
+  return async (request) => {
+    const answer = await post({ port, secret, body: JSON.stringify(request), limit_ms: request.total_ms + MARGIN_MS });
+    const read = JSON.parse(answer) as Partial<FetchedDocument> & { error?: string };
+    if (typeof read.status !== "number" || typeof read.text !== "string") {
+      throw new Error(read.error ?? "the fetching process gave no answer");
+    }
+    return { status: read.status, text: read.text };
+  };
+}
+
+type Posted = FetcherAddress & { readonly body: string; readonly limit_ms: number };
+
+function post({ port, secret, body, limit_ms }: Posted): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
+    const signal = AbortSignal.timeout(limit_ms);
+    const request = http.request({ method: "POST", host: "127.0.0.1", port, headers, signal, agent: false });
+    request.on("error", reject);
+    request.once("response", (response) => {
+      const chunks: Uint8Array[] = [];
+      response.on("data", (chunk) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+    });
+    request.end(body);
+  });
+}

@@ -1,0 +1,77 @@
+// Which IP addresses are public: globally reachable unicast by IANA's special-purpose registries for IPv4 and IPv6. Whoever
+// fetches an address for somebody else fetches public ones only, or ranges that the operator allows. Document 4, "Fetches
+// on behalf of others"; reliability rules S-25 and S-47.
+import { type Cidr, inCidr, type Ip, parseCidr, parseIp } from "./ip-address.ts";
+
+const cidrs = (...texts: readonly string[]): readonly Cidr[] => texts.map((text) => parseCidr(text)!);
+
+const NOT_PUBLIC = cidrs(
+  "0.0.0.0/8", // this network
+  "10.0.0.0/8", // private use
+  "100.64.0.0/10", // carrier-grade NAT
+  "127.0.0.0/8", // loopback
+  "169.254.0.0/16", // link-local, metadata services
+  "172.16.0.0/12", // private use
+  "192.0.0.0/24", // protocol assignments
+  "192.0.2.0/24", // documentation
+  "192.88.99.0/24", // relays of 6to4
+  "192.168.0.0/16", // private use
+  "198.18.0.0/15", // benchmarks
+  "198.51.100.0/24", // documentation
+  "203.0.113.0/24", // documentation
+  "224.0.0.0/3", // multicast, reserved, broadcast
+  "2001::/23", // protocol assignments: Teredo, benchmarks, ORCHID
+  "2001:db8::/32", // documentation
+  "2002::/16", // 6to4: holds an IPv4 address
+  "3fff::/20", // documentation
+);
+/** The only range of IPv6 for global unicast: outside are ::, ::1, fc00::/7, fe80::/10, fec0::/10, ff00::/8 and the rest. */
+const GLOBAL_IPV6 = cidrs("2000::/3")[0]!;
+/** NAT64's own range (RFC 6052): such an address is as public as the IPv4 address in its last 32 bits. */
+const NAT64 = cidrs("64:ff9b::/96")[0]!;
+
+/** Whether the address is globally reachable unicast. An IPv4-mapped address counts as its IPv4 address. */
+export function isPublicIp(ip: Ip): boolean {
+  if (inCidr(ip, NAT64)) return isPublicIp({ family: 4, value: ip.value & 0xffffffffn });
+  if (ip.family === 6 && !inCidr(ip, GLOBAL_IPV6)) return false;
+  return !NOT_PUBLIC.some((cidr) => inCidr(ip, cidr));
+}
+
+/** The same for text. False for what is no address, such as one with a zone. */
+export function isPublicAddress(text: string): boolean {
+  const ip = parseIp(text);
+  return ip !== null && isPublicIp(ip);
+}
+
+/** Whether an address may be fetched for somebody else: it is public, or in a range that the operator allows. */
+export function mayBeFetched(text: string, allowed: readonly Cidr[]): boolean {
+  const ip = parseIp(text);
+  return ip !== null && (isPublicIp(ip) || allowed.some((cidr) => inCidr(ip, cidr)));
+}
+
+/** The address that a URL's host is by itself; null for a name. URL has read octal, hexadecimal and short forms already. */
+export function literalAddress({ hostname }: URL): string | null {
+  const text = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  return parseIp(text) === null ? null : text;
+}
+
+/** What the host of a URL must be, for a refusal that names the field before it. */
+export const PUBLIC_RULE = "must be at a public address, or in a network that the setting fetch.allowed_private names";
+
+/** Names that mean this machine without a resolver (RFC 6761). */
+const LOCAL_NAME = /^(?:.+\.)?localhost\.?$/i;
+
+/**
+ * Whether a URL names by itself a place that may not be fetched: an address that is not public, or localhost. Other names
+ * are checked when they are resolved.
+ */
+export function isLiterallyPrivate(url: URL, allowed: readonly Cidr[]): boolean {
+  const literal = literalAddress(url);
+  if (literal !== null) return !mayBeFetched(literal, allowed);
+  return LOCAL_NAME.test(url.hostname) && !mayBeFetched("127.0.0.1", allowed);
+}
+
+/** The ranges of the setting `fetch.allowed_private`; what is no CIDR is left out. */
+export function readRanges(texts: readonly unknown[]): Cidr[] {
+  return texts.flatMap((text) => (typeof text === "string" ? parseCidr(text) ?? [] : []));
+}

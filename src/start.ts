@@ -1,0 +1,146 @@
+// `task start`: the process above the server. It starts what the server may not start itself (the process that fetches for
+// it, and PostgreSQL when the operator brings none), then the server with its exact permissions, and passes signals on. It
+// listens on nothing and reads no request. What the server must know goes into its standard input: a secret in an argument
+// or a variable could be read by others.
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { secretOfFolder } from "./auth/secret.ts";
+import { type Config, readConfig } from "./config.ts";
+import { type EmbeddedPostgres, startEmbedded } from "./db/embedded.ts";
+import { type Handover, HANDOVER_FLAG, STOP_LINE } from "./handover.ts";
+import { HEAP_FLAG, serverPermissions } from "./permissions.ts";
+
+const SECRET_BYTES = 32;
+/** Pause before the fetching process is started again, so that one that cannot start takes no whole processor. */
+const RESTART_MS = 1_000;
+/** What Deno itself looks up, and nothing of ours: the fetching process needs no secret. */
+const RUNTIME_VARIABLES =
+  /^(?:PATH|HOME|XDG_CACHE_HOME|DENO_.*|SSL_CERT_.*|NODE_EXTRA_CA_CERTS|NO_COLOR|LANG|LC_.*|TZ)$/;
+
+/** Handed over instead: the server's own environment, which the nodes of a laboratory inherit, holds none of them. */
+const SECRET_VARIABLES = ["BERTH_ROOT_KEY", "BERTH_SECRET_KEY", "DATABASE_URL", "BERTH_OWNER_DATABASE_URL"];
+
+type Fetcher = { readonly port: number; readonly secret: string; stop(): Promise<void> };
+
+/** Starts it, and starts it again on the same port when it ends by itself. */
+async function startFetcher(flags: readonly string[]): Promise<Fetcher> {
+  const secret = randomBytes(SECRET_BYTES).toString("base64url");
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => RUNTIME_VARIABLES.test(name)));
+  let stopping = false;
+  let child: ChildProcess;
+
+  function run(port: number): Promise<number> {
+    const argv = ["run", ...flags, "--allow-net", "src/outbound/process.ts"];
+    child = spawn(process.execPath, argv, { env, stdio: ["pipe", "pipe", "inherit"] });
+    child.stdin!.on("error", () => {}); // It ended before it read: the exit below says so.
+    child.stdin!.write(`${JSON.stringify({ secret, port })}\n`);
+    return new Promise((resolve, reject) => {
+      createInterface({ input: child.stdout! }).once("line", (line) => resolve(Number(line)));
+      child.once("exit", (code, signal) => reject(new Error(`the fetching process ended with ${signal ?? code}`)));
+    });
+  }
+
+  const port = await run(0);
+  const keep = () =>
+    child.once("exit", () => {
+      if (stopping) return;
+      console.error("berth: the fetching process ended; it is started again");
+      setTimeout(() => void run(port).catch(() => {}).finally(keep), RESTART_MS);
+    });
+  keep();
+  return {
+    port,
+    secret,
+    stop: async () => {
+      stopping = true;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, "exit");
+      child.stdin!.end();
+      await ended;
+    },
+  };
+}
+
+/** The flags of this process that its children get too: where code comes from, and that nothing is asked. */
+function sharedFlags(): string[] {
+  return process.argv.slice(2);
+}
+
+async function start(): Promise<void> {
+  const config = readConfig(process.env);
+  const flags = sharedFlags();
+  const embedded = config.databaseUrl === null
+    ? await startEmbedded({ dataDir: config.dataDir, note: (text) => console.error(`berth: ${text}`) })
+    : null;
+  try {
+    const fetcher = await startFetcher(flags);
+    const server = await startServer(config, { flags, embedded, fetcher });
+    const code = await endOf(server, embedded);
+    await fetcher.stop();
+    await embedded?.stop();
+    process.exit(code);
+  } catch (error) {
+    await embedded?.stop();
+    throw error;
+  }
+}
+
+type Parts = {
+  readonly flags: readonly string[];
+  readonly embedded: EmbeddedPostgres | null;
+  readonly fetcher: Fetcher;
+};
+
+async function startServer(config: Config, { flags, embedded, fetcher }: Parts): Promise<ChildProcess> {
+  const inherited = { ...process.env };
+  const secrets = SECRET_VARIABLES.flatMap((name) => inherited[name] === undefined ? [] : [[name, inherited[name]!]]);
+  for (const name of SECRET_VARIABLES) delete inherited[name];
+  const handover: Handover = {
+    fetcher: { port: fetcher.port, secret: fetcher.secret },
+    env: {
+      ...Object.fromEntries(secrets),
+      // The server reads no file of the folder that PostgreSQL has, so the secret that is kept there comes along.
+      ...(embedded !== null && {
+        DATABASE_URL: embedded.url,
+        BERTH_SECRET_KEY: process.env["BERTH_SECRET_KEY"] || await secretOfFolder(config.dataDir),
+      }),
+    },
+    embedded: embedded !== null,
+  };
+  const granted = serverPermissions({ ...process.env, ...handover.env }, { fetcher_port: fetcher.port });
+  const argv = ["run", ...flags, HEAP_FLAG, ...granted, "src/serve.ts", HANDOVER_FLAG];
+  const server = spawn(process.execPath, argv, { env: inherited, stdio: ["pipe", "inherit", "inherit"] });
+  server.stdin!.on("error", () => {}); // It ended before it read: its exit says so.
+  // Never closed before the end: when this process is killed, the server notices the end of its input and drains.
+  server.stdin!.write(`${JSON.stringify(handover)}\n`);
+  return server;
+}
+
+/** Waits for the server, passing on what stops it. Answers this process's exit status. */
+function endOf(server: ChildProcess, embedded: EmbeddedPostgres | null): Promise<number> {
+  let [lost, over] = [false, false];
+  const stop = () => void server.stdin!.write(`${STOP_LINE}\n`);
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  const ended = new Promise<number>((done) => {
+    server.once("error", () => done(1));
+    server.once("exit", (code) => done(lost ? 1 : code ?? 1));
+  }).finally(() => over = true);
+  void embedded?.ended.then((why) => {
+    if (over) return;
+    lost = true;
+    console.error(`berth: the embedded PostgreSQL ended: ${why}`);
+    stop();
+  });
+  return ended;
+}
+
+try {
+  await start();
+} catch (error) {
+  console.error(`berth: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+}

@@ -1,0 +1,49 @@
+// Runs in namespaces of its own, where /etc/resolv.conf names 127.0.0.1 and lo has a public address: a resolver that gives
+// for a name the public address first and 127.0.0.1 from then on, a listener on both that counts, and a program that is
+// given as arguments. Prints what happened as JSON.
+import { Buffer } from "node:buffer";
+import { spawn } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import process from "node:process";
+
+const PUBLIC = "93.184.216.34";
+const DNS_PORT = 53;
+const WEB_PORT = 443;
+const A_RECORD = 1;
+
+const counts = { questions: 0, public_connections: 0, loopback_connections: 0 };
+
+/** The answer to one question: the flags of an answer, the question again, and an A record when it asked for one. */
+function answerTo(question: Uint8Array): Uint8Array {
+  const bytes = Buffer.from(question);
+  const end = bytes.indexOf(0, 12) + 5;
+  const isA = bytes.readUInt16BE(end - 4) === A_RECORD;
+  const address = isA && counts.questions++ === 0 ? PUBLIC : "127.0.0.1";
+  const header = Buffer.from([bytes[0]!, bytes[1]!, 0x81, 0x80, 0, 1, 0, isA ? 1 : 0, 0, 0, 0, 0]);
+  const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split(".").map(Number)]);
+  return Buffer.concat([header, bytes.subarray(12, end), ...(isA ? [record] : [])]);
+}
+
+const resolver = createSocket("udp4");
+resolver.on("message", (question, { port, address }) => resolver.send(answerTo(question), port, address));
+resolver.bind(DNS_PORT, "127.0.0.1");
+await once(resolver, "listening");
+for (const [host, name] of [[PUBLIC, "public_connections"], ["127.0.0.1", "loopback_connections"]] as const) {
+  const server = createServer((socket) => {
+    counts[name] += 1;
+    socket.on("error", () => {});
+    socket.destroy();
+  });
+  server.listen(WEB_PORT, host);
+  await once(server, "listening");
+}
+
+const [program, ...words] = process.argv.slice(2);
+const child = spawn(program!, words, { stdio: ["ignore", "pipe", "pipe"] });
+let said = "";
+for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => said += text);
+await once(child, "close");
+console.log(JSON.stringify({ ...counts, said }));
+process.exit(0);

@@ -1,0 +1,167 @@
+// What `opsctl` fetches because an index names it: the compiled program, a running server, and an index that its user
+// names, which leads into this machine. Reliability rules S-25 and S-47.
+import { spawnSync } from "node:child_process";
+import { cp, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Artifact } from "../../cli/image/model.ts";
+import { telling } from "../cli/image/file-server.ts";
+import { IMAGE_PATH, startVendor, SUMS_PATH, type Vendor } from "../cli/image/vendor.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { buildExecutables, type Ended, run } from "../processes/executables.ts";
+import { type FetchTarget, openFetchTarget } from "./fetch-target.ts";
+import { spellings } from "./special-addresses.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const SLOW_MS = 180_000;
+const REDIRECT_CODES = [301, 302, 303, 307, 308];
+
+let database: FreshDatabase;
+let server: ServerProcess;
+let folder: TemporaryFolder;
+let target: FetchTarget;
+let vendor: Vendor;
+
+beforeAll(async () => {
+  await buildExecutables();
+  [database, folder, target] = await Promise.all([freshDatabase(), temporaryFolder("imports"), openFetchTarget()]);
+  server = await startServer({ env: { DATABASE_URL: database.url } });
+}, SLOW_MS);
+beforeEach(async () => {
+  vendor = await startVendor();
+  return () => vendor.close();
+});
+afterAll(async () => {
+  await server?.kill();
+  await target?.close();
+  await database?.drop();
+  await folder?.remove();
+});
+
+const opsctl = (words: string, env: Record<string, string> = {}): Promise<Ended> =>
+  run("opsctl", words.split(" "), {
+    env: { OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY, HOME: folder.path, ...env },
+  });
+const imported = (words = "", env: Record<string, string> = {}) =>
+  opsctl(`image import ubuntu/lts --index ${vendor.base} ${words}`.trim(), env);
+const located = (url: string) => vendor.artifact = { ...vendor.artifact, locations: [{ url }] } as Artifact;
+const images = async () =>
+  (await (await fetch(`${server.url}/v1/images?scope=public`, { headers: { authorization: `Bearer ${ROOT_KEY}` } }))
+    .json()).items;
+
+describe("S-25, S-47: an address of an index in this machine is not asked", () => {
+  test("as the place of an image, in whatever spelling", async () => {
+    const plain = spellings("127.0.0.1", target.port, "/image");
+    const urls = [...plain, ...plain.map((url) => url.replace("http:", "https:")), `http://localhost:${target.port}/i`];
+    for (const url of urls) {
+      located(url);
+      const { code, err } = await imported("--download --trust-index");
+      expect([url, code, err]).toEqual([url, 1, expect.stringMatching(/is not a public address|only https is asked/)]);
+    }
+    expect(target.connections()).toBe(0);
+    expect(await images()).toEqual([]);
+  }, SLOW_MS);
+
+  test.each(REDIRECT_CODES)("by a redirect with status %i", async (code) => {
+    const locations = [spellings("127.0.0.1", target.port)[0]!, `https://[::1]:${target.port}/`];
+    for (const location of locations) {
+      vendor.wrong.set(IMAGE_PATH, telling(code, { location }));
+      const ended = await imported("--download --trust-index");
+      expect([ended.code, ended.err]).toEqual([1, expect.stringContaining("is not a public address")]);
+    }
+    expect(target.connections()).toBe(0);
+  });
+
+  test("as the vendor's list of hashes, which is asked for without a download too", async () => {
+    const [digest] = vendor.artifact.integrity!.digests!;
+    const url = `https://[::ffff:7f00:1]:${target.port}/SHA256SUMS`;
+    const source = { ...digest!.source!, url };
+    vendor.artifact = { ...vendor.artifact, integrity: { digests: [{ ...digest!, source }] } };
+    const { code, err } = await imported();
+    expect([code, err]).toEqual([1, expect.stringContaining("is not a public address")]);
+    expect(target.connections()).toBe(0);
+  });
+
+  test("unless the operator's setting or the variable of this machine names its network", async () => {
+    const allow = async (value: readonly string[]) =>
+      expect((await opsctl(`config set fetch.allowed_private ${JSON.stringify(value)}`)).code).toBe(0);
+    located(`http://127.0.0.1:${target.port}/image`);
+    await allow(["127.0.0.0/8"]);
+    await imported("--download");
+    expect(target.connections()).toBeGreaterThan(0);
+    await allow([]);
+    const before = target.connections();
+    await imported("--download", { BERTH_FETCH_ALLOWED_PRIVATE: "127.0.0.0/8" });
+    expect(target.connections()).toBeGreaterThan(before);
+    const refused = await imported("--download", { BERTH_FETCH_ALLOWED_PRIVATE: "loopback" });
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("BERTH_FETCH_ALLOWED_PRIVATE must be")]);
+  });
+});
+
+test("S-47: the index that the user names is asked wherever it is; nodes are not sent to a private place of it", async () => {
+  const { code, err } = await imported();
+  expect([code, err]).toEqual([expect.any(Number), expect.stringContaining("source_url: must be at a public address")]);
+  expect(code).not.toBe(0);
+  expect(vendor.asked.some((asked) => asked.startsWith(SUMS_PATH))).toBe(true);
+  expect(await images()).toEqual([]);
+});
+
+test(
+  "S-25: what was checked is what is connected to: a resolver that changes its answer is of no use",
+  async (context) => {
+    const isolated = ["--net", "--mount", "--propagation", "private"];
+    const possible = spawnSync("unshare", [...isolated, "ip", "link", "set", "lo", "up"]).status === 0;
+    context.skip(!possible, "this machine gives no namespaces");
+    const site = join(folder.path, "index");
+    await mkdir(join(site, "v1"), { recursive: true });
+    located("https://rebinding.example/image");
+    await writeFile(join(site, "v1/images.json"), vendor.files.get("/v1/images.json")!);
+    const resolv = join(folder.path, "resolv.conf");
+    await writeFile(resolv, "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n");
+    await cp("/etc/nsswitch.conf", join(folder.path, "nsswitch.conf")).catch(() => {});
+    const prepared =
+      `ip link set lo up && ip addr add 93.184.216.34/32 dev lo && mount --bind ${resolv} /etc/resolv.conf`;
+    const words = [
+      "image",
+      "download",
+      "ubuntu/lts",
+      "--index",
+      site,
+      "--to",
+      folder.path,
+      "--trust-index",
+      "--no-verify",
+    ];
+    const program = [
+      process.execPath,
+      "run",
+      "-A",
+      "tests/harness/programs/rebinding-site.ts",
+      join(ROOT, "dist/opsctl"),
+    ];
+    const { stdout, stderr } = spawnSync("unshare", [
+      ...isolated,
+      "sh",
+      "-c",
+      `${prepared} && exec "$@"`,
+      "sh",
+      ...program,
+      ...words,
+    ], {
+      cwd: ROOT,
+      encoding: "utf8",
+    });
+    const seen = JSON.parse(stdout || `{"said": ${JSON.stringify(stderr)}}`);
+    expect(seen).toMatchObject({
+      public_connections: 1,
+      loopback_connections: 0,
+      said: expect.stringContaining("rebinding.example resolves to 127.0.0.1, which is not a public address"),
+    });
+    expect(seen.questions).toBeGreaterThan(1);
+  },
+  SLOW_MS,
+);

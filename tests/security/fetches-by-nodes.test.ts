@@ -1,0 +1,184 @@
+// What nodes fetch for tenants: the compiled nodeagent against a running server, with images whose addresses lead into
+// this machine. Reliability rules S-25 and S-47.
+import { createHash, randomBytes } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { NOT_FETCHED } from "../../cli/nodeagent/image-cache.ts";
+import type { Job } from "../../src/contract/job.ts";
+import { type Db, openPool } from "../../src/db/pool.ts";
+import { type Ground, makeInstance, openGround } from "../compute/ground.ts";
+import { type Answer, type CallOptions, okOf } from "../harness/control-plane.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { buildExecutables, type Running, start } from "../processes/executables.ts";
+import {
+  ALLOWED_RANGE,
+  type AllowedServer,
+  type FetchTarget,
+  openAllowedServer,
+  openFetchTarget,
+} from "./fetch-target.ts";
+import { spellings } from "./special-addresses.ts";
+
+const BYTES = randomBytes(20_000);
+const SHA256 = createHash("sha256").update(BYTES).digest("hex");
+const REDIRECT_CODES = [301, 302, 303, 307, 308];
+/** Many of them fit on the simulated node. */
+const SMALL = { memory_bytes: 2 ** 28 };
+/** An image that cannot be had is tried for some 20 s, eight at a time. */
+const SLOW_MS = 300_000;
+
+let database: FreshDatabase;
+let db: Db;
+let server: ServerProcess;
+let folder: TemporaryFolder;
+let target: FetchTarget;
+let allowed: AllowedServer;
+let agent: Running;
+let asked: string[] = [];
+let acme: Ground;
+let globex: Ground;
+
+async function call(method: string, path: string, { key, body }: CallOptions = {}): Promise<Answer> {
+  const response = await fetch(server.url + path, {
+    method,
+    headers: { authorization: `Bearer ${key ?? ROOT_KEY}`, "content-type": "application/json" },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: text === "" ? null : JSON.parse(text) };
+}
+
+const allow = async (value: readonly string[]) =>
+  okOf(await call("PUT", "/v1/config/fetch.allowed_private", { body: { value } }));
+
+beforeAll(async () => {
+  await buildExecutables();
+  [database, folder, target] = await Promise.all([freshDatabase(), temporaryFolder("fetches"), openFetchTarget()]);
+  allowed = await openAllowedServer((request, response) => {
+    asked.push(request.url!);
+    const code = /^\/redirect\/(\d+)\/(.*)$/.exec(request.url!);
+    if (code !== null) response.writeHead(Number(code[1]), { location: decodeURIComponent(code[2]!) }).end();
+    else response.writeHead(200, { "content-length": BYTES.length }).end(BYTES);
+  });
+  db = openPool({ url: database.url, connectionsMax: 1, applicationName: "test" });
+  server = await startServer({ env: { DATABASE_URL: database.url } });
+  acme = await openGround({ call }, { url: `${allowed.url}/acme`, sha256: SHA256, size_bytes: BYTES.length });
+  globex = await openGround({ call }, { url: `${allowed.url}/globex`, sha256: SHA256, size_bytes: BYTES.length });
+  const pace = ["--heartbeat-ms", "200", "--status-check-ms", "100", "--error-retry-ms", "50", "--job-poll-ms", "50"];
+  agent = start("nodeagent", ["run", "--endpoint", server.url, "--state-dir", join(folder.path, "node"), ...pace]);
+  const [, code = ""] = await agent.says(/Claim code: ([0-9A-Z]{3}-[0-9A-Z]{3})\b/);
+  okOf(await call("POST", "/v1/cn-approvals", { body: { code } }));
+  await agent.says(/reports to/);
+  const reported = async () => expect((await db.query("select from cn_capacity")).rows).toHaveLength(1);
+  await vi.waitFor(reported, { timeout: 60_000, interval: 100 });
+}, SLOW_MS);
+
+beforeEach(() => void (asked = []));
+
+afterAll(async () => {
+  agent?.signal("SIGKILL");
+  await server?.kill();
+  await allowed?.close();
+  await target?.close();
+  await db?.close();
+  await database?.drop();
+  await folder?.remove();
+});
+
+type Source = { readonly url: string; readonly sha256?: string; readonly size_bytes?: number };
+
+type Made = { readonly g: Ground; readonly project: string; readonly image_id: string };
+
+/** An image in a project of its own, so that several may have one digest. */
+async function imageOf(g: Ground, { url, sha256 = SHA256, size_bytes = BYTES.length }: Source): Promise<Made> {
+  const name = randomBytes(8).toString("hex");
+  const projects = `/v1/tenants/${g.tenant_id}/projects`;
+  const project = okOf(await g.call("POST", projects, { body: { name } })).id;
+  const body = { name, os: "linux", version: "1", size_bytes, sha256, source_url: url };
+  return { g, project, image_id: okOf(await g.call("POST", `${projects}/${project}/images`, { body })).id };
+}
+
+async function instanceOf({ g, project, image_id }: Made): Promise<Answer> {
+  const selectors = `?tenant=${g.tenant_id}&project=${project}`;
+  const make = async (path: string, body: unknown) => okOf(await g.call("POST", path, { body })).id as string;
+  const vpc = await make(`/v1/vpcs${selectors}`, { name: "v", ipv4_block: "10.0.0.0/16" });
+  const subnet_id = await make(`/v1/subnets?vpc=${vpc}`, { name: "s", ipv4_block: "10.0.1.0/24" });
+  return await makeInstance({ ...g, selectors, image_id, subnet_id }, SMALL);
+}
+
+async function jobDetails(): Promise<string[]> {
+  const { items } = okOf(await call("GET", "/v1/system/jobs?status=failed")) as { items: Job[] };
+  return items.map(({ result }) => (result as { detail: string }).detail);
+}
+
+/** What the tenant learns, without the ids of the request and the instance. */
+const learnt = (
+  { status, body }: Answer,
+) => [status, body.error_code, String(body.message).replace(/[0-9a-f-]{36}/g, "")];
+
+test("S-47: a tenant's image may not name a private address, and nothing is written", async () => {
+  await allow([]);
+  for (
+    const url of [...spellings("127.0.0.1"), ...spellings("169.254.169.254"), "http://localhost/", "http://[::1]/"]
+  ) {
+    if (!/^[!-~]+$/.test(url)) continue; // Another rule refuses it: a URL is ASCII.
+    const body = { name: "inside", os: "linux", version: "1", size_bytes: 7, sha256: SHA256, source_url: url };
+    const answer = await acme.call("POST", `/v1/tenants/${acme.tenant_id}/images`, { body });
+    expect([url, answer.status, answer.body.message]).toEqual([
+      url,
+      400,
+      "source_url: must be at a public address, or in a network that the setting fetch.allowed_private names",
+    ]);
+  }
+  const { body: images } = await acme.call("GET", `/v1/tenants/${acme.tenant_id}/images`);
+  expect(images.map(({ name }: { name: string }) => name)).not.toContain("inside");
+});
+
+test(
+  "S-25, S-47: no spelling and no redirect leads a node into its own machine, and every failure reads the same",
+  async () => {
+    // The images are older than the setting: the node itself must refuse them.
+    await allow(["0.0.0.0/0", "::/0"]);
+    const inside = spellings("127.0.0.1", target.port, "/metadata");
+    const redirects = REDIRECT_CODES.map((code, index) =>
+      `${allowed.url}/redirect/${code}/${encodeURIComponent(inside[index * 4]!)}`
+    );
+    const direct = [2, 6, 12, 14].map((index) => inside[index]!);
+    const sources: Source[] = [
+      ...[...redirects, ...direct, `http://localhost:${target.port}/`].map((url) => ({ url })),
+      { url: "http://127.0.0.2:9/closed" },
+      { url: `${allowed.url}/digest`, sha256: "ab".repeat(32) },
+      { url: `${allowed.url}/size`, size_bytes: BYTES.length + 1 },
+    ];
+    const made = await Promise.all(sources.map((source, index) => imageOf(index % 2 === 0 ? acme : globex, source)));
+    await allow([ALLOWED_RANGE]);
+    const answers = await Promise.all(made.map(instanceOf));
+    expect(target.connections()).toBe(0);
+    expect(new Set(answers.map((answer) => JSON.stringify(learnt(answer)))).size).toBe(1);
+    expect(answers[0]!.status).toBe(502);
+    expect(answers[0]!.body.message).toContain(NOT_FETCHED);
+    const details = await jobDetails();
+    expect(details.filter((each) => each.includes("is not a public address"))).toHaveLength(sources.length - 3);
+    expect(details.filter((each) => each.includes("has the SHA-256"))).toHaveLength(1);
+    for (const code of REDIRECT_CODES) expect(asked.some((path) => path.startsWith(`/redirect/${code}/`))).toBe(true);
+  },
+  SLOW_MS,
+);
+
+test("S-47: a tenant cannot use, nor see, that a node has another tenant's image", async () => {
+  await allow([ALLOWED_RANGE]);
+  okOf(await makeInstance(acme, SMALL));
+  expect(asked).toEqual(["/acme"]);
+  // Globex names the digest of acme's image, at a place that does not serve it.
+  const stolen = await instanceOf(await imageOf(globex, { url: `${allowed.url}/redirect/404/x` }));
+  expect([stolen.status, stolen.body.message]).toEqual([502, expect.stringContaining(NOT_FETCHED)]);
+  okOf(await makeInstance(globex, SMALL));
+  expect(asked.filter((path) => path === "/globex")).toHaveLength(1);
+  okOf(await makeInstance(globex, SMALL));
+  expect(asked.filter((path) => path === "/globex")).toHaveLength(1);
+  const files = (await readdir(join(folder.path, "node", "images"))).filter((name) => !name.startsWith(".")).sort();
+  expect(files).toEqual([`${SHA256}.${acme.tenant_id}`, `${SHA256}.${globex.tenant_id}`].sort());
+}, SLOW_MS);

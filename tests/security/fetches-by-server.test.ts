@@ -1,0 +1,152 @@
+// What the server fetches for tenants: discovery and keys of the issuers that they bring, by `task start`'s processes and
+// permissions. Reliability rules S-25 and S-47.
+import type { RequestListener } from "node:http";
+import { randomUUID } from "node:crypto";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Answer, type CallOptions, okOf } from "../harness/control-plane.ts";
+import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
+import { openTenant } from "../tenancy/tenant.ts";
+import {
+  ALLOWED_HOST,
+  ALLOWED_RANGE,
+  type AllowedServer,
+  type FetchTarget,
+  openAllowedServer,
+  openFetchTarget,
+} from "./fetch-target.ts";
+import { descendants } from "./process-view.ts";
+import { spellings } from "./special-addresses.ts";
+
+const AUDIENCE = "client";
+const RULE = "issuer_url: must be at a public address, or in a network that the setting fetch.allowed_private names";
+const REDIRECT_CODES = [301, 302, 303, 307, 308];
+
+let database: FreshDatabase;
+let server: ServerProcess;
+let target: FetchTarget;
+let keys: Awaited<ReturnType<typeof generateKeyPair>>;
+const open: AllowedServer[] = [];
+
+async function call(method: string, path: string, { key, body }: CallOptions = {}): Promise<Answer> {
+  const response = await fetch(server.url + path, {
+    method,
+    headers: { authorization: `Bearer ${key ?? ROOT_KEY}`, "content-type": "application/json" },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: text === "" ? null : JSON.parse(text) };
+}
+
+const allow = async (value: readonly string[]) =>
+  okOf(await call("PUT", "/v1/config/fetch.allowed_private", { body: { value } }));
+
+beforeAll(async () => {
+  [database, target, keys] = await Promise.all([freshDatabase(), openFetchTarget(), generateKeyPair("RS256")]);
+  server = await startServer({ env: { DATABASE_URL: database.url }, as_task: true });
+}, 180_000);
+
+afterAll(async () => {
+  await server?.stop();
+  await Promise.all(open.map((each) => each.close()));
+  await target?.close();
+  await database?.drop();
+});
+
+async function serve(answer: (issuer: () => string) => RequestListener): Promise<string> {
+  let url = "";
+  const made = await openAllowedServer(answer(() => url));
+  open.push(made);
+  return url = made.url;
+}
+
+const setIdp = (tenant_id: string, issuer_url: string) =>
+  call("POST", `/v1/tenants/${tenant_id}/idp`, { body: { issuer_url, client_id: AUDIENCE, client_secret: "hush" } });
+
+/** What a caller gets who presents a token of the issuer. */
+async function presented(issuer: string): Promise<Answer> {
+  const token = await new SignJWT({ iss: issuer, sub: randomUUID(), aud: AUDIENCE })
+    .setProtectedHeader({ alg: "RS256", kid: "one" }).setExpirationTime("1h").sign(keys.privateKey);
+  return await call("GET", "/v1/auth/whoami", { key: token });
+}
+
+/** An issuer that was set while the operator allowed it, and that the setting does not allow any more. */
+async function wasSet(issuer: string): Promise<void> {
+  const { tenant_id } = await openTenant({ call });
+  await allow(["0.0.0.0/0", "::/0"]);
+  okOf(await setIdp(tenant_id, issuer));
+  await allow([ALLOWED_RANGE]);
+}
+
+const keySet = async () => ({ keys: [{ ...await exportJWK(keys.publicKey), kid: "one", alg: "RS256" }] });
+
+test("S-47: an issuer may not be set at a private address, in whatever spelling", async () => {
+  const { tenant_id } = await openTenant({ call });
+  const urls = [...spellings("127.0.0.1"), ...spellings("10.0.0.1"), ...spellings("169.254.169.254")]
+    .map((url) => url.replace(/^http:/, "https:")).filter((url) => /^[!-~]+$/.test(url));
+  for (const url of [...urls, "https://localhost", "http://localhost", "http://127.0.0.1:1", "https://[::1]"]) {
+    const { status, body } = await setIdp(tenant_id, url);
+    expect([url, status, body.message]).toEqual([url, 400, RULE]);
+  }
+  expect((await call("GET", `/v1/tenants/${tenant_id}/idp`)).status).toBe(404);
+});
+
+test("tokens of an issuer in a network that the operator allows are good, through the process that fetches", async () => {
+  const issuer = await serve((url) => async (request, response) => {
+    const document = request.url === "/keys" ? await keySet() : { issuer: url(), jwks_uri: `${url()}/keys` };
+    response.setHeader("content-type", "application/json").end(JSON.stringify(document));
+  });
+  await wasSet(issuer);
+  expect((await presented(issuer)).status).toBe(200);
+});
+
+test("S-25, S-47: no issuer and no address that it names for its keys is asked at a private address", async () => {
+  const inside = spellings("127.0.0.1", target.port, "/keys");
+  const ipv6 = [`http://[::1]:${target.port}`, `https://[::ffff:127.0.0.1]:${target.port}`];
+  const issuers = [`http://127.0.0.1:${target.port}`, `http://localhost:${target.port}`, ...ipv6];
+  // Keys that a document of an issuer names: http is followed from a loopback issuer to another, and https anywhere.
+  const named = [
+    ...inside,
+    ...inside.map((url) => url.replace("http:", "https:")),
+    `https://localhost:${target.port}/keys`,
+  ];
+  for (const jwks_uri of named) {
+    issuers.push(
+      await serve((url) => (_request, response) => void response.end(JSON.stringify({ issuer: url(), jwks_uri }))),
+    );
+  }
+  for (const code of REDIRECT_CODES) {
+    issuers.push(
+      await serve(() => (_request, response) => void response.writeHead(code, { location: inside[0]! }).end()),
+    );
+  }
+  const texts = new Set<string>();
+  for (const issuer of issuers) {
+    await wasSet(issuer);
+    const { status, body } = await presented(issuer);
+    texts.add(`${status} ${body.message}`);
+  }
+  const silent = `http://${ALLOWED_HOST}:9`;
+  await wasSet(silent);
+  const { status, body } = await presented(silent);
+  texts.add(`${status} ${body.message}`);
+  expect([...texts]).toEqual(["503 Service Unavailable"]);
+  expect(target.connections()).toBe(0);
+}, 300_000);
+
+test("only who knows the secret can make the process that fetches fetch", async () => {
+  const serving = descendants(server.pid).find(({ argv }) => argv.includes("src/serve.ts"))!;
+  const port = /--allow-net=[^\0]*:(\d+)\0/.exec(serving.argv)![1];
+  const body = JSON.stringify({
+    url: "http://127.0.0.1/",
+    allowed: ["0.0.0.0/0"],
+    named: [],
+    bytes_max: 9,
+    total_ms: 9,
+  });
+  for (const authorization of ["", "Bearer ", "Bearer x", `Bearer ${"x".repeat(43)}`]) {
+    const asked = fetch(`http://127.0.0.1:${port}/`, { method: "POST", headers: { authorization }, body });
+    await expect(asked).rejects.toThrow();
+  }
+});
