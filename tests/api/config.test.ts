@@ -41,6 +41,13 @@ const KEYS: readonly [string, unknown, boolean, readonly unknown[], readonly unk
   ["placement.load_materializer.clickhouse_url", null, true, ["http://clickhouse.example/"], ["file:///etc/passwd"]],
   ["migration.sync_delta_threshold_bytes", 52_428_800, false, [1], [0, -1]],
   ["migration.max_sync_rounds", 10, false, [1], [0]],
+  [
+    "fetch.allowed_private",
+    [],
+    false,
+    [[], ["10.20.0.0/16", "fd00::/8"]],
+    ["10.0.0.0/8", ["10.0.0.1"], ["10.0.0.0/33"], ["example.com"], [7], null],
+  ],
   ["cn.root_authorized_keys", [], false, [[], [ED25519]], [["not a key"], [`${ED25519}\nssh-rsa AAAA`], ED25519]],
 ];
 

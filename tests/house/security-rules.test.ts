@@ -1,4 +1,4 @@
-// The rules of security, S-01 to S-46, each with the files whose test titles bear its id. A rule whose test went away, and
+// The rules of security, each with the files whose test titles bear its id. A rule whose test went away, and
 // a title with an id that there is not, fail here.
 import { describe, expect, test } from "vitest";
 import { filesBelow, readText } from "./sources.ts";
@@ -52,6 +52,10 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
     "auth/issuer-url",
     "index-builder/policy",
     "index-builder/hostile",
+    "pure/public-address",
+    "security/fetches-by-nodes",
+    "security/fetches-by-server",
+    "security/fetches-by-import",
   ],
   "S-26": ["mirrored files are verified before they are served", "booter/mirror"],
   "S-27": ["values never stand in SQL", "security/statements"],
@@ -79,9 +83,15 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
   "S-44": ["files are nobody else's to read", "security/secrets", "db/embedded"],
   "S-45": ["health and metrics tell nothing to strangers", "api/system", "booter/boot"],
   "S-46": ["who cannot prove to be the node changes nothing of it", "security/enrolment-claims"],
+  "S-47": [
+    "fetches on behalf of others reach public addresses only, and every failure reads the same",
+    "security/fetches-by-nodes",
+    "security/fetches-by-server",
+    "security/fetches-by-import",
+  ],
 };
 
-const ALL = Array.from({ length: 46 }, (_, index) => `S-${String(index + 1).padStart(2, "0")}`);
+const ALL = Array.from({ length: 47 }, (_, index) => `S-${String(index + 1).padStart(2, "0")}`);
 /** The ids that stand at the beginning of a title, be it a test's or a description's. */
 const TITLE = /\(\s*["'`]((?:S-\d\d(?:, )?)+): /g;
 

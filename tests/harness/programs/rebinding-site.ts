@@ -1,6 +1,6 @@
 // Runs in namespaces of its own, where /etc/resolv.conf names 127.0.0.1 and lo has a public address: a resolver that gives
 // for a name the public address first and 127.0.0.1 from then on, a listener on both that counts, and a program that is
-// given as arguments. Prints what happened as JSON.
+// given as arguments. The name is rebinding.example; other names have no address. Prints what happened as JSON.
 import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
@@ -19,7 +19,8 @@ const counts = { questions: 0, public_connections: 0, loopback_connections: 0 };
 function answerTo(question: Uint8Array): Uint8Array {
   const bytes = Buffer.from(question);
   const end = bytes.indexOf(0, 12) + 5;
-  const isA = bytes.readUInt16BE(end - 4) === A_RECORD;
+  const isName = bytes.subarray(12, end - 5).toString("latin1").toLowerCase().endsWith("rebinding\x07example");
+  const isA = isName && bytes.readUInt16BE(end - 4) === A_RECORD;
   const address = isA && counts.questions++ === 0 ? PUBLIC : "127.0.0.1";
   const header = Buffer.from([bytes[0]!, bytes[1]!, 0x81, 0x80, 0, 1, 0, isA ? 1 : 0, 0, 0, 0, 0]);
   const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split(".").map(Number)]);
