@@ -54,7 +54,8 @@ export function readConfig(env: Environment): Config {
   }
   const lab = flag(env, "BERTH_LAB");
   return {
-    host: env["HOST"] ?? "127.0.0.1",
+    // An address: the permission to listen on a name would be one for all ports of it.
+    host: (env["HOST"] || "localhost").replace(/^localhost$/, "127.0.0.1"),
     port: whole(env, "PORT", { standard: 8080, low: 0, high: 65_535 }),
     databaseUrl: env["DATABASE_URL"] || null,
     ownerUrl: env["BERTH_OWNER_DATABASE_URL"] || null,

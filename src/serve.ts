@@ -44,7 +44,7 @@ async function serve(): Promise<void> {
     config.host.includes(":") ? `[${config.host}]` : config.host
   }:${server.port}`;
   const nodes = startLabNodes({ count: config.labNodes, endpoint: url, dataDir: config.dataDir });
-  if (tls === null && !config.behindProxy && config.host !== "localhost" && !isLoopback(config.host)) {
+  if (tls === null && !config.behindProxy && !isLoopback(config.host)) {
     logger.warning("keys and passwords cross the network in clear: set BERTH_TLS_CERT and BERTH_TLS_KEY", { url });
   }
   logger.info("listening", {

@@ -23,8 +23,8 @@ const path = "/v1/images/{image_id}";
 const params = z.object({ image_id: Uuid });
 const atImage = atScoped("image", "image_id");
 const ABOUT =
-  "The bytes stay at `source_url`; the control plane never fetches them. Nodes fetch them from public addresses, and from " +
-  "those that the setting `fetch.allowed_private` names: each redirect (at most 3) and each resolution of a name is " +
+  "The bytes stay at `source_url`; the control plane never fetches them. Nodes fetch them from public addresses, and from those " +
+  "that the setting `fetch.allowed_private` names: each redirect (at most 3) and each resolution of a name is " +
   "checked, and a node connects to the address that it checked. A node keeps a copy of an image that is not public for " +
   "one tenant alone. 400 for a `source_url` whose host is a private address. 409 when the scope has an image of that " +
   "name, or the id is there.";

@@ -1,6 +1,7 @@
 // What a guide takes for granted: the executables, a control plane that runs, and a root operator's key in the environment.
 import { buildExecutables } from "../processes/executables.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { LOOPBACK_ALLOWED } from "../harness/loopback.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 
@@ -16,7 +17,7 @@ export async function openSite(env: Readonly<Record<string, string>> = {}): Prom
   await buildExecutables();
   const database: FreshDatabase = await freshDatabase();
   const folder: TemporaryFolder = await temporaryFolder("guide");
-  const server = await startServer({ env: { DATABASE_URL: database.url, ...env } });
+  const server = await startServer({ env: { DATABASE_URL: database.url, ...LOOPBACK_ALLOWED, ...env } });
   return {
     server,
     folder: folder.path,
