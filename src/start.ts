@@ -44,12 +44,11 @@ async function startFetcher(flags: readonly string[]): Promise<Fetcher> {
   }
 
   const port = await run(0);
-  const keep = () =>
-    child.once("exit", () => {
-      if (stopping) return;
-      console.error("berth: the fetching process ended; it is started again");
-      setTimeout(() => void run(port).catch(() => {}).finally(keep), RESTART_MS);
-    });
+  const keep = () => void child.once("exit", () => stopping || again());
+  function again(): void {
+    console.error("berth: the fetching process ended; it is started again");
+    setTimeout(() => stopping || run(port).then(keep, again), RESTART_MS);
+  }
   keep();
   return {
     port,

@@ -2,6 +2,7 @@
 // permissions. Reliability rules S-25 and S-47.
 import type { RequestListener } from "node:http";
 import { randomUUID } from "node:crypto";
+import process from "node:process";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, type CallOptions, okOf } from "../harness/control-plane.ts";
@@ -134,6 +135,16 @@ test("S-25, S-47: no issuer and no address that it names for its keys is asked a
   expect([...texts]).toEqual(["503 Service Unavailable"]);
   expect(target.connections()).toBe(0);
 }, 300_000);
+
+test("the process that fetches is started again when it was killed", async () => {
+  const issuer = await serve((url) => async (request, response) => {
+    const document = request.url === "/keys" ? await keySet() : { issuer: url(), jwks_uri: `${url()}/keys` };
+    response.setHeader("content-type", "application/json").end(JSON.stringify(document));
+  });
+  await wasSet(issuer);
+  process.kill(descendants(server.pid).find(({ argv }) => argv.includes("src/outbound/process.ts"))!.pid, "SIGKILL");
+  await expect.poll(async () => (await presented(issuer)).status, { timeout: 60_000, interval: 500 }).toBe(200);
+}, 90_000);
 
 test("only who knows the secret can make the process that fetches fetch", async () => {
   const serving = descendants(server.pid).find(({ argv }) => argv.includes("src/serve.ts"))!;
