@@ -16,9 +16,9 @@ import { HEAP_FLAG, serverPermissions } from "./permissions.ts";
 const SECRET_BYTES = 32;
 /** Pause before the fetching process is started again, so that one that cannot start takes no whole processor. */
 const RESTART_MS = 1_000;
-/** What Deno itself looks up, and nothing of ours: the fetching process needs no secret. */
+/** What Deno itself looks up: the fetching process gets no secret. */
 const RUNTIME_VARIABLES =
-  /^(?:PATH|HOME|XDG_CACHE_HOME|DENO_.*|SSL_CERT_.*|NODE_EXTRA_CA_CERTS|NO_COLOR|LANG|LC_.*|TZ)$/;
+  /^(?:PATH|HOME|XDG_CACHE_HOME|DENO_(?:DIR|CERT|TLS_CA_STORE|NO_UPDATE_CHECK|AUDIT_PERMISSIONS)|SSL_CERT_.*|NODE_EXTRA_CA_CERTS|NO_COLOR|LANG|LC_.*|TZ)$/;
 
 /** Handed over instead: the server's own environment, which the nodes of a laboratory inherit, holds none of them. */
 const SECRET_VARIABLES = ["BERTH_ROOT_KEY", "BERTH_SECRET_KEY", "DATABASE_URL", "BERTH_OWNER_DATABASE_URL"];

@@ -37,6 +37,7 @@ export class FetchRefused extends Error {
 export const REDIRECTS_MAX = 3;
 export const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
 
+const REMEDY = "the setting fetch.allowed_private, or the variable BERTH_FETCH_ALLOWED_PRIVATE, can allow its network";
 /** Milliseconds until a connection is there, TLS included: longer than a lost packet or two take. */
 const CONNECT_MS = 10_000;
 /** Addresses of one name that are tried. */
@@ -95,14 +96,14 @@ async function checkedAddresses(
   const refused = addresses.find((address) => !mayBeFetched(address, reach.allowed) && !own.includes(address));
   if (refused === undefined) return addresses;
   const what = literal === null ? `${url.hostname} resolves to ${refused}, which` : `${refused}`;
-  throw new FetchRefused(`${what} is not a public address; the setting fetch.allowed_private can allow its range`);
+  throw new FetchRefused(`${what} is not a public address; ${REMEDY}`);
 }
 
 async function resolveHere(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-/** The resolver of the system cannot be stopped, but nobody has to wait for it. */
+/** The system's resolver cannot be stopped, so the caller stops waiting for it. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let stop = () => {};

@@ -16,7 +16,10 @@ export type DocumentRequest = {
 export type FetchedDocument = { readonly status: number; readonly text: string };
 export type DocumentFetch = (request: DocumentRequest) => Promise<FetchedDocument>;
 
-/** Fetches in this process. Throws for what is refused, too long or too slow. A redirect is an answer like any other. */
+/**
+ * Fetches in this process. Throws for an address that is refused, and for an answer that is too long or too slow. A redirect
+ * is an answer like any other.
+ */
 export const fetchDocumentHere: DocumentFetch = async ({ url, allowed, named, bytes_max, total_ms }) => {
   const response = await fetchOutbound(url, {
     reach: { allowed: readRanges(allowed), named: namedOrigins(named) },

@@ -1,5 +1,5 @@
-// Which IP addresses are public: globally reachable unicast by IANA's special-purpose registries for IPv4 and IPv6. Whoever
-// fetches an address for somebody else fetches public ones only, or ranges that the operator allows. Document 4, "Fetches
+// Which IP addresses are public: globally reachable unicast by IANA's special-purpose registries for IPv4 and IPv6. Fetches
+// on behalf of others reach public addresses only, or ranges that the operator allows. Document 4, "Fetches
 // on behalf of others"; reliability rules S-25 and S-47.
 import { type Cidr, inCidr, type Ip, parseCidr, parseIp } from "./ip-address.ts";
 
@@ -37,13 +37,13 @@ export function isPublicIp(ip: Ip): boolean {
   return !NOT_PUBLIC.some((cidr) => inCidr(ip, cidr));
 }
 
-/** The same for text. False for what is no address, such as one with a zone. */
+/** The same for text. False for text that is no address, such as one with a zone. */
 export function isPublicAddress(text: string): boolean {
   const ip = parseIp(text);
   return ip !== null && isPublicIp(ip);
 }
 
-/** Whether an address may be fetched for somebody else: it is public, or in a range that the operator allows. */
+/** Whether an address may be fetched on behalf of others: it is public, or in a range that the operator allows. */
 export function mayBeFetched(text: string, allowed: readonly Cidr[]): boolean {
   const ip = parseIp(text);
   return ip !== null && (isPublicIp(ip) || allowed.some((cidr) => inCidr(ip, cidr)));
@@ -71,7 +71,7 @@ export function isLiterallyPrivate(url: URL, allowed: readonly Cidr[]): boolean 
   return LOCAL_NAME.test(url.hostname) && !mayBeFetched("127.0.0.1", allowed);
 }
 
-/** The ranges of the setting `fetch.allowed_private`; what is no CIDR is left out. */
+/** The ranges of the setting `fetch.allowed_private`; text that is no CIDR is left out. */
 export function readRanges(texts: readonly unknown[]): Cidr[] {
   return texts.flatMap((text) => (typeof text === "string" ? parseCidr(text) ?? [] : []));
 }

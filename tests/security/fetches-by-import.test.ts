@@ -111,7 +111,7 @@ test("S-47: the index that the user names is asked wherever it is; nodes are not
 });
 
 test(
-  "S-25: what was checked is what is connected to: a resolver that changes its answer is of no use",
+  "S-25: the program connects to the address that it checked, though the resolver changes its answer",
   async (context) => {
     const isolated = ["--net", "--mount", "--propagation", "private"];
     const possible = spawnSync("unshare", [...isolated, "ip", "link", "set", "lo", "up"]).status === 0;

@@ -146,7 +146,7 @@ test("the process that fetches is started again when it was killed", async () =>
   await expect.poll(async () => (await presented(issuer)).status, { timeout: 60_000, interval: 500 }).toBe(200);
 }, 90_000);
 
-test("only who knows the secret can make the process that fetches fetch", async () => {
+test("the process that fetches refuses a request without its secret", async () => {
   const serving = descendants(server.pid).find(({ argv }) => argv.includes("src/serve.ts"))!;
   const port = /--allow-net=[^\0]*:(\d+)\0/.exec(serving.argv)![1];
   const body = JSON.stringify({
