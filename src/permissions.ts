@@ -5,11 +5,13 @@
 // process above them (start.ts) starts both, and PostgreSQL where the operator brings none; it meets no caller.
 //
 // `task start` runs this file and starts start.ts with what it prints.
+import { existsSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { type Config, type Environment, readConfig } from "./config.ts";
 import { databasePlace } from "./db/database-place.ts";
 import { SHARED_PLACE } from "./db/embedded.ts";
+import { binariesIn, binariesRoot } from "./db/postgres-binaries.ts";
 import { tlsFiles } from "./db/tls.ts";
 import { parseIp } from "./pure/ip-address.ts";
 
@@ -59,24 +61,33 @@ export function serverPermissions(
   ];
 }
 
+/** What PostgreSQL takes beside its own programs: who runs it, whose its files are, what stops it. */
+const TOOLS = ["sh", "id", "unshare", "chown"];
+
 /**
- * What the process above the server may do. With an operator's PostgreSQL: start this Deno again. With the one that Berth
- * brings along, start programs without a list, since Deno has none for signals to processes, by which PostgreSQL is
- * stopped: that is why it is a process apart, which listens on nothing but a free port for a moment.
+ * What the process above the server may do: start this Deno again and, where it brings PostgreSQL along, PostgreSQL's
+ * programs and the tools beside them. It listens on nothing but a free port for a moment.
  */
 export function starterPermissions(env: Environment): string[] {
   const config = readConfig(env);
   if (config.databaseUrl !== null) return ["--allow-env", list("run", [process.execPath])];
   const places = [config.dataDir, SHARED_PLACE];
+  const { initdb, postgres } = binariesIn(binariesRoot(), "");
   return [
     "--allow-env",
     list("net", ["127.0.0.1:0"]),
     list("read", ["src", "node_modules", "package.json", ...places]),
     list("write", places),
-    "--allow-run",
+    list("run", [process.execPath, initdb, postgres, ...toolsOf(env["PATH"] ?? "")]),
     // PostgreSQL refuses to run as root.
     list("sys", ["uid"]),
   ];
+}
+
+/** Those of this machine, since Deno warns of the others. */
+function toolsOf(path: string): string[] {
+  const folders = path.split(":").filter((folder) => folder.startsWith("/"));
+  return TOOLS.flatMap((tool) => folders.map((folder) => `${folder}/${tool}`).find(existsSync) ?? []);
 }
 
 /** A name would have to be resolved, which Deno allows for all ports of it or for none. */

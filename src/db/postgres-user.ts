@@ -21,6 +21,9 @@ export type PostgresUser = {
 
 const plain = (argv: readonly string[]) => argv as readonly [string, ...string[]];
 
+/** Deno starts no program from a folder that it may write to, as the copies for this user are; the shell does. */
+const throughShell = (argv: readonly string[]) => plain(["sh", "-c", 'exec "$0" "$@"', ...argv]);
+
 /** Any number but 0 does; 1000 is what tools expect of a person. */
 const NAMESPACE_UID = 1000;
 
@@ -53,7 +56,7 @@ async function systemUser(name: string): Promise<PostgresUser | null> {
   try {
     const uid = Number((await execFileAsync("id", ["-u", name], { env: bareEnvironment() })).stdout);
     const gid = Number((await execFileAsync("id", ["-g", name], { env: bareEnvironment() })).stdout);
-    return { name, owner: { uid, gid }, seesOurFiles: false, wrap: plain, ids: { uid, gid } };
+    return { name, owner: { uid, gid }, seesOurFiles: false, wrap: throughShell, ids: { uid, gid } };
   } catch {
     return null; // No such user here.
   }

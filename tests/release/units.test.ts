@@ -101,7 +101,7 @@ describe("the control plane's Deno", () => {
   test("may do what the permissions of its configuration say, and is never allowed everything", () => {
     expect(start().split("\n").filter((line) => /deno|\$@|src\//.test(line) && !line.startsWith("#"))).toEqual([
       "set -- bin/deno run --no-prompt --no-remote --no-lock --config=deno.json",
-      'permissions=$("$@" --allow-env src/permissions.ts)',
+      'permissions=$("$@" --allow-env --allow-read src/permissions.ts)',
       'exec "$@" $permissions src/start.ts --no-prompt --no-remote --no-lock --config=deno.json',
     ]);
   });

@@ -1,7 +1,7 @@
 // What the server's process may do is a list, and everything else is refused by the runtime. Reliability rule S-38.
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -168,17 +168,39 @@ describe("S-38: with a PostgreSQL of the operator's", { timeout: 120_000 }, () =
 });
 
 describe("S-38: with the PostgreSQL that it brings along", () => {
-  const flags = () => starterPermissions({ BERTH_DATA_DIR: folder.path });
+  const flags = () => starterPermissions({ BERTH_DATA_DIR: folder.path, PATH: process.env.PATH });
 
   test("the process above writes below its own folders alone, and reaches no host", () => {
+    const programs = flags().find((flag) => flag.startsWith("--allow-run="))!.slice("--allow-run=".length).split(",");
+    expect(programs[0]).toBe(process.execPath);
+    expect(programs.slice(1).map((path) => basename(path))).toEqual(
+      expect.arrayContaining(["initdb", "postgres", "sh", "id", "chown"]),
+    );
+    expect(programs.filter((path) => !path.startsWith("/"))).toEqual([]);
     expect(flags()).toEqual([
       "--allow-env",
       "--allow-net=127.0.0.1:0",
       `--allow-read=src,node_modules,package.json,${folder.path},/var/lib/berth`,
       `--allow-write=${folder.path},/var/lib/berth`,
-      "--allow-run",
+      `--allow-run=${programs.join(",")}`,
       "--allow-sys=uid",
     ]);
+  });
+
+  test("`task start` starts, stops, and starts again after it was killed", { timeout: 180_000 }, async () => {
+    const data = join(folder.path, "embedded");
+    const start = () => startServer({ env: { BERTH_DATA_DIR: data, DATABASE_URL: undefined }, as_task: true });
+    const first = await start();
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+    expect(await first.stop()).toBe(0);
+    const second = await start();
+    const below = descendants(second.pid);
+    expect(below.some(({ argv }) => argv.includes("postgres"))).toBe(true);
+    await second.kill();
+    const third = await start();
+    expect((await fetch(`${third.url}/readyz`)).status).toBe(200);
+    expect(await third.stop()).toBe(0);
+    expect(third.log()).not.toMatch(/Requires \w+ access|NotCapable/);
   });
 
   test("the server has no more rights than with an operator's", () => {
@@ -194,7 +216,7 @@ describe("S-38: with the PostgreSQL that it brings along", () => {
 test("S-38: `task start` starts the process above the server with its permissions and with nothing else", () => {
   const fixed = `deno run ${FIXED.join(" ")}`;
   expect(JSON.parse(readText("deno.json")).tasks.start.command)
-    .toBe(`${fixed} $(${fixed} --allow-env src/permissions.ts) src/start.ts ${FIXED.join(" ")}`);
+    .toBe(`${fixed} $(${fixed} --allow-env --allow-read src/permissions.ts) src/start.ts ${FIXED.join(" ")}`);
 });
 
 test("S-38: what cannot be written as a list stops the start and is named", () => {

@@ -11,6 +11,6 @@ if [ -z "${BERTH_CONNECTIONS_MAX:-}" ] && [ "$files" -gt 2000 ] && [ "$files" -l
   export BERTH_CONNECTIONS_MAX=$((files - 1000))
 fi
 set -- bin/deno run --no-prompt --no-remote --no-lock --config=deno.json
-permissions=$("$@" --allow-env src/permissions.ts)
+permissions=$("$@" --allow-env --allow-read src/permissions.ts)
 # Each is a word: a permission holds no blank.
 exec "$@" $permissions src/start.ts --no-prompt --no-remote --no-lock --config=deno.json
