@@ -7,6 +7,7 @@ import { startVendor, type Vendor } from "../cli/image/vendor.ts";
 import { buildExecutables } from "../processes/executables.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
+import { LOOPBACK_ALLOWED } from "../harness/loopback.ts";
 import { needs } from "../harness/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
 import { ROOT, runBlocks, SESSION, type Step } from "./run.ts";
@@ -22,7 +23,7 @@ beforeAll(async () => {
   vendor = await startVendor();
   await symlink(join(ROOT, "dist"), join(folder.path, "dist"));
   const lab = { BERTH_LAB: "1", BERTH_LAB_NODES: "3", BERTH_DATA_DIR: folder.path };
-  server = await startServer({ env: { DATABASE_URL: database.url, ...lab } });
+  server = await startServer({ env: { ...LOOPBACK_ALLOWED, DATABASE_URL: database.url, ...lab } });
 }, 300_000);
 afterAll(async () => {
   await server?.stop();
