@@ -104,6 +104,7 @@ async function startServer(config: Config, { flags, embedded, fetcher }: Parts):
       // The server reads no file of the folder that PostgreSQL has, so the secret that is kept there comes along.
       ...(embedded !== null && {
         DATABASE_URL: embedded.url,
+        BERTH_OWNER_DATABASE_URL: embedded.ownerUrl,
         BERTH_SECRET_KEY: process.env["BERTH_SECRET_KEY"] || await secretOfFolder(config.dataDir),
       }),
     },
