@@ -84,9 +84,14 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   "PUT /v2/cn-boot-roster": [{ hostname: "node-7", macs: [MAC], nic_tags: ["admin"] }],
   "POST /v2/booter/seen": { mac: MAC, client: { arch: "x86_64" } },
-  "POST /v2/booter/announce": { server_uuid: ID, hostname: "bare-7", sysinfo: { "Serial Number": "TAG123" } },
+  "POST /v2/booter/announce": {
+    server_uuid: ID,
+    hostname: "bare-7",
+    sysinfo: { "Serial Number": "TAG123", "Network Interfaces": { net0: { "MAC Address": MAC } } },
+    mac: MAC,
+  },
   "POST /v2/booter/cns/{server_uuid}/setup-progress": { epoch: 1, step: "pool", message: "zones made", percent: 40 },
-  "POST /v2/booter/cns/{server_uuid}/setup-complete": { epoch: 1 },
+  "POST /v2/booter/cns/{server_uuid}/setup-complete": { epoch: 1, mac: MAC },
   "POST /v2/booter/cns/{server_uuid}/setup-failed": { epoch: 1, reason: "no disks were found" },
   "POST /v2/cn-boot/{mac}/assign": { platform_image: STAMP },
 

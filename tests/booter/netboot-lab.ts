@@ -37,7 +37,8 @@ export type NetbootLab = {
   booter(): BooterProcess;
   /** The running booter is killed, and started again on the same state. */
   restart(): Promise<void>;
-  power(mac: string, mode: Mode): Promise<Vm>;
+  /** `uuid`: what its SMBIOS says, as it is printed. */
+  power(mac: string, mode: Mode, uuid?: string): Promise<Vm>;
   close(): Promise<void>;
 };
 
@@ -58,7 +59,8 @@ export async function whyNoNetboot(modes: readonly Mode[]): Promise<string | nul
     });
 }
 
-export async function openNetbootLab(): Promise<NetbootLab> {
+/** @param allowlist of the boot policy; empty lets every machine in */
+export async function openNetbootLab(allowlist: readonly unknown[] = []): Promise<NetbootLab> {
   const folder = await temporaryFolder("netboot");
   const space = `berth-boot-${process.pid}`;
   const inside = ["ip", "netns", "exec", space];
@@ -77,7 +79,7 @@ export async function openNetbootLab(): Promise<NetbootLab> {
     }
     const t = await openTestPlane();
     closers.push(() => t.close());
-    okOf(await putPolicy(t, { enrollment_pi: STAMP, admin_network: NETWORK }));
+    okOf(await putPolicy(t, { enrollment_pi: STAMP, admin_network: NETWORK, allowlist: [...allowlist] }));
     closers.push(() => inOrder([`ip netns del ${space}`]));
     await inOrder([
       `ip netns add ${space}`,
@@ -106,7 +108,8 @@ export async function openNetbootLab(): Promise<NetbootLab> {
         await booter.kill();
         booter = await start();
       },
-      power: (mac, mode) => power({ mac, mode, space, tap: `tap${taps += 1}`, folder: folder.path, machines }),
+      power: (mac, mode, uuid) =>
+        power({ mac, mode, uuid, space, tap: `tap${taps += 1}`, folder: folder.path, machines }),
       close,
     };
   } catch (error) {
@@ -118,13 +121,14 @@ export async function openNetbootLab(): Promise<NetbootLab> {
 type Power = {
   readonly mac: string;
   readonly mode: Mode;
+  readonly uuid: string | undefined;
   readonly space: string;
   readonly tap: string;
   readonly folder: string;
   readonly machines: Set<Vm>;
 };
 
-async function power({ mac, mode, space, tap, folder, machines }: Power): Promise<Vm> {
+async function power({ mac, mode, uuid, space, tap, folder, machines }: Power): Promise<Vm> {
   await inOrder([
     `ip -n ${space} tuntap add dev ${tap} mode tap`,
     `ip -n ${space} link set ${tap} master br0 up`,
@@ -132,7 +136,8 @@ async function power({ mac, mode, space, tap, folder, machines }: Power): Promis
   const files = join(folder, tap);
   await mkdir(files);
   const words = await machineWords(mode, { mac, tap, files });
-  const child = spawn("ip", ["netns", "exec", space, QEMU, ...words], { stdio: "ignore" });
+  const identity = uuid === undefined ? [] : ["-uuid", uuid];
+  const child = spawn("ip", ["netns", "exec", space, QEMU, ...words, ...identity], { stdio: "ignore" });
   let over = false;
   const ended = new Promise<void>((resolve) => {
     child.once("error", () => resolve());
@@ -236,12 +241,12 @@ async function inOrder(commands: readonly string[]): Promise<void> {
 const PLATFORM = { bios: "pcbios", uefi: "efi", uefi_http: "efi" } as const;
 const GAVE_UP = /No more network devices|No bootable device|Shell>|BdsDxe: failed to|Could not boot/;
 
-export type Booted = { readonly mac: string; readonly mode: Mode; readonly running?: Vm };
+export type Booted = { readonly mac: string; readonly mode: Mode; readonly uuid?: string; readonly running?: Vm };
 
 /** Whether the machine boots before it gives up: at its first start, or at the one that is under way. */
-export async function boots(lab: NetbootLab, { mac, mode, running }: Booted): Promise<boolean> {
+export async function boots(lab: NetbootLab, { mac, mode, uuid, running }: Booted): Promise<boolean> {
   const booted = new RegExp(`booted ${mac} 10\\.77\\.0\\.\\d+ on ${PLATFORM[mode]} end`);
-  const vm = running ?? await lab.power(mac, mode);
+  const vm = running ?? await lab.power(mac, mode, uuid);
   await vm.says(new RegExp(`${booted.source}|${GAVE_UP.source}`));
   const ended_well = booted.test(await vm.console());
   await vm.off();

@@ -22,3 +22,21 @@ test(
   },
   300_000,
 );
+
+test(
+  "a machine whose SMBIOS UUID spells its service tag enrols by a policy of tags alone, and fetches its script once",
+  async (context) => {
+    context.skip(missing.length > 0, `not on this machine: ${missing.join(", ")}`);
+    const lab = await openNetbootLab([{ kind: "service_tag", value: "D34623J" }]);
+    try {
+      const uuid = "4c4c4544-0033-3410-8036-c4c04f32334a";
+      expect(await boots(lab, { mac: MAC, mode: "bios", uuid }), lab.booter().text()).toBe(true);
+      const { body } = await lab.t.call("GET", `/v2/cn-boot/${MAC}`);
+      expect([body.state, body.address]).toEqual(["enrolling", "10.77.0.10"]);
+      expect(lab.booter().text()).not.toContain("ticket_");
+    } finally {
+      await lab.close();
+    }
+  },
+  300_000,
+);

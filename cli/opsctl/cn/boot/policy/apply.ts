@@ -10,6 +10,10 @@ export function apply(): AnyCommand {
       "the policy as JSON, or as TOML in a file *.toml; - for JSON on standard input",
     )
     .option("--if-match <version>", "refuse unless the policy is still this version (opsctl cn boot policy show)")
+    .addHelpText(
+      "after",
+      "\nEvery field is required. TOML has no null: a policy without an image or a network is written as JSON.",
+    )
     .action(withIo(async (io, { file, ifMatch }) => {
       const body = await readDocument(io, file);
       const before = await readPolicy(io);
