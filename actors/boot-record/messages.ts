@@ -39,8 +39,8 @@ export type BootRecordMessage =
   | { readonly type: "authorize"; readonly mac: string; readonly by: string } & Place
   | { readonly type: "admit" } & Admitted
   | { readonly type: "reactivate" }
-  | { readonly type: "rescue" } & Place
-  | { readonly type: "end_rescue" }
+  | { readonly type: "rescue"; readonly on: true } & Place
+  | { readonly type: "rescue"; readonly on: false }
   | { readonly type: "assign"; readonly platform_image: string }
   | { readonly type: "decommission" }
   | { readonly type: "converge"; readonly declared: Declared }

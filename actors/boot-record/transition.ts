@@ -35,20 +35,7 @@ export const bootRecordTable: Table<BootRecordState, BootRecordMessage> = {
     decommissioned: reactivate,
   },
   admit: { absent: "ignore", discovered: admit, enrolling: "ignore", enrolled: "ignore", decommissioned: "ignore" },
-  rescue: {
-    absent: "missing",
-    discovered: rescueUnaddressed,
-    enrolling: rescue,
-    enrolled: rescue,
-    decommissioned: rescueUnaddressed,
-  },
-  end_rescue: {
-    absent: "missing",
-    discovered: endRescue,
-    enrolling: endRescue,
-    enrolled: endRescue,
-    decommissioned: endRescue,
-  },
+  rescue: { absent: "missing", discovered: rescue, enrolling: rescue, enrolled: rescue, decommissioned: rescue },
   assign: { absent: "missing", discovered: assign, enrolling: assign, enrolled: assign, decommissioned: assign },
   decommission: {
     absent: "missing",
@@ -110,31 +97,16 @@ function admit(s: On<"discovered">, m: Msg<"admit">, now: Date): Out<BootRecordS
   );
 }
 
-function rescue(s: BootRecordState, _m: Msg<"rescue">, now: Date): Out<BootRecordState> {
-  if (s.rescue) return { out: "ignore" };
-  return go({ ...s, rescue: true, updated_at: now }, rescued(s));
-}
-
-/** The booter serves a record only at its address, so a record without one gets it here. */
-function rescueUnaddressed(
-  s: On<"discovered"> | On<"decommissioned">,
-  m: Msg<"rescue">,
-  now: Date,
-): Out<BootRecordState> {
-  if (s.address !== null) return rescue(s, m, now);
-  const { segment } = m;
-  if (segment === null) return refuse(NO_ADMIN_NETWORK);
-  const next = { ...s, ...placed({ ...m, segment }), rescue: true, updated_at: now };
-  return go<BootRecordState>(next, ...policyHolds(m), reserve(m), rescued(s));
-}
-
-function rescued(s: BootRecordState) {
-  return audit("boot_record_rescue", resource(s), { mac: s.mac });
-}
-
-function endRescue(s: BootRecordState, _m: Msg<"end_rescue">, now: Date): Out<BootRecordState> {
-  if (!s.rescue) return { out: "ignore" };
-  return go({ ...s, rescue: false, updated_at: now }, audit("boot_record_rescue_clear", resource(s), { mac: s.mac }));
+/** The booter serves a record only at its address, so a record without one gets it with rescue. */
+function rescue(s: BootRecordState, m: Msg<"rescue">, now: Date): Out<BootRecordState> {
+  const note = audit(m.on ? "boot_record_rescue" : "boot_record_rescue_clear", resource(s), { mac: s.mac });
+  if (m.on && s.address === null) {
+    const { segment } = m;
+    if (segment === null) return refuse(NO_ADMIN_NETWORK);
+    const next = { ...s, ...placed({ ...m, segment }), rescue: true, updated_at: now };
+    return go<BootRecordState>(next, ...policyHolds(m), reserve(m), note);
+  }
+  return s.rescue === m.on ? { out: "ignore" } : go({ ...s, rescue: m.on, updated_at: now }, note);
 }
 
 function assign(s: BootRecordState, m: Msg<"assign">, now: Date): Out<BootRecordState> {

@@ -112,7 +112,7 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
   plainAction("decommission", "CnBootDecommission", "Stop serving a machine that no node in use is bound to", {
     type: "decommission",
   });
-  plainAction("rescue/clear", "CnBootRescue", "End rescue", { type: "end_rescue" });
+  plainAction("rescue/clear", "CnBootRescue", "End rescue", { type: "rescue", on: false });
 
   const rescueRoute = createRoute({
     method: "post",
@@ -132,7 +132,7 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
     const { mac } = c.req.valid("param");
     const outcome = await underPolicy(turn, async (at) => {
       const { enroll: _enroll, ...found } = await lookUp(deps.kysely, mac);
-      return await deps.send(c, { kind: "boot-record", id: mac }, { type: "rescue", ...found }, at);
+      return await deps.send(c, { kind: "boot-record", id: mac }, { type: "rescue", on: true, ...found }, at);
     });
     return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
   });

@@ -39,7 +39,6 @@ const EXPECTED: Record<string, Record<string, string>> = {
     decommissioned: "discovered",
   },
   admit: { absent: "same", discovered: "enrolling", enrolling: "same", enrolled: "same", decommissioned: "same" },
-  end_rescue: { absent: "404", discovered: "same", enrolling: "same", enrolled: "same", decommissioned: "same" },
   rescue: {
     absent: "404",
     discovered: "discovered",
@@ -126,8 +125,7 @@ const MESSAGES: { [T in BootRecordMessage["type"]]: Extract<BootRecordMessage, {
   authorize: { type: "authorize", ...LOOKED_UP },
   reactivate: { type: "reactivate" },
   admit: { type: "admit", ...LOOKED_UP },
-  rescue: { type: "rescue", ...LOOKED_UP },
-  end_rescue: { type: "end_rescue" },
+  rescue: { type: "rescue", on: true, ...LOOKED_UP },
   assign: { type: "assign", platform_image: "pi-2" },
   decommission: { type: "decommission" },
   converge: { type: "converge", declared: { hostname: "h", nic_tags: ["t"] } },
