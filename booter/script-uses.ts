@@ -24,7 +24,7 @@ export type ScriptUses = {
 type Used = { readonly xid: number; readonly until_ms: number };
 
 const LINE = /^([0-9a-f:]{17}) ([0-9]{1,10}) ([0-9]{1,15})$/;
-/** After so many uses the file is written anew, without those whose ticket has expired. */
+/** After so many uses the file is rewritten without expired tickets. */
 const LINES_MAX = 4_096;
 
 export async function openScriptUses(state_dir: string, now: () => number): Promise<ScriptUses> {

@@ -1,5 +1,5 @@
--- The address of a node on the admin network is that of its boot record. Nodes that were set up before it was written to
--- their record at the end of the setup get it here: of the first of their ports, in their own order, that has one.
+-- A node's admin_ip is the address of its boot record, written at the end of the setup. Nodes that were set up earlier get
+-- it here, from the first of their ports, in their own order, that has an address.
 update cn
    set admin_ip = found.address
   from (select distinct on (c.server_uuid) c.server_uuid, r.address

@@ -21,7 +21,7 @@ type Place = {
   readonly policy_version: number;
   readonly segment: Segment | null;
   readonly declared: Declared;
-  /** Stands for the address until the commit call knows it. */
+  /** Takes the place of the address until the commit call knows it. */
   readonly address_token: string;
 };
 

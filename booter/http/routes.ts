@@ -88,8 +88,8 @@ function alarm(reason: string, fields: Readonly<Record<string, string>>, { count
 }
 
 /**
- * The root password may have been set or cleared a moment ago, so the control plane is asked for it. What is kept speaks
- * while it is away: without the parameter, the machine would take the password that its image has for everybody.
+ * The root password may have been set or cleared a moment ago, so the control plane is asked for it. While it is away
+ * the kept copy answers: without the parameter, the machine would use the password that every copy of its image has.
  */
 async function latest(mac: string, { records }: RouteOptions): Promise<Found> {
   const asked = await records.find(mac, {});

@@ -2,8 +2,8 @@
 // asked for, and when no answer comes in time a kept copy of an enrolled node speaks, marked as such and never older than
 // its limit. Of any other machine no copy may speak, so it waits on: its packet is answered when the control plane has
 // answered, and what came too late for this packet serves the next.
-// Kept copies survive a restart: the control plane may run on nodes that need this booter to boot. That of an enrolled
-// node holds the hash of its root password, as the machine's last boot got it: without it a node that boots meanwhile
+// Kept copies survive a restart: the control plane may run on nodes that need this booter to boot. The copy of an
+// enrolled node holds the hash of its root password, as the machine's last boot got it: without it a node that boots meanwhile
 // would have the password of its image. It goes when the node leaves, and with the age limit of the copy.
 import { LOOKUP_LATE_MS, LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS, RECORDS_MAX } from "../limits.ts";
 import type { Log } from "../log.ts";
@@ -72,7 +72,7 @@ export function openRecords(options: RecordsOptions): Records {
     return age_ms >= 0 && age_ms <= cache_age_ms;
   }
 
-  /** The copy of a record while nobody can be asked. */
+  /** The copy of a record while the control plane is away. */
   function copy(mac: string): Found {
     const found = known.get(mac);
     return found !== undefined && maySpeak(found) ? { facts: found.facts, verified: false } : NOTHING_KNOWN;

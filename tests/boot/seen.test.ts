@@ -209,7 +209,7 @@ describe("allowlist", () => {
     ["too few digits", "44454c4c33001034"],
     ["no text", 7],
     ["nothing", null],
-  ])("a GUID with %s lets nobody in by a service_tag", async (_what, guid) => {
+  ])("a GUID with %s lets no machine in by a service_tag", async (_what, guid) => {
     okOf(await putPolicy(t, { allowlist: [{ kind: "service_tag", value: "D34623J" }] }));
     const { body } = await t.call("POST", "/v2/booter/seen", { body: { mac: newMac(), client: { guid } } });
     expect(body).toMatchObject({ state: "discovered" });

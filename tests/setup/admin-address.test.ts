@@ -23,7 +23,7 @@ test("it is the address of the port that the booter names, else of the first por
   expect((await showNode(t, unnamed)).admin_ip).toBe((await showRecord(t, unnamed.macs[0])).address);
 });
 
-test("a mac that is none is 400 and ends no setup; a port of another node gives no address away", async () => {
+test("a malformed mac is 400 and ends no setup; the port of another node is not used", async () => {
   const run = await settingUp(t);
   const refused = await report(t, run, "complete", { epoch: run.epoch, mac: "port 1" });
   expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining("mac")]);
