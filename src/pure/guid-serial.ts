@@ -20,7 +20,7 @@ export function serialOfGuid(guid: unknown): string | null {
   const byte = (at: number) => Number.parseInt(stored.slice(at * 2, at * 2 + 2), 16);
   const marked = byte(5) === 0 && byte(6) === 0x10 && byte(8) === 0x80 && byte(10) >= 0x80;
   if (!marked) return null;
-  const tag = String.fromCharCode(byte(10) & 0x7f, ...[4, 7, 9, 13, 14, 15].map(byte)).replace(/ +$/, "");
+  const tag = String.fromCharCode(byte(10) & 0x7f, ...[4, 7, 9, 13, 14, 15].map(byte)).replace(/(?<! ) +$/, "");
   return TAG.test(tag) ? tag : null;
 }
 
