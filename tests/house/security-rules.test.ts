@@ -4,7 +4,12 @@ import { describe, expect, test } from "vitest";
 import { filesBelow, readText } from "./sources.ts";
 
 const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>> = {
-  "S-01": ["one written status for every operation and principal", "api/rights-matrix", "tenancy/rights"],
+  "S-01": [
+    "one written status for every operation and principal",
+    "api/rights-matrix",
+    "api/node-rights",
+    "tenancy/rights",
+  ],
   "S-02": ["foreign and absent cannot be told apart", "tenancy/rights"],
   "S-03": ["a scoped key of whoever it is stays scoped", "setup/approval", "tenancy/users"],
   "S-04": ["the tenant comes from the credential alone", "tenancy/rights"],
@@ -20,7 +25,7 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
   "S-10": ["`Authorization: Bearer` and nothing else", "auth/tokens"],
   "S-11": ["revocation is immediate in every process", "tenancy/two-processes"],
   "S-12": ["what the key of a disabled node may still do", "compute/job"],
-  "S-13": ["a node's key acts as that node", "api/agent-reports", "compute/job"],
+  "S-13": ["a node's key acts as that node", "api/node-rights", "api/agent-reports", "compute/job"],
   "S-14": [
     "a poll token delivers until the first use of the key",
     "api/key-delivery",

@@ -1,0 +1,302 @@
+// What the key of one node may do with the objects of another one, on every route that can name a node or something of
+// one. Document 2, Authentication; document 4, 1.6, 1.8 and 2.4. Beside rights-matrix.test.ts, whose nodes ask for what
+// is their own.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { enqueue } from "../compute/jobs.ts";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { changedRows, type Dump, dumpTables } from "../harness/dump.ts";
+import { acceptedBodies } from "./bodies.ts";
+import { readRoutes, type RouteDescription } from "./description.ts";
+
+// own, other: the object of the node that asks, and of another node, in every state that it can have. absent: of no node.
+// One number: it is the same for all.  node: the key of an approved node.  off: the key of a disabled node.
+const TABLE = `
+route                                      node own other absent   off own other absent
+POST /v1/agent/heartbeat                   200 200 200             200 200 200
+POST /v1/agent/status                      200 200 200             200 200 200
+POST /v1/agent/capacity                    200 200 200             200 200 200
+GET /v1/agent/config                       200 200 200             200 200 200
+POST /v1/agent/claim                       200 403 403             403 403 403
+GET /v1/agent/jobs/{job_id}/blueprint      200 403 404             200 403 404
+POST /v1/agent/jobs/{job_id}/progress      200 403 404             200 403 404
+POST /v1/agent/jobs/{job_id}/complete      200 403 404             200 403 404
+POST /v1/agent/jobs/{job_id}/bury          409 403 404             409 403 404
+GET /v1/system/jobs/{job_id}               404 404 404             404 404 404
+GET /v1/system/jobs                        404 404 404             404 404 404
+GET /v1/system/cns/{cn_id}                 404 404 404             404 404 404
+GET /v1/system/cns/{cn_id}/instances       404 404 404             404 404 404
+GET /v1/system/instances                   404 404 404             404 404 404
+GET /v1/instances                          404 404 404             404 404 404
+POST /v1/instances                         404 404 404             404 404 404
+POST /v1/cns/{server_uuid}/disable         403 403 403             403 403 403
+POST /v1/cns/{server_uuid}/role            403 403 403             403 403 403
+POST /v1/cns/{server_uuid}/reservoir       403 403 403             403 403 403
+DELETE /v1/cns/{server_uuid}               403 403 403             403 403 403
+GET /v1/cns/{server_uuid}/traits           403 403 403             403 403 403
+POST /v1/cns/{server_uuid}/traits          403 403 403             403 403 403
+GET /v1/cns/{server_uuid}/placement        403 403 403             403 403 403
+PATCH /v1/cns/{server_uuid}/placement      403 403 403             403 403 403
+POST /v1/cns/{server_uuid}/drain/preview   403 403 403             403 403 403
+POST /v1/cns/{server_uuid}/root-password   403 403 403             403 403 403
+GET /v1/cns/{server_uuid}/setup-layout-proposal  403 403 403       403 403 403
+POST /v1/cns/{server_uuid}/approve-setup   403 403 403             403 403 403
+POST /v1/cns/{server_uuid}/factory-reset   403 403 403             403 403 403
+GET /v2/cn-boot/{mac}                      403 403 403             403 403 403
+POST /v2/cn-boot/{mac}/authorize           403 403 403             403 403 403
+POST /v2/cn-boot/{mac}/reactivate          403 403 403             403 403 403
+POST /v2/cn-boot/{mac}/rescue              403 403 403             403 403 403
+POST /v2/cn-boot/{mac}/rescue/clear        403 403 403             403 403 403
+POST /v2/cn-boot/{mac}/assign              403 403 403             403 403 403
+POST /v2/cn-boot/{mac}/decommission        403 403 403             403 403 403
+POST /v2/booter/seen                       403 403 403             403 403 403
+POST /v2/booter/announce                   403 403 403             403 403 403
+POST /v2/booter/cns/{server_uuid}/bundle   403 403 403             403 403 403
+POST /v2/booter/cns/{server_uuid}/setup-progress  403 403 403      403 403 403
+POST /v2/booter/cns/{server_uuid}/setup-complete  403 403 403      403 403 403
+POST /v2/booter/cns/{server_uuid}/setup-failed    403 403 403      403 403 403
+`;
+const EXPECTED = new Map(
+  TABLE.trim().split("\n").slice(1).map((row) => {
+    const [method, path, ...cells] = row.split(/\s+/);
+    return [`${method} ${path}`, cells] as const;
+  }),
+);
+
+/** It is for anybody, with or without a key; what it may change has a test of its own below. */
+const ANONYMOUS = ["POST /v1/agent/register", "GET /v1/agent/register/status"];
+/** Fields and parameters that name a node, a job, or a network card. */
+const NAMES = ["server_uuid", "cn_id", "cn", "node", "job_id", "mac", "claimed_by", "running_jobs", "target_cn"];
+/** Lists of everything, which a node could ask for its part. */
+const FILTERED = ["GET /v1/system/instances", "GET /v1/system/jobs", "GET /v1/instances"];
+const OBJECTS = ["own", "other", "absent"] as const;
+type Objects = typeof OBJECTS[number];
+
+/** What a node has: of jobs one in every state. */
+type Owner = {
+  readonly server_uuid: string;
+  readonly poll_token: string;
+  readonly mac: string;
+  readonly key: string;
+  readonly jobs: Readonly<Record<string, string>>;
+};
+
+let t: TestPlane;
+let routes: readonly RouteDescription[];
+const callers = new Map<"node" | "off", Owner>();
+let other: Owner;
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  routes = readRoutes((await t.call("GET", "/openapi.json")).body);
+  const policy = "PUT /v2/cn-boot-policy";
+  okOf(await t.call("PUT", "/v2/cn-boot-policy", { body: acceptedBodies[policy]?.() }));
+  other = await owner("02:00:00:00:00:0a");
+  callers.set("node", await owner("02:00:00:00:00:0b"));
+  const off = await owner("02:00:00:00:00:0c");
+  okOf(await t.call("POST", `/v1/cns/${off.server_uuid}/disable`));
+  callers.set("off", off);
+});
+afterAll(() => t.close());
+
+async function owner(mac: string): Promise<Owner> {
+  const { server_uuid, poll_token, api_key: key } = await t.approvedNode();
+  okOf(await t.call("POST", "/v1/agent/status", { key, body: { payload: { of: server_uuid } } }));
+  okOf(await t.call("POST", "/v1/agent/capacity", { key, body: acceptedBodies["POST /v1/agent/capacity"]?.() }));
+  okOf(await t.call("POST", "/v1/agent/heartbeat", { key }));
+  okOf(await t.call("POST", "/v2/booter/seen", { body: { mac } }));
+  const states = ["pending", "completed", "failed", "failed_buried", "cancelled", "cancelled_buried", "in_progress"];
+  const jobs = Object.fromEntries(
+    await Promise.all(states.map(async (state) => [state, await jobOf(server_uuid, state)] as const)),
+  );
+  return { server_uuid, poll_token, mac, key, jobs };
+}
+
+/** A job of the node in this state; `_buried`: one whose tombstone was applied. */
+async function jobOf(server_uuid: string, named: string): Promise<string> {
+  const id = await enqueue(t, { server_uuid });
+  if (named === "pending") return id;
+  const [state = "", isBuried] = named.split("_buried");
+  const ended = state !== "in_progress";
+  await t.db.query(
+    `update job set state = $2, claimed_by = $3, claimed_at = berth_now(), lease_s = 600,
+       lease_until = berth_now() + interval '600 s', completed_at = case when $4 then berth_now() end,
+       result = case when $2 = 'completed' then jsonb_build_object('secret', id::text) end,
+       reason = case when $2 in ('failed', 'cancelled') then 'not wanted' end,
+       tombstone = $5, version = version + 1 where id = $1`,
+    [id, state, server_uuid, ended, ended && state !== "completed" && isBuried === undefined],
+  );
+  return id;
+}
+
+/** Whether a request of this route can name a node or something of one. */
+function namesNode({ path, parameters, body, name }: RouteDescription): boolean {
+  const fields = [...Object.keys(body?.properties ?? {}), ...Object.keys(body?.items?.properties ?? {})];
+  const named = [...parameters.filter((each) => each.in !== "header").map((each) => each.name), ...fields];
+  return !ANONYMOUS.includes(name) && (path.startsWith("/v1/agent/") || named.some((each) => NAMES.includes(each)));
+}
+
+type Request = { readonly path: string; readonly body?: unknown };
+
+/** The requests of a route that name these objects: one, or one for each state of the jobs. */
+async function requestsOf(route: string, caller: Owner, objects: Objects): Promise<readonly Request[]> {
+  const [, pattern = ""] = route.split(" ");
+  const of = { own: caller, other, absent: ABSENT }[objects];
+  // A node's own job changes with the first call, so each call has one of its own.
+  const jobs = !pattern.includes("{job_id}")
+    ? [""]
+    : objects === "own"
+    ? [await jobOf(of.server_uuid, "in_progress")]
+    : Object.values(of.jobs);
+  return jobs.map((job_id) => {
+    const ids: Record<string, string> = { job_id, server_uuid: of.server_uuid, cn_id: of.server_uuid, mac: of.mac };
+    const path = pattern.replace(/\{(\w+)\}/g, (whole, name) => ids[name] ?? whole);
+    const filter = FILTERED.includes(route) ? `?cn=${of.server_uuid}` : "";
+    const place = route === "POST /v1/instances" ? `?tenant=${randomUUID()}&project=${randomUUID()}` : "";
+    return { path: path + filter + place, body: bodyOf(route, of) };
+  });
+}
+
+const ABSENT: Omit<Owner, "key"> = {
+  server_uuid: randomUUID(),
+  poll_token: "0".repeat(32),
+  mac: "02:00:00:00:00:0d",
+  jobs: { none: randomUUID() },
+};
+
+function bodyOf(route: string, of: Omit<Owner, "key">): unknown {
+  const accepted = acceptedBodies[route]?.();
+  switch (route) {
+    case "POST /v1/agent/heartbeat":
+      return { running_jobs: Object.values(of.jobs) };
+    case "POST /v1/agent/claim":
+      return { claimed_by: of.server_uuid };
+    case "POST /v1/agent/status":
+      return { payload: { mine: true }, server_uuid: of.server_uuid };
+    case "POST /v2/booter/seen":
+      return { mac: of.mac };
+    case "POST /v2/booter/announce":
+      return { ...accepted, server_uuid: of.server_uuid };
+    default:
+      return accepted;
+  }
+}
+
+/** Notes of requests that were made, whatever they did. */
+const LOGS = ["audit_event", "audit_head", "seen", "idempotency", "failure_count", "transition", "api_key_use"];
+
+/** Every row that names the other node or something of it. */
+async function rowsOfOther(): Promise<Dump> {
+  const ids = [other.server_uuid, other.mac, ...Object.values(other.jobs)];
+  const dump = await dumpTables(t.db, LOGS);
+  return new Map([...dump].map(([table, rows]) => [table, rows.filter((row) => ids.some((id) => row.includes(id)))]));
+}
+
+/** What an answer shows of the other node. */
+function leaked({ text }: Answer): boolean {
+  return [other.server_uuid, other.mac, ...Object.values(other.jobs)].some((id) => text.includes(id));
+}
+
+test("S-01: every route that can name a node or something of one has a row, and every row is such a route", () => {
+  expect([...EXPECTED.keys()].sort()).toEqual(routes.filter(namesNode).map(({ name }) => name).sort());
+  for (const [route, cells] of EXPECTED) expect([route, cells.length]).toEqual([route, 2 * OBJECTS.length]);
+});
+
+describe("S-01, S-13: a node is answered as the table says, and changes and reads nothing of another node", () => {
+  test.each([...EXPECTED])("%s", async (route, cells) => {
+    const [method = ""] = route.split(" ");
+    const found: string[] = [];
+    const before = await rowsOfOther();
+    for (const caller of callers.values()) {
+      for (const objects of OBJECTS) {
+        const statuses = new Set<number>();
+        for (const { path, body } of await requestsOf(route, caller, objects)) {
+          const answer = await t.call(method, path, { key: caller.key, body });
+          statuses.add(answer.status);
+          if (objects === "other") expect([route, path, leaked(answer)]).toEqual([route, path, false]);
+        }
+        found.push([...statuses].sort().join("+"));
+      }
+    }
+    expect(found).toEqual(cells);
+    expect(changedRows(before, await rowsOfOther())).toEqual([]);
+  });
+});
+
+describe("S-13: a key acts only as its node, whatever else the request says", () => {
+  const AGENT = [...EXPECTED.keys()].filter((route) => route.includes(" /v1/agent/"));
+
+  test.each(AGENT)("%s", async (route) => {
+    const [method = ""] = route.split(" ");
+    const caller = callers.get("node")!;
+    const ids = { server_uuid: other.server_uuid, cn: other.server_uuid, cn_id: other.server_uuid };
+    const named = { ...ids, node: other.server_uuid, host_cn_uuid: other.server_uuid, target_cn: other.server_uuid };
+    const query = new URLSearchParams({ ...named, claimed_by: other.server_uuid, job_id: other.jobs.in_progress! });
+    const headers = { "x-server-uuid": other.server_uuid, "x-poll-token": other.poll_token, cookie: `cn=${other.mac}` };
+    const before = await rowsOfOther();
+    const statuses: number[] = [];
+    for (const objects of ["own", "other"] as const) {
+      for (const { path, body } of await requestsOf(route, caller, objects)) {
+        const more = typeof body === "object" && method !== "GET" ? { ...named, ...body } : body;
+        const sent = { key: caller.key, headers, body: more };
+        const answer = await t.call(method, `${path}?${query}`, sent);
+        statuses.push(answer.status);
+        expect([path, answer.status, leaked(answer)]).toEqual([path, answer.status, false]);
+      }
+    }
+    // Fields and parameters that a route does not know are refused or have no effect.
+    expect(statuses.filter((status) => ![200, 400, 403, 404, 409].includes(status))).toEqual([]);
+    expect(changedRows(before, await rowsOfOther())).toEqual([]);
+  });
+
+  test("what it says of itself is written to its own record", async () => {
+    const { key, server_uuid } = callers.get("node")!;
+    const payload = { note: randomUUID() };
+    const body = { payload, server_uuid: other.server_uuid };
+    okOf(await t.call("POST", `/v1/agent/status?server_uuid=${other.server_uuid}`, { key, body }));
+    const shown = async (id: string) => okOf(await t.call("GET", `/v1/system/cns/${id}`)).last_status;
+    expect([await shown(server_uuid), await shown(other.server_uuid)]).toEqual([payload, { of: other.server_uuid }]);
+  });
+
+  test("a heartbeat renews the leases of its own jobs and of no other node's", async () => {
+    const { key, server_uuid } = callers.get("node")!;
+    const own = await jobOf(server_uuid, "in_progress");
+    const lease = async (id: string) => {
+      const { rows } = await t.db.query(
+        "select greatest(lease_until, renewed_at + make_interval(secs => lease_s))::text as until from job left join job_signal on job_id = id where id = $1",
+        [id],
+      );
+      return rows[0].until;
+    };
+    const before = [await lease(own), await lease(other.jobs.in_progress!)];
+    await t.advance(60);
+    okOf(await t.call("POST", "/v1/agent/heartbeat", { key, body: { running_jobs: [own, other.jobs.in_progress] } }));
+    const after = [await lease(own), await lease(other.jobs.in_progress!)];
+    expect([after[0] === before[0], after[1] === before[1]]).toEqual([false, true]);
+  });
+
+  test("a claim gives a node no job and no tombstone of another one", async () => {
+    const { key, server_uuid, jobs } = callers.get("node")!;
+    for (let job = true; job;) {
+      const answer = await t.call("POST", "/v1/agent/claim", { key, body: { claimed_by: server_uuid } });
+      expect(leaked(answer)).toBe(false);
+      job = okOf(answer).job !== null;
+    }
+    const { rows } = await t.db.query("select state from job where id = any($1)", [[jobs.pending, other.jobs.pending]]);
+    expect(rows.map(({ state }) => state).sort()).toEqual(["in_progress", "pending"]);
+  });
+
+  test("a registration with the key of one node changes no row of another one", async () => {
+    const { key } = callers.get("node")!;
+    const before = await rowsOfOther();
+    const body = {
+      server_uuid: other.server_uuid,
+      hostname: "taken",
+      admin_ip: "192.0.2.66",
+      sysinfo: { taken: true },
+    };
+    const { status } = await t.call("POST", "/v1/agent/register", { key, body });
+    expect(status).toBeLessThan(500);
+    expect(changedRows(before, await rowsOfOther()).filter((change) => change.startsWith("- "))).toEqual([]);
+  });
+});
