@@ -171,7 +171,7 @@ export function describe(member: AnyCommand): CommandNode {
       flags: [option.short, option.long].filter((flag) => typeof flag === "string"),
       summary: option.description,
       takes_value: option.required || option.optional,
-      value_name: /[<[]([^>\]]+)[>\]]/.exec(option.flags)?.[1]?.replace(/\.{3}$/, "") ?? "",
+      value_name: /[<[]([^<>[\]]+)[>\]]/.exec(option.flags)?.[1]?.replace(/\.{3}$/, "") ?? "",
       choices: option.argChoices ?? [],
       mandatory: option.mandatory,
       default_text: isTold(option.defaultValue) ? JSON.stringify(option.defaultValue) : null,

@@ -39,7 +39,7 @@ export class PlaneFault extends Error {
 export type PlaneOptions = { readonly url: string; readonly key: string; readonly fetch?: typeof fetch };
 
 export function openPlane({ url, key, fetch: ask = fetch }: PlaneOptions): Plane {
-  const base = url.replace(/\/+$/, "");
+  const base = url.replace(/(?<!\/)\/+$/, "");
 
   async function call(method: string, path: string, given: Given = {}): Promise<unknown> {
     const { body, idempotency_key, limit_ms = CALL_MS } = given;

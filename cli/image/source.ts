@@ -85,7 +85,7 @@ export function fileName({ locations, arch, format }: Artifact): string {
 }
 
 function urlSource(world: World, address: string, allowed: readonly unknown[]): Source {
-  const base = checkedUrl(address).href.replace(/\/+$/, "");
+  const base = checkedUrl(address).href.replace(/(?<!\/)\/+$/, "");
   const reach = reachOf(world, { named: [base], allowed });
   return withDocuments({
     world,

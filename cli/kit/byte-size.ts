@@ -5,7 +5,7 @@ const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 
 /** Bytes of `64GiB`, `1.5TiB` or `1073741824`. `source` names the option in the failure. */
 export function parseByteSize(text: string, source: string): number {
-  const [, digits, unit] = /^\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGTP]iB)?\s*$/i.exec(text) ?? [];
+  const [, digits, unit] = /^\s*([0-9]+(?:\.[0-9]+)?)(?:\s*([KMGTP]iB))?\s*$/i.exec(text) ?? [];
   const power = UNITS.findIndex((each) => each.toLowerCase() === unit?.toLowerCase()) + 1;
   const bytes = digits === undefined ? NaN : Number(digits) * 1024 ** power;
   if (!Number.isSafeInteger(bytes)) {

@@ -12,7 +12,7 @@ export function parseEndpoint(text: string, source: string): string {
   }
   if (url.username !== "" || url.password !== "") throw usageFailure(`${source} must not hold a user name or password`);
   if (url.search !== "" || url.hash !== "") throw usageFailure(`${source} must not hold a query or a fragment`);
-  return url.origin + url.pathname.replace(/\/+$/, "");
+  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
 }
 
 /** Whether a credential sent there could be read on the way. */

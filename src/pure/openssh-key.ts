@@ -40,7 +40,7 @@ export function parseOpensshKey(text: string): OpensshKey | Refused {
   if (fields === null) return { error: "the lengths inside the key do not add up" };
   const error = fieldsError(type, fields);
   if (error !== null) return { error };
-  const fingerprint = `SHA256:${createHash("sha256").update(blob).digest("base64").replace(/=+$/, "")}`;
+  const fingerprint = `SHA256:${createHash("sha256").update(blob).digest("base64").replace(/(?<!=)=+$/, "")}`;
   return { type, fingerprint, comment: comment.join(" ").trim(), line };
 }
 

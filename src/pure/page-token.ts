@@ -10,7 +10,7 @@ export type IdPage = { readonly after: string | undefined; readonly rows: number
 /** @returns 1 to a few hundred base64url characters */
 export function encodePageToken(cursor: PageCursor): string {
   const bytes = new TextEncoder().encode(JSON.stringify(cursor));
-  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/(?<!=)=+$/, "");
 }
 
 /** Reads a token back; null when it is not one that `encodePageToken` makes. The caller checks names and values. */

@@ -7,12 +7,15 @@ const REDACTED = "[redacted]";
 const SECRET_NAME =
   /password|passwd|passphrase|secret|shadow|rabbitmq|private_?key|^api_?key$|authorization|cookie|user_?data|claim_?code|(?:^|_)token|credential/i;
 
-/** Each finds a secret; what its first group holds, if it has one, stays. */
+/**
+ * Each finds a secret; what its first group holds, if it has one, stays. Those that begin with a run of characters begin
+ * where the run does, so that no text makes them look at one run again from each of its places.
+ */
 const SECRETS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /\bopsk_[\w-]{8,}/g,
   // A signed token, whatever it is for.
-  /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
+  /(?<![\w-])(?=[\w-]*eyJ)[\w-]{11,}\.[\w-]+\.[\w-]*/g,
   // A sealed text of the server's.
   /\bs1\.[\w-]{40,}/g,
   // A password as crypt(3) or Argon2 keeps it.
@@ -20,9 +23,9 @@ const SECRETS: readonly RegExp[] = [
   // A claim code.
   /\b[0-9A-HJKMNP-TV-Z]{3}-[0-9A-HJKMNP-TV-Z]{3}\b/g,
   // Whoever an address logs in as.
-  /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+(?=@)/gi,
+  /(?<![a-z0-9+.-])([a-z0-9+.-]+:\/\/)[^\s/@"']+(?=@)/gi,
   /\b(authorization["']?\s*[:=]\s*["']?(?:bearer|basic)\s+)[^\s"',]+/gi,
-  /\b([\w-]*(?:password|passwd|secret|token|shadow|api_?key|rabbitmq)["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^\s"',;&]+)/gi,
+  /(?<![\w-])([\w-]*(?:password|passwd|secret|token|shadow|api_?key|rabbitmq)["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^\s"',;&]+)/gi,
 ];
 
 /** A copy of a JSON value with nothing in it that is known or looks like a secret. */
