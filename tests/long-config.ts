@@ -3,11 +3,16 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-/** Each with what takes long: an emulated PC that boots, the second of two sets of seeds, a TypeScript compiler. */
+/**
+ * What takes long: an emulated PC that boots, the second of two sets of seeds, a TypeScript compiler, and load during which
+ * servers and the database are killed. `deno task trial` does the first two and the last at greater length.
+ */
 export const LONG = [
   "tests/booter/qemu.test.ts",
   "tests/simulator/second-half.test.ts",
   "tests/http/generated-client.test.ts",
+  "tests/processes/two-servers.test.ts",
+  "tests/processes/broken-database.test.ts",
 ] as const;
 
 export default defineConfig({
