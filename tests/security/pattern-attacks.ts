@@ -116,8 +116,8 @@ const FIRST = [16, 20, 24, 28, 200, 2_000] as const;
 const SIZES = [25_000, 50_000, 100_000] as const;
 /** What rule S-29 allows for 100 KB. Below it nothing is worth measuring: the clock of the processor is not that exact. */
 const ALLOWED_MS = 10;
-/** Four times the text takes four times as long, and twice that by chance; of a quadratic pattern it takes 16 times. */
-const GROWTH_MAX = 8;
+/** Four times the text takes a linear pattern four times as long, a quadratic one 16 times: halfway, with this power, 8. */
+const POWER_MAX = 1.5;
 const TRIES = 2;
 /** A longer text is not waited for. No linear pattern needs so long for any of these texts. */
 const ENOUGH_MS = 200;
@@ -142,9 +142,9 @@ export function growthError(
     least.push(leastOf(() => time_ms(size)));
     if (least.at(-1)! > ENOUGH_MS) break;
   }
+  const last_ms = least.at(-1)!;
   const times = SIZES[least.length - 1]! / SIZES[0];
-  const grown = least.at(-1)! / least[0]!;
-  if (least.at(-1)! <= ALLOWED_MS || (times > 1 && grown <= GROWTH_MAX * times / 4)) return null;
+  if (last_ms <= ALLOWED_MS || (times > 1 && last_ms / least[0]! <= times ** POWER_MAX)) return null;
   return `${says}: ${least.map((each) => each.toFixed(0)).join(", ")} ms for ${
     SIZES.slice(0, least.length)
   } characters`;
