@@ -1,5 +1,5 @@
 // Document 4, 1.8: claims, leases, ends and tombstones of jobs.
-import { fault } from "../../src/contract/fault.ts";
+import { conflict, fault } from "../../src/contract/fault.ts";
 import { addMs } from "../../src/pure/instant.ts";
 import { audit, go, guard, refuse, tell, withActor } from "../engine/decide.ts";
 import { planted } from "../engine/planted.ts";
@@ -36,19 +36,19 @@ export const jobTable: Table<JobState, JobMessage> = {
   },
   complete: {
     absent: "missing",
-    pending: "job is not claimed",
+    pending: notClaimed,
     in_progress: complete,
-    completed: ENDED,
-    failed: ENDED,
-    cancelled: ENDED,
+    completed: endedAlready,
+    failed: endedAlready,
+    cancelled: endedAlready,
   },
   fail: {
     absent: "missing",
-    pending: "job is not claimed",
+    pending: notClaimed,
     in_progress: fail,
-    completed: ENDED,
-    failed: ENDED,
-    cancelled: ENDED,
+    completed: endedAlready,
+    failed: endedAlready,
+    cancelled: endedAlready,
   },
   cancel: {
     absent: "ignore",
@@ -61,9 +61,9 @@ export const jobTable: Table<JobState, JobMessage> = {
   },
   bury: {
     absent: "missing",
-    pending: NOT_TAKEN,
-    in_progress: NOT_TAKEN,
-    completed: "ignore",
+    pending: notTaken,
+    in_progress: notTaken,
+    completed: nothingLeft,
     failed: bury,
     cancelled: bury,
   },
@@ -129,6 +129,24 @@ function fail(s: On<"in_progress">, m: Msg<"fail">, now: Date): Out<JobState> {
   );
 }
 
+// A node gets one answer about every job of another node, in whatever state it is: the state is not its to know (S-13).
+
+function notClaimed(s: JobState, m: Msg<"complete"> | Msg<"fail">): Out<JobState> {
+  return refuse(m.by === s.target_cn ? conflict("job is not claimed") : NOT_YOURS);
+}
+
+function endedAlready(s: JobState, m: Msg<"complete"> | Msg<"fail">): Out<JobState> {
+  return refuse(m.by === s.target_cn ? conflict(ENDED.replace("<STATE>", s.state)) : NOT_YOURS);
+}
+
+function notTaken(s: JobState, m: Msg<"bury">): Out<JobState> {
+  return refuse(m.by === s.target_cn ? conflict(NOT_TAKEN) : NOT_YOURS);
+}
+
+function nothingLeft(s: JobState, m: Msg<"bury">): Out<JobState> {
+  return m.by === s.target_cn ? { out: "ignore" } : refuse(NOT_YOURS);
+}
+
 function cancelPending(s: On<"pending">, m: Msg<"cancel">, now: Date): Out<JobState> {
   return go({ ...s, state: "cancelled", reason: m.reason, tombstone: false, claimed_by: null, completed_at: now });
 }
@@ -139,7 +157,7 @@ function cancelClaimed(s: On<"in_progress">, m: Msg<"cancel">, now: Date): Out<J
 }
 
 function bury(s: On<"failed"> | On<"cancelled">, m: Msg<"bury">): Out<JobState> {
-  if (m.by !== s.claimed_by) return refuse(NOT_YOURS);
+  if (m.by !== s.target_cn) return refuse(NOT_YOURS);
   if (!s.tombstone) return { out: "ignore" };
   const told_as = s.burial_told_as ?? null;
   const tells = told_as === null ? [] : [buried({ saga_id: s.saga_id, told_as })];

@@ -172,6 +172,40 @@ describe("ending", () => {
     expect((await showJob(t, id)).tombstone).toBe(true);
   });
 
+  test("S-13: of a job in any state another node gets one answer, which says nothing of it, and changes nothing", async () => {
+    const other = await otherNode();
+    const ended = async (end: (id: string) => Promise<unknown>) => {
+      const id = await claimed();
+      await end(id);
+      return id;
+    };
+    const jobs = {
+      completed: await ended((id) => n.complete(id, { told: "secret" })),
+      failed: await ended((id) => n.fail(id, "secret")),
+      cancelled: await ended((id) => takeAway(t, id)),
+      buried: await ended(async (id) => {
+        await takeAway(t, id);
+        await n.bury(id);
+      }),
+      // The last, since the node would take it first.
+      pending: await enqueue(t, node),
+    };
+    for (const [state, id] of Object.entries(jobs)) {
+      const before = await showJob(t, id);
+      const asks = [other.blueprint(id), other.progress(id, { step: "x" }), other.complete(id), other.fail(id, "x")];
+      for (const { status, body } of [...await Promise.all(asks), await other.bury(id)]) {
+        const { request_id: _request_id, ...said } = body;
+        expect([state, status, said]).toEqual([
+          state,
+          403,
+          { message: "the job belongs to another node", error_code: "Forbidden" },
+        ]);
+      }
+      expect(await showJob(t, id)).toEqual(before);
+    }
+    await n.complete((await n.claim()).job!.id);
+  });
+
   test("a job that nobody has claimed can be neither read nor ended", async () => {
     const id = await enqueue(t, node);
     const answers = [await n.blueprint(id), await n.progress(id, { step: "x" }), await n.complete(id)];
