@@ -25,6 +25,7 @@ import { networkPool, type NetworkPoolMessage } from "./network-pool/transition.
 import { nicTag, type NicTagMessage } from "./nic-tag/transition.ts";
 import { project, type ProjectMessage } from "./project/transition.ts";
 import { quota, type QuotaMessage } from "./quota/transition.ts";
+import { tenantQuota, type TenantQuotaMessage } from "./tenant-quota/transition.ts";
 import { route, type RouteMessage } from "./route/transition.ts";
 import { routeTable, type RouteTableMessage } from "./route-table/transition.ts";
 import { sagaBehavior } from "./saga/transition.ts";
@@ -69,6 +70,7 @@ export type Messages = {
   readonly tenant: TenantMessage;
   readonly project: ProjectMessage;
   readonly quota: QuotaMessage;
+  readonly "tenant-quota": TenantQuotaMessage;
   readonly user: UserMessage;
   readonly session: SessionMessage;
   readonly idp: IdpMessage;
@@ -115,6 +117,7 @@ export const behaviors: readonly AnyBehavior[] = [
   tenant,
   project,
   quota,
+  tenantQuota,
   user,
   session,
   idp,

@@ -89,7 +89,7 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
   const params = { instance_id: id, host_cn_uuid, limit_ms, instance: instanceView(next) };
   const parts: Part<InstanceState>[] = [
     lock(lockKey("image", m.image_id), true),
-    ...takeQuota(project_id, amounts),
+    ...takeQuota(m, amounts, m.quota_defaults),
     ...m.nics.flatMap(takeAddresses),
     ...takeRoom({ server_uuid: host_cn_uuid, owner: { tenant_id, silo_id: m.silo_id } }, amounts, CAPACITY_EXHAUSTED),
     ...nics.map((nic) => insert("nic", nic)),

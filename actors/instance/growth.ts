@@ -33,7 +33,7 @@ export function resize(s: InstanceState, m: Msg<"resize_disk">, now: Date): Out<
   const more: Amounts = { cpu: 0, memory_bytes: 0, disk_bytes: size_bytes - disk.size_bytes, instances: 0 };
   const grown = { ...disk, size_bytes };
   const taken: Part<InstanceState>[] = more.disk_bytes === 0 ? [] : [
-    ...takeQuota(s.project_id, more),
+    ...takeQuota(s, more, m.quota_defaults),
     ...takeRoom({ server_uuid: host_cn_uuid, owner: null }, more, noRoomToGrow(disk.id)),
     upsert("disk", ["id"], grown),
   ];

@@ -1,5 +1,6 @@
 // What an instance can be told.
 import type { JobKind } from "../../src/contract/enums.ts";
+import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
 import type { Renaming } from "../../src/pure/resource-name.ts";
 import type { MadeAs } from "./state.ts";
 
@@ -33,6 +34,7 @@ export type InstanceMessage =
       readonly boot_disk: { readonly id: string; readonly size_bytes: number };
       /** Nodes to try, in this order; the first with room gets it. */
       readonly candidates: readonly string[];
+      readonly quota_defaults: QuotaDefaults;
     }
     & MadeAs
     & Begins
@@ -67,6 +69,7 @@ export type InstanceMessage =
     readonly size_bytes: number;
     readonly operation_id: string;
     readonly limit_ms: number;
+    readonly quota_defaults: QuotaDefaults;
   }
   /** The node has made the disk this large. */
   | { readonly type: "disk_applied"; readonly disk_id: string; readonly size_bytes: number }

@@ -2,6 +2,7 @@
 // counts holds the locks alone, sorted by the commit call, so that two who count the same things cannot wait for each other.
 import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import { CPU_UNITS_PER_VCPU } from "../../src/contract/limits.ts";
+import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
 import { effect, guard, lock, release, remove } from "../engine/decide.ts";
 import { planted } from "../engine/planted.ts";
 import type { Condition, Part } from "../engine/types.ts";
@@ -11,9 +12,8 @@ import type { InstanceState, NicRow } from "./state.ts";
 
 const MIB_BYTES = 1_048_576;
 
-const OVER_QUOTA = fault("conflict", "the quota of the project does not allow it: <WHAT>", {
-  error_code: "QuotaExceeded",
-});
+const overQuota = (of: "project" | "tenant") =>
+  fault("conflict", `the quota of the ${of} does not allow it: <WHAT>`, { error_code: "QuotaExceeded" });
 
 export type Amounts = {
   readonly cpu: number;
@@ -22,10 +22,23 @@ export type Amounts = {
   readonly instances: number;
 };
 
-/** Takes a share of the project's quota, or refuses. */
-export function takeQuota(project_id: string, amounts: Amounts): Condition[] {
-  const args = { project_id, ...amounts };
-  return [lock(lockKey("project", project_id)), guard("quota_has_room", args, OVER_QUOTA), ...quotaUse(args)];
+/** Whose quotas count what is taken. */
+export type QuotaOf = { readonly tenant_id: string; readonly project_id: string };
+
+/** Takes a share of the quotas of the project and of its tenant, or refuses. `defaults` bind where one has no quota. */
+export function takeQuota(of: QuotaOf, amounts: Amounts, defaults: QuotaDefaults): Condition[] {
+  const { tenant_id, project_id } = of;
+  return [
+    ...quotaLocks(of),
+    guard("quota_has_room", { project_id, ...amounts, defaults: defaults.project }, overQuota("project")),
+    guard("tenant_quota_has_room", { tenant_id, ...amounts, defaults: defaults.tenant }, overQuota("tenant")),
+    ...quotaUse({ project_id, ...amounts }),
+  ];
+}
+
+/** Creates in two projects of one tenant exclude each other, so that they cannot take the same room of the tenant. */
+function quotaLocks({ tenant_id, project_id }: QuotaOf): Condition[] {
+  return [lock(lockKey("project", project_id)), lock(lockKey("quota", tenant_id))];
 }
 
 function quotaUse(args: Amounts & { readonly project_id: string }): Condition[] {
@@ -68,7 +81,7 @@ export function giveBackAll(s: InstanceState): Part<InstanceState>[] {
   const room = roomOf({ cpu: s.cpu, memory_bytes: s.memory_bytes, disk_bytes, instances: 1 });
   const back = Object.fromEntries(Object.entries(room).map(([what, amount]) => [what, -amount]));
   return [
-    lock(lockKey("project", project_id)),
+    ...quotaLocks(s),
     effect("quota_use", { project_id, ...negative }),
     ...(server_uuid === null ? [] : [lock(lockKey("cn", server_uuid)), effect("cn_use", { server_uuid, ...back })]),
     ...s.nics.flatMap(addressesOf),

@@ -4,7 +4,7 @@ import type { Tenant } from "../../src/contract/tenancy.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { lockKey } from "../../src/pure/lock-key.ts";
 import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
-import { audit, go, guard, lock, refuse } from "../engine/decide.ts";
+import { audit, go, guard, insert, lock, refuse } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 
@@ -42,6 +42,7 @@ function create(_s: null, m: Of<TenantMessage, "create">, now: Date): Out<Tenant
   if (broken !== null) return refuse(broken);
   return go(
     { id, state: "live", silo_id, name, description, created_at: now },
+    insert("tenant_usage", { tenant_id: id }),
     audit("tenant_create", resource(id), { name, silo_id }),
   );
 }

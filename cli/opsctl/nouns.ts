@@ -16,7 +16,7 @@ const SUMMARIES = {
   silo: "Silos, the top of the hierarchy",
   tenant: "Tenants of a silo",
   project: "Projects of a tenant",
-  quota: "What a project may take and what it takes",
+  quota: "What a tenant or a project may take and what it takes",
   user: "Users, their passwords and capabilities",
   "nic-tag": "Networks that nodes are wired to",
   "external-subnet": "Subnets of public addresses",

@@ -42,6 +42,15 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     used: { cpu: 2, memory_bytes: 4_294_967_296, disk_bytes: 21_474_836_480, instances: 1 },
     updated_at: AT,
   },
+  TenantQuota: {
+    tenant_id: ID.tenant,
+    cpu_limit: 64,
+    memory_bytes: 274_877_906_944,
+    disk_bytes: 4_398_046_511_104,
+    instance_limit: 20,
+    used: { cpu: 2, memory_bytes: 4_294_967_296, disk_bytes: 21_474_836_480, instances: 1 },
+    updated_at: AT,
+  },
   Vpc: {
     id: ID.vpc,
     ...OF_PROJECT,

@@ -36,7 +36,12 @@ export const Whoami = z.object({
   is_root: z.boolean(),
   capabilities: z.array(z.enum(CAPABILITIES)),
   tenant_id: z.string().nullable().describe("The tenant it acts inside; null for operators"),
-  silo_id: z.string().nullable().describe("The silo whose tenants it manages"),
+  tenant_name: z.string().nullable(),
+  home_silo_id: z.string().nullable().describe("The silo of that tenant: what belongs to the whole silo can be used"),
+  silo_id: z.string().nullable().describe(
+    "The silo of the user's tenant, which it administers with the capability silo-admin; null for operators and for a " +
+      "key that is bound to a tenant",
+  ),
   key_id: z.string().nullable(),
   scope: z.enum(KEY_SCOPES).nullable().describe("Null for a login session"),
   bound_to_cn: z.string().nullable(),

@@ -110,6 +110,12 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   "PATCH /v1/silos/{silo_id}/tenants/{tenant_id}": patch("research-and-development"),
   "POST /v1/tenants/{tenant_id}/projects": { name: "web", description: "the public site" },
   "PATCH /v1/tenants/{tenant_id}/projects/{project_id}": patch("website"),
+  "PUT /v1/tenants/{tenant_id}/quota": {
+    cpu_limit: 256,
+    memory_bytes: 1_024 * GIB,
+    disk_bytes: 16_384 * GIB,
+    instance_limit: 80,
+  },
   "PUT /v1/tenants/{tenant_id}/projects/{project_id}/quota": {
     cpu_limit: 64,
     memory_bytes: 256 * GIB,

@@ -96,7 +96,13 @@ export const INSTANCE_STATES = ["pending", "provisioning", "running", "stopping"
 export type InstanceState = (typeof INSTANCE_STATES)[number];
 
 /** Document 4, 2.6. What a user may do beyond its tenant. */
-export const CAPABILITIES = ["system-read", "system-operate", "system-config-write", "storage-admin"] as const;
+export const CAPABILITIES = [
+  "system-read",
+  "system-operate",
+  "system-config-write",
+  "storage-admin",
+  "silo-admin",
+] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
 /** What a key that is bound to a tenant may be used for. */

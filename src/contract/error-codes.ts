@@ -24,7 +24,7 @@ export const ERROR_CODES = {
   PinConflict: { status: 409, when: "a node is pinned to a tenant outside the silo it is pinned to" },
   PolicyChanged: { status: 409, when: "the boot policy changed meanwhile; try again" },
   PoolExhausted: { status: 409, when: "no address is free" },
-  QuotaExceeded: { status: 409, when: "the quota of the project does not allow it" },
+  QuotaExceeded: { status: 409, when: "the quota of the project or of its tenant does not allow it" },
   SubnetCidrOverlap: { status: 409, when: "an external subnet overlaps another" },
   TooManyRequests: { status: 429, when: "a rate limit; Retry-After says how long to wait" },
   Internal: { status: 500, when: "a fault of the server; its log has the request id" },

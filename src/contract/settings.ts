@@ -20,6 +20,14 @@ type Definition = {
 const seconds = (low: number, high: number) => z.number().int().min(low).max(high);
 const nullableUrl = z.url({ protocol: /^https?$/ }).nullable();
 
+const quotaLimit = (whose: "tenants" | "projects", of: string) => ({
+  // Null is unlimited.
+  schema: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullable(),
+  default: null,
+  restart_required: false,
+  description: `${of} for the instances of each of the ${whose} without a quota of its own; null is unlimited`,
+});
+
 /** Key to schema, default and whether a server reads it at its start only. Units stand in the keys. */
 export const SETTINGS = {
   "provisioner.inprocess_disabled": {
@@ -136,6 +144,14 @@ export const SETTINGS = {
     restart_required: false,
     description: "Copy rounds after which a migration pauses its source anyway",
   },
+  "quota.tenant_default.cpu_limit": quotaLimit("tenants", "vCPUs"),
+  "quota.tenant_default.memory_bytes": quotaLimit("tenants", "Bytes of memory"),
+  "quota.tenant_default.disk_bytes": quotaLimit("tenants", "Bytes of disk"),
+  "quota.tenant_default.instance_limit": quotaLimit("tenants", "Number"),
+  "quota.project_default.cpu_limit": quotaLimit("projects", "vCPUs"),
+  "quota.project_default.memory_bytes": quotaLimit("projects", "Bytes of memory"),
+  "quota.project_default.disk_bytes": quotaLimit("projects", "Bytes of disk"),
+  "quota.project_default.instance_limit": quotaLimit("projects", "Number"),
   "cn.root_authorized_keys": {
     schema: z.array(
       z.string().max(16_384).regex(

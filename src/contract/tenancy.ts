@@ -4,7 +4,9 @@ import { Timestamp, withDefault } from "./common.ts";
 import { DESCRIPTION_CHARS_MAX } from "./limits.ts";
 
 /** The rule of names is held where they are stored: a breach is a 409 (document 3, Networking resources). */
-export const ResourceName = z.string().describe("1 to 63 bytes, no / or \\, no control characters, no outer spaces");
+export const ResourceName = z.string().describe(
+  "1 to 63 bytes, no / or \\, no control, bidirectional or zero-width characters, no outer spaces; otherwise 409",
+);
 /** Free text, counted in characters. */
 export const Description = z.string().max(DESCRIPTION_CHARS_MAX);
 
@@ -47,7 +49,7 @@ export type NamedPatch = z.infer<typeof NamedPatch>;
 
 const amount = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
-/** The limits of a project, all four required. */
+/** The limits of a tenant or a project, all four required. */
 export const QuotaBody = z.strictObject({
   cpu_limit: amount.describe("vCPUs"),
   memory_bytes: amount,
@@ -56,7 +58,13 @@ export const QuotaBody = z.strictObject({
 });
 export type QuotaBody = z.infer<typeof QuotaBody>;
 
-/** What the project's instances take now. */
+/** Limits that may be missing: null is unlimited. */
+export type Limits = { readonly [Limit in keyof QuotaBody]: number | null };
+
+/** The settings quota.tenant_default.* and quota.project_default.*: they bind where there is no quota. */
+export type QuotaDefaults = { readonly tenant: Limits; readonly project: Limits };
+
+/** What instances take now. */
 export const Usage = z.object({
   cpu: z.number().int(),
   memory_bytes: z.number().int(),
@@ -77,3 +85,16 @@ export const Quota = z.object({
   updated_at: Timestamp,
 });
 export type Quota = z.infer<typeof Quota>;
+
+/** The same for a tenant: `used` is the sum over its projects. */
+export const TenantQuota = Quota.omit({ project_id: true });
+export type TenantQuota = z.infer<typeof TenantQuota>;
+
+const limit = z.number().int().nullable();
+
+/** What is used, beside the limits in force: those of the quota, else the cluster's defaults. */
+export const UsageView = Usage.extend({
+  limits: z.object({ cpu_limit: limit, memory_bytes: limit, disk_bytes: limit, instance_limit: limit })
+    .describe("Null is unlimited"),
+});
+export type UsageView = z.infer<typeof UsageView>;

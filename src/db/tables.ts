@@ -50,6 +50,8 @@ export interface Database {
   silo: NamedRow & { default_tenant_id: string };
   tenant: NamedRow & { silo_id: string };
   project: NamedRow & { tenant_id: string };
+  tenant_usage: { tenant_id: string; cpu: number; memory_bytes: number; disk_bytes: number; instances: number };
+  tenant_quota: TenantQuotaRow;
   project_usage: { project_id: string; cpu: number; memory_bytes: number; disk_bytes: number; instances: number };
   quota: QuotaRow;
   vpc: VpcRow;
@@ -160,6 +162,8 @@ export type QuotaRow = {
   instance_limit: number;
   updated_at: Date;
 };
+
+export type TenantQuotaRow = Omit<QuotaRow, "project_id">;
 
 export type ApiKeyRow = {
   id: string;

@@ -110,4 +110,15 @@ export const ADDRESS_CHECKS: readonly Check[] = [
                      on d.instance_id = i.id group by 1) w using (project_id)
      where coalesce(u.used, '{0,0,0,0}') <> coalesce(w.used, '{0,0,0,0}')`,
   ),
+  invariant(
+    "INV-7",
+    "what is counted as used of a tenant's quota is the sum over its projects",
+    `
+    select format('tenant %s: counted %s, its projects %s', tenant_id, u.used, w.used) as what
+      from (select tenant_id, array[cpu, memory_bytes, disk_bytes, instances] as used from tenant_usage) u
+      full join (select p.tenant_id, array[sum(u.cpu), sum(u.memory_bytes), sum(u.disk_bytes),
+                                           sum(u.instances)]::bigint[] as used
+                   from project p join project_usage u on u.project_id = p.id group by 1) w using (tenant_id)
+     where coalesce(u.used, '{0,0,0,0}') <> coalesce(w.used, '{0,0,0,0}')`,
+  ),
 ];

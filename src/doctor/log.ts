@@ -10,7 +10,7 @@ const OF_ACTORS = "actor_kind <> 'request'";
 /**
  * Kinds of which rows go without a transition: with the record that they belong to, or after a rest.
  */
-const SWEPT = ["route", "quota", "session", "saga", "job", "enrolment-claim"];
+const SWEPT = ["route", "quota", "tenant-quota", "session", "saga", "job", "enrolment-claim"];
 
 const DOCUMENTED = PUBLISHED_STEPS.map((step) => `('${step.join("', '")}')`).join(", ");
 

@@ -41,6 +41,7 @@ export const PUBLISHED_STEPS: readonly Step[] = [
   ["remove", "pending", "absent"],
   ["remove", "disabled", "absent"],
   ["remove", "awaiting_setup", "absent"],
+  ...staysWith("key_deleted", ["disabled"]),
   ...staysWith("key_used", ["approved", "disabled", "setting_up"]),
   ...["set_role", "set_reservoir", "set_traits", "set_placement", "set_root_password"].flatMap((event) =>
     staysWith(event)

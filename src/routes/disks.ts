@@ -72,6 +72,7 @@ export function diskRoutes(app: App, deps: RouteDeps): void {
       size_bytes,
       operation_id: deps.mint.idFrom(turn.id, "operation"),
       limit_ms: NODE_WAIT_MS,
+      quota_defaults: await deps.settings.quotaDefaults(),
     }, turn);
     return outcome.ok ? c.json(outcome.reply as DiskResized, 200) : faultResponse(c, outcome.fault);
   });

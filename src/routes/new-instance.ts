@@ -95,6 +95,7 @@ export async function newInstance(deps: RouteDeps, wanted: Wanted): Promise<Crea
     candidates: tries === 0 ? best : drawn(report, PLACEMENT_CANDIDATES_MAX ** (tries + 1)),
     operation_id,
     limit_ms: await deps.settings.instanceWaitS() * 1_000,
+    quota_defaults: await deps.settings.quotaDefaults(),
   };
 }
 

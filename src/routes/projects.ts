@@ -1,12 +1,11 @@
-// Projects of a tenant and their quotas. Document 4, 2.1 and 2.2.
+// Projects of a tenant. Document 4, 2.1 and 2.2.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { findProject, findUsage, listProjects } from "../../actors/project/reads.ts";
-import { findQuota } from "../../actors/quota/reads.ts";
+import { findProject, listProjects } from "../../actors/project/reads.ts";
 import { atProject, atTenant } from "../auth/place.ts";
 import { Uuid } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
-import { NamedBody, NamedPatch, Project, Quota, QuotaBody, Usage } from "../contract/tenancy.ts";
+import { NamedBody, NamedPatch, Project } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
@@ -94,74 +93,6 @@ export function projectRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(deleteRoute, async (c) => {
     const outcome = await deps.act(c, { kind: "project", id: c.req.valid("param").project_id }, { type: "delete" });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
-  });
-
-  const usageRoute = createRoute({
-    method: "get",
-    path: `${path}/usage`,
-    tags,
-    summary: "Show what the instances of a project take",
-    ...rights(deps, "QuotaGet", atProject),
-    request: { params },
-    responses: answers(Usage, "The usage, with or without a quota"),
-  });
-  app.openapi(usageRoute, async (c) => {
-    const found = await findUsage(deps.kysely, c.req.valid("param").project_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
-  });
-
-  quotaRoutes(app, deps);
-}
-
-function quotaRoutes(app: App, deps: RouteDeps): void {
-  const showRoute = createRoute({
-    method: "get",
-    path: `${path}/quota`,
-    tags,
-    summary: "Show the quota of a project and how much of it is used",
-    description: "404 while none is set: then there is no limit.",
-    ...rights(deps, "QuotaGet", atProject),
-    request: { params },
-    responses: answers(Quota, "The quota"),
-  });
-  app.openapi(showRoute, async (c) => {
-    const found = await findQuota(deps.kysely, c.req.valid("param").project_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
-  });
-
-  const setRoute = createRoute({
-    method: "put",
-    path: `${path}/quota`,
-    tags,
-    summary: "Set the quota of a project",
-    description: "It binds what is created from now on; what exists stays, also above the new limit.",
-    ...rights(deps, "QuotaSet", atProject),
-    request: { params, body: jsonBody(QuotaBody) },
-    responses: answers(Quota, "The quota"),
-  });
-  app.openapi(setRoute, async (c) => {
-    const { project_id, tenant_id } = c.req.valid("param");
-    const message = { type: "set", project_id, tenant_id, ...c.req.valid("json") } as const;
-    const outcome = await deps.act(c, { kind: "quota", id: project_id }, message);
-    if (!outcome.ok) return faultResponse(c, outcome.fault);
-    // The counters are not part of what was written.
-    const used = await findUsage(deps.kysely, project_id);
-    if (used === undefined) return faultResponse(c, NOT_FOUND);
-    return c.json({ ...outcome.reply as Omit<Quota, "used">, used }, 200);
-  });
-
-  const unsetRoute = createRoute({
-    method: "delete",
-    path: `${path}/quota`,
-    tags,
-    summary: "Lift the quota of a project",
-    ...rights(deps, "QuotaDelete", atProject),
-    request: { params },
-    responses: answersNothing("Lifted"),
-  });
-  app.openapi(unsetRoute, async (c) => {
-    const outcome = await deps.act(c, { kind: "quota", id: c.req.valid("param").project_id }, { type: "unset" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -28,6 +28,7 @@ import { nicRoutes } from "./nics.ts";
 import { operationRoutes } from "./operations.ts";
 import { placementRoutes } from "./placement.ts";
 import { projectRoutes } from "./projects.ts";
+import { quotaRoutes } from "./quotas.ts";
 import { registrationRoutes } from "./registration.ts";
 import { routeTableRoutes } from "./route-tables.ts";
 import { routeRoutes } from "./routes.ts";
@@ -65,6 +66,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   tenantKeyRoutes,
   idpRoutes,
   projectRoutes,
+  quotaRoutes,
   natGatewayRoutes,
   floatingIpRoutes,
   floatingIpBindingRoutes,

@@ -4,6 +4,7 @@ import { storedSettings } from "../../actors/setting/reads.ts";
 import { type SettingKey, SETTINGS, settingVariable } from "../contract/settings.ts";
 import type { PlacementProfiles } from "../contract/placement-profiles.ts";
 import type { SettingView } from "../contract/setting.ts";
+import type { QuotaDefaults } from "../contract/tenancy.ts";
 import type { Database } from "../db/tables.ts";
 import { activeProfile, type Profile } from "../pure/placement/profile.ts";
 
@@ -79,10 +80,31 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     return Number(viewOf("instance.create_wait_secs", await storedSettings(kysely)).value);
   }
 
+  /** What binds tenants and projects that have no quota of their own. */
+  async function quotaDefaults(): Promise<QuotaDefaults> {
+    const stored = await storedSettings(kysely);
+    const limit = (key: SettingKey) => viewOf(key, stored).value as number | null;
+    return {
+      tenant: {
+        cpu_limit: limit("quota.tenant_default.cpu_limit"),
+        memory_bytes: limit("quota.tenant_default.memory_bytes"),
+        disk_bytes: limit("quota.tenant_default.disk_bytes"),
+        instance_limit: limit("quota.tenant_default.instance_limit"),
+      },
+      project: {
+        cpu_limit: limit("quota.project_default.cpu_limit"),
+        memory_bytes: limit("quota.project_default.memory_bytes"),
+        disk_bytes: limit("quota.project_default.disk_bytes"),
+        instance_limit: limit("quota.project_default.instance_limit"),
+      },
+    };
+  }
+
   return {
     list,
     get,
     reservoir,
+    quotaDefaults,
     rootAuthorizedKeys,
     allowedPrivate,
     instanceWaitS,

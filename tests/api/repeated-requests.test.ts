@@ -41,6 +41,11 @@ const OBJECTS: Readonly<Record<string, () => Promise<string>>> = {
     const all = `/v1/silos/${await make("/v1/silos")}/tenants`;
     return `${all}/${await make(all)}`;
   },
+  "/v1/tenants/{tenant_id}/quota": async () => {
+    const path = `/v1/tenants/${tenant.tenant_id}/quota`;
+    okOf(await t.call("PUT", path, { body: acceptedBodies["PUT /v1/tenants/{tenant_id}/quota"]?.() }));
+    return path;
+  },
   "/v1/tenants/{tenant_id}/projects/{project_id}": newProject,
   "/v1/tenants/{tenant_id}/projects/{project_id}/quota": async () => {
     const path = `${await newProject()}/quota`;

@@ -113,6 +113,10 @@ PATCH /v1/silos/{silo_id}/tenants/{tenant_id}
                                       401   401   401 200/404     404     404   404    404    404     404     404     404
 DELETE /v1/silos/{silo_id}/tenants/{tenant_id}
                                       401   401   401 204/404     404     404   404    404    404     404     404     404
+GET /v1/tenants/{tenant_id}/usage     401   401   401 200/404 200/404     404   404    404    404     404     404     404
+GET /v1/tenants/{tenant_id}/quota     401   401   401 200/404 200/404     404   404    404    404     404     404     404
+PUT /v1/tenants/{tenant_id}/quota     401   401   401 200/404     404     404   404    404    404     404     404     404
+DELETE /v1/tenants/{tenant_id}/quota  401   401   401 204/404     404     404   404    404    404     404     404     404
 GET /v1/tenants/{tenant_id}/projects  401   401   401 200/404 200/404     404   404    404    404     404     404     404
 POST /v1/tenants/{tenant_id}/projects 401   401   401 201/404     404     404   404    404    404     404     404     404
 GET /v1/tenants/{tenant_id}/projects/{project_id}
@@ -406,17 +410,18 @@ async function usual(route: string, objects: Objects): Promise<Target> {
   return { path, body: acceptedBodies[route]?.() };
 }
 
-/** A path below a silo or tenant of its own for each cell, with a quota where there is a project. */
+/** A path below a silo or tenant of its own for each cell, with quotas. */
 async function tenancyPath(pattern: string, objects: Objects): Promise<string> {
   const ids: Record<string, string> = { silo_id: randomUUID(), tenant_id: randomUUID(), project_id: randomUUID() };
   if (objects === "existing") {
     const body = { name: randomUUID() };
     ids.silo_id = okOf(await t.call("POST", "/v1/silos", { body })).id;
     ids.tenant_id = okOf(await t.call("POST", `/v1/silos/${ids.silo_id}/tenants`, { body })).id;
+    const limits = acceptedBodies["PUT /v1/tenants/{tenant_id}/quota"]?.();
+    if (pattern.endsWith("/quota")) okOf(await t.call("PUT", `/v1/tenants/${ids.tenant_id}/quota`, { body: limits }));
     if (pattern.includes("{project_id}")) {
       ids.project_id = okOf(await t.call("POST", `/v1/tenants/${ids.tenant_id}/projects`, { body })).id;
       const quota = `/v1/tenants/${ids.tenant_id}/projects/${ids.project_id}/quota`;
-      const limits = acceptedBodies["PUT /v1/tenants/{tenant_id}/projects/{project_id}/quota"]?.();
       if (!pattern.endsWith("{project_id}")) okOf(await t.call("PUT", quota, { body: limits }));
     }
   }

@@ -169,6 +169,57 @@ test("a quota is set in sizes, shown with what is used of it, changed in part an
   expect([again.code, again.err()]).toEqual([3, expect.stringContaining("has no quota")]);
 });
 
+test("the quota of a tenant is set by the tenant's name, and shown beside the quotas of its projects", async () => {
+  await project("capped");
+  const { id: tenant_id } = await at.json<Tenant>("tenant show capped/default");
+  const limits = "--cpu 8 --memory 64GiB --disk 1TiB --instances 4";
+  const set = await at.printed(`quota set capped/default ${limits}`);
+  expect(set.split("\n")).toEqual([
+    `Set the quota of tenant capped/default (${tenant_id})`,
+    "RESOURCE   LIMIT  USED  PERCENT",
+    "cpu        8      0     0%",
+    "memory     64GiB  0     0%",
+    "disk       1TiB   0     0%",
+    "instances  4      0     0%",
+    "",
+  ]);
+  expect(await at.json(`quota show ${tenant_id}`)).toMatchObject({ tenant_id, cpu_limit: 8, used: { cpu: 0 } });
+  expect(await at.json("quota set capped/default --cpu 6")).toMatchObject({ cpu_limit: 6, instance_limit: 4 });
+  const of_project = await at.run("quota show capped/default/web");
+  expect(of_project.out()).toBe(
+    "RESOURCE   LIMIT  USED  PERCENT  TENANT_LIMIT  TENANT_USED\n" +
+      "cpu        -      0     -        6             0\n" +
+      "memory     -      0     -        64GiB         0\n" +
+      "disk       -      0     -        1TiB          0\n" +
+      "instances  -      0     -        4             0\n",
+  );
+  expect(await at.json("quota show capped/default/web")).toMatchObject({ tenant: { limits: { cpu_limit: 6 } } });
+  expect(await at.printed("quota unset capped/default")).toMatch(/^Lifted the quota of tenant capped\/default \(/);
+  const again = await at.run("quota unset capped/default");
+  expect([again.code, again.err()]).toEqual([3, expect.stringContaining("tenant capped/default")]);
+});
+
+test("a name that a tenant and a project have names neither, and the refusal shows both", async () => {
+  await silo("twofold");
+  await at.printed("tenant create twin --silo twofold");
+  const { id } = await at.json<Project>("project create twin --tenant twofold/twin");
+  const ran = await at.run("quota set twin --cpu 1 --memory 1 --disk 1 --instances 1");
+  expect(ran.code).toBe(2);
+  expect(ran.err()).toContain("tenant twofold/twin (");
+  expect(ran.err()).toContain(`project twofold/twin/twin (${id})`);
+  expect(await at.printed("quota set twin/twin --cpu 1 --memory 1 --disk 1 --instances 1")).toContain(`(${id})`);
+  expect(await at.printed("quota set twofold/twin --cpu 1 --memory 1 --disk 1 --instances 1")).toContain("of tenant");
+});
+
+test("the defaults of the site are shown where there is no quota", async () => {
+  await project("plain");
+  await at.printed("config set quota.project_default.cpu_limit 3");
+  const ran = await at.run("quota show plain/default/web");
+  expect(ran.out()).toMatch(/^cpu +3 +0 +0%$/m);
+  expect(ran.err()).toContain("No quota is set: the defaults of the site bind it");
+  await at.printed("config unset quota.project_default.cpu_limit");
+});
+
 test.each([["--memory", "64GB"], ["--memory", "-1"], ["--disk", "0.3KiB"], ["--disk", "9007199254740992"]])(
   "%s %s is no size and is refused before any request",
   async (flag, size) => {

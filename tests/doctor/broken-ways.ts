@@ -38,6 +38,8 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "no two VPCs have one VNI": `alter table vpc drop constraint vpc_vni; insert into vpc
     select (jsonb_populate_record(v, jsonb_build_object('id', gen_random_uuid(), 'name', 'twin'))).* from vpc v`,
   "what is counted as used on a node is what its instances take": "update cn_usage set ram_mb = ram_mb + 1",
+  "what is counted as used of a tenant's quota is the sum over its projects":
+    "update tenant_usage set instances = instances + 1",
   "what is counted as used of a quota is what the project's instances take": "update project_usage set cpu = cpu + 1",
   "an enrolled record has an address, an image and a node that is or was set up":
     "update boot_record set state = 'enrolled', server_uuid = gen_random_uuid(), assigned_pi = 'any'",

@@ -149,7 +149,8 @@ describe("quota", () => {
     expect(okOf(await t.call("GET", `${path}/quota`))).toEqual(set);
     expect((await t.call("DELETE", `${path}/quota`)).status).toBe(204);
     expect((await t.call("DELETE", `${path}/quota`)).status).toBe(404);
-    expect(okOf(await t.call("GET", `${path}/usage`))).toEqual(used);
+    const limits = { cpu_limit: null, memory_bytes: null, disk_bytes: null, instance_limit: null };
+    expect(okOf(await t.call("GET", `${path}/usage`))).toEqual({ ...used, limits });
   });
 
   test("needs all four limits", async () => {

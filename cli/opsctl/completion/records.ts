@@ -27,6 +27,8 @@ export function recordCandidates(io: Io, argument: string): Promise<Candidate[]>
       return placedProjects(io, undefined).then((found) =>
         candidatesOf(distinct(found.map(({ tenant, project }) => ({ ...project, place: tenant.name }))))
       );
+    case "tenant-or-project":
+      return bothCandidates(io);
     case "user":
       return io.all<User>(USERS_PATH).then((users) =>
         candidatesOf(users.map(({ id, username: name }) => ({ id, name })))
@@ -42,6 +44,15 @@ export function recordCandidates(io: Io, argument: string): Promise<Candidate[]>
     default:
       return null;
   }
+}
+
+/** A name that a tenant and a project have is offered as a project's, with its tenant. */
+async function bothCandidates(io: Io): Promise<Candidate[]> {
+  const [tenants, projects] = await Promise.all([placedTenants(io, undefined), placedProjects(io, undefined)]);
+  return candidatesOf(distinct([
+    ...tenants.map(({ silo, tenant }) => ({ ...tenant, place: silo.name })),
+    ...projects.map(({ tenant, project }) => ({ ...project, place: tenant.name })),
+  ]));
 }
 
 function candidatesOf(records: readonly Named[]): Candidate[] {

@@ -1,42 +1,63 @@
-// A quota beside what is used of it. A project without one has usage too.
-import type { Quota, Usage } from "../../../src/contract/tenancy.ts";
+// A quota beside what is used of it. A tenant or a project without one has usage too, and the defaults of the site.
+import type { Limits, Quota, TenantQuota, Usage, UsageView } from "../../../src/contract/tenancy.ts";
 import { byteSizeText } from "../../kit/byte-size.ts";
 import { EXIT } from "../../kit/exit-code.ts";
 import { Failure } from "../../kit/failure.ts";
 import type { Io } from "../../kit/io.ts";
 import { type Column, tableText } from "../../kit/table.ts";
-import { type PlacedProject, projectPath } from "../project/project.ts";
 
-/** The answer of a project without a quota: the same keys, the limits null. */
-export type Unlimited = Pick<Quota, "tenant_id" | "project_id" | "used"> & {
-  readonly cpu_limit: null;
-  readonly memory_bytes: null;
-  readonly disk_bytes: null;
-  readonly instance_limit: null;
-  readonly updated_at: null;
+/** The record of a tenant or a project; without a quota, the same keys with the limits in force. */
+export type Shown = Limits & {
+  readonly tenant_id: string;
+  readonly project_id?: string;
+  readonly used: Usage;
+  readonly updated_at: string | null;
 };
 
-export function quotaPath(placed: PlacedProject): string {
-  return `${projectPath(placed)}/quota`;
-}
+/** What caps a project beside its own limits. */
+export type Cap = Pick<UsageView, "limits"> & { readonly used: Usage };
+
+type Of = { readonly path: string; readonly tenant_id: string; readonly project_id?: string };
 
 /** Null while none is set. */
-export async function findQuota(io: Io, placed: PlacedProject): Promise<Quota | null> {
+export async function findQuota(io: Pick<Io, "get">, { path }: Pick<Of, "path">): Promise<Quota | TenantQuota | null> {
+  return await unlessAbsent(io.get<Quota | TenantQuota>(`${path}/quota`));
+}
+
+/** What binds where no quota is set. A server before this version names no limits. */
+export async function withoutQuota(io: Pick<Io, "get">, { path, tenant_id, project_id }: Of): Promise<Shown> {
+  const { limits, ...used } = await io.get<Usage & Partial<UsageView>>(`${path}/usage`);
+  const of = { tenant_id, ...(project_id !== undefined && { project_id }) };
+  return { ...of, ...(limits ?? NONE), used, updated_at: null };
+}
+
+const NONE: Limits = { cpu_limit: null, memory_bytes: null, disk_bytes: null, instance_limit: null };
+
+/** The limits of the tenant, where there are any; null from a server that does not count by tenant. */
+export async function capOf(io: Pick<Io, "get">, tenant_id: string): Promise<Cap | null> {
+  const found = await unlessAbsent(io.get<UsageView>(`/v1/tenants/${tenant_id}/usage`));
+  if (found === null) return null;
+  const { limits, ...used } = found;
+  return isLimited(limits) ? { limits, used } : null;
+}
+
+export function isLimited(limits: Limits): boolean {
+  return [limits.cpu_limit, limits.memory_bytes, limits.disk_bytes, limits.instance_limit].some((each) =>
+    each !== null
+  );
+}
+
+async function unlessAbsent<T>(asked: Promise<T>): Promise<T | null> {
   try {
-    return await io.get<Quota>(quotaPath(placed));
+    return await asked;
   } catch (error) {
     if (error instanceof Failure && error.exit_code === EXIT.not_found) return null;
     throw error;
   }
 }
 
-export async function unlimited(io: Io, placed: PlacedProject): Promise<Unlimited> {
-  const used = await io.get<Usage>(`${projectPath(placed)}/usage`);
-  const none = { cpu_limit: null, memory_bytes: null, disk_bytes: null, instance_limit: null, updated_at: null };
-  return { tenant_id: placed.tenant.id, project_id: placed.project.id, ...none, used };
-}
-
-type Row = { resource: string; limit: number | null; used: number; text(amount: number): string };
+type Amount = { readonly limit: number | null; readonly used: number };
+type Row = Amount & { readonly resource: string; readonly cap: Amount | null; text(amount: number): string };
 
 const COLUMNS: readonly Column<Row>[] = [
   ["RESOURCE", ({ resource }) => resource],
@@ -44,14 +65,42 @@ const COLUMNS: readonly Column<Row>[] = [
   ["USED", ({ used, text }) => text(used)],
   ["PERCENT", ({ limit, used }) => limit === null || limit === 0 ? "-" : `${percentText(used, limit)}%`],
 ];
+const CAPPED: readonly Column<Row>[] = [
+  ...COLUMNS,
+  ["TENANT_LIMIT", ({ cap, text }) => cap === null || cap.limit === null ? "-" : text(cap.limit)],
+  ["TENANT_USED", ({ cap, text }) => cap === null ? "-" : text(cap.used)],
+];
 
-export function quotaText({ used, ...quota }: Quota | Unlimited): string {
-  return tableText(COLUMNS, [
-    { resource: "cpu", limit: quota.cpu_limit, used: used.cpu, text: String },
-    { resource: "memory", limit: quota.memory_bytes, used: used.memory_bytes, text: byteSizeText },
-    { resource: "disk", limit: quota.disk_bytes, used: used.disk_bytes, text: byteSizeText },
-    { resource: "instances", limit: quota.instance_limit, used: used.instances, text: String },
-  ]);
+/** `cap`: the limits of the project's tenant, where they bind too. */
+export function quotaText(quota: Shown | Quota | TenantQuota, cap: Cap | null = null): string {
+  const { used } = quota;
+  const of = (limit: keyof Limits, what: keyof Usage): Amount | null =>
+    cap === null ? null : { limit: cap.limits[limit], used: cap.used[what] };
+  const rows: Row[] = [
+    { resource: "cpu", limit: quota.cpu_limit, used: used.cpu, cap: of("cpu_limit", "cpu"), text: String },
+    {
+      resource: "memory",
+      limit: quota.memory_bytes,
+      used: used.memory_bytes,
+      cap: of("memory_bytes", "memory_bytes"),
+      text: byteSizeText,
+    },
+    {
+      resource: "disk",
+      limit: quota.disk_bytes,
+      used: used.disk_bytes,
+      cap: of("disk_bytes", "disk_bytes"),
+      text: byteSizeText,
+    },
+    {
+      resource: "instances",
+      limit: quota.instance_limit,
+      used: used.instances,
+      cap: of("instance_limit", "instances"),
+      text: String,
+    },
+  ];
+  return tableText(cap === null ? COLUMNS : CAPPED, rows);
 }
 
 /** 100 only for what is full, 0 only for what is empty. */

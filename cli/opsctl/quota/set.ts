@@ -1,14 +1,14 @@
-import type { Quota, QuotaBody } from "../../../src/contract/tenancy.ts";
+import type { Quota, QuotaBody, TenantQuota } from "../../../src/contract/tenancy.ts";
 import { type AnyCommand, command, wholeNumber } from "../../framework.ts";
 import { parseByteSize } from "../../kit/byte-size.ts";
 import { usageFailure } from "../../kit/failure.ts";
 import { withIo } from "../../kit/run.ts";
-import { findProject, IN_TENANT_OPTION, PROJECT_ARGUMENT, projectTitle } from "../project/project.ts";
-import { findQuota, quotaPath, quotaText } from "./quota.ts";
+import { findQuota, quotaText } from "./quota.ts";
+import { findSubject, IN_TENANT_OPTION, SUBJECT_ARGUMENT } from "./subject.ts";
 
 export function set(): AnyCommand {
-  return command("set", "Limit what a project may take; what is left out stays as it is set")
-    .argument(...PROJECT_ARGUMENT)
+  return command("set", "Limit what a tenant or a project may take; what is left out stays as it is set")
+    .argument(...SUBJECT_ARGUMENT)
     .option(...IN_TENANT_OPTION)
     .option("--cpu <count>", "vCPUs of all instances", wholeNumber(0))
     .option("--memory <size>", "memory of all instances: bytes, or a size such as 64GiB")
@@ -16,11 +16,12 @@ export function set(): AnyCommand {
     .option("--instances <count>", "number of instances", wholeNumber(0))
     .action(withIo(async (io, name, { tenant, ...options }) => {
       const asked = limitsAsked(options);
-      const placed = await findProject(io, name, tenant);
+      const subject = await findSubject(io, name, tenant);
+      const { kind, path, title } = subject;
       // The server takes all four or nothing.
-      const body = isWhole(asked) ? asked : whole(asked, await findQuota(io, placed));
-      const quota = await io.send<Quota>({ method: "PUT", path: quotaPath(placed), body });
-      io.print(quota, `Set the quota of project ${projectTitle(placed)}\n${quotaText(quota)}`);
+      const body = isWhole(asked) ? asked : whole(asked, await findQuota(io, subject), kind);
+      const quota = await io.send<Quota | TenantQuota>({ method: "PUT", path: `${path}/quota`, body });
+      io.print(quota, `Set the quota of ${kind} ${title}\n${quotaText(quota)}`);
     }));
 }
 
@@ -51,10 +52,10 @@ function isWhole(asked: Partial<QuotaBody>): asked is QuotaBody {
   return LIMITS.every((limit) => asked[limit] !== undefined);
 }
 
-function whole(asked: Partial<QuotaBody>, before: Quota | null): QuotaBody {
+function whole(asked: Partial<QuotaBody>, before: QuotaBody | null, kind: string): QuotaBody {
   if (before === null) {
     const missing = LIMITS.filter((limit) => asked[limit] === undefined).map((limit) => OPTION_OF[limit]);
-    throw usageFailure(`the project has no quota yet, so the first one needs all four; pass ${missing.join(", ")} too`);
+    throw usageFailure(`the ${kind} has no quota yet, so the first one needs all four; pass ${missing.join(", ")} too`);
   }
   const { cpu_limit, memory_bytes, disk_bytes, instance_limit } = before;
   return { cpu_limit, memory_bytes, disk_bytes, instance_limit, ...asked };

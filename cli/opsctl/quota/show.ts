@@ -1,17 +1,21 @@
 import { type AnyCommand, command } from "../../framework.ts";
 import { withIo } from "../../kit/run.ts";
-import { findProject, IN_TENANT_OPTION, PROJECT_ARGUMENT } from "../project/project.ts";
-import { findQuota, quotaText, unlimited } from "./quota.ts";
+import { capOf, findQuota, isLimited, quotaText, withoutQuota } from "./quota.ts";
+import { findSubject, IN_TENANT_OPTION, SUBJECT_ARGUMENT } from "./subject.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show what a project may take and what it takes")
-    .argument(...PROJECT_ARGUMENT)
+  return command("show", "Show the limits of a tenant or a project and what is used of them")
+    .argument(...SUBJECT_ARGUMENT)
     .option(...IN_TENANT_OPTION)
     .action(withIo(async (io, name, { tenant }) => {
-      const placed = await findProject(io, name, tenant);
-      const quota = await findQuota(io, placed);
-      const shown = quota ?? await unlimited(io, placed);
-      io.print(shown, quotaText(shown));
-      if (quota === null) io.note("No quota is set: the project may take what there is");
+      const subject = await findSubject(io, name, tenant);
+      const { kind, id, tenant_id } = subject;
+      const quota = await findQuota(io, subject);
+      const shown = quota ?? await withoutQuota(io, { ...subject, ...(kind === "project" && { project_id: id }) });
+      const cap = kind === "project" ? await capOf(io, tenant_id) : null;
+      io.print({ ...shown, ...(cap && { tenant: cap }) }, quotaText(shown, cap));
+      if (quota !== null) return;
+      const bound = isLimited(shown) ? "the defaults of the site bind it" : `the ${kind} may take what there is`;
+      io.note(`No quota is set: ${bound}`);
     }));
 }

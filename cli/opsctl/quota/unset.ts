@@ -1,20 +1,16 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { EXIT } from "../../kit/exit-code.ts";
-import { Failure } from "../../kit/failure.ts";
 import { withIo } from "../../kit/run.ts";
-import { findProject, IN_TENANT_OPTION, PROJECT_ARGUMENT, projectTitle } from "../project/project.ts";
-import { findQuota, quotaPath } from "./quota.ts";
+import { findQuota } from "./quota.ts";
+import { findSubject, IN_TENANT_OPTION, noQuota, SUBJECT_ARGUMENT } from "./subject.ts";
 
 export function unset(): AnyCommand {
-  return command("unset", "Lift the quota of a project")
-    .argument(...PROJECT_ARGUMENT)
+  return command("unset", "Lift the quota of a tenant or a project; the defaults of the site bind it again")
+    .argument(...SUBJECT_ARGUMENT)
     .option(...IN_TENANT_OPTION)
     .action(withIo(async (io, name, { tenant }) => {
-      const placed = await findProject(io, name, tenant);
-      if (await findQuota(io, placed) === null) {
-        throw new Failure(`project ${projectTitle(placed)} has no quota`, EXIT.not_found);
-      }
-      await io.send({ method: "DELETE", path: quotaPath(placed) });
-      io.print(null, `Lifted the quota of project ${projectTitle(placed)}`);
+      const subject = await findSubject(io, name, tenant);
+      if (await findQuota(io, subject) === null) throw noQuota(subject);
+      await io.send({ method: "DELETE", path: `${subject.path}/quota` });
+      io.print(null, `Lifted the quota of ${subject.kind} ${subject.title}`);
     }));
 }

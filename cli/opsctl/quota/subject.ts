@@ -1,0 +1,72 @@
+// A quota is a tenant's or a project's. `web` names either; `web/shop` is the project shop of the tenant web, or the tenant
+// shop of the silo web. A name that fits several is refused with all that it fits, so that no other one is changed.
+import { EXIT } from "../../kit/exit-code.ts";
+import { Failure, usageFailure } from "../../kit/failure.ts";
+import type { Io } from "../../kit/io.ts";
+import { findProject, placedProjects, projectPath, projectTitle } from "../project/project.ts";
+import { pickRecord, type RecordKind } from "../record-name.ts";
+import { type PlacedTenant, placedTenants, tenantTitle } from "../tenant/tenant.ts";
+
+export const SUBJECT_ARGUMENT = [
+  "<tenant-or-project>",
+  "a tenant (UUID, unique UUID prefix, NAME or SILO/NAME) or a project (the same, TENANT/NAME or SILO/TENANT/NAME)",
+] as const;
+export const IN_TENANT_OPTION = ["--tenant <tenant>", "name a project of this tenant"] as const;
+
+/** Whose quota it is. */
+export type Subject = {
+  readonly kind: "tenant" | "project";
+  readonly id: string;
+  readonly tenant_id: string;
+  /** `/v1/tenants/...`, to which /quota and /usage are added. */
+  readonly path: string;
+  /** Safe to print. */
+  readonly title: string;
+  /** How it can be called: its name alone, and with what it is in. */
+  readonly names: readonly string[];
+};
+
+const SUBJECT: RecordKind<Subject> = {
+  one: "tenant or project",
+  many: "tenants and projects",
+  list: "opsctl tenant list, or opsctl project list",
+  id: ({ id }) => id,
+  title: ({ kind, title }) => `${kind} ${title}`,
+  isCalled: ({ names }, name) => names.includes(name),
+};
+
+/** Throws a Failure unless the name fits exactly one. */
+export async function findSubject(io: Io, name: string, tenant: string | undefined): Promise<Subject> {
+  if (tenant !== undefined) return ofProject(await findProject(io, name, tenant));
+  const parts = name.split("/");
+  if (parts.length > 3 || parts.includes("")) {
+    throw usageFailure(`${name} is no tenant or project; write TENANT, TENANT/PROJECT or SILO/TENANT/PROJECT`);
+  }
+  const [tenants, projects] = await Promise.all([placedTenants(io, undefined), placedProjects(io, undefined)]);
+  return pickRecord([...tenants.map(ofTenant), ...projects.map(ofProject)], name, SUBJECT);
+}
+
+function ofTenant(placed: PlacedTenant): Subject {
+  const { silo, tenant: { id, name } } = placed;
+  const names = [name, `${silo.name}/${name}`];
+  return { kind: "tenant", id, tenant_id: id, path: `/v1/tenants/${id}`, title: tenantTitle(placed), names };
+}
+
+function ofProject(placed: Awaited<ReturnType<typeof findProject>>): Subject {
+  const { tenant, project: { id, name } } = placed;
+  const [silo, of = tenant.name] = tenant.name.split("/");
+  const names = [name, `${of}/${name}`, `${silo}/${of}/${name}`];
+  return {
+    kind: "project",
+    id,
+    tenant_id: tenant.id,
+    path: projectPath(placed),
+    title: projectTitle(placed),
+    names,
+  };
+}
+
+/** The failure of a subject without a quota. */
+export function noQuota({ kind, title }: Subject): Failure {
+  return new Failure(`${kind} ${title} has no quota`, EXIT.not_found);
+}
