@@ -3,9 +3,10 @@ import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/pure/instant.ts";
 import { lockKey } from "../../src/pure/lock-key.ts";
-import { audit, go, lock, refuse, remove } from "../engine/decide.ts";
+import { lineFault } from "../../src/pure/resource-name.ts";
+import { audit, go, lock, refuse, remove, withActor } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
-import type { Behavior, Out } from "../engine/types.ts";
+import type { Behavior, Out, Part } from "../engine/types.ts";
 import type { ApiKeyMessage } from "./messages.ts";
 import type { ApiKeyState } from "./state.ts";
 
@@ -16,11 +17,13 @@ export const apiKeyTable: Table<ApiKeyState, ApiKeyMessage> = {
   create: { absent: create, live: "api key exists already" },
   delete: { absent: "missing", live: deleteOwn },
   delete_of_tenant: { absent: "missing", live: deleteOfTenant },
-  revoke: { absent: "ignore", live: revoke },
+  revoke: { absent: "ignore", live: revokeKey },
 };
 
 function create(_s: null, m: Msg<"create">, now: Date): Out<ApiKeyState> {
   const { type: _type, ...row } = m;
+  const unreadable = lineFault("description", m.description);
+  if (unreadable !== null) return refuse(unreadable);
   const tenant_id = m.tenant_id ?? null;
   return go(
     { ...row, state: "live", tenant_id, created_at: now },
@@ -29,19 +32,29 @@ function create(_s: null, m: Msg<"create">, now: Date): Out<ApiKeyState> {
   );
 }
 
-/** Through a key that is bound to a tenant, the owner's other keys are not there. */
+/**
+ * Through a key that is bound to a tenant, the owner's other keys are not there. The key of a node goes in one commit with
+ * the node's reference to it, or not at all: the node decides.
+ */
 function deleteOwn(s: Live, m: Msg<"delete">): Out<ApiKeyState> {
   const own = s.user_id === m.user_id && (m.through_tenant_id === null || s.tenant_id === m.through_tenant_id);
-  return own ? revoke(s) : refuse(NOT_FOUND);
+  if (!own) return refuse(NOT_FOUND);
+  if (s.bound_to_cn === null) return revoke(s);
+  return revoke(s, withActor({ kind: "cn", id: s.bound_to_cn }, { type: "key_deleted", key_id: s.id }));
 }
 
 function deleteOfTenant(s: Live, m: Msg<"delete_of_tenant">): Out<ApiKeyState> {
   return s.tenant_id === m.tenant_id ? revoke(s) : refuse(NOT_FOUND);
 }
 
-function revoke(s: Live): Out<ApiKeyState> {
+function revokeKey(s: Live): Out<ApiKeyState> {
+  return revoke(s);
+}
+
+function revoke(s: Live, ...parts: readonly Part<ApiKeyState>[]): Out<ApiKeyState> {
   return go<ApiKeyState>(
     null,
+    ...parts,
     remove("api_key_use", { key_id: s.id }),
     audit("delete_api_key", resource(s.id), note(s)),
   );

@@ -44,6 +44,8 @@ export type CnMessage =
   }
   /** The node authenticated with its key for the first time: it has it. */
   | { readonly type: "key_used"; readonly key_id: string }
+  /** The owner of the node's key deletes it, in the same commit. */
+  | { readonly type: "key_deleted"; readonly key_id: string }
   | { readonly type: "disable" }
   | { readonly type: "set_role"; readonly role: CnRole }
   | {

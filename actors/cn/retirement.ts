@@ -5,6 +5,7 @@ import { audit, go, guard, lock, withActor } from "../engine/decide.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { endClaims, proven } from "./claims.ts";
 import { dropKey } from "./credential.ts";
+import type { Msg } from "./messages.ts";
 import { satellitesOf } from "./registration.ts";
 import { type CnState, NO_CODE, type On, resource } from "./state.ts";
 
@@ -30,6 +31,12 @@ export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out
     ...proven(s),
     audit("cn_disable", resource(s), { server_uuid: s.server_uuid, bound_api_key_id: s.bound_api_key_id }),
   );
+}
+
+/** A node that is disabled, or was and waits for approval again, stays without a key until a claim of it is approved. */
+export function forgetKey(s: On<"pending"> | On<"disabled">, { key_id }: Msg<"key_deleted">): Out<CnState> {
+  if (s.bound_api_key_id !== key_id) return { out: "ignore" };
+  return go({ ...s, bound_api_key_id: null, pending_credential: null, ticket_keys: null });
 }
 
 /**

@@ -15,7 +15,7 @@ import {
   refreshInventory,
   reopen,
 } from "./registration.ts";
-import { disable, factoryReset, removeNode } from "./retirement.ts";
+import { disable, factoryReset, forgetKey, removeNode } from "./retirement.ts";
 import { setPlacement } from "./placement.ts";
 import { setReservoir, setRole, setRootPassword, setTraits } from "./settings.ts";
 import {
@@ -39,6 +39,9 @@ const NOT_DISABLED = "cn is <STATE>; only an approved or pending node can be dis
 const NOT_BY_CLAIM =
   "cn is <STATE>; a node that is set up by netboot takes no claim: approve its setup, or remove its " +
   "record and let its agent register again";
+const KEY_IN_USE =
+  "cn is <STATE> and this is its API key; disable the node before deleting the key (opsctl cn disable), or approve a new " +
+  "registration of the node, which replaces it";
 const NOT_RESET = "cn is <STATE>; only an approved or disabled node can be factory reset";
 const NOT_AWAITING = "cn is <STATE>; only a node that is awaiting setup can be approved for setup";
 const NOT_SETTING_UP = "cn is <STATE>; no setup is running on it";
@@ -91,6 +94,14 @@ export const cnTable: Table<CnState, CnMessage> = {
     disabled: eraseCredential,
     awaiting_setup: "ignore",
     setting_up: eraseCredential,
+  },
+  key_deleted: {
+    absent: "ignore",
+    pending: forgetKey,
+    approved: KEY_IN_USE,
+    disabled: forgetKey,
+    awaiting_setup: "ignore",
+    setting_up: "cn is <STATE> and needs this API key; wait for setup to finish or fail",
   },
   announce: {
     absent: appear,

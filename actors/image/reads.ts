@@ -1,5 +1,5 @@
 // What is read of images without going through their mailboxes.
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { ImageScopeKind } from "../../src/contract/enums.ts";
 import type { Image } from "../../src/contract/image.ts";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
@@ -37,11 +37,15 @@ export async function listPublicImages(
   return found.map((row) => imageView({ ...row, state: "live" }));
 }
 
-/** Those of one scope, oldest first. */
-export async function listImages(db: Db, scope: ScopeColumns<ImageScopeKind>, rows: number): Promise<Image[]> {
-  const { user_id: _nobody, ...columns } = scope;
+/** Those of these scopes: the widest scope first, within a scope the oldest first. */
+export async function listImages(
+  db: Db,
+  scopes: readonly ScopeColumns<ImageScopeKind>[],
+  rows: number,
+): Promise<Image[]> {
   const found = await db.selectFrom("image").select(COLUMNS)
-    .where((eb) => eb.and(scopeFilter(columns)))
+    .where((eb) => eb.or(scopes.map(({ user_id: _nobody, ...columns }) => eb.and(scopeFilter(columns)))))
+    .orderBy(sql`array_position(array['public', 'silo', 'tenant', 'project'], scope_kind)`)
     .orderBy("created_at").orderBy("id").limit(rows).execute();
   return found.map((row) => imageView({ ...row, state: "live" }));
 }

@@ -9,16 +9,15 @@ import { pick } from "./record/pick.ts";
 import { claimsOf } from "./session/claims.ts";
 import { readLogin } from "./session/saved-login.ts";
 
-/** --tenant, else TENANTCTL_TENANT, else what the credential says of itself, or beside a name what is said of it. */
+/**
+ * --tenant, else TENANTCTL_TENANT, else what the credential says of itself, else what the server says of it: an API key
+ * that is bound to a tenant needs no flag. The server never fills in a selector; undefined is left out, for it to ask.
+ */
 export async function tenantOf(io: TenantIo): Promise<string | undefined> {
   const named = wordOf(io.flags.tenant, io.world.env.TENANTCTL_TENANT);
-  if (named === undefined) {
-    const project = projectWord(io);
-    const is_name = project !== undefined && !isUuid(project);
-    return await tenantOfCredential(io) ?? (is_name ? await tenantTold(io) : undefined);
-  }
+  if (named === undefined) return await tenantOfCredential(io) ?? await tenantTold(io);
   if (isUuid(named)) return named.toLowerCase();
-  return pick(await visibleTenants(io, named), { name: named, words: "tenant", plural: "tenants" }).id;
+  return pick(await visibleTenants(io), { name: named, words: "tenant", plural: "tenants" }).id;
 }
 
 /** What lists and creates inside a project name. Selectors that nobody gave are left out, for the server to ask for. */
@@ -44,7 +43,7 @@ export function needProject(io: TenantIo, what: string): void {
 
 export async function resolveProject(io: TenantIo, named: string): Promise<string> {
   if (isUuid(named)) return named.toLowerCase();
-  const tenant = await io.tenant() ?? await tenantTold(io);
+  const tenant = await io.tenant();
   if (tenant === undefined) {
     throw usageFailure(`${named} is not the UUID of a project; to find it by name, pass --tenant too`);
   }
@@ -57,7 +56,7 @@ export async function projectsOf(io: TenantIo, tenant: string): Promise<Project[
 
 /** The tenant, where it stands in the path of a request. */
 export async function needTenant(io: TenantIo): Promise<string> {
-  const tenant = await io.tenant() ?? await tenantTold(io);
+  const tenant = await io.tenant();
   if (tenant !== undefined) return tenant;
   throw usageFailure("no tenant: pass --tenant, set TENANTCTL_TENANT, or run tenantctl login");
 }
@@ -73,17 +72,16 @@ async function tenantOfCredential(io: TenantIo): Promise<string | undefined> {
   return is_same ? saved.tenant_id ?? undefined : undefined;
 }
 
-/** What the server says of a credential that says nothing of itself: an API key that nobody saved. */
+/** What the server says of a credential that says nothing of itself: an API key. Undefined for an operator's. */
 async function tenantTold(io: TenantIo): Promise<string | undefined> {
   return (await io.get<Whoami>("/v1/auth/whoami")).tenant_id ?? undefined;
 }
 
-/** Those of the caller's silo; those of all silos for an operator. */
-async function visibleTenants(io: TenantIo, named: string): Promise<Tenant[]> {
-  const { silo_id, tenant_id } = await io.get<Whoami>("/v1/auth/whoami");
-  if (silo_id === null && tenant_id !== null) {
-    throw usageFailure(`${named} is not the UUID of a tenant, and this credential sees no other tenant than its own`);
-  }
+/** Those of the silo for whoever administers it, those of all silos for an operator, the caller's own for the others. */
+async function visibleTenants(io: TenantIo): Promise<readonly Pick<Tenant, "id" | "name">[]> {
+  const { silo_id, tenant_id, tenant_name, capabilities } = await io.get<Whoami>("/v1/auth/whoami");
+  const administers = silo_id !== null && capabilities.includes("silo-admin");
+  if (tenant_id !== null && !administers) return [{ id: tenant_id, name: tenant_name ?? tenant_id }];
   const silos = silo_id === null ? (await io.get<Silo[]>("/v1/silos")).map(({ id }) => id) : [silo_id];
   const found: Tenant[] = [];
   for (const silo of silos) found.push(...await io.get<Tenant[]>(`/v1/silos/${silo}/tenants`));

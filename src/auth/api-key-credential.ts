@@ -24,7 +24,8 @@ type KeyRow = Person & {
 const LOOKUP = `
   select k.id, k.lookup, k.secret_sha256, k.user_id, u.username, u.is_root and k.tenant_id is null as is_root,
          case when k.tenant_id is null then u.capabilities else '{}' end as capabilities,
-         coalesce(k.tenant_id, u.tenant_id) as tenant_id, case when k.tenant_id is null then t.silo_id end as silo_id,
+         coalesce(k.tenant_id, u.tenant_id) as tenant_id,
+         case when k.tenant_id is null and 'silo-admin' = any(u.capabilities) then t.silo_id end as silo_id,
          t.silo_id as home_silo_id,
          k.tenant_id as key_tenant_id, k.scope, k.bound_to_cn, k.expires_at,
          coalesce(c.pending_credential is not null and c.bound_api_key_id = k.id, false) as pending

@@ -134,7 +134,7 @@ export function createIssuerCredential({ db, keys, identity, federate }: IssuerO
         username: nameOf(sub, iss),
         capabilities: isNode ? [] : row.capabilities ?? [],
         tenant_id: row.tenant_id,
-        silo_id: row.silo_id,
+        silo_id: !isNode && row.capabilities?.includes("silo-admin") ? row.silo_id : null,
         home_silo_id: row.silo_id,
         key_id: null,
         key_tenant_id: null,

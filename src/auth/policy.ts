@@ -4,11 +4,13 @@ import type { Capability, KeyScope } from "../contract/enums.ts";
 
 export type Rule = {
   /**
-   * anyone: no credential needed. user: every user. root: the root operator. node: the key bound to a node. silo, tenant: a
-   * member of the silo or tenant that the object stands in. viewer: whoever the scope of an image or an SSH key is for;
-   * visitor: the same, and everybody where the scope is public; owner: who may also change it. A capability: who holds it.
-   * operator: whoever has system-operate, wherever the object stands, and members of its tenant, whom the route tells why
-   * not. Root passes all but node.
+   * anyone: no credential needed. user: every user. root: the root operator. node: the key bound to a node. tenant: a
+   * member of the object's tenant. silo: a member of any tenant of the object's silo, with the capability silo-admin: a
+   * silo is one customer and its tenants are departments, so no other member acts outside its own tenant. silo_tenant:
+   * either of the two. viewer: everyone that the scope of an image or an SSH key is for; visitor: the same, and everybody
+   * where the scope is public; owner: those who may also change it. A capability: everyone who holds it. operator:
+   * everyone with system-operate, for objects of any tenant, and members of the object's tenant, to whom the route gives
+   * the reason of a refusal. Root passes all but node.
    */
   readonly who:
     | "anyone"
@@ -16,6 +18,7 @@ export type Rule = {
     | "root"
     | "node"
     | "silo"
+    | "silo_tenant"
     | "tenant"
     | "visitor"
     | "viewer"
@@ -124,7 +127,7 @@ export const POLICY = {
   CreateSilo: { who: "root", scopes: FULL, denied: "forbid" },
   SiloUpdate: { who: "root", scopes: FULL, denied: "forbid" },
   TenantList: OF_SILO_READ,
-  TenantGet: OF_SILO_READ,
+  TenantGet: { who: "silo_tenant", scopes: READ, denied: "hide" },
   TenantCreate: OF_SILO,
   TenantUpdate: OF_SILO,
   TenantDelete: OF_SILO,

@@ -11,9 +11,12 @@ export type Person = {
   readonly capabilities: readonly Capability[];
   /** The tenant of the key, else of the user; null for operators. */
   readonly tenant_id: string | null;
-  /** The silo whose tenants it may manage: that of the user's tenant. Null for a key that is bound to a tenant. */
+  /**
+   * The silo that it administers: that of its tenant, with the capability silo-admin. Null for all others, and for a key
+   * that is bound to a tenant.
+   */
   readonly silo_id: string | null;
-  /** The silo of its tenant, also for a key that is bound to a tenant: what is for the whole silo it sees. */
+  /** The silo of its tenant, for every member of the tenant and its keys: they see and use what is for the whole silo. */
   readonly home_silo_id: string | null;
 };
 

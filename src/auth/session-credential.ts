@@ -12,8 +12,8 @@ type SessionRow = Person & {
 };
 
 const LOOKUP = `
-  select s.id as session_id, s.user_id, u.username, u.is_root, u.capabilities, u.tenant_id, t.silo_id,
-         t.silo_id as home_silo_id,
+  select s.id as session_id, s.user_id, u.username, u.is_root, u.capabilities, u.tenant_id,
+         case when 'silo-admin' = any(u.capabilities) then t.silo_id end as silo_id, t.silo_id as home_silo_id,
          berth_now() as now
     from session s join user_account u on u.id = s.user_id and u.session_epoch = s.user_epoch
     left join tenant t on t.id = u.tenant_id

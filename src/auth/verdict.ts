@@ -29,7 +29,9 @@ export function refusalAt(action: Action, principal: Principal, place: Place | S
   if (who === "operator") {
     return caller !== null && (operates(caller) || caller.tenant_id === place.tenant_id) ? null : denial(action);
   }
-  if (who === "silo") return caller?.silo_id === place.silo_id ? null : denial(action);
+  const administers = caller !== null && caller.silo_id !== null && caller.silo_id === place.silo_id;
+  if (who === "silo") return administers ? null : denial(action);
+  if (who === "silo_tenant") return administers || caller?.tenant_id === place.tenant_id ? null : denial(action);
   if (who !== "visitor" && who !== "viewer" && who !== "owner") return null;
   if (!sees(caller, place)) return NOT_FOUND;
   return who !== "owner" || (caller !== null && owns(caller, place)) ? null : denial(action);
@@ -58,6 +60,7 @@ function hasRight(who: Exclude<Rule["who"], "anyone" | "visitor">, principal: Kn
     case "silo":
       return principal.is_root || principal.silo_id !== null;
     case "tenant":
+    case "silo_tenant":
       return principal.is_root || principal.tenant_id !== null;
     case "operator":
       return operates(principal) || principal.tenant_id !== null;
@@ -104,7 +107,10 @@ export function rightsOf(action: Action): string {
     case "node":
       return "the key of a node, for that node only";
     case "silo":
-      return `members of the silo and root operators; ${rest}`;
+      return `members of the silo's tenants with the capability silo-admin and root operators; ${rest}`;
+    case "silo_tenant":
+      return `members of the tenant, members of the silo's other tenants with the capability silo-admin and root ` +
+        `operators; ${rest}`;
     case "tenant":
       return `members of the tenant and root operators; ${rest}`;
     case "operator":
@@ -114,7 +120,7 @@ export function rightsOf(action: Action): string {
     case "viewer":
       return `those the scope is for and root operators; ${rest}`;
     case "owner":
-      return `members of the scope and root operators; ${rest}`;
+      return `members of the tenant (of a silo's: those with the capability silo-admin) and root operators; ${rest}`;
     default:
       return `users with the capability ${rule.who} and root operators; ${rest}`;
   }

@@ -1,6 +1,6 @@
 // Whom an image or an SSH key is for, and who may change it. Document 4, 1.13, 1.14 and 2.7. The two differ in two scopes:
-// everybody sees what is public, and only root changes it; a key that is bound to a tenant sees what is for the tenant's
-// silo, and is no member of that silo. Root is asked for elsewhere.
+// everybody sees what is public, and only root changes it; every member of a tenant and every key of it sees what is for
+// the silo, and only a member with the capability silo-admin changes it. Root is asked for elsewhere.
 import type { ScopeKind } from "../contract/enums.ts";
 import type { Place, ScopedPlace } from "./place.ts";
 import type { KnownPrincipal } from "./principal.ts";
@@ -16,7 +16,8 @@ export function sees(caller: KnownPrincipal | null, place: Place | ScopedPlace):
 export function owns(caller: KnownPrincipal, place: Place | ScopedPlace): boolean {
   const kind = scopeKindOf(place);
   if (kind === "public") return false;
-  return kind === "silo" ? caller.silo_id === place.silo_id : isIn(caller, place);
+  if (kind === "silo") return caller.silo_id !== null && caller.silo_id === place.silo_id;
+  return isIn(caller, place);
 }
 
 function isIn(caller: KnownPrincipal, place: Place | ScopedPlace): boolean {

@@ -2,6 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listApiKeys } from "../../actors/api-key/reads.ts";
+import { findTenant } from "../../actors/tenant/reads.ts";
 import { ApiKeyBody, ApiKeyCreated, ApiKeyView, Whoami } from "../contract/api-key.ts";
 import { Uuid } from "../contract/common.ts";
 import { callerOf } from "../auth/gate.ts";
@@ -22,11 +23,25 @@ export function apiKeyRoutes(app: App, deps: RouteDeps): void {
     ...rights(deps, "Whoami"),
     responses: answers(Whoami, "The caller"),
   });
-  app.openapi(whoamiRoute, (c) => {
-    const { user_id, username, is_root, capabilities, tenant_id, silo_id, key_id, bound_cn, ...rest } = callerOf(c);
+  app.openapi(whoamiRoute, async (c) => {
+    const { user_id, username, is_root, capabilities, tenant_id, home_silo_id, key_id, bound_cn, ...rest } = callerOf(
+      c,
+    );
+    const silo_id = rest.key_tenant_id === null ? home_silo_id : null;
     const scope = rest.session_id === null ? rest.scope : null;
     const expires_at = rest.expires_at === null ? null : toRfc3339(rest.expires_at);
-    const whose = { user_id, username, is_root, capabilities: [...capabilities], tenant_id, silo_id };
+    const tenant = tenant_id === null ? undefined : await findTenant(deps.kysely, tenant_id);
+    const tenant_name = tenant?.name ?? null;
+    const whose = {
+      user_id,
+      username,
+      is_root,
+      capabilities: [...capabilities],
+      tenant_id,
+      tenant_name,
+      home_silo_id,
+      silo_id,
+    };
     return c.json({ ...whose, key_id, scope, bound_to_cn: bound_cn, expires_at }, 200);
   });
 
@@ -36,7 +51,9 @@ export function apiKeyRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Make an API key for oneself",
     description: "The secret is in this answer and nowhere else. The same Idempotency-Key answers it again for 24 " +
-      "hours. A key that is bound to a tenant makes keys of that tenant only, which expire no later than it does.",
+      "hours. A key that is bound to a tenant makes keys of that tenant only. A key that expires makes keys that expire " +
+      "no later than itself: a later `expires_at` is 400, and the default is its own expiry. A session may make a key " +
+      "without an expiry.",
     ...rights(deps, "CreateApiKey"),
     request: { body: jsonBody(ApiKeyBody) },
     responses: answersCreated(ApiKeyCreated, "The key, with its secret"),
@@ -68,6 +85,9 @@ export function apiKeyRoutes(app: App, deps: RouteDeps): void {
     path: "/v1/auth/api-keys/{id}",
     tags,
     summary: "Delete one of one's own API keys: it is refused from now on",
+    description:
+      "The key of an approved node or of a node that is set up is kept (409): disable the node first. The key " +
+      "of a disabled node goes together with the node's reference to it; the node needs a new approval afterwards.",
     ...rights(deps, "DeleteApiKey"),
     request: { params: z.object({ id: Uuid }) },
     responses: answersNothing("Deleted"),

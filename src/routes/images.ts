@@ -16,7 +16,7 @@ import { scopedId } from "../pure/scope.ts";
 import { isUuid5 } from "../pure/uuid5.ts";
 import { answers, answersCreated, answersNothing, jsonBody, openRights, rights, wholeList } from "./answer.ts";
 import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
-import { LEVELS, PUBLIC, PublicQuery, publicScopeFault, scopeAt } from "./scopes.ts";
+import { LEVELS, PUBLIC, PublicQuery, publicScopeFault, scopeAt, scopesAt } from "./scopes.ts";
 
 const tags = ["Images"];
 const path = "/v1/images/{image_id}";
@@ -28,6 +28,9 @@ const ABOUT =
   "checked, and a node connects to the address that it checked. A node keeps a copy of an image that is not public for " +
   "one tenant alone. 400 for a `source_url` whose host is a private address. 409 when the scope has an image of that " +
   "name, or the id is there.";
+const UNION =
+  "The public ones, then those of the silo, of the tenant and of the project; `scope` says which each one is. " +
+  "Oldest first within a scope.";
 
 export function imageRoutes(app: App, deps: RouteDeps): void {
   const listPublicRoute = createRoute({
@@ -109,18 +112,21 @@ export function imageRoutes(app: App, deps: RouteDeps): void {
   for (const level of LEVELS) levelRoutes(app, deps, level);
 }
 
-function levelRoutes(app: App, deps: RouteDeps, { of, path, params, locate }: (typeof LEVELS)[number]): void {
+function levelRoutes(app: App, deps: RouteDeps, { of, about, path, params, locate }: (typeof LEVELS)[number]): void {
   const listRoute = createRoute({
     method: "get",
     path: `${path}/images`,
     tags,
-    summary: `List the images of ${of}, oldest first`,
+    summary: of === "a project"
+      ? "List the images that instances of a project can be made from"
+      : `List the images of ${of}, oldest first`,
+    description: of === "a project" ? UNION : `Those of ${of} itself, and no others.${about}`,
     ...rights(deps, "ImageList", locate),
     request: { params },
     responses: answers(z.array(Image), "The images"),
   });
   app.openapi(listRoute, async (c) => {
-    const images = await wholeList(null, (rows) => listImages(deps.kysely, scopeAt(c), rows));
+    const images = await wholeList(null, (rows) => listImages(deps.kysely, scopesAt(c), rows));
     return isFault(images) ? faultResponse(c, images) : c.json(images, 200);
   });
 
@@ -129,7 +135,7 @@ function levelRoutes(app: App, deps: RouteDeps, { of, path, params, locate }: (t
     path: `${path}/images`,
     tags,
     summary: `Make an image of ${of}`,
-    description: ABOUT,
+    description: ABOUT + about,
     ...rights(deps, "ImageCreate", locate),
     request: { params, body: jsonBody(ImageBody) },
     responses: answersCreated(Image, "The image"),

@@ -1,10 +1,13 @@
-// Making an API key, for oneself or for a tenant. Nobody makes a key that may more than the credential that makes it.
+// Making an API key, for oneself or for a tenant. No credential makes a key with more rights than its own, and no key
+// makes one that expires later than itself (S-48). A session is no key: it expires because it is renewed, so a user who
+// is signed in may make a key without an expiry.
 import { callerOf } from "../auth/gate.ts";
 import type { ApiKeyCreated, ApiKeyView } from "../contract/api-key.ts";
 import { type KeyScope, TENANT_KEY_SCOPES } from "../contract/enums.ts";
-import { badRequest, conflict, type Fault } from "../contract/fault.ts";
+import { badRequest, conflict, type Fault, fault } from "../contract/fault.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import type { KnownPrincipal } from "../auth/principal.ts";
+import { toRfc3339 } from "../pure/instant.ts";
 import { type Ctx, isFault, type RouteDeps } from "./deps.ts";
 
 export type WantedKey = {
@@ -52,10 +55,20 @@ function isTenantScope(scope: KeyScope): boolean {
   return TENANT_KEY_SCOPES.some((each) => each === scope);
 }
 
-/** What a key that is bound to a tenant makes ends when it does, at the latest. */
-function expiryOf({ key_tenant_id, expires_at: bound }: KnownPrincipal, wanted: WantedKey): Date | null | Fault {
+/** Defaults to the expiry of the key that makes the request. */
+function expiryOf({ key_id, expires_at: bound }: KnownPrincipal, wanted: WantedKey): Date | null | Fault {
   const asked = wanted.expires_at === null || wanted.expires_at === undefined ? null : new Date(wanted.expires_at);
-  if (key_tenant_id === null || bound === null) return asked;
+  if (key_id === null || bound === null) return asked;
   if (asked === null) return bound;
-  return asked <= bound ? asked : badRequest("expires_at: a key makes none that outlives it");
+  return asked <= bound ? asked : badRequest(
+    `expires_at: must be at or before ${toRfc3339(bound)}, when the key that makes this request expires`,
+  );
+}
+
+/** 403 for a caller whose key expires: what it would make (a user, a password) has no expiry and would outlive it. */
+export function outlivesCaller(caller: KnownPrincipal, what: string): Fault | null {
+  if (caller.key_id === null || caller.expires_at === null) return null;
+  return fault("forbidden", `a key that expires cannot ${what}, which would outlive it; use a key without an expiry`, {
+    error_code: "Forbidden",
+  });
 }

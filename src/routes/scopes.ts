@@ -11,11 +11,18 @@ import type { Ctx } from "./deps.ts";
 const silo_id = { silo_id: Uuid };
 const tenant_id = { tenant_id: Uuid };
 
+/** What a silo's images and SSH keys need, beside a tenant's. */
+const OF_SILO =
+  " Members of all tenants of the silo see and use it. To create, change or delete it takes the capability " +
+  "silo-admin: a silo is one customer, its tenants are departments, and a member acts in its own tenant only.";
+
+/** `about`: what the routes of the level say of it, or nothing. */
 export const LEVELS = [
-  { of: "a silo", path: "/v1/silos/{silo_id}", params: z.object(silo_id), locate: atSilo },
-  { of: "a tenant", path: "/v1/tenants/{tenant_id}", params: z.object(tenant_id), locate: atTenant },
+  { of: "a silo", about: OF_SILO, path: "/v1/silos/{silo_id}", params: z.object(silo_id), locate: atSilo },
+  { of: "a tenant", about: "", path: "/v1/tenants/{tenant_id}", params: z.object(tenant_id), locate: atTenant },
   {
     of: "a project",
+    about: "",
     path: "/v1/tenants/{tenant_id}/projects/{project_id}",
     params: z.object({ ...tenant_id, project_id: Uuid }),
     locate: atProject,
@@ -30,6 +37,18 @@ export function scopeAt(c: Ctx): ScopeColumns<ImageScopeKind> {
   const { silo_id, tenant_id, project_id } = placeOf(c);
   if (tenant_id === null) return { ...NOBODY, scope_kind: "silo", silo_id };
   return { ...NOBODY, scope_kind: project_id === null ? "tenant" : "project", tenant_id, project_id };
+}
+
+/** Of a project, every scope whose images its instances can be made from; of a silo or a tenant, its own scope. */
+export function scopesAt(c: Ctx): ScopeColumns<ImageScopeKind>[] {
+  const { silo_id, tenant_id, project_id } = placeOf(c);
+  if (project_id === null) return [scopeAt(c)];
+  return [
+    PUBLIC,
+    { ...NOBODY, scope_kind: "silo", silo_id },
+    { ...NOBODY, scope_kind: "tenant", tenant_id },
+    scopeAt(c),
+  ];
 }
 
 export function scopeOfUser(user_id: string, through_tenant_id: string | null): ScopeColumns<"user"> {

@@ -133,7 +133,16 @@ type WhoseSession = Omit<LocalUser, "password_hash" | "session_epoch" | "issuer"
 
 /** The caller as it is once the password or the token has proved who it is: what the audit names. */
 function principalOf({ id, username, is_root, capabilities, tenant_id, silo_id }: WhoseSession): KnownPrincipal {
-  const whose = { user_id: id, username, is_root, capabilities, tenant_id, silo_id, home_silo_id: silo_id };
+  const administers = capabilities.includes("silo-admin") ? silo_id : null;
+  const whose = {
+    user_id: id,
+    username,
+    is_root,
+    capabilities,
+    tenant_id,
+    silo_id: administers,
+    home_silo_id: silo_id,
+  };
   const none = { key_id: null, key_tenant_id: null, session_id: null, bound_cn: null, expires_at: null };
   return { kind: "user", ...whose, ...none, scope: "full" };
 }

@@ -120,7 +120,7 @@ function ownRoutes(app: App, deps: RouteDeps): void {
   });
 }
 
-function levelRoutes(app: App, deps: RouteDeps, { of, path, params, locate }: (typeof LEVELS)[number]): void {
+function levelRoutes(app: App, deps: RouteDeps, { of, about, path, params, locate }: (typeof LEVELS)[number]): void {
   const listRoute = createRoute({
     method: "get",
     path: `${path}/ssh-keys`,
@@ -140,7 +140,7 @@ function levelRoutes(app: App, deps: RouteDeps, { of, path, params, locate }: (t
     path: `${path}/ssh-keys`,
     tags,
     summary: `Make an SSH key of ${of}`,
-    description: ABOUT,
+    description: ABOUT + about,
     ...rights(deps, "SshKeyCreate", locate),
     request: { params, body: jsonBody(SshKeyBody) },
     responses: answersCreated(SshKey, "The key"),

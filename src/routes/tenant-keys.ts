@@ -38,7 +38,8 @@ export function tenantKeyRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Make an API key that acts inside a tenant, whoever owns it",
     description: "The secret is in this answer and nowhere else. The same Idempotency-Key answers it again for 24 " +
-      "hours. A key makes none that outlives it.",
+      "hours. A key that expires makes keys that expire no later than itself: a later `expires_at` is 400, and the " +
+      "default is its own expiry.",
     ...rights(deps, "TenantKeyCreate", atTenant),
     request: { params, body: jsonBody(TenantKeyBody) },
     responses: answersCreated(ApiKeyCreated, "The key, with its secret"),

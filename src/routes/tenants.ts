@@ -1,4 +1,4 @@
-// Tenants of a silo, for its members and for root operators. Document 4, 2.1 and 2.2.
+// Tenants of a silo, for those who administer it and for root operators. Document 4, 2.1 and 2.2.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findTenant, listTenants } from "../../actors/tenant/reads.ts";
@@ -14,6 +14,9 @@ const tags = ["Tenancy"];
 const path = "/v1/silos/{silo_id}/tenants/{tenant_id}";
 const ofSilo = z.object({ silo_id: Uuid });
 const params = ofSilo.extend({ tenant_id: Uuid });
+const OF_SILO =
+  "A silo is one customer, and its tenants are the customer's departments. A member of a tenant acts in that tenant only; " +
+  "the capability silo-admin adds the silo's tenants and what belongs to the whole silo.";
 
 export function tenantRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -21,6 +24,7 @@ export function tenantRoutes(app: App, deps: RouteDeps): void {
     path: "/v1/silos/{silo_id}/tenants",
     tags,
     summary: "List the tenants of a silo, oldest first",
+    description: OF_SILO,
     ...rights(deps, "TenantList", atSilo),
     request: { params: ofSilo },
     responses: answers(z.array(Tenant), "The tenants"),
@@ -38,6 +42,7 @@ export function tenantRoutes(app: App, deps: RouteDeps): void {
     path: "/v1/silos/{silo_id}/tenants",
     tags,
     summary: "Make a tenant",
+    description: OF_SILO,
     ...rights(deps, "TenantCreate", atSilo),
     request: { params: ofSilo, body: jsonBody(NamedBody) },
     responses: answersCreated(Tenant, "The tenant"),
@@ -70,6 +75,7 @@ export function tenantRoutes(app: App, deps: RouteDeps): void {
     path,
     tags,
     summary: "Rename or describe a tenant",
+    description: OF_SILO,
     ...rights(deps, "TenantUpdate", atTenantOfSilo),
     request: { params, body: jsonBody(NamedPatch) },
     responses: answers(Tenant, "The tenant"),
@@ -86,7 +92,9 @@ export function tenantRoutes(app: App, deps: RouteDeps): void {
     path,
     tags,
     summary: "Delete a tenant that holds nothing",
-    description: "Refused (409) while it holds a project, a user or an API key, and for the default tenant of a silo.",
+    description:
+      "Refused (409) while it holds a project, a user or an API key, and for the default tenant of a silo. " +
+      OF_SILO,
     ...rights(deps, "TenantDelete", atTenantOfSilo),
     request: { params },
     responses: answersNothing("Deleted"),

@@ -14,6 +14,7 @@ import { resultsPage, rowsToFetch } from "../http/page.ts";
 import { decodePageToken } from "../pure/page-token.ts";
 import { answers, answersCreated, answersNothing, jsonBody, refuses, rights } from "./answer.ts";
 import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+import { outlivesCaller } from "./new-key.ts";
 
 const tags = ["Users"];
 const path = "/v1/system/users/{user_id}";
@@ -21,6 +22,7 @@ const params = z.object({ user_id: Uuid });
 const ofCapability = params.extend({ capability: z.enum(CAPABILITIES) });
 const NO_MORE_THAN_ITSELF =
   "A caller who is not root gives nothing (capability, tenant, password) that it lacks (403).";
+const NOT_BY_AN_EXPIRING_KEY = "A key that expires cannot do this (403): a password has no expiry.";
 
 export function userRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -47,7 +49,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     path: "/v1/system/users",
     tags,
     summary: "Make a user with a password",
-    description: `With a tenant, it is a member of the tenant and its silo. ${NO_MORE_THAN_ITSELF}`,
+    description: `With a tenant, it acts in that tenant. ${NO_MORE_THAN_ITSELF} ${NOT_BY_AN_EXPIRING_KEY}`,
     ...rights(deps, "UserCreate"),
     ...refuses(403),
     request: { body: jsonBody(UserBody) },
@@ -55,6 +57,8 @@ export function userRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(createUserRoute, async (c) => {
     const { username, password, tenant_id, capabilities } = c.req.valid("json");
+    const outliving = outlivesCaller(callerOf(c), "create a user");
+    if (outliving !== null) return faultResponse(c, outliving);
     const by = giver(c);
     // A tenant that the caller is no member of is as good as absent.
     const foreign = tenant_id && !by.is_root && tenant_id.toLowerCase() !== by.tenant_id;
@@ -111,13 +115,15 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     path: `${path}/password`,
     tags,
     summary: "Set a user's password; all its sessions end",
-    description: NO_MORE_THAN_ITSELF,
+    description: `${NO_MORE_THAN_ITSELF} ${NOT_BY_AN_EXPIRING_KEY}`,
     ...rights(deps, "UserPassword"),
     ...refuses(403),
     request: { params, body: jsonBody(PasswordBody) },
     responses: answers(User, "The user"),
   });
   app.openapi(passwordRoute, async (c) => {
+    const outliving = outlivesCaller(callerOf(c), "set a password");
+    if (outliving !== null) return faultResponse(c, outliving);
     const turn = await deps.turn(c);
     if (isFault(turn)) return faultResponse(c, turn);
     const password_hash = await deps.passwords.hash(c.req.valid("json").password);

@@ -17,6 +17,7 @@ last_claim_ended   ignore             go:disabled  ignore             ignore    
 refresh            409                409          go:approved        409                go:awaiting_setup  go:setting_up
 approve            404                go:approved  go:approved        404                409                409
 key_used           ignore             ignore       go:approved        go:disabled        ignore             go:setting_up
+key_deleted        ignore             ignore       409                go:disabled        ignore             409
 announce           go:awaiting_setup  go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 approve_setup      404                409          409                409                go:setting_up      409
 take_bundle        404                409          409                409                409                go:setting_up
@@ -151,6 +152,7 @@ const MESSAGES: { [T in CnMessage["type"]]: Extract<CnMessage, { type: T }> } = 
     operation_id: "aaaaaaaa-0000-7000-8000-000000000006",
   },
   key_used: { type: "key_used", key_id: OLD_KEY },
+  key_deleted: { type: "key_deleted", key_id: OLD_KEY },
   disable: { type: "disable" },
   set_role: { type: "set_role", role: "both" },
   set_reservoir: {

@@ -77,7 +77,9 @@ test("an unknown capability is refused before any request", async () => {
   for (const words of ["user create x --capability system-reed", "user grant x system-reed"]) {
     const ran = await at.run(words);
     expect([ran.code, ran.asked]).toEqual([2, []]);
-    expect(ran.err()).toContain("there are system-read, system-operate, system-config-write, storage-admin");
+    expect(ran.err()).toContain(
+      "there are system-read, system-operate, system-config-write, storage-admin, silo-admin",
+    );
   }
 });
 

@@ -14,13 +14,12 @@ async function tenantOf(t: TestPlane, silo_id: string) {
 }
 
 /** A user of a tenant, or of none, by a full key of its own. */
-async function memberOf(t: TestPlane, tenant_id: string | null) {
+async function memberOf(t: TestPlane, tenant_id: string | null, capabilities: readonly string[] = []) {
   const user_id = randomUUID();
-  await t.db.query("insert into user_account (id, username, is_root, tenant_id) values ($1, $2, false, $3)", [
-    user_id,
-    `member ${user_id}`,
-    tenant_id,
-  ]);
+  await t.db.query(
+    "insert into user_account (id, username, is_root, tenant_id, capabilities) values ($1, $2, false, $3, $4)",
+    [user_id, `member ${user_id}`, tenant_id, capabilities],
+  );
   const made = okOf(await t.call("POST", "/v1/auth/api-keys", { body: { description: "of a member" } }));
   await t.db.query("update api_key set user_id = $1 where id = $2", [user_id, made.id]);
   return { user_id, key: made.secret as string };
@@ -37,6 +36,9 @@ export async function makeCallers(t: TestPlane) {
     sibling,
     foreign,
     member: await memberOf(t, acme.tenant_id),
+    administrator: await memberOf(t, acme.tenant_id, ["silo-admin"]),
+    /** An administrator of another silo. */
+    stranger: await memberOf(t, foreign.tenant_id, ["silo-admin"]),
     colleague: await memberOf(t, acme.tenant_id),
     neighbour: await memberOf(t, sibling.tenant_id),
     nobody: await memberOf(t, null),

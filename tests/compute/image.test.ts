@@ -168,7 +168,7 @@ describe("the public list", () => {
   });
 });
 
-test("the list of a scope is an array of that scope alone", async () => {
+test("the list of a silo or a tenant is an array of its own, that of a project has those of the wider scopes too", async () => {
   const { body: project } = await t.call("POST", `/v1/tenants/${acme.tenant_id}/projects`, {
     body: { name: randomUUID() },
   });
@@ -181,7 +181,9 @@ test("the list of a scope is an array of that scope alone", async () => {
     const { body: made } = await t.call("POST", path, { body: bodyOf() });
     const list = okOf(await acme.call("GET", path));
     expect(list).toContainEqual(made);
-    expect(new Set(list.map(({ scope }: { scope: { kind: string } }) => scope.kind))).toEqual(new Set([kind]));
+    expect(new Set(list.map(({ scope }: { scope: { kind: string } }) => scope.kind))).toEqual(
+      new Set(kind === "project" ? ["public", "silo", "tenant", "project"] : [kind]),
+    );
   }
 });
 

@@ -1,5 +1,5 @@
 // Who sees and who may change the images and SSH keys of each scope. Document 4, 1.13, 1.14, 2.7 and 2.8. The callers
-// stand around the tenant acme; `bound` is the key that is bound to a tenant, which is no member of the silo.
+// stand around the tenant acme; `bound` is the key that is bound to a tenant, `silo admin` a member with the capability.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
@@ -16,12 +16,14 @@ caller          public           silo             tenant           project
 root            200 204 200 201  200 204 200 201  200 204 200 201  200 204 200 201
 root read_only  200 403 200 403  200 403 200 404  200 403 200 404  200 403 200 404
 root booter     200 403 200 403  404 403 404 404  404 403 404 404  404 403 404 404
-member          200 403 200 403  200 204 200 201  200 204 200 201  200 204 200 201
+member          200 403 200 403  200 403 200 404  200 204 200 201  200 204 200 201
+silo admin      200 403 200 403  200 204 200 201  200 204 200 201  200 204 200 201
 bound           200 403 200 403  200 403 200 404  200 204 200 201  200 204 200 201
 bound read_only 200 403 200 403  200 403 200 404  200 403 200 404  200 403 200 404
-neighbour       200 403 200 403  200 204 200 201  404 404 404 404  404 404 404 404
+neighbour       200 403 200 403  200 403 200 404  404 404 404 404  404 404 404 404
 sibling         200 403 200 403  200 403 200 404  404 404 404 404  404 404 404 404
 foreign         200 403 200 403  404 404 404 404  404 404 404 404  404 404 404 404
+foreign admin   200 403 200 403  404 404 404 404  404 404 404 404  404 404 404 404
 nobody          200 403 200 403  404 404 404 404  404 404 404 404  404 404 404 404
 anonymous       200 401 200 401  404 401 401 401  404 401 401 401  404 401 401 401
 `;
@@ -36,13 +38,15 @@ const keys = new Map<string, string | null>();
 beforeAll(async () => {
   t = await openTestPlane();
   callers = await makeCallers(t);
-  const { acme, sibling, foreign, member, neighbour, nobody } = callers;
+  const { acme, sibling, foreign, member, administrator, stranger, neighbour, nobody } = callers;
   const read = { description: "r", scope: "read_only" };
   const boundRead = okOf(await t.call("POST", `/v1/tenants/${acme.tenant_id}/api-keys`, { body: read }));
   keys.set("root", ROOT_KEY);
   keys.set("root read_only", (await t.mintKey("read_only")).secret);
   keys.set("root booter", (await t.mintKey("booter")).secret);
   keys.set("member", member.key);
+  keys.set("silo admin", administrator.key);
+  keys.set("foreign admin", stranger.key);
   keys.set("bound", acme.key);
   keys.set("bound read_only", boundRead.secret);
   keys.set("neighbour", neighbour.key);
@@ -102,8 +106,8 @@ test("renaming an image is for those who may delete it", async () => {
   const { id } = okOf(await t.call("POST", pathOf("images", "silo"), { body: bodyOf("images") }));
   const rename = async (caller: string) =>
     (await t.call("PATCH", `/v1/images/${id}`, { key: keys.get(caller), body: { description: caller } })).status;
-  const asked = ["root", "member", "bound", "foreign", "anonymous", "root read_only"];
-  expect(await Promise.all(asked.map(rename))).toEqual([200, 200, 403, 404, 401, 403]);
+  const asked = ["root", "silo admin", "member", "bound", "foreign", "anonymous", "root read_only"];
+  expect(await Promise.all(asked.map(rename))).toEqual([200, 200, 403, 403, 404, 401, 403]);
 });
 
 test("a project of another tenant is not there, also with one's own tenant in the path", async () => {

@@ -55,6 +55,8 @@ describe("a token of the identity service", () => {
       is_root: false,
       capabilities: [],
       tenant_id: acme.tenant_id,
+      tenant_name: "acme",
+      home_silo_id: acme.silo_id,
       silo_id: acme.silo_id,
       key_id: null,
       scope: "full",

@@ -8,106 +8,110 @@ import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";
 
-// On objects of the tenant A. key: A's full key. read: A's read_only key. user: a signed-in user of A, and so a member of
-// A's silo. sibling: the full key of another tenant of the silo. mate: a signed-in user of that one. root, rootread: the
-// root operator's keys of these scopes. A number is the status; every cell that is not in the table is 404.
+// On objects of the tenant A. key: A's full key. read: A's read_only key. user: a signed-in user of A. admin: another, with
+// the capability silo-admin. sibling: the full key of another tenant of the silo. mate: a signed-in user of that one. root,
+// rootread: the root operator's keys of these scopes. A number is the status; every cell that is not in the table is 404.
 const TABLE = `
-route                                                                    key  read  user sibling  mate  root rootread
-GET /v1/silos/{silo_id}                                                  403   403   403   403   403   200   200
-PATCH /v1/silos/{silo_id}                                                403   403   403   403   403   200   403
-GET /v1/silos/{silo_id}/tenants                                          404   404   200   404   200   200   200
-POST /v1/silos/{silo_id}/tenants                                         404   404   201   404   201   201   404
-GET /v1/silos/{silo_id}/tenants/{tenant_id}                              404   404   200   404   200   200   200
-PATCH /v1/silos/{silo_id}/tenants/{tenant_id}                            404   404   200   404   200   200   404
-DELETE /v1/silos/{silo_id}/tenants/{tenant_id}                           404   404   409   404   409   409   404
-GET /v1/tenants/{tenant_id}/api-keys                                     200   200   200   404   404   200   200
-POST /v1/tenants/{tenant_id}/api-keys                                    201   404   201   404   404   201   404
-DELETE /v1/tenants/{tenant_id}/api-keys/{id}                             204   404   204   404   404   204   404
-GET /v1/tenants/{tenant_id}/idp                                          403   403   403   403   403   200   200
-POST /v1/tenants/{tenant_id}/idp                                         403   403   403   403   403   201   403
-DELETE /v1/tenants/{tenant_id}/idp                                       403   403   403   403   403   204   403
-GET /v1/tenants/{tenant_id}/projects                                     200   200   200   404   404   200   200
-POST /v1/tenants/{tenant_id}/projects                                    201   404   201   404   404   201   404
-GET /v1/tenants/{tenant_id}/projects/{project_id}                        200   200   200   404   404   200   200
-PATCH /v1/tenants/{tenant_id}/projects/{project_id}                      200   404   200   404   404   200   404
-DELETE /v1/tenants/{tenant_id}/projects/{project_id}                     409   404   409   404   404   409   404
-GET /v1/tenants/{tenant_id}/projects/{project_id}/usage                  200   200   200   404   404   200   200
-GET /v1/tenants/{tenant_id}/projects/{project_id}/quota                  200   200   200   404   404   200   200
-PUT /v1/tenants/{tenant_id}/projects/{project_id}/quota                  404   404   404   404   404   200   404
-DELETE /v1/tenants/{tenant_id}/projects/{project_id}/quota               404   404   404   404   404   204   404
-GET /v1/nat-gateways                                                     200   200   200   404   404   200   200
-POST /v1/nat-gateways                                                    201   404   201   404   404   201   404
-GET /v1/nat-gateways/{nat_gateway_id}                                    200   200   200   404   404   200   200
-PATCH /v1/nat-gateways/{nat_gateway_id}                                  200   404   200   404   404   200   404
-DELETE /v1/nat-gateways/{nat_gateway_id}                                 204   404   204   404   404   204   404
-GET /v1/floating-ips                                                     200   200   200   404   404   200   200
-POST /v1/floating-ips                                                    201   404   201   404   404   201   404
-GET /v1/floating-ips/{floating_ip_id}                                    200   200   200   404   404   200   200
-PATCH /v1/floating-ips/{floating_ip_id}                                  200   404   200   404   404   200   404
-DELETE /v1/floating-ips/{floating_ip_id}                                 204   404   204   404   404   204   404
-POST /v1/floating-ips/{floating_ip_id}/attach                            409   404   409   404   404   409   404
-POST /v1/floating-ips/{floating_ip_id}/detach                            200   404   200   404   404   200   404
+route                                                                    key  read  user admin sibling  mate  root rootread
+GET /v1/silos/{silo_id}                                                  403   403   403   403   403   403   200   200
+PATCH /v1/silos/{silo_id}                                                403   403   403   403   403   403   200   403
+GET /v1/silos/{silo_id}/tenants                                          404   404   404   200   404   404   200   200
+POST /v1/silos/{silo_id}/tenants                                         404   404   404   201   404   404   201   404
+GET /v1/silos/{silo_id}/tenants/{tenant_id}                              200   200   200   200   404   404   200   200
+PATCH /v1/silos/{silo_id}/tenants/{tenant_id}                            404   404   404   200   404   404   200   404
+DELETE /v1/silos/{silo_id}/tenants/{tenant_id}                           404   404   404   409   404   404   409   404
+GET /v1/tenants/{tenant_id}/api-keys                                     200   200   200   200   404   404   200   200
+POST /v1/tenants/{tenant_id}/api-keys                                    201   404   201   201   404   404   201   404
+DELETE /v1/tenants/{tenant_id}/api-keys/{id}                             204   404   204   204   404   404   204   404
+GET /v1/tenants/{tenant_id}/usage                                        200   200   200   200   404   404   200   200
+GET /v1/tenants/{tenant_id}/quota                                        200   200   200   200   404   404   200   200
+PUT /v1/tenants/{tenant_id}/quota                                        404   404   404   404   404   404   200   404
+DELETE /v1/tenants/{tenant_id}/quota                                     404   404   404   404   404   404   204   404
+GET /v1/tenants/{tenant_id}/idp                                          403   403   403   403   403   403   200   200
+POST /v1/tenants/{tenant_id}/idp                                         403   403   403   403   403   403   201   403
+DELETE /v1/tenants/{tenant_id}/idp                                       403   403   403   403   403   403   204   403
+GET /v1/tenants/{tenant_id}/projects                                     200   200   200   200   404   404   200   200
+POST /v1/tenants/{tenant_id}/projects                                    201   404   201   201   404   404   201   404
+GET /v1/tenants/{tenant_id}/projects/{project_id}                        200   200   200   200   404   404   200   200
+PATCH /v1/tenants/{tenant_id}/projects/{project_id}                      200   404   200   200   404   404   200   404
+DELETE /v1/tenants/{tenant_id}/projects/{project_id}                     409   404   409   409   404   404   409   404
+GET /v1/tenants/{tenant_id}/projects/{project_id}/usage                  200   200   200   200   404   404   200   200
+GET /v1/tenants/{tenant_id}/projects/{project_id}/quota                  200   200   200   200   404   404   200   200
+PUT /v1/tenants/{tenant_id}/projects/{project_id}/quota                  404   404   404   404   404   404   200   404
+DELETE /v1/tenants/{tenant_id}/projects/{project_id}/quota               404   404   404   404   404   404   204   404
+GET /v1/nat-gateways                                                     200   200   200   200   404   404   200   200
+POST /v1/nat-gateways                                                    201   404   201   201   404   404   201   404
+GET /v1/nat-gateways/{nat_gateway_id}                                    200   200   200   200   404   404   200   200
+PATCH /v1/nat-gateways/{nat_gateway_id}                                  200   404   200   200   404   404   200   404
+DELETE /v1/nat-gateways/{nat_gateway_id}                                 204   404   204   204   404   404   204   404
+GET /v1/floating-ips                                                     200   200   200   200   404   404   200   200
+POST /v1/floating-ips                                                    201   404   201   201   404   404   201   404
+GET /v1/floating-ips/{floating_ip_id}                                    200   200   200   200   404   404   200   200
+PATCH /v1/floating-ips/{floating_ip_id}                                  200   404   200   200   404   404   200   404
+DELETE /v1/floating-ips/{floating_ip_id}                                 204   404   204   204   404   404   204   404
+POST /v1/floating-ips/{floating_ip_id}/attach                            409   404   409   409   404   404   409   404
+POST /v1/floating-ips/{floating_ip_id}/detach                            200   404   200   200   404   404   200   404
 POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach
-                                                                         409   404   409   404   404   409   404
+                                                                         409   404   409   409   404   404   409   404
 POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/detach
-                                                                         200   404   200   404   404   200   404
-GET /v1/vpcs                                                             200   200   200   404   404   200   200
-POST /v1/vpcs                                                            201   404   201   404   404   201   404
-GET /v1/vpcs/{vpc_id}                                                    200   200   200   404   404   200   200
-PATCH /v1/vpcs/{vpc_id}                                                  200   404   200   404   404   200   404
-DELETE /v1/vpcs/{vpc_id}                                                 409   404   409   404   404   409   404
-GET /v1/subnets                                                          200   200   200   404   404   200   200
-POST /v1/subnets                                                         201   404   201   404   404   201   404
-GET /v1/subnets/{subnet_id}                                              200   200   200   404   404   200   200
-PATCH /v1/subnets/{subnet_id}                                            200   404   200   404   404   200   404
-DELETE /v1/subnets/{subnet_id}                                           204   404   204   404   404   204   404
-PUT /v1/subnets/{subnet_id}/route-table                                  200   404   200   404   404   200   404
-GET /v1/route-tables                                                     200   200   200   404   404   200   200
-POST /v1/route-tables                                                    201   404   201   404   404   201   404
-GET /v1/route-tables/{route_table_id}                                    200   200   200   404   404   200   200
-PATCH /v1/route-tables/{route_table_id}                                  200   404   200   404   404   200   404
-DELETE /v1/route-tables/{route_table_id}                                 409   404   409   404   404   409   404
-GET /v1/routes                                                           200   200   200   404   404   200   200
-POST /v1/routes                                                          201   404   201   404   404   201   404
-GET /v1/routes/{route_id}                                                200   200   200   404   404   200   200
-PATCH /v1/routes/{route_id}                                              200   404   200   404   404   200   404
-DELETE /v1/routes/{route_id}                                             204   404   204   404   404   204   404
-GET /v1/firewall-rules                                                   200   200   200   404   404   200   200
-POST /v1/firewall-rules                                                  201   404   201   404   404   201   404
-GET /v1/firewall-rules/{firewall_rule_id}                                200   200   200   404   404   200   200
-PATCH /v1/firewall-rules/{firewall_rule_id}                              200   404   200   404   404   200   404
-DELETE /v1/firewall-rules/{firewall_rule_id}                             204   404   204   404   404   204   404
-GET /v1/instances                                                        200   200   200   404   404   200   200
-POST /v1/instances                                                       400   404   400   404   404   400   404
-GET /v1/instances/{instance_id}                                          200   200   200   404   404   200   200
-PATCH /v1/instances/{instance_id}                                        200   404   200   404   404   200   404
-DELETE /v1/instances/{instance_id}                                       409   404   409   404   404   409   404
-POST /v1/instances/{instance_id}/start                                   409   404   409   404   404   409   404
-POST /v1/instances/{instance_id}/stop                                    409   404   409   404   404   409   404
-POST /v1/instances/{instance_id}/restart                                 409   404   409   404   404   409   404
-POST /v1/instances/{instance_id}/retry                                   409   404   409   404   404   409   404
-GET /v1/disks                                                            200   200   200   404   404   200   200
-GET /v1/disks/{disk_id}                                                  200   200   200   404   404   200   200
-POST /v1/disks/{disk_id}/resize                                          400   404   400   404   404   400   404
-GET /v1/nics                                                             200   200   200   404   404   200   200
-GET /v1/nics/{nic_id}                                                    200   200   200   404   404   200   200
-GET /v1/images/{image_id}                                                200   200   200   200   200   200   200
-PATCH /v1/images/{image_id}                                              403   403   403   403   403   200   403
-DELETE /v1/images/{image_id}                                             403   403   403   403   403   204   403
-GET /v1/silos/{silo_id}/images                                           200   200   200   200   200   200   200
-POST /v1/silos/{silo_id}/images                                          404   404   201   404   201   201   404
-GET /v1/tenants/{tenant_id}/images                                       200   200   200   404   404   200   200
-POST /v1/tenants/{tenant_id}/images                                      201   404   201   404   404   201   404
-GET /v1/tenants/{tenant_id}/projects/{project_id}/images                 200   200   200   404   404   200   200
-POST /v1/tenants/{tenant_id}/projects/{project_id}/images                201   404   201   404   404   201   404
-GET /v1/ssh-keys/{key_id}                                                200   200   200   200   200   200   200
-DELETE /v1/ssh-keys/{key_id}                                             403   403   403   403   403   204   403
-GET /v1/silos/{silo_id}/ssh-keys                                         200   200   200   200   200   200   200
-POST /v1/silos/{silo_id}/ssh-keys                                        404   404   201   404   201   201   404
-GET /v1/tenants/{tenant_id}/ssh-keys                                     200   200   200   404   404   200   200
-POST /v1/tenants/{tenant_id}/ssh-keys                                    201   404   201   404   404   201   404
-GET /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys               200   200   200   404   404   200   200
-POST /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys              201   404   201   404   404   201   404
+                                                                         200   404   200   200   404   404   200   404
+GET /v1/vpcs                                                             200   200   200   200   404   404   200   200
+POST /v1/vpcs                                                            201   404   201   201   404   404   201   404
+GET /v1/vpcs/{vpc_id}                                                    200   200   200   200   404   404   200   200
+PATCH /v1/vpcs/{vpc_id}                                                  200   404   200   200   404   404   200   404
+DELETE /v1/vpcs/{vpc_id}                                                 409   404   409   409   404   404   409   404
+GET /v1/subnets                                                          200   200   200   200   404   404   200   200
+POST /v1/subnets                                                         201   404   201   201   404   404   201   404
+GET /v1/subnets/{subnet_id}                                              200   200   200   200   404   404   200   200
+PATCH /v1/subnets/{subnet_id}                                            200   404   200   200   404   404   200   404
+DELETE /v1/subnets/{subnet_id}                                           204   404   204   204   404   404   204   404
+PUT /v1/subnets/{subnet_id}/route-table                                  200   404   200   200   404   404   200   404
+GET /v1/route-tables                                                     200   200   200   200   404   404   200   200
+POST /v1/route-tables                                                    201   404   201   201   404   404   201   404
+GET /v1/route-tables/{route_table_id}                                    200   200   200   200   404   404   200   200
+PATCH /v1/route-tables/{route_table_id}                                  200   404   200   200   404   404   200   404
+DELETE /v1/route-tables/{route_table_id}                                 409   404   409   409   404   404   409   404
+GET /v1/routes                                                           200   200   200   200   404   404   200   200
+POST /v1/routes                                                          201   404   201   201   404   404   201   404
+GET /v1/routes/{route_id}                                                200   200   200   200   404   404   200   200
+PATCH /v1/routes/{route_id}                                              200   404   200   200   404   404   200   404
+DELETE /v1/routes/{route_id}                                             204   404   204   204   404   404   204   404
+GET /v1/firewall-rules                                                   200   200   200   200   404   404   200   200
+POST /v1/firewall-rules                                                  201   404   201   201   404   404   201   404
+GET /v1/firewall-rules/{firewall_rule_id}                                200   200   200   200   404   404   200   200
+PATCH /v1/firewall-rules/{firewall_rule_id}                              200   404   200   200   404   404   200   404
+DELETE /v1/firewall-rules/{firewall_rule_id}                             204   404   204   204   404   404   204   404
+GET /v1/instances                                                        200   200   200   200   404   404   200   200
+POST /v1/instances                                                       400   404   400   400   404   404   400   404
+GET /v1/instances/{instance_id}                                          200   200   200   200   404   404   200   200
+PATCH /v1/instances/{instance_id}                                        200   404   200   200   404   404   200   404
+DELETE /v1/instances/{instance_id}                                       409   404   409   409   404   404   409   404
+POST /v1/instances/{instance_id}/start                                   409   404   409   409   404   404   409   404
+POST /v1/instances/{instance_id}/stop                                    409   404   409   409   404   404   409   404
+POST /v1/instances/{instance_id}/restart                                 409   404   409   409   404   404   409   404
+POST /v1/instances/{instance_id}/retry                                   409   404   409   409   404   404   409   404
+GET /v1/disks                                                            200   200   200   200   404   404   200   200
+GET /v1/disks/{disk_id}                                                  200   200   200   200   404   404   200   200
+POST /v1/disks/{disk_id}/resize                                          400   404   400   400   404   404   400   404
+GET /v1/nics                                                             200   200   200   200   404   404   200   200
+GET /v1/nics/{nic_id}                                                    200   200   200   200   404   404   200   200
+GET /v1/images/{image_id}                                                200   200   200   200   200   200   200   200
+PATCH /v1/images/{image_id}                                              403   403   403   403   403   403   200   403
+DELETE /v1/images/{image_id}                                             403   403   403   403   403   403   204   403
+GET /v1/silos/{silo_id}/images                                           200   200   200   200   200   200   200   200
+POST /v1/silos/{silo_id}/images                                          404   404   404   201   404   404   201   404
+GET /v1/tenants/{tenant_id}/images                                       200   200   200   200   404   404   200   200
+POST /v1/tenants/{tenant_id}/images                                      201   404   201   201   404   404   201   404
+GET /v1/tenants/{tenant_id}/projects/{project_id}/images                 200   200   200   200   404   404   200   200
+POST /v1/tenants/{tenant_id}/projects/{project_id}/images                201   404   201   201   404   404   201   404
+GET /v1/ssh-keys/{key_id}                                                200   200   200   200   200   200   200   200
+DELETE /v1/ssh-keys/{key_id}                                             403   403   403   403   403   403   204   403
+GET /v1/silos/{silo_id}/ssh-keys                                         200   200   200   200   200   200   200   200
+POST /v1/silos/{silo_id}/ssh-keys                                        404   404   404   201   404   404   201   404
+GET /v1/tenants/{tenant_id}/ssh-keys                                     200   200   200   200   404   404   200   200
+POST /v1/tenants/{tenant_id}/ssh-keys                                    201   404   201   201   404   404   201   404
+GET /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys               200   200   200   200   404   404   200   200
+POST /v1/tenants/{tenant_id}/projects/{project_id}/ssh-keys              201   404   201   201   404   404   201   404
 `;
 const [HEAD = "", ...ROWS] = TABLE.trim().replace(/\n(?=\s)/g, "").split("\n");
 const COLUMNS = HEAD.split(/\s+/).slice(1);
@@ -133,8 +137,9 @@ beforeAll(async () => {
   own = { ...made, id: await newKey(made) };
   silo = { silo: own.silo!, silo_id: own.silo! };
   const sibling = okOf(await t.call("POST", `/v1/silos/${own.silo}/tenants`, { body: { name: "sibling" } }));
-  for (const [column, tenant_id] of [["user", own.tenant], ["mate", sibling.id]] as const) {
-    const body = { username: column, password: PASSWORD, tenant_id };
+  for (const [column, tenant_id] of [["user", own.tenant], ["admin", own.tenant], ["mate", sibling.id]] as const) {
+    const capabilities = column === "admin" ? ["silo-admin"] : [];
+    const body = { username: column, password: PASSWORD, tenant_id, capabilities };
     okOf(await t.call("POST", "/v1/system/users", { body }));
     const login = await t.call("POST", "/v1/auth/login", { key: null, body: { username: column, password: PASSWORD } });
     tokens.set(column, okOf(login).access_token);
@@ -181,7 +186,9 @@ async function setIdp(): Promise<void> {
 
 async function setQuota({ tenant, project }: Objects): Promise<void> {
   const body = acceptedBodies["PUT /v1/tenants/{tenant_id}/projects/{project_id}/quota"]?.();
-  okOf(await t.call("PUT", `/v1/tenants/${tenant}/projects/${project}/quota`, { body }));
+  for (const  of of[`/v1/tenants/${tenant}`, `/v1/tenants/${tenant}/projects/${project}`]) {
+    okOf(await t.call("PUT", `${of}/quota`, { body }));
+  }
 }
 
 /** `{id}` of a path names it. */

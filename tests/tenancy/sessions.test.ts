@@ -81,6 +81,8 @@ test("a login answers tokens with the claims of the specification, and the calle
     is_root: false,
     capabilities: [],
     tenant_id: tenant.tenant_id,
+    tenant_name: "acme",
+    home_silo_id: tenant.silo_id,
     silo_id: tenant.silo_id,
     key_id: null,
     scope: null,

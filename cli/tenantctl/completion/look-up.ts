@@ -9,6 +9,7 @@ import { FLOATING_IP } from "../floating-ip/floating-ip.ts";
 import { INSTANCE } from "../instance/instance.ts";
 import { NAT_GATEWAY } from "../nat-gateway/nat-gateway.ts";
 import { NIC } from "../nic/nic.ts";
+import { imageLevels } from "../image/image.ts";
 import type { TenantIo } from "../open-io.ts";
 import type { KindPlace } from "../record/kind.ts";
 import type { Named } from "../record/pick.ts";
@@ -47,13 +48,17 @@ async function projects(io: TenantIo): Promise<Project[]> {
   return await io.send<Project[]>({ method: "GET", path, ...LIMITS });
 }
 
-/** Public ones and the tenant's own. */
 async function images(io: TenantIo): Promise<Named[]> {
-  const page = { scope: "public", limit: PAGE_ROWS_MAX };
-  const all = await io.send<Page<Named>>({ method: "GET", path: "/v1/images", query: page, ...LIMITS });
-  const tenant = await io.tenant();
-  if (tenant === undefined) return all.items;
-  return [...all.items, ...await io.send<Named[]>({ method: "GET", path: `/v1/tenants/${tenant}/images`, ...LIMITS })];
+  const { own, with_public } = await imageLevels(io);
+  const found: Named[] = [];
+  if (with_public) {
+    const query = { scope: "public", limit: PAGE_ROWS_MAX };
+    found.push(...(await io.send<Page<Named>>({ method: "GET", path: "/v1/images", query, ...LIMITS })).items);
+  }
+  for (const level of own) {
+    found.push(...await io.send<Named[]>({ method: "GET", path: `${level}/images`, ...LIMITS }));
+  }
+  return found;
 }
 
 /** Names that a shell would read as more than one word are left out. */

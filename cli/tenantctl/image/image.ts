@@ -7,20 +7,26 @@ import { pick } from "../record/pick.ts";
 
 const PATH = "/v1/images";
 
-/** The public ones, then those of the tenant and of the project, as far as the line or the credential says which. */
+/**
+ * Those that instances can be made from. The server lists them for a project. Without one: the public ones, then those of
+ * the silo and of the tenant, as far as the line or the credential says which.
+ */
 export async function visibleImages(io: TenantIo): Promise<Image[]> {
-  const everybody = await io.all<Image>(PATH, { scope: "public" });
-  const tenant = await io.tenant() ?? await tenantOfCaller(io);
-  if (tenant === null) return everybody;
-  const own = await io.get<Image[]>(`/v1/tenants/${tenant}/images`);
-  const project = await io.project();
-  if (project === undefined) return [...everybody, ...own];
-  return [...everybody, ...own, ...await io.get<Image[]>(`/v1/tenants/${tenant}/projects/${project}/images`)];
+  const levels = await imageLevels(io);
+  const own: Image[] = [];
+  for (const level of levels.own) own.push(...await io.get<Image[]>(`${level}/images`));
+  return levels.with_public ? [...await io.all<Image>(PATH, { scope: "public" }), ...own] : own;
 }
 
-/** An API key does not say of itself which tenant it acts in; the server does. */
-async function tenantOfCaller(io: TenantIo): Promise<string | null> {
-  return (await io.get<Whoami>("/v1/auth/whoami")).tenant_id;
+/** The paths whose /images make up the list, and whether the public ones have to be added. */
+export async function imageLevels(io: TenantIo): Promise<{ own: readonly string[]; with_public: boolean }> {
+  const tenant = await io.tenant();
+  if (tenant === undefined) return { own: [], with_public: true };
+  const project = await io.project();
+  if (project !== undefined) return { own: [`/v1/tenants/${tenant}/projects/${project}`], with_public: false };
+  const { tenant_id, home_silo_id } = await io.get<Whoami>("/v1/auth/whoami");
+  const silo = tenant_id === tenant && home_silo_id !== null ? [`/v1/silos/${home_silo_id}`] : [];
+  return { own: [...silo, `/v1/tenants/${tenant}`], with_public: true };
 }
 
 /** A UUID is taken as it is. */

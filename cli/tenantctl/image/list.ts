@@ -14,7 +14,10 @@ const COLUMNS: readonly Column<Image>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List the images that instances can be made from: public ones and the tenant's own")
+  return command(
+    "list",
+    "List the images that instances can be made from: public ones, the silo's, the tenant's and the project's",
+  )
     .action(withIo(async (io) => {
       const items = await visibleImages(io);
       io.table({ items }, items, COLUMNS, "(no images)");

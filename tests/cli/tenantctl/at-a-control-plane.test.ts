@@ -1,7 +1,7 @@
 // The networking families against a whole control plane: what tenantctl sends is what the server takes.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestPlane, type TestPlane } from "../../harness/control-plane.ts";
+import { openTestPlane, ROOT_KEY, type TestPlane } from "../../harness/control-plane.ts";
 import { openTenant, type TestTenant } from "../../tenancy/tenant.ts";
 import { serverOf } from "../at-plane.ts";
 import { ENDPOINT, type FakeOptions } from "../fake-world.ts";
@@ -114,8 +114,11 @@ test("a tenant builds a network by name, reads it back and takes it down again",
 });
 
 test("a selector that nobody names is the server's 400, with a hint", async () => {
-  const { TENANTCTL_TENANT: _tenant, TENANTCTL_PROJECT: _project, ...bare } = env;
+  const { TENANTCTL_TENANT: _tenant, TENANTCTL_PROJECT: _project, ...own } = env;
+  // An operator's key: a key of a tenant says which tenant it is of.
+  const bare = { ...own, TENANTCTL_API_KEY: ROOT_KEY };
   const project = `--project ${tenant.project_id}`;
+  expect(await printed(`vpc list ${project}`, { env: own })).toBe("(no VPCs)\n");
   const blocks = "--ipv4-block 10.0.0.0/8";
   for (
     const [words, hint] of [

@@ -20,9 +20,16 @@ const ANSWERS = {
   "GET /v1/instances": { items: [INSTANCE] },
   [`GET ${BY_ID}`]: INSTANCE,
   [`PATCH ${BY_ID}`]: INSTANCE,
+  "GET /v1/auth/whoami": {
+    tenant_id: TENANT,
+    tenant_name: "acme",
+    home_silo_id: null,
+    silo_id: null,
+    capabilities: [],
+  },
   "GET /v1/images": { items: [{ id: IMAGE_ID, name: "debian" }] },
   [`GET /v1/tenants/${TENANT}/images`]: [],
-  [`GET /v1/tenants/${TENANT}/projects/${PROJECT}/images`]: [],
+  [`GET /v1/tenants/${TENANT}/projects/${PROJECT}/images`]: [{ id: IMAGE_ID, name: "debian" }],
   "GET /v1/vpcs": { items: [VPC] },
   "GET /v1/subnets": { items: [SUBNET] },
   "GET /v1/nics": { items: [PRIMARY_NIC] },
@@ -66,7 +73,10 @@ describe("list", () => {
     const message = "set `image=`, `cn=`, or `tenant=&project=` to scope the list";
     const ran = await tenantctl(["instance", "list"], {
       env: KEY_ENV,
-      server: () => ({ status: 400, body: { message, error_code: "MissingScope" } }),
+      server: ({ path }) =>
+        path === "/v1/auth/whoami"
+          ? { status: 200, body: { tenant_id: null, silo_id: null } }
+          : { status: 400, body: { message, error_code: "MissingScope" } },
     });
     expect(ran.code).toBe(1);
     expect(ran.err()).toContain(`error: ${message}; pass --tenant (or TENANTCTL_TENANT) and --project`);
@@ -208,8 +218,6 @@ describe("create", () => {
       ],
       body: { ...BODY, extra_nics: [{ subnet_id: SUBNET.id, name: "back" }] },
       asks: [
-        "GET /v1/images?scope=public",
-        `GET /v1/tenants/${TENANT}/images`,
         `GET /v1/tenants/${TENANT}/projects/${PROJECT}/images`,
         SUBNETS,
         SUBNETS,

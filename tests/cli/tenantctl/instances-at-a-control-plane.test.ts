@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMint } from "../../../src/auth/mint.ts";
 import { type Cloud, GIB, openCloud } from "../../compute/cloud.ts";
-import { SECRET_KEY } from "../../harness/control-plane.ts";
+import { ROOT_KEY, SECRET_KEY } from "../../harness/control-plane.ts";
 import { openTenant } from "../../tenancy/tenant.ts";
 import { serverOf } from "../at-plane.ts";
 import { ENDPOINT, type FakeOptions, fakeWorld } from "../fake-world.ts";
@@ -161,8 +161,11 @@ test("an answer that is lost on the way is heard in the end, and nothing is made
 
 test("the selectors that are missing, foreign instances and force are the server's to refuse", async () => {
   const { TENANTCTL_TENANT: _tenant, TENANTCTL_PROJECT: _project, ...bare } = env;
+  const hint = "set `image=`, `cn=`, or `tenant=&project=` to scope the list; pass --";
   const unscoped = await at("instance list", { env: bare });
-  expect(unscoped.err()).toContain("set `image=`, `cn=`, or `tenant=&project=` to scope the list; pass --tenant");
+  expect(unscoped.err()).toContain(`${hint}project`);
+  const operator = await at("instance list", { env: { ...bare, TENANTCTL_API_KEY: ROOT_KEY } });
+  expect(operator.err()).toContain(`${hint}tenant (or TENANTCTL_TENANT) and --project`);
   const { id } = await a.running({ name: "mine" });
   const other = envOf(await openTenant(a.t, "other"));
   for (const words of [`instance show ${id}`, `instance stop ${id}`, `disk list --instance ${id}`]) {

@@ -1,6 +1,7 @@
 // Which tenant and project a request names, and how records are found by name.
 import { expect, test } from "vitest";
 import { FLOATING_IP, NAT_GATEWAY, PROJECT, ROUTE, ROUTE_TABLE, SUBNET, TENANT, VPC } from "./records.ts";
+import type { Server } from "../fake-world.ts";
 import { jwt, KEY_ENV, requestsOf, serving, tenantctl, TOKEN_ENV } from "./run.ts";
 
 const OTHER = "aaaaaaaa-0000-4000-8000-000000000009";
@@ -43,9 +44,11 @@ test.each([
 ])(
   "what nobody named is left out, and the server's refusal comes with a hint: $hint",
   async ({ words, env, ...case_ }) => {
-    const server = () => ({ status: 400, body: { message: REQUIRES, error_code: "MissingScope", request_id: "r1" } });
+    const refusal = { status: 400, body: { message: REQUIRES, error_code: "MissingScope", request_id: "r1" } };
+    const server: Server = (asked) =>
+      asked.path === "/v1/auth/whoami" ? { status: 200, body: { tenant_id: null, silo_id: null } } : refusal;
     const ran = await tenantctl(["vpc", "list", ...words], { env, server });
-    expect(ran.asked[0]!.query).toEqual({ ...case_.sent, limit: "1000" });
+    expect(ran.asked.at(-1)!.query).toEqual({ ...case_.sent, limit: "1000" });
     expect(ran.err()).toBe(`error: ${REQUIRES}; pass ${case_.hint} (MissingScope, request r1)\n`);
     expect(ran.code).toBe(1);
   },
@@ -83,7 +86,7 @@ test("a project is found by its name in the tenant, and only with one", async ()
   expect(requestsOf(ran)).toEqual([`GET /v1/tenants/${TENANT}/projects`, `GET /v1/vpcs?${IN_PROJECT}`]);
 });
 
-test("beside a bare API key the server is asked whose it is, and a key of no tenant needs one by name", async () => {
+test("the server is asked whose an API key is, so a key of a tenant needs no tenant; one of no tenant does", async () => {
   const answers = (tenant_id: string | null) =>
     serving({
       ...VPCS,
@@ -94,6 +97,8 @@ test("beside a bare API key the server is asked whose it is, and a key of no ten
   const bound = await tenantctl(words, { server: answers(TENANT) });
   const asked = ["GET /v1/auth/whoami", `GET /v1/tenants/${TENANT}/projects`, `GET /v1/vpcs?${IN_PROJECT}`];
   expect([bound.code, requestsOf(bound)]).toEqual([0, asked]);
+  const by_id = await tenantctl(["vpc", "list", "--project", PROJECT], { server: answers(TENANT) });
+  expect([by_id.code, requestsOf(by_id)]).toEqual([0, ["GET /v1/auth/whoami", `GET /v1/vpcs?${IN_PROJECT}`]]);
   const listed = await tenantctl(["project", "list"], { server: answers(TENANT) });
   expect([listed.code, requestsOf(listed)]).toEqual([0, asked.slice(0, 2)]);
   const unbound = await tenantctl(words, { server: answers(null) });
@@ -102,7 +107,7 @@ test("beside a bare API key the server is asked whose it is, and a key of no ten
   expect(new Set(requestsOf(unbound))).toEqual(new Set(["GET /v1/auth/whoami"]));
 });
 
-test("a tenant is found by its name in the silo of the user, or in any for an operator", async () => {
+test("a tenant is found by its name: the caller's own, for an administrator one of the silo, for an operator any", async () => {
   const silo_id = "dddddddd-0000-4000-8000-000000000004";
   const tenants = [{ id: TENANT, silo_id, name: "acme", description: "", created_at: "x" }];
   const answers = (whoami: Record<string, unknown>) =>
@@ -113,17 +118,25 @@ test("a tenant is found by its name in the silo of the user, or in any for an op
       [`GET /v1/silos/${silo_id}/tenants`]: tenants,
     });
   const words = ["vpc", "list", "--tenant", "acme", "--project", PROJECT];
-  const member = await tenantctl(words, { server: answers({ silo_id, tenant_id: OTHER }) });
-  expect(requestsOf(member)).toEqual([
+  const nothing = { capabilities: [] };
+  const administrator = await tenantctl(words, {
+    server: answers({ silo_id, tenant_id: OTHER, capabilities: ["silo-admin"] }),
+  });
+  expect(requestsOf(administrator)).toEqual([
     "GET /v1/auth/whoami",
     `GET /v1/silos/${silo_id}/tenants`,
     `GET /v1/vpcs?${IN_PROJECT}`,
   ]);
-  const operator = await tenantctl(words, { server: answers({ silo_id: null, tenant_id: null }) });
+  const operator = await tenantctl(words, { server: answers({ silo_id: null, tenant_id: null, ...nothing }) });
   expect(requestsOf(operator)[1]).toBe("GET /v1/silos");
   expect(operator.code).toBe(0);
-  const bound = await tenantctl(words, { server: answers({ silo_id: null, tenant_id: TENANT }) });
-  expect([bound.code, requestsOf(bound)]).toEqual([2, ["GET /v1/auth/whoami"]]);
+  for (const silo of [silo_id, null]) {
+    const own = { silo_id: silo, tenant_id: TENANT, tenant_name: "acme", ...nothing };
+    const member = await tenantctl(words, { server: answers(own) });
+    expect([member.code, requestsOf(member)]).toEqual([0, ["GET /v1/auth/whoami", `GET /v1/vpcs?${IN_PROJECT}`]]);
+    const foreign = await tenantctl(words, { server: answers({ ...own, tenant_name: "other" }) });
+    expect([foreign.code, requestsOf(foreign)]).toEqual([3, ["GET /v1/auth/whoami"]]);
+  }
 });
 
 const LISTS = serving({

@@ -1,0 +1,66 @@
+// The key of a node and the node's record refer to each other (INV-9): deleting the key through the API must not leave the
+// record with a key that is gone.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { brokenInvariants } from "../doctor/broken.ts";
+import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+
+let t: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane();
+});
+afterAll(() => t.close());
+
+const show = async (server_uuid: string) => okOf(await t.call("GET", `/v1/system/cns/${server_uuid}`));
+const remove = (key_id: string) => t.call("DELETE", `/v1/auth/api-keys/${key_id}`);
+const heartbeat = (key: string) => t.call("POST", "/v1/agent/heartbeat", { key });
+
+test("the key of an approved node is kept, and the refusal says what to do", async () => {
+  const { server_uuid, api_key } = await t.approvedNode();
+  const { bound_api_key_id } = await show(server_uuid);
+  const refused = await remove(bound_api_key_id);
+  expect(refused).toMatchObject({
+    status: 409,
+    body: {
+      message:
+        "cn is approved and this is its API key; disable the node before deleting the key (opsctl cn disable), " +
+        "or approve a new registration of the node, which replaces it",
+      error_code: "Conflict",
+    },
+  });
+  expect((await heartbeat(api_key)).status).toBe(200);
+  expect(await brokenInvariants(t.db)).toEqual([]);
+});
+
+test("the key of a disabled node goes together with the node's reference to it", async () => {
+  const { server_uuid, api_key } = await t.approvedNode();
+  const { bound_api_key_id } = await show(server_uuid);
+  okOf(await t.call("POST", `/v1/cns/${server_uuid}/disable`));
+  expect((await remove(bound_api_key_id)).status).toBe(204);
+  expect(await show(server_uuid)).toMatchObject({ state: "disabled", bound_api_key_id: null });
+  expect((await heartbeat(api_key)).status).toBe(401);
+  expect((await remove(bound_api_key_id)).status).toBe(404);
+  expect(await brokenInvariants(t.db)).toEqual([]);
+  okOf(await t.call("DELETE", `/v1/cns/${server_uuid}`));
+});
+
+test("a node that is pending has no key that could be deleted", async () => {
+  const { server_uuid } = await t.register();
+  expect(await show(server_uuid)).toMatchObject({ state: "pending", bound_api_key_id: null });
+  const keys = okOf(await t.call("GET", "/v1/auth/api-keys", { key: ROOT_KEY }));
+  expect(keys.filter((key: { bound_to_cn: string | null }) => key.bound_to_cn === server_uuid)).toEqual([]);
+});
+
+test("a key that is deleted while its node is disabled leaves no dangling reference, whichever comes first", async () => {
+  for (let round = 0; round < 10; round++) {
+    const { server_uuid } = await t.approvedNode();
+    const { bound_api_key_id } = await show(server_uuid);
+    const [disabled, removed] = await Promise.all([
+      t.call("POST", `/v1/cns/${server_uuid}/disable`),
+      remove(bound_api_key_id),
+    ]);
+    expect([disabled.status, [204, 409].includes(removed.status)]).toEqual([200, true]);
+    const { bound_api_key_id: left } = await show(server_uuid);
+    expect(left).toBe(removed.status === 204 ? null : bound_api_key_id);
+  }
+  expect(await brokenInvariants(t.db)).toEqual([]);
+});

@@ -1,0 +1,89 @@
+// The list of a project is what its instances can be made from: each image that is listed makes one, and none that is not.
+// Document 3, Image; document 4, 1.14.
+import { randomBytes, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+import { type Cloud, GIB, openCloud } from "./cloud.ts";
+
+let t: TestPlane;
+let cloud: Cloud;
+let tenant: TestTenant;
+let foreign: TestTenant;
+let sibling_id: string;
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  cloud = await openCloud({ t });
+  tenant = cloud.tenant;
+  foreign = await openTenant(t, "foreign");
+  sibling_id = okOf(await t.call("POST", `/v1/silos/${tenant.silo_id}/tenants`, { body: { name: "sibling" } })).id;
+  const paths = {
+    project: `/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}`,
+    silo: `/v1/silos/${tenant.silo_id}`,
+    tenant: `/v1/tenants/${tenant.tenant_id}`,
+    public: "/v1",
+    sibling: `/v1/tenants/${sibling_id}`,
+    foreign: `/v1/tenants/${foreign.tenant_id}`,
+    "foreign silo": `/v1/silos/${foreign.silo_id}`,
+  };
+  for (const [of, path] of Object.entries(paths)) ids[of] = await image(path, of);
+});
+afterAll(() => t.close());
+
+async function image(path: string, name: string): Promise<string> {
+  const body = {
+    name,
+    os: "linux",
+    version: "1",
+    size_bytes: GIB,
+    sha256: randomBytes(32).toString("hex"),
+    source_url: "https://images.example/linux",
+    compatibility: { brand: "kvm", arch: "x86_64" },
+  };
+  return okOf(await t.call("POST", `${path}/images`, { body })).id;
+}
+
+type Listed = { readonly id: string; readonly name: string; readonly scope: { readonly kind: string } };
+const listed = async (path: string, key = tenant.key) =>
+  (okOf(await t.call("GET", `${path}/images`, { key })) as Listed[]).filter(({ id }) =>
+    Object.values(ids).includes(id)
+  );
+
+test("a project lists the images of all its scopes, the widest first, and says which scope each is of", async () => {
+  const found = await listed(`/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}`);
+  expect(found.map(({ name, scope }) => [name, scope.kind])).toEqual([
+    ["public", "public"],
+    ["silo", "silo"],
+    ["tenant", "tenant"],
+    ["project", "project"],
+  ]);
+});
+
+test("a tenant and a silo list their own alone", async () => {
+  expect((await listed(`/v1/tenants/${tenant.tenant_id}`)).map(({ name }) => name)).toEqual(["tenant"]);
+  expect((await listed(`/v1/silos/${tenant.silo_id}`)).map(({ name }) => name)).toEqual(["silo"]);
+});
+
+test("each image that is listed makes an instance, and no other does", async () => {
+  const found = new Set(
+    (await listed(`/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}`)).map(({ id }) => id),
+  );
+  for (const [of, image_id] of Object.entries(ids)) {
+    if (found.has(image_id)) {
+      expect((await cloud.running({ image_id, cpu: 1, memory_bytes: GIB })).image_id).toBe(image_id);
+    } else {
+      expect([of, (await cloud.create({ image_id })).status]).toEqual([of, 404]);
+    }
+  }
+  expect(found.size).toBe(4);
+});
+
+test("what is made later is listed within its scope, and what is deleted is not", async () => {
+  const path = `/v1/tenants/${tenant.tenant_id}`;
+  ids.later = await image(path, randomUUID());
+  expect((await listed(path)).at(-1)?.id).toBe(ids.later);
+  expect((await t.call("DELETE", `/v1/images/${ids.later}`, { key: tenant.key })).status).toBe(204);
+  expect((await listed(path)).map(({ id }) => id)).not.toContain(ids.later);
+});

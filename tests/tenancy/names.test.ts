@@ -1,0 +1,107 @@
+// Names read the same everywhere: no direction marks, no invisible characters, no control characters. Every route whose
+// body has a name is asked, with the body that it accepts otherwise. Document 3, Networking resources.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { acceptedBodies } from "../api/bodies.ts";
+import { readRoutes, type RouteDescription } from "../api/description.ts";
+import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+
+const DIRECTION = [
+  "\u061c",
+  "\u200e",
+  "\u200f",
+  ..."\u202a\u202b\u202c\u202d\u202e",
+  ..."\u2066\u2067\u2068\u2069",
+];
+const INVISIBLE = ["\u200b", "\u200c", "\u200d", "\u2060", "\u2064", "\ufeff"];
+const CONTROL = ["\u001b", "\u007f", "\u0085", "\u009b", "\u2028", "\u2029"];
+
+let t: TestPlane;
+let objects: Objects;
+let named: readonly RouteDescription[];
+beforeAll(async () => {
+  t = await openTestPlane();
+  objects = await makeObjects(t);
+  const routes = readRoutes((await t.call("GET", "/openapi.json")).body);
+  named = routes.filter(({ body, path }) => body?.properties?.name !== undefined && path.startsWith("/v1/"));
+}, 30_000);
+afterAll(() => t.close());
+
+/** Those that can be asked: of what makes or renames a record of the hierarchy, its networks, images and keys. */
+function asked(): readonly RouteDescription[] {
+  return named.filter(({ path }) => fill(path, objects) === fill(path, objects).replace(/[{}]/g, ""));
+}
+
+async function send(route: RouteDescription, name: string) {
+  // An instance is created from what is there.
+  const from = { image_id: objects.image, primary_subnet_id: objects.subnet, extra_nics: [], ssh_key_ids: [] };
+  const body = { ...acceptedBodies[route.name]?.(objects), ...(route.name === "POST /v1/instances" && from), name };
+  return await t.call(route.method, fill(route.path, objects) + selectorsOf(route, objects), { body });
+}
+
+const hex = (character: string) => `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+
+test("routes with names are those of every kind of record", () => {
+  const nouns = new Set(asked().map(({ path }) => path.replace(/\/\{\w+\}$/, "").split("/").at(-1)));
+  expect([...nouns].sort()).toEqual([
+    "external-subnets",
+    "firewall-rules",
+    "floating-ips",
+    "images",
+    "instances",
+    "nat-gateways",
+    "network-pools",
+    "nic-tags",
+    "projects",
+    "route-tables",
+    "routes",
+    "silos",
+    "ssh-keys",
+    "subnets",
+    "tenants",
+    "vpcs",
+  ]);
+});
+
+describe("a name that does not read as what it is, is refused with 409 and nothing is written", () => {
+  test.each(
+    [
+      ...DIRECTION.map((
+        each,
+      ) => [each, `must not contain characters that change the direction of text (${hex(each)})`]),
+      ...INVISIBLE.map((each) => [each, `must not contain invisible characters (${hex(each)})`]),
+      ...CONTROL.map((each) => [each, "must not contain control characters"]),
+    ] as const,
+  )("%j", async (character, rule) => {
+    const count = "select (select count(*) from silo)::int as silos, (select count(*) from vpc)::int as vpcs";
+    const before = (await t.db.query(count)).rows;
+    for (const route of ["POST /v1/silos", "PATCH /v1/vpcs/{vpc_id}", "POST /v1/vpcs"]) {
+      const found = named.find(({ name }) => name === route)!;
+      const answer = await send(found, `we${character}b`);
+      expect([route, answer.status, answer.body.message]).toEqual([route, 409, `name ${rule}`]);
+    }
+    expect((await t.db.query(count)).rows).toEqual(before);
+  });
+
+  test("on every route that takes a name", async () => {
+    const answers: Record<string, unknown> = {};
+    for (const route of asked()) {
+      const { status, body } = await send(route, "pay\u202elap");
+      answers[route.name] = [status, body.message];
+    }
+    const refused = [409, "name must not contain characters that change the direction of text (U+202E)"];
+    expect(answers).toEqual(Object.fromEntries(asked().map(({ name }) => [name, refused])));
+  });
+
+  test("and in what an API key is for", async () => {
+    for (const path of ["/v1/auth/api-keys", `/v1/tenants/${objects.tenant}/api-keys`]) {
+      const answer = await t.call("POST", path, { body: { description: "ci\u2066" } });
+      const message = "description must not contain characters that change the direction of text (U+2066)";
+      expect(answer).toMatchObject({ status: 409, body: { message } });
+    }
+  });
+});
+
+test("letters that are written from right to left are accepted", async () => {
+  for (const name of ["שרת", "خادم", "cafe\u0301", "名前"]) okOf(await t.call("POST", "/v1/silos", { body: { name } }));
+});
