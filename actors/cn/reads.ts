@@ -1,6 +1,6 @@
 // What is read of compute nodes without going through their mailbox.
 import { type Kysely, sql } from "kysely";
-import type { CnFilterState } from "../../src/contract/enums.ts";
+import type { CnState } from "../../src/contract/enums.ts";
 import type { CnLoaded, Database } from "../../src/db/tables.ts";
 
 type Db = Kysely<Database>;
@@ -9,7 +9,7 @@ type Db = Kysely<Database>;
 export type CnCursor = { readonly registered_at: string; readonly server_uuid: string };
 
 export type CnListQuery = {
-  readonly state?: CnFilterState;
+  readonly state?: CnState;
   readonly after?: CnCursor;
   readonly rows: number;
 };

@@ -52,6 +52,7 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
     size_bytes: m.boot_disk.size_bytes,
     applied_bytes: null,
     source_image_id: m.image_id,
+    resize_operation_id: null,
   };
   const next: On<"pending"> = {
     state: "pending",

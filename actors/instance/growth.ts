@@ -1,7 +1,7 @@
 // Disks grow and never shrink. The record grows at once, with its share of the quota and its room on the node; the node's
 // part is an operation that nobody waits for, and whose failure is the disk's alone. Document 3, Disk; document 4, 1.12.
-import { badRequest, conflict, NOT_FOUND } from "../../src/contract/fault.ts";
-import { go, refuse, reply, upsert } from "../engine/decide.ts";
+import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
+import { go, guard, refuse, reply, upsert } from "../engine/decide.ts";
 import type { Of } from "../engine/table.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { noted } from "./lifecycle.ts";
@@ -31,8 +31,8 @@ export function resize(s: InstanceState, m: Msg<"resize_disk">, now: Date): Out<
     return refuse(conflict(`disk resize must grow: requested ${size_bytes} <= current ${disk.size_bytes}`));
   }
   const more: Amounts = { cpu: 0, memory_bytes: 0, disk_bytes: size_bytes - disk.size_bytes, instances: 0 };
-  const grown = { ...disk, size_bytes };
-  const taken: Part<InstanceState>[] = more.disk_bytes === 0 ? [] : [
+  const grown = { ...disk, size_bytes, resize_operation_id: operation_id };
+  const taken: Part<InstanceState>[] = more.disk_bytes === 0 ? [upsert("disk", ["id"], grown)] : [
     ...takeQuota(s, more, m.quota_defaults),
     ...takeRoom({ server_uuid: host_cn_uuid, owner: null }, more, noRoomToGrow(disk.id)),
     upsert("disk", ["id"], grown),
@@ -40,6 +40,7 @@ export function resize(s: InstanceState, m: Msg<"resize_disk">, now: Date): Out<
   const params: DiskResizeParams = { instance_id: s.id, disk_id: disk.id, size_bytes, host_cn_uuid, limit_ms };
   return go(
     { ...s, updated_at: now },
+    guard("disk_is_at_rest", { disk_id: disk.id }, underWay(disk.id)),
     ...taken,
     begin(s, {
       id: operation_id,
@@ -53,6 +54,11 @@ export function resize(s: InstanceState, m: Msg<"resize_disk">, now: Date): Out<
       reboot_required: s.state === "running",
     }),
   );
+}
+
+/** One resize of a disk at a time: its node would get two sizes in no certain order. */
+function underWay(disk_id: string): Fault {
+  return conflict(`disk ${disk_id} is being resized by operation <WHAT>; wait for it to end`);
 }
 
 export function applied(s: InstanceState, { disk_id, size_bytes }: Msg<"disk_applied">): Out<InstanceState> {

@@ -15,10 +15,18 @@ export type OnNodeQuery = { readonly server_uuid: string } & Page;
 
 /** Whatever has this host, in every state. */
 export async function listInstancesOn(db: Db, query: OnNodeQuery): Promise<PlacedInstance[]> {
-  const rows = await db.selectFrom("instance").select(["id", "host_cn_uuid", "state", "reason"])
-    .where("host_cn_uuid", "=", query.server_uuid)
-    .$if(query.after !== undefined, (q) => q.where("id", ">", query.after!))
-    .orderBy("id").limit(query.rows).execute();
+  const rows = await db.selectFrom("instance as i").innerJoin("project as p", "p.id", "i.project_id")
+    .innerJoin("tenant as t", "t.id", "i.tenant_id").innerJoin("silo as s", "s.id", "t.silo_id")
+    .select(["i.id", "i.name", "i.host_cn_uuid", "i.state", "i.reason", "i.tenant_id", "i.project_id", "i.cpu"])
+    .select(["i.memory_bytes", "s.name as silo_name", "t.name as tenant_name", "p.name as project_name"])
+    .select(
+      sql<number>`(select coalesce(sum(d.size_bytes), 0)::bigint from disk d where d.instance_id = i.id)`.as(
+        "disk_bytes",
+      ),
+    )
+    .where("i.host_cn_uuid", "=", query.server_uuid)
+    .$if(query.after !== undefined, (q) => q.where("i.id", ">", query.after!))
+    .orderBy("i.id").limit(query.rows).execute();
   return rows.map(({ state, reason, ...row }) => ({ ...row, lifecycle: lifecycleOf({ state, reason }) }));
 }
 

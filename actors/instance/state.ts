@@ -34,6 +34,8 @@ export type DiskRow = {
   readonly applied_bytes: number | null;
   readonly source_image_id: string | null;
   readonly created_at: string;
+  /** The operation that last resized it. */
+  readonly resize_operation_id: string | null;
 };
 
 /** What it is made as. Nothing of it changes but what people call it. */

@@ -46,7 +46,9 @@ export function lifecycleOf({ state, reason }: Pick<InstanceState, "state" | "re
   return state === "failed" ? { state, reason: reason ?? "" } : { state };
 }
 
-export function diskView(row: Omit<DiskRow, "created_at"> & { readonly created_at: Date }): Disk {
+export function diskView(
+  row: Omit<DiskRow, "created_at" | "resize_operation_id"> & { readonly created_at: Date },
+): Disk {
   const { id, tenant_id, project_id, instance_id, name, description, kind } = row;
   const { size_bytes, applied_bytes, source_image_id, created_at } = row;
   return {

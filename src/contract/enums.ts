@@ -5,10 +5,6 @@
 export const CN_STATES = ["pending", "approved", "disabled", "awaiting_setup", "setting_up"] as const;
 export type CnState = (typeof CN_STATES)[number];
 
-/** Document 2, Endpoints: what `state=` on GET /v1/system/cns accepts. */
-export const CN_FILTER_STATES = ["pending", "approved", "disabled"] as const;
-export type CnFilterState = (typeof CN_FILTER_STATES)[number];
-
 /** Document 2, CN record. What a node may be used for. */
 export const CN_ROLES = ["tenant", "edge", "both"] as const;
 export type CnRole = (typeof CN_ROLES)[number];

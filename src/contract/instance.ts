@@ -8,8 +8,17 @@ import { Description, ResourceName } from "./tenancy.ts";
 /** Instances as operators see them on a node. */
 export const PlacedInstance = z.object({
   id: z.string(),
+  name: z.string(),
   host_cn_uuid: z.string().nullable(),
   lifecycle: z.object({ state: z.enum(INSTANCE_STATES) }),
+  silo_name: z.string(),
+  tenant_id: z.string(),
+  tenant_name: z.string(),
+  project_id: z.string(),
+  project_name: z.string(),
+  cpu: z.number().int(),
+  memory_bytes: z.number().int(),
+  disk_bytes: z.number().int().describe("Of all its disks"),
 });
 export type PlacedInstance = z.infer<typeof PlacedInstance>;
 

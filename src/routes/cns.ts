@@ -7,7 +7,7 @@ import { cnView } from "../../actors/cn/view.ts";
 import { CnParam, CnReservoirBody, CnReservoirView, CnRoleBody, CnView } from "../contract/cn.ts";
 import { PlacedInstance } from "../contract/instance.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { CN_FILTER_STATES } from "../contract/enums.ts";
+import { CN_STATES } from "../contract/enums.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
 import { CN_SYSINFO_PAGE_ROWS_MAX } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
@@ -31,7 +31,7 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
       `\`include=sysinfo\` they are in the list; that takes a \`limit\` of at most ${CN_SYSINFO_PAGE_ROWS_MAX}.`,
     request: {
       query: z.object({
-        state: z.enum(CN_FILTER_STATES).optional(),
+        state: z.enum(CN_STATES).optional(),
         include: z.enum(["sysinfo"]).optional().describe("Large columns that the rows bring"),
         ...PageQuery,
       }),

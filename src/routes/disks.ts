@@ -53,7 +53,8 @@ export function diskRoutes(app: App, deps: RouteDeps): void {
     summary: "Grow a disk",
     description:
       "The record grows at once; the node's part is the operation disk-resize, for which the answer does not " +
-      "wait. `applied_bytes` tells what the node has made of it. A running guest sees the new size after a reboot.",
+      "wait. `applied_bytes` tells what the node has made of it. A running guest sees the new size after a reboot. " +
+      "409 while an earlier resize of the disk goes on.",
     ...rights(deps, "DiskResize", atDisk),
     request: { params, body: jsonBody(DiskResizeBody) },
     responses: answers(DiskResized, "The disk"),

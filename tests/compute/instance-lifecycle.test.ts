@@ -300,6 +300,26 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
+  test("that is being resized is not resized again before that ends, and then it is", async () => {
+    const { id } = await a.running();
+    const [{ id: boot }] = await a.disksOf(id);
+    okOf(await resize(boot, 3 * GIB));
+    const job = await a.node.take();
+    const { id: operation_id } = await a.operation(id, "disk-resize");
+    for (const size of [3 * GIB, 4 * GIB]) {
+      const message = `disk ${boot} is being resized by operation ${operation_id}; wait for it to end`;
+      conflictWith(await resize(boot, size), message);
+    }
+    expect(await disk(boot)).toMatchObject({ size_bytes: 3 * GIB, applied_bytes: 2 * GIB });
+    await a.node.complete(job);
+    await a.ended(id, "disk-resize");
+    okOf(await resize(boot, 4 * GIB));
+    const both = [resize(boot, 5 * GIB), resize(boot, 6 * GIB)];
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([409, 409]);
+    await a.node.does("resize_disk");
+    await a.destroy(id);
+  });
+
   test("does not shrink, nor beyond 16 TiB, nor stay as it is", async () => {
     const { id } = await a.running();
     const [{ id: boot, size_bytes }] = await a.disksOf(id);

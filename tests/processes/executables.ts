@@ -29,7 +29,7 @@ export type RunOptions = {
 };
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const PROGRAMS = ["opsctl", "nodeagent", "booter"] as const;
+const PROGRAMS = ["opsctl", "nodeagent", "booter", "tenantctl"] as const;
 const SOURCES = ["cli", "booter", "index-builder", "src/contract", "src/outbound", "src/pure"];
 const SAY_LIMIT_MS = 20_000;
 

@@ -1,5 +1,5 @@
 import type { CnView } from "../../../src/contract/cn.ts";
-import { CN_FILTER_STATES } from "../../../src/contract/enums.ts";
+import { CN_STATES } from "../../../src/contract/enums.ts";
 import { CN_SYSINFO_PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import { type AnyCommand, command, oneOf } from "../../framework.ts";
 import { withIo } from "../../kit/run.ts";
@@ -19,7 +19,7 @@ const CN_COLUMNS: readonly Column<CnView>[] = [
 
 export function list(): AnyCommand {
   return command("list", "List compute nodes")
-    .addOption(oneOf("--state <state>", "only nodes in this state", CN_FILTER_STATES))
+    .addOption(oneOf("--state <state>", "only nodes in this state", CN_STATES))
     .action(withIo(async (io, { state }) => {
       // With --json the records are whole, as document 2 shows them; they are read in pages, since they may be large.
       const whole = io.json ? { include: "sysinfo", limit: CN_SYSINFO_PAGE_ROWS_MAX } : {};

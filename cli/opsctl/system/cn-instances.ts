@@ -1,16 +1,23 @@
 import type { PlacedInstance } from "../../../src/contract/instance.ts";
 import { type AnyCommand, command } from "../../framework.ts";
+import { byteSizeText } from "../../kit/byte-size.ts";
 import { withIo } from "../../kit/run.ts";
 import type { Column } from "../../kit/table.ts";
 import { NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
 const COLUMNS: readonly Column<PlacedInstance>[] = [
   ["ID", (instance) => instance.id],
+  ["NAME", (instance) => instance.name],
   ["STATE", (instance) => instance.lifecycle.state],
+  ["TENANT", (instance) => `${instance.silo_name}/${instance.tenant_name}`],
+  ["PROJECT", (instance) => instance.project_name],
+  ["CPU", (instance) => instance.cpu],
+  ["MEMORY", (instance) => byteSizeText(instance.memory_bytes)],
+  ["DISK", (instance) => byteSizeText(instance.disk_bytes)],
 ];
 
 export function cnInstances(): AnyCommand {
-  return command("cn-instances", "List the instances on a compute node")
+  return command("cn-instances", "List the instances on a compute node, with their owners and sizes")
     .argument(...NODE_ARGUMENT)
     .action(withIo(async (io, name) => {
       const items = await io.all<PlacedInstance>(`/v1/system/cns/${await resolveNode(io, name)}/instances`);
