@@ -21,6 +21,7 @@ const COLUMNS = [
   "os",
   "os_version",
   "size_bytes",
+  "content_bytes",
   "sha256",
   "source_url",
   "compatibility",
@@ -53,7 +54,7 @@ export async function listImages(
 /** What an instance takes from its image, and whom the image is for. */
 export async function findImageToUse(db: Db, id: string) {
   const row = await db.selectFrom("image")
-    .select(["id", "scope_kind", "silo_id", "tenant_id", "project_id", "size_bytes", "compatibility"])
+    .select(["id", "scope_kind", "silo_id", "tenant_id", "project_id", "size_bytes", "content_bytes", "compatibility"])
     .where("id", "=", id).executeTakeFirst();
   return row && { ...row, user_id: null };
 }

@@ -20,6 +20,8 @@ type ImageColumns = Omit<ScopeColumns<ImageScopeKind>, "user_id"> & {
   /** The wire says `version`, which in a row is the engine's. */
   readonly os_version: string;
   readonly size_bytes: number;
+  /** Of the disk that the file holds; null where it is the file. */
+  readonly content_bytes: number | null;
   /** Lower hex. */
   readonly sha256: string;
   readonly source_url: string | null;
@@ -98,7 +100,7 @@ function resource(id: string): string {
 }
 
 export function imageView(s: ImageState): Image {
-  const { id, name, description, os, os_version, size_bytes, sha256, source_url, compatibility } = s;
+  const { id, name, description, os, os_version, size_bytes, content_bytes, sha256, source_url, compatibility } = s;
   return {
     id,
     scope: scopeOf({ ...s, user_id: null }),
@@ -108,6 +110,7 @@ export function imageView(s: ImageState): Image {
     version: os_version,
     size: size_bytes,
     size_bytes,
+    content_bytes: content_bytes ?? size_bytes,
     sha256,
     source_url,
     compatibility,

@@ -130,6 +130,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     version: "13",
     size: 3_221_225_472,
     size_bytes: 3_221_225_472,
+    content_bytes: 10_737_418_240,
     sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     source_url: "https://images.example/debian-13.qcow2",
     compatibility: { brand: "bhyve", arch: "x86_64", min_platform: "20260901T000000Z" },

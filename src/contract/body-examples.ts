@@ -15,6 +15,7 @@ const image = {
   os: "debian",
   version: "13",
   size_bytes: 3 * GIB,
+  content_bytes: 10 * GIB,
   sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
   source_url: "https://images.example/debian-13.qcow2",
   compatibility: { brand: "bhyve", arch: "x86_64", min_platform: STAMP },

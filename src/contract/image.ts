@@ -2,7 +2,13 @@
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { INSTANCE_BRANDS, type InstanceBrand } from "./enums.ts";
-import { IMAGE_ARCH_CHARS_MAX, IMAGE_TEXT_CHARS_MAX, IMAGE_URL_CHARS_MAX, STAMP_CHARS_MAX } from "./limits.ts";
+import {
+  DISK_BYTES_MAX,
+  IMAGE_ARCH_CHARS_MAX,
+  IMAGE_TEXT_CHARS_MAX,
+  IMAGE_URL_CHARS_MAX,
+  STAMP_CHARS_MAX,
+} from "./limits.ts";
 import { ImageScope } from "./scope.ts";
 import { Description, ResourceName } from "./tenancy.ts";
 
@@ -32,8 +38,9 @@ export const Image = z.object({
   description: z.string(),
   os: z.string(),
   version: z.string(),
-  size: z.number().int().describe("Of the content, in bytes; the same as size_bytes"),
+  size: z.number().int().describe("Of the file, in bytes; the same as size_bytes"),
   size_bytes: z.number().int(),
+  content_bytes: z.number().int().describe("Of the disk that the file holds: no boot disk is smaller"),
   sha256: z.string(),
   source_url: z.string().nullable(),
   compatibility: z.object({ brand: z.enum(INSTANCE_BRANDS), arch: z.string(), min_platform: z.string().optional() })
@@ -50,6 +57,9 @@ export const ImageBody = z.strictObject({
   os: z.string().min(1).max(IMAGE_TEXT_CHARS_MAX),
   version: z.string().min(1).max(IMAGE_TEXT_CHARS_MAX),
   size_bytes: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
+  content_bytes: z.number().int().min(1).max(DISK_BYTES_MAX).nullish().describe(
+    "Size of the disk that the file holds, where the file is compressed or sparse. Default: size_bytes",
+  ),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits"),
   source_url: z.string().max(IMAGE_URL_CHARS_MAX).refine(isPlainUrl, {
     message: "must be an http or https URL without a user name, a password or a fragment",

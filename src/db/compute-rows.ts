@@ -8,6 +8,7 @@ export type ImageRow = NamedRow & Omit<ScopeColumns<ImageScopeKind>, "user_id"> 
   os: string;
   os_version: string;
   size_bytes: number;
+  content_bytes: number | null;
   sha256: string;
   source_url: string | null;
   compatibility: Compatibility | null;

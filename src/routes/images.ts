@@ -153,7 +153,7 @@ type Wanted = {
 };
 
 async function make(c: Ctx, { deps, scope, body }: Wanted) {
-  const { id: given, version: os_version, compatibility, source_url, ...rest } = body;
+  const { id: given, version: os_version, compatibility, source_url, content_bytes, ...rest } = body;
   const literal = await sourceFault(deps, source_url ?? null);
   if (literal !== null) return { ok: false, fault: literal } as const;
   const id = idOf(given, scopedId(scope, body.sha256), scope.scope_kind);
@@ -167,6 +167,7 @@ async function make(c: Ctx, { deps, scope, body }: Wanted) {
     ...columns,
     ...rest,
     os_version,
+    content_bytes: content_bytes ?? null,
     source_url: source_url ?? null,
     compatibility: compatibility ? withoutNull(compatibility) : null,
   }, turn);

@@ -55,7 +55,7 @@ export async function newInstance(deps: RouteDeps, wanted: Wanted): Promise<Crea
   ]);
   if (image === null || nics === null || keysMissing) return NOT_FOUND;
   const brand = brandOf(image.compatibility?.brand);
-  const boot_bytes = bootBytes(body.disk_bytes ?? null, image.size_bytes, brand);
+  const boot_bytes = bootBytes(body.disk_bytes ?? null, image.content_bytes ?? image.size_bytes, brand);
   if (boot_bytes > DISK_BYTES_MAX) return DISK_SIZE;
   const { cpu, memory_bytes } = body;
   const { tenant_id, project_id, silo_id } = place;

@@ -71,6 +71,7 @@ function newImage(): Served {
     version: "1",
     size: BYTES,
     size_bytes: BYTES,
+    content_bytes: BYTES,
     sha256,
     source_url: `${url}/${sha256}`,
     compatibility: null,

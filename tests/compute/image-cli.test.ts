@@ -1,8 +1,11 @@
 // Images from an index into the control plane, and what operators and tenants see of them: the executables against a
 // whole control plane, an index and a vendor.
 import { randomUUID } from "node:crypto";
+import { Buffer } from "node:buffer";
+import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runCommand } from "../../cli/kit/run.ts";
 import type { World } from "../../cli/kit/world.ts";
@@ -150,6 +153,69 @@ describe("opsctl image import", () => {
       expect.stringContaining("is not the file that the vendor lists"),
     ]);
     expect(await publicImages()).toEqual([]);
+  });
+
+  /** A raw disk of 200,000 bytes, and how each kind of file holds it. */
+  const DISK = pattern(200_000, 11);
+  const piped = (program: string) => execFileSync(program, ["-c"], { input: DISK });
+  const qcow2 = () => {
+    const head = Buffer.alloc(64);
+    head.writeUInt32BE(0x514649fb, 0);
+    head.writeBigUInt64BE(20n * 2n ** 30n, 24);
+    return Buffer.concat([head, DISK]);
+  };
+
+  /** The vendor publishes this file, and the index lists its digest and its size. */
+  function publish(file: Uint8Array, compression: string): void {
+    vendor.put(IMAGE_PATH, file);
+    vendor.put(SUMS_PATH, `${hexOf("sha256", file)} *noble-amd64.qcow2\n`);
+    const [digest] = vendor.artifact.integrity!.digests!;
+    const digests = [{ ...digest!, value: hexOf("sha256", file) }];
+    vendor.artifact = { ...vendor.artifact, compression, size: file.length, integrity: { digests } };
+  }
+
+  test.each([
+    ["gzip", () => gzipSync(DISK), DISK.length],
+    ["zstd", () => zstdCompressSync(DISK), DISK.length],
+    ["xz", () => piped("xz"), DISK.length],
+    ["bzip2", () => piped("bzip2"), DISK.length],
+    ["gzip", () => gzipSync(qcow2()), 20 * 2 ** 30],
+    ["none", qcow2, 20 * 2 ** 30],
+  ])("measures the disk in a file with the compression %s (%#)", async (compression, make, content_bytes) => {
+    const file = make();
+    publish(file, compression);
+    if (compression !== "none") {
+      const refused = await opsctl("image import ubuntu/lts");
+      expect([refused.code, refused.err()]).toEqual([1, expect.stringContaining("how large the disk in it is")]);
+      expect(await publicImages()).toEqual([]);
+    }
+    const before = leftOvers();
+    await printed(opsctl("image import ubuntu/lts --download"));
+    expect(await publicImages()).toMatchObject([{
+      size_bytes: file.length,
+      content_bytes,
+      sha256: hexOf("sha256", file),
+    }]);
+    expect(leftOvers()).toEqual(before);
+  });
+
+  test("takes the operator's word for a compression that it does not know, which document 1 allows", async () => {
+    publish(pattern(5_000, 3), "lz4");
+    const refused = await opsctl("image import ubuntu/lts --download");
+    expect([refused.code, refused.err()]).toEqual([1, expect.stringContaining("cannot decompress lz4")]);
+    expect((await opsctl("image import ubuntu/lts --content-size 10GB")).code).toBe(2);
+    await printed(opsctl("image import ubuntu/lts --content-size 10GiB"));
+    expect(await publicImages()).toMatchObject([{ size_bytes: 5_000, content_bytes: 10 * 2 ** 30 }]);
+  });
+
+  test("refuses a file that is not what its compression says, and leaves nothing", async () => {
+    for (const compression of ["gzip", "zstd", "xz", "bzip2"]) {
+      publish(pattern(5_000, 3), compression);
+      const before = leftOvers();
+      const refused = await opsctl("image import ubuntu/lts --download");
+      expect([compression, refused.code]).toEqual([compression, 1]);
+      expect([await publicImages(), leftOvers()]).toEqual([[], before]);
+    }
   });
 
   test("refuses when a signature is wanted and there is none", async () => {

@@ -87,3 +87,14 @@ test("what is made later is listed within its scope, and what is deleted is not"
   expect((await t.call("DELETE", `/v1/images/${ids.later}`, { key: tenant.key })).status).toBe(204);
   expect((await listed(path)).map(({ id }) => id)).not.toContain(ids.later);
 });
+
+test("a boot disk is never smaller than the disk in its image, however small the file is", async () => {
+  const { id: image_id, content_bytes } = await cloud.newImage({ size_bytes: GIB, content_bytes: 10 * GIB });
+  expect(content_bytes).toBe(10 * GIB);
+  for (const [disk_bytes, size_bytes] of [[undefined, 10 * GIB], [2 * GIB, 10 * GIB], [11 * GIB, 11 * GIB]] as const) {
+    const { id } = await cloud.running({ image_id, cpu: 1, memory_bytes: GIB, disk_bytes });
+    expect((await cloud.disksOf(id))[0].size_bytes).toBe(size_bytes);
+  }
+  const plain = await cloud.newImage({ size_bytes: GIB });
+  expect(plain.content_bytes).toBe(GIB);
+});

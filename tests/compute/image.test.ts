@@ -46,6 +46,7 @@ test("an image shows what it was made of, its size under both names, and is list
     id: expect.any(String),
     scope: { kind: "public" },
     size: 3_221_225_472,
+    content_bytes: 3_221_225_472,
     created_at: expect.any(String),
   });
   expect((await t.call("GET", `/v1/images/${made.body.id}`, { key: null })).body).toEqual(made.body);

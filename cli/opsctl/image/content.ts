@@ -3,6 +3,7 @@
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { contentBytes, isPlain } from "../../image/content-size.ts";
 import { hashFile, knownDigests } from "../../image/digest.ts";
 import { fetchImage } from "../../image/fetch-image.ts";
 import type { Artifact, Image } from "../../image/model.ts";
@@ -16,6 +17,8 @@ import type { Io } from "../../kit/io.ts";
 export type Content = {
   readonly sha256: string;
   readonly size_bytes: number;
+  /** Of the disk that the file holds; null where it is the file. */
+  readonly content_bytes: number | null;
   readonly source_url: string;
   readonly proof: Proof;
 };
@@ -27,17 +30,20 @@ export type Wanted = {
   readonly wish: Wish;
   /** Whether the image may be fetched for what is not listed. */
   readonly download: boolean;
+  /** What the operator says of the disk in a compressed file. */
+  readonly content_bytes: number | null;
 };
 
 /** Throws a Failure for what cannot be verified. */
 export async function contentOf(io: Io, wanted: Wanted): Promise<Content> {
-  const { source, artifact, wish, download } = wanted;
+  const { source, artifact, wish, download, content_bytes } = wanted;
   const source_url = urlOf(artifact);
   const listed = listedSha256(artifact);
   const size = artifact.size ?? null;
   const lacking = [
     ...(listed === null ? ["its SHA-256"] : []),
     ...(size === null ? ["its size"] : []),
+    ...(!isPlain(artifact) && content_bytes === null ? ["how large the disk in it is"] : []),
     ...(wish.signature !== null && signaturesOfImage(artifact).length > 0 ? ["whether its signature holds"] : []),
   ];
   if (download) return { ...await fetched(io, wanted), source_url };
@@ -49,7 +55,7 @@ export async function contentOf(io: Io, wanted: Wanted): Promise<Content> {
   }
   const proof = await proveListing(source, artifact, wish);
   requireVendor(proof, wish);
-  return { sha256: listed, size_bytes: size, source_url, proof };
+  return { sha256: listed, size_bytes: size, content_bytes, source_url, proof };
 }
 
 /** What the index lists, without a look at whether it is true. */
@@ -57,14 +63,18 @@ export function listedSha256(artifact: Artifact): string | null {
   return knownDigests(artifact).find(({ algorithm }) => algorithm === "sha256")?.value ?? null;
 }
 
-async function fetched(io: Io, { source, image, artifact, wish }: Wanted): Promise<Omit<Content, "source_url">> {
+async function fetched(
+  io: Io,
+  { source, image, artifact, wish, content_bytes: said }: Wanted,
+): Promise<Omit<Content, "source_url">> {
   const folder = await mkdtemp(join(tmpdir(), "opsctl-image-"));
   try {
     const target = join(folder, fileName(artifact));
     const { proof } = await fetchImage(io, { source, image, artifact, target, wish, other: "refuse" });
     requireVendor(proof, wish);
     const { sha256 } = await hashFile(io.world, target, { algorithms: ["sha256"] });
-    return { sha256: sha256!, size_bytes: (await stat(target)).size, proof };
+    const content_bytes = said ?? await contentBytes(io.world, target, artifact);
+    return { sha256: sha256!, size_bytes: (await stat(target)).size, content_bytes, proof };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

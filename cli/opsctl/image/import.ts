@@ -7,6 +7,7 @@ import { FINGERPRINT, KEY, picking, SIGNATURE, TRUST_INDEX } from "../../image/o
 import { findImage, imageName, pickArtifact } from "../../image/pick.ts";
 import { openSource } from "../../image/source.ts";
 import { type Proof, proofText, wishOf } from "../../image/trust.ts";
+import { parseByteSize } from "../../kit/byte-size.ts";
 import { Failure } from "../../kit/failure.ts";
 import type { Io } from "../../kit/io.ts";
 import { DESCRIPTION_OPTION } from "../named-patch.ts";
@@ -29,11 +30,14 @@ export function importImage(host: Host): AnyCommand {
     .addOption(oneOf("--brand <brand>", "what its instances run in", INSTANCE_BRANDS).default(BRAND))
     .option("--min-platform <stamp>", "the oldest platform image that can run it")
     .option("--download", "fetch the image too, to verify it and to find out what the index does not say")
+    .option("--content-size <size>", "the disk in a compressed image: bytes, or a size such as 10GiB; else measured")
     .addOption(TRUST_INDEX)
     .addOption(SIGNATURE)
     .addOption(KEY)
     .addOption(FINGERPRINT)
     .action(host.withIo(async (io, reference, options) => {
+      const { contentSize } = options;
+      const content_size = contentSize === undefined ? null : parseByteSize(contentSize, "--content-size");
       const wish = await wishOf(options);
       const source = await openSource(host, io, options.index, await allowedBySite(io));
       const image = await findImage(source, reference);
@@ -47,6 +51,7 @@ export function importImage(host: Host): AnyCommand {
         artifact,
         wish,
         download: options.download === true,
+        content_bytes: content_size,
       });
       const { name, description, brand, minPlatform: min_platform } = options;
       const body = {
