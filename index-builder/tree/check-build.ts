@@ -1,8 +1,9 @@
-// The rules inside one release or one build. No open value that this version does not know is ever published, addresses are
-// https (http only where a vendor has nothing else), dates can be.
+// The rules inside one release or one build. Open enums take any value (document 1): a tree of a later version, or of a
+// vendor's file of one's own, is as good. Addresses are https (http only where a vendor has nothing else), dates can be.
 import { asDigest } from "../../src/pure/digest-hex.ts";
-import { ALIASES, CHECKSUM_FORMATS, COMPRESSIONS, IMAGE_FORMATS, SIGNATURE_KINDS } from "./enums.ts";
+import { ALIASES, CHECKSUM_FORMATS, SIGNATURE_KINDS } from "./enums.ts";
 import type { Artifact, Build, Digest, Release, Signature } from "./model.ts";
+import { isName } from "./paths.ts";
 
 export type Complain = (path: string, text: string) => void;
 
@@ -21,13 +22,16 @@ export function releaseRules(
   complain: Complain,
 ): void {
   const at = `release ${release.id}`;
-  for (const alias of release.aliases) unknown(ALIASES, alias, (text) => complain(path, `${at}: alias ${text}`));
+  for (const alias of release.aliases) {
+    if (!isName(alias)) complain(path, `${at}: alias ${alias} cannot be the name of a file`);
+  }
   if (dev_channel !== null && release.aliases.includes("latest") && !release.aliases.includes("dev")) {
     const label = `${release.version ?? ""} ${release.title ?? ""}`.toLowerCase();
     if (label.includes(dev_channel)) complain(path, `${at}: latest is on a pre-release`);
   }
-  const sorted = ALIASES.filter((alias) => release.aliases.includes(alias));
-  if (sorted.join() !== release.aliases.join()) complain(path, `${at}: aliases are not in their order`);
+  const known = release.aliases.filter((alias) => isKnown(ALIASES, alias));
+  const sorted = ALIASES.filter((alias) => known.includes(alias));
+  if (sorted.join() !== known.join()) complain(path, `${at}: aliases are not in their order`);
   if (release.eol_date !== null && !isDate(release.eol_date)) complain(path, `${at}: eol_date ${release.eol_date}`);
 }
 
@@ -67,8 +71,8 @@ function addressesOf({ locations, integrity }: Artifact): string[] {
 }
 
 function artifactRules(artifact: Artifact, kind: Kind, say: Say): void {
-  unknown(IMAGE_FORMATS, artifact.format, (text) => say(`format ${text}`));
-  unknown(COMPRESSIONS, artifact.compression, (text) => say(`compression ${text}`));
+  if (artifact.format === "") say("has no format");
+  if (artifact.compression === "") say("has no compression");
   if (artifact.locations.length === 0) say("has no location");
   const primary = artifact.locations.some((location) => location.kind === "primary");
   if (kind === "release" && !primary) say("has no primary location");
@@ -83,13 +87,13 @@ function artifactRules(artifact: Artifact, kind: Kind, say: Say): void {
 function digestRule({ algorithm, value, source }: Digest, say: Say): void {
   if (asDigest(value, algorithm) !== value) say(`${value} is no ${algorithm}`);
   if (source === null) return;
-  unknown(CHECKSUM_FORMATS, source.format, (text) => say(`checksum format ${text}`));
+  if (!isKnown(CHECKSUM_FORMATS, source.format)) return;
   const lists = source.format === "gnu" || source.format === "bsd";
   if (lists !== (source.filename !== null)) say(`filename ${source.filename} does not go with ${source.format}`);
 }
 
 function signatureRule({ kind, signs, url }: Signature, say: Say): void {
-  unknown(SIGNATURE_KINDS, kind, (text) => say(`signature kind ${text}`));
+  if (!isKnown(SIGNATURE_KINDS, kind)) return;
   if ((kind === "pgp_clearsigned") !== (signs === url)) {
     say(`signature ${url} and what it signs do not go with ${kind}`);
   }
@@ -106,8 +110,8 @@ function urlRule(text: string, hosts: Hosts | null, say: Say): void {
   }
 }
 
-function unknown(known: readonly string[], value: string, say: Say): void {
-  if (!known.includes(value)) say(`${value} is not known to this version`);
+function isKnown(known: readonly string[], value: string): boolean {
+  return known.includes(value);
 }
 
 function isDate(text: string): boolean {

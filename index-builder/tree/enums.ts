@@ -9,7 +9,7 @@ export type DigestAlgorithm = (typeof DIGEST_ALGORITHMS)[number];
 export const FIRMWARES = ["bios", "uefi"] as const;
 export type Firmware = (typeof FIRMWARES)[number];
 
-// The open ones: a reader must take any other string, and this index never writes one.
+// The open ones: a reader must take any other string, and so does the check. The vendors of this version use these.
 export const ALIASES = ["latest", "lts", "dev"] as const;
 export type Alias = (typeof ALIASES)[number];
 export const CHECKSUM_FORMATS = ["gnu", "bsd", "bare", "vendor_document"] as const;

@@ -1,5 +1,4 @@
 // Which files an index may hold, and what each is.
-import { ALIASES } from "./enums.ts";
 import { IMAGES_PATH, INDEX_PATH, OPENAPI_PATH, SUMS_PATH, SUMS_SIGNATURE_PATH } from "./tree.ts";
 
 export const PAGE_PATH = "index.html";
@@ -21,7 +20,7 @@ const FIXED: Readonly<Record<string, ApiPath>> = {
   [DOCS_PATH]: { kind: "docs" },
 };
 
-/** Null for a path that is none of document 1's, an unknown alias file included. */
+/** Null for a path that is none of document 1's. Any alias has its file (document 1, Alias: an open enum). */
 export function parsePath(path: string): ApiPath | null {
   if (Object.hasOwn(FIXED, path)) return FIXED[path]!;
   const parts = path.split("/");
@@ -29,8 +28,8 @@ export function parsePath(path: string): ApiPath | null {
   if (version !== "v1" || distros !== "distros" || !isName(distro)) return null;
   if (parts.length === 4 && kind === "index.json") return { kind: "distro", distro };
   if (parts.length === 5 && kind === "aliases") {
-    const alias = ALIASES.find((known) => name === `${known}.json`);
-    return alias === undefined ? null : { kind: "alias", distro, alias };
+    const alias = name.endsWith(".json") ? name.slice(0, -".json".length) : "";
+    return isName(alias) ? { kind: "alias", distro, alias } : null;
   }
   if (parts.length !== 6 || kind !== "releases" || !isName(name)) return null;
   if (file === "index.json") return { kind: "release", distro, release: name };
@@ -41,6 +40,7 @@ export function isApiPath(path: string): boolean {
   return parsePath(path) !== null;
 }
 
-function isName(text: string): boolean {
+/** What can be one part of a path of the tree. */
+export function isName(text: string): boolean {
   return /^[A-Za-z0-9._-]{1,64}$/.test(text) && !text.includes("..") && text !== ".";
 }

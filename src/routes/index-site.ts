@@ -88,4 +88,20 @@ export function indexSiteRoutes(app: App, deps: RouteDeps, site: string): void {
       return untyped(file(c, ["v1", "distros", c.req.valid("param").distro, "aliases", `${alias}.json`]));
     });
   }
+
+  const aliasRoute = createRoute({
+    method: "get",
+    path: "/v1/distros/{distro}/aliases/{file}",
+    tags,
+    summary: "Builds of the release that holds any other alias",
+    description: "`file` is ALIAS.json. The index may know more aliases than the three of the specification.",
+    ...openRights(deps, "ImageIndex"),
+    request: { params: z.object({ distro: name, file: name }) },
+    responses,
+  });
+  app.openapi(aliasRoute, (c) => {
+    const { distro, file: alias } = c.req.valid("param");
+    if (!alias.endsWith(".json")) return untyped(Promise.resolve(faultResponse(c, NOT_FOUND)));
+    return untyped(file(c, ["v1", "distros", distro, "aliases", alias]));
+  });
 }

@@ -73,8 +73,17 @@ test("a change of the file changes its ETag", async () => {
   expect((await get("/v1/distros/debian/aliases/latest.json")).headers.get("etag")).not.toBe(before);
 });
 
+test("an alias that the specification does not name is served like the others", async () => {
+  await writeFile(join(root, "site/v1/distros/debian/aliases/newest.json"), `{"distro":"debian"}`);
+  const answer = await get("/v1/distros/debian/aliases/newest.json");
+  expect([answer.status, await answer.json()]).toEqual([200, { distro: "debian" }]);
+});
+
 test.each([
   "/v1/distros/debian/aliases/lts.json",
+  "/v1/distros/debian/aliases/absent.json",
+  "/v1/distros/debian/aliases/latest",
+  "/v1/distros/debian/aliases/..%2findex.json",
   "/v1/distros/debian/aliases/dev.json",
   "/v1/distros/debian/releases/12/archive.json",
   "/v1/distros/nowhere/index.json",

@@ -52,12 +52,31 @@ test("a built tree has no problem, and reads back as it was", () => {
   expect(loadTree(good).distros).toEqual(trees);
 });
 
+test("open enums take any value: alias, format, compression, checksum format, kind of signature (document 1)", () => {
+  const problems = problemsAfter({
+    distro: (distro) => void distro.releases[0]!.aliases.push("newest"),
+    build: (build) => {
+      const [one] = build.artifacts;
+      one!.format = "vhdx";
+      one!.compression = "lz4";
+      one!.integrity!.digests[0]!.source!.format = "json_list";
+      for (const signature of one!.integrity!.signatures) signature.kind = "minisign";
+    },
+  });
+  expect(problems).toBe("");
+});
+
 test.each<[string, (files: Map<string, string>) => void, string]>([
   ["a file that is none of the API's", (files) => files.set("v1/extra.json", "{}"), "v1/extra.json: not a path"],
   [
-    "an unknown alias file",
-    (files) => files.set("v1/distros/ubuntu/aliases/newest.json", "{}"),
-    "newest.json: not a path",
+    "an alias file that is no name",
+    (files) => files.set("v1/distros/ubuntu/aliases/..json", "{}"),
+    "..json: not a path",
+  ],
+  [
+    "a file of an unknown alias that nobody holds",
+    (files) => files.set("v1/distros/ubuntu/aliases/newest.json", files.get(RELEASE)!),
+    "no release holds it",
   ],
   ["a missing index.html", (files) => files.delete("index.html"), "index.html: missing"],
   ["another index.html", (files) => files.set("index.html", "<html>"), "index.html: differs"],
@@ -143,9 +162,9 @@ test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
   ],
   ["aliases out of order", { distro: (distro) => void distro.releases[0]!.aliases.reverse() }, "not in their order"],
   [
-    "an alias nobody knows",
-    { distro: (distro) => void distro.releases[1]!.aliases.push("newest") },
-    "newest is not known",
+    "an alias that cannot be a file's name",
+    { distro: (distro) => void distro.releases[1]!.aliases.push("../newest") },
+    "../newest cannot be the name of a file",
   ],
   ["a dev_channel without dev", { distro: (distro) => void (distro.dev_channel = "beta") }, "do not go together"],
   [
@@ -202,8 +221,8 @@ test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
     "do not go with pgp_clearsigned",
   ],
   ["a mirror's ETag", artifact((one) => void (one.locations[0]!.redirects_off_host = true)), "metadata of a mirror"],
-  ["a format nobody knows", artifact((one) => void (one.format = "vhdx")), "format vhdx is not known"],
-  ["a compression nobody knows", artifact((one) => void (one.compression = "rar")), "compression rar is not known"],
+  ["an empty format", artifact((one) => void (one.format = "")), "has no format"],
+  ["an empty compression", artifact((one) => void (one.compression = "")), "has no compression"],
 ])("%s is a problem", (_, change, expected) => expect(problemsAfter(change)).toContain(expected));
 
 const release = (id: string, ...aliases: string[]) => ({ id, version: id.replace("_", " "), aliases });
