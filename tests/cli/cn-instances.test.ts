@@ -1,0 +1,43 @@
+// What operators see of nodes: the instances on one, with their owners and sizes, and the nodes in each of the five states.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { CN_STATES } from "../../src/contract/enums.ts";
+import { bareMachine } from "../api/bare-machine.ts";
+import { type Cloud, GIB, openCloud } from "../compute/cloud.ts";
+import { okOf } from "../harness/control-plane.ts";
+import { type AtPlane, atPlane } from "./at-plane.ts";
+
+let a: Cloud;
+let at: AtPlane;
+beforeAll(async () => {
+  a = await openCloud();
+  at = atPlane(a.t);
+});
+afterAll(() => a.t.close());
+
+test("cn-instances shows name, state, tenant, project and size, and not only ids", async () => {
+  const { id } = await a.running({ name: "web-1", cpu: 3, memory_bytes: 6 * GIB, disk_bytes: 20 * GIB });
+  const { name: silo } = okOf(await a.t.call("GET", `/v1/silos/${a.tenant.silo_id}`));
+  const { name: tenant } = okOf(
+    await a.t.call("GET", `/v1/silos/${a.tenant.silo_id}/tenants/${a.tenant.tenant_id}`),
+  );
+  const path = `/v1/tenants/${a.tenant.tenant_id}/projects/${a.tenant.project_id}`;
+  const { name: project } = okOf(await a.t.call("GET", path));
+  const [head, row = ""] = (await at.printed(`system cn-instances ${a.node.server_uuid}`)).split("\n");
+  expect(head).toMatch(/^ID +NAME +STATE +TENANT +PROJECT +CPU +MEMORY +DISK$/);
+  expect(row.split(/ {2,}/)).toEqual([id, "web-1", "running", `${silo}/${tenant}`, project, "3", "6GiB", "20GiB"]);
+  const [shown] = (await at.json<{ items: unknown[] }>(`system cn-instances ${a.node.server_uuid}`)).items;
+  expect(shown).toMatchObject({ tenant_id: a.tenant.tenant_id, project_id: a.tenant.project_id, cpu: 3 });
+});
+
+test("cn list --state takes each of the five states, and no other", async () => {
+  await a.t.register();
+  const disabled = await a.t.approvedNode();
+  okOf(await a.t.call("POST", `/v1/cns/${disabled.server_uuid}/disable`));
+  await bareMachine(a.t, "awaiting_setup");
+  await bareMachine(a.t, "setting_up");
+  for (const state of CN_STATES) {
+    const { items } = await at.json<{ items: { state: string }[] }>(`cn list --state ${state}`);
+    expect([state, new Set(items.map((each) => each.state))]).toEqual([state, new Set([state])]);
+  }
+  expect((await at.run("cn list --state gone")).code).toBe(2);
+});
