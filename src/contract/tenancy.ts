@@ -98,3 +98,7 @@ export const UsageView = Usage.extend({
     .describe("Null is unlimited"),
 });
 export type UsageView = z.infer<typeof UsageView>;
+
+const UNLIMITED: Limits = { cpu_limit: null, memory_bytes: null, disk_bytes: null, instance_limit: null };
+/** The defaults of a site that sets none. */
+export const NO_QUOTA_DEFAULTS: QuotaDefaults = { tenant: UNLIMITED, project: UNLIMITED };

@@ -1,5 +1,6 @@
 // What is asked of instances and floating IPs so that each of their sagas runs, and how the database must look when it has, or when it was
 // undone. A step of a saga that no scenario goes through fails the suite (instance-steps.test.ts).
+import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
@@ -85,7 +86,10 @@ function lifecycle(action: string, ends: string, prepare: (p: InstanceSagas) => 
 async function resizing(p: InstanceSagas): Promise<Asked> {
   const asked = await onInstance((plane) => plane.running(), () => ({}), "resize_disk")(p);
   const { rows } = await p.db.query("select id from disk where instance_id = $1", [asked.to.id]);
-  return { ...asked, message: { ...asked.message, disk_id: rows[0].id, size_bytes: 3 * GIB } };
+  return {
+    ...asked,
+    message: { ...asked.message, disk_id: rows[0].id, size_bytes: 3 * GIB, quota_defaults: NO_QUOTA_DEFAULTS },
+  };
 }
 
 async function diskOf(p: InstanceSagas, { to }: Begun) {

@@ -1,5 +1,6 @@
 // The sagas of instances and of their floating IPs as production defines them, on PostgreSQL, with every fault that can be put between two of their
 // commits: gates that refuse a step, processes that die, connections that break, owners that wake up late.
+import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { conflict } from "../../src/contract/fault.ts";
@@ -236,6 +237,7 @@ export async function openInstanceSagas(ground: Ground) {
         ipv6_token: randomUUID(),
       }],
       boot_disk: { id: randomUUID(), size_bytes: 2 * GIB },
+      quota_defaults: NO_QUOTA_DEFAULTS,
       candidates: [node],
       operation_id: randomUUID(),
       limit_ms: LIMIT_MS,

@@ -1,6 +1,7 @@
 // Every pair of operations on instances, their disks and their addresses, and of the reports of their nodes, in every order
 // of their statements with up to two changes of turn. Whatever the order, the nodes can then do all that is left to do, and
 // end with what the records say. reliability.md, R-23 and R-24.
+import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import { disagreements } from "./host-machines.ts";
 import { attachment, type HostGround, type InstanceName, LIMIT_MS, newHostGround, workOff } from "./host-ground.ts";
@@ -121,7 +122,12 @@ function forced(g: HostGround, name: InstanceName, newId: () => string): Order {
 
 function resize(g: HostGround, name: InstanceName, newId: () => string): Order {
   const { disk: disk_id } = g.instances[name];
-  return lifecycle(g, name, { ...begun("resize_disk", newId), disk_id, size_bytes: 2 * GIB });
+  return lifecycle(g, name, {
+    ...begun("resize_disk", newId),
+    disk_id,
+    size_bytes: 2 * GIB,
+    quota_defaults: NO_QUOTA_DEFAULTS,
+  });
 }
 
 function attach(id: string, instance: HostGround["instances"][InstanceName], newId: () => string): Order {

@@ -1,4 +1,5 @@
 // The messages that make what the pairs of operations are about.
+import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomBytes } from "node:crypto";
 import type { Message } from "../../actors/engine/types.ts";
 import type { Ground } from "./parent-ground.ts";
@@ -100,6 +101,7 @@ export function createdInstance(g: Place, newId: () => string, name: string): Me
       ipv6_token: null,
     }],
     boot_disk: { id: newId(), size_bytes: 2 ** 30 },
+    quota_defaults: NO_QUOTA_DEFAULTS,
     candidates: [g.node],
     operation_id: newId(),
     limit_ms: 3_600_000,
