@@ -8,6 +8,7 @@ import type { TlsFiles } from "./http/tls-files.ts";
 import {
   APPROVE_PER_MINUTE_DEFAULT,
   CONNECTIONS_MAX,
+  LOGIN_ACCOUNT_PER_MINUTE,
   LOGIN_PER_MINUTE,
   REGISTER_PER_MINUTE_DEFAULT,
 } from "./contract/limits.ts";
@@ -30,6 +31,8 @@ export type Config = {
   readonly approvePerMinute: number;
   readonly registerPerMinute: number;
   readonly loginPerMinute: number;
+  /** Failed attempts at one account's password, from all addresses together. */
+  readonly loginAccountPerMinute: number;
   /** The identity service whose tokens are accepted beside our own, or null. */
   readonly identity: IdentityService | null;
   readonly trustedProxies: readonly Cidr[];
@@ -75,6 +78,11 @@ export function readConfig(env: Environment): Config {
       high: 1e6,
     }),
     loginPerMinute: whole(env, "BERTH_LOGIN_PER_MINUTE", { standard: LOGIN_PER_MINUTE, low: 1, high: 1e6 }),
+    loginAccountPerMinute: whole(env, "BERTH_LOGIN_ACCOUNT_PER_MINUTE", {
+      standard: LOGIN_ACCOUNT_PER_MINUTE,
+      low: 1,
+      high: 1e6,
+    }),
     identity: identityService(env),
     trustedProxies: proxies(env["BERTH_TRUSTED_PROXIES"] ?? ""),
     tls: tlsFiles(env),

@@ -9,6 +9,7 @@ import { remoteDocumentFetch } from "./outbound/remote.ts";
 import { startEmbedded } from "./db/embedded.ts";
 import { serveNode } from "./http/node-server.ts";
 import { readTls } from "./http/tls-files.ts";
+import { followTls } from "./http/tls-follow.ts";
 import { startLabNodes } from "./lab/nodes.ts";
 import { configureLogging } from "./logging.ts";
 import { isLoopback } from "./pure/client-address.ts";
@@ -33,13 +34,8 @@ async function serve(): Promise<void> {
     resident: true,
     fetchDocument: handed === null ? undefined : remoteDocumentFetch(handed.fetcher),
   });
-  const server = config.behindProxy ? serveDeno() : await serveNode({
-    fetch: plane.fetch,
-    hostname: config.host,
-    port: config.port,
-    tls,
-    limits: { connections_max: config.connectionsMax },
-  });
+  // The plain server cannot take another certificate while it runs, so TLS is always spoken by the other one.
+  const server = config.behindProxy && tls === null ? serveDeno() : await serveEdge();
   const url = `http${tls === null ? "" : "s"}://${
     config.host.includes(":") ? `[${config.host}]` : config.host
   }:${server.port}`;
@@ -52,10 +48,31 @@ async function serve(): Promise<void> {
     database: embedded === null && handed?.embedded !== true ? "DATABASE_URL" : "embedded",
   });
 
+  async function serveEdge() {
+    const edge = await serveNode({
+      fetch: plane.fetch,
+      admitBody: plane.admitBody,
+      trustedProxies: config.trustedProxies,
+      shares: true,
+      hostname: config.host,
+      port: config.port,
+      tls,
+      limits: { connections_max: config.connectionsMax },
+    });
+    if (config.tls === null || tls === null) return edge;
+    const following = followTls(config.tls, { first: tls, use: edge.useTls, log: logger });
+    return {
+      port: edge.port,
+      close: async (graceMs: number) => {
+        following.stop();
+        await edge.close(graceMs);
+      },
+    };
+  }
+
   function serveDeno() {
-    const { hostname, signal } = { hostname: config.host, signal: undefined };
     const running = Deno.serve(
-      { hostname, port: config.port, signal, onListen: () => {}, ...tls },
+      { hostname: config.host, port: config.port, onListen: () => {} },
       (request, info) =>
         plane.fetch(request, { remoteAddress: "hostname" in info.remoteAddr ? info.remoteAddr.hostname : undefined }),
     );

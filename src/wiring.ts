@@ -16,7 +16,7 @@ import type { Config } from "./config.ts";
 import { REGISTER_STATUS_HOLD_MS, REGISTER_STATUS_HOLD_SHORT_MS } from "./contract/limits.ts";
 import { namedSchemas } from "./contract/named.ts";
 import { chainPending } from "./db/audit-chain.ts";
-import { recordDenial } from "./db/audit-denial.ts";
+import { closeDenials, recordDenial } from "./db/audit-denial.ts";
 import { createHints, HINT_CHANNEL } from "./db/hints.ts";
 import { pruneIdempotency } from "./db/idempotency.ts";
 import { pruneLimits } from "./db/limits.ts";
@@ -30,6 +30,7 @@ import { upkeep } from "./db/upkeep.ts";
 import { examine } from "./doctor/examine.ts";
 import { oneAtATime } from "./doctor/one-visit.ts";
 import type { Peer } from "./http/env.ts";
+import { type BodyAdmission, createBodyAdmission } from "./http/body-admission.ts";
 import { type DocumentFetch, fetchDocumentHere } from "./outbound/document.ts";
 import { newMetrics } from "./http/metrics.ts";
 import { newApp } from "./http/shell.ts";
@@ -42,6 +43,7 @@ import { createSettings } from "./routes/settings.ts";
 import { systemRoutes } from "./routes/system.ts";
 import { VERSION } from "./version.ts";
 import { createAudit } from "./wiring/audit.ts";
+import { createCallerRate } from "./wiring/caller-rate.ts";
 import { createHolds } from "./wiring/holds.ts";
 import { createLimits } from "./wiring/limits.ts";
 import { sealPlainUserData } from "./wiring/sealing.ts";
@@ -54,6 +56,8 @@ const logger = getLogger(["berth"]);
 
 export type ControlPlane = {
   readonly fetch: (request: Request, peer?: Partial<Peer>) => Response | Promise<Response>;
+  /** For a server that reads bodies itself; `fetch` asks it for those that it is not given. */
+  readonly admitBody: BodyAdmission;
   /** One pass of the background work, for hosts that call it from a schedule. */
   readonly pass: () => Promise<void>;
   /** Answers the held requests, so that a drain need not wait for them. */
@@ -116,7 +120,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     timed: timedKinds,
     knowsSaga: (name) => sagas.some((saga) => saga.name === name),
     chain: () => chainPending(db),
-    upkeep: () => upkeep(db, { settings, prune: [pruneLimits, pruneIdempotency] }),
+    upkeep: () => upkeep(db, { settings, prune: [pruneLimits, pruneIdempotency, closeDenials] }),
   });
   const signals = createSignals(db);
   const settings = createSettings(db.kysely, config.env);
@@ -159,9 +163,18 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     show: (key) => show(`Root operator key (shown once, keep it): ${key}`),
   });
 
+  const credentials = createCredentials({
+    db,
+    tokens,
+    identity: config.identity,
+    federate,
+    web: { fetch: options.fetchDocument ?? fetchDocumentHere, allowedPrivate: settings.allowedPrivate },
+  });
+  const admitBody = createBodyAdmission({ credentials });
   const metrics = newMetrics();
   const app = newApp({
     trustedProxies: config.trustedProxies,
+    admitBody,
     observe: metrics.observe,
     // A broken rule that no fault is named for is a bug, and no repetition mends it.
     unavailable: (error) =>
@@ -169,20 +182,16 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
         ? error.reason !== "constraint"
         : error instanceof IssuerUnavailable || isConnectionError(error),
   });
-  const { stood, ...turns } = createTurns({ db, engine, mint, newId: ports.newId });
+  const { stood, answered, ...turns } = createTurns({ db, engine, mint, newId: ports.newId });
   const gate = createGate({
-    credentials: createCredentials({
-      db,
-      tokens,
-      identity: config.identity,
-      federate,
-      web: { fetch: options.fetchDocument ?? fetchDocumentHere, allowedPrivate: settings.allowedPrivate },
-    }),
+    credentials,
+    rate: await createCallerRate({ read: settings.callerRates, now_ms: () => performance.now() }),
     db,
     firstUse: (cn, key_id) => engine.send({ kind: "cn", id: cn }, { type: "key_used", key_id }),
     used: signals.keyUsed,
     denied: (denial) => recordDenial(db, { msg_id: ports.newId(), ...denial }),
     stood,
+    answered,
   });
 
   /** The id follows from who it is, so that first tokens that arrive together make one user. */
@@ -207,6 +216,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     signals,
     ...holds.polls,
     standingOf: holds.standingOf,
+    holdShares: holds.holdShares,
     sagas,
     audit: createAudit(db, ports.newId),
     limits: createLimits(db, config),
@@ -255,6 +265,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
 
   return {
     fetch: (request, peer = {}) => app.fetch(request, peer),
+    admitBody,
     pass: async () => {
       await pump.pass();
       await load.pass();

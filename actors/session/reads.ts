@@ -8,3 +8,18 @@ export async function findSessionUser(db: Kysely<Database>, id: string) {
     .select(["of.id", "of.username", "of.is_root", "of.capabilities", "of.tenant_id", "of.silo_id"])
     .where("session.id", "=", id).whereRef("session.user_epoch", "=", "of.session_epoch").executeTakeFirst();
 }
+
+/**
+ * The sessions of a user that a new one displaces, oldest first, so that `keep` are left with it. At most `rows`: they are
+ * written in one unit with the login.
+ */
+export async function findDisplaced(
+  db: Kysely<Database>,
+  of: { readonly user_id: string; readonly keep: number; readonly rows: number },
+): Promise<string[]> {
+  const newest = db.selectFrom("session").select("id").where("user_id", "=", of.user_id)
+    .orderBy("created_at", "desc").orderBy("id", "desc").limit(of.keep - 1);
+  const found = await db.selectFrom("session").select("id").where("user_id", "=", of.user_id)
+    .where("id", "not in", newest).orderBy("created_at").orderBy("id").limit(of.rows).execute();
+  return found.map(({ id }) => id);
+}

@@ -1,17 +1,29 @@
-// A login session: good until it ends or its last refresh token expires, and only for the password that opened it. Each
+// A login session: good until it ends, its last refresh token expires or its lifetime from the login is over, and only
+// for the password that opened it. Each
 // refresh token is good for one refresh. The one before the last is answered once more for a short while, since an answer
 // can be lost; any older one was copied, and ends the session.
 import { REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
 import { conflict } from "../../src/contract/fault.ts";
-import { audit, go } from "../engine/decide.ts";
+import { audit, go, withActor } from "../engine/decide.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 
 export type SessionMessage =
-  | { readonly type: "create"; readonly id: string; readonly user_id: string; readonly user_epoch: number }
+  | {
+    readonly type: "create";
+    readonly id: string;
+    readonly user_id: string;
+    readonly user_epoch: number;
+    /** Seconds from the login after which no refresh extends the session. */
+    readonly lifetime_s: number;
+    /** Older sessions of the user that end with this login, because the user has too many. */
+    readonly displaces: readonly string[];
+  }
   /** With the generation of the refresh token that was presented. */
-  | { readonly type: "refresh"; readonly generation: number }
+  | { readonly type: "refresh"; readonly generation: number; readonly lifetime_s: number }
   | { readonly type: "end" }
+  /** A newer login of the same user takes its room. */
+  | { readonly type: "displace" }
   | { readonly type: "tick" };
 
 export type SessionState = {
@@ -31,6 +43,8 @@ export type SessionView = {
   readonly user_id: string;
   readonly generation: number;
   readonly refreshed_at: string;
+  /** Absent in answers that were stored before sessions had a lifetime. */
+  readonly expires_at?: string;
 };
 
 type Live = At<SessionState, "live">;
@@ -39,21 +53,25 @@ export const sessionTable: Table<SessionState, SessionMessage> = {
   create: { absent: create, live: "session exists already" },
   refresh: { absent: "missing", live: refresh },
   end: { absent: "ignore", live: end },
+  displace: { absent: "ignore", live: displace },
   tick: { absent: "ignore", live: expire },
 };
 
-function create(_s: null, { id, user_id, user_epoch }: Of<SessionMessage, "create">, now: Date): Out<SessionState> {
-  const times = { created_at: now, refreshed_at: now, expires_at: expiry(now) };
+function create(_s: null, m: Of<SessionMessage, "create">, now: Date): Out<SessionState> {
+  const { id, user_id, user_epoch, lifetime_s, displaces } = m;
+  const times = { created_at: now, refreshed_at: now, expires_at: expiry(now, now, lifetime_s) };
   return go(
     { state: "live", id, user_id, user_epoch, generation: 1, ...times },
     audit("login", resource(id), { user_id }),
+    ...displaces.map((other) => withActor({ kind: "session", id: other }, { type: "displace" })),
   );
 }
 
-function refresh(s: Live, { generation }: Of<SessionMessage, "refresh">, now: Date): Out<SessionState> {
-  if (now >= s.expires_at) return go<SessionState>(null);
+function refresh(s: Live, { generation, lifetime_s }: Of<SessionMessage, "refresh">, now: Date): Out<SessionState> {
+  if (now >= s.expires_at || now >= later(s.created_at, lifetime_s)) return go<SessionState>(null);
   if (generation === s.generation) {
-    const next = { ...s, generation: generation + 1, refreshed_at: now, expires_at: expiry(now) };
+    const expires_at = expiry(now, s.created_at, lifetime_s);
+    const next = { ...s, generation: generation + 1, refreshed_at: now, expires_at };
     return go(next, audit("refresh", resource(s.id), { user_id: s.user_id, generation: next.generation }));
   }
   const repeat_ends_ms = s.refreshed_at.getTime() + REFRESH_REPEAT_S * 1_000;
@@ -65,12 +83,21 @@ function end(s: Live): Out<SessionState> {
   return go<SessionState>(null, audit("logout", resource(s.id), { user_id: s.user_id }));
 }
 
+function displace(s: Live): Out<SessionState> {
+  return go<SessionState>(null, audit("session_displaced", resource(s.id), { user_id: s.user_id }));
+}
+
 function expire(s: Live, _m: Of<SessionMessage, "tick">, now: Date): Out<SessionState> {
   return now < s.expires_at ? { out: "ignore" } : go<SessionState>(null);
 }
 
-function expiry(now: Date): Date {
-  return new Date(now.getTime() + REFRESH_TOKEN_TTL_S * 1_000);
+/** A day after the last refresh, and never after the lifetime from the login. */
+function expiry(now: Date, created_at: Date, lifetime_s: number): Date {
+  return new Date(Math.min(later(now, REFRESH_TOKEN_TTL_S).getTime(), later(created_at, lifetime_s).getTime()));
+}
+
+function later(than: Date, seconds: number): Date {
+  return new Date(than.getTime() + seconds * 1_000);
 }
 
 function resource(id: string): string {
@@ -83,11 +110,12 @@ export const session: Behavior<SessionState, SessionMessage> = {
   key: "id",
   step: (s, m, now) => runTable(sessionTable, s, m, now),
   deadline: (s) => s.expires_at,
-  view: ({ id, user_id, generation, refreshed_at }): SessionView => ({
+  view: ({ id, user_id, generation, refreshed_at, expires_at }): SessionView => ({
     id,
     user_id,
     generation,
     refreshed_at: refreshed_at.toISOString(),
+    expires_at: expires_at.toISOString(),
   }),
   constraints: { session_user_id_fkey: conflict("the user is gone") },
 };

@@ -1,16 +1,21 @@
 // The gate before every route. Order of refusals: 401 for a bad credential (also on anonymous routes), 400 for a missing
 // selector, then 403 or 404: first what the credential may do at all, then whether the object is its own. A refused
 // caller who is known leaves an audit entry. An object that is gone stands where it stood for the repeated request of a
-// caller that it was there for, so that this one hears what it heard (document 4, Fixed here, Idempotency-Key).
+// caller that it was there for, so that this one hears what it heard (document 4, Fixed here, Idempotency-Key). A known
+// caller who asks too often gets 429 before any right is looked at. A request that was held is checked again before it is
+// answered: a caller who lost the credential or the right meanwhile gets no content (reliability rule S-11).
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AuditActor } from "../contract/audit.ts";
 import { type Fault, NOT_FOUND } from "../contract/fault.ts";
+import { CREDENTIAL_FRESH_MS } from "../contract/limits.ts";
 import type { DbClient } from "../db/pool.ts";
+import type { Checked } from "../http/body-admission.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import type { HttpEnv } from "../http/env.ts";
 import { type Action } from "./policy.ts";
 import { actionId, refusalAt, refusalOf, UNAUTHENTICATED } from "./verdict.ts";
+import { shareOf } from "./caller.ts";
 import type { Credentials } from "./credential.ts";
 import { type Locate, type Place, type ScopedPlace, selectorFault } from "./place.ts";
 import type { KnownPrincipal, Principal } from "./principal.ts";
@@ -24,8 +29,12 @@ export type GateOptions = {
   /** The key was used; nobody waits for the note. */
   readonly used: (key_id: string) => void;
   readonly denied: (denial: Denied) => Promise<void>;
+  /** Counts the request of a known caller: null, or the 429. */
+  readonly rate: (principal: KnownPrincipal, method: string) => Fault | null;
   /** Where the object of this request stood, if this caller sent it before under its Idempotency-Key and was answered. */
   readonly stood: (c: Context<HttpEnv>, principal: Principal) => Promise<Place | ScopedPlace | null>;
+  /** The route has answered; nothing was sent yet. */
+  readonly answered: (c: Context<HttpEnv>) => Promise<void>;
 };
 
 export type Denied = {
@@ -41,10 +50,17 @@ export type Gate = ReturnType<typeof createGate>;
 export function createGate(options: GateOptions) {
   return (action: Action, locate?: Locate) =>
     createMiddleware<HttpEnv>(async (c, next) => {
-      const credential = await options.credentials(c.req.header("authorization"));
+      const authorization = c.req.header("authorization");
+      const checked = freshlyChecked(c);
+      const credential = checked === undefined ? await options.credentials(authorization) : checked.credential;
       if (credential === null) return faultResponse(c, UNAUTHENTICATED);
       const { principal, pending } = credential;
       const known = principal.kind === "user" ? principal : null;
+      if (known !== null) {
+        c.env?.known?.(shareOf(known).id);
+        const tooMany = options.rate(known, c.req.method);
+        if (tooMany !== null) return faultResponse(c, tooMany);
+      }
       const refusal = refusalOf(action, principal);
       if (refusal === UNAUTHENTICATED) return faultResponse(c, refusal);
       const missing = locate === undefined ? null : selectorFault(c, locate);
@@ -71,7 +87,21 @@ export function createGate(options: GateOptions) {
         }
       }
       c.set("principal", principal);
+      c.set("checkAgain", async () => {
+        const again = await options.credentials(authorization);
+        if (again === null) return UNAUTHENTICATED;
+        const place = c.get("stands");
+        return refusalOf(action, again.principal) ??
+          (place === undefined ? null : refusalAt(action, again.principal, place));
+      });
       await next();
+      await options.answered(c);
+      const lost = c.get("held") === true ? await c.get("checkAgain")?.() ?? null : null;
+      if (lost !== null) {
+        // Its headers belong to the answer that is not given.
+        c.res = undefined;
+        c.res = faultResponse(c, lost);
+      }
 
       async function refuse(why: Fault) {
         if (known !== null) await recordDenied(c.get("requestId"), known, action);
@@ -82,6 +112,12 @@ export function createGate(options: GateOptions) {
   async function recordDenied(request_id: string, principal: KnownPrincipal, action: Action): Promise<void> {
     await options.denied({ request_id, actor: auditActor(principal), action: actionId(action), resource: null });
   }
+}
+
+/** What was found from the headers, unless the body took so long that the credential may be gone. */
+function freshlyChecked(c: Context<HttpEnv>): Checked | undefined {
+  const checked = c.get("checked");
+  return checked !== undefined && performance.now() - checked.at_ms <= CREDENTIAL_FRESH_MS ? checked : undefined;
 }
 
 /** The caller as the audit chain names it. Document 4, section 6. */

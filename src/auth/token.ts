@@ -19,6 +19,8 @@ export type TokenSource = {
   readonly tenant_id: string | null;
   readonly generation: number;
   readonly refreshed_at: Date;
+  /** When the session ends without another refresh; its tokens end then at the latest. */
+  readonly expires_at: Date | null;
 };
 
 const seconds = z.number().int();
@@ -49,9 +51,13 @@ export function createSessionTokens(secret: Uint8Array) {
   const sign = (claims: JWTPayload) => new SignJWT(claims).setProtectedHeader({ alg: ALG, typ: "JWT" }).sign(key);
 
   /** Always the same tokens for the same source. */
-  async function issue({ id, user_id, tenant_id, generation, refreshed_at }: TokenSource): Promise<Tokens> {
+  async function issue({ id, user_id, tenant_id, generation, refreshed_at, expires_at }: TokenSource): Promise<Tokens> {
     const iat = Math.floor(refreshed_at.getTime() / 1_000);
-    const [access_exp, refresh_exp] = [iat + ACCESS_TOKEN_TTL_S, iat + REFRESH_TOKEN_TTL_S];
+    const end = expires_at === null ? Infinity : Math.floor(expires_at.getTime() / 1_000);
+    const [access_exp, refresh_exp] = [
+      Math.min(iat + ACCESS_TOKEN_TTL_S, end),
+      Math.min(iat + REFRESH_TOKEN_TTL_S, end),
+    ];
     const whose = { sub: user_id, sid: id, iat };
     const tenant = tenant_id === null ? {} : { tenant_id };
     return {

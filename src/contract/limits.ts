@@ -153,6 +153,11 @@ export const REFRESH_TOKEN_TTL_S = 86_400;
 export const REFRESH_REPEAT_S = 60;
 /** Document 4, section 8: logins from one address; burst 10. */
 export const LOGIN_PER_MINUTE = 10;
+/**
+ * Our decision: failed attempts at the password of one account, from all addresses together; burst 10. Ten a minute leave
+ * somebody who mistypes alone, and a guesser with many addresses 14,400 guesses a day.
+ */
+export const LOGIN_ACCOUNT_PER_MINUTE = 10;
 /** Document 4, 2.3: an issuer's key set is read again after this. */
 export const JWKS_CACHE_S = 300;
 /** Our decision, after NIST SP 800-63B, 5.1.1.2 asks for at least 8 characters and room for long ones. */
@@ -226,3 +231,52 @@ export const JOB_STEP_CHARS_MAX = 255;
 export const NODE_WAIT_MS = 24 * 60 * 60 * 1_000;
 /** Our decision: what an answer takes longer than the node's own limit, to undo and to commit. */
 export const OPERATION_GRACE_MS = 10_000;
+/** Our decision: how often the certificate's files are read again. A renewal comes days before the old one ends. */
+export const TLS_FILES_READ_MS = 5_000;
+/**
+ * Our decision: a session ends this long after its login, however often it is refreshed, so that a copied refresh token is
+ * not good for ever. A week: people log in again once a week; a day without a refresh ends it anyway.
+ */
+export const SESSION_LIFETIME_S_DEFAULT = 7 * 24 * 60 * 60;
+/** Our decision: sessions of one user; a login beyond it ends the oldest. A person has a few machines, a script logs in often. */
+export const SESSIONS_PER_USER_MAX = 50;
+/** Our decision: sessions that one login ends. They are written in one unit with it. */
+export const SESSIONS_DISPLACED_MAX = 20;
+/**
+ * Our decision: the first denial of a caller and an action is audited at once, those that follow as one sum in this many
+ * seconds. Short enough to see an attack while it runs.
+ */
+export const DENIAL_WINDOW_S = 60;
+/**
+ * Our decision: requests a minute of one caller (a tenant with all its keys and users, an operator, a node) at one process,
+ * and how many of them may write. A node sends about 30 a minute, a booter has ten times as much. A refused write is kept
+ * for a day, so the second number bounds what one caller stores: 1.7 million short rows.
+ */
+export const CALLER_REQUESTS_PER_MINUTE = 6_000;
+export const CALLER_WRITES_PER_MINUTE = 1_200;
+/** Our decision: how often a process reads these two rates again. */
+export const RATES_READ_MS = 5_000;
+/**
+ * Our decision: memory for unfinished bodies, by declared length, of callers whose credential was checked and of all others,
+ * and the share of one caller and of one address (IPv4, or the /64 of IPv6). A rack that registers at once sends some
+ * hundred kilobytes.
+ */
+export const BODIES_KNOWN_BYTES = 80 * 2 ** 20;
+export const BODIES_KNOWN_EACH_BYTES = 16 * 2 ** 20;
+export const BODIES_STRANGER_BYTES = 48 * 2 ** 20;
+export const BODIES_STRANGER_EACH_BYTES = 12 * 2 ** 20;
+/** Our decision: what an unfinished body counts at least, about what its request takes in memory. */
+export const BODY_WEIGHT_MIN_BYTES = 4_096;
+/** Our decision: how long the body of a stranger may take; a megabyte at 100 kB/s. */
+export const BODY_READ_STRANGER_MS = 10_000;
+/** Our decision: a credential that was checked from the headers is checked again if the body came later than this. */
+export const CREDENTIAL_FRESH_MS = 250;
+/** Our decision: parts of the open connections that strangers have in all, and that one address of strangers has. */
+export const CONNECTIONS_STRANGERS = 2 / 3;
+export const CONNECTIONS_STRANGER_EACH = 1 / 2;
+/** Our decision: part of the open connections that one known caller has. */
+export const CONNECTIONS_KNOWN_EACH = 1 / 4;
+/** Our decision: requests that are held: of strangers in all and of one address, and of one known caller. */
+export const HELD_STRANGERS_MAX = 12_000;
+export const HELD_STRANGER_EACH_MAX = 6_000;
+export const HELD_KNOWN_EACH_MAX = 1_000;

@@ -2,12 +2,15 @@
 import { z } from "zod";
 import { PLACEMENT_PROFILES_DEFAULT, PlacementProfiles } from "./placement-profiles.ts";
 import {
+  CALLER_REQUESTS_PER_MINUTE,
+  CALLER_WRITES_PER_MINUTE,
   FETCH_RANGES_MAX,
   INSTANCE_CREATE_WAIT_S,
   JOB_LEASE_S,
   RESERVOIR_ENABLED_DEFAULT,
   RESERVOIR_PERCENT_DEFAULT,
   SAGA_RETENTION_S_DEFAULT,
+  SESSION_LIFETIME_S_DEFAULT,
 } from "./limits.ts";
 
 type Definition = {
@@ -152,6 +155,24 @@ export const SETTINGS = {
   "quota.project_default.memory_bytes": quotaLimit("projects", "Bytes of memory"),
   "quota.project_default.disk_bytes": quotaLimit("projects", "Bytes of disk"),
   "quota.project_default.instance_limit": quotaLimit("projects", "Number"),
+  "limits.caller_requests_per_minute": {
+    schema: z.number().int().min(60).max(1_000_000_000),
+    default: CALLER_REQUESTS_PER_MINUTE,
+    restart_required: false,
+    description: "Requests a minute that one caller may send to one server process",
+  },
+  "limits.caller_writes_per_minute": {
+    schema: z.number().int().min(60).max(1_000_000_000),
+    default: CALLER_WRITES_PER_MINUTE,
+    restart_required: false,
+    description: "How many of a caller's requests a minute may be other than GET",
+  },
+  "session.lifetime_secs": {
+    schema: seconds(900, 31_536_000),
+    default: SESSION_LIFETIME_S_DEFAULT,
+    restart_required: false,
+    description: "Seconds from a login to the end of its session, however often it is refreshed",
+  },
   "cn.root_authorized_keys": {
     schema: z.array(
       z.string().max(16_384).regex(

@@ -59,6 +59,16 @@ export async function claimKey(db: DbClient, claim: KeyClaim): Promise<KeyAnswer
   return { ok: true, msg_id: row.msg_id, repeated: row.repeated };
 }
 
+/**
+ * Forgets the key of a request that was answered 503 and had no effect: the same request is then tried again. Only while it
+ * still belongs to that message, so that a late duplicate does not forget a newer one.
+ */
+export async function forgetKey(db: DbClient, use: KeyUse, msg_id: string): Promise<void> {
+  const { principal, method, path, key } = use;
+  const forget = "delete from idempotency where (principal, method, path, key) = ($1, $2, $3, $4) and msg_id = $5";
+  await db.query(forget, [principal, method, indexable(path), key, msg_id]);
+}
+
 /** Where the object stood of a request that was answered before, key, body and all. */
 const STOOD = `
   select i.place from idempotency i join seen on seen.msg_id = i.msg_id

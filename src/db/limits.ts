@@ -45,6 +45,12 @@ export async function takeToken(db: DbClient, bucket: Bucket): Promise<LimitAnsw
   return { ok: false, retry_after_s: Math.max(1, Math.ceil(wait_s)) };
 }
 
+/** Gives one token back, as if it had not been taken. */
+export async function giveToken(db: DbClient, bucket: Bucket): Promise<void> {
+  const give = "update rate_bucket set full_at = full_at - $2 * interval '1 microsecond' where bucket = $1";
+  await db.query(give, [bucket.bucket, spans(bucket).token_us]);
+}
+
 function spans({ burst, per_minute }: Bucket): { token_us: number; bucket_us: number } {
   if (!Number.isInteger(burst) || burst < 1) throw new RangeError(`burst ${burst} is no whole number from 1`);
   if (!(per_minute > 0)) throw new RangeError(`per_minute ${per_minute} is not above 0`);

@@ -7,7 +7,7 @@ import type { ErrorBody } from "../contract/common.ts";
 export type EdgeAnswer = { readonly status: number; readonly headers: Record<string, string>; readonly body: string };
 
 /** A refusal that also ends the connection, since what follows on it cannot be trusted to be a request. */
-export function edgeAnswer(status: number, message: string): EdgeAnswer {
+export function edgeAnswer(status: number, message: string, more: Record<string, string> = {}): EdgeAnswer {
   const request_id = randomUUID();
   const body = JSON.stringify({ message, request_id } satisfies ErrorBody);
   const headers = {
@@ -18,6 +18,7 @@ export function edgeAnswer(status: number, message: string): EdgeAnswer {
     "x-content-type-options": "nosniff",
     "x-request-id": request_id,
     connection: "close",
+    ...more,
   };
   return { status, headers, body };
 }

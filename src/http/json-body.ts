@@ -4,22 +4,29 @@ import type { Context } from "hono";
 import { BODY_BYTES_MAX } from "../contract/limits.ts";
 import { joinedBytes } from "../pure/joined-bytes.ts";
 import { jsonLimits } from "../pure/json-limits.ts";
+import type { BodyAdmission } from "./body-admission.ts";
 import type { HttpEnv } from "./env.ts";
 import type { Refusal } from "./error-answer.ts";
 
 export const BODY_TOO_LARGE = `the body must not be larger than ${BODY_BYTES_MAX} bytes`;
+export const TOO_MANY_BODIES = "too many bodies are being sent; try again";
+export const BODY_LATE = "the request was not complete in time";
 const TOO_LARGE: Refusal = { status: 413, message: BODY_TOO_LARGE };
+const LATE: Refusal = { status: 408, message: BODY_LATE };
+const TOO_MANY: Refusal = { status: 503, message: TOO_MANY_BODIES, headers: { "retry-after": "1" } };
 const MALFORMED: Refusal = { status: 400, message: "Malformed JSON in request body" };
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** Leaves the body where hono's validators look for it. Returns why the request must be refused, or null. */
-export async function takeBody(c: Context<HttpEnv>): Promise<Refusal | null> {
+export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Promise<Refusal | null> {
   const request = c.req.raw;
   if (request.method === "GET" || request.method === "HEAD") return null;
-  const bytes = c.env?.body ?? await readCapped(request);
+  const bytes = c.env?.body ?? await readAdmitted(c, admit);
   if (bytes === null) return TOO_LARGE;
+  if (bytes === "late") return LATE;
+  if (bytes === "many") return TOO_MANY;
   if (bytes === "none" || (bytes.length === 0 && c.env?.body !== undefined)) return null;
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) {
     keep(c, { arrayBuffer: Promise.resolve(bytes.buffer) });
@@ -41,6 +48,29 @@ export async function takeBody(c: Context<HttpEnv>): Promise<Refusal | null> {
 /** Hono declares the entries of its body cache as plain values, but stores and reads promises. */
 function keep(c: Context<HttpEnv>, body: { text: Promise<string> } | { arrayBuffer: Promise<ArrayBufferLike> }): void {
   Object.assign(c.req.bodyCache, body);
+}
+
+/** Reads the body in its place among the others, for a server that reads no bodies itself. */
+async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
+  const request = c.req.raw;
+  const length = request.headers.get("content-length");
+  if (admit === undefined || length === "0") return await readCapped(request);
+  const end = Promise.withResolvers<"many" | "late">();
+  const admitted = await admit({
+    address: c.get("clientAddress"),
+    authorization: request.headers.get("authorization") ?? undefined,
+    length: length === null ? null : Number(length),
+    evict: () => end.resolve("many"),
+  });
+  if (admitted === null) return "many";
+  c.set("checked", admitted.checked);
+  const late = setTimeout(() => end.resolve("late"), admitted.read_ms);
+  try {
+    return await Promise.race([readCapped(request), end.promise]);
+  } finally {
+    clearTimeout(late);
+    admitted.release();
+  }
 }
 
 /** Null when it is larger than the cap. Asking for `request.body` makes a stream of it, so a known length comes first. */

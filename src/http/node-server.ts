@@ -1,7 +1,7 @@
 // Serves a fetch handler by node:http, because Deno.serve waits forever for a half-sent header. The edge rules live
 // here (reliability rule S-36): time and size of the header, time and size of the body, idle connections, one meaning
-// per byte. A request reaches the handler only when its body is complete, so no handler waits for a slow sender.
-import { Buffer } from "node:buffer";
+// per byte. A request reaches the handler only when its body is complete, so no handler waits for a slow sender; and a
+// source that is slow or many takes only a share of the bodies and connections (S-50).
 import { getLogger } from "@logtape/logtape";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -16,9 +16,13 @@ import {
   IDLE_SOCKET_MS,
   URI_BYTES_MAX,
 } from "../contract/limits.ts";
+import type { Cidr } from "../pure/ip-address.ts";
+import type { BodyAdmission } from "./body-admission.ts";
 import { type EdgeAnswer, edgeAnswer, edgeText } from "./edge-answer.ts";
 import type { Peer } from "./env.ts";
-import { BODY_TOO_LARGE } from "./json-body.ts";
+import { type ConnectionShares, createConnectionShares } from "./connection-shares.ts";
+import { BODY_LATE, BODY_TOO_LARGE, TOO_MANY_BODIES } from "./json-body.ts";
+import { admittedBody, type Bodies } from "./node-body.ts";
 import type { TlsIdentity } from "./tls-files.ts";
 
 /** The request has neither body nor signal: they are the peer's, since a Request makes streams and copies of them. */
@@ -31,6 +35,12 @@ export type NodeServerOptions = {
   readonly port: number;
   /** Speak TLS 1.2 or newer, and nothing else. */
   readonly tls?: TlsIdentity | null;
+  /** Asked for each body before it is read; left out, bodies have only the cap of all together. */
+  readonly admitBody?: BodyAdmission;
+  /** Whose X-Forwarded-For names the caller, and whose connections are not limited. */
+  readonly trustedProxies?: readonly Cidr[];
+  /** Whether each address and caller has only a share of the connections. */
+  readonly shares?: boolean;
   /** In place of the standard ones; tests cannot wait for those. */
   readonly limits?: Partial<EdgeLimits>;
 };
@@ -46,25 +56,26 @@ export type EdgeLimits = {
 
 export type NodeServer = {
   readonly port: number;
+  /** New handshakes use this certificate; open connections keep theirs. Only for a server that speaks TLS. */
+  useTls(identity: TlsIdentity): void;
   /** Takes no new connection, lets running requests finish for `graceMs`, then cuts what is left. */
   close(graceMs: number): Promise<void>;
 };
 
-type Exchange = { req: IncomingMessage; res: ServerResponse };
+/** `isAsking`: the sender waits for a word before it sends the body. */
+type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly isAsking?: boolean };
 type Site = {
   readonly options: NodeServerOptions;
   readonly limits: EdgeLimits;
   /** How many answers are being made per connection. */
   readonly answering: WeakMap<Socket, number>;
-  /** Bytes of unfinished bodies, over all connections. */
-  heldBytes: number;
+  readonly connections: ConnectionShares | null;
+  readonly bodies: Bodies;
   draining: boolean;
 };
 
 const logger = getLogger(["berth", "http"]);
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-/** A body above the cap is read and dropped up to here, so that its sender gets to read the 413. */
-const DROPPED_BYTES_MAX = 16 * BODY_BYTES_MAX;
 /** Unfinished bodies of all connections together: beyond it new bytes are refused, so that no crowd fills the memory. */
 const HELD_BYTES_MAX = 128 * BODY_BYTES_MAX;
 /** Any origin will do: nothing reads the host of a request's URL. */
@@ -80,7 +91,11 @@ export async function serveNode(options: NodeServerOptions): Promise<NodeServer>
     connections_max: CONNECTIONS_MAX,
     ...options.limits,
   };
-  const site: Site = { options, limits, answering: new WeakMap(), heldBytes: 0, draining: false };
+  const { trustedProxies: trusted = [], shares = false } = options;
+  const connections = shares ? createConnectionShares({ connections_max: limits.connections_max, trusted }) : null;
+  const { admitBody } = options;
+  const bodies: Bodies = { admitBody, trusted, held_bytes_max: limits.held_bytes_max, heldBytes: 0 };
+  const site: Site = { options, limits, answering: new WeakMap(), connections, bodies, draining: false };
   const edge = {
     headersTimeout: limits.headers_ms,
     requestTimeout: limits.headers_ms + limits.body_ms,
@@ -92,18 +107,21 @@ export async function serveNode(options: NodeServerOptions): Promise<NodeServer>
   const answer = (req: IncomingMessage, res: ServerResponse) => void take({ req, res }, site);
   // Who is slow to greet is slow to send.
   const greeting = { minVersion: "TLSv1.2", handshakeTimeout: limits.headers_ms } as const;
-  const server = options.tls
-    ? createTlsServer({ ...edge, ...greeting, ...options.tls }, answer)
-    : createServer(edge, answer);
+  const tlsServer = options.tls ? createTlsServer({ ...edge, ...greeting, ...options.tls }, answer) : null;
+  const server = tlsServer ?? createServer(edge, answer);
   // A listener of Deno 2.9.6 that once found no free file never accepts again: the cap must come first.
   server.maxConnections = limits.connections_max;
+  if (connections !== null) server.on("connection", (socket: Socket) => connections.opened(socket));
   server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {
-    if (!tooLong(req)) res.writeContinue();
-    void take({ req, res }, site);
+    void take({ req, res, isAsking: true }, site);
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuseSocket(error, socket, site));
   await listen(server, options);
-  return { port: (server.address() as AddressInfo).port, close: (graceMs) => drain(server, site, graceMs) };
+  return {
+    port: (server.address() as AddressInfo).port,
+    useTls: (identity) => tlsServer?.setSecureContext({ ...greeting, ...identity }),
+    close: (graceMs) => drain(server, site, graceMs),
+  };
 }
 
 function listen(server: Server, { port, hostname }: NodeServerOptions): Promise<void> {
@@ -143,15 +161,18 @@ async function take(exchange: Exchange, site: Site): Promise<void> {
   try {
     const refused = refusal(req);
     if (refused) return refuse(exchange, refused);
-    const body = await readBody(req, site);
+    const { body, checked } = await admittedBody({ ...exchange, left: () => left }, site.bodies);
     if (body === "gone") return;
     if (body === "too large") return refuse(exchange, edgeAnswer(413, BODY_TOO_LARGE));
-    if (body === "too many") return refuse(exchange, edgeAnswer(503, "too many bodies are being sent; try again"));
+    if (body === "late") return refuse(exchange, edgeAnswer(408, BODY_LATE));
+    if (body === "too many") return refuse(exchange, edgeAnswer(503, TOO_MANY_BODIES, { "retry-after": "1" }));
     answering = true;
     site.answering.set(req.socket, (site.answering.get(req.socket) ?? 0) + 1);
     const peer: Peer = {
       remoteAddress: req.socket.remoteAddress ?? "",
       body,
+      checked,
+      known: (caller) => site.connections?.known(req.socket, caller),
       get gone() {
         leaving ??= new AbortController();
         if (left) leaving.abort();
@@ -182,50 +203,6 @@ function refusal(req: IncomingMessage): EdgeAnswer | null {
   if (!METHODS.has(req.method ?? "")) return edgeAnswer(501, "the method is not implemented");
   if (!req.url?.startsWith("/")) return edgeAnswer(400, "the request target must be a path");
   return null;
-}
-
-function tooLong(req: IncomingMessage): boolean {
-  return Number(req.headers["content-length"] ?? 0) > BODY_BYTES_MAX;
-}
-
-type Body = Uint8Array<ArrayBuffer> | "too large" | "too many" | "gone";
-
-/** The whole body within the cap. Never holds more than the cap in memory, nor all bodies more than their cap. */
-function readBody(req: IncomingMessage, site: Site): Promise<Body> {
-  if (req.headers["content-length"] === undefined && req.headers["transfer-encoding"] === undefined) {
-    return Promise.resolve(new Uint8Array(0));
-  }
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let held = 0;
-    let size = 0;
-    const letGo = () => {
-      chunks.length = 0;
-      site.heldBytes -= held;
-      held = 0;
-    };
-    const settle = (body: Body) => {
-      letGo();
-      resolve(body);
-    };
-    req.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > BODY_BYTES_MAX) {
-        letGo();
-        if (size > DROPPED_BYTES_MAX) settle("too large");
-      } else if (site.heldBytes + chunk.length > site.limits.held_bytes_max) {
-        settle("too many");
-      } else {
-        held += chunk.length;
-        site.heldBytes += chunk.length;
-        chunks.push(chunk);
-      }
-    });
-    req.once("end", () => settle(size > BODY_BYTES_MAX ? "too large" : new Uint8Array(Buffer.concat(chunks, size))));
-    req.once("close", () => settle("gone"));
-    // With Expect: 100-continue the sender waits for a word before it sends, and this is the word.
-    if (tooLong(req) && req.headers.expect !== undefined) settle("too large");
-  });
 }
 
 function toRequest(req: IncomingMessage): Request {
@@ -270,7 +247,7 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, site: Site):
     return void socket.destroy();
   }
   const answer = error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-    ? edgeAnswer(408, "the request was not complete in time")
+    ? edgeAnswer(408, BODY_LATE)
     : error.code === "HPE_HEADER_OVERFLOW"
     ? edgeAnswer(431, `the header must not be larger than ${HEADER_BYTES_MAX} bytes`)
     : edgeAnswer(400, "not a well-formed HTTP request");

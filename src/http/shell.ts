@@ -11,6 +11,7 @@ import { clientAddress } from "../pure/client-address.ts";
 import type { Cidr } from "../pure/ip-address.ts";
 import { goneSignal, type HttpEnv } from "./env.ts";
 import { errorAnswer, INTERNAL, type Refusal, UNAVAILABLE } from "./error-answer.ts";
+import type { BodyAdmission } from "./body-admission.ts";
 import { takeBody } from "./json-body.ts";
 import { schemaRefusal } from "./zod-message.ts";
 
@@ -24,6 +25,8 @@ export type Observation = {
 
 export type ShellOptions = {
   readonly trustedProxies?: readonly Cidr[];
+  /** Asked before a body is read that the server has not read already. */
+  readonly admitBody?: BodyAdmission;
   readonly observe?: (seen: Observation) => void;
   /** Whether an error means that the database does not answer: 503 instead of 500. */
   readonly unavailable?: (error: unknown) => boolean;
@@ -43,7 +46,7 @@ export function newApp(options: ShellOptions = {}): OpenAPIHono<HttpEnv> {
   app.use("*", async (c, next) => {
     const start = performance.now();
     introduce(c, options);
-    const refusal = uriRefusal(c) ?? await takeBody(c);
+    const refusal = uriRefusal(c) ?? await takeBody(c, options.admitBody);
     if (refusal) c.res = errorAnswer(c, refusal);
     else await next();
     finish(c);
@@ -63,6 +66,7 @@ function introduce(c: Context<HttpEnv>, options: ShellOptions): void {
   const asked = c.req.header("x-request-id");
   c.set("requestId", asked !== undefined && UUID.test(asked) ? asked.toLowerCase() : crypto.randomUUID());
   c.set("principal", { kind: "anonymous" });
+  c.set("checked", c.env?.checked);
   c.set(
     "clientAddress",
     clientAddress({

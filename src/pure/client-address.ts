@@ -8,6 +8,9 @@ const UNKNOWN_ADDRESS = "unknown";
 
 const IPV6_BUCKET_PREFIX = 64;
 
+/** The zone of a link-local address: %eth0. */
+const ZONE = /%[\w.-]+$/;
+
 /**
  * The rightmost hop that is not one of our proxies, in canonical text (IPv4-mapped IPv6 as IPv4).
  * A malformed hop ends the walk at the last good one.
@@ -20,7 +23,7 @@ export function clientAddress(from: {
   forwardedFor: string | null | undefined;
   trusted: readonly Cidr[];
 }): string {
-  const peer = parseIp((from.peer ?? "").replace(/%[\w.-]+$/, ""));
+  const peer = parseIp((from.peer ?? "").replace(ZONE, ""));
   if (peer === null) return UNKNOWN_ADDRESS;
   const isTrusted = (ip: Ip) => from.trusted.some((cidr) => inCidr(ip, cidr));
   let client = peer;
@@ -31,6 +34,12 @@ export function clientAddress(from: {
     client = hop;
   }
   return formatIp(client);
+}
+
+/** Whether an address is in one of the blocks; one that cannot be read is in none. */
+export function isOneOf(address: string, blocks: readonly Cidr[]): boolean {
+  const ip = parseIp(address.replace(ZONE, ""));
+  return ip !== null && blocks.some((cidr) => inCidr(ip, cidr));
 }
 
 /** Whose quota an address draws on: an IPv4 address its own, an IPv6 address that of its /64. */

@@ -13,6 +13,7 @@ import { answers, ASKS, jsonBody, refuses, REPEATABLE, rights } from "./answer.t
 import { blueprintOf } from "./blueprint.ts";
 import { nodeOf } from "./calling-node.ts";
 import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+import { hold } from "./hold.ts";
 
 const tags = ["Node agent"];
 const JobParam = z.object({ job_id: Uuid });
@@ -27,7 +28,7 @@ export function agentJobRoutes(app: App, deps: RouteDeps): void {
     summary: "Take the next job",
     description:
       "Jobs are taken in the order of their numbers, by the node they are for. With `wait`, the answer is held while " +
-      "there is nothing to do. Tombstones come with every answer until they are buried. Only an approved node can take " +
+      "there is nothing to do, and is 401 when the node's key has ended by then. Tombstones come with every answer until they are buried. Only an approved node can take " +
       "jobs.",
     ...rights(deps, "AgentClaim"),
     ...ASKS,
@@ -43,10 +44,12 @@ export function agentJobRoutes(app: App, deps: RouteDeps): void {
     if (isFault(first)) return faultResponse(c, first);
     const hold_ms = Math.min((wait ?? 0) * 1_000, deps.hold_ms);
     if (first.job !== null || first.tombstones.length > 0 || hold_ms === 0) return c.json(first, 200);
-    const woken = await deps.claims.wait(server_uuid, hold_ms, goneSignal(c));
-    if (woken === "full") return faultResponse(c, TOO_MANY_WAIT);
-    // Whoever went away must not be given a job.
-    if (woken === null || goneSignal(c).aborted) return c.json(first, 200);
+    const woken = await hold(c, deps, { polls: deps.claims, key: server_uuid, hold_ms });
+    if (isFault(woken)) return faultResponse(c, woken);
+    // A node that went away must not be given a job, nor one whose key has ended.
+    if (woken.found === null || goneSignal(c).aborted) return c.json(first, 200);
+    const lost = await c.get("checkAgain")?.() ?? null;
+    if (lost !== null) return faultResponse(c, lost);
     const later = await claim(c, asked);
     return isFault(later) ? faultResponse(c, later) : c.json(later, 200);
   });
@@ -169,4 +172,3 @@ const OTHER_NODE = fault("forbidden", "claimed_by must be the node that the key 
   error_code: "Forbidden",
 });
 const OTHER_JOB = fault("forbidden", "the job belongs to another node", { error_code: "Forbidden" });
-const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try again", { retry_after_s: 5 });

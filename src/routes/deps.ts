@@ -14,6 +14,7 @@ import type { Passwords } from "../auth/password.ts";
 import type { SessionTokens } from "../auth/token.ts";
 import type { Fault } from "../contract/fault.ts";
 import type { HttpEnv } from "../http/env.ts";
+import type { Shares } from "../http/shares.ts";
 import type { Database } from "../db/tables.ts";
 import type { Settings } from "./settings.ts";
 
@@ -68,6 +69,8 @@ export type RouteDeps = {
   readonly endings: Polls<{ readonly ended: true }>;
   /** Callers that wait for the outcome of an operation that they began, by its id. */
   readonly outcomes: Polls<{ readonly ended: true }>;
+  /** How many requests one caller, and one address of strangers, may have held. */
+  readonly holdShares: { readonly known: Shares; readonly strangers: Shares };
   readonly sagas: readonly SagaDefinition<never>[];
   readonly audit: {
     list(query: { after_seq?: number; limit?: number }): Promise<AuditPage>;
@@ -85,6 +88,9 @@ export type RouteDeps = {
     approve(address: string): Promise<Fault | null>;
     register(address: string): Promise<Fault | null>;
     login(address: string): Promise<Fault | null>;
+    /** Counts an attempt at an account's password as failed, until `passwordRight` takes that back. */
+    password(username: string): Promise<Fault | null>;
+    passwordRight(username: string): Promise<void>;
     /** Failed approvals over the whole site. */
     approveFailures(): Promise<Fault | null>;
     noteApproveFailure(): Promise<void>;

@@ -1,5 +1,5 @@
 // Requests that begin an operation and answer with how it ended: the request only waits, so that a caller who leaves
-// changes nothing. With `Prefer: respond-async` (RFC 7240) the answer is 202 and the operation. Document 3, States and
+// changes nothing. A caller whose credential ends meanwhile gets 401, and the operation goes on. With `Prefer: respond-async` (RFC 7240) the answer is 202 and the operation. Document 3, States and
 // transitions; document 4, Fixed here, Idempotency-Key.
 import { z } from "zod";
 import { findStanding, type Standing } from "../../actors/saga/reads.ts";
@@ -8,9 +8,9 @@ import type { ErrorCode } from "../contract/error-codes.ts";
 import { conflict, type Fault, fault } from "../contract/fault.ts";
 import { OPERATION_GRACE_MS } from "../contract/limits.ts";
 import { OperationSummary } from "../contract/operation.ts";
-import { goneSignal } from "../http/env.ts";
 import { type Again, decideAgain } from "./decide-again.ts";
 import { type Ctx, isFault, type RouteDeps, type To, type Turn } from "./deps.ts";
+import { hold } from "./hold.ts";
 
 /** A 202 with an OperationSummary. No type says so: of a route with two successes the router's types keep one. */
 type Accepted = never;
@@ -59,7 +59,7 @@ export async function operate<K extends keyof Messages>(c: Ctx, deps: RouteDeps,
   if (!outcome.ok) return { ended: "refused", fault: outcome.fault };
   if (!wantsNoWait(c)) {
     const wait_ms = await deps.settings.instanceWaitS() * 1_000 + OPERATION_GRACE_MS;
-    await deps.outcomes.wait(operation_id, wait_ms, goneSignal(c));
+    await hold(c, deps, { polls: deps.outcomes, key: operation_id, hold_ms: wait_ms });
   }
   const after = await findStanding(deps.kysely, operation_id);
   if (after === undefined) throw new Error(`operation ${operation_id} was begun and is not there`);

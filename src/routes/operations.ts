@@ -9,10 +9,10 @@ import { RESOURCE_SCOPES } from "../contract/enums.ts";
 import { fault, NOT_FOUND } from "../contract/fault.ts";
 import { OPERATION_PAGE_ROWS_DEFAULT, OPERATION_PAGE_ROWS_MAX, OPERATION_WAIT_S_MAX } from "../contract/limits.ts";
 import { OperationSummary, OperationView } from "../contract/operation.ts";
-import { goneSignal } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { hold } from "./hold.ts";
 
 const tags = ["Operations"];
 const REST: ReadonlySet<string> = new Set(["succeeded", "failed", "unwound", "stuck"]);
@@ -52,7 +52,8 @@ export function operationRoutes(app: App, deps: RouteDeps): void {
     path: "/v1/operations/{id}",
     tags,
     summary: "Show one operation with its steps",
-    description: "With `wait`, the answer is held until the operation rests or that many seconds have passed.",
+    description: "With `wait`, the answer is held until the operation rests or that many seconds have passed; " +
+      "401 when the credential has ended by then.",
     ...rights(deps, "OperationsGet", atOperation),
     request: {
       params: z.object({ id: Uuid }),
@@ -66,8 +67,8 @@ export function operationRoutes(app: App, deps: RouteDeps): void {
     const found = await findOperation(deps.kysely, id, deps.sagas);
     if (found === undefined) return faultResponse(c, NOT_FOUND);
     if (wait === undefined || REST.has(found.state)) return c.json(found, 200);
-    const ended = await deps.endings.wait(id, wait * 1_000, goneSignal(c));
-    if (ended === "full") return faultResponse(c, TOO_MANY_WAIT);
+    const ended = await hold(c, deps, { polls: deps.endings, key: id, hold_ms: wait * 1_000 });
+    if (isFault(ended)) return faultResponse(c, ended);
     return c.json((await findOperation(deps.kysely, id, deps.sagas)) ?? found, 200);
   });
 
@@ -93,4 +94,3 @@ export function operationRoutes(app: App, deps: RouteDeps): void {
 const HALF_FILTER = fault("bad_request", "resource_scope and resource_id: give both or neither", {
   error_code: "InvalidRequest",
 });
-const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try again", { retry_after_s: 5 });

@@ -20,7 +20,7 @@ import {
   CLAIM_SYSINFO_BYTES_MAX,
   CLAIMS_PER_NODE_MAX,
 } from "../contract/limits.ts";
-import { goneSignal, type HttpEnv } from "../http/env.ts";
+import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { claimCodeFromBytes } from "../pure/claim-code.ts";
 import { addressBucket } from "../pure/client-address.ts";
@@ -28,6 +28,7 @@ import type { Said } from "../pure/registration-identity.ts";
 import { redactSysinfo } from "../pure/redact-sysinfo.ts";
 import { answers, jsonBody, openRights, refuses, REPEATABLE } from "./answer.ts";
 import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+import { hold } from "./hold.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
 
 const tags = ["Node agent"];
@@ -177,10 +178,12 @@ export function registrationRoutes(app: App, deps: RouteDeps): void {
     const found = (await findRegistered(deps.kysely, [hash])).get(hash);
     if (found === undefined) return faultResponse(c, NOT_FOUND);
     if (found.state !== "pending") return c.json(delivery(found), 200);
-    const later = await deps.approvals.wait(hash, deps.hold_ms, goneSignal(c));
-    if (later === "full") return faultResponse(c, TOO_MANY_WAIT);
-    if (later !== null && "ended" in later) return faultResponse(c, NOT_FOUND);
-    return c.json(delivery(later ?? found), 200);
+    const held = await hold(c, deps, { polls: deps.approvals, key: hash, hold_ms: deps.hold_ms });
+    if (isFault(held)) return faultResponse(c, held);
+    // The token may have ended while its request was held.
+    const now = held.found ?? (await findRegistered(deps.kysely, [hash])).get(hash);
+    if (now === undefined || "ended" in now) return faultResponse(c, NOT_FOUND);
+    return c.json(delivery(now), 200);
   });
 
   function delivery(row: Registered): z.output<typeof RegisterStatusView> {
@@ -201,7 +204,6 @@ const NOTHING = {
   migrate_ticket_key_hex: null,
 };
 
-const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try again", { retry_after_s: 5 });
 const SYSINFO_TOO_LARGE = badRequest(
   `sysinfo: must be at most ${CLAIM_SYSINFO_BYTES_MAX / 1_024} KiB of JSON in a registration without proof of the node`,
 );

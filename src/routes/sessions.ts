@@ -2,7 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";
-import { findSessionUser } from "../../actors/session/reads.ts";
+import { findDisplaced, findSessionUser } from "../../actors/session/reads.ts";
 import type { SessionView } from "../../actors/session/transition.ts";
 import { findLocalUser, type LocalUser } from "../../actors/user/reads.ts";
 import { callerOf } from "../auth/gate.ts";
@@ -10,13 +10,17 @@ import { UNAUTHENTICATED } from "../auth/verdict.ts";
 import type { KnownPrincipal } from "../auth/principal.ts";
 import { badRequest, conflict, type Fault } from "../contract/fault.ts";
 import { LoginBody, PasswordChangeBody, RefreshBody, Tokens } from "../contract/identity.ts";
+import { SESSIONS_DISPLACED_MAX, SESSIONS_PER_USER_MAX } from "../contract/limits.ts";
 import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersNothing, jsonBody, openRights, refuses, rights } from "./answer.ts";
 import { type App, isFault, type RouteDeps } from "./deps.ts";
 
 const tags = ["Credentials"];
-const LIMITED = "Per source address, 10 attempts a minute (BERTH_LOGIN_PER_MINUTE), counted before anything else.";
+const LIMITED =
+  "Per source address, 10 attempts a minute (BERTH_LOGIN_PER_MINUTE), counted before anything else. Per " +
+  "account, 10 failed attempts a minute from all addresses together (BERTH_LOGIN_ACCOUNT_PER_MINUTE), counted before the " +
+  "password is checked: beyond it the right password is 429 too. A name that no account has is limited in the same way.";
 
 export function sessionRoutes(app: App, deps: RouteDeps): void {
   const limited = createMiddleware<HttpEnv>(async (c, next) => {
@@ -40,8 +44,12 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(loginRoute, async (c) => {
     const { username, password } = c.req.valid("json");
+    const tooMany = await deps.limits.password(username);
+    if (tooMany !== null) return faultResponse(c, tooMany);
     const user = await findLocalUser(deps.kysely, "username", username);
     const right = await deps.passwords.verify(password, user?.password_hash ?? null);
+    // A server that is too busy to check the password has not found it wrong.
+    if (right !== false) await deps.limits.passwordRight(username);
     if (typeof right !== "boolean") return faultResponse(c, right);
     if (user === undefined || !right) {
       await deps.audit.refusedLogin(c, user?.id ?? null);
@@ -50,7 +58,12 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     c.set("principal", principalOf(user));
     const turn = await deps.turn(c);
     if (isFault(turn)) return faultResponse(c, turn);
-    const message = { type: "create", id: turn.id, user_id: user.id, user_epoch: user.session_epoch } as const;
+    const whose = { id: turn.id, user_id: user.id, user_epoch: user.session_epoch };
+    const [lifetime_s, displaces] = await Promise.all([
+      deps.settings.sessionLifetimeS(),
+      findDisplaced(deps.kysely, { user_id: user.id, keep: SESSIONS_PER_USER_MAX, rows: SESSIONS_DISPLACED_MAX }),
+    ]);
+    const message = { type: "create", ...whose, lifetime_s, displaces } as const;
     const outcome = await deps.send(c, { kind: "session", id: turn.id }, message, turn);
     if (!outcome.ok) return faultResponse(c, refusalOf(outcome.fault));
     return c.json(await tokensOf(deps, user, outcome.reply as SessionView), 200);
@@ -62,7 +75,8 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Change a refresh token for the next pair of tokens",
     description: "Each refresh token is good once. The one before the last is answered the same pair again for a " +
-      "minute, for a client that lost the answer; an older one ends the session.",
+      "minute, for a client that lost the answer; an older one ends the session. A session ends a day after its last " +
+      "refresh, and `session.lifetime_secs` (7 days) after the login however often it is refreshed: then this is 401.",
     ...openRights(deps, "Refresh"),
     request: { body: jsonBody(RefreshBody) },
     responses: answers(Tokens, "The next tokens"),
@@ -73,7 +87,8 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     if (claims === null || user === undefined) return faultResponse(c, UNAUTHENTICATED);
     c.set("principal", principalOf(user));
     const { sid: id, generation } = claims;
-    const outcome = await deps.act(c, { kind: "session", id }, { type: "refresh", generation });
+    const lifetime_s = await deps.settings.sessionLifetimeS();
+    const outcome = await deps.act(c, { kind: "session", id }, { type: "refresh", generation, lifetime_s });
     if (!outcome.ok) return faultResponse(c, refusalOf(outcome.fault));
     // No row is left of a session that this token ended.
     if (outcome.reply === null) return faultResponse(c, UNAUTHENTICATED);
@@ -115,7 +130,10 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     // A key that is bound to a tenant is not its owner.
     const user = key_tenant_id === null ? await findLocalUser(deps.kysely, "id", user_id) : undefined;
     if (user === undefined || user.password_hash === null) return faultResponse(c, NO_PASSWORD);
+    const tooMany = await deps.limits.password(user.username);
+    if (tooMany !== null) return faultResponse(c, tooMany);
     const right = await deps.passwords.verify(wanted.current_password, user.password_hash);
+    if (right !== false) await deps.limits.passwordRight(user.username);
     if (typeof right !== "boolean") return faultResponse(c, right);
     if (!right) return faultResponse(c, WRONG_PASSWORD);
     const password_hash = await deps.passwords.hash(wanted.password);
@@ -148,7 +166,13 @@ function principalOf({ id, username, is_root, capabilities, tenant_id, silo_id }
 }
 
 async function tokensOf({ tokens }: RouteDeps, { tenant_id }: WhoseSession, session: SessionView): Promise<Tokens> {
-  return await tokens.issue({ ...session, tenant_id, refreshed_at: new Date(session.refreshed_at) });
+  const { refreshed_at, expires_at } = session;
+  return await tokens.issue({
+    ...session,
+    tenant_id,
+    refreshed_at: new Date(refreshed_at),
+    expires_at: expires_at === undefined ? null : new Date(expires_at),
+  });
 }
 
 /** That the user or the session is gone is no news for whoever has no credential. */

@@ -100,9 +100,25 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     };
   }
 
+  /** Seconds from a login to the end of its session, however often it is refreshed. */
+  async function sessionLifetimeS(): Promise<number> {
+    return Number(viewOf("session.lifetime_secs", await storedSettings(kysely)).value);
+  }
+
+  /** How often one caller may ask one process. */
+  async function callerRates(): Promise<{ requests: number; writes: number }> {
+    const stored = await storedSettings(kysely);
+    return {
+      requests: Number(viewOf("limits.caller_requests_per_minute", stored).value),
+      writes: Number(viewOf("limits.caller_writes_per_minute", stored).value),
+    };
+  }
+
   return {
     list,
     get,
+    callerRates,
+    sessionLifetimeS,
     reservoir,
     quotaDefaults,
     rootAuthorizedKeys,

@@ -30,6 +30,8 @@ export function createAudit(db: Db, newId: () => string): RouteDeps["audit"] {
         ...byCaller(c),
         action: "login",
         resource: user_id === null ? null : `User::"${user_id}"`,
+        // Users are bounded in number; unknown names are counted together.
+        apart: user_id,
         outcome: { kind: "unauthenticated", reason: "unknown user or wrong password" },
       }),
   };

@@ -2,16 +2,20 @@
 import { findRegistered, type Registered } from "../../actors/cn/reads.ts";
 import { findNodesWithWork, findStandings, type NodeStanding } from "../../actors/job/reads.ts";
 import { findDecided, findEnded } from "../../actors/saga/reads.ts";
+import { HELD_KNOWN_EACH_MAX, HELD_STRANGER_EACH_MAX, HELD_STRANGERS_MAX } from "../contract/limits.ts";
 import { createHeldPolls } from "../db/held-polls.ts";
 import type { createHints } from "../db/hints.ts";
 import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";
+import { createShares } from "../http/shares.ts";
 
 /**
  * Held requests of one process, about 22 kB each (reliability.md, facts): ten thousand nodes, and those of them that came
  * back before it was noticed that they had gone.
  */
 const HELD_MAX = 12_000;
+/** Kinds of held requests; each kind has HELD_MAX of its own. */
+const KINDS = 4;
 
 type HoldPorts = {
   readonly db: Db;
@@ -56,5 +60,10 @@ export function createHolds({ db: { kysely }, hints, report }: HoldPorts) {
   /** Nodes ask for work in crowds, and most have none. */
   const standingOf = createLookup<NodeStanding>((nodes) => findStandings(kysely, nodes));
 
-  return { polls, standingOf, release };
+  const holdShares = {
+    known: createShares({ total_max: KINDS * HELD_MAX, each_max: HELD_KNOWN_EACH_MAX }),
+    strangers: createShares({ total_max: HELD_STRANGERS_MAX, each_max: HELD_STRANGER_EACH_MAX }),
+  };
+
+  return { polls, holdShares, standingOf, release };
 }

@@ -1,7 +1,8 @@
 // How often an address may try, as routes ask for it. Document 4, section 8.
 import type { Config } from "../config.ts";
 import { type Fault, fault } from "../contract/fault.ts";
-import { failuresExhausted, type LimitAnswer, noteFailure, takeToken } from "../db/limits.ts";
+import { createHash } from "node:crypto";
+import { type Bucket, failuresExhausted, giveToken, type LimitAnswer, noteFailure, takeToken } from "../db/limits.ts";
 import type { Db } from "../db/pool.ts";
 import { addressBucket } from "../pure/client-address.ts";
 import type { RouteDeps } from "../routes/deps.ts";
@@ -13,9 +14,17 @@ export function createLimits(db: Db, config: Config): RouteDeps["limits"] {
     approve: of("approve", config.approvePerMinute),
     register: of("register", config.registerPerMinute),
     login: of("login", config.loginPerMinute),
+    password: (username) => limited(takeToken(db, ofAccount(username, config.loginAccountPerMinute))),
+    passwordRight: (username) => giveToken(db, ofAccount(username, config.loginAccountPerMinute)),
     approveFailures: () => limited(failuresExhausted(db, "cn-approval")),
     noteApproveFailure: () => noteFailure(db, "cn-approval"),
   };
+}
+
+/** By a hash: a name may be long, and what is typed as a name may be a password. */
+function ofAccount(username: string, per_minute: number): Bucket {
+  const name = createHash("sha256").update(username).digest("hex");
+  return { bucket: `login-account:${name}`, burst: per_minute, per_minute };
 }
 
 async function limited(answer: Promise<LimitAnswer>): Promise<Fault | null> {

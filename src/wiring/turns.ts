@@ -1,6 +1,8 @@
 // How a request becomes a message. Its turn is the message's id; with an Idempotency-Key, the id that the first request
-// with that key was given, so that a repeated one hears the same answer.
-import type { createEngine } from "../../actors/engine/engine.ts";
+// with that key was given, so that a repeated one hears the same answer. A 503 is not kept for the key: the message that
+// was refused keeps its stored refusal, and the key is forgotten, so that the repeated request is a new message. A 503
+// whose effect is not known (the database did not answer) keeps its key, or the effect could be had twice.
+import { type createEngine, OVERLOADED } from "../../actors/engine/engine.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Messages } from "../../actors/registry.ts";
 import { auditActor } from "../auth/gate.ts";
@@ -8,7 +10,7 @@ import type { Mint } from "../auth/mint.ts";
 import type { Place, ScopedPlace } from "../auth/place.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Fault } from "../contract/fault.ts";
-import { claimKey, findStood, type KeyUse } from "../db/idempotency.ts";
+import { claimKey, findStood, forgetKey, type KeyUse } from "../db/idempotency.ts";
 import type { Db } from "../db/pool.ts";
 import { parseIdempotencyKey } from "../http/idempotency-key.ts";
 import { type Ctx, isFault, type RouteDeps, type To, type Turn } from "../routes/deps.ts";
@@ -23,6 +25,8 @@ type TurnPorts = {
 type Turns = Pick<RouteDeps, "turn" | "send" | "act"> & {
   /** Where the object of this request stood, if its caller sent it before under its Idempotency-Key and was answered. */
   readonly stood: (c: Ctx, principal: Principal) => Promise<Place | ScopedPlace | null>;
+  /** Called when the request has its answer, before that is sent: forgets the key of a request that had no effect. */
+  readonly answered: (c: Ctx) => Promise<void>;
 };
 
 export function createTurns({ db, engine, mint, newId }: TurnPorts): Turns {
@@ -52,17 +56,27 @@ export function createTurns({ db, engine, mint, newId }: TurnPorts): Turns {
     if (header === undefined) return { id: new_msg_id, repeated: false };
     const key = parseIdempotencyKey(header);
     if (!key.ok) return key.fault;
-    const claimed = await claimKey(db, {
-      ...await useOf(c, c.get("principal"), key.value),
-      new_msg_id,
-      place: c.get("stands"),
-    });
-    return claimed.ok ? { id: claimed.msg_id, repeated: claimed.repeated } : claimed.fault;
+    const use = await useOf(c, c.get("principal"), key.value);
+    const claimed = await claimKey(db, { ...use, new_msg_id, place: c.get("stands") });
+    if (!claimed.ok) return claimed.fault;
+    c.set("keyed", { use, msg_id: claimed.msg_id, unavailable: false });
+    return { id: claimed.msg_id, repeated: claimed.repeated };
+  }
+
+  async function answered(c: Ctx): Promise<void> {
+    const keyed = c.get("keyed");
+    if (keyed?.unavailable === true && c.res.status === 503) await forgetKey(db, keyed.use, keyed.msg_id);
   }
 
   async function send<K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K], at?: Turn): Promise<Outcome> {
     const origin = { actor: auditActor(c.get("principal")), request_id: c.get("requestId") };
-    return await engine.send(to, message, at === undefined ? { origin } : { id: at.id, fresh: !at.repeated, origin });
+    if (at === undefined) return await engine.send(to, message, { origin });
+    const keyed = c.get("keyed");
+    // Unknown until it is answered: a message that throws may have had its effect.
+    if (keyed !== undefined) keyed.unavailable = false;
+    const outcome = await engine.send(to, message, { id: at.id, fresh: !at.repeated, origin });
+    if (keyed !== undefined) keyed.unavailable = isStoredUnavailability(outcome);
+    return outcome;
   }
 
   async function act<K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K]): Promise<Outcome> {
@@ -70,7 +84,12 @@ export function createTurns({ db, engine, mint, newId }: TurnPorts): Turns {
     return isFault(at) ? { ok: false, fault: at } : await send(c, to, message, at);
   }
 
-  return { turn, send, act, stood };
+  return { turn, send, act, stood, answered };
+}
+
+/** A message that a full queue turned away is not stored, and one with the same id may have been written before. */
+function isStoredUnavailability(outcome: Outcome): boolean {
+  return !outcome.ok && outcome.fault.kind === "unavailable" && outcome.fault !== OVERLOADED;
 }
 
 /** Keys of one owner that are bound to different tenants are different callers. */

@@ -71,6 +71,7 @@ export async function openTestPlane(options: PlaneOptions = {}): Promise<TestPla
     BERTH_APPROVE_PER_MINUTE: "1000000",
     BERTH_REGISTER_PER_MINUTE: "1000000",
     BERTH_LOGIN_PER_MINUTE: "1000000",
+    BERTH_LOGIN_ACCOUNT_PER_MINUTE: "1000000",
     ...options.env,
   };
   const plane = await openControlPlane({ config: readConfig(env), databaseUrl, resident, show: () => {} });

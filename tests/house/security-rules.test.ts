@@ -23,7 +23,7 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
     "security/statements",
   ],
   "S-10": ["`Authorization: Bearer` and nothing else", "auth/tokens"],
-  "S-11": ["revocation is immediate in every process", "tenancy/two-processes"],
+  "S-11": ["revocation is immediate in every process", "tenancy/two-processes", "security/revocation"],
   "S-12": ["what the key of a disabled node may still do", "compute/job"],
   "S-13": ["a node's key acts as that node", "api/node-rights", "api/agent-reports", "compute/job"],
   "S-14": [
@@ -68,7 +68,7 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
   "S-29": ["patterns do not try without bound", "security/patterns"],
   "S-30": ["signatures", "index-builder/signatures"],
   "S-31": ["no older document than the newest one seen", "index-builder/signatures"],
-  "S-32": ["TLS 1.2 or newer, verified", "security/tls", "security/database-tls"],
+  "S-32": ["TLS 1.2 or newer, verified", "security/tls", "security/tls-renewal", "security/database-tls"],
   "S-33": ["no origin is let in", "security/answers"],
   "S-34": ["headers of every answer", "security/answers", "http/docs-page"],
   "S-35": ["whose address a request has", "pure/client-address", "http/shell"],
@@ -95,9 +95,11 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
     "security/fetches-by-import",
   ],
   "S-48": ["a limit binds its subject, whatever it creates", "tenancy/limits", "compute/tenant-quota"],
+  "S-49": ["no caller makes rows or bytes without bound", "security/growth"],
+  "S-50": ["a slow or greedy source takes only its share", "security/edge-shares"],
 };
 
-const ALL = Array.from({ length: 48 }, (_, index) => `S-${String(index + 1).padStart(2, "0")}`);
+const ALL = Array.from({ length: 50 }, (_, index) => `S-${String(index + 1).padStart(2, "0")}`);
 /** The ids that stand at the beginning of a title, be it a test's or a description's. */
 const TITLE = /\(\s*["'`]((?:S-\d\d(?:, )?)+): /g;
 

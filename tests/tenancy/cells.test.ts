@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { session, type SessionMessage, type SessionState } from "../../actors/session/transition.ts";
 import { BEYOND_CALLER, user } from "../../actors/user/transition.ts";
 import type { UserState } from "../../actors/user/state.ts";
-import { REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
+import { REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S, SESSION_LIFETIME_S_DEFAULT } from "../../src/contract/limits.ts";
 
 const START = new Date("2026-01-01T00:00:00.000Z");
 const after_ms = (ms: number) => new Date(START.getTime() + ms);
@@ -27,6 +27,7 @@ function outcome(message: SessionMessage, at_ms: number): number | string {
   return out.next === null ? "ended" : out.next.generation;
 }
 
+const lifetime_s = SESSION_LIFETIME_S_DEFAULT;
 const repeat_ms = REFRESH_REPEAT_S * 1_000;
 const life_ms = REFRESH_TOKEN_TTL_S * 1_000;
 
@@ -42,11 +43,11 @@ test.each([
   // As after a restore from a backup: a token that this database has not issued.
   [6, 0, "ended"],
 ])("a refresh with generation %i of 5 after %i ms: %j", (generation, at_ms, expected) => {
-  expect(outcome({ type: "refresh", generation }, at_ms)).toBe(expected);
+  expect(outcome({ type: "refresh", generation, lifetime_s }, at_ms)).toBe(expected);
 });
 
 test("a refresh moves the expiry on, and the deadline with it", () => {
-  const out = session.step(SESSION, { type: "refresh", generation: 5 }, after_ms(1_000));
+  const out = session.step(SESSION, { type: "refresh", generation: 5, lifetime_s }, after_ms(1_000));
   if (out.out !== "go" || out.next === null) throw new Error("the session was not refreshed");
   expect(out.next.expires_at).toEqual(after_ms(1_000 + life_ms));
   expect(session.deadline(out.next)).toEqual(out.next.expires_at);

@@ -1,0 +1,67 @@
+// Who may send a body, and how slowly. The credential is checked from the headers, before the body is read: bodies of
+// known callers have a budget of their own, which no stranger can use up, and bodies of strangers a smaller one and less
+// time. Within each budget a source (a caller, or an address) has a share. Reliability rule S-50.
+import type { Credential, Credentials } from "../auth/credential.ts";
+import { shareOf } from "../auth/caller.ts";
+import {
+  BODIES_KNOWN_BYTES,
+  BODIES_KNOWN_EACH_BYTES,
+  BODIES_STRANGER_BYTES,
+  BODIES_STRANGER_EACH_BYTES,
+  BODY_BYTES_MAX,
+  BODY_READ_MS,
+  BODY_READ_STRANGER_MS,
+  BODY_WEIGHT_MIN_BYTES,
+} from "../contract/limits.ts";
+import { addressBucket } from "../pure/client-address.ts";
+import { createShares } from "./shares.ts";
+
+export type BodyAsk = {
+  /** The caller's address behind trusted proxies. */
+  readonly address: string;
+  readonly authorization: string | undefined;
+  /** Content-Length, or null for a body of unknown length. */
+  readonly length: number | null;
+  /** Called when the place is given to somebody else; it is released already. */
+  readonly evict: () => void;
+};
+
+export type Admitted = {
+  /** What the headers prove; undefined when that is not known, because nothing was sent or the check failed. */
+  readonly checked: Checked | undefined;
+  /** How long the body may take. */
+  readonly read_ms: number;
+  readonly release: () => void;
+};
+
+/** `at_ms`: when it was checked, by performance.now(). */
+export type Checked = { readonly credential: Credential | null; readonly at_ms: number };
+
+export type BodyAdmission = (ask: BodyAsk) => Promise<Admitted | null>;
+
+/** Creates the admission of one process. It answers null when the source has its share. */
+export function createBodyAdmission({ credentials }: { readonly credentials: Credentials }): BodyAdmission {
+  const known = createShares({ total_max: BODIES_KNOWN_BYTES, each_max: BODIES_KNOWN_EACH_BYTES });
+  const strangers = createShares({ total_max: BODIES_STRANGER_BYTES, each_max: BODIES_STRANGER_EACH_BYTES });
+
+  async function check(authorization: string | undefined): Promise<Checked | undefined> {
+    if (authorization === undefined) return undefined;
+    try {
+      return { credential: await credentials(authorization), at_ms: performance.now() };
+    } catch {
+      return undefined; // The gate asks again and answers what is wrong.
+    }
+  }
+
+  return async ({ address, authorization, length, evict }) => {
+    const checked = await check(authorization);
+    const principal = checked?.credential?.principal;
+    const is_known = principal?.kind === "user";
+    const weight = BODY_WEIGHT_MIN_BYTES + Math.min(length ?? BODY_BYTES_MAX, BODY_BYTES_MAX);
+    const slot = is_known
+      ? known.take(shareOf(principal).id, weight, evict)
+      : strangers.take(addressBucket(address), weight, evict);
+    if (slot === null) return null;
+    return { checked, read_ms: is_known ? BODY_READ_MS : BODY_READ_STRANGER_MS, release: slot.release };
+  };
+}

@@ -1,0 +1,117 @@
+// Bodies of requests that node:http received. Nothing of a body is read before it has a place among the others
+// (body-admission.ts), and one that is too large, too late or gone never reaches a handler.
+import { Buffer } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { BODY_BYTES_MAX } from "../contract/limits.ts";
+import { clientAddress } from "../pure/client-address.ts";
+import type { Cidr } from "../pure/ip-address.ts";
+import type { BodyAdmission, Checked } from "./body-admission.ts";
+
+/** What all bodies of a server share. */
+export type Bodies = {
+  readonly admitBody: BodyAdmission | undefined;
+  readonly trusted: readonly Cidr[];
+  /** Bytes of unfinished bodies together; beyond it new bytes are refused. */
+  readonly held_bytes_max: number;
+  heldBytes: number;
+};
+
+/** `isAsking`: the sender waits for a word before it sends the body. `left`: whether it has gone. */
+type Sending = {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly isAsking?: boolean;
+  readonly left: () => boolean;
+};
+
+/** A body above the cap is read and dropped up to here, so that its sender gets to read the 413. */
+const DROPPED_BYTES_MAX = 16 * BODY_BYTES_MAX;
+
+function tooLong(req: IncomingMessage): boolean {
+  return Number(req.headers["content-length"] ?? 0) > BODY_BYTES_MAX;
+}
+
+type Body = Uint8Array<ArrayBuffer> | "too large" | "too many" | "late" | "gone";
+type Admission = { readonly body: Body; readonly checked?: Checked | undefined };
+
+/** The body, read in its place among the others. Nothing of it is read before it has a place. */
+export async function admittedBody({ req, res, isAsking, left }: Sending, bodies: Bodies): Promise<Admission> {
+  const { "content-length": length, "transfer-encoding": coding } = req.headers;
+  if (length === undefined && coding === undefined) return { body: new Uint8Array(0) };
+  const { admitBody, trusted } = bodies;
+  // With Expect: 100-continue the sender waits for a word before it sends, and this is the word.
+  if (tooLong(req) && req.headers.expect !== undefined) return { body: "too large" };
+  if (admitBody === undefined || length === "0") {
+    if (isAsking) res.writeContinue();
+    return { body: await readBody(req, bodies, NEVER) };
+  }
+  const end = new AbortController();
+  const admitted = await admitBody({
+    address: clientAddress({
+      peer: req.socket.remoteAddress,
+      forwardedFor: lineOf(req, "x-forwarded-for"),
+      trusted,
+    }),
+    authorization: lineOf(req, "authorization"),
+    length: length === undefined ? null : Number(length),
+    evict: () => end.abort("too many"),
+  });
+  if (admitted === null) return { body: "too many" };
+  const late = setTimeout(() => end.abort("late"), admitted.read_ms);
+  try {
+    if (left()) return { body: "gone" };
+    if (isAsking) res.writeContinue();
+    return { body: await readBody(req, bodies, end.signal), checked: admitted.checked };
+  } finally {
+    clearTimeout(late);
+    admitted.release();
+  }
+}
+
+const NEVER = new AbortController().signal;
+
+/** All header lines of a name as one, as the handler's Request has them: two credentials are none. */
+function lineOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
+  const lines = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+  return lines.length === 0 ? undefined : lines.join(", ");
+}
+
+/**
+ * The whole body within the cap. Never holds more than the cap in memory, nor all bodies more than their cap.
+ * @param end aborted when it is read no further, with why
+ */
+function readBody(req: IncomingMessage, bodies: Bodies, end: AbortSignal): Promise<Body> {
+  return new Promise((resolve) => {
+    if (end.aborted) return resolve(end.reason);
+    const chunks: Buffer[] = [];
+    let held = 0;
+    let size = 0;
+    const letGo = () => {
+      chunks.length = 0;
+      bodies.heldBytes -= held;
+      held = 0;
+    };
+    const stop = () => settle(end.reason);
+    const settle = (body: Body) => {
+      letGo();
+      end.removeEventListener("abort", stop);
+      resolve(body);
+    };
+    if (end !== NEVER) end.addEventListener("abort", stop);
+    req.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > BODY_BYTES_MAX) {
+        letGo();
+        if (size > DROPPED_BYTES_MAX) settle("too large");
+      } else if (bodies.heldBytes + chunk.length > bodies.held_bytes_max) {
+        settle("too many");
+      } else {
+        held += chunk.length;
+        bodies.heldBytes += chunk.length;
+        chunks.push(chunk);
+      }
+    });
+    req.once("end", () => settle(size > BODY_BYTES_MAX ? "too large" : new Uint8Array(Buffer.concat(chunks, size))));
+    req.once("close", () => settle("gone"));
+  });
+}

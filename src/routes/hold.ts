@@ -1,0 +1,36 @@
+// Holding a request until something happens. Each caller, or address of strangers, holds at most its share. A held request
+// is checked again before it is answered (the gate does that for every request that was held): a key that was deleted
+// meanwhile is 401.
+import { type Fault, fault } from "../contract/fault.ts";
+import { goneSignal } from "../http/env.ts";
+import { shareOf } from "../auth/caller.ts";
+import { addressBucket } from "../pure/client-address.ts";
+import type { Ctx, Polls, RouteDeps } from "./deps.ts";
+
+const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try again", { retry_after_s: 5 });
+
+/** What was waited for; null when the time is over or the caller has left; a Fault when no more can wait. */
+export async function hold<V extends object>(
+  c: Ctx,
+  { holdShares }: RouteDeps,
+  wait: { readonly polls: Polls<V>; readonly key: string; readonly hold_ms: number },
+): Promise<{ readonly found: V | null } | Fault> {
+  const gone = goneSignal(c);
+  const end = new AbortController();
+  const leave = () => end.abort();
+  const principal = c.get("principal");
+  const slot = principal.kind === "user"
+    ? holdShares.known.take(shareOf(principal).id, 1, leave)
+    : holdShares.strangers.take(addressBucket(c.get("clientAddress")), 1, leave);
+  if (slot === null) return TOO_MANY_WAIT;
+  if (gone.aborted) leave();
+  gone.addEventListener("abort", leave);
+  c.set("held", true);
+  try {
+    const found = await wait.polls.wait(wait.key, wait.hold_ms, end.signal);
+    return found === "full" ? TOO_MANY_WAIT : { found };
+  } finally {
+    gone.removeEventListener("abort", leave);
+    slot.release();
+  }
+}

@@ -1,0 +1,77 @@
+// How often a known caller may ask. The buckets are this process's own: with several processes a caller has as many times
+// the rate, and no request costs a statement for it. The two rates are settings, read again in the background.
+import { getLogger } from "@logtape/logtape";
+import { type Caller, shareOf } from "../auth/caller.ts";
+import type { KnownPrincipal } from "../auth/principal.ts";
+import { type Fault, fault } from "../contract/fault.ts";
+import { RATES_READ_MS } from "../contract/limits.ts";
+
+/** Requests a minute, and how many of them may be other than GET and HEAD. A full bucket holds a minute's worth. */
+export type CallerRates = { readonly requests: number; readonly writes: number };
+
+export type CallerRateOptions = {
+  readonly read: () => Promise<CallerRates>;
+  readonly now_ms: () => number;
+};
+
+const logger = getLogger(["berth"]);
+const MINUTE_MS = 60_000;
+/** Buckets kept before those that are full again are dropped. */
+const BUCKETS_SWEPT = 10_000;
+
+export type CallerRate = (principal: KnownPrincipal, method: string) => Fault | null;
+
+/** Reads the rates once; afterwards no request waits for them. */
+export async function createCallerRate({ read, now_ms }: CallerRateOptions): Promise<CallerRate> {
+  /** When each bucket is full again; one that is not there is full. */
+  const full_at_ms = new Map<string, number>();
+  let rates = await read();
+  let read_at_ms = now_ms();
+  let sweep_at = BUCKETS_SWEPT;
+
+  function readAgain(now: number): void {
+    if (now - read_at_ms < RATES_READ_MS) return;
+    read_at_ms = now;
+    read().then((found) => rates = found).catch((error) => {
+      logger.warning("the rate limits were not read again", { error: String(error) });
+    });
+  }
+
+  /** Milliseconds until there is a token; 0: there is one. */
+  function missing_ms(bucket: string, per_minute: number, now: number): number {
+    return (full_at_ms.get(bucket) ?? now) + MINUTE_MS / per_minute - (now + MINUTE_MS);
+  }
+
+  function take(bucket: string, per_minute: number, now: number): void {
+    full_at_ms.set(bucket, Math.max(full_at_ms.get(bucket) ?? now, now) + MINUTE_MS / per_minute);
+  }
+
+  function sweep(now: number): void {
+    if (full_at_ms.size < sweep_at) return;
+    for (const [bucket, at] of full_at_ms) if (at <= now) full_at_ms.delete(bucket);
+    sweep_at = Math.max(BUCKETS_SWEPT, 2 * full_at_ms.size);
+  }
+
+  return (principal, method) => {
+    const now = now_ms();
+    readAgain(now);
+    const buckets = bucketsOf(shareOf(principal), method, rates);
+    const wait_ms = Math.max(...buckets.map(([bucket, per_minute]) => missing_ms(bucket, per_minute, now)));
+    if (wait_ms > 0) return tooMany(Math.max(1, Math.ceil(wait_ms / 1_000)));
+    for (const [bucket, per_minute] of buckets) take(bucket, per_minute, now);
+    sweep(now);
+    return null;
+  };
+}
+
+function bucketsOf({ id, shares }: Caller, method: string, rates: CallerRates): (readonly [string, number])[] {
+  const requests = [`requests ${id}`, rates.requests * shares] as const;
+  return method === "GET" || method === "HEAD" ? [requests] : [requests, [`writes ${id}`, rates.writes * shares]];
+}
+
+function tooMany(retry_after_s: number): Fault {
+  return fault("too_many_requests", `too many requests of this caller; try again in ${retry_after_s} s`, {
+    error_code: "TooManyRequests",
+    retry_after_s,
+  });
+}

@@ -1,0 +1,155 @@
+// What a credential may do ends in every process the moment its deletion is answered, for requests that are held as well:
+// three servers that share a database, with a thousand requests in flight. Reliability rule S-11.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Cloud, openCloud } from "../compute/cloud.ts";
+import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { type ServerProcess, startServer } from "../harness/server-process.ts";
+
+const SERVERS = 3;
+/** In flight at each server: those that ask again and again, and those that are held. */
+const ASKING = 234;
+const HELD = 100;
+const PASSWORD = "a long enough password";
+/** Seconds; long enough that the hold is not over before the deletion is. */
+const HOLD_S = 15;
+
+/** Arranges, and plays the node; the requests go to the servers. */
+let t: TestPlane;
+let cloud: Cloud;
+let servers: ServerProcess[];
+
+beforeAll(async () => {
+  t = await openTestPlane();
+  cloud = await openCloud({ t });
+  const env = { DATABASE_URL: t.databaseUrl, BERTH_ROOT_KEY: ROOT_KEY, BERTH_LOGIN_PER_MINUTE: "1000000" };
+  servers = await Promise.all(Array.from({ length: SERVERS }, () => startServer({ env })));
+}, 120_000);
+afterAll(async () => {
+  await Promise.all((servers ?? []).map((server) => server.kill()));
+  await t?.close();
+});
+
+type Sent = { readonly sent_ms: number; readonly ended_ms: number; readonly status: number; readonly text: string };
+
+async function send(url: string, key: string, { method = "GET", path, body }: Ask): Promise<Sent> {
+  const sent_ms = performance.now();
+  const response = await fetch(url + path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { "content-type": "application/json" }) },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { sent_ms, ended_ms: performance.now(), status: response.status, text };
+}
+
+type Ask = { readonly method?: string; readonly path: string; readonly body?: unknown };
+type Credential = {
+  readonly key: string;
+  /** Answered with what a stranger must not read. */
+  readonly ask: Ask;
+  readonly held: Ask;
+  /** Ends the credential, through one of the servers. */
+  readonly end: () => Promise<Response>;
+  /** Makes something happen that the held requests wait for. */
+  readonly wake: () => Promise<unknown>;
+};
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+const onServer = (method: string, path: string, key = ROOT_KEY) =>
+  fetch(servers[0]!.url + path, { method, headers: { authorization: `Bearer ${key}` } });
+
+/** An operation of the tenant that runs until the node completes its job. */
+async function runningOperation(): Promise<{ path: string; finish: () => Promise<unknown> }> {
+  const created = await cloud.create({}, { headers: { prefer: "respond-async" } });
+  expect(created.status).toBe(202);
+  return { path: `/v1/operations/${created.body.id}`, finish: () => cloud.node.does("provision") };
+}
+
+const credentials: Readonly<Record<string, () => Promise<Credential>>> = {
+  "an API key of a tenant that is deleted": async () => {
+    const path = `/v1/tenants/${cloud.tenant.tenant_id}/api-keys`;
+    const made = okOf(await t.call("POST", path, { body: { description: "d" } }));
+    const { path: operation, finish } = await runningOperation();
+    return {
+      key: made.secret,
+      ask: { path: "/v1/auth/whoami" },
+      held: { path: `${operation}?wait=${HOLD_S}` },
+      end: () => onServer("DELETE", `${path}/${made.id}`),
+      wake: finish,
+    };
+  },
+  "a session that is logged out": async () => {
+    const body = { username: `user-${crypto.randomUUID()}`, password: PASSWORD, tenant_id: cloud.tenant.tenant_id };
+    okOf(await t.call("POST", "/v1/system/users", { body }));
+    const { access_token } = okOf(
+      await t.call("POST", "/v1/auth/login", { key: null, body: { ...body, tenant_id: undefined } }),
+    );
+    const { path: operation, finish } = await runningOperation();
+    return {
+      key: access_token,
+      ask: { path: "/v1/auth/whoami" },
+      held: { path: `${operation}?wait=${HOLD_S}` },
+      end: () => onServer("POST", "/v1/auth/logout", access_token),
+      wake: finish,
+    };
+  },
+  "the key of a node that is gone": async () => {
+    const { server_uuid, api_key } = await t.approvedNode();
+    okOf(await t.call("POST", "/v1/agent/heartbeat", { key: api_key }));
+    return {
+      key: api_key,
+      ask: { path: "/v1/agent/config" },
+      held: { method: "POST", path: "/v1/agent/claim", body: { claimed_by: server_uuid, wait: HOLD_S } },
+      end: async () => {
+        // Each way to take a node's key tells its held claims as well; here they are to run out.
+        await t.db.query("update cn set bound_api_key_id = null where server_uuid = $1", [server_uuid]);
+        await t.db.query("delete from api_key where bound_to_cn = $1", [server_uuid]);
+        return new Response(null, { status: 204 });
+      },
+      wake: () => Promise.resolve(),
+    };
+  },
+};
+
+describe("S-11: a thousand requests in flight at three servers", () => {
+  test.each(Object.keys(credentials))(
+    "%s is good for none that is sent afterwards, and for none that is held",
+    async (of) => {
+      const { key, ask, held, end, wake } = await credentials[of]!();
+      const answers: Sent[] = [];
+      let over = false;
+      const asking = servers.flatMap(({ url }) =>
+        Array.from({ length: ASKING }, async () => {
+          while (!over) answers.push(await send(url, key, ask));
+        })
+      );
+      const holding = servers.flatMap(({ url }) => Array.from({ length: HELD }, () => send(url, key, held)));
+      await pause(3_000);
+      const ended = await end();
+      expect([200, 204]).toContain(ended.status);
+      const ended_ms = performance.now();
+      await pause(1_000);
+      over = true;
+      await Promise.all(asking);
+      await wake();
+      const heard = await Promise.all(holding);
+
+      expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
+      expect(answers.filter(({ sent_ms }) => sent_ms > ended_ms).length).toBeGreaterThan(0);
+      expect(answers.filter(({ sent_ms, status }) => sent_ms > ended_ms && status !== 401)).toEqual([]);
+      expect(heard.filter((each) => each.ended_ms < ended_ms)).toEqual([]);
+      expect(new Set(heard.map(({ status }) => status))).toEqual(new Set([401]));
+      for (const { text } of heard) expect(JSON.parse(text).error_code).toBe("Unauthenticated");
+    },
+    120_000,
+  );
+});
+
+test("S-11: a poll token that ends while its request is held is answered like one that never was", async () => {
+  const { server_uuid, poll_token } = await t.register();
+  const path = `/v1/agent/register/status?poll_token=${poll_token}`;
+  const held = t.call("GET", path, { key: null });
+  await pause(500);
+  expect((await t.call("DELETE", `/v1/cns/${server_uuid}`)).status).toBe(204);
+  expect((await held).status).toBe(404);
+}, 60_000);
