@@ -31,6 +31,8 @@ export type Admitted = {
   readonly checked: Checked | undefined;
   /** How long the body may take. */
   readonly read_ms: number;
+  /** So many bytes have come; false when the source has its share. */
+  readonly received: (bytes: number) => boolean;
   readonly release: () => void;
 };
 
@@ -57,11 +59,18 @@ export function createBodyAdmission({ credentials }: { readonly credentials: Cre
     const checked = await check(authorization);
     const principal = checked?.credential?.principal;
     const is_known = principal?.kind === "user";
-    const weight = BODY_WEIGHT_MIN_BYTES + Math.min(length ?? BODY_BYTES_MAX, BODY_BYTES_MAX);
+    // One that does not say how long it is counts as it comes.
+    const weightOf = (bytes: number) => BODY_WEIGHT_MIN_BYTES + Math.min(bytes, BODY_BYTES_MAX);
+    const weight = weightOf(length ?? 0);
     const slot = is_known
       ? known.take(shareOf(principal).id, weight, evict)
       : strangers.take(addressBucket(address), weight, evict);
     if (slot === null) return null;
-    return { checked, read_ms: is_known ? BODY_READ_MS : BODY_READ_STRANGER_MS, release: slot.release };
+    return {
+      checked,
+      read_ms: is_known ? BODY_READ_MS : BODY_READ_STRANGER_MS,
+      received: (bytes) => slot.grow(weightOf(bytes)),
+      release: slot.release,
+    };
   };
 }

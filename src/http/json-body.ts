@@ -66,7 +66,7 @@ async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
   c.set("checked", admitted.checked);
   const late = setTimeout(() => end.resolve("late"), admitted.read_ms);
   try {
-    return await Promise.race([readCapped(request), end.promise]);
+    return await Promise.race([readCapped(request, admitted.received), end.promise]);
   } finally {
     clearTimeout(late);
     admitted.release();
@@ -74,7 +74,10 @@ async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
 }
 
 /** Null when it is larger than the cap. Asking for `request.body` makes a stream of it, so a known length comes first. */
-async function readCapped(request: Request): Promise<Uint8Array | "none" | null> {
+async function readCapped(
+  request: Request,
+  received: (bytes: number) => boolean = () => true,
+): Promise<Uint8Array | "none" | "many" | null> {
   const declared = Number(request.headers.get("content-length") ?? NaN);
   if (declared > BODY_BYTES_MAX) return null;
   // The server holds a body to its declared length, so it can be taken in one piece.
@@ -88,6 +91,7 @@ async function readCapped(request: Request): Promise<Uint8Array | "none" | null>
   for await (const chunk of request.body) {
     size += chunk.length;
     if (size > BODY_BYTES_MAX) return null; // leaving the loop cancels the stream
+    if (!received(size)) return "many";
     chunks.push(chunk);
   }
   return joinedBytes(chunks);

@@ -43,7 +43,7 @@ export async function admittedBody({ req, res, isAsking, left }: Sending, bodies
   if (tooLong(req) && req.headers.expect !== undefined) return { body: "too large" };
   if (admitBody === undefined || length === "0") {
     if (isAsking) res.writeContinue();
-    return { body: await readBody(req, bodies, NEVER) };
+    return { body: await readBody(req, bodies) };
   }
   const end = new AbortController();
   const admitted = await admitBody({
@@ -61,14 +61,18 @@ export async function admittedBody({ req, res, isAsking, left }: Sending, bodies
   try {
     if (left()) return { body: "gone" };
     if (isAsking) res.writeContinue();
-    return { body: await readBody(req, bodies, end.signal), checked: admitted.checked };
+    return {
+      body: await readBody(req, bodies, { end: end.signal, received: admitted.received }),
+      checked: admitted.checked,
+    };
   } finally {
     clearTimeout(late);
     admitted.release();
   }
 }
 
-const NEVER = new AbortController().signal;
+/** `end`: aborted when it is read no further, with why. `received`: asked at each piece whether there is room for it. */
+type Place = { readonly end: AbortSignal; readonly received: (bytes: number) => boolean };
 
 /** All header lines of a name as one, as the handler's Request has them: two credentials are none. */
 function lineOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
@@ -76,13 +80,11 @@ function lineOf({ rawHeaders }: IncomingMessage, name: string): string | undefin
   return lines.length === 0 ? undefined : lines.join(", ");
 }
 
-/**
- * The whole body within the cap. Never holds more than the cap in memory, nor all bodies more than their cap.
- * @param end aborted when it is read no further, with why
- */
-function readBody(req: IncomingMessage, bodies: Bodies, end: AbortSignal): Promise<Body> {
+/** The whole body within the cap. Never holds more than the cap in memory, nor all bodies more than their cap. */
+function readBody(req: IncomingMessage, bodies: Bodies, place?: Place): Promise<Body> {
   return new Promise((resolve) => {
-    if (end.aborted) return resolve(end.reason);
+    const end = place?.end;
+    if (end?.aborted) return resolve(end.reason);
     const chunks: Buffer[] = [];
     let held = 0;
     let size = 0;
@@ -91,19 +93,19 @@ function readBody(req: IncomingMessage, bodies: Bodies, end: AbortSignal): Promi
       bodies.heldBytes -= held;
       held = 0;
     };
-    const stop = () => settle(end.reason);
+    const stop = () => settle(end?.reason);
     const settle = (body: Body) => {
       letGo();
-      end.removeEventListener("abort", stop);
+      end?.removeEventListener("abort", stop);
       resolve(body);
     };
-    if (end !== NEVER) end.addEventListener("abort", stop);
+    end?.addEventListener("abort", stop);
     req.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size > BODY_BYTES_MAX) {
         letGo();
         if (size > DROPPED_BYTES_MAX) settle("too large");
-      } else if (bodies.heldBytes + chunk.length > bodies.held_bytes_max) {
+      } else if (bodies.heldBytes + chunk.length > bodies.held_bytes_max || place?.received(size) === false) {
         settle("too many");
       } else {
         held += chunk.length;

@@ -2,7 +2,11 @@
 // many takes from itself. A source has at most `each_max`. When all is taken, a newcomer takes the oldest slot of the source
 // that has most, unless the newcomer's own source would then have more.
 
-export type Slot = { readonly release: () => void };
+export type Slot = {
+  /** Makes the slot this heavy, or answers false when the source has its share. */
+  readonly grow: (weight: number) => boolean;
+  readonly release: () => void;
+};
 
 export type Shares = {
   /**
@@ -12,7 +16,7 @@ export type Shares = {
   take(source: string, weight: number, evict: () => void): Slot | null;
 };
 
-type Held = { readonly weight: number; readonly evict: () => void };
+type Held = { weight: number; readonly evict: () => void };
 /** A set keeps the order in which slots were taken. */
 type Source = { weight: number; readonly slots: Set<Held> };
 
@@ -42,26 +46,43 @@ export function createShares({ total_max, each_max }: SharesOptions): Shares {
     return found;
   }
 
+  /** Makes room for so much more of a source; false when that is not to be had. */
+  function fit(name: string, more: number): boolean {
+    const wanted = (sources.get(name)?.weight ?? 0) + more;
+    if (wanted > each_max) return false;
+    const max = typeof total_max === "number" ? total_max : total_max();
+    while (total + more > max) {
+      const most = largest();
+      if (most === null || most[0] === name || most[1].weight < wanted) return false;
+      const [oldest] = most[1].slots;
+      if (oldest === undefined) return false;
+      drop(most[0], oldest);
+      oldest.evict();
+    }
+    return true;
+  }
+
   return {
     take(name, weight, evict) {
-      const wanted = (sources.get(name)?.weight ?? 0) + weight;
-      if (wanted > each_max) return null;
-      const max = typeof total_max === "number" ? total_max : total_max();
-      while (total + weight > max) {
-        const most = largest();
-        if (most === null || most[1].weight < wanted || most[0] === name) return null;
-        const [oldest] = most[1].slots;
-        if (oldest === undefined) return null;
-        drop(most[0], oldest);
-        oldest.evict();
-      }
-      const slot = { weight, evict };
+      if (!fit(name, weight)) return null;
+      const slot: Held = { weight, evict };
       const source = sources.get(name) ?? { weight: 0, slots: new Set() };
       sources.set(name, source);
       source.slots.add(slot);
       source.weight += weight;
       total += weight;
-      return { release: () => drop(name, slot) };
+      return {
+        grow(to) {
+          const more = to - slot.weight;
+          if (more <= 0) return true;
+          if (!source.slots.has(slot) || !fit(name, more)) return false;
+          slot.weight = to;
+          source.weight += more;
+          total += more;
+          return true;
+        },
+        release: () => drop(name, slot),
+      };
     },
   };
 }

@@ -53,7 +53,8 @@ export type TestPlane = {
 };
 
 export type PlaneOptions = {
-  readonly env?: Readonly<Record<string, string>>;
+  /** Beside the limits below; undefined takes one of them away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** A database that several control planes share; it is not dropped with this one. */
   readonly databaseUrl?: string;
   /** False: nothing runs in the background. */
@@ -72,6 +73,8 @@ export async function openTestPlane(options: PlaneOptions = {}): Promise<TestPla
     BERTH_REGISTER_PER_MINUTE: "1000000",
     BERTH_LOGIN_PER_MINUTE: "1000000",
     BERTH_LOGIN_ACCOUNT_PER_MINUTE: "1000000",
+    BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: "1000000000",
+    BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: "1000000000",
     ...options.env,
   };
   const plane = await openControlPlane({ config: readConfig(env), databaseUrl, resident, show: () => {} });

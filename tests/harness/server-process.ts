@@ -54,6 +54,9 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
     BERTH_SECRET_KEY: SECRET_KEY,
     BERTH_APPROVE_PER_MINUTE: "1000000",
     BERTH_REGISTER_PER_MINUTE: "1000000",
+    BERTH_LOGIN_ACCOUNT_PER_MINUTE: "1000000",
+    BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: "1000000000",
+    BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: "1000000000",
     ...options.env,
   };
   const { flags = ["-A", HEAP_FLAG], as_task = false } = options;

@@ -1,0 +1,101 @@
+// How often a known caller may ask: 429 with Retry-After, for each caller apart, and no caller gets more by making keys.
+// Document 4, section 8 and 0.1; reliability rule S-48.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTenant } from "../tenancy/tenant.ts";
+import { addUser } from "./user.ts";
+
+const REQUESTS = 100;
+const WRITES = 60;
+const NODES = 60;
+
+/** Arranges without a limit. */
+let t: TestPlane;
+/** The same database, limited. */
+let limited: TestPlane;
+beforeAll(async () => {
+  t = await openTestPlane();
+  limited = await openTestPlane({
+    databaseUrl: t.databaseUrl,
+    env: {
+      BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: String(REQUESTS),
+      BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: String(WRITES),
+    },
+  });
+});
+afterAll(async () => {
+  await limited.close();
+  await t.close();
+});
+
+const whoami = (key: string) => limited.call("GET", "/v1/auth/whoami", { key });
+
+async function statuses(times: number, ask: () => Promise<{ status: number }>): Promise<Record<number, number>> {
+  const all = await Promise.all(Array.from({ length: times }, ask));
+  return all.reduce<Record<number, number>>((sum, { status }) => ({ ...sum, [status]: (sum[status] ?? 0) + 1 }), {});
+}
+
+test("a caller who asks more often than its rate gets 429 and when to come again; others are not slowed", async () => {
+  const [greedy, other] = [await addUser(t.db, "greedy"), await addUser(t.db, "other")];
+  const heard = await statuses(3 * REQUESTS, () => whoami(greedy.key));
+  expect(heard[200]).toBeGreaterThanOrEqual(REQUESTS);
+  expect(heard[429]).toBeGreaterThan(REQUESTS);
+  const refused = await whoami(greedy.key);
+  expect([refused.status, refused.body.error_code]).toEqual([429, "TooManyRequests"]);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  expect((await whoami(other.key)).status).toBe(200);
+  expect((await limited.call("GET", "/v1/health", { key: null })).status).toBe(200);
+  // It waits as long as it was told.
+  await new Promise((passed) => setTimeout(passed, 1_000 * Number(refused.headers.get("retry-after")) + 100));
+  expect((await whoami(greedy.key)).status).toBe(200);
+});
+
+test("writes have a smaller rate than reads, and a write that is refused does nothing", async () => {
+  const tenant = await openTenant(t);
+  const path = `/v1/tenants/${tenant.tenant_id}/projects`;
+  const create = () => limited.call("POST", path, { key: tenant.key, body: { name: randomUUID() } });
+  const heard = await statuses(WRITES + 20, create);
+  expect(heard[201]).toBeGreaterThanOrEqual(WRITES);
+  expect(heard[429]).toBeGreaterThan(0);
+  const made = okOf(await t.call("GET", path));
+  expect((Array.isArray(made) ? made : made.items).length).toBe(heard[201]! + 1);
+  expect((await limited.call("GET", path, { key: tenant.key })).status).toBe(200);
+});
+
+test("keys of one tenant and of one user share a rate", async () => {
+  const tenant = await openTenant(t);
+  const keys = [tenant.key];
+  for (let n = 0; n < 4; n += 1) {
+    const path = `/v1/tenants/${tenant.tenant_id}/api-keys`;
+    keys.push(okOf(await t.call("POST", path, { body: { description: "more" } })).secret);
+  }
+  let n = 0;
+  const heard = await statuses(2 * REQUESTS, () => whoami(keys[n++ % keys.length]!));
+  expect(heard[200]).toBeLessThan(REQUESTS + 50);
+  for (const key of keys) expect((await whoami(key)).status).toBe(429);
+});
+
+test("nodes behind one address have a rate each", async () => {
+  const nodes = await Promise.all(Array.from({ length: NODES }, () => t.approvedNode()));
+  const heard = await Promise.all(nodes.flatMap(({ api_key: key, server_uuid }) => [
+    limited.call("POST", "/v1/agent/heartbeat", { key }),
+    limited.call("POST", "/v1/agent/claim", { key, body: { claimed_by: server_uuid } }),
+  ]));
+  expect(new Set(heard.map(({ status }) => status))).toEqual(new Set([200]));
+}, 60_000);
+
+test("the rates are settings, and a change reaches a running process", async () => {
+  const own = await openTestPlane({ env: { BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: undefined } });
+  try {
+    const user = await addUser(own.db, "user");
+    const path = "/v1/config/limits.caller_requests_per_minute";
+    expect((await own.call("PUT", path, { body: { value: 59 } })).status).toBe(400);
+    okOf(await own.call("PUT", path, { body: { value: 60 } }));
+    const ask = () => own.call("GET", "/v1/auth/whoami", { key: user.key });
+    await expect.poll(async () => (await statuses(100, ask))[429] ?? 0, { timeout: 20_000, interval: 500 })
+      .toBeGreaterThan(0);
+  } finally {
+    await own.close();
+  }
+}, 60_000);

@@ -1,0 +1,131 @@
+// A 503 is not kept for an Idempotency-Key: the same request is tried again, and succeeds once it can. What may have had its
+// effect before it was answered 503 is not done twice. Document 4, Fixed here, Idempotency-Key.
+import { randomUUID } from "node:crypto";
+import { afterEach, describe, expect, test } from "vitest";
+import { freshDatabase } from "../harness/database.ts";
+import { LENGTH_BYTES, TYPE } from "../harness/commit-cutter.ts";
+import { openProxy } from "../harness/network-proxy.ts";
+import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTenant } from "../tenancy/tenant.ts";
+import { addNode, GIB, openCloud } from "./cloud.ts";
+
+/** More than the node of the cloud has. */
+const LARGE = { memory_bytes: 100 * GIB, cpu: 4 };
+
+const ROOMY = { ram_total_mb: 256 * 1_024, numa_nodes: [{ node_id: 0, cores: 8, ram_mb: 256 * 1_024 }] };
+
+let closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.reverse()) await close();
+  closing = [];
+});
+
+async function openPlane(env: Record<string, string> = {}, databaseUrl?: string): Promise<TestPlane> {
+  const t = await openTestPlane({ env, databaseUrl });
+  closing.push(t.close);
+  return t;
+}
+
+const rowsOf = async (t: TestPlane, table: string, name: string) =>
+  (await t.db.query<{ n: number }>(`select count(*)::int as n from ${table} where name = $1`, [name])).rows[0]!.n;
+
+describe("a create that no node could take", () => {
+  test("succeeds with the same Idempotency-Key once there is room, and only once", async () => {
+    const t = await openPlane();
+    const cloud = await openCloud({ t });
+    const name = randomUUID();
+    const given = { headers: { "idempotency-key": randomUUID() } };
+    const create = () => cloud.create({ ...LARGE, name }, given);
+    const [first, again] = [await create(), await create()];
+    expect([first.status, again.status]).toEqual([503, 503]);
+    expect(await rowsOf(t, "instance", name)).toBe(0);
+    const roomy = await addNode(t, ROOMY);
+    const made = await roomy.done(create(), "provision");
+    expect(made.name).toBe(name);
+    // From now on it is the stored answer.
+    expect(okOf(await create()).id).toBe(made.id);
+    expect(await rowsOf(t, "instance", name)).toBe(1);
+    const other = await cloud.create({ ...LARGE, name: randomUUID() }, given);
+    expect(other.status).toBe(422);
+  }, 60_000);
+
+  test("is decided once for requests of one key that come together", async () => {
+    const t = await openPlane();
+    const cloud = await openCloud({ t });
+    const [name, headers] = [randomUUID(), { "idempotency-key": randomUUID(), prefer: "respond-async" }];
+    const create = () => cloud.create({ ...LARGE, name }, { headers });
+    const refused = await Promise.all(Array.from({ length: 10 }, create));
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
+    await addNode(t, ROOMY);
+    const made = await Promise.all(Array.from({ length: 10 }, create));
+    expect(new Set(made.map(({ status }) => status))).toEqual(new Set([202]));
+    expect(new Set(made.map(({ body }) => body.id)).size).toBe(1);
+    expect(await rowsOf(t, "instance", name)).toBe(1);
+  }, 60_000);
+
+  test("and other refusals are kept: a 409 is heard again when its reason is gone", async () => {
+    const t = await openPlane();
+    const tenant = await openTenant(t);
+    const path = `/v1/tenants/${tenant.tenant_id}/projects`;
+    const [name, headers] = [randomUUID(), { "idempotency-key": randomUUID() }];
+    const { id } = okOf(await t.call("POST", path, { body: { name } }));
+    const refused = await t.call("POST", path, { body: { name }, headers });
+    expect(refused.status).toBe(409);
+    expect((await t.call("DELETE", `${path}/${id}`)).status).toBe(204);
+    expect((await t.call("POST", path, { body: { name }, headers })).status).toBe(409);
+  });
+});
+
+test(
+  "a request whose commit is done and whose answer is lost is 503, and has one effect when it is repeated",
+  async () => {
+    const database = await freshDatabase();
+    const t = await openPlane({}, database.url);
+    const cutter = createAnswerCutter();
+    const url = new URL(database.url);
+    const network = await openProxy({ target_port: Number(url.port), watch: cutter.watch });
+    url.port = String(network.port);
+    const far = await openPlane({}, url.href);
+    closing.unshift(() => network.close(), () => database.drop());
+    const tenant = await openTenant(t);
+    const path = `/v1/tenants/${tenant.tenant_id}/projects`;
+    const [name, headers] = [randomUUID(), { "idempotency-key": randomUUID() }];
+    const create = () => far.call("POST", path, { body: { name }, headers });
+    cutter.isArmed = true;
+    const first = await create();
+    cutter.isArmed = false;
+    expect(first.status).toBe(503);
+    expect(cutter.cut).toBeGreaterThan(0);
+    expect(await rowsOf(t, "project", name)).toBe(1);
+    const again = await create();
+    expect(again).toMatchObject({ status: 201, body: { name } });
+    expect((await create()).body).toEqual(again.body);
+    expect(await rowsOf(t, "project", name)).toBe(1);
+  },
+  120_000,
+);
+
+/** Cuts each connection when the answer to a commit comes over it: the commit is done, and its sender never hears so. */
+function createAnswerCutter() {
+  const state = { isArmed: false, cut: 0, watch };
+  function watch() {
+    let waits = false;
+    return (direction: "to_server" | "to_client", bytes: Uint8Array) => {
+      if (direction === "to_server") {
+        waits ||= state.isArmed && isCommit(bytes);
+        return { pass: bytes };
+      }
+      if (!waits) return { pass: bytes };
+      state.cut += 1;
+      return { pass: new Uint8Array(0), cut: true };
+    };
+  }
+  return state;
+}
+
+/** A Parse or Query frame with the call of the engine's store; the driver sends each statement in one piece. */
+function isCommit(bytes: Uint8Array): boolean {
+  const text = new TextDecoder("latin1").decode(bytes);
+  const starts = [TYPE.parse, TYPE.query].some((type) => bytes[0] === type);
+  return starts && text.slice(1 + LENGTH_BYTES).includes("commit_units_1");
+}

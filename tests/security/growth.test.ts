@@ -1,0 +1,212 @@
+// No caller makes rows or bytes without bound: two thousand of each request that is refused or repeated, and then every table
+// of the database is measured. The rates of known callers are what bounds the rest. Reliability rule S-49.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SESSIONS_PER_USER_MAX } from "../../src/contract/limits.ts";
+import { addUser } from "../api/user.ts";
+import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
+
+const TIMES = 2_000;
+const AT_ONCE = 20;
+/** What one flood may leave behind, in all tables together: a few counters, buckets and audit events. */
+const ROWS_MAX = 40;
+const BYTES_MAX = 40_000;
+/** Writes a minute of one caller where the rate is what bounds them, and the minutes that a slow machine may take. */
+const WRITES = 60;
+const MINUTES_MAX = 3;
+/** Rows of one refused write: its reply, and its Idempotency-Key. */
+const ROWS_OF_A_WRITE = 2;
+
+let t: TestPlane;
+let tenant: TestTenant;
+let stranger: string;
+let addresses = 0;
+
+beforeAll(async () => {
+  // Accounts are limited as by default.
+  t = await openTestPlane({ env: { BERTH_LOGIN_ACCOUNT_PER_MINUTE: "10" } });
+  tenant = await openTenant(t);
+  stranger = (await addUser(t.db, "stranger")).key;
+  okOf(await t.call("POST", "/v1/system/users", { body: { username: "user", password: PASSWORD } }));
+});
+afterAll(() => t.close());
+
+const PASSWORD = "a long enough password";
+
+type Size = Readonly<Record<string, { readonly rows: number; readonly bytes: number }>>;
+
+/** Rows of each table, partitions with their parent, and the bytes that they hold. */
+async function measure(): Promise<Size> {
+  const { rows: tables } = await t.db.query<{ name: string }>(
+    `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = 'public' and c.relkind in ('r', 'p') and not c.relispartition order by 1`,
+  );
+  const sizes: Record<string, { rows: number; bytes: number }> = {};
+  for (const { name } of tables) {
+    const { rows } = await t.db.query<{ rows: number; bytes: number }>(
+      `select count(*)::int as rows, coalesce(sum(pg_column_size(x.*)), 0)::float8 as bytes from "${name}" x`,
+    );
+    sizes[name] = rows[0]!;
+  }
+  return sizes;
+}
+
+/** What grew, and the sums of rows and bytes that did. */
+async function growthOf(flood: () => Promise<unknown>) {
+  const before = await measure();
+  await flood();
+  // What was answered is chained a moment later.
+  await t.plane.pass();
+  const after = await measure();
+  const grown = Object.entries(after).map(([name, { rows, bytes }]) => ({
+    name,
+    rows: rows - (before[name]?.rows ?? 0),
+    bytes: bytes - (before[name]?.bytes ?? 0),
+  })).filter(({ rows, bytes }) => rows > 0 || bytes > 0);
+  const sum = (of: "rows" | "bytes") => grown.reduce((all, each) => all + Math.max(0, each[of]), 0);
+  return { grown, rows: sum("rows"), bytes: sum("bytes") };
+}
+
+async function flood(times: number, ask: (n: number) => Promise<Answer>): Promise<number[]> {
+  const statuses: number[] = [];
+  let next = 0;
+  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+    while (next < times) statuses.push((await ask(next++)).status);
+  }));
+  return statuses;
+}
+
+const anyAddress = () => `198.${18 + (++addresses >> 16)}.${(addresses >> 8) & 255}.${addresses & 255}`;
+const counted = (statuses: number[]) => [...new Set(statuses)].sort();
+const keyed = (key = randomUUID()): CallOptions => ({ headers: { "idempotency-key": key } });
+
+/** Each: the request, and the statuses that it may hear. */
+const FLOODS: Readonly<Record<string, { readonly ask: (n: number) => Promise<Answer>; readonly statuses: number[] }>> =
+  {
+    "reads that a key has no right to": {
+      ask: () => t.call("GET", "/v1/silos", { key: stranger }),
+      statuses: [403],
+    },
+    "reads of objects that are foreign or absent": {
+      ask: (n) => t.call("GET", `/v1/tenants/${n % 2 ? tenant.tenant_id : randomUUID()}/projects`, { key: stranger }),
+      statuses: [404],
+    },
+    "writes that a key has no right to, each with an Idempotency-Key of its own": {
+      ask: () => t.call("POST", "/v1/silos", { key: stranger, body: { name: randomUUID() }, ...keyed() }),
+      statuses: [403],
+    },
+    "requests with a key that nobody has": {
+      ask: () => t.call("GET", "/v1/silos", { key: `opsk_${"A".repeat(12)}_${randomUUID().replaceAll("-", "")}` }),
+      statuses: [401],
+    },
+    "failed logins at one account, each from another address": {
+      ask: () =>
+        t.call("POST", "/v1/auth/login", {
+          key: null,
+          body: { username: "user", password: "wrong" },
+          // Each address has a bucket, which is dropped when it is full again: a crowd of addresses is measured by it.
+          address: `198.51.100.${1 + (addresses++ % 20)}`,
+        }),
+      statuses: [401, 429],
+    },
+    "bodies that break a rule": {
+      ask: (n) => t.call("POST", "/v1/silos", { body: n % 2 ? { name: n } : { unknown: n }, ...keyed() }),
+      statuses: [400],
+    },
+    "refreshes with a token that is none": {
+      ask: () => t.call("POST", "/v1/auth/refresh", { key: null, body: { refresh_token: randomUUID() } }),
+      statuses: [401],
+    },
+    "polls with a token that is none": {
+      ask: () => t.call("GET", `/v1/agent/register/status?poll_token=${randomUUID()}`, { key: null }),
+      statuses: [404],
+    },
+  };
+
+describe("S-49: two thousand requests that are refused leave a bounded rest", () => {
+  test.each(Object.keys(FLOODS))("%s", async (name) => {
+    const { ask, statuses } = FLOODS[name]!;
+    const { grown, rows, bytes } = await growthOf(async () => {
+      expect(counted(await flood(TIMES, ask))).toEqual(statuses);
+    });
+    expect(rows, JSON.stringify(grown)).toBeLessThan(ROWS_MAX);
+    expect(bytes, JSON.stringify(grown)).toBeLessThan(BYTES_MAX);
+  }, 180_000);
+});
+
+test("S-49: two thousand repetitions of one request leave what the first one did", async () => {
+  const given = keyed();
+  const path = `/v1/tenants/${tenant.tenant_id}/projects`;
+  const body = { name: randomUUID() };
+  const create = () => t.call("POST", path, { body, ...given });
+  await create();
+  const { grown, rows } = await growthOf(async () => {
+    expect(counted(await flood(TIMES, create))).toEqual([201]);
+  });
+  expect(rows, JSON.stringify(grown)).toBeLessThan(ROWS_MAX);
+}, 120_000);
+
+test("S-49: logins leave no more sessions than a user may have", async () => {
+  const login = () => t.call("POST", "/v1/auth/login", { key: null, body: { username: "user", password: PASSWORD } });
+  await t.advance(60);
+  for (let n = 0; n < SESSIONS_PER_USER_MAX + 3; n += 1) expect((await login()).status).toBe(200);
+  const { rows } = await t.db.query<{ n: number }>("select count(*)::int as n from session");
+  expect(rows[0]!.n).toBe(SESSIONS_PER_USER_MAX);
+}, 120_000);
+
+test("S-49: denials are counted: the first at once, the others as one sum, and none is lost", async () => {
+  const { key, id } = await addUser(t.db, "denied");
+  const denials = async () =>
+    (await t.call("GET", "/v1/audit/events?limit=1000")).body.events.filter(
+      (event: { decision: string; actor: { user_id?: string } }) =>
+        event.decision === "deny" && event.actor.user_id === id,
+    );
+  const denied = () => t.call("GET", "/v1/silos", { key });
+  expect((await denied()).status).toBe(403);
+  await expect.poll(async () => (await denials()).length, { timeout: 30_000 }).toBe(1);
+  expect(counted(await flood(199, denied))).toEqual([403]);
+  expect((await denials()).length).toBe(1);
+  await t.advance(61);
+  // The next one closes the window; without it, upkeep does.
+  expect((await denied()).status).toBe(403);
+  await expect.poll(async () => (await denials()).length, { timeout: 30_000 }).toBe(2);
+  const [first, sum] = await denials();
+  expect(first.payload).toEqual({});
+  expect(sum.payload).toEqual({ denials: 200, since: expect.any(String), until: expect.any(String) });
+  expect((await t.call("GET", "/v1/audit/verify")).body.outcome).toHaveProperty("Ok");
+}, 120_000);
+
+describe("S-49: where each request leaves something, the rate of its caller bounds it", () => {
+  let limited: TestPlane;
+  let caller: TestTenant;
+  beforeAll(async () => {
+    limited = await openTestPlane({
+      databaseUrl: t.databaseUrl,
+      env: { BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: String(WRITES) },
+    });
+    caller = await openTenant(t);
+  });
+  afterAll(() => limited.close());
+
+  test("refused commands, each with an Idempotency-Key of its own and with another key of the tenant", async () => {
+    const path = `/v1/tenants/${caller.tenant_id}/projects`;
+    const [name, more] = [
+      randomUUID(),
+      okOf(
+        await t.call("POST", `/v1/tenants/${caller.tenant_id}/api-keys`, {
+          body: { description: "another" },
+        }),
+      ),
+    ];
+    okOf(await t.call("POST", path, { body: { name } }));
+    const { grown, rows } = await growthOf(async () => {
+      const statuses = await flood(
+        TIMES,
+        (n) => limited.call("POST", path, { key: n % 2 ? caller.key : more.secret, body: { name }, ...keyed() }),
+      );
+      expect(counted(statuses)).toEqual([409, 429]);
+    });
+    expect(rows, JSON.stringify(grown)).toBeLessThan(ROWS_OF_A_WRITE * WRITES * MINUTES_MAX + ROWS_MAX);
+  }, 120_000);
+});
