@@ -25,11 +25,12 @@ const WORDS = {
   404: "There is no such object, or it is not for the caller to see",
   409: "A state or a uniqueness rule forbids it; the message says which",
   412: "If-Match: it was changed since it was read",
+  408: "The body did not come in time: 30 s for a caller with a good credential, 10 s for others",
   413: "The body is too large",
   414: "The URI is too long",
   415: "The body is not sent as application/json",
   422: "The Idempotency-Key was used for a request with another body",
-  429: "Too many attempts; Retry-After says how long to wait",
+  429: "Too many attempts, or more requests than one caller may send; Retry-After says how long to wait",
   500: "A fault of the server; its log has the request id",
   502: "The node did not do it; the message has its reason",
   503: "Not now: the server is busy or its database does not answer, or no node can take what is asked for",
@@ -37,10 +38,10 @@ const WORDS = {
 
 export type RefusalStatus = keyof typeof WORDS;
 
-/** Of every route: the shell, the gate, and what can go wrong behind them. */
-const OF_ALL: readonly RefusalStatus[] = [400, 401, 414, 500, 503];
+/** Of every route: the shell, the gate with its rate for known callers, and what can go wrong behind them. */
+const OF_ALL: readonly RefusalStatus[] = [400, 401, 414, 429, 500, 503];
 /** Of every route that a body can be sent to and that writes. */
-const OF_WRITES: readonly RefusalStatus[] = [409, 413, 422];
+const OF_WRITES: readonly RefusalStatus[] = [408, 409, 413, 422];
 const RETRY_AFTER: Json = { "Retry-After": { description: "Whole seconds to wait", schema: { type: "integer" } } };
 const HEADERS: Readonly<Partial<Record<RefusalStatus, Json>>> = {
   401: { "WWW-Authenticate": { description: "Bearer", schema: { type: "string" } } },

@@ -21,6 +21,8 @@ export function createAudit(db: Db, newId: () => string): RouteDeps["audit"] {
         ...byCaller(c),
         action: "cn_approve",
         resource: null,
+        // Each guess shows: over the whole site there are APPROVE_FAILURES_PER_HOUR of them.
+        apart: prefix,
         outcome: { kind: "client_error", code: "NotFound", message: "Not Found" },
         payload: { code_prefix: prefix },
       }),

@@ -5,7 +5,13 @@ import { openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plan
 
 let t: TestPlane;
 beforeAll(async () => {
-  t = await openTestPlane();
+  // Nothing of the harness shadows a setting here.
+  t = await openTestPlane({
+    env: {
+      BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: undefined,
+      BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: undefined,
+    },
+  });
 });
 afterAll(() => t.close());
 

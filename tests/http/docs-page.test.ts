@@ -45,7 +45,7 @@ test("an operation shows its method, path, rights, parameters, body, answers and
       "Rights: CnApprove",
       "<code>wait</code>",
       "at most 20",
-      "<code>400 401 404 409 413 414 415 422 500 503</code>",
+      "<code>400 401 404 408 409 413 414 415 422 429 500 503</code>",
       '<a href="#schema-CnView">CnView</a>',
       "<code>NotFound</code>",
       "One of pending, approved, disabled, awaiting_setup, setting_up",

@@ -169,10 +169,10 @@ const refusals = (path: string, method: string) =>
   Object.keys(document.paths[path][method].responses).filter((status) => status >= "400").join(" ");
 
 test("each operation names every status of its refusals, by what its route says of itself", () => {
-  expect(refusals("/v1/cns", "get")).toBe("400 401 414 500 503");
-  expect(refusals("/v1/cns/{server_uuid}/approve", "post")).toBe("400 401 404 409 413 414 415 422 500 503");
-  expect(refusals("/v1/agent/capacity", "put")).toBe("400 401 413 414 415 500 503");
-  expect(refusals("/v1/both", "put")).toBe("400 401 403 409 412 413 414 415 422 500 502 503");
+  expect(refusals("/v1/cns", "get")).toBe("400 401 414 429 500 503");
+  expect(refusals("/v1/cns/{server_uuid}/approve", "post")).toBe("400 401 404 408 409 413 414 415 422 429 500 503");
+  expect(refusals("/v1/agent/capacity", "put")).toBe("400 401 408 413 414 415 429 500 503");
+  expect(refusals("/v1/both", "put")).toBe("400 401 403 408 409 412 413 414 415 422 429 500 502 503");
 });
 
 test("every refusal has the one body, and the error codes that stand under its status", () => {

@@ -77,7 +77,6 @@ async function flood(times: number, ask: (n: number) => Promise<Answer>): Promis
   return statuses;
 }
 
-const anyAddress = () => `198.${18 + (++addresses >> 16)}.${(addresses >> 8) & 255}.${addresses & 255}`;
 const counted = (statuses: number[]) => [...new Set(statuses)].sort();
 const keyed = (key = randomUUID()): CallOptions => ({ headers: { "idempotency-key": key } });
 
