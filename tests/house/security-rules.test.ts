@@ -22,7 +22,7 @@ const HELD: Readonly<Record<string, readonly [rule: string, ...files: string[]]>
     "api/key-delivery",
     "security/statements",
   ],
-  "S-10": ["`Authorization: Bearer` and nothing else", "auth/tokens"],
+  "S-10": ["`Authorization: Bearer` and nothing else", "auth/tokens", "security/edge-shares"],
   "S-11": ["revocation is immediate in every process", "tenancy/two-processes", "security/revocation"],
   "S-12": ["what the key of a disabled node may still do", "compute/job"],
   "S-13": ["a node's key acts as that node", "api/node-rights", "api/agent-reports", "compute/job"],

@@ -221,3 +221,22 @@ describe.each(["0", "1"])("S-50: behind a proxy, BERTH_BEHIND_PROXY=%s", (behind
     expect((await beat(server, agent.key)).answered).toBe(CALLS);
   }, 120_000);
 });
+
+test("S-10: two credentials are none, for a request with a body as well", async () => {
+  const server = await start();
+  const body = JSON.stringify({ description: "d" });
+  const good = `Authorization: Bearer ${ROOT_KEY}\r\n`;
+  const ask = async (credentials: string) => {
+    const client = connect({ host: "127.0.0.1", port: server.port });
+    sockets.push(client);
+    let text = "";
+    client.on("data", (part) => text += part);
+    client.write(
+      `POST /v1/auth/api-keys HTTP/1.1\r\nHost: berth\r\nConnection: close\r\n${credentials}` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await new Promise((closed) => client.once("close", closed));
+    return Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1]);
+  };
+  expect([await ask(good), await ask(good + good), await ask("")]).toEqual([201, 401, 401]);
+}, 60_000);

@@ -1,0 +1,60 @@
+// Shares of sources that are slow or many: reliability.md S-50, with the real server in tests/security/edge-shares.test.ts.
+import { expect, test } from "vitest";
+import { createShares } from "../../src/http/shares.ts";
+
+/** Takes slots of weight 1 and writes down which were taken away. */
+function shares(total_max: number, each_max: number) {
+  const evicted: string[] = [];
+  const all = createShares({ total_max, each_max });
+  let taken = 0;
+  const take = (source: string, weight = 1) => {
+    const name = `${source}${taken++}`;
+    return all.take(source, weight, () => evicted.push(name));
+  };
+  return { take, evicted };
+}
+
+test("a source has at most its share, and gets room back when it lets go", () => {
+  const { take, evicted } = shares(10, 2);
+  const first = take("a");
+  expect(take("a")).not.toBeNull();
+  expect(take("a")).toBeNull();
+  first!.release();
+  first!.release();
+  expect(take("a")).not.toBeNull();
+  expect(take("a")).toBeNull();
+  expect(evicted).toEqual([]);
+});
+
+test("when all is taken, a newcomer takes the oldest slot of the source that has most", () => {
+  const { take, evicted } = shares(4, 3);
+  for (const source of ["b", "a", "a", "a"]) take(source);
+  expect(take("c")).not.toBeNull();
+  expect(evicted).toEqual(["a1"]);
+  expect(take("d")).not.toBeNull();
+  expect(evicted).toEqual(["a1", "a2"]);
+});
+
+test("a source cannot grow at the cost of one that has as much or less", () => {
+  const { take, evicted } = shares(4, 3);
+  for (const source of ["a", "a", "b", "b"]) take(source);
+  expect(take("a")).toBeNull();
+  expect(take("b")).toBeNull();
+  expect(evicted).toEqual([]);
+});
+
+test("a slot that grows counts with what it has become", () => {
+  const { take, evicted } = shares(10, 6);
+  const large = take("a", 2)!;
+  expect(large.grow(6)).toBe(true);
+  expect(large.grow(7)).toBe(false);
+  expect(take("a")).toBeNull();
+  const other = take("b", 2)!;
+  expect(other.grow(4)).toBe(true);
+  // The total is full: a third takes the place of the largest.
+  expect(take("c", 3)).not.toBeNull();
+  expect(evicted).toEqual(["a0"]);
+  expect(large.grow(8)).toBe(false);
+  large.release();
+  expect(take("d", 3)).not.toBeNull();
+});
