@@ -1,5 +1,5 @@
 // Whose share of the server a request uses. A limit binds its subject (reliability.md S-48): more keys, sessions or users
-// give nobody a larger share, so the keys and users of one tenant share one, and each node has its own.
+// give no caller a larger share, so the keys and users of one tenant share one, and each node has its own.
 import type { KnownPrincipal } from "./principal.ts";
 
 export type Caller = {

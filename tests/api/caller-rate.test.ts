@@ -38,9 +38,9 @@ async function statuses(times: number, ask: () => Promise<{ status: number }>): 
 
 test("a caller who asks more often than its rate gets 429 and when to come again; others are not slowed", async () => {
   const [greedy, other] = [await addUser(t.db, "greedy"), await addUser(t.db, "other")];
-  const heard = await statuses(3 * REQUESTS, () => whoami(greedy.key));
-  expect(heard[200]).toBeGreaterThanOrEqual(REQUESTS);
-  expect(heard[429]).toBeGreaterThan(REQUESTS);
+  const answers = await statuses(3 * REQUESTS, () => whoami(greedy.key));
+  expect(answers[200]).toBeGreaterThanOrEqual(REQUESTS);
+  expect(answers[429]).toBeGreaterThan(REQUESTS);
   const refused = await whoami(greedy.key);
   expect([refused.status, refused.body.error_code]).toEqual([429, "TooManyRequests"]);
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
@@ -55,11 +55,11 @@ test("writes have a smaller rate than reads, and a write that is refused does no
   const tenant = await openTenant(t);
   const path = `/v1/tenants/${tenant.tenant_id}/projects`;
   const create = () => limited.call("POST", path, { key: tenant.key, body: { name: randomUUID() } });
-  const heard = await statuses(WRITES + 20, create);
-  expect(heard[201]).toBeGreaterThanOrEqual(WRITES);
-  expect(heard[429]).toBeGreaterThan(0);
+  const answers = await statuses(WRITES + 20, create);
+  expect(answers[201]).toBeGreaterThanOrEqual(WRITES);
+  expect(answers[429]).toBeGreaterThan(0);
   const made = okOf(await t.call("GET", path));
-  expect((Array.isArray(made) ? made : made.items).length).toBe(heard[201]! + 1);
+  expect((Array.isArray(made) ? made : made.items).length).toBe(answers[201]! + 1);
   expect((await limited.call("GET", path, { key: tenant.key })).status).toBe(200);
 });
 
@@ -71,18 +71,18 @@ test("keys of one tenant and of one user share a rate", async () => {
     keys.push(okOf(await t.call("POST", path, { body: { description: "more" } })).secret);
   }
   let n = 0;
-  const heard = await statuses(2 * REQUESTS, () => whoami(keys[n++ % keys.length]!));
-  expect(heard[200]).toBeLessThan(REQUESTS + 50);
+  const answers = await statuses(2 * REQUESTS, () => whoami(keys[n++ % keys.length]!));
+  expect(answers[200]).toBeLessThan(REQUESTS + 50);
   for (const key of keys) expect((await whoami(key)).status).toBe(429);
 });
 
 test("nodes behind one address have a rate each", async () => {
   const nodes = await Promise.all(Array.from({ length: NODES }, () => t.approvedNode()));
-  const heard = await Promise.all(nodes.flatMap(({ api_key: key, server_uuid }) => [
+  const answers = await Promise.all(nodes.flatMap(({ api_key: key, server_uuid }) => [
     limited.call("POST", "/v1/agent/heartbeat", { key }),
     limited.call("POST", "/v1/agent/claim", { key, body: { claimed_by: server_uuid } }),
   ]));
-  expect(new Set(heard.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
 }, 60_000);
 
 test("the rates are settings, and a change reaches a running process", async () => {

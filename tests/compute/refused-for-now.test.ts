@@ -63,7 +63,7 @@ describe("a create that no node could take", () => {
     expect(await rowsOf(t, "instance", name)).toBe(1);
   }, 60_000);
 
-  test("and other refusals are kept: a 409 is heard again when its reason is gone", async () => {
+  test("and other refusals are kept: a 409 is answered again when its reason is gone", async () => {
     const t = await openPlane();
     const tenant = await openTenant(t);
     const path = `/v1/tenants/${tenant.tenant_id}/projects`;
@@ -105,7 +105,7 @@ test(
   120_000,
 );
 
-/** Cuts each connection when the answer to a commit comes over it: the commit is done, and its sender never hears so. */
+/** Cuts each connection when the answer to a commit comes over it: the commit is done, and its sender does not learn that. */
 function createAnswerCutter() {
   const state = { isArmed: false, cut: 0, watch };
   function watch() {

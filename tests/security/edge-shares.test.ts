@@ -112,7 +112,7 @@ async function start(env: Record<string, string> = {}): Promise<ServerProcess> {
   return server;
 }
 
-/** Opens a connection from the address, sends the bytes and keeps it open; the end is nobody's matter. */
+/** Opens a connection from the address, sends the bytes and keeps it open. */
 async function hang(server: ServerProcess, address: string, bytes: string | Buffer): Promise<void> {
   const socket = connect({ host: "127.0.0.1", port: server.port, localAddress: address });
   sockets.push(socket);

@@ -95,7 +95,7 @@ const FLOODS: Readonly<Record<string, { readonly ask: (n: number) => Promise<Ans
       ask: () => t.call("POST", "/v1/silos", { key: stranger, body: { name: randomUUID() }, ...keyed() }),
       statuses: [403],
     },
-    "requests with a key that nobody has": {
+    "requests with an unknown key": {
       ask: () => t.call("GET", "/v1/silos", { key: `opsk_${"A".repeat(12)}_${randomUUID().replaceAll("-", "")}` }),
       statuses: [401],
     },
@@ -113,11 +113,11 @@ const FLOODS: Readonly<Record<string, { readonly ask: (n: number) => Promise<Ans
       ask: (n) => t.call("POST", "/v1/silos", { body: n % 2 ? { name: n } : { unknown: n }, ...keyed() }),
       statuses: [400],
     },
-    "refreshes with a token that is none": {
+    "refreshes with an unknown token": {
       ask: () => t.call("POST", "/v1/auth/refresh", { key: null, body: { refresh_token: randomUUID() } }),
       statuses: [401],
     },
-    "polls with a token that is none": {
+    "polls with an unknown token": {
       ask: () => t.call("GET", `/v1/agent/register/status?poll_token=${randomUUID()}`, { key: null }),
       statuses: [404],
     },

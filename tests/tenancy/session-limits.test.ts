@@ -47,7 +47,7 @@ const without = ({ request_id: _, ...rest }: Record<string, unknown>) => rest;
 const shape = ({ status, body }: Answer) => [status, JSON.stringify(without(body)).replace(/\d+ s/, "N s")];
 
 describe("failed logins of one account", () => {
-  test("are limited from all addresses and in all processes together, for a name that nobody has alike", async () => {
+  test("are limited from all addresses and in all processes together, known and unknown names alike", async () => {
     const user = await newUser();
     const tried: Record<string, unknown[]> = {};
     for (const name of [user.username, "an unknown name"]) {
