@@ -30,7 +30,7 @@ Below, each of ${NODES} simulated nodes prints its claim code until it is approv
   export OPSCTL_API_KEY=${laboratory.rootKey}
 
   dist/opsctl cn list
-  dist/opsctl cn approve XXX-XXX              # a code from below
+  dist/opsctl cn approve XXX-XXX --yes              # a code from below
   dist/opsctl cn show lab-node-1
   dist/opsctl cn label set lab-node-1 --role both
   dist/opsctl cn reservoir set lab-node-1 --percent 0.5

@@ -22,7 +22,7 @@ const NODE = `
 nodeagent run --endpoint "$OPSCTL_ENDPOINT" --state-dir agent --hostname rack1-n1 --re-register \\
   --error-retry-ms 100 --heartbeat-ms 500 --status-check-ms 500 --status-full-ms 1000 > agent.log 2>&1 &
 until [ -s agent/claim-code ]; do sleep 0.2; done
-opsctl cn approve "$(cat agent/claim-code)"
+opsctl cn approve --yes "$(cat agent/claim-code)"
 until opsctl cn doctor rack1-n1; do sleep 0.2; done
 opsctl silo create acme
 opsctl tenant create web --silo acme

@@ -59,7 +59,7 @@ test("cn: a node is listed, shown, approved by its code in any spelling, labelle
   const { server_uuid, claim_code } = await newNode();
   expect(await printed("cn list --state pending")).toContain(server_uuid);
   expect(await printed(`cn show ${server_uuid.slice(0, 8)}`)).toContain(claim_code!);
-  const approved = await printed(`cn approve ${claim_code!.replace("-", "").toLowerCase()}`);
+  const approved = await printed(`cn approve --yes ${claim_code!.replace("-", "").toLowerCase()}`);
   const { bound_api_key_id } = await json<CnView>(`cn show ${server_uuid}`);
   expect(approved).toBe(`Approved CN ${server_uuid}; bound api key id ${bound_api_key_id}\n`);
   expect(await printed(`cn label set ${server_uuid} --role edge`)).toBe(`Set CN ${server_uuid} role to edge\n`);
@@ -68,7 +68,7 @@ test("cn: a node is listed, shown, approved by its code in any spelling, labelle
   );
   const { items } = await json<{ items: CnView[] }>("cn list --state disabled");
   expect(items).toMatchObject([{ server_uuid, state: "disabled", role: "edge", bound_api_key_id }]);
-  expect(await printed("cn list")).toMatch(/^SERVER_UUID +HOSTNAME +STATE +ROLE +ADMIN_IP +REGISTERED_AT\n/);
+  expect(await printed("cn list")).toMatch(/^SERVER_UUID +HOSTNAME +STATE +ROLE +ADMIN_IP +REGISTERED_AT +CLAIMS\n/);
 });
 
 test("cn reservoir: a flag left out clears its field, and the answer shows what holds", async () => {
@@ -110,7 +110,7 @@ test("api-key: the secret is printed once, works within its scope, and stops wor
 
 test("operation: the join of an approved node is listed, shown and waited for", async () => {
   const { server_uuid, claim_code } = await newNode();
-  await printed(`cn approve ${claim_code}`);
+  await printed(`cn approve --yes ${claim_code}`);
   const operations = await json<OperationSummary[]>("operation list");
   const { id } = operations.find(({ references }) => references.some((each) => each.id === server_uuid))!;
   expect(await printed(`operation wait ${id} --timeout 10`)).toBe(`Operation ${id} succeeded\n`);

@@ -170,7 +170,9 @@ describe("a known machine", () => {
     expect(view.state).toBe(state);
     const sysinfo = { ...sysinfoOf(machine.macs, [1, 2, 3]), added: true };
     const after = okOf(await announce(t, machine, { hostname: "liar-1", sysinfo }));
-    expect(after).toEqual({ ...view, last_seen: after.last_seen });
+    // Claims are for operators, and not for booters.
+    const unclaimed = { claim_code: null, claim_code_expires_at: null, claims: [], identity_conflict: false };
+    expect(after).toEqual({ ...view, ...unclaimed, last_seen: after.last_seen });
     expect(Date.parse(after.last_seen) - Date.parse(view.last_seen ?? "1970-01-01")).toBeGreaterThanOrEqual(5_000);
     expect(await rowOf(t, machine)).toEqual({ ...row, version: Number(row?.version) + 1 });
   });

@@ -15,7 +15,7 @@ const KILLS = "60";
 const ROUND_KILLS = 60;
 /** Of those that the load asks for. */
 const COMMANDS = [
-  "cn register",
+  "enrolment-claim register",
   "cn approve",
   "cn set_role",
   "cn disable",
