@@ -12,7 +12,7 @@ export type Attempt = {
 
 /** What a client wants, and the transition that it is when it is done: of which kind of actor, and which event. */
 export type Wish = {
-  readonly kind: "cn" | "silo" | "tenant" | "project" | "vpc";
+  readonly kind: "cn" | "enrolment-claim" | "silo" | "tenant" | "project" | "vpc";
   readonly event: "register" | "approve" | "set_role" | "disable" | "create" | "update" | "delete";
   /** POST unless it says otherwise. */
   readonly method?: "PATCH" | "DELETE";

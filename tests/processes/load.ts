@@ -85,7 +85,7 @@ function nextWish(nodes: Nodes): Wish {
 
 export function registration(server_uuid: string): Wish {
   const body = { server_uuid, hostname: `node-${server_uuid.slice(0, 8)}`, sysinfo: { UUID: server_uuid } };
-  return { kind: "cn", event: "register", path: "/v1/agent/register", body };
+  return { kind: "enrolment-claim", event: "register", path: "/v1/agent/register", body };
 }
 
 export function approval(code: string): Wish {
