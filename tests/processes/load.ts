@@ -50,7 +50,7 @@ export function startLoad({ urls, clients = CLIENTS, tenancy = false }: LoadOpti
       operations.push(operation);
       if (operation.outcome === "acknowledged") acknowledged += 1;
       if (operation.outcome === "acknowledged") {
-        if (operation.kind === "cn") learn(nodes, operation);
+        if (operation.kind === "cn" || operation.kind === "enrolment-claim") learn(nodes, operation);
         else learnOfTenants(places, operation);
       }
       await new Promise((wake) => setTimeout(wake, Math.random() * PAUSE_MS_MAX));
