@@ -1,8 +1,8 @@
 // Builds the executables: `deno run -A cli/compile.ts [name...]` writes dist/NAME. They must never be stripped: strip
 // leaves a plain bun behind.
 import { spawn } from "node:child_process";
-import { mkdir } from "node:fs/promises";
-import { resolve } from "node:path";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import process from "node:process";
 import { guardEnvironment } from "./environment-guard.ts";
@@ -23,6 +23,21 @@ export function entryOf(name: (typeof NAMES)[number]): string {
  * name for a kind of machine, such as bun-linux-arm64; without it, this machine's.
  */
 export async function compile(entry: string, executable: string, target?: string): Promise<void> {
+  const whole = resolve(ROOT, executable);
+  await mkdir(dirname(whole), { recursive: true });
+  // Beside it, so that nobody ever starts an executable that is not whole, or has no guard yet.
+  const folder = await mkdtemp(join(dirname(whole), ".building-"));
+  try {
+    const draft = join(folder, basename(whole));
+    await build(entry, draft, target);
+    await guardEnvironment(draft);
+    await rename(draft, whole);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function build(entry: string, executable: string, target: string | undefined): Promise<void> {
   const args = [
     "-y",
     `bun@${BUN_VERSION}`,
@@ -54,7 +69,6 @@ export async function compile(entry: string, executable: string, target?: string
       else reject(new Error(`building ${executable} ended with ${signal ?? code}`));
     });
   });
-  await guardEnvironment(resolve(ROOT, executable));
 }
 
 if (import.meta.main) {

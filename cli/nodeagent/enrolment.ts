@@ -99,14 +99,6 @@ async function keyOf(agent: Agent, status: RegisterStatusView, server_uuid: stri
   );
 }
 
-/** A node that has its key tells what it is now, and goes on with its work whatever the answer. */
-export async function registerAgain(agent: Agent, { api_key }: Credentials): Promise<void> {
-  const body: Registration = { ...await agent.driver.hardware() };
-  const call: Call = { method: "POST", path: "/v1/agent/register", body, limit_ms: REQUEST_LIMIT_MS };
-  const reply = await talk(agent, api_key, call);
-  if (reply.kind === "later") log(agent, `the registration was not refreshed: ${reply.why}`);
-}
-
 /** The clocks of node and server may differ, so the hour of the specification bounds what the difference says. */
 function codeLifeMs({ claim_code_expires_at }: RegistrationView): number {
   const told_ms = claim_code_expires_at === null ? NaN : Date.parse(claim_code_expires_at) - Date.now();

@@ -54,7 +54,7 @@ export type Register = (body: Registration) => Promise<boolean>;
 
 /** Reads the effective configuration and hands each part of it to the machine when that part changed. */
 export function configLoop(agent: Agent, register: Register): Loop {
-  const address = addressRefresh(agent, register);
+  const refresh = registrationRefresh(agent, register);
   const keys = onChange(async (told: readonly unknown[]) => {
     const held = rootKeysOf(agent, told);
     await agent.driver.applyRootKeys(held);
@@ -73,23 +73,26 @@ export function configLoop(agent: Agent, register: Register): Loop {
       // A server that does not tell keys must not take away those there are.
       if (Array.isArray(config.root_authorized_keys)) await keys(config.root_authorized_keys);
       await reservoir(reservoirOf(config));
-      await address(config);
+      await refresh(config);
     },
   };
 }
 
 /**
- * Registers again when the node's address on the admin network is another one than the control plane has. Only an approved
- * node: of a disabled one a registration asks for approval.
+ * Registers an approved node by its key once after each start, so that its hostname, address and sysinfo are those of now,
+ * and again when its address differs from the one that the control plane has. The registration of a disabled node would
+ * ask for its approval, so it does not register.
  */
-function addressRefresh(agent: Agent, register: Register): (config: AgentConfig) => Promise<void> {
-  let told: string | null = null;
+function registrationRefresh(agent: Agent, register: Register): (config: AgentConfig) => Promise<void> {
+  let sent: string | null | undefined;
   return async ({ state, admin_ip }) => {
+    if (state !== "approved") return;
     const body = await registrationOf(agent);
-    const now = body.admin_ip ?? null;
-    if (state !== "approved" || now === null || now === admin_ip || now === told) return;
-    // Told once: of a node that netbooted the control plane knows better.
-    if (await register(body)) told = now;
+    const address = body.admin_ip ?? null;
+    // An address is sent once: the control plane keeps another one for a node that netbooted.
+    const moved = address !== null && address !== admin_ip && address !== sent;
+    if (sent !== undefined && !moved) return;
+    if (await register(body)) sent = address;
   };
 }
 

@@ -22,7 +22,7 @@ import { VERSION } from "../version.ts";
 import { adminAddress, givenAddress, localAddressTo } from "./admin-address.ts";
 import { type Agent, log } from "./agent.ts";
 import { type Credentials, credentialsPath, readCredentials, removeCredentials } from "./credentials.ts";
-import { enrol, registerAgain } from "./enrolment.ts";
+import { enrol } from "./enrolment.ts";
 import { report } from "./reports.ts";
 import { simulatedDriver } from "./simulated-driver.ts";
 import { TROUBLE_HELP } from "./simulated-trouble.ts";
@@ -114,7 +114,6 @@ async function serve(agent: Agent, re_register: boolean): Promise<never> {
   const { server_uuid } = await agent.driver.hardware();
   for (;;) {
     const saved = await readCredentials(agent.state_dir, server_uuid);
-    if (saved !== null) await registerAgain(agent, saved);
     const credentials: Credentials = saved ?? await enrol(agent);
     log(agent, `node ${server_uuid} reports to ${agent.link.endpoint}`);
     await report(agent, credentials.api_key);

@@ -30,6 +30,7 @@ import { siteTable } from "../../actors/site/transition.ts";
 import { sshKeyTable } from "../../actors/ssh-key/transition.ts";
 import { stagingTable } from "../../actors/staging/transition.ts";
 import { subnetTable } from "../../actors/subnet/transition.ts";
+import { tenantQuotaTable } from "../../actors/tenant-quota/transition.ts";
 import { tenantTable } from "../../actors/tenant/transition.ts";
 import { userTable } from "../../actors/user/transition.ts";
 import { vpcTable } from "../../actors/vpc/transition.ts";
@@ -53,6 +54,7 @@ const TABLES = {
   tenant: tenantTable,
   project: projectTable,
   quota: quotaTable,
+  "tenant-quota": tenantQuotaTable,
   vpc: vpcTable,
   subnet: subnetTable,
   "route-table": routeTableTable,

@@ -79,7 +79,7 @@ describe("the file that ships with the booter", () => {
     expect(readBooterConfig(optional, "booter.toml").ur?.setup).toMatchObject({
       ntp_server: "10.77.0.2",
       upstream_channel_url: "https://install.example/channel.json",
-      upstream_key_file: "/etc/berth/channel.asc",
+      upstream_key_file: "/etc/berth/release-key.asc",
     });
   });
 });

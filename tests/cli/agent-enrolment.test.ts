@@ -68,11 +68,17 @@ test("the key is on the disk before it is used for the first time", async () => 
 
 test("a saved key is not asked for again: the node registers with it, with the same identity", async () => {
   const first = await runAgent({ ...reports(), [REGISTER]: () => registered(), [POLL]: () => APPROVED });
-  const routes = { ...reports(), [REGISTER]: () => registered({ state: "approved", claim_code: null }) };
+  const approved = { reservoir_enabled: true, reservoir_percent: 0.8, state: "approved", admin_ip: null };
+  const routes = {
+    ...reports(),
+    "/v1/agent/config": () => ({ body: approved }),
+    [REGISTER]: () => registered({ state: "approved", claim_code: null }),
+  };
   const again = await runAgent(routes, { state_dir: first.state_dir });
   expect(again.code).toBe(130);
   expect(again.asked.map(({ path }) => path)).not.toContain(POLL);
-  expect(again.asked[0]).toMatchObject({ path: REGISTER, headers: { authorization: `Bearer ${AGENT_KEY}` } });
+  const registrations = again.asked.filter(({ path }) => path === REGISTER);
+  expect(registrations).toMatchObject([{ headers: { authorization: `Bearer ${AGENT_KEY}` } }]);
 });
 
 test("pauses are 1 s while pending and at least 5 s after a transport error, jittered", async () => {

@@ -54,7 +54,10 @@ test("control bytes in an error message are escaped", async () => {
 test.each([
   [["cn", "lst"], "unknown command 'lst'\n(Did you mean list?)"],
   [["cn", "list", "--bogus"], "unknown option '--bogus'"],
-  [["cn", "list", "--state", "setting_up"], "Allowed choices are pending, approved, disabled."],
+  [
+    ["cn", "list", "--state", "enrolled"],
+    "Allowed choices are pending, approved, disabled, awaiting_setup, setting_up.",
+  ],
   [["cn", "show"], "missing required argument 'node'"],
   [["cn", "show", "a", "b"], "too many arguments"],
   [["cn", "auto-approve", "open"], "required option '--duration-secs <seconds>' not specified"],

@@ -28,8 +28,15 @@ const claimed = (change = {}): { server: Server } => ({
   },
 });
 
-test("cn list prints the six columns, and a mark where claims wait", async () => {
+test("cn list prints the six columns, and a mark where a claim needs a look", async () => {
   const other = node({ server_uuid: KEY_ID, hostname: "b", state: "setting_up", admin_ip: "10.0.0.2" });
+  const plain = [node({ claims: [{ ...CLAIM, differs: [] }], identity_conflict: false }), other];
+  expect((await opsctl(["cn", "list"], answering({ items: plain }))).out()).toBe(
+    `SERVER_UUID                           HOSTNAME  STATE       ROLE    ADMIN_IP  REGISTERED_AT
+${NODE_ID}  rack1-n4  pending     tenant  -         2026-11-21T10:00:00Z
+${KEY_ID}  b         setting_up  tenant  10.0.0.2  2026-11-21T10:00:00Z
+`,
+  );
   const items = [node(), { ...other, claims: [CLAIM], identity_conflict: true }];
   const ran = await opsctl(["cn", "list"], answering({ items }));
   expect(ran.out()).toBe(
@@ -98,7 +105,7 @@ test("cn approve shows the claim and how it differs before it asks", async () =>
   expect(agreed.asked.at(-1)).toMatchObject({ method: "POST", path: "/v1/cn-approvals" });
 });
 
-test("cn approve without a terminal and without --yes changes nothing", async () => {
+test("cn approve of a claim that differs changes nothing without a terminal and without --yes", async () => {
   const ran = await opsctl(["cn", "approve", "ABC123"], claimed());
   expect(ran.code).toBe(2);
   expect(ran.asked.map(({ method }) => method)).not.toContain("POST");

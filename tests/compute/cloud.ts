@@ -198,6 +198,7 @@ const RECORDS = [
   "outbox",
   "audit_event",
   "audit_head",
+  "denial_window",
   "api_key_use",
   "cn_signal",
   "cn_capacity",

@@ -48,6 +48,7 @@ test("no file of the tests looks for a program by itself", () => {
 const BEHIND: Readonly<Record<string, readonly string[]>> = {
   "tests/booter/netboot-lab.ts": ["ip"],
   "tests/booter/wire.ts": ["ip"],
+  "tests/security/fetches-by-import.test.ts": ["unshare"],
   "tests/bench/dhcp.ts": ["ip"],
 };
 

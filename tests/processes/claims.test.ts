@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import type { CnView } from "../../src/contract/cn.ts";
-import { serverPermissions } from "../../src/permissions.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
@@ -24,7 +23,7 @@ beforeAll(async () => {
   const env = { DATABASE_URL: database.url };
   server = await startServer({
     env,
-    flags: ["--no-prompt", "--cached-only", "--frozen", ...serverPermissions(env)],
+    as_task: true,
   });
 }, 120_000);
 

@@ -34,7 +34,6 @@ import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-fold
 import { newMac, POLICY, sysinfoOf } from "../setup/machine.ts";
 import { must } from "./client.ts";
 import { buildExecutables, executable, run } from "./executables.ts";
-import { taskStartFlags } from "./task-start.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PATIENCE = { timeout: 30_000 };
@@ -55,7 +54,7 @@ const why_no_sshd = whyNoSshd();
 
 async function startPlane(port = "0"): Promise<ServerProcess> {
   const env = { DATABASE_URL: database.url, HOST: "127.0.0.1", PORT: port };
-  return await startServer({ env, flags: await taskStartFlags(env) });
+  return await startServer({ env, as_task: true });
 }
 
 beforeAll(async () => {

@@ -2,7 +2,6 @@
 // tenant it is of, so that neither --tenant nor its UUID has to be known.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT } from "../../cli/kit/exit-code.ts";
-import { HEAP_FLAG, serverPermissions } from "../../src/permissions.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
@@ -27,7 +26,7 @@ beforeAll(async () => {
   database = await freshDatabase();
   home = await temporaryFolder("home");
   const env = { DATABASE_URL: database.url };
-  server = await startServer({ env, flags: ["--no-prompt", HEAP_FLAG, ...serverPermissions(env)] });
+  server = await startServer({ env, as_task: true });
   const silo = await post("/v1/silos", { name: "customer" });
   tenant = (await post(`/v1/silos/${silo.id}/tenants`, { name: "web" })).id;
   await post(`/v1/silos/${silo.id}/tenants`, { name: "other" });

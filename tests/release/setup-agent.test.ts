@@ -15,7 +15,6 @@ import { bareSysinfo } from "../../src/lab/bare-sysinfo.ts";
 import { loopbackConfig, setupBlock } from "../../src/lab/booter-config.ts";
 import { netbootAgent } from "../../src/lab/netboot-agent.ts";
 import { fetchFrom, netbootMachine } from "../../src/lab/netboot-machine.ts";
-import { HEAP_FLAG, serverPermissions } from "../../src/permissions.ts";
 import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
 import { installTools } from "../booter/platform-tools.ts";
 import { archive, NEEDED } from "../booter/setup-rig.ts";
@@ -71,14 +70,7 @@ beforeAll(async () => {
   if (missing !== null) return;
   [folder, database] = await Promise.all([temporaryFolder("setup-agent"), freshDatabase()]);
   const env = { DATABASE_URL: database.url };
-  const exact = [
-    "--no-prompt",
-    "--cached-only",
-    "--frozen",
-    HEAP_FLAG,
-    ...serverPermissions({ ...process.env, ...env }),
-  ];
-  server = await startServer({ env, flags: exact });
+  server = await startServer({ env, as_task: true });
 
   const words = ["run", "-A", "cli/release/main.ts", "--key", await releaseKeyIn(folder.path), "--out", at("release")];
   const part = ["--architecture", ARCHITECTURE, "--package", "nodeagent", "--package", "booter"];

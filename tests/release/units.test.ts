@@ -135,7 +135,11 @@ describe("the control plane's Deno", () => {
   test("on the configuration as it is installed: the network, the named variables, and its own files to read", () => {
     const settings = files.get("etc/berth/control-plane.env")!.text.split("\n").filter((line) => /^\w+=/.test(line))
       .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]);
-    const env = { ...Object.fromEntries(settings), DATABASE_URL: "postgres://berth@db.example:5433/berth" };
+    const addresses = {
+      DATABASE_URL: "postgres://berth@db.example:5433/berth",
+      BERTH_OWNER_DATABASE_URL: "postgres://berth_owner@db.example:5433/berth",
+    };
+    const env = { ...Object.fromEntries(settings), ...addresses };
     expect(serverPermissions(env, { fetcher_port: 40_000 })).toEqual([
       expect.stringMatching(/^--allow-net=[0-9.]+:[0-9]+,db\.example:5433,127\.0\.0\.1:40000$/),
       expect.stringMatching(/^--allow-env=[A-Z_,*]+$/),

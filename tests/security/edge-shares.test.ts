@@ -6,7 +6,6 @@ import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { BODY_BYTES_MAX } from "../../src/contract/limits.ts";
-import { serverPermissions } from "../../src/permissions.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
 
@@ -107,7 +106,7 @@ beforeAll(async () => {
 
 async function start(env: Record<string, string> = {}): Promise<ServerProcess> {
   const all = { ...base, DATABASE_URL: databaseUrl, ...env };
-  const server = await startServer({ env: all, flags: ["--no-prompt", ...serverPermissions(all)] });
+  const server = await startServer({ env: all, as_task: true });
   servers.push(server);
   return server;
 }

@@ -28,6 +28,8 @@ const env = {
   BERTH_LAB: "1",
   BERTH_APPROVE_PER_MINUTE: "1000000",
   BERTH_REGISTER_PER_MINUTE: "1000000",
+  BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: "1000000000",
+  BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: "1000000000",
 };
 const config = readConfig(env);
 const plane = await openControlPlane({ config, databaseUrl: cluster.url, resident: false, show: () => {} });

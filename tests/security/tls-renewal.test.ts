@@ -4,7 +4,6 @@ import { chmod, mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { serverPermissions } from "../../src/permissions.ts";
 import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
@@ -66,7 +65,7 @@ test.each(["0", "1"])("S-32: a renewed certificate needs no restart, BERTH_BEHIN
     BERTH_BEHIND_PROXY: behindProxy,
     BERTH_ROOT_KEY: ROOT_KEY,
   };
-  const server = await startServer({ env, flags: ["--no-prompt", ...serverPermissions(env)] });
+  const server = await startServer({ env, as_task: true });
   try {
     expect(await shown(server.port)).toBe(first.cert);
 
@@ -108,7 +107,7 @@ test("S-32: a symbolic link that names another folder is followed", async () => 
     BERTH_TLS_CERT: join(live, "cert.pem"),
     BERTH_TLS_KEY: join(live, "key.pem"),
   };
-  const server = await startServer({ env, flags: ["--no-prompt", ...serverPermissions(env)] });
+  const server = await startServer({ env, as_task: true });
   try {
     expect(await shown(server.port)).toBe(first.cert);
     await symlink(later, `${live}.new`);

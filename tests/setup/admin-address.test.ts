@@ -55,7 +55,7 @@ test("the migration writes it to nodes that were set up before, approved and dis
     [approved.server_uuid, disabled.server_uuid],
   ]);
   await t.db.query("update cn set admin_ip = '192.0.2.44' where server_uuid = $1", [own.server_uuid]);
-  await t.db.query(await readFile(new URL("../../migrations/0044_admin_address.sql", import.meta.url), "utf8"));
+  await t.db.query(await readFile(new URL("../../migrations/0038_admin_address.sql", import.meta.url), "utf8"));
   expect(await Promise.all([approved, disabled].map((each) => showNode(t, each)))).toEqual(before);
   expect((await showNode(t, own)).admin_ip).toBe("192.0.2.44");
   expect((await showNode(t, claimed)).admin_ip).toBeNull();

@@ -163,8 +163,16 @@ export async function isAtRest(db: Db): Promise<boolean> {
   return rows[0]?.rests === true;
 }
 
-/** Tables that keep what happened and what was answered, as opposed to what is. */
-export const HISTORY = ["transition", "seen", "idempotency", "audit_event", "audit_head", "api_key_use"];
+/** Tables that keep what happened, how often it was denied and what was answered, as opposed to what is. */
+export const HISTORY = [
+  "transition",
+  "seen",
+  "idempotency",
+  "audit_event",
+  "audit_head",
+  "denial_window",
+  "api_key_use",
+];
 
 /** All orders of the items. */
 export function permutations<T>(items: readonly T[]): T[][] {

@@ -3,6 +3,7 @@
 import type { MemoryTables } from "../../actors/engine/memory-rows.ts";
 import { checkAnswers } from "./check-answers.ts";
 import { checkCredentials } from "./check-credentials.ts";
+import { checkHeard } from "./check-heard.ts";
 import { checkJobs } from "./check-jobs.ts";
 import { checkNodes } from "./check-node.ts";
 import { checkOrder } from "./check-order.ts";
@@ -26,6 +27,7 @@ export function check(journal: Journal, tables: MemoryTables, counters: Counters
     ...checkRefusals(evidence),
     ...checkOrder(evidence),
     ...checkNodes(evidence),
+    ...checkHeard(evidence),
     ...checkCredentials(evidence),
     ...checkJobs(evidence, counters),
     ...checkPlaced(evidence),

@@ -6,13 +6,14 @@ import type { ReportKind } from "./reports-record.ts";
 export type SiteState = { readonly rows: Dump; readonly transitions: ReadonlyMap<string, number> };
 type Row = Record<string, unknown>;
 
-/** What happened and what was answered, as opposed to what is; and what is computed from when capacities were told. */
+/** What happened, was denied and was answered, as opposed to what is; and what is computed from when capacities were told. */
 const LEFT_OUT = [
   "transition",
   "seen",
   "idempotency",
   "audit_event",
   "audit_head",
+  "denial_window",
   "api_key_use",
   "rate_bucket",
   "load_pass",

@@ -20,11 +20,15 @@ export function approve(): AnyCommand {
     }));
 }
 
-/** Without a claim of that code there is nothing to show: the server refuses it. */
+/**
+ * Asks on a terminal. A script needs --yes only where the approval may give the node to another machine than the one of the
+ * record. Without a claim of that code there is nothing to show: the server refuses it.
+ */
 async function agree(io: Io, yes: boolean, found: ShownClaim): Promise<void> {
   const warning = approvalText(found);
-  if (yes) return void io.world.stderr.write(`${warning}\n`);
   const { claim, node } = found;
+  const isPlain = node.state === "pending" && node.claims.length === 1 && claim.differs.length === 0;
+  if (yes || (isPlain && !(await io.world.keyboard()).isTTY)) return void io.world.stderr.write(`${warning}\n`);
   await confirm(io, false, () => Promise.resolve({ warning, names: [claim.hostname, node.server_uuid] }));
 }
 

@@ -14,8 +14,13 @@ const CN_COLUMNS: readonly Column<CnView>[] = [
   ["ROLE", (node) => node.role],
   ["ADMIN_IP", (node) => node.admin_ip],
   ["REGISTERED_AT", (node) => node.registered_at],
-  ["CLAIMS", claimsMark],
 ];
+const CLAIMS_COLUMN: Column<CnView> = ["CLAIMS", claimsMark];
+
+/** A pending node has a claim by itself. Any other node with a claim, a second claim or a difference needs a look. */
+function needsLook({ state, claims, identity_conflict }: CnView): boolean {
+  return claims.length > 1 || identity_conflict || (claims.length === 1 && state !== "pending");
+}
 
 export function list(): AnyCommand {
   return command("list", "List compute nodes")
@@ -24,6 +29,7 @@ export function list(): AnyCommand {
       // With --json the records are whole, as document 2 shows them; they are read in pages, since they may be large.
       const whole = io.json ? { include: "sysinfo", limit: CN_SYSINFO_PAGE_ROWS_MAX } : {};
       const items = await io.all<CnView>("/v1/system/cns", { state, ...whole });
-      io.table({ items }, items, CN_COLUMNS, "(no compute nodes)");
+      const columns = items.some(needsLook) ? [...CN_COLUMNS, CLAIMS_COLUMN] : CN_COLUMNS;
+      io.table({ items }, items, columns, "(no compute nodes)");
     }));
 }
