@@ -6,8 +6,12 @@ import type { ReportKind } from "./reports-record.ts";
 export type SiteState = { readonly rows: Dump; readonly transitions: ReadonlyMap<string, number> };
 type Row = Record<string, unknown>;
 
-/** What happened, was denied and was answered, as opposed to what is; and what is computed from when capacities were told. */
+/**
+ * What happened, was denied and was answered, as opposed to what is; what is computed from when capacities were told; and
+ * the claims of registrations without proof with their budgets: a replay may make one, which changes no node.
+ */
 const LEFT_OUT = [
+  "enrolment_claim",
   "transition",
   "seen",
   "idempotency",
@@ -36,9 +40,12 @@ const MAY_MOVE: Readonly<Record<string, (row: Row, at: { readonly in_hand: boole
 /** Messages that are noted each time, and leave the node in the state that it was in: one for each that was taken. */
 const NOTED: readonly (readonly [event: string, kind: ReportKind])[] = [
   ["announce", "announce"],
-  ["register", "registration"],
   ["setup_progressed", "setup progress"],
 ];
+/** Budgets of claims. That of the auto-approve window must not move. */
+const COUNTS_CLAIMS = /^claims|^unproven-nodes$/;
+/** A registration without proof: at most one claim for each that was taken. */
+const CLAIM = "enrolment-claim register absent>live";
 /** A known caller that may not do what it asked for is noted, by the gate. */
 const DENIAL = "request deny none>denied";
 
@@ -46,6 +53,7 @@ export async function readState(db: Db): Promise<SiteState> {
   const dump = await dumpTables(db, LEFT_OUT);
   const jobs = new Set((dump.get("job") ?? []).map(rowOf).filter(({ state }) => state === "in_progress").map(idOf));
   const rows = new Map([...dump].map(([table, texts]) => {
+    if (table === "budget") return [table, texts.filter((text) => !COUNTS_CLAIMS.test(String(rowOf(text)["name"])))];
     const mayMove = MAY_MOVE[table];
     if (mayMove === undefined) return [table, texts];
     return [
@@ -82,6 +90,7 @@ export function effects(before: SiteState, after: SiteState, taken: Taken): stri
   const noted = new Map<string, number>();
   const wrong = grown.flatMap(([what, count]) => {
     if (what === DENIAL) return count <= taken.withStatus(403) ? [] : [`${count} denials were noted`];
+    if (what === CLAIM) return count <= taken.answered("registration", 200) ? [] : [`${count} claims were made`];
     const [actor, event = "", path = ""] = what.split(" ");
     const [from, to] = path.split(">");
     if (actor !== "cn" || from !== to || !NOTED.some(([name]) => name === event)) return [`${count} times ${what}`];
