@@ -43,11 +43,6 @@ async function serve(): Promise<void> {
   if (tls === null && !config.behindProxy && !isLoopback(config.host)) {
     logger.warning("keys and passwords cross the network in clear: set BERTH_TLS_CERT and BERTH_TLS_KEY", { url });
   }
-  logger.info("listening", {
-    url,
-    database: embedded === null && handed?.embedded !== true ? "DATABASE_URL" : "embedded",
-  });
-
   async function serveEdge() {
     const edge = await serveNode({
       fetch: plane.fetch,
@@ -101,6 +96,11 @@ async function serve(): Promise<void> {
     if (stopping) return;
     logger.error("the embedded PostgreSQL ended", { why });
     void stop(1);
+  });
+  // Last: whoever reads this may send a signal at once.
+  logger.info("listening", {
+    url,
+    database: embedded === null && handed?.embedded !== true ? "DATABASE_URL" : "embedded",
   });
 }
 
