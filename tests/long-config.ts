@@ -4,8 +4,9 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /**
- * What takes long: an emulated PC that boots, the second of two sets of seeds, a TypeScript compiler, and load during which
- * servers and the database are killed. `deno task trial` does the first two and the last at greater length.
+ * What takes long: an emulated PC that boots, the second of two sets of seeds, a TypeScript compiler, load during which
+ * servers and the database are killed, whole ways through compiled programs, and limits that need time to show. `deno task
+ * trial` does the machine that boots, the seeds, the kills and the planted bugs at greater length.
  */
 export const LONG = [
   "tests/booter/qemu.test.ts",
@@ -13,6 +14,15 @@ export const LONG = [
   "tests/http/generated-client.test.ts",
   "tests/processes/two-servers.test.ts",
   "tests/processes/broken-database.test.ts",
+  "tests/processes/netboot.test.ts",
+  "tests/release/setup-agent.test.ts",
+  "tests/security/fetches-by-nodes.test.ts",
+  "tests/security/tls-renewal.test.ts",
+  "tests/security/edge-shares.test.ts",
+  "tests/security/revocation.test.ts",
+  "tests/security/growth.test.ts",
+  "tests/db/embedded-logins.test.ts",
+  "tests/simulator/planted.test.ts",
 ] as const;
 
 export default defineConfig({
