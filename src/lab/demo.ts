@@ -33,6 +33,9 @@ async function demo(): Promise<void> {
     await tenantNetwork(opsctl, url);
     const left = await leftBehind(dataDir);
     check(`the tenant left nothing behind${left.map((what) => `; ${what}`).join("")}`, left.length === 0);
+    say("Asking the doctor, when all is over");
+    const diagnosis = await opsctl("doctor");
+    check("the doctor finds no fault", /: 0 fail,/.test(diagnosis));
     say("Done: nodes came and went, a tenant had its network and a machine, and the chain proves how.");
   } finally {
     await agent.stop();
