@@ -262,10 +262,12 @@ function told(m: Msg<"announce">) {
  * Anybody may list a known port in an inventory; the login of the port that it speaks through was checked by the booter.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {
-  if (s.macs.length === 0) return false;
-  if (m.mac !== null && !s.macs.includes(m.mac)) return true;
+  // What the agent says of its ports takes none of those away that a booter saw.
+  const known = [...s.announced_macs, ...s.macs];
+  if (known.length === 0) return false;
+  if (m.mac !== null && !known.includes(m.mac)) return true;
   const macs = macsOf(m.sysinfo);
-  return macs.length > 0 && !macs.some((mac) => s.macs.includes(mac));
+  return macs.length > 0 && !macs.some((mac) => known.includes(mac));
 }
 
 function seenNow({ server_uuid }: CnState, now: Date) {

@@ -216,6 +216,18 @@ describe("what a booter announced is not what a registration says", () => {
     okOf(await report(t, machine, "failed", { epoch: epoch }));
   });
 
+  test("a node that reports other ports by its key is still the machine that a booter announced", async () => {
+    const machine = newMachine();
+    okOf(await announce(t, machine));
+    okOf(await approveSetup(t, machine));
+    const { api_key, epoch } = okOf(await takeBundle(t, machine));
+    okOf(await report(t, machine, "complete", { epoch }));
+    const body = { ...registration(machine), sysinfo: sysinfoOf(["02:00:5e:00:00:77"]) };
+    expect(okOf(await t.call("POST", "/v1/agent/register", { key: api_key, body })).state).toBe("approved");
+    expect((await announce(t, machine)).status).toBe(200);
+    expect((await show(machine.server_uuid)).conflict).toBeNull();
+  });
+
   test("a service_tag entry lets no MAC in that a stranger registered with an allowed serial number", async () => {
     const [machine, tag] = [newMachine(1), `TAG${randomUUID().slice(0, 8)}`];
     okOf(await putPolicy(t, { allowlist: [{ kind: "service_tag", value: tag }] }));

@@ -29,6 +29,8 @@ const RECENT_SHARE = 0.5;
 const RECENT = 4;
 /** What an answer to a replay may be. */
 const STATUSES: readonly number[] = [200, 401, 403, 404, 409, 422];
+/** And of a registration without proof, when its node has as many claims as it may have. */
+const TOO_MANY_CLAIMS = "registration 429";
 
 export function newTally() {
   const answers = new Map<string, number>();
@@ -49,7 +51,7 @@ export function newTally() {
     },
     /** Answers that no replay may have. */
     odd: (): string[] =>
-      [...answers].filter(([what]) => !STATUSES.includes(Number(what.split(" ").at(-1))))
+      [...answers].filter(([what]) => what !== TOO_MANY_CLAIMS && !STATUSES.includes(Number(what.split(" ").at(-1))))
         .map(([what, count]) => `answered as no replay may be: ${what}, ${count} times`),
   };
 }
