@@ -26,6 +26,8 @@ export type RunOptions = {
   readonly typed?: string;
   /** What the program is started by, as [ip, netns, exec, NAME]. */
   readonly prefix?: readonly string[];
+  /** The file that is started in place of the program of that name. */
+  readonly file?: string;
 };
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -61,8 +63,8 @@ export function executable(name: Program): string {
 }
 
 export function start(name: Program, words: readonly string[], options: RunOptions = {}): Running {
-  const { env = {}, cwd, typed, prefix = [] } = options;
-  const [program = "", ...rest] = [...prefix, executable(name), ...words];
+  const { env = {}, cwd, typed, prefix = [], file = executable(name) } = options;
+  const [program = "", ...rest] = [...prefix, file, ...words];
   const child = spawn(program, rest, {
     cwd,
     env: { PATH: process.env.PATH ?? "", ...env },

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { compile } from "../../cli/compile.ts";
 import type { SimulatedVm } from "../../cli/nodeagent/simulated-vms.ts";
 import { type Running, start } from "../processes/executables.ts";
 
@@ -20,13 +20,26 @@ export type ClockedAgent = {
   vm(id: string): Promise<SimulatedVm & { readonly last_modified: string }>;
 };
 
-export type ClockedAgentOptions = { readonly folder: string; readonly endpoint: string; readonly ahead_s: number };
+export type ClockedAgentOptions = {
+  /** What compileClockedAgent wrote. */
+  readonly file: string;
+  readonly folder: string;
+  readonly endpoint: string;
+  readonly ahead_s: number;
+};
 
-const PRELOADED = fileURLToPath(new URL("../harness/programs/wrong-clock.ts", import.meta.url));
+const PROGRAM = "tests/harness/programs/clocked-nodeagent.ts";
 const PACE = ["--heartbeat-ms", "200", "--status-check-ms", "100", "--error-retry-ms", "50", "--job-poll-ms", "50"];
 const MACHINE = "simulated-machine.json";
 
-export async function clockedAgent({ folder, endpoint, ahead_s }: ClockedAgentOptions): Promise<ClockedAgent> {
+/** Compiles the agent with a wall clock that can be set; the path of the executable. */
+export async function compileClockedAgent(folder: string): Promise<string> {
+  const file = join(folder, "clocked-nodeagent");
+  await compile(PROGRAM, file);
+  return file;
+}
+
+export async function clockedAgent({ file, folder, endpoint, ahead_s }: ClockedAgentOptions): Promise<ClockedAgent> {
   const server_uuid = randomUUID();
   const clock = join(folder, `${server_uuid}-ahead`);
   const state_dir = join(folder, server_uuid);
@@ -37,9 +50,7 @@ export async function clockedAgent({ folder, endpoint, ahead_s }: ClockedAgentOp
     server_uuid,
     start() {
       const place = ["--endpoint", endpoint, "--state-dir", state_dir, "--server-uuid", server_uuid];
-      // The compiled program reads these as the runtime does that it is compiled with.
-      const env = { BUN_OPTIONS: `--preload ${PRELOADED}`, CLOCK_AHEAD_FILE: clock };
-      return running = start("nodeagent", ["run", ...place, ...PACE], { env });
+      return running = start("nodeagent", ["run", ...place, ...PACE], { file, env: { CLOCK_AHEAD_FILE: clock } });
     },
     async kill() {
       running?.signal("SIGKILL");

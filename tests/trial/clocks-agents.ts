@@ -9,8 +9,7 @@ import { serveImage } from "../compute/image-server.ts";
 import { type Answer, type CallOptions, okOf } from "../harness/control-plane.ts";
 import { ROOT_KEY } from "../harness/server-process.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
-import { buildExecutables } from "../processes/executables.ts";
-import { type ClockedAgent, clockedAgent } from "./clocks-agent.ts";
+import { type ClockedAgent, clockedAgent, compileClockedAgent } from "./clocks-agent.ts";
 import type { ClocksSite } from "./clocks-site.ts";
 import { until } from "./waiting.ts";
 
@@ -39,9 +38,9 @@ type Subject = { readonly site: ClocksSite; readonly db: Db; readonly g: Ground 
 
 /** One line for each agent; whether all was as it should be. */
 export async function agentsByWrongClocks(site: ClocksSite, db: Db): Promise<boolean> {
-  await buildExecutables();
   await site.set(SERVERS_AHEAD_S);
   const folder = await temporaryFolder("clocked-agents");
+  const file = await compileClockedAgent(folder.path);
   const images = await serveImage(randomBytes(IMAGE_BYTES));
   const agents: ClockedAgent[] = [];
   try {
@@ -50,7 +49,7 @@ export async function agentsByWrongClocks(site: ClocksSite, db: Db): Promise<boo
     const g = await openGround({ call }, { ...images, size_bytes: images.bytes.length });
     let good = true;
     for (const [name, clock] of Object.entries(CLOCKS)) {
-      const agent = await clockedAgent({ folder: folder.path, endpoint: site.urls()[0]!, ahead_s: clock[0] });
+      const agent = await clockedAgent({ file, folder: folder.path, endpoint: site.urls()[0]!, ahead_s: clock[0] });
       agents.push(agent);
       const wrong = await liveThrough({ site, db, g }, agent, clock);
       console.log(`an agent ${name}: ${wrong.length === 0 ? "works by the database's clock" : wrong.join(", ")}`);
