@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
     exclude: [...LONG],
-    globalSetup: ["tests/harness/global-setup.ts"],
+    globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",
     // On two cores. Many tests wait: for a process that starts, or for a time limit that passes. Meanwhile the third works.
     maxWorkers: 3,

@@ -1,7 +1,7 @@
 // The running booter: all parts on one set of records, files and one decision.
 import { join } from "node:path";
-import { openBus } from "./bus/listener.ts";
-import { busLogin, macOfLogin } from "./bus/rights.ts";
+import { openAmqp } from "./amqp/listener.ts";
+import { amqpLogin, macOfLogin } from "./amqp/rights.ts";
 import type { BooterConfig } from "./config.ts";
 import { type Counters, newCounters } from "./counters.ts";
 import type { BootSettings } from "./decision.ts";
@@ -18,9 +18,9 @@ import { type Log, seldom } from "./log.ts";
 import { openMetrics } from "./metrics.ts";
 import { type Mirror, openMirror } from "./mirror/mirror.ts";
 import { upstreamKey } from "./mirror/upstream-key.ts";
-import { cachePath, loadKept, saveKept } from "./plane/cache-file.ts";
-import { openPlane, type Plane } from "./plane/client.ts";
-import { openRecords, type Records } from "./plane/records.ts";
+import { cachePath, loadKept, saveKept } from "./api-client/cache-file.ts";
+import { type ApiClient, openApiClient } from "./api-client/client.ts";
+import { openRecords, type Records } from "./api-client/records.ts";
 import { ownSecret, readSecretLine } from "./private-file.ts";
 import { every, type Repeated } from "./repeat.ts";
 import { openScriptUses } from "./script-uses.ts";
@@ -47,7 +47,7 @@ export type BooterOptions = {
   readonly config: BooterConfig;
   readonly log: Log;
   /** Instead of the one that the configuration names. */
-  readonly plane?: Plane;
+  readonly plane?: ApiClient;
 };
 
 const MIRROR_MS = 3_600_000;
@@ -59,7 +59,7 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
   const counters = newCounters();
   const quiet = seldom(log, { every_ms: 60_000, subjects_max: 4_096 });
   const key_file = config.control_plane.key_file;
-  const plane = given ?? openPlane({
+  const plane = given ?? openApiClient({
     url: config.control_plane.url,
     key: await readSecretLine(key_file, "control_plane.key_file"),
   });
@@ -126,7 +126,7 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
       console: config.console,
       originFor,
       busFor: (mac, address) => {
-        const login = busLogin(secret, mac);
+        const login = amqpLogin(secret, mac);
         return bus_port === null ? null : `${login.user}:${login.password}:${serverFor(config, address)}:${bus_port}`;
       },
       xidOf: (mac) => transactions.last(mac)?.xid ?? null,
@@ -144,7 +144,7 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
     if (config.ur !== undefined) {
       bus_port = config.ur.port;
       for (const { address } of config.segment) {
-        const bus = await openBus({
+        const bus = await openAmqp({
           address,
           port: bus_port,
           login: (user, password, source) => {
@@ -236,7 +236,7 @@ function bootFile(asked: BootFileQuestion, { secret, http_port }: { secret: Uint
   }
 }
 
-async function stage({ plane, files, log }: { plane: Plane; files: Files; log: Log }): Promise<boolean> {
+async function stage({ plane, files, log }: { plane: ApiClient; files: Files; log: Log }): Promise<boolean> {
   const stamps = [...files.staged()].sort();
   try {
     await plane.stage(stamps);

@@ -10,8 +10,8 @@ import { openFiles, PROGRAMS } from "./files.ts";
 import { verifiedChannel } from "./mirror/channel.ts";
 import { fetchSmall } from "./mirror/mirror.ts";
 import { upstreamKey } from "./mirror/upstream-key.ts";
-import { openPlane, type Plane } from "./plane/client.ts";
-import type { BootFacts, PolicyFacts } from "./plane/wire.ts";
+import { type ApiClient, openApiClient } from "./api-client/client.ts";
+import type { BootFacts, PolicyFacts } from "./api-client/wire.ts";
 import { readSecretLine } from "./private-file.ts";
 
 export type Finding = { readonly level: "ok" | "warn" | "fail"; readonly text: string };
@@ -20,7 +20,7 @@ export type CheckOptions = {
   readonly config: BooterConfig;
   readonly mac: string | null;
   readonly client: ClientKind;
-  readonly plane?: Plane;
+  readonly plane?: ApiClient;
 };
 
 const ok = (text: string): Finding => ({ level: "ok", text });
@@ -118,7 +118,7 @@ type PlaneSeen = {
 async function planeFindings({ config, plane: given }: CheckOptions): Promise<PlaneSeen> {
   const { url, key_file } = config.control_plane;
   try {
-    const plane = given ?? openPlane({ url, key: await readSecretLine(key_file, "control_plane.key_file") });
+    const plane = given ?? openApiClient({ url, key: await readSecretLine(key_file, "control_plane.key_file") });
     const [policy, records] = await Promise.all([plane.policy(), plane.records()]);
     return { findings: [ok(`control plane: ${url} knows ${records.length} machines`)], policy, records };
   } catch (error) {

@@ -1,7 +1,7 @@
 // The configuration file. Keys that are not known are refused, and every message names the key it is about.
 import { parse } from "smol-toml";
 import { z } from "zod";
-import { isStamp } from "../src/pure/stamp.ts";
+import { isStamp } from "../src/lib/ids/stamp.ts";
 import { ipv4Number, maskOf } from "./ipv4.ts";
 import { CACHE_AGE_HOURS_DEFAULT } from "./limits.ts";
 import { CONSOLES } from "./script/arguments.ts";

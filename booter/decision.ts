@@ -1,7 +1,7 @@
 // Who gets what. The one decision of the booter: DHCP, TFTP and HTTP all ask it, so that none of them serves a machine
 // that another refuses. Document 2, Booter behaviour per record. Every refusal is silence, with a reason for the log.
 import type { BootRecord } from "../src/contract/boot.ts";
-import { isStamp } from "../src/pure/stamp.ts";
+import { isStamp } from "../src/lib/ids/stamp.ts";
 
 /** What asks: by firmware, by iPXE, by a machine of another architecture, or by no netboot program at all. */
 export const CLIENT_KINDS = ["ipxe", "uefi_http", "uefi", "bios", "foreign", "plain"] as const;

@@ -2,7 +2,7 @@
 // maps or fit strict forms; nothing a client sends is joined to a path otherwise. Links are followed only inside.
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { isStamp } from "../src/pure/stamp.ts";
+import { isStamp } from "../src/lib/ids/stamp.ts";
 import { TFTP_FILE_BYTES_MAX } from "./limits.ts";
 
 export const BIOS_PROGRAM = "undionly.kpxe";

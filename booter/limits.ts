@@ -47,23 +47,23 @@ export const TFTP_TRIES_MAX = 5;
 /** Our decision: firmware that TFTP serves is some hundred kilobytes. */
 export const TFTP_FILE_BYTES_MAX = 16_777_216;
 /** The real agent's parser refuses larger frames. */
-export const BUS_FRAME_BYTES_MAX = 131_072;
+export const AMQP_FRAME_BYTES_MAX = 131_072;
 /** Our decision: an inventory has some 100 kB; the setup script less. */
-export const BUS_BODY_BYTES_MAX = 8_388_608;
+export const AMQP_BODY_BYTES_MAX = 8_388_608;
 /** Our decision: bodies under way over all connections of the bus. */
-export const BUS_HELD_BYTES_MAX = 67_108_864;
-export const BUS_HEARTBEAT_S = 30;
+export const AMQP_HELD_BYTES_MAX = 67_108_864;
+export const AMQP_HEARTBEAT_S = 30;
 /** Our decision: from the first byte to an open connection. */
-export const BUS_LOGIN_MS = 10_000;
-export const BUS_CONNECTIONS_MAX = 4_096;
+export const AMQP_LOGIN_MS = 10_000;
+export const AMQP_CONNECTIONS_MAX = 4_096;
 /** Our decision: queues, bindings and channels of one connection; the agent uses 2, 7 and 3. */
-export const BUS_QUEUES_MAX = 16;
-export const BUS_BINDINGS_MAX = 64;
-export const BUS_CHANNELS_MAX = 16;
+export const AMQP_QUEUES_MAX = 16;
+export const AMQP_BINDINGS_MAX = 64;
+export const AMQP_CHANNELS_MAX = 16;
 /** reliability.md B-06: nested tables. */
-export const BUS_TABLE_DEPTH_MAX = 8;
+export const AMQP_TABLE_DEPTH_MAX = 8;
 /** Our decision: messages of one queue that wait for its consumer. */
-export const BUS_QUEUED_MAX = 256;
+export const AMQP_QUEUED_MAX = 256;
 /** Our decision: how often a waiting machine is announced again, which tells that its setup was approved. */
 export const ANNOUNCE_MS = 10_000;
 /** Our decision: what the reports of one setup run may carry. */

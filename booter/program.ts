@@ -2,7 +2,7 @@
 import process from "node:process";
 import { Command, Option } from "@commander-js/extra-typings";
 import manifest from "../package.json" with { type: "json" };
-import { canonicalMac } from "../src/pure/mac.ts";
+import { canonicalMac } from "../src/lib/net/mac.ts";
 import { openBooter } from "./booter.ts";
 import { check, readConfigText } from "./check.ts";
 import { readBooterConfig } from "./config.ts";

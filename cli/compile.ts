@@ -9,7 +9,7 @@ import { guardEnvironment } from "./environment-guard.ts";
 
 export const NAMES = ["opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
 /** Those that have a folder of their own at the top. */
-const OWN_FOLDER: readonly string[] = ["booter", "index-builder"];
+const OWN_FOLDER: readonly string[] = ["booter", "index-builder", "nodeagent"];
 export const BUN_VERSION = "1.4.5";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 

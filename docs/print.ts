@@ -1,5 +1,5 @@
 // `task docs`: prints the state tables of docs/*.md from the transition tables, between `<!-- table: KIND -->` and
-// `<!-- end -->`. tests/house/docs.test.ts fails when a page differs from what this prints.
+// `<!-- end -->`. tests/lint/docs.test.ts fails when a page differs from what this prints.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { bootRecordTable } from "../actors/boot-record/transition.ts";

@@ -1,7 +1,7 @@
 // What the environment says. Read once, checked at once: a value that is not understood stops the start.
-import type { Cidr } from "./pure/ip-address.ts";
-import { parseCidr } from "./pure/ip-address.ts";
-import { API_KEY_FORM, parseApiKey } from "./pure/api-key.ts";
+import type { Cidr } from "./lib/net/ip-address.ts";
+import { parseCidr } from "./lib/net/ip-address.ts";
+import { API_KEY_FORM, parseApiKey } from "./lib/ids/api-key.ts";
 import type { IdentityService } from "./auth/issuer-credential.ts";
 import { isIssuerUrl, ISSUER_URL_RULE } from "./auth/issuer-url.ts";
 import type { TlsFiles } from "./http/tls-files.ts";

@@ -13,7 +13,7 @@ import { databasePlace } from "./db/database-place.ts";
 import { SHARED_PLACE } from "./db/embedded.ts";
 import { binariesIn, binariesRoot } from "./db/postgres-binaries.ts";
 import { tlsFiles } from "./db/tls.ts";
-import { parseIp } from "./pure/ip-address.ts";
+import { parseIp } from "./lib/net/ip-address.ts";
 
 /**
  * V8 lets its heap grow to several times what lives in it before it looks. Thousands of held requests live long, so it

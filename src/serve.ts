@@ -10,9 +10,9 @@ import { startEmbedded } from "./db/embedded.ts";
 import { serveNode } from "./http/node-server.ts";
 import { readTls } from "./http/tls-files.ts";
 import { followTls } from "./http/tls-follow.ts";
-import { startLabNodes } from "./lab/nodes.ts";
+import { startLabNodes } from "./dev/nodes.ts";
 import { configureLogging } from "./logging.ts";
-import { isLoopback } from "./pure/client-address.ts";
+import { isLoopback } from "./lib/net/client-address.ts";
 import { openControlPlane } from "./wiring.ts";
 
 /** How long running requests may take to end after SIGTERM. */

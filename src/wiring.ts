@@ -4,7 +4,7 @@ import { createEngine } from "../actors/engine/engine.ts";
 import { CommitError } from "../actors/engine/store.ts";
 import { behaviors, sagas, timedKinds } from "../actors/registry.ts";
 import { createCredentials } from "./auth/credential.ts";
-import { createGate } from "./auth/gate.ts";
+import { createAuthorize } from "./auth/authorize.ts";
 import { IssuerUnavailable } from "./auth/issuer.ts";
 import type { Federated } from "./auth/issuer-credential.ts";
 import { createMint } from "./auth/mint.ts";
@@ -26,7 +26,7 @@ import { isConnectionError, openPool } from "./db/pool.ts";
 import { createSignals } from "./db/signals.ts";
 import { createStore } from "./db/store.ts";
 import { tlsWarning } from "./db/tls.ts";
-import { upkeep } from "./db/upkeep.ts";
+import { maintain } from "./db/maintenance.ts";
 import { examine } from "./doctor/examine.ts";
 import { oneAtATime } from "./doctor/one-visit.ts";
 import type { Peer } from "./http/env.ts";
@@ -39,18 +39,18 @@ import { doctorRoutes } from "./routes/doctor.ts";
 import { indexSiteRoutes } from "./routes/index-site.ts";
 import { labRoutes } from "./routes/lab.ts";
 import { addRoutes } from "./routes/registry.ts";
-import { createSettings } from "./routes/settings.ts";
+import { createSettings } from "./services/settings.ts";
 import { systemRoutes } from "./routes/system.ts";
 import { VERSION } from "./version.ts";
 import { createAudit } from "./wiring/audit.ts";
 import { createCallerRate } from "./wiring/caller-rate.ts";
-import { createHolds } from "./wiring/holds.ts";
+import { createLongPollsOfServer } from "./wiring/long-polls.ts";
 import { createLimits } from "./wiring/limits.ts";
 import { sealPlainUserData } from "./wiring/sealing.ts";
-import { createTurns } from "./wiring/turns.ts";
+import { createIdempotencyClaims } from "./wiring/idempotency-claims.ts";
 import { createLoadMaterializer } from "./workers/load-materializer.ts";
 import { productionPorts } from "./workers/ports.ts";
-import { createPump } from "./workers/pump.ts";
+import { createBackgroundWorker } from "./workers/background-worker.ts";
 
 const logger = getLogger(["berth"]);
 
@@ -110,17 +110,17 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     ports,
     onCommit: ({ refs, told }) => {
       hints.hint(refs);
-      if (told || refs.some((ref) => timedKinds.includes(ref.kind))) pump.nudge();
+      if (told || refs.some((ref) => timedKinds.includes(ref.kind))) worker.nudge();
     },
   });
-  const pump = createPump({
+  const worker = createBackgroundWorker({
     store,
     engine,
     ports,
     timed: timedKinds,
     knowsSaga: (name) => sagas.some((saga) => saga.name === name),
     chain: () => chainPending(db),
-    upkeep: () => upkeep(db, { settings, prune: [pruneLimits, pruneIdempotency, closeDenials] }),
+    maintain: () => maintain(db, { settings, prune: [pruneLimits, pruneIdempotency, closeDenials] }),
   });
   const signals = createSignals(db);
   const settings = createSettings(db.kysely, config.env);
@@ -131,7 +131,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   });
   for (const key of settings.shadowed) logger.warning("a setting is shadowed by the environment", { key });
 
-  const holds = createHolds({ db, hints, report });
+  const holds = createLongPollsOfServer({ db, hints, report });
   const listener = resident
     ? openListener(databaseUrl, {
       channel: HINT_CHANNEL,
@@ -182,8 +182,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
         ? error.reason !== "constraint"
         : error instanceof IssuerUnavailable || isConnectionError(error),
   });
-  const { stood, answered, ...turns } = createTurns({ db, engine, mint, newId: ports.newId });
-  const gate = createGate({
+  const { stood, answered, ...turns } = createIdempotencyClaims({ db, engine, mint, newId: ports.newId });
+  const gate = createAuthorize({
     credentials,
     rate: await createCallerRate({ read: settings.callerRates, now_ms: () => performance.now() }),
     db,
@@ -228,14 +228,14 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   doctorRoutes(app, { ...deps, examine: oneAtATime(() => examine(db, { kinds: behaviors, now_ms: Date.now })) });
   systemRoutes(app, { ...deps, version: VERSION, metrics, ready, schemas: namedSchemas });
   if (resident) {
-    pump.start();
+    worker.start();
     load.start();
   }
 
   async function advanceClock(seconds: number): Promise<Date> {
     await db.query("update lab_clock set ahead = ahead + make_interval(secs => $1)", [seconds]);
     const { rows } = await db.query<{ now: Date }>("select berth_now() as now");
-    pump.nudge();
+    worker.nudge();
     holds.polls.approvals.nudge();
     return rows[0]!.now;
   }
@@ -253,7 +253,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   async function close(): Promise<void> {
     closing = true;
     holds.release();
-    await pump.stop();
+    await worker.stop();
     await load.stop();
     while (!engine.idle()) await ports.sleep(IDLE_POLL_MS);
     await passwords.close();
@@ -267,7 +267,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     fetch: (request, peer = {}) => app.fetch(request, peer),
     admitBody,
     pass: async () => {
-      await pump.pass();
+      await worker.pass();
       await load.pass();
     },
     release: holds.release,

@@ -29,7 +29,7 @@ export default defineConfig({
   root: fileURLToPath(new URL("../", import.meta.url)),
   test: {
     include: [...LONG],
-    globalSetup: ["tests/harness/global-setup.ts"],
+    globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",
     maxWorkers: 2,
     isolate: false,

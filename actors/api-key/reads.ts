@@ -2,7 +2,7 @@
 import type { Kysely } from "kysely";
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import type { Database } from "../../src/db/tables.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { apiKeyView } from "./transition.ts";
 
 /** Whose keys: those of a user, those that are bound to a tenant, or those to which both applies. */

@@ -1,10 +1,10 @@
 // A key is made once and deleted once. Deleting it is revocation: every process reads the row on every request.
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { lineFault } from "../../src/pure/resource-name.ts";
-import { audit, go, lock, refuse, remove, withActor } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { lineFault } from "../../src/lib/text/resource-name.ts";
+import { audit, go, lock, refuse, remove, withActor } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out, Part } from "../engine/types.ts";
 import type { ApiKeyMessage } from "./messages.ts";

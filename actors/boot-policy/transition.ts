@@ -2,7 +2,7 @@
 // pool that addresses are reserved from.
 import type { BootPolicy } from "../../src/contract/boot.ts";
 import { fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
-import { audit, effect, go, lock, refuse, reply } from "../engine/decide.ts";
+import { audit, effect, go, lock, refuse, reply } from "../engine/effects.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 

@@ -4,9 +4,9 @@
 // good: through reset, remove and reactivation. It is the lowest free one of the admin network, chosen inside the commit.
 import type { Networking } from "../../src/contract/boot.ts";
 import { conflict, fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { allocate, audit, go, guard, lock, otherwise, refuse } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { allocate, audit, go, guard, lock, otherwise, refuse } from "../engine/effects.ts";
 import { BOOT_POLICY_LOCK } from "../boot-policy/transition.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Condition, Out } from "../engine/types.ts";

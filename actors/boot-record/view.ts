@@ -1,6 +1,6 @@
 // A boot record as the wire shows it. Document 4, Fixed here.
 import type { BootRecord } from "../../src/contract/boot.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { BootRecordState } from "./state.ts";
 
 export function bootRecordView(s: BootRecordState): BootRecord {

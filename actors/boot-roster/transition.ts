@@ -1,6 +1,6 @@
 // The declared roster: what the answers file says about machines, by MAC. Document 4, Fixed here.
 import type { Roster } from "../../src/contract/boot.ts";
-import { audit, go } from "../engine/decide.ts";
+import { audit, go } from "../engine/effects.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 

@@ -1,7 +1,7 @@
 // What a node's record does to its enrolment claims: it ends them when it is decided about.
 import { CLAIM_QUOTAS, UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { effect, lock } from "../engine/decide.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { effect, lock } from "../engine/effects.ts";
 import type { Condition } from "../engine/types.ts";
 import type { CnState } from "./state.ts";
 

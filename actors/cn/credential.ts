@@ -1,5 +1,5 @@
 // The key of a node and the operation that marks its joining: what approval and setup have in common.
-import { withActor } from "../engine/decide.ts";
+import { withActor } from "../engine/effects.ts";
 import type { NewNodeKey } from "./messages.ts";
 import type { On } from "./state.ts";
 

@@ -1,5 +1,5 @@
 // What a compute node's record can be told. Ids, codes, keys and hashes come with the message; the time does not.
-import type { Identified, Said } from "../../src/pure/registration-identity.ts";
+import type { Identified, Said } from "../../src/lib/ids/registration-identity.ts";
 import type { CnRole } from "../../src/contract/enums.ts";
 import type { CnPlacementPatch } from "../../src/contract/cn-placement.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";

@@ -2,8 +2,8 @@
 // placed from now on. The lock is that of whoever places something, so a create sees the node either before or after.
 import { fault } from "../../src/contract/fault.ts";
 import type { CnPlacementPatch, CnPlacementRules } from "../../src/contract/cn-placement.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { audit, go, guard, lock, reply, upsert } from "../engine/decide.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { audit, go, guard, lock, reply, upsert } from "../engine/effects.ts";
 import type { Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";
 import { type CnState, resource } from "./state.ts";

@@ -2,9 +2,9 @@
 // proof writes to no record that exists (document 4, Fixed here, Enrolment claims); 1.3 to 1.5 say the rest.
 import { conflict, fault } from "../../src/contract/fault.ts";
 import { UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
-import { type Identified, identified } from "../../src/pure/registration-identity.ts";
-import { serialOf } from "../../src/pure/sysinfo-serial.ts";
-import { audit, go, guard, refuse, remove, reply, take, upsert, withActor } from "../engine/decide.ts";
+import { type Identified, identified } from "../../src/lib/ids/registration-identity.ts";
+import { serialOf } from "../../src/lib/ids/sysinfo-serial.ts";
+import { audit, go, guard, refuse, remove, reply, take, upsert, withActor } from "../engine/effects.ts";
 import { planted } from "../engine/planted.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { reportedAdminIp } from "./admin-address.ts";

@@ -1,7 +1,7 @@
 // How a node leaves: disabled, reset to bare, or removed. Document 2, Factory reset and Remove.
-import { lockKey } from "../../src/pure/lock-key.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { planted } from "../engine/planted.ts";
-import { audit, go, guard, lock, withActor } from "../engine/decide.ts";
+import { audit, go, guard, lock, withActor } from "../engine/effects.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { endClaims, proven } from "./claims.ts";
 import { dropKey } from "./credential.ts";

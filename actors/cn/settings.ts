@@ -1,6 +1,6 @@
 // What operators set on a node in any state: role, reservoir, traits, root password.
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { audit, go, lock, reply, upsert } from "../engine/decide.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { audit, go, lock, reply, upsert } from "../engine/effects.ts";
 import type { Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";
 import { type CnState, resource } from "./state.ts";

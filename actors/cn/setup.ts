@@ -5,13 +5,13 @@
 // effect: not after a failure, not after a reset, not on a record that was removed and announced anew.
 import { badRequest, conflict, fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
 import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";
-import { addMs, toRfc3339 } from "../../src/pure/instant.ts";
-import { approvedLayout } from "../../src/pure/disk-layout-proposal.ts";
-import { disksOf } from "../../src/pure/sysinfo-disks.ts";
-import { macsOf } from "../../src/pure/sysinfo-macs.ts";
+import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";
+import { approvedLayout } from "../../src/lib/disk-layout/proposal.ts";
+import { disksOf } from "../../src/lib/disk-layout/disks.ts";
+import { macsOf } from "../../src/lib/net/sysinfo-macs.ts";
 import type { Admitted } from "../boot-record/messages.ts";
-import { serialOf } from "../../src/pure/sysinfo-serial.ts";
-import { audit, go, refuse, reply, tell, upsert, withActor } from "../engine/decide.ts";
+import { serialOf } from "../../src/lib/ids/sysinfo-serial.ts";
+import { audit, go, refuse, reply, tell, upsert, withActor } from "../engine/effects.ts";
 import { waitId } from "../engine/saga.ts";
 import type { Condition, Out, Part } from "../engine/types.ts";
 import { bindKey, dropKey } from "./credential.ts";

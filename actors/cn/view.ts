@@ -1,9 +1,9 @@
 // A compute node as operators see it, and as its own agent sees it. Secrets leave neither way.
 import { CLAIM_FIELDS, type CnClaim, type CnReservoirView, type CnView } from "../../src/contract/cn.ts";
 import type { CnPlacement } from "../../src/contract/cn-placement.ts";
-import { formatClaimCode } from "../../src/pure/claim-code.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { redactSysinfo } from "../../src/pure/redact-sysinfo.ts";
+import { formatClaimCode } from "../../src/lib/ids/claim-code.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { redactSysinfo } from "../../src/lib/text/redact-sysinfo.ts";
 import type { RegistrationReply } from "../enrolment-claim/state.ts";
 import type { ClaimSummary, CnState } from "./state.ts";
 

@@ -2,7 +2,7 @@
 // leaves before that call returned. A lost race loads and steps again; a broken connection repeats with the same
 // message ids, which the commit call answers from what it stored; three lost races take the actor's lock.
 import { type Fault, fault } from "../../src/contract/fault.ts";
-import { splitByLocks } from "./apart.ts";
+import { splitByLocks } from "./lock-conflicts.ts";
 import { fold } from "./fold.ts";
 import { createMailboxes, type Mailbox, type MailboxLimits, type Waiting } from "./mailbox.ts";
 import { planted } from "./planted.ts";

@@ -1,6 +1,6 @@
 // What an enrolment claim can be told. Ids, codes and hashes come with the message; the time does not.
 import type { Of } from "../engine/table.ts";
-import type { Said } from "../../src/pure/registration-identity.ts";
+import type { Said } from "../../src/lib/ids/registration-identity.ts";
 
 /** The code and the token of one registration. */
 export type NewTicket = {

@@ -2,7 +2,7 @@
 // is over. Document 4, Fixed here, Enrolment claims.
 
 import type { RegistrationView } from "../../src/contract/agent.ts";
-import type { Identified } from "../../src/pure/registration-identity.ts";
+import type { Identified } from "../../src/lib/ids/registration-identity.ts";
 
 export type EnrolmentClaimState = Identified & {
   readonly state: "live";

@@ -7,11 +7,11 @@ import {
   CLAIMS_PER_SITE_MAX,
   CLAIMS_PER_SOURCE_MAX,
 } from "../../src/contract/limits.ts";
-import { formatClaimCode } from "../../src/pure/claim-code.ts";
-import { addMs, toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { identified } from "../../src/pure/registration-identity.ts";
-import { audit, effect, go, guard, lock, otherwise, refuse, reply, take, withActor } from "../engine/decide.ts";
+import { formatClaimCode } from "../../src/lib/ids/claim-code.ts";
+import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { identified } from "../../src/lib/ids/registration-identity.ts";
+import { audit, effect, go, guard, lock, otherwise, refuse, reply, take, withActor } from "../engine/effects.ts";
 import { planted } from "../engine/planted.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Condition, Out } from "../engine/types.ts";

@@ -3,12 +3,12 @@
 import { badRequest, conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import type { ExternalSubnet } from "../../src/contract/external-network.ts";
 import type { AddressFamily } from "../../src/contract/enums.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import type { ProvisionRange } from "../../src/pure/provision-range.ts";
-import { externalPool, isShared } from "../../src/pure/public-pool.ts";
-import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
-import { audit, go, guard, insert, lock, refuse, remove } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import type { ProvisionRange } from "../../src/lib/net/provision-range.ts";
+import { externalPool, isShared } from "../../src/lib/net/public-pool.ts";
+import { nameFault, renamed, type Renaming } from "../../src/lib/text/resource-name.ts";
+import { audit, go, guard, insert, lock, refuse, remove } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out, Part } from "../engine/types.ts";
 

@@ -3,7 +3,7 @@
 // another one claims it; of a node that is not seen nobody waits for that. Document 3, Floating IP; document 4, 1.15, 3.2.
 import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
-import { audit, go, guard, otherwise, refuse, tell, withActor } from "../engine/decide.ts";
+import { audit, go, guard, otherwise, refuse, tell, withActor } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Condition, Json, Out, Part, With } from "../engine/types.ts";
 import type { FloatingIpMessage } from "./messages.ts";

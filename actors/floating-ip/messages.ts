@@ -1,6 +1,6 @@
 // What a floating IP can be told.
 import type { AddressFamily } from "../../src/contract/enums.ts";
-import type { Renaming } from "../../src/pure/resource-name.ts";
+import type { Renaming } from "../../src/lib/text/resource-name.ts";
 import type { Fault, Offsets } from "../engine/types.ts";
 
 /** One place to take an address from. */

@@ -2,7 +2,7 @@
 // parameters that both sides know, and what nodes are asked for. Document 4, 1.8 and 3.2.
 import type { FloatingIp } from "../../src/contract/network.ts";
 import type { Reference } from "../../src/contract/operation.ts";
-import { withActor } from "../engine/decide.ts";
+import { withActor } from "../engine/effects.ts";
 import { type JobPlan, stepId } from "../engine/saga.ts";
 import type { Json, With } from "../engine/types.ts";
 import type { Binding, FloatingIpState } from "./state.ts";

@@ -2,9 +2,9 @@
 // is refused while it is attached, and while any node may still answer for it. Document 3, Networking rules. What binds it
 // to a NIC is in the file beside this one.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { poolLock } from "../../src/pure/public-pool.ts";
-import { nameFault, renamed } from "../../src/pure/resource-name.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { poolLock } from "../../src/lib/net/public-pool.ts";
+import { nameFault, renamed } from "../../src/lib/text/resource-name.ts";
 import {
   allocate,
   audit,
@@ -17,7 +17,7 @@ import {
   release,
   remove,
   withActor,
-} from "../engine/decide.ts";
+} from "../engine/effects.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Json, Out, Part } from "../engine/types.ts";
 import { attach, attached, detach, detached, letGo, nothingToReclaim, occupied, reclaim, restore } from "./binding.ts";

@@ -1,6 +1,6 @@
 // A floating IP as the API shows it. Document 4, 1.15.
 import type { FloatingIp } from "../../src/contract/network.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { FloatingIpState } from "./state.ts";
 
 export function floatingIpView(s: Pick<FloatingIpState, keyof FloatingIp>): FloatingIp {

@@ -2,9 +2,9 @@
 // accepted as long as this row is there, so deleting it ends them at once.
 import { conflict } from "../../src/contract/fault.ts";
 import type { Idp } from "../../src/contract/identity.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { audit, go, lock } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { audit, go, lock } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 

@@ -4,8 +4,8 @@ import type { ImageScopeKind } from "../../src/contract/enums.ts";
 import type { Image } from "../../src/contract/image.ts";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
 import type { Database } from "../../src/db/tables.ts";
-import type { IdPage } from "../../src/pure/page-token.ts";
-import { scopeFilter } from "../../src/pure/scope.ts";
+import type { IdPage } from "../../src/lib/ids/page-token.ts";
+import { scopeFilter } from "../../src/lib/ids/scope.ts";
 import { imageView } from "./transition.ts";
 
 type Db = Kysely<Database>;

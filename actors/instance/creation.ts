@@ -2,14 +2,14 @@
 // that has any, writes its NICs and its disk, and starts the operation that waits for the node. With no room anywhere
 // nothing is written. Document 3, instance-create; document 4, 1.11 and section 5.
 import { CAPACITY_EXHAUSTED, conflict, type Fault, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { canonicalMac, isMulticastMac } from "../../src/pure/mac.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
-import { allocate, audit, go, insert, lock, otherwise, refuse } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { canonicalMac, isMulticastMac } from "../../src/lib/net/mac.ts";
+import { nameFault } from "../../src/lib/text/resource-name.ts";
+import { allocate, audit, go, insert, lock, otherwise, refuse } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Condition, Out, Part } from "../engine/types.ts";
-import { subnetLock, subnetPool } from "../../src/pure/subnet-pool.ts";
+import { subnetLock, subnetPool } from "../../src/lib/net/subnet-pool.ts";
 import type { InstanceMessage, NicPlan } from "./messages.ts";
 import { begin, INSTANCE_CREATE } from "./operation.ts";
 import { type Amounts, exhausted, takeQuota, takeRoom } from "./resources.ts";

@@ -1,7 +1,7 @@
 // The floating IPs of an instance. The record knows what is bound to its NICs, so that all of it is let go when it goes. None
 // comes or leaves while the instance is being made or deleted, so that what its node does last about it is the last of all.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
-import { go, guard, refuse } from "../engine/decide.ts";
+import { go, guard, refuse } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Condition, Out } from "../engine/types.ts";
 import type { InstanceMessage } from "./messages.ts";

@@ -1,7 +1,7 @@
 // Disks grow and never shrink. The record grows at once, with its share of the quota and its room on the node; the node's
 // part is an operation that nobody waits for, and whose failure is the disk's alone. Document 3, Disk; document 4, 1.12.
 import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
-import { go, guard, refuse, reply, upsert } from "../engine/decide.ts";
+import { go, guard, refuse, reply, upsert } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { noted } from "./lifecycle.ts";

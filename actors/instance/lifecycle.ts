@@ -1,8 +1,8 @@
 // Started, stopped, restarted, tried again: the message moves the instance half way and begins the operation, whose job's
 // end moves it the rest. One operation at a time. Document 3, States and transitions; document 4, 1.8 and 1.11.
 import { conflict, type Fault } from "../../src/contract/fault.ts";
-import { renamed } from "../../src/pure/resource-name.ts";
-import { audit, go, guard, refuse, upsert } from "../engine/decide.ts";
+import { renamed } from "../../src/lib/text/resource-name.ts";
+import { audit, go, guard, refuse, upsert } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Condition, Out } from "../engine/types.ts";
 import type { InstanceMessage } from "./messages.ts";

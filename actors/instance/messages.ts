@@ -1,7 +1,7 @@
 // What an instance can be told.
 import type { JobKind } from "../../src/contract/enums.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
-import type { Renaming } from "../../src/pure/resource-name.ts";
+import type { Renaming } from "../../src/lib/text/resource-name.ts";
 import type { MadeAs } from "./state.ts";
 
 /** A NIC to be made. */

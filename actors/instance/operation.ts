@@ -2,7 +2,7 @@
 // parameters that both sides know. Document 3, Events; document 4, 3.2.
 import type { Instance } from "../../src/contract/instance.ts";
 import type { Reference } from "../../src/contract/operation.ts";
-import { withActor } from "../engine/decide.ts";
+import { withActor } from "../engine/effects.ts";
 import type { Json, With } from "../engine/types.ts";
 import type { InstanceState } from "./state.ts";
 

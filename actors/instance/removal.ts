@@ -2,7 +2,7 @@
 // undone its part: after the delete job, after a making that the node took back, or when an operator forces it.
 // Document 3, instance-delete; document 4, 3.2.
 import { conflict } from "../../src/contract/fault.ts";
-import { go, refuse, tell, withActor } from "../engine/decide.ts";
+import { go, refuse, tell, withActor } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { noneMoves } from "./floating-ips.ts";

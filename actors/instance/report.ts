@@ -1,7 +1,7 @@
 // What a node says of the instances on it wins over the record, as long as nothing is at work on the instance. Document 4, 9.4.
 import type { InstanceState as Name } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
-import { go, guard } from "../engine/decide.ts";
+import { go, guard } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Condition, Out } from "../engine/types.ts";
 import { noted } from "./lifecycle.ts";

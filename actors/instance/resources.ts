@@ -3,11 +3,11 @@
 import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import { CPU_UNITS_PER_VCPU } from "../../src/contract/limits.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
-import { effect, guard, lock, release, remove } from "../engine/decide.ts";
+import { effect, guard, lock, release, remove } from "../engine/effects.ts";
 import { planted } from "../engine/planted.ts";
 import type { Condition, Part } from "../engine/types.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { subnetLock, subnetPool } from "../../src/pure/subnet-pool.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { subnetLock, subnetPool } from "../../src/lib/net/subnet-pool.ts";
 import type { InstanceState, NicRow } from "./state.ts";
 
 const MIB_BYTES = 1_048_576;

@@ -1,6 +1,6 @@
 // The row of an instance, with its NICs and disks as its view joins them.
 import type { DiskKind, InstanceBrand, InstanceState as Name } from "../../src/contract/enums.ts";
-import type { Named } from "../../src/pure/resource-name.ts";
+import type { Named } from "../../src/lib/text/resource-name.ts";
 import type { At } from "../engine/table.ts";
 import type { OperationKind } from "./operation.ts";
 

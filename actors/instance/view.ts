@@ -1,6 +1,6 @@
 // An instance, its disks and its NICs as the API shows them. Document 4, 1.11 and 1.12.
 import type { Disk, Instance, Lifecycle, Nic } from "../../src/contract/instance.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { DiskRow, InstanceState, NicRow } from "./state.ts";
 
 /** What the record itself says: whether the node is alive is known to the readers alone. */

@@ -3,7 +3,7 @@ import { type Kysely, sql } from "kysely";
 import type { JobKind, JobStatus } from "../../src/contract/enums.ts";
 import type { Job } from "../../src/contract/job.ts";
 import type { Database, JobRow } from "../../src/db/tables.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
 
 type Db = Kysely<Database>;
 

@@ -1,7 +1,7 @@
 // Document 4, 1.8: claims, leases, ends and tombstones of jobs.
 import { conflict, fault } from "../../src/contract/fault.ts";
-import { addMs } from "../../src/pure/instant.ts";
-import { audit, go, guard, refuse, tell, withActor } from "../engine/decide.ts";
+import { addMs } from "../../src/lib/text/instant.ts";
+import { audit, go, guard, refuse, tell, withActor } from "../engine/effects.ts";
 import { planted } from "../engine/planted.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Message, Out, Part } from "../engine/types.ts";

@@ -3,11 +3,11 @@
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { poolExhausted, publicPool } from "../../src/pure/public-pool.ts";
-import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
-import { allocate, audit, go, guard, insert, lock, refuse, release, remove, withActor } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { poolExhausted, publicPool } from "../../src/lib/net/public-pool.ts";
+import { nameFault, renamed, type Renaming } from "../../src/lib/text/resource-name.ts";
+import { allocate, audit, go, guard, insert, lock, refuse, release, remove, withActor } from "../engine/effects.ts";
 import { planted } from "../engine/planted.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out, Part } from "../engine/types.ts";

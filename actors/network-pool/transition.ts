@@ -1,10 +1,10 @@
 // A network pool: external subnets in the order in which they are asked for an address. Document 4, 1.16 and 5.
 import { badRequest, conflict, fault } from "../../src/contract/fault.ts";
 import type { NetworkPool } from "../../src/contract/external-network.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
-import { audit, go, guard, insert, lock, refuse, remove } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { nameFault } from "../../src/lib/text/resource-name.ts";
+import { audit, go, guard, insert, lock, refuse, remove } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out, Part } from "../engine/types.ts";
 

@@ -2,10 +2,10 @@
 // and external subnets, so it never changes.
 import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import type { NicTag } from "../../src/contract/external-network.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
-import { audit, go, guard, lock, refuse } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { nameFault } from "../../src/lib/text/resource-name.ts";
+import { audit, go, guard, lock, refuse } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 

@@ -2,8 +2,8 @@
 // exists. How much is used is counted beside it, whether or not there is a quota (project_usage).
 import type { Quota, QuotaBody, Usage } from "../../src/contract/tenancy.ts";
 import { conflict } from "../../src/contract/fault.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { audit, go } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { audit, go } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 

@@ -2,7 +2,7 @@
 import type { Kysely } from "kysely";
 import type { RouteTable } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
-import type { IdPage } from "../../src/pure/page-token.ts";
+import type { IdPage } from "../../src/lib/ids/page-token.ts";
 import { routeTableView } from "./transition.ts";
 
 type Db = Kysely<Database>;

@@ -2,10 +2,10 @@
 // hold no route and no subnet uses them (document 3, Networking rules).
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { RouteTable } from "../../src/contract/network.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
-import { audit, go, guard, lock, refuse } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { nameFault, renamed, type Renaming } from "../../src/lib/text/resource-name.ts";
+import { audit, go, guard, lock, refuse } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 import type { VpcMember } from "../vpc/state.ts";

@@ -2,11 +2,11 @@
 // after the host bits are dropped (document 3, Networking rules).
 import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { Route, RouteTarget } from "../../src/contract/network.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { type Blocks, blockText, parseBlock, planFor, storedBlock } from "../../src/pure/ip-block.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
-import { audit, go, lock, refuse } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { type Blocks, blockText, parseBlock, planFor, storedBlock } from "../../src/lib/net/ip-block.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { nameFault, renamed, type Renaming } from "../../src/lib/text/resource-name.ts";
+import { audit, go, lock, refuse } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 import type { VpcMember, VpcPlace } from "../vpc/state.ts";

@@ -1,5 +1,5 @@
 // What the moves of a saga are made of: its record after a step, what a step is given, its job.
-import { audit, withActor } from "../engine/decide.ts";
+import { audit, withActor } from "../engine/effects.ts";
 import { type Plan, stepId, waitId } from "../engine/saga.ts";
 import type { At } from "../engine/table.ts";
 import type { Part } from "../engine/types.ts";

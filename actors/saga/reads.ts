@@ -2,7 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import type { OperationStep, OperationSummary, OperationView, Reference } from "../../src/contract/operation.ts";
 import type { Database, SagaRow } from "../../src/db/tables.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { SagaDefinition } from "../engine/saga.ts";
 
 type Db = Kysely<Database>;

@@ -1,12 +1,12 @@
 // How a saga moves: forward step by step, backward after a failure, and aside (stuck) when an undo fails for good.
 // Each tick is one unit: the step's writes commit with the saga's row or not at all.
 import { conflict } from "../../src/contract/fault.ts";
-import { go, refuse } from "../engine/decide.ts";
+import { go, refuse } from "../engine/effects.ts";
 import { planted } from "../engine/planted.ts";
 import { type SagaDefinition, type StepDefinition, type StepPart, waitId } from "../engine/saga.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out, Part } from "../engine/types.ts";
-import { addMs } from "../../src/pure/instant.ts";
+import { addMs } from "../../src/lib/text/instant.ts";
 import type { SagaMessage } from "./messages.ts";
 import {
   abandoned,

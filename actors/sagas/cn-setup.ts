@@ -1,6 +1,6 @@
 // The setup of a bare machine, from approval to its report. The node's record does the work and holds the deadline; the
 // operation makes it visible, and abandoning it takes the node back.
-import { withActor } from "../engine/decide.ts";
+import { withActor } from "../engine/effects.ts";
 import { saga, wait, write } from "../engine/saga.ts";
 import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";
 import { CN_SETUP } from "../cn/setup.ts";

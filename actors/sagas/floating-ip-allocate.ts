@@ -1,6 +1,6 @@
 // The allocation of a floating IP among the operations. The record and its address are there from the first commit on;
 // who abandons the operation before it ends gets both taken back. Document 4, 3.2.
-import { withActor } from "../engine/decide.ts";
+import { withActor } from "../engine/effects.ts";
 import { saga, write } from "../engine/saga.ts";
 import { FLOATING_IP_ALLOCATE } from "../floating-ip/operation.ts";
 

@@ -2,8 +2,8 @@
 // operation unwinds. A node that was not seen when the operation began is sent its order, and nobody waits for it: until it
 // comes back it holds up nothing but the deletion of the address.
 import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { withActor } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { withActor } from "../engine/effects.ts";
 import { job, type Plan, type StepContext, wait, write } from "../engine/saga.ts";
 import type { With } from "../engine/types.ts";
 import type { FloatingIpMessage } from "../floating-ip/messages.ts";

@@ -2,7 +2,7 @@
 // node provisions it; the end makes it running. Taken back, the record waits until the node has undone its part.
 // Document 3, instance-create; document 4, 3.2.
 import { INSTANCE_CREATE, type InstanceCreateParams } from "../instance/operation.ts";
-import { withActor } from "../engine/decide.ts";
+import { withActor } from "../engine/effects.ts";
 import { job, saga, wait, waitId, write } from "../engine/saga.ts";
 import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
 import { instanceEnds, settled, toInstance } from "./instance-parts.ts";

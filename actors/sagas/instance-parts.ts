@@ -1,7 +1,7 @@
 // What the operations on instances have in common: what they tell the instance, and what their callers hear in the end.
 import type { Instance } from "../../src/contract/instance.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { withActor } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { withActor } from "../engine/effects.ts";
 import type { With } from "../engine/types.ts";
 import type { InstanceMessage } from "../instance/messages.ts";
 

@@ -1,7 +1,7 @@
 // The making of a NAT gateway among the operations. The record and its address are there from the first commit on; who
 // abandons the operation before it ends gets both taken back. Document 4, 3.2. Nodes realise a gateway when the first
 // route points at it.
-import { withActor } from "../engine/decide.ts";
+import { withActor } from "../engine/effects.ts";
 import { saga, write } from "../engine/saga.ts";
 
 export type NatGatewayParams = {

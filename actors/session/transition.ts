@@ -4,7 +4,7 @@
 // can be lost; any older one was copied, and ends the session.
 import { REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
 import { conflict } from "../../src/contract/fault.ts";
-import { audit, go, withActor } from "../engine/decide.ts";
+import { audit, go, withActor } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 

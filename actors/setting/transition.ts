@@ -1,6 +1,6 @@
 // A cluster setting that differs from its default. Document 4, section 7. Which keys exist and what values they take
 // is src/contract/settings.ts; a value arrives here checked.
-import { audit, go } from "../engine/decide.ts";
+import { audit, go } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 

@@ -2,9 +2,9 @@
 // to remove a silo (document 4, 1.15, Delete guards).
 import { conflict } from "../../src/contract/fault.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
-import { audit, go, refuse, withActor } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { nameFault, renamed, type Renaming } from "../../src/lib/text/resource-name.ts";
+import { audit, go, refuse, withActor } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 

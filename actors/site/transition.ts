@@ -2,8 +2,8 @@
 // is the budget row that registrations take from, so that no count can be overspent.
 import type { AutoApproveWindow } from "../../src/contract/cn.ts";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
-import { addMs, toRfc3339 } from "../../src/pure/instant.ts";
-import { audit, go, remove, upsert } from "../engine/decide.ts";
+import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";
+import { audit, go, remove, upsert } from "../engine/effects.ts";
 import { planted } from "../engine/planted.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";

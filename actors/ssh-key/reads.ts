@@ -3,8 +3,8 @@ import type { Kysely } from "kysely";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
 import type { SshKey } from "../../src/contract/ssh-key.ts";
 import type { Database } from "../../src/db/tables.ts";
-import type { IdPage } from "../../src/pure/page-token.ts";
-import { scopeFilter } from "../../src/pure/scope.ts";
+import type { IdPage } from "../../src/lib/ids/page-token.ts";
+import { scopeFilter } from "../../src/lib/ids/scope.ts";
 import { sshKeyView } from "./transition.ts";
 
 type Db = Kysely<Database>;

@@ -2,11 +2,11 @@
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
 import type { SshKey } from "../../src/contract/ssh-key.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { parentKey } from "../../src/pure/lock-key.ts";
-import { nameFault } from "../../src/pure/resource-name.ts";
-import { scopeOf } from "../../src/pure/scope.ts";
-import { audit, go, lock, refuse } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { parentKey } from "../../src/lib/ids/lock-key.ts";
+import { nameFault } from "../../src/lib/text/resource-name.ts";
+import { scopeOf } from "../../src/lib/ids/scope.ts";
+import { audit, go, lock, refuse } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Condition, Out } from "../engine/types.ts";
 

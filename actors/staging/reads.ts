@@ -2,7 +2,7 @@
 import type { Kysely } from "kysely";
 import type { StagedImage } from "../../src/contract/boot.ts";
 import type { Database } from "../../src/db/tables.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
 
 /** Every stamp that some booter has staged, by stamp and booter. What a deleted key once reported counts no more. */
 export async function listStaged(db: Kysely<Database>): Promise<StagedImage[]> {

@@ -1,5 +1,5 @@
 // The platform images that one booter has staged. A report replaces the one before it. Document 4, Fixed here.
-import { audit, go } from "../engine/decide.ts";
+import { audit, go } from "../engine/effects.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 

@@ -3,9 +3,9 @@
 import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { POOL_OFFSET_MAX, SUBNET_ADDRESSES_KEPT } from "../../src/contract/limits.ts";
 import type { Subnet } from "../../src/contract/network.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { type Cidr, formatIp } from "../../src/pure/ip-address.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { type Cidr, formatIp } from "../../src/lib/net/ip-address.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import {
   addressesOf,
   type Blocks,
@@ -15,10 +15,10 @@ import {
   planFor,
   readBlocks,
   storedBlock,
-} from "../../src/pure/ip-block.ts";
-import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
-import { subnetLock, subnetPool } from "../../src/pure/subnet-pool.ts";
-import { audit, go, guard, insert, lock, refuse, remove as removeRows } from "../engine/decide.ts";
+} from "../../src/lib/net/ip-block.ts";
+import { nameFault, renamed, type Renaming } from "../../src/lib/text/resource-name.ts";
+import { subnetLock, subnetPool } from "../../src/lib/net/subnet-pool.ts";
+import { audit, go, guard, insert, lock, refuse, remove as removeRows } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, ChildWrite, Out } from "../engine/types.ts";
 import type { VpcMember, VpcPlace } from "../vpc/state.ts";

@@ -2,8 +2,8 @@
 // from now on, as a project's do (quota/transition.ts).
 import { conflict } from "../../src/contract/fault.ts";
 import type { QuotaBody, TenantQuota, Usage } from "../../src/contract/tenancy.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { audit, go } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { audit, go } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 

@@ -1,10 +1,10 @@
 // A tenant of a silo. It goes only when it holds nothing: projects, users and keys would be orphans (document 4, 1.15).
 import { conflict } from "../../src/contract/fault.ts";
 import type { Tenant } from "../../src/contract/tenancy.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
-import { audit, go, guard, insert, lock, refuse } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { nameFault, renamed, type Renaming } from "../../src/lib/text/resource-name.ts";
+import { audit, go, guard, insert, lock, refuse } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 

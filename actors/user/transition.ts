@@ -3,9 +3,9 @@
 import type { Capability } from "../../src/contract/enums.ts";
 import { conflict, fault } from "../../src/contract/fault.ts";
 import type { User } from "../../src/contract/identity.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { audit, go, guard, lock, refuse } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { audit, go, guard, lock, refuse } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 import type { Giver, UserMessage } from "./messages.ts";

@@ -1,5 +1,5 @@
 // The row of a VPC, and what the rows of all that is in one have in common.
-import type { Named } from "../../src/pure/resource-name.ts";
+import type { Named } from "../../src/lib/text/resource-name.ts";
 
 export type VpcState = {
   readonly state: "live";

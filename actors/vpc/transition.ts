@@ -2,11 +2,11 @@
 // table and its routes is left in it (document 3, Networking rules; document 4, 1.15, Delete guards).
 import { conflict, type Fault, fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { Vpc } from "../../src/contract/network.ts";
-import { toRfc3339 } from "../../src/pure/instant.ts";
-import { type GivenBlocks, readBlocks, storedBlock } from "../../src/pure/ip-block.ts";
-import { lockKey } from "../../src/pure/lock-key.ts";
-import { nameFault, renamed, type Renaming } from "../../src/pure/resource-name.ts";
-import { audit, effect, go, guard, lock, otherwise, refuse, withActor } from "../engine/decide.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { type GivenBlocks, readBlocks, storedBlock } from "../../src/lib/net/ip-block.ts";
+import { lockKey } from "../../src/lib/ids/lock-key.ts";
+import { nameFault, renamed, type Renaming } from "../../src/lib/text/resource-name.ts";
+import { audit, effect, go, guard, lock, otherwise, refuse, withActor } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 import type { VpcState } from "./state.ts";

@@ -4,7 +4,7 @@
 import type { Counters } from "../counters.ts";
 import type { BootSettings } from "../decision.ts";
 import type { Log } from "../log.ts";
-import type { Found, Records } from "../plane/records.ts";
+import type { Found, Records } from "../api-client/records.ts";
 import { openUdp, type UdpSocket } from "../udp-socket.ts";
 import { answerDhcp, type DhcpRules, type DhcpSilence } from "./answer.ts";
 import { clientReport, type DhcpClient, readClient } from "./client.ts";

@@ -6,7 +6,7 @@ import { stat } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { HEADER_BYTES_MAX, HEADERS_READ_MS, IDLE_SOCKET_MS, URI_BYTES_MAX } from "../../src/contract/limits.ts";
-import { joinedBytes } from "../../src/pure/joined-bytes.ts";
+import { joinedBytes } from "../../src/lib/text/joined-bytes.ts";
 import type { Counters } from "../counters.ts";
 import { peerText } from "../ipv4.ts";
 import { HTTP_CONNECTIONS_MAX, HTTP_STALLED_MS, REPORT_BYTES_MAX } from "../limits.ts";

@@ -1,8 +1,8 @@
 // The install channel of a site without the internet: channel.json, its detached signature beside it, and the files it
 // names with their SHA-256. Nothing is served before all of it is verified, and nothing older than what was served.
-import { armoredBlocks } from "../../src/pure/armor.ts";
-import { asDigest } from "../../src/pure/digest-hex.ts";
-import { goodSignature } from "../../src/pure/good-signature.ts";
+import { armoredBlocks } from "../../src/lib/openpgp/armor.ts";
+import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
+import { goodSignature } from "../../src/lib/openpgp/good-signature.ts";
 
 export type ChannelFile = { readonly name: string; readonly sha256: string; readonly bytes: number };
 export type Channel = {

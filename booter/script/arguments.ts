@@ -1,7 +1,7 @@
 // The kernel's command line. What the booter itself says of the machine wins over what an operator adds, and secrets
 // never come from an operator's argument.
-import { isKernelArgument } from "../../src/pure/kernel-argument.ts";
-import type { BootFacts } from "../plane/wire.ts";
+import { isKernelArgument } from "../../src/lib/text/kernel-argument.ts";
+import type { BootFacts } from "../api-client/wire.ts";
 import { cryptHash, flag, key, ScriptFault, value } from "./word.ts";
 
 export type KernelLine = { readonly flags: readonly string[]; readonly properties: readonly string[] };

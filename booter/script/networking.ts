@@ -1,6 +1,6 @@
 // networking.json: what the booted platform makes its network of, since DHCP may not answer it (answer_only_pxe).
 import { ipv4Text, maskOf } from "../ipv4.ts";
-import type { BootFacts } from "../plane/wire.ts";
+import type { BootFacts } from "../api-client/wire.ts";
 
 const ADMIN = "admin";
 

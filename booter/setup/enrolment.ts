@@ -4,20 +4,20 @@ import type { Buffer } from "node:buffer";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { SetupBundle } from "../../src/contract/setup.ts";
-import { isHostname } from "../../src/pure/hostname.ts";
-import { redactSysinfo } from "../../src/pure/redact-sysinfo.ts";
-import { macsOf } from "../../src/pure/sysinfo-macs.ts";
-import type { BusListener, BusPeer } from "../bus/listener.ts";
+import { isHostname } from "../../src/lib/net/hostname.ts";
+import { redactSysinfo } from "../../src/lib/text/redact-sysinfo.ts";
+import { macsOf } from "../../src/lib/net/sysinfo-macs.ts";
+import type { AmqpListener, AmqpPeer } from "../amqp/listener.ts";
 import type { Counters } from "../counters.ts";
 import type { Log } from "../log.ts";
-import { type Plane, PlaneFault, type SetupReport } from "../plane/client.ts";
+import { type ApiClient, ApiFault, type SetupReport } from "../api-client/client.ts";
 import type { Delivered, Ledger, Run } from "./ledger.ts";
 import { agentKey, objectOf, setupMessage } from "./message.ts";
 import { endingReason } from "./report.ts";
 import { setupValues, type ValueParts } from "./values.ts";
 
 export type EnrolmentOptions = {
-  readonly plane: Plane;
+  readonly plane: ApiClient;
   readonly ledger: Ledger;
   /** Null when the configuration has no [ur.setup]: machines are announced and wait. */
   readonly setup: Omit<ValueParts, "bundle" | "origin"> | null;
@@ -29,7 +29,7 @@ export type EnrolmentOptions = {
 export type SetupCaller = { readonly token: string; readonly address: string };
 export type Relayed = "taken" | "unknown" | "stale" | "away";
 
-export type Enrolment = BusListener & {
+export type Enrolment = AmqpListener & {
   /** Announces who waits, ships what was approved, and tries again what could not be told. Never rejects. */
   pass(): Promise<void>;
   /** The values of a run, until its first report; null for anybody but its machine. */
@@ -41,7 +41,7 @@ export type Enrolment = BusListener & {
 
 type Machine = {
   readonly server_uuid: string;
-  readonly peer: BusPeer;
+  readonly peer: AmqpPeer;
   listening: boolean;
   sysinfo: Record<string, unknown> | null;
   state: CnState | null;
@@ -56,7 +56,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   const machines = new Map<string, Machine>();
   const bundles = new Map<string, SetupBundle>();
 
-  function machineOf(server_uuid: string, peer: BusPeer): Machine {
+  function machineOf(server_uuid: string, peer: AmqpPeer): Machine {
     const known = machines.get(server_uuid);
     if (known !== undefined && known.peer === peer) return known;
     const made = { server_uuid, peer, listening: false, sysinfo: null, state: null, busy: false, restarted: false };
@@ -64,7 +64,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     return made;
   }
 
-  function told(key: string, body: Buffer, peer: BusPeer): void {
+  function told(key: string, body: Buffer, peer: AmqpPeer): void {
     const about = agentKey(key);
     if (about === null) return;
     const content = objectOf(body);
@@ -125,7 +125,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       counters.count("announce_refused_total", { reason: reasonOf(error) });
       log("announce.refused", { server_uuid, mac: peer.mac, reason: wordsOf(error) });
       // It is another machine: the identity is free again for the one that has it.
-      if (error instanceof PlaneFault && error.status === 409) peer.drop();
+      if (error instanceof ApiFault && error.status === 409) peer.drop();
     }
   }
 
@@ -140,7 +140,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     try {
       bundle = await plane.bundle(server_uuid, run.idempotency_key);
     } catch (error) {
-      if (!(error instanceof PlaneFault) || error.status === null || error.status >= 500) throw error;
+      if (!(error instanceof ApiFault) || error.status === null || error.status >= 500) throw error;
       // Taken before, or not approved any more. The key is spent either way.
       await ledger.remove(server_uuid);
       return log("bundle.refused", { server_uuid, reason: error.message });
@@ -181,7 +181,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   async function ended(
     { server_uuid, request }: { readonly server_uuid: string; readonly request: string },
     reply: Record<string, unknown>,
-    peer: BusPeer,
+    peer: AmqpPeer,
   ): Promise<void> {
     const run = ledger.of(server_uuid);
     // A run that reported its own end is not here any more. Only the machine that got the script knows how it ended.
@@ -216,7 +216,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       if (report.kind !== "progress") await over(server_uuid);
       return "taken";
     } catch (error) {
-      const refused = error instanceof PlaneFault && error.status !== null && error.status < 500 &&
+      const refused = error instanceof ApiFault && error.status !== null && error.status < 500 &&
         error.status !== 429;
       log("setup.report_refused", { server_uuid, kind: report.kind, reason: wordsOf(error) });
       if (!refused) return "away";
@@ -286,7 +286,7 @@ function sha256(text: string): string {
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof PlaneFault && error.status !== null ? String(error.status) : "no_answer";
+  return error instanceof ApiFault && error.status !== null ? String(error.status) : "no_answer";
 }
 
 function wordsOf(error: unknown): string {

@@ -1,6 +1,6 @@
 // What goes to a machine's agent and what comes from it, in the agent's own words.
 import type { Buffer } from "node:buffer";
-import { jsonLimits } from "../../src/pure/json-limits.ts";
+import { jsonLimits } from "../../src/lib/text/json-limits.ts";
 import { SETUP_SCRIPT } from "./script.ts";
 
 /** An execute request. The given environment replaces the agent's own, which holds its password. */

@@ -1,6 +1,6 @@
 // What a machine reports of its setup: one line of kind, step and percent, then the text.
 import { FAILURE_REPORT_BYTES_MAX } from "../../src/contract/limits.ts";
-import type { SetupReport } from "../plane/client.ts";
+import type { SetupReport } from "../api-client/client.ts";
 
 const STEP = /^[a-z0-9_]{1,64}$/;
 const MESSAGE_CHARS_MAX = 2_048;

@@ -1,8 +1,8 @@
 // What a setup run needs, as lines of key, tab and value. The script reads them as data; a value that could be two lines
 // is refused, and what becomes the word of a command has a strict form.
 import type { SetupBundle } from "../../src/contract/setup.ts";
-import { isHostname } from "../../src/pure/hostname.ts";
-import { isSha512Crypt } from "../../src/pure/sha512-crypt.ts";
+import { isHostname } from "../../src/lib/net/hostname.ts";
+import { isSha512Crypt } from "../../src/lib/crypto/sha512-crypt.ts";
 import type { SetupConfig } from "../config.ts";
 
 export type ValueParts = {

@@ -1,7 +1,7 @@
 // Which URLs are asked: https, http on this machine, and http elsewhere where a digest that came another way checks the
 // bytes. Whether the address behind the name may be fetched is the connector's to check.
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure } from "../kit/failure.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure } from "../internal/failure.ts";
 
 /** Throws a Failure. */
 export function checkedUrl(text: string, plain_http = false): URL {

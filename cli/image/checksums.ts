@@ -1,10 +1,10 @@
 // What a vendor's checksum document says of one file. Every line must be what it should be, so that a cut document or an
 // error page is refused as a whole.
-import { type ChecksumLine, checksumLine, isSilentLine, type ListFormat } from "../../src/pure/checksum-line.ts";
-import { CLEAR_SIGNED_BEGIN, clearSignedText } from "../../src/pure/clear-signed.ts";
-import { asDigest, type DigestAlgorithm } from "../../src/pure/digest-hex.ts";
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure } from "../kit/failure.ts";
+import { type ChecksumLine, checksumLine, isSilentLine, type ListFormat } from "../../src/lib/crypto/checksum-line.ts";
+import { CLEAR_SIGNED_BEGIN, clearSignedText } from "../../src/lib/openpgp/clear-signed.ts";
+import { asDigest, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure } from "../internal/failure.ts";
 
 export function isListFormat(format: string): format is ListFormat {
   return format === "gnu" || format === "bsd" || format === "bare";

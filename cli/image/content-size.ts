@@ -4,9 +4,9 @@ import { spawn } from "node:child_process";
 import { createReadStream } from "node:fs";
 import { PassThrough, type Readable, type Transform } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure } from "../kit/failure.ts";
-import type { World } from "../kit/world.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure } from "../internal/failure.ts";
+import type { Environment } from "../internal/environment.ts";
 import type { Artifact } from "./model.ts";
 
 /** Document 3, Limits: no disk is larger. A file that decompresses to more is none, or is made to fill a machine. */
@@ -27,13 +27,13 @@ export function isPlain({ compression }: Artifact): boolean {
 }
 
 /** Bytes of the disk in the file at `path`. Throws a Failure for a compression that this program does not know. */
-export async function contentBytes(world: World, path: string, { compression }: Artifact): Promise<number> {
+export async function contentBytes(environment: Environment, path: string, { compression }: Artifact): Promise<number> {
   const { stream, close } = open(path, compression);
   let bytes = 0;
   let head = new Uint8Array();
   try {
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {
-      if (world.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
+      if (environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
       if (head.length < QCOW2_HEADER_BYTES) head = new Uint8Array([...head, ...chunk.subarray(0, QCOW2_HEADER_BYTES)]);
       bytes += chunk.length;
       const known = virtualSize(head);

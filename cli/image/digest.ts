@@ -1,10 +1,10 @@
 // Hashes of files, in the algorithms the vendors use.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { DIGEST_HEX_CHARS, type DigestAlgorithm } from "../../src/pure/digest-hex.ts";
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure } from "../kit/failure.ts";
-import type { World } from "../kit/world.ts";
+import { DIGEST_HEX_CHARS, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure } from "../internal/failure.ts";
+import type { Environment } from "../internal/environment.ts";
 import type { Artifact, Digest } from "./model.ts";
 
 export const ALGORITHM_NAMES = ["sha256", "sha512"] as const satisfies readonly DigestAlgorithm[];
@@ -22,14 +22,14 @@ export function knownDigests({ integrity }: Artifact): readonly KnownDigest[] {
 
 /** What the file on the disk hashes to, read once. `tell` hears how many bytes are read. */
 export async function hashFile(
-  world: World,
+  environment: Environment,
   path: string,
   { algorithms, tell = () => {} }: { algorithms: readonly DigestAlgorithm[]; tell?: (bytes: number) => void },
 ): Promise<Hashes> {
   const hashes = [...new Set(algorithms)].map((name) => ({ name, hash: createHash(name) }));
   let bytes = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
-    if (world.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
+    if (environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
     for (const { hash } of hashes) hash.update(chunk);
     tell(bytes += chunk.length);
   }

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type AnyCommand, option } from "../framework.ts";
-import { plainText } from "../kit/plain-text.ts";
+import { plainText } from "../internal/plain-text.ts";
 import { fetchImage } from "./fetch-image.ts";
 import type { Host } from "./host.ts";
 import type { Artifact } from "./model.ts";

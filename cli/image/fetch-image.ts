@@ -3,10 +3,10 @@
 import { createReadStream } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure } from "../kit/failure.ts";
-import type { Io } from "../kit/io.ts";
-import { statusLine } from "../kit/status-line.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure } from "../internal/failure.ts";
+import type { Io } from "../internal/io.ts";
+import { statusLine } from "../internal/status-line.ts";
 import { hashFile, knownDigests, mismatch } from "./digest.ts";
 import type { Artifact, Image } from "./model.ts";
 import { openPart, type Part, sizeOfFile } from "./part.ts";
@@ -119,11 +119,11 @@ async function fill(
   const size = artifact.size ?? null;
   if (place.kind === "file") return await copy(place.path, part, size);
   const line = statusLine(io);
-  const started_ms = io.world.monotonicMs();
+  const started_ms = io.environment.monotonicMs();
   const started_bytes = part.bytes();
   let told_ms = -Infinity;
   const tell = (bytes: number, of: number | null) => {
-    const now_ms = io.world.monotonicMs();
+    const now_ms = io.environment.monotonicMs();
     if (now_ms - told_ms < TELL_MS && bytes !== of) return;
     told_ms = now_ms;
     const rate = (bytes - started_bytes) / Math.max(0.001, (now_ms - started_ms) / 1_000);
@@ -131,7 +131,7 @@ async function fill(
     line.show(`downloading ${imageName(image)}`, `${share}, ${sizeText(Math.max(0, Math.round(rate)))}/s  `);
   };
   try {
-    await transfer(io.world, { url: place.url, reach, part, size, tell });
+    await transfer(io.environment, { url: place.url, reach, part, size, tell });
   } finally {
     line.clear();
   }
@@ -158,7 +158,7 @@ async function isWanted(io: Io, path: string, { image, artifact }: Fetch): Promi
   const line = statusLine(io);
   const size = artifact.size ?? null;
   try {
-    const hashes = await hashFile(io.world, path, {
+    const hashes = await hashFile(io.environment, path, {
       algorithms: digests.map(({ algorithm }) => algorithm),
       tell: (bytes) =>
         line.show(

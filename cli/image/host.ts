@@ -1,6 +1,6 @@
 // What the image verbs need from the executable they are part of.
-import type { Io } from "../kit/io.ts";
-import type { withIo } from "../kit/run.ts";
+import type { Io } from "../internal/io.ts";
+import type { withIo } from "../internal/run.ts";
 
 export type Host = {
   readonly withIo: typeof withIo;

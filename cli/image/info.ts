@@ -1,7 +1,7 @@
 import type { AnyCommand } from "../framework.ts";
-import { blockText, type Column, tableText } from "../kit/table.ts";
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure } from "../kit/failure.ts";
+import { blockText, type Column, tableText } from "../internal/table.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure } from "../internal/failure.ts";
 import { isMeant } from "./filter.ts";
 import type { Host } from "./host.ts";
 import type { Artifact, Image } from "./model.ts";

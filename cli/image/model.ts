@@ -1,7 +1,7 @@
 // Document 1, as far as this client reads it. A document is checked and passed on as it came, so that fields of a later
 // version survive in a mirror. Values of open enums are plain strings.
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure } from "../kit/failure.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure } from "../internal/failure.ts";
 
 export type DistroSummary = { readonly id: string; readonly name?: string | null; readonly os_family?: string };
 export type Release = {

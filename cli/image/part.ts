@@ -5,8 +5,8 @@ import { constants } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure } from "../kit/failure.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure } from "../internal/failure.ts";
 
 export type Part = {
   readonly path: string;

@@ -1,7 +1,7 @@
 // From what a user typed to one build and one of its files: DISTRO/RELEASE[/BUILD], where RELEASE may be an alias or a
 // version and BUILD left out is the newest.
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure, usageFailure } from "../kit/failure.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure, usageFailure } from "../internal/failure.ts";
 import { isMeant, isVersion } from "./filter.ts";
 import { type Artifact, buildsOf, type Image } from "./model.ts";
 import type { PickOptions } from "./options.ts";

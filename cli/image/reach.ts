@@ -2,10 +2,10 @@
 // BERTH_FETCH_ALLOWED_PRIVATE, the variable that shadows the control plane's setting `fetch.allowed_private`. What an index
 // document or a redirect names is somebody else's choice.
 import { namedOrigins, type Reach } from "../../src/outbound/connector.ts";
-import { parseCidr } from "../../src/pure/ip-address.ts";
-import { readRanges } from "../../src/pure/public-address.ts";
-import { usageFailure } from "../kit/failure.ts";
-import type { World } from "../kit/world.ts";
+import { parseCidr } from "../../src/lib/net/ip-address.ts";
+import { readRanges } from "../../src/lib/net/public-address.ts";
+import { usageFailure } from "../internal/failure.ts";
+import type { Environment } from "../internal/environment.ts";
 
 export const RANGES_VARIABLE = "BERTH_FETCH_ALLOWED_PRIVATE";
 
@@ -17,7 +17,7 @@ export type Given = {
 };
 
 /** Throws a Failure when the variable holds something else than networks. */
-export function reachOf({ env }: World, { named, allowed }: Given): Reach {
+export function reachOf({ env }: Environment, { named, allowed }: Given): Reach {
   return {
     allowed: readRanges([...rangesOf(env[RANGES_VARIABLE] ?? ""), ...allowed]),
     named: namedOrigins(named),

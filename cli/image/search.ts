@@ -1,5 +1,5 @@
 import type { AnyCommand } from "../framework.ts";
-import type { Column } from "../kit/table.ts";
+import type { Column } from "../internal/table.ts";
 import { filterImages } from "./filter.ts";
 import type { Host } from "./host.ts";
 import type { Artifact, Image } from "./model.ts";

@@ -5,10 +5,10 @@ import { Buffer } from "node:buffer";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import type { Key, PublicKey, VerifyMessageResult } from "openpgp";
-import { armoredBlocks } from "../../src/pure/armor.ts";
-import { goodSignature } from "../../src/pure/good-signature.ts";
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure } from "../kit/failure.ts";
+import { armoredBlocks } from "../../src/lib/openpgp/armor.ts";
+import { goodSignature } from "../../src/lib/openpgp/good-signature.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure } from "../internal/failure.ts";
 
 export type Keys = readonly PublicKey[];
 export type Good = { readonly fingerprint: string; readonly signed_at: string };

@@ -4,10 +4,10 @@ import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure, usageFailure } from "../kit/failure.ts";
-import type { Io } from "../kit/io.ts";
-import type { World } from "../kit/world.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure, usageFailure } from "../internal/failure.ts";
+import type { Io } from "../internal/io.ts";
+import type { Environment } from "../internal/environment.ts";
 import type { Reach } from "../../src/outbound/connector.ts";
 import { checkedUrl } from "./address.ts";
 import type { Host } from "./host.ts";
@@ -48,12 +48,12 @@ export async function openSource(
   index: string | undefined,
   allowed: readonly unknown[] = [],
 ): Promise<Source> {
-  const named = index ?? (io.world.env[host.index_variable] || undefined);
-  if (named === undefined) return urlSource(io.world, await endpointOf(host, io), allowed);
-  if (named.startsWith("file:")) return folderSource(io.world, fileURLToPath(named), allowed);
+  const named = index ?? (io.environment.env[host.index_variable] || undefined);
+  if (named === undefined) return urlSource(io.environment, await endpointOf(host, io), allowed);
+  if (named.startsWith("file:")) return folderSource(io.environment, fileURLToPath(named), allowed);
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(named)
-    ? urlSource(io.world, named, allowed)
-    : folderSource(io.world, resolve(named), allowed);
+    ? urlSource(io.environment, named, allowed)
+    : folderSource(io.environment, resolve(named), allowed);
 }
 
 async function endpointOf(host: Host, io: Io): Promise<string> {
@@ -84,26 +84,26 @@ export function fileName({ locations, arch, format }: Artifact): string {
   return /^[A-Za-z0-9_][A-Za-z0-9._+~-]{0,199}$/.test(last) ? last : `image-${arch}.${format}`;
 }
 
-function urlSource(world: World, address: string, allowed: readonly unknown[]): Source {
+function urlSource(environment: Environment, address: string, allowed: readonly unknown[]): Source {
   const base = checkedUrl(address).href.replace(/(?<!\/)\/+$/, "");
-  const reach = reachOf(world, { named: [base], allowed });
+  const reach = reachOf(environment, { named: [base], allowed });
   return withDocuments({
-    world,
+    environment,
     reach,
     name: base,
-    read: (path) => getDocument(world, `${base}/${path}`, { reach, bytes_max: INDEX_BYTES_MAX }),
+    read: (path) => getDocument(environment, `${base}/${path}`, { reach, bytes_max: INDEX_BYTES_MAX }),
     kept: async (url, { locations }) => {
       if (!locations.some((location) => location.url.startsWith(`${base}/images/`))) return null;
-      return await getDocument(world, `${base}/${documentPath(url)}`, { reach, bytes_max: DOCUMENT_BYTES_MAX });
+      return await getDocument(environment, `${base}/${documentPath(url)}`, { reach, bytes_max: DOCUMENT_BYTES_MAX });
     },
     places: (_image, { locations }) => Promise.resolve(locations.map(({ url }) => ({ kind: "url", url }))),
   });
 }
 
-function folderSource(world: World, folder: string, allowed: readonly unknown[]): Source {
+function folderSource(environment: Environment, folder: string, allowed: readonly unknown[]): Source {
   return withDocuments({
-    world,
-    reach: reachOf(world, { named: [], allowed }),
+    environment,
+    reach: reachOf(environment, { named: [], allowed }),
     name: folder,
     read: (path) => readCapped(join(folder, path), INDEX_BYTES_MAX),
     kept: (url) => readCapped(join(folder, documentPath(url)), DOCUMENT_BYTES_MAX),
@@ -117,7 +117,7 @@ function folderSource(world: World, folder: string, allowed: readonly unknown[])
 }
 
 type Access = {
-  readonly world: World;
+  readonly environment: Environment;
   readonly reach: Reach;
   readonly name: string;
   read(path: string): Promise<Uint8Array | null>;
@@ -126,7 +126,7 @@ type Access = {
   places: Source["places"];
 };
 
-function withDocuments({ world, reach, name, read, kept, places }: Access): Source {
+function withDocuments({ environment, reach, name, read, kept, places }: Access): Source {
   const documents = new Map<string, Promise<Uint8Array>>();
   const text = async (path: string) => {
     const bytes = await read(path);
@@ -137,7 +137,8 @@ function withDocuments({ world, reach, name, read, kept, places }: Access): Sour
     return found === null ? null : parseJson(found, `${name}: ${path}`);
   };
   const fetched = async (url: string, artifact: Artifact) => {
-    const bytes = await kept(url, artifact) ?? await getDocument(world, url, { reach, bytes_max: DOCUMENT_BYTES_MAX });
+    const bytes = await kept(url, artifact) ??
+      await getDocument(environment, url, { reach, bytes_max: DOCUMENT_BYTES_MAX });
     if (bytes === null) throw new Failure(`${url}: the vendor has it no longer`, EXIT.not_found);
     return bytes;
   };

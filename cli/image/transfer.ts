@@ -1,11 +1,11 @@
 // Brings the bytes of one address into a part. A transfer that breaks off goes on where it was (Range, If-Range), as long as
 // every try brings something. Nothing is said here about whether they are the right bytes.
-import { pause } from "../kit/api.ts";
-import { jitteredMs } from "../kit/backoff.ts";
-import { Unreachable } from "../kit/exchange.ts";
-import { EXIT, exitCodeOfStatus } from "../kit/exit-code.ts";
-import { Failure } from "../kit/failure.ts";
-import type { World } from "../kit/world.ts";
+import { pause } from "../internal/api.ts";
+import { jitteredMs } from "../internal/backoff.ts";
+import { Unreachable } from "../internal/exchange.ts";
+import { EXIT, exitCodeOfStatus } from "../internal/exit-code.ts";
+import { Failure } from "../internal/failure.ts";
+import type { Environment } from "../internal/environment.ts";
 import { FIRST_RETRY_MS, IMAGE_BYTES_MAX, PATIENCE, type Patience, RETRY_MS_MAX, TRIES_MAX } from "./limits.ts";
 import type { Part } from "./part.ts";
 import type { Reach } from "../../src/outbound/connector.ts";
@@ -26,12 +26,12 @@ export type Transfer = {
 };
 
 /** Throws a Failure when the file cannot be had from there, or cannot be the one that is meant. */
-export async function transfer(world: World, job: Transfer): Promise<void> {
+export async function transfer(environment: Environment, job: Transfer): Promise<void> {
   // Further than ever, not further than last time: a server without ranges begins anew each time.
   let furthest = job.part.bytes();
   for (let fruitless = 0;;) {
     try {
-      if (await transferOnce(world, job)) return;
+      if (await transferOnce(environment, job)) return;
       fruitless += 1;
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
@@ -42,17 +42,17 @@ export async function transfer(world: World, job: Transfer): Promise<void> {
     if (fruitless >= TRIES_MAX) {
       throw new Failure(`${job.url}: the server does not answer ranges rightly`, EXIT.failure);
     }
-    await pause(world, jitteredMs(Math.min(RETRY_MS_MAX, FIRST_RETRY_MS * 2 ** fruitless), world.random()));
+    await pause(environment, jitteredMs(Math.min(RETRY_MS_MAX, FIRST_RETRY_MS * 2 ** fruitless), environment.random()));
   }
 }
 
 /** True when the file is whole, false when it has to be asked for again from the start. */
-async function transferOnce(world: World, job: Transfer): Promise<boolean> {
+async function transferOnce(environment: Environment, job: Transfer): Promise<boolean> {
   const { url, reach, part, size, patience = PATIENCE, plain_http, uniform } = job;
   const from = part.bytes();
   if (size !== null && from === size) return true;
   if (size !== null && from > size) await part.restart(null);
-  const reply = await get(world, url, { reach, headers: rangeHeaders(part), patience, plain_http, uniform });
+  const reply = await get(environment, url, { reach, headers: rangeHeaders(part), patience, plain_http, uniform });
   const end = await beginning(reply, job);
   if (end === "again") {
     await reply.drop();

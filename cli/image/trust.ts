@@ -1,7 +1,7 @@
 // How much proof a user asks for, and what was found.
 import { readFile } from "node:fs/promises";
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure, usageFailure } from "../kit/failure.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure, usageFailure } from "../internal/failure.ts";
 import type { Artifact } from "./model.ts";
 import type { Source } from "./source.ts";
 import {

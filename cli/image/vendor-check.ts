@@ -1,7 +1,7 @@
 // What the vendor itself says of a file, asked again: the index may be old, wrong or somebody else's. A checksum document
 // must list the hash the index has; with a signature wanted, it must list it in the bytes the signature covers.
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure } from "../kit/failure.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure } from "../internal/failure.ts";
 import { isListFormat, listedHash } from "./checksums.ts";
 import { type KnownDigest, knownDigests } from "./digest.ts";
 import type { Artifact, Signature } from "./model.ts";

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import type { AnyCommand } from "../framework.ts";
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure } from "../kit/failure.ts";
-import type { Io } from "../kit/io.ts";
-import { plainText } from "../kit/plain-text.ts";
-import { statusLine } from "../kit/status-line.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure } from "../internal/failure.ts";
+import type { Io } from "../internal/io.ts";
+import { plainText } from "../internal/plain-text.ts";
+import { statusLine } from "../internal/status-line.ts";
 import { ALGORITHM_NAMES, type Hashes, hashFile, knownDigests, mismatch } from "./digest.ts";
 import { filterImages } from "./filter.ts";
 import type { Host } from "./host.ts";
@@ -55,7 +55,10 @@ export function verify(host: Host): AnyCommand {
 async function hashesOf(io: Io, path: string): Promise<Hashes> {
   const line = statusLine(io);
   try {
-    return await hashFile(io.world, path, { algorithms: ALGORITHM_NAMES, tell: () => line.show(`checking ${path}`) });
+    return await hashFile(io.environment, path, {
+      algorithms: ALGORITHM_NAMES,
+      tell: () => line.show(`checking ${path}`),
+    });
   } finally {
     line.clear();
   }

@@ -1,17 +1,17 @@
 // Downloads from anybody: addresses that the connector lets through, each redirect checked again, no credential sent,
 // limits on time and bytes.
 // An Unreachable may be tried again, any other Failure not.
-import { jitteredMs } from "../kit/backoff.ts";
-import { pause } from "../kit/api.ts";
-import { Unreachable } from "../kit/exchange.ts";
-import { EXIT, exitCodeOfStatus } from "../kit/exit-code.ts";
-import { Failure } from "../kit/failure.ts";
-import type { World } from "../kit/world.ts";
+import { jitteredMs } from "../internal/backoff.ts";
+import { pause } from "../internal/api.ts";
+import { Unreachable } from "../internal/exchange.ts";
+import { EXIT, exitCodeOfStatus } from "../internal/exit-code.ts";
+import { Failure } from "../internal/failure.ts";
+import type { Environment } from "../internal/environment.ts";
 import { VERSION } from "../version.ts";
 import { checkedUrl } from "./address.ts";
 import { FIRST_RETRY_MS, PATIENCE, type Patience } from "./limits.ts";
 import { FetchRefused, type Reach, REDIRECT_STATUSES, REDIRECTS_MAX } from "../../src/outbound/connector.ts";
-import { joinedBytes } from "../../src/pure/joined-bytes.ts";
+import { joinedBytes } from "../../src/lib/text/joined-bytes.ts";
 
 export type Reply = {
   readonly url: string;
@@ -34,10 +34,10 @@ export type Asking = {
 const DOCUMENT_TRIES_MAX = 3;
 
 /** Any status; redirects are followed. */
-export async function get(world: World, address: string, asking: Asking): Promise<Reply> {
+export async function get(environment: Environment, address: string, asking: Asking): Promise<Reply> {
   let url = checkedUrl(address, asking.plain_http);
   for (let hops = 0;; hops++) {
-    const reply = await getOnce(world, url, asking);
+    const reply = await getOnce(environment, url, asking);
     if (!REDIRECT_STATUSES.includes(reply.status)) return reply;
     await reply.drop();
     if (hops === REDIRECTS_MAX) throw new Failure(`${address}: more than ${REDIRECTS_MAX} redirects`, EXIT.failure);
@@ -47,7 +47,7 @@ export async function get(world: World, address: string, asking: Asking): Promis
   }
 }
 
-async function getOnce(world: World, url: URL, asking: Asking): Promise<Reply> {
+async function getOnce(environment: Environment, url: URL, asking: Asking): Promise<Reply> {
   const { reach, headers, patience = PATIENCE, uniform = false } = asking;
   const late = new AbortController();
   const within = async <T>(limit_ms: number, work: () => Promise<T>): Promise<T> => {
@@ -58,17 +58,17 @@ async function getOnce(world: World, url: URL, asking: Asking): Promise<Reply> {
       if (error instanceof FetchRefused && !uniform) {
         throw new Failure(`cannot get ${url}: ${error.message}`, EXIT.failure);
       }
-      throw lost(world, url, late.signal.aborted ? late.signal.reason : error);
+      throw lost(environment, url, late.signal.aborted ? late.signal.reason : error);
     } finally {
       clearTimeout(timer);
     }
   };
   const response = await within(patience.answer_ms, () =>
-    world.outbound(url.href, {
+    environment.outbound(url.href, {
       reach,
       // Compressed on the way, neither its size nor a range of it would be the file's.
       headers: { accept: "*/*", "accept-encoding": "identity", "user-agent": `berth/${VERSION}`, ...headers },
-      signal: AbortSignal.any([world.signal, late.signal]),
+      signal: AbortSignal.any([environment.signal, late.signal]),
     }));
   return {
     url: url.href,
@@ -91,8 +91,8 @@ async function getOnce(world: World, url: URL, asking: Asking): Promise<Reply> {
   };
 }
 
-function lost(world: World, url: URL, error: unknown): Failure {
-  if (world.signal.aborted) return new Failure("interrupted", EXIT.interrupted);
+function lost(environment: Environment, url: URL, error: unknown): Failure {
+  if (environment.signal.aborted) return new Failure("interrupted", EXIT.interrupted);
   return new Unreachable(`cannot get ${url}: ${reason(error)}`, EXIT.failure);
 }
 
@@ -108,27 +108,27 @@ export function isTransientStatus(status: number): boolean {
 
 /** A small document as a whole, or null when there is none (404, 410). */
 export async function getDocument(
-  world: World,
+  environment: Environment,
   address: string,
   { reach, bytes_max, patience = PATIENCE }: { reach: Reach; bytes_max: number; patience?: Patience },
 ): Promise<Uint8Array | null> {
   for (let tries = 1;; tries++) {
     try {
-      return await getDocumentOnce(world, address, { reach, bytes_max, patience });
+      return await getDocumentOnce(environment, address, { reach, bytes_max, patience });
     } catch (error) {
       if (!(error instanceof Unreachable) || tries === DOCUMENT_TRIES_MAX) throw error;
-      await pause(world, jitteredMs(FIRST_RETRY_MS * 2 ** tries, world.random()));
+      await pause(environment, jitteredMs(FIRST_RETRY_MS * 2 ** tries, environment.random()));
     }
   }
 }
 
 async function getDocumentOnce(
-  world: World,
+  environment: Environment,
   address: string,
   { reach, bytes_max, patience }: { reach: Reach; bytes_max: number; patience: Patience },
 ): Promise<Uint8Array | null> {
-  const end_ms = world.monotonicMs() + patience.document_ms;
-  const reply = await get(world, address, { reach, patience });
+  const end_ms = environment.monotonicMs() + patience.document_ms;
+  const reply = await get(environment, address, { reach, patience });
   if (reply.status !== 200) {
     await reply.drop();
     if (reply.status === 404 || reply.status === 410) return null;
@@ -141,7 +141,7 @@ async function getDocumentOnce(
   for await (const chunk of reply.chunks()) {
     bytes += chunk.length;
     if (bytes > bytes_max) throw new Failure(`${address}: more than ${bytes_max} bytes`, EXIT.failure);
-    if (world.monotonicMs() > end_ms) throw new Unreachable(`${address}: too slow`, EXIT.failure);
+    if (environment.monotonicMs() > end_ms) throw new Unreachable(`${address}: too slow`, EXIT.failure);
     chunks.push(chunk);
   }
   const length = reply.headers.get("content-length");

@@ -1,7 +1,7 @@
 // Completion scripts as files for a package. Programs that answer `__complete` are asked by their script; the others have
 // no values that only a server knows, so their script holds the whole command tree.
 import type { CommandNode, OptionNode } from "../framework.ts";
-import { COMPLETION_SCRIPTS } from "../opsctl/completion/scripts.ts";
+import { COMPLETION_SCRIPTS } from "../internal/completion-scripts.ts";
 import { listed } from "./page.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;

@@ -2,7 +2,7 @@
 import { buildProgram as buildBooter } from "../../booter/program.ts";
 import { buildProgram as buildIndexBuilder } from "../../index-builder/program.ts";
 import { type CommandNode, describe } from "../framework.ts";
-import { buildAgent } from "../nodeagent/program.ts";
+import { buildAgent } from "../../nodeagent/program.ts";
 import { buildProgram as buildOpsctl } from "../opsctl/program.ts";
 import { buildProgram as buildTenantctl } from "../tenantctl/program.ts";
 import { VERSION } from "../version.ts";

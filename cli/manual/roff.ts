@@ -1,7 +1,7 @@
 // Text for man(7) that a formatter prints as it is, whatever it holds. A backslash or a quote inside a word would be read
 // as an instruction, a dot or an apostrophe at the start of a line as a request, and a bare hyphen would be printed as a
 // dash that no shell understands.
-import { plainText } from "../kit/plain-text.ts";
+import { plainText } from "../internal/plain-text.ts";
 
 const ESCAPES: Readonly<Record<string, string>> = {
   "\\": "\\e",

@@ -1,9 +1,9 @@
 // A node may be named by its UUID, a unique prefix of it, or its hostname.
 import type { CnView } from "../../src/contract/cn.ts";
-import type { Question } from "../kit/confirmation.ts";
-import type { Io } from "../kit/io.ts";
-import { plainText } from "../kit/plain-text.ts";
-import { isUuid, pickRecord, type RecordKind } from "./record-name.ts";
+import type { Question } from "../internal/confirmation.ts";
+import type { Io } from "../internal/io.ts";
+import { plainText } from "../internal/plain-text.ts";
+import { isUuid, pickRecord, type RecordKind } from "../internal/record-name.ts";
 
 export const NODES_PATH = "/v1/system/cns";
 export const NODE_ARGUMENT = ["<node>", "UUID, unique UUID prefix or hostname"] as const;

@@ -64,7 +64,10 @@ export const NOUNS: readonly Noun[] = [
     "network-pool",
     async (summary) => group("network-pool", summary, (await import("./network-pool/verbs.ts")).networkPoolVerbs()),
   ),
-  noun("image", async (summary) => group("image", summary, (await import("../image/in-opsctl.ts")).opsctlImageVerbs())),
+  noun(
+    "image",
+    async (summary) => group("image", summary, (await import("./image/index-verbs.ts")).opsctlImageVerbs()),
+  ),
   noun(
     "operation",
     async (summary) => group("operation", summary, (await import("./operation/verbs.ts")).operationVerbs()),

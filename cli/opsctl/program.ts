@@ -1,9 +1,9 @@
 // The opsctl command tree. A noun's verbs are loaded only when its name stands somewhere on the command line, so that no
 // command waits for the code of the others.
 import { addHidden, type AnyCommand, command, rootCommand } from "../framework.ts";
-import type { ExitCode } from "../kit/exit-code.ts";
-import { runCommand } from "../kit/run.ts";
-import type { World } from "../kit/world.ts";
+import type { ExitCode } from "../internal/exit-code.ts";
+import { runCommand } from "../internal/run.ts";
+import type { Environment } from "../internal/environment.ts";
 import { FRONT } from "./front.ts";
 import { NOUNS } from "./nouns.ts";
 
@@ -19,6 +19,6 @@ export async function buildProgram(words: readonly string[] | "all"): Promise<An
   return root;
 }
 
-export async function runOpsctl(words: readonly string[], world: World): Promise<ExitCode> {
-  return await runCommand(await buildProgram(words), words, world);
+export async function runOpsctl(words: readonly string[], environment: Environment): Promise<ExitCode> {
+  return await runCommand(await buildProgram(words), words, environment);
 }

@@ -6,10 +6,10 @@ import { createHash } from "node:crypto";
 import { access, copyFile, readFile, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import type { Build, Package } from "./deb.ts";
-import { gzipped } from "./gzip.ts";
+import { gzipped } from "../internal/gzip.ts";
 import { EXECUTABLES } from "./packages.ts";
 import { keyring, publicKeyPem, type ReleaseKey, signDetached } from "./signature.ts";
-import { type Entry, tarArchive } from "./tar.ts";
+import { type Entry, tarArchive } from "../internal/tar.ts";
 import { base64Lines, withLines } from "./template.ts";
 
 export const CHANNEL_FOLDER = "channel";

@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { closureOf, type Lock } from "./lock.ts";
 import { importedPackages, nodeModules } from "./node-modules.ts";
-import type { Entry } from "./tar.ts";
+import type { Entry } from "../internal/tar.ts";
 
 export const HOME = "usr/lib/berth";
 

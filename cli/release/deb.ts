@@ -2,8 +2,8 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { arArchive } from "./ar.ts";
-import { gzipped } from "./gzip.ts";
-import { type Entry, tarArchive } from "./tar.ts";
+import { gzipped } from "../internal/gzip.ts";
+import { type Entry, tarArchive } from "../internal/tar.ts";
 
 export const ARCHITECTURES = ["amd64", "arm64"] as const;
 export type Architecture = (typeof ARCHITECTURES)[number];

@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import process from "node:process";
-import { gzipped } from "./gzip.ts";
-import type { Entry } from "./tar.ts";
+import { gzipped } from "../internal/gzip.ts";
+import type { Entry } from "../internal/tar.ts";
 
 /** Where cli/manual.ts writes, and where Debian has such files. */
 const PLACES = [

@@ -3,7 +3,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { LockedPackage } from "./lock.ts";
-import type { Entry } from "./tar.ts";
+import type { Entry } from "../internal/tar.ts";
 
 const SPECIFIER = /\bfrom "([^".][^"]*)"|\bimport "([^".][^"]*)"|\bimport\("([^".][^"]*)"\)/g;
 /** Types, maps and papers: nothing of it runs. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { HOME } from "./control-plane.ts";
 import type { Package } from "./deb.ts";
 import { type Daemon, maintainerScripts } from "./maintainer-scripts.ts";
-import type { Entry } from "./tar.ts";
+import type { Entry } from "../internal/tar.ts";
 
 export const PACKAGES = ["berth-control-plane", "opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
 export type PackageName = (typeof PACKAGES)[number];

@@ -12,7 +12,7 @@ import { copyrightText } from "./notices.ts";
 import { describePackage, type PackageName } from "./packages.ts";
 import { billOfMaterials } from "./sbom.ts";
 import { armoredPublicKey, keyring, type ReleaseKey, signDetached, signingTime } from "./signature.ts";
-import type { Entry } from "./tar.ts";
+import type { Entry } from "../internal/tar.ts";
 import { base64Lines, withLines } from "./template.ts";
 
 export const SUMS = "SHA256SUMS";

@@ -1,40 +1,44 @@
 // Where to connect and as whom: flags first, then the environment, then what `tenantctl login` saved. There is one saved
 // login: document 3 has no profiles.
-import { checkToken, type Connection } from "../kit/connection.ts";
-import { parseEndpoint } from "../kit/endpoint.ts";
-import { EXIT } from "../kit/exit-code.ts";
-import { Failure, usageFailure } from "../kit/failure.ts";
-import { DEFAULT_PROFILE, type Session } from "../kit/profile.ts";
-import { isDue, renewSession } from "../kit/session.ts";
-import type { World } from "../kit/world.ts";
+import { checkToken, type Connection } from "../internal/connection.ts";
+import { parseEndpoint } from "../internal/endpoint.ts";
+import { EXIT } from "../internal/exit-code.ts";
+import { Failure, usageFailure } from "../internal/failure.ts";
+import { DEFAULT_PROFILE, type Session } from "../internal/profile.ts";
+import { isDue, renewSession } from "../internal/session.ts";
+import type { Environment } from "../internal/environment.ts";
 import type { Flags } from "./flags.ts";
 import { readLogin, writeLogin } from "./session/saved-login.ts";
 import { USER_AGENT } from "./user-agent.ts";
 
 const TOKEN_VARIABLES = ["TENANTCTL_API_KEY", "TENANTCTL_ACCESS_TOKEN"] as const;
 
-export async function resolveConnection(world: World, flags: Flags): Promise<Connection> {
-  const endpoint = await resolveEndpoint(world, flags);
-  return { endpoint, ...await resolveToken(world, flags, endpoint) };
+export async function resolveConnection(environment: Environment, flags: Flags): Promise<Connection> {
+  const endpoint = await resolveEndpoint(environment, flags);
+  return { endpoint, ...await resolveToken(environment, flags, endpoint) };
 }
 
 /** Throws a usage Failure when nothing names an endpoint. */
-export async function resolveEndpoint(world: World, flags: Flags): Promise<string> {
+export async function resolveEndpoint(environment: Environment, flags: Flags): Promise<string> {
   if (flags.endpoint !== undefined) return parseEndpoint(flags.endpoint, "--endpoint");
-  const named = world.env.TENANTCTL_ENDPOINT;
+  const named = environment.env.TENANTCTL_ENDPOINT;
   if (named) return parseEndpoint(named, "TENANTCTL_ENDPOINT");
-  const saved = await readLogin(world);
+  const saved = await readLogin(environment);
   if (saved !== null) return saved.endpoint;
   throw usageFailure("no endpoint: pass --endpoint, set TENANTCTL_ENDPOINT, or run tenantctl login");
 }
 
-async function resolveToken(world: World, flags: Flags, endpoint: string): Promise<Omit<Connection, "endpoint">> {
+async function resolveToken(
+  environment: Environment,
+  flags: Flags,
+  endpoint: string,
+): Promise<Omit<Connection, "endpoint">> {
   if (flags.apiKey !== undefined) return { token: checkToken(flags.apiKey, "--api-key") };
   for (const name of TOKEN_VARIABLES) {
-    const value = world.env[name];
+    const value = environment.env[name];
     if (value) return { token: checkToken(value, name) };
   }
-  const saved = await readLogin(world);
+  const saved = await readLogin(environment);
   if (saved === null) {
     throw new Failure("no credential: pass --api-key, set TENANTCTL_API_KEY, or run tenantctl login", EXIT.auth);
   }
@@ -50,16 +54,18 @@ function ofSession(saved: Session): Omit<Connection, "endpoint"> {
 }
 
 /** The connection with a new token, which is saved in place of the old one. Of an API key there is no other. */
-export async function renewConnection(world: World, refused: Connection): Promise<Connection> {
+export async function renewConnection(environment: Environment, refused: Connection): Promise<Connection> {
   const { endpoint, session } = refused;
   if (session === undefined) return refused;
   // Another command may have renewed it since, or somebody logged out.
-  const saved = await readLogin(world);
+  const saved = await readLogin(environment);
   const over = `the session has ended; run: tenantctl login --username ${session.saved.username}`;
   if (saved === null || "api_key" in saved || saved.endpoint !== endpoint) throw new Failure(over, EXIT.auth);
-  if (saved.access_token !== refused.token && !isDue(saved, world.wallMs())) return { endpoint, ...ofSession(saved) };
-  const tokens = await renewSession(world, { endpoint, user_agent: USER_AGENT }, { tokens: saved, over });
+  if (saved.access_token !== refused.token && !isDue(saved, environment.wallMs())) {
+    return { endpoint, ...ofSession(saved) };
+  }
+  const tokens = await renewSession(environment, { endpoint, user_agent: USER_AGENT }, { tokens: saved, over });
   const renewed = { endpoint, username: saved.username, ...tokens };
-  await writeLogin(world, renewed);
+  await writeLogin(environment, renewed);
   return { endpoint, ...ofSession(renewed) };
 }

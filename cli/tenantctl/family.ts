@@ -1,6 +1,6 @@
 // Document 3, Tenant CLI: the words of --family.
 import type { AddressFamily } from "../../src/contract/enums.ts";
-import { usageFailure } from "../kit/failure.ts";
+import { usageFailure } from "../internal/failure.ts";
 
 const FAMILIES = { ipv4: "v4", v4: "v4", ipv6: "v6", v6: "v6" } as const satisfies Record<string, AddressFamily>;
 

@@ -1,5 +1,5 @@
 // Document 3: the global flags, accepted before or after any subcommand; --tenant is ours.
-import type { Globals } from "../kit/connection.ts";
+import type { Globals } from "../internal/connection.ts";
 
 export const FORMATS = ["table", "wide", "json", "yaml"] as const;
 export type Format = (typeof FORMATS)[number];

@@ -1,5 +1,5 @@
 // What to do about a selector that the server asks for, in the same line as its own words.
-import { Failure } from "../kit/failure.ts";
+import { Failure } from "../internal/failure.ts";
 import type { TenantIo } from "./open-io.ts";
 
 type Selector = {

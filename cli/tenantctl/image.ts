@@ -9,7 +9,7 @@ export function tenantImageVerbs(): AnyCommand[] {
   const ofIndex = imageVerbs({
     withIo,
     index_variable: "TENANTCTL_INDEX",
-    endpoint: (io) => resolveEndpoint(io.world, io.flags),
+    endpoint: (io) => resolveEndpoint(io.environment, io.flags),
   });
   return [list(), show(), ...ofIndex];
 }

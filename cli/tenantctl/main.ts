@@ -2,4 +2,7 @@
 import { start } from "../start.ts";
 import { FRONT } from "./front.ts";
 
-void start({ front: FRONT, run: async (words, world) => (await import("./program.ts")).runTenantctl(words, world) });
+void start({
+  front: FRONT,
+  run: async (words, environment) => (await import("./program.ts")).runTenantctl(words, environment),
+});

@@ -1,13 +1,13 @@
 // The kit's Io with tenantctl's own connection, selectors and output (document 3: a table on a terminal, JSON otherwise;
 // wide has the same columns).
 import type { AnyCommand } from "../framework.ts";
-import { send, sendForAll, sendForAnswer } from "../kit/api.ts";
-import type { Io } from "../kit/io.ts";
-import { openLink } from "../kit/open-link.ts";
-import { plainJson, plainText } from "../kit/plain-text.ts";
-import { worldOf } from "../kit/run.ts";
-import { tableText } from "../kit/table.ts";
-import { hasColour, type World } from "../kit/world.ts";
+import { send, sendForAll, sendForAnswer } from "../internal/api.ts";
+import type { Io } from "../internal/io.ts";
+import { openLink } from "../internal/open-link.ts";
+import { plainJson, plainText } from "../internal/plain-text.ts";
+import { environmentOf } from "../internal/run.ts";
+import { tableText } from "../internal/table.ts";
+import { type Environment, hasColour } from "../internal/environment.ts";
 import type { Flags, Format } from "./flags.ts";
 import { USER_AGENT } from "./user-agent.ts";
 
@@ -24,7 +24,7 @@ export type Setting = { readonly flags: Flags; readonly format: Format };
 
 /** An action that starts with an Io. */
 export function withIo<R extends unknown[]>(body: (io: TenantIo, ...rest: R) => Promise<void>) {
-  return starting(body, (world) => world.stdout.isTTY ? "table" : "json");
+  return starting(body, (environment) => environment.stdout.isTTY ? "table" : "json");
 }
 
 /** The same for words that a shell reads: not JSON in a pipe, unless that is asked for. */
@@ -34,14 +34,14 @@ export function withWords<R extends unknown[]>(body: (io: TenantIo, ...rest: R) 
 
 function starting<R extends unknown[]>(
   body: (io: TenantIo, ...rest: R) => Promise<void>,
-  usual: (world: World) => Format,
+  usual: (environment: Environment) => Format,
 ) {
   return async (...rest: R): Promise<void> => {
     const member = rest.at(-1) as AnyCommand;
-    const world = worldOf(member);
+    const environment = environmentOf(member);
     const flags = member.optsWithGlobals() as Flags;
-    const format = flags.output ?? (flags.json === true ? "json" : usual(world));
-    const io = await openIo(world, { flags, format });
+    const format = flags.output ?? (flags.json === true ? "json" : usual(environment));
+    const io = await openIo(environment, { flags, format });
     try {
       await body(io, ...rest);
     } catch (error) {
@@ -50,36 +50,36 @@ function starting<R extends unknown[]>(
   };
 }
 
-export async function openIo(world: World, { flags, format }: Setting): Promise<TenantIo> {
+export async function openIo(environment: Environment, { flags, format }: Setting): Promise<TenantIo> {
   const written = await writerOf(format);
-  const { connection, link } = openLink(world, USER_AGENT, {
-    resolve: async () => await (await import("./connection.ts")).resolveConnection(world, flags),
-    renew: async (old) => await (await import("./connection.ts")).renewConnection(world, old),
+  const { connection, link } = openLink(environment, USER_AGENT, {
+    resolve: async () => await (await import("./connection.ts")).resolveConnection(environment, flags),
+    renew: async (old) => await (await import("./connection.ts")).renewConnection(environment, old),
   });
   let tenant: Promise<string | undefined> | null = null;
   let project: Promise<string | undefined> | null = null;
   const print = (answer: unknown, words: string) =>
-    world.stdout.write(`${written === null ? words : written(answer)}\n`);
+    environment.stdout.write(`${written === null ? words : written(answer)}\n`);
   const io: TenantIo = {
-    world,
+    environment,
     flags,
     json: written !== null,
     connection,
     tenant: () => tenant ??= import("./scope.ts").then(({ tenantOf }) => tenantOf(io)),
     project: () => project ??= import("./scope.ts").then(({ projectOf }) => projectOf(io)),
     print,
-    say: (line) => world.stdout.write(`${plainText(line)}\n`),
-    send: async (request) => await send(world, await link(), request),
-    exchange: async (request) => await sendForAnswer(world, await link(), request),
-    get: async (path, query) => await send(world, await link(), { method: "GET", path, ...(query && { query }) }),
-    post: async (path, body) => await send(world, await link(), { method: "POST", path, body }),
-    all: async (path, query) => await sendForAll(world, await link(), path, query),
+    say: (line) => environment.stdout.write(`${plainText(line)}\n`),
+    send: async (request) => await send(environment, await link(), request),
+    exchange: async (request) => await sendForAnswer(environment, await link(), request),
+    get: async (path, query) => await send(environment, await link(), { method: "GET", path, ...(query && { query }) }),
+    post: async (path, body) => await send(environment, await link(), { method: "POST", path, body }),
+    all: async (path, query) => await sendForAll(environment, await link(), path, query),
     table: (answer, rows, columns, empty) => {
-      const text = rows.length === 0 ? empty : tableText(columns, rows, hasColour(world, world.stdout));
+      const text = rows.length === 0 ? empty : tableText(columns, rows, hasColour(environment, environment.stdout));
       // No cell holds a line end, so the first line is the headers.
       print(answer, flags.headers === false && rows.length > 0 ? text.slice(text.indexOf("\n") + 1) : text);
     },
-    note: (line) => world.stderr.write(`${plainText(line)}\n`),
+    note: (line) => environment.stderr.write(`${plainText(line)}\n`),
   };
   return io;
 }

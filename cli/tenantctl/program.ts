@@ -1,9 +1,9 @@
 // The tenantctl command tree. A noun's verbs are loaded only when its name stands somewhere on the command line, so that
 // no command waits for the code of the others.
 import { addHidden, type AnyCommand, command, rootCommand } from "../framework.ts";
-import type { ExitCode } from "../kit/exit-code.ts";
-import { runCommand } from "../kit/run.ts";
-import type { World } from "../kit/world.ts";
+import type { ExitCode } from "../internal/exit-code.ts";
+import { runCommand } from "../internal/run.ts";
+import type { Environment } from "../internal/environment.ts";
 import { asksForData } from "./flags.ts";
 import { FRONT } from "./front.ts";
 import { NOUNS } from "./nouns.ts";
@@ -21,7 +21,7 @@ export async function buildProgram(words: readonly string[] | "all"): Promise<An
 }
 
 /** The kit looks for --json to decide how a failure is printed; -o json means the same. */
-export async function runTenantctl(words: readonly string[], world: World): Promise<ExitCode> {
+export async function runTenantctl(words: readonly string[], environment: Environment): Promise<ExitCode> {
   const root = await buildProgram(words);
-  return await runCommand(root, asksForData(words) ? ["--json", ...words] : words, world);
+  return await runCommand(root, asksForData(words) ? ["--json", ...words] : words, environment);
 }

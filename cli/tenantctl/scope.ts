@@ -1,10 +1,10 @@
 // Which tenant and which project a request names. A UUID is taken as it is; only a name costs a request.
 import type { Whoami } from "../../src/contract/api-key.ts";
 import type { Project, Silo, Tenant } from "../../src/contract/tenancy.ts";
-import { usageFailure } from "../kit/failure.ts";
-import type { Query } from "../kit/exchange.ts";
+import { usageFailure } from "../internal/failure.ts";
+import type { Query } from "../internal/exchange.ts";
 import type { TenantIo } from "./open-io.ts";
-import { isUuid } from "../opsctl/record-name.ts";
+import { isUuid } from "../internal/record-name.ts";
 import { pick } from "./record/pick.ts";
 import { claimsOf } from "./session/claims.ts";
 import { readLogin } from "./session/saved-login.ts";
@@ -14,7 +14,7 @@ import { readLogin } from "./session/saved-login.ts";
  * that is bound to a tenant needs no flag. The server never fills in a selector; undefined is left out, for it to ask.
  */
 export async function tenantOf(io: TenantIo): Promise<string | undefined> {
-  const named = wordOf(io.flags.tenant, io.world.env.TENANTCTL_TENANT);
+  const named = wordOf(io.flags.tenant, io.environment.env.TENANTCTL_TENANT);
   if (named === undefined) return await tenantOfCredential(io) ?? await tenantTold(io);
   if (isUuid(named)) return named.toLowerCase();
   return pick(await visibleTenants(io), { name: named, words: "tenant", plural: "tenants" }).id;
@@ -33,7 +33,7 @@ export async function projectOf(io: TenantIo): Promise<string | undefined> {
 
 /** Whether a project was named, before anything is asked. */
 function projectWord(io: TenantIo): string | undefined {
-  return wordOf(io.flags.project, io.world.env.TENANTCTL_PROJECT);
+  return wordOf(io.flags.project, io.environment.env.TENANTCTL_PROJECT);
 }
 
 /** Throws a usage Failure when no project is named: document 3 has this checked before any request. */
@@ -67,7 +67,7 @@ async function tenantOfCredential(io: TenantIo): Promise<string | undefined> {
   const claimed = claimsOf(token)?.tenant_id;
   if (typeof claimed === "string") return claimed;
   // A saved login that cannot be read says nothing, and may not be what is used.
-  const saved = await readLogin(io.world).catch(() => null);
+  const saved = await readLogin(io.environment).catch(() => null);
   const is_same = saved !== null && "api_key" in saved && saved.api_key === token && saved.endpoint === endpoint;
   return is_same ? saved.tenant_id ?? undefined : undefined;
 }

@@ -1,6 +1,6 @@
 // YAML for `-o yaml`: block style, every string in double quotes, so that readers of YAML 1.1 and 1.2 alike take back what
 // was written ("no", 12:30, 0123), and no byte of it moves a cursor: there the escapes of plainText are YAML's own.
-import { plainText } from "../kit/plain-text.ts";
+import { plainText } from "../internal/plain-text.ts";
 
 /** @param value what JSON can hold */
 export function yamlText(value: unknown): string {

@@ -1,7 +1,7 @@
 // One image: its head, its hash from the vendor's document, the signatures that exist. What a server says now comes first;
 // where it gives no usable answer, what the tree before says about the same address stays.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
-import { asDigest } from "../../src/pure/digest-hex.ts";
+import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
 import type { LocationKind } from "../tree/enums.ts";
 import type { Artifact, Digest, Signature } from "../tree/model.ts";
 import type { ArtifactDraft, Checksum, DetachedSignature, Visit } from "../vendor.ts";

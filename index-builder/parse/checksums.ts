@@ -1,7 +1,7 @@
 // Checksum documents. Every line must read as what it should be, so that a cut, an HTML page or another document is refused
 // as a whole, and the same name with two hashes is too. Comments (#) and empty lines pass.
-import { checksumLine, isSilentLine, type ListFormat } from "../../src/pure/checksum-line.ts";
-import { asDigest, type DigestAlgorithm } from "../../src/pure/digest-hex.ts";
+import { checksumLine, isSilentLine, type ListFormat } from "../../src/lib/crypto/checksum-line.ts";
+import { asDigest, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";
 import { unreadable, VendorFault } from "../fault.ts";
 
 export type { ListFormat };

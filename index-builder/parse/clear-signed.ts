@@ -1,5 +1,5 @@
-// The signed text of a clear-signed document, or the fault of one whose frame could hide something (src/pure/clear-signed.ts).
-import * as frame from "../../src/pure/clear-signed.ts";
+// The signed text of a clear-signed document, or the fault of one whose frame could hide something (src/lib/openpgp/clear-signed.ts).
+import * as frame from "../../src/lib/openpgp/clear-signed.ts";
 import { messageOf, unreadable } from "../fault.ts";
 
 /** @throws VendorFault unreadable */

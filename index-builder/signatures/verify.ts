@@ -2,8 +2,8 @@
 // the vendor's file pins; other signatures beside it are ignored. What a caller gets is what the verifier read, never the
 // document it was handed. openpgp refuses MD5, RIPEMD and SHA-1, RSA below 2047 bits and signatures of the future.
 import * as openpgp from "openpgp";
-import { armoredBlocks } from "../../src/pure/armor.ts";
-import { goodSignature } from "../../src/pure/good-signature.ts";
+import { armoredBlocks } from "../../src/lib/openpgp/armor.ts";
+import { goodSignature } from "../../src/lib/openpgp/good-signature.ts";
 import { messageOf, VendorFault } from "../fault.ts";
 import { clearSignedText } from "../parse/clear-signed.ts";
 

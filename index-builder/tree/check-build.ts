@@ -1,6 +1,6 @@
 // The rules inside one release or one build. Open enums take any value (document 1): a tree of a later version, or of a
 // vendor's file of one's own, is as good. Addresses are https (http only where a vendor has nothing else), dates can be.
-import { asDigest } from "../../src/pure/digest-hex.ts";
+import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
 import { ALIASES, CHECKSUM_FORMATS, SIGNATURE_KINDS } from "./enums.ts";
 import type { Artifact, Build, Digest, Release, Signature } from "./model.ts";
 import { isName } from "./paths.ts";

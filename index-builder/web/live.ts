@@ -7,9 +7,9 @@ import http from "node:http";
 import https from "node:https";
 import { createGunzip } from "node:zlib";
 import { messageOf, VendorFault } from "../fault.ts";
-import { isPublicAddress } from "../../src/pure/public-address.ts";
+import { isPublicAddress } from "../../src/lib/net/public-address.ts";
 import type { Answer, Exchange, Request } from "./exchange.ts";
-import { joinedBytes } from "../../src/pure/joined-bytes.ts";
+import { joinedBytes } from "../../src/lib/text/joined-bytes.ts";
 
 export type LiveSetting = {
   readonly user_agent: string;

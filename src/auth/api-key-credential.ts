@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import type { KeyScope } from "../contract/enums.ts";
 import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";
-import type { parseApiKey } from "../pure/api-key.ts";
+import type { parseApiKey } from "../lib/ids/api-key.ts";
 import type { Credential } from "./credential.ts";
 import type { Person } from "./principal.ts";
 

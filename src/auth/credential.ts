@@ -4,7 +4,7 @@
 import { decodeJwt, errors } from "jose";
 import { TOKEN_CHARS_MAX } from "../contract/limits.ts";
 import type { Db } from "../db/pool.ts";
-import { parseApiKey } from "../pure/api-key.ts";
+import { parseApiKey } from "../lib/ids/api-key.ts";
 import { createApiKeyCredential } from "./api-key-credential.ts";
 import { createIssuerKeys, type IssuerWeb } from "./issuer.ts";
 import { createIssuerCredential, type IssuerOptions } from "./issuer-credential.ts";

@@ -10,7 +10,7 @@ import {
   VNI_MIN,
   VNI_TRIES_MAX,
 } from "../contract/limits.ts";
-import { formatApiKey } from "../pure/api-key.ts";
+import { formatApiKey } from "../lib/ids/api-key.ts";
 import { derive, open, seal } from "./seal.ts";
 
 /** Three quarters of its characters: base64url holds six bits each. */

@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../contract/limits.ts";
 import type { Db } from "../db/pool.ts";
-import { formatApiKey, parseApiKey } from "../pure/api-key.ts";
+import { formatApiKey, parseApiKey } from "../lib/ids/api-key.ts";
 import { sha256Hex } from "./mint.ts";
 
 export type RootKey = { readonly lookup: string; readonly secret_sha256: string };

@@ -6,7 +6,7 @@ import { compactVerify, errors, type JWTPayload, SignJWT } from "jose";
 import { z } from "zod";
 import type { Tokens } from "../contract/identity.ts";
 import { ACCESS_TOKEN_TTL_S, REFRESH_TOKEN_TTL_S } from "../contract/limits.ts";
-import { toRfc3339 } from "../pure/instant.ts";
+import { toRfc3339 } from "../lib/text/instant.ts";
 import { derive } from "./seal.ts";
 
 const ALG = "HS256";

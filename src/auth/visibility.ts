@@ -2,7 +2,7 @@
 // everybody sees what is public, and only root changes it; every member of a tenant and every key of it sees what is for
 // the silo, and only a member with the capability silo-admin changes it. Root is asked for elsewhere.
 import type { ScopeKind } from "../contract/enums.ts";
-import type { Place, ScopedPlace } from "./place.ts";
+import type { Place, ScopedPlace } from "./resource-scope.ts";
 import type { KnownPrincipal } from "./principal.ts";
 
 /** `caller` is null for the anonymous. */

@@ -66,3 +66,8 @@ export const CAPACITY_EXHAUSTED: Fault = { ...NO_ELIGIBLE_NODE, error_code: "Cap
 function conflictAs(error_code: ErrorCode, message: string): Fault {
   return { kind: "conflict", message, error_code };
 }
+
+/** Whether a value that may be a Fault is one. */
+export function isFault(value: object): value is Fault {
+  return "kind" in value && "message" in value;
+}

@@ -6,8 +6,8 @@
 // ends with its transaction.
 import { createHash } from "node:crypto";
 import type { AuditEvent, AuditHead } from "../contract/audit.ts";
-import { canonicalJson } from "../pure/canonical-json.ts";
-import { toRfc3339 } from "../pure/instant.ts";
+import { canonicalJson } from "../lib/text/canonical-json.ts";
+import { toRfc3339 } from "../lib/text/instant.ts";
 import type { Db, DbClient } from "./pool.ts";
 
 /** Document 4, section 6: what the first event has before it. */

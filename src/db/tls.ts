@@ -1,6 +1,6 @@
 // TLS to the database. Whoever asks for it gets the server's certificate and name verified, whatever mode is named
 // (reliability rule S-32); who asks for less, away from this machine, is told at every start.
-import { isLoopback } from "../pure/client-address.ts";
+import { isLoopback } from "../lib/net/client-address.ts";
 
 /** Modes that libpq encrypts without looking at who answers, or without looking at the name. */
 const WEAK_MODE = /([?&]sslmode=)(?:allow|prefer|require|verify-ca)(?=&|$)/;

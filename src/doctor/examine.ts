@@ -4,7 +4,7 @@ import type { CheckResult, DoctorReport } from "../contract/doctor.ts";
 import { readMigrations } from "../db/migration-files.ts";
 import type { Db, DbClient } from "../db/pool.ts";
 import { sqlState } from "../db/sql-error.ts";
-import { toRfc3339 } from "../pure/instant.ts";
+import { toRfc3339 } from "../lib/text/instant.ts";
 import type { Check } from "./check.ts";
 import { CONDITIONS } from "./conditions.ts";
 import { type ActorTable, invariants, OUTSIDE } from "./invariants.ts";

@@ -13,7 +13,7 @@ import {
   BODY_READ_STRANGER_MS,
   BODY_WEIGHT_MIN_BYTES,
 } from "../contract/limits.ts";
-import { addressBucket } from "../pure/client-address.ts";
+import { addressBucket } from "../lib/net/client-address.ts";
 import { createShares } from "./shares.ts";
 
 export type BodyAsk = {

@@ -4,8 +4,8 @@
 // Reliability rule S-50.
 import type { Socket } from "node:net";
 import { CONNECTIONS_KNOWN_EACH, CONNECTIONS_STRANGER_EACH, CONNECTIONS_STRANGERS } from "../contract/limits.ts";
-import { addressBucket, isOneOf } from "../pure/client-address.ts";
-import type { Cidr } from "../pure/ip-address.ts";
+import { addressBucket, isOneOf } from "../lib/net/client-address.ts";
+import type { Cidr } from "../lib/net/ip-address.ts";
 import { createShares, type Slot } from "./shares.ts";
 
 export type ConnectionShares = {

@@ -1,6 +1,6 @@
 // What every request carries through the routes.
 import type { Context } from "hono";
-import type { Place, ScopedPlace } from "../auth/place.ts";
+import type { Place, ScopedPlace } from "../auth/resource-scope.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Fault } from "../contract/fault.ts";
 import type { KeyUse } from "../db/idempotency.ts";

@@ -2,8 +2,8 @@
 // limits and credentials (architecture, 6: size and syntax of the envelope first), so it must be cheap to refuse.
 import type { Context } from "hono";
 import { BODY_BYTES_MAX } from "../contract/limits.ts";
-import { joinedBytes } from "../pure/joined-bytes.ts";
-import { jsonLimits } from "../pure/json-limits.ts";
+import { joinedBytes } from "../lib/text/joined-bytes.ts";
+import { jsonLimits } from "../lib/text/json-limits.ts";
 import type { BodyAdmission } from "./body-admission.ts";
 import type { HttpEnv } from "./env.ts";
 import type { Refusal } from "./error-answer.ts";

@@ -3,8 +3,8 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { BODY_BYTES_MAX } from "../contract/limits.ts";
-import { clientAddress } from "../pure/client-address.ts";
-import type { Cidr } from "../pure/ip-address.ts";
+import { clientAddress } from "../lib/net/client-address.ts";
+import type { Cidr } from "../lib/net/ip-address.ts";
 import type { BodyAdmission, Checked } from "./body-admission.ts";
 
 /** What all bodies of a server share. */

@@ -16,7 +16,7 @@ import {
   IDLE_SOCKET_MS,
   URI_BYTES_MAX,
 } from "../contract/limits.ts";
-import type { Cidr } from "../pure/ip-address.ts";
+import type { Cidr } from "../lib/net/ip-address.ts";
 import type { BodyAdmission } from "./body-admission.ts";
 import { type EdgeAnswer, edgeAnswer, edgeText } from "./edge-answer.ts";
 import type { Peer } from "./env.ts";

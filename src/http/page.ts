@@ -3,7 +3,7 @@
 import type { Page } from "../contract/common.ts";
 import { badRequest, type Fault, fault } from "../contract/fault.ts";
 import { SCAN_ROWS_MAX } from "../contract/limits.ts";
-import { decodePageToken, encodePageToken, type IdPage, type PageCursor } from "../pure/page-token.ts";
+import { decodePageToken, encodePageToken, type IdPage, type PageCursor } from "../lib/ids/page-token.ts";
 
 export type PageOutcome<T> = { readonly ok: true; readonly page: Page<T> } | {
   readonly ok: false;

@@ -6,8 +6,8 @@ import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
 import { isIP } from "node:net";
-import type { Cidr } from "../pure/ip-address.ts";
-import { literalAddress, mayBeFetched } from "../pure/public-address.ts";
+import type { Cidr } from "../lib/net/ip-address.ts";
+import { literalAddress, mayBeFetched } from "../lib/net/public-address.ts";
 
 /** Where a fetch may go beyond public addresses. */
 export type Reach = {

@@ -1,7 +1,7 @@
 // A small document of somebody else's server: the discovery document or the keys of an issuer. The same request is served
 // in this process (here) or by a process of its own (process.ts, remote.ts).
-import { joinedBytes } from "../pure/joined-bytes.ts";
-import { readRanges } from "../pure/public-address.ts";
+import { joinedBytes } from "../lib/text/joined-bytes.ts";
+import { readRanges } from "../lib/net/public-address.ts";
 import { fetchOutbound, namedOrigins } from "./connector.ts";
 
 export type DocumentRequest = {

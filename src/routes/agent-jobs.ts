@@ -10,9 +10,10 @@ import { TOMBSTONES_PER_CLAIM } from "../contract/limits.ts";
 import { goneSignal } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, ASKS, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
-import { blueprintOf } from "./blueprint.ts";
-import { nodeOf } from "./calling-node.ts";
-import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+import { blueprintOf } from "../services/blueprint.ts";
+import { nodeOf } from "../services/calling-node.ts";
+import { type App, type Ctx, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 import { hold } from "./hold.ts";
 
 const tags = ["Node agent"];

@@ -7,11 +7,11 @@ import { AgentConfig, CapacityReport, StatusReport } from "../contract/agent.ts"
 import { NOT_FOUND } from "../contract/fault.ts";
 import { HeartbeatBody } from "../contract/job.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { redactSysinfo } from "../pure/redact-sysinfo.ts";
+import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, ASKS, jsonBody, rights } from "./answer.ts";
-import { nodeOf } from "./calling-node.ts";
+import { nodeOf } from "../services/calling-node.ts";
 import type { App, RouteDeps } from "./deps.ts";
-import { madeAt, reconcile } from "./reconcile.ts";
+import { madeAt, reconcile } from "../services/reconcile.ts";
 
 const tags = ["Node agent"];
 const Done = z.null().describe("Taken");

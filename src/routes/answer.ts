@@ -1,8 +1,8 @@
 // The shapes that every route definition shares.
 import type { z } from "zod";
-import type { Locate } from "../auth/place.ts";
+import type { Locate } from "../auth/resource-scope.ts";
 import type { Action } from "../auth/policy.ts";
-import { refusalsOf, rightsOf } from "../auth/verdict.ts";
+import { refusalsOf, rightsOf } from "../auth/authorization.ts";
 import type { Fault } from "../contract/fault.ts";
 import { SCAN_ROWS_MAX } from "../contract/limits.ts";
 import { ERROR_RESPONSES } from "../http/openapi.ts";

@@ -5,12 +5,13 @@ import { listApiKeys } from "../../actors/api-key/reads.ts";
 import { findTenant } from "../../actors/tenant/reads.ts";
 import { ApiKeyBody, ApiKeyCreated, ApiKeyView, Whoami } from "../contract/api-key.ts";
 import { Uuid } from "../contract/common.ts";
-import { callerOf } from "../auth/gate.ts";
+import { callerOf } from "../auth/authorize.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { toRfc3339 } from "../pure/instant.ts";
+import { toRfc3339 } from "../lib/text/instant.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
-import { answerNewKey, OWN_KEY } from "./new-key.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
+import { answerNewKey, OWN_KEY } from "../services/new-key.ts";
 
 const tags = ["Credentials"];
 

@@ -12,13 +12,14 @@ import { page } from "../contract/common.ts";
 import { badRequest, type Fault, fault } from "../contract/fault.ts";
 import type { BootRecordRow } from "../db/tables.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { canonicalJson } from "../pure/canonical-json.ts";
-import { canonicalMac, isMulticastMac } from "../pure/mac.ts";
+import { canonicalJson } from "../lib/text/canonical-json.ts";
+import { canonicalMac, isMulticastMac } from "../lib/net/mac.ts";
 import { answers, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
-import { spanOf } from "./admin-network.ts";
-import { bootMacOf, declaredOf } from "./boot-lookup.ts";
+import { spanOf } from "../services/admin-network.ts";
+import { bootMacOf, declaredOf } from "../services/boot-lookup.ts";
 import { callerOf, underPolicy } from "./cn-boot.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["Boot policy"];
 const IF_MATCH = z.object({

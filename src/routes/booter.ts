@@ -16,9 +16,9 @@ import {
   SetupProgressReport,
 } from "../contract/setup.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { redactSysinfo } from "../pure/redact-sysinfo.ts";
+import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, jsonBody, REPEATABLE, rights } from "./answer.ts";
-import { admittedBy, lookUp } from "./boot-lookup.ts";
+import { admittedBy, lookUp } from "../services/boot-lookup.ts";
 import { callerOf, Mac, underPolicy } from "./cn-boot.ts";
 import { type App, type Ctx, type RouteDeps } from "./deps.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";

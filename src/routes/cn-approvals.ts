@@ -10,9 +10,10 @@ import { AutoApproveBody, AutoApproveWindow, CnApproval, CnView } from "../contr
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
 import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { CLAIM_CODE_MESSAGE, parseClaimCode } from "../pure/claim-code.ts";
+import { CLAIM_CODE_MESSAGE, parseClaimCode } from "../lib/ids/claim-code.ts";
 import { answers, answersNothing, jsonBody, refuses, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["Approval"];
 

@@ -14,12 +14,13 @@ import { BOOT_RECORD_STATES } from "../contract/enums.ts";
 import { badRequest, type Fault, NOT_FOUND, POLICY_CHANGED } from "../contract/fault.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
-import { canonicalMac, isMulticastMac } from "../pure/mac.ts";
-import { decodePageToken } from "../pure/page-token.ts";
+import { canonicalMac, isMulticastMac } from "../lib/net/mac.ts";
+import { decodePageToken } from "../lib/ids/page-token.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
-import { lookUp } from "./boot-lookup.ts";
-import { decideAgain } from "./decide-again.ts";
-import { type App, type Ctx, isFault, type RouteDeps, type Turn } from "./deps.ts";
+import { lookUp } from "../services/boot-lookup.ts";
+import { decideAgain } from "../services/decide-again.ts";
+import { type App, type Ctx, type IdempotencyClaim, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["Boot records"];
 /** How often a decision is made again after the boot policy changed under it. */
@@ -183,8 +184,8 @@ export function callerOf(c: Ctx): string {
 
 /** Decides again while the boot policy changes under the decision. */
 export function underPolicy(
-  turn: Turn | undefined,
-  decide: (turn: Turn | undefined) => Promise<Outcome>,
+  turn: IdempotencyClaim | undefined,
+  decide: (turn: IdempotencyClaim | undefined) => Promise<Outcome>,
 ): Promise<Outcome> {
   const isStale = ({ error_code }: Fault) => error_code === POLICY_CHANGED.error_code;
   return decideAgain(turn, { tries_max: POLICY_TRIES_MAX, isStale }, decide);

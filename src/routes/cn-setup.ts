@@ -6,11 +6,12 @@ import { CnParam, CnView } from "../contract/cn.ts";
 import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
 import { LayoutProposal, RootPasswordBody, SetupApproval, SetupApproved, Traits } from "../contract/setup.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { layoutProposal } from "../pure/disk-layout-proposal.ts";
-import { cryptPasswordError, isSha512Crypt, saltFromBytes, sha512Crypt } from "../pure/sha512-crypt.ts";
-import { disksOf } from "../pure/sysinfo-disks.ts";
+import { layoutProposal } from "../lib/disk-layout/proposal.ts";
+import { cryptPasswordError, isSha512Crypt, saltFromBytes, sha512Crypt } from "../lib/crypto/sha512-crypt.ts";
+import { disksOf } from "../lib/disk-layout/disks.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["Setup"];
 const SALT_BYTES = 16;

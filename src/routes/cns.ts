@@ -12,8 +12,8 @@ import { badRequest, NOT_FOUND } from "../contract/fault.ts";
 import { CN_SYSINFO_PAGE_ROWS_MAX } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
-import { toRfc3339 } from "../pure/instant.ts";
-import { decodePageToken } from "../pure/page-token.ts";
+import { toRfc3339 } from "../lib/text/instant.ts";
+import { decodePageToken } from "../lib/ids/page-token.ts";
 import { answers, answersNothing, jsonBody, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
 

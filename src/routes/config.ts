@@ -5,7 +5,7 @@ import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
 import { isSettingKey, type SettingKey, SETTINGS } from "../contract/settings.ts";
 import { SettingBody, SettingView } from "../contract/setting.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { parseOpensshKey } from "../pure/openssh-key.ts";
+import { parseOpensshKey } from "../lib/crypto/openssh-key.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
 

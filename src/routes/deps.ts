@@ -8,7 +8,7 @@ import type { SagaDefinition } from "../../actors/engine/saga.ts";
 import type { Registered } from "../../actors/cn/reads.ts";
 import type { NodeStanding } from "../../actors/job/reads.ts";
 import type { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";
-import type { Gate } from "../auth/gate.ts";
+import type { Authorize } from "../auth/authorize.ts";
 import type { Mint } from "../auth/mint.ts";
 import type { Passwords } from "../auth/password.ts";
 import type { SessionTokens } from "../auth/token.ts";
@@ -16,7 +16,7 @@ import type { Fault } from "../contract/fault.ts";
 import type { HttpEnv } from "../http/env.ts";
 import type { Shares } from "../http/shares.ts";
 import type { Database } from "../db/tables.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "../services/settings.ts";
 
 export type App = OpenAPIHono<HttpEnv>;
 export type Ctx = Context<HttpEnv>;
@@ -25,18 +25,23 @@ export type Ctx = Context<HttpEnv>;
 export type ClaimEnded = { readonly ended: true };
 
 /** A message's turn: its id, and whether a request with the same Idempotency-Key came before. */
-export type Turn = { readonly id: string; readonly repeated: boolean };
+export type IdempotencyClaim = { readonly id: string; readonly repeated: boolean };
 
 export type RouteDeps = {
-  readonly allow: Gate;
+  readonly allow: Authorize;
   /** For reads.ts of the actors; routes write no query of their own. */
   readonly kysely: Kysely<Database>;
   /** Sends the one message that this request is: with an Idempotency-Key, a repeated request hears the same answer. */
   readonly act: <K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K]) => Promise<Outcome>;
   /** The message id of this request, for routes that derive something from it; or the refusal of its Idempotency-Key. */
-  readonly turn: (c: Ctx) => Promise<Turn | Fault>;
+  readonly turn: (c: Ctx) => Promise<IdempotencyClaim | Fault>;
   /** Sends one of perhaps several messages on behalf of the request's caller. */
-  readonly send: <K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K], turn?: Turn) => Promise<Outcome>;
+  readonly send: <K extends keyof Messages>(
+    c: Ctx,
+    to: To<K>,
+    message: Messages[K],
+    turn?: IdempotencyClaim,
+  ) => Promise<Outcome>;
   readonly newId: () => string;
   readonly mint: Mint;
   readonly passwords: Passwords;
@@ -103,7 +108,3 @@ export type To<K extends string> = { readonly kind: K; readonly id: string };
 export type Polls<V> = {
   wait(key: string, hold_ms: number, signal: AbortSignal): Promise<V | null | "full">;
 };
-
-export function isFault(value: object): value is Fault {
-  return "kind" in value && "message" in value;
-}

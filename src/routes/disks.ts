@@ -2,14 +2,15 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findDisk, listDisks } from "../../actors/instance/reads.ts";
-import { atRow, inInstance } from "../auth/place.ts";
+import { atRow, inInstance } from "../auth/resource-scope.ts";
 import { page, Uuid } from "../contract/common.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
 import { Disk, DiskResizeBody, DiskResized } from "../contract/instance.ts";
 import { DISK_BYTES_MAX, NODE_WAIT_MS } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["Instances"];
 const path = "/v1/disks/{disk_id}";

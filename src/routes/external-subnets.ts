@@ -8,10 +8,11 @@ import { ExternalSubnet, ExternalSubnetBody, ExternalSubnetPatch } from "../cont
 import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { parseProvisionRange, type ProvisionRange } from "../pure/provision-range.ts";
-import { isShared } from "../pure/public-pool.ts";
+import { parseProvisionRange, type ProvisionRange } from "../lib/net/provision-range.ts";
+import { isShared } from "../lib/net/public-pool.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["External networks"];
 const path = "/v1/system/external-subnets/{external_subnet_id}";

@@ -3,7 +3,7 @@ import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFirewallRule, listFirewallRules } from "../../actors/firewall-rule/reads.ts";
 import { findVpc } from "../../actors/vpc/reads.ts";
-import { atRow, inVpc } from "../auth/place.ts";
+import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
 import { FirewallRule, FirewallRuleBody } from "../contract/network.ts";
@@ -11,7 +11,8 @@ import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["Networking"];
 const path = "/v1/firewall-rules/{firewall_rule_id}";

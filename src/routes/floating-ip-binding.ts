@@ -5,14 +5,15 @@ import { z } from "zod";
 import type { FloatingIpMessage } from "../../actors/floating-ip/messages.ts";
 import { findFloatingIp } from "../../actors/floating-ip/reads.ts";
 import { findInstance, findNic } from "../../actors/instance/reads.ts";
-import { placeOf } from "../auth/gate.ts";
-import { atFloatingIpOfProject, atRow, type Locate } from "../auth/place.ts";
+import { placeOf } from "../auth/authorize.ts";
+import { atFloatingIpOfProject, atRow, type Locate } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
 import { type Fault, NOT_FOUND } from "../contract/fault.ts";
 import { FloatingIp, FloatingIpAttachBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
-import { type App, type Ctx, isFault, type RouteDeps, type Turn } from "./deps.ts";
+import { type App, type Ctx, type IdempotencyClaim, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 import { ACCEPTED, operate, PREFER } from "./operation-answer.ts";
 
 const tags = ["Networking"];
@@ -130,7 +131,7 @@ async function attaching(
 /** The floating IP as it is now; for a repeated request, and when it is gone again, as the operation left it. */
 async function nowOrThen(
   { kysely }: RouteDeps,
-  { id, turn, output }: { readonly id: string; readonly turn: Turn; readonly output: unknown },
+  { id, turn, output }: { readonly id: string; readonly turn: IdempotencyClaim; readonly output: unknown },
 ): Promise<FloatingIp> {
   const { floating_ip: then } = output as { readonly floating_ip: FloatingIp };
   return turn.repeated ? then : await findFloatingIp(kysely, id) ?? then;

@@ -2,17 +2,18 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFloatingIp, listFloatingIps } from "../../actors/floating-ip/reads.ts";
-import { placeOf } from "../auth/gate.ts";
-import { atRow, inProject } from "../auth/place.ts";
+import { placeOf } from "../auth/authorize.ts";
+import { atRow, inProject } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
 import { FloatingIp, FloatingIpBody } from "../contract/network.ts";
 import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { sourcesOf, type Wanted } from "./address-sources.ts";
+import { sourcesOf, type Wanted } from "../services/address-sources.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["Networking"];
 const path = "/v1/floating-ips/{floating_ip_id}";

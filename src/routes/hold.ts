@@ -4,7 +4,7 @@
 import { type Fault, fault } from "../contract/fault.ts";
 import { goneSignal } from "../http/env.ts";
 import { shareOf } from "../auth/caller.ts";
-import { addressBucket } from "../pure/client-address.ts";
+import { addressBucket } from "../lib/net/client-address.ts";
 import type { Ctx, Polls, RouteDeps } from "./deps.ts";
 
 const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try again", { retry_after_s: 5 });

@@ -2,7 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findImage, listImages, listPublicImages } from "../../actors/image/reads.ts";
-import { atScoped } from "../auth/place.ts";
+import { atScoped } from "../auth/resource-scope.ts";
 import { page, Uuid } from "../contract/common.ts";
 import type { ImageScopeKind } from "../contract/enums.ts";
 import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
@@ -11,11 +11,12 @@ import type { ScopeColumns } from "../contract/scope.ts";
 import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { isLiterallyPrivate, PUBLIC_RULE, readRanges } from "../pure/public-address.ts";
-import { scopedId } from "../pure/scope.ts";
-import { isUuid5 } from "../pure/uuid5.ts";
+import { isLiterallyPrivate, PUBLIC_RULE, readRanges } from "../lib/net/public-address.ts";
+import { scopedId } from "../lib/ids/scope.ts";
+import { isUuid5 } from "../lib/ids/uuid5.ts";
 import { answers, answersCreated, answersNothing, jsonBody, openRights, rights, wholeList } from "./answer.ts";
-import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type Ctx, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 import { LEVELS, PUBLIC, PublicQuery, publicScopeFault, scopeAt, scopesAt } from "./scopes.ts";
 
 const tags = ["Images"];

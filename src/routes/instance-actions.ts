@@ -2,14 +2,15 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { type Action } from "../auth/policy.ts";
-import { operates } from "../auth/verdict.ts";
-import { atRow } from "../auth/place.ts";
+import { operates } from "../auth/authorization.ts";
+import { atRow } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
 import { fault, NOT_FOUND } from "../contract/fault.ts";
 import { Instance } from "../contract/instance.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersNothing, refuses, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 import { nowOrThen } from "./instances.ts";
 import { ACCEPTED, operate, PREFER } from "./operation-answer.ts";
 

@@ -2,8 +2,8 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findInstance, listInstances } from "../../actors/instance/reads.ts";
-import { callerOf, placeOf } from "../auth/gate.ts";
-import { atRow, inProject, ofInstances } from "../auth/place.ts";
+import { callerOf, placeOf } from "../auth/authorize.ts";
+import { atRow, inProject, ofInstances } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { INSTANCE_STATES, type InstanceState } from "../contract/enums.ts";
 import { CAPACITY_EXHAUSTED, type Fault, NOT_FOUND } from "../contract/fault.ts";
@@ -13,8 +13,9 @@ import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
-import { brokenRule, newInstance } from "./new-instance.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
+import { brokenRule, newInstance } from "../services/new-instance.ts";
 import { ACCEPTED, operate, PREFER } from "./operation-answer.ts";
 
 const tags = ["Instances"];

@@ -8,7 +8,7 @@ import { badRequest, NOT_FOUND } from "../contract/fault.ts";
 import { Job } from "../contract/job.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
-import { decodePageToken } from "../pure/page-token.ts";
+import { decodePageToken } from "../lib/ids/page-token.ts";
 import { answers, rights } from "./answer.ts";
 import type { App, RouteDeps } from "./deps.ts";
 

@@ -8,7 +8,8 @@ import { NOT_FOUND } from "../contract/fault.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["External networks"];
 const path = "/v1/system/nic-tags/{nic_tag_id}";

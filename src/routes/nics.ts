@@ -2,14 +2,14 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNic, listNics } from "../../actors/instance/reads.ts";
-import { callerOf } from "../auth/gate.ts";
-import { atRow, ofNics } from "../auth/place.ts";
+import { callerOf } from "../auth/authorize.ts";
+import { atRow, ofNics } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
 import { Nic } from "../contract/instance.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { formatIp, parseIp } from "../pure/ip-address.ts";
+import { formatIp, parseIp } from "../lib/net/ip-address.ts";
 import { answers, rights } from "./answer.ts";
 import type { App, RouteDeps } from "./deps.ts";
 

@@ -8,8 +8,9 @@ import type { ErrorCode } from "../contract/error-codes.ts";
 import { conflict, type Fault, fault } from "../contract/fault.ts";
 import { OPERATION_GRACE_MS } from "../contract/limits.ts";
 import { OperationSummary } from "../contract/operation.ts";
-import { type Again, decideAgain } from "./decide-again.ts";
-import { type Ctx, isFault, type RouteDeps, type To, type Turn } from "./deps.ts";
+import { type Again, decideAgain } from "../services/decide-again.ts";
+import { type Ctx, type IdempotencyClaim, type RouteDeps, type To } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 import { hold } from "./hold.ts";
 
 /** A 202 with an OperationSummary. No type says so: of a route with two successes the router's types keep one. */
@@ -34,7 +35,7 @@ export type Begun<K extends keyof Messages> = {
   readonly message: (tries: number) => Promise<Messages[K] | Fault>;
   /** Default: one try. */
   readonly again?: Again;
-  readonly turn: Turn;
+  readonly turn: IdempotencyClaim;
   readonly operation_id: string;
   /** What the caller hears of a failure, before the reason. */
   readonly failure: { readonly what: string; readonly error_code: ErrorCode };

@@ -2,8 +2,8 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findOperation, listOperations } from "../../actors/saga/reads.ts";
-import { callerOf } from "../auth/gate.ts";
-import { atOperation } from "../auth/place.ts";
+import { callerOf } from "../auth/authorize.ts";
+import { atOperation } from "../auth/resource-scope.ts";
 import { Uuid, wholeNumber } from "../contract/common.ts";
 import { RESOURCE_SCOPES } from "../contract/enums.ts";
 import { fault, NOT_FOUND } from "../contract/fault.ts";
@@ -11,7 +11,8 @@ import { OPERATION_PAGE_ROWS_DEFAULT, OPERATION_PAGE_ROWS_MAX, OPERATION_WAIT_S_
 import { OperationSummary, OperationView } from "../contract/operation.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 import { hold } from "./hold.ts";
 
 const tags = ["Operations"];

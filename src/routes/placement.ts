@@ -9,18 +9,19 @@ import {
   findSiloOf,
   hostedInstances,
   placementSnapshot,
-} from "../../actors/placement/reads.ts";
+} from "../services/placement-snapshot.ts";
 import { CnParam } from "../contract/cn.ts";
 import { CnPlacement, CnPlacementPatch } from "../contract/cn-placement.ts";
 import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
 import { DrainPreview, ExplainBody, PlacementExplanation } from "../contract/placement.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { type HostedInstance, previewDrain } from "../pure/placement/drain.ts";
-import { pick } from "../pure/placement/pick.ts";
-import { type PlacementRequest, sizesOf } from "../pure/placement/request.ts";
-import { type Snapshot, withInstance } from "../pure/placement/snapshot.ts";
+import { type HostedInstance, previewDrain } from "../lib/placement/drain.ts";
+import { pick } from "../lib/placement/pick.ts";
+import { type PlacementRequest, sizesOf } from "../lib/placement/request.ts";
+import { type Snapshot, withInstance } from "../lib/placement/snapshot.ts";
 import { answers, ASKS, jsonBody, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["Placement"];
 

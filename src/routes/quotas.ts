@@ -4,7 +4,7 @@ import { z } from "zod";
 import { findUsage } from "../../actors/project/reads.ts";
 import { findQuota } from "../../actors/quota/reads.ts";
 import { findTenantQuota, findTenantUsage, limitsInForce } from "../../actors/tenant-quota/reads.ts";
-import { atProject, atTenant } from "../auth/place.ts";
+import { atProject, atTenant } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
 import { Quota, QuotaBody, TenantQuota, UsageView } from "../contract/tenancy.ts";

@@ -22,12 +22,13 @@ import {
 } from "../contract/limits.ts";
 import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { claimCodeFromBytes } from "../pure/claim-code.ts";
-import { addressBucket } from "../pure/client-address.ts";
-import type { Said } from "../pure/registration-identity.ts";
-import { redactSysinfo } from "../pure/redact-sysinfo.ts";
+import { claimCodeFromBytes } from "../lib/ids/claim-code.ts";
+import { addressBucket } from "../lib/net/client-address.ts";
+import type { Said } from "../lib/ids/registration-identity.ts";
+import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, jsonBody, openRights, refuses, REPEATABLE } from "./answer.ts";
-import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type Ctx, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 import { hold } from "./hold.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
 

@@ -2,8 +2,8 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findRouteTable, listRouteTables } from "../../actors/route-table/reads.ts";
-import { placeOf } from "../auth/gate.ts";
-import { atRow, inVpc } from "../auth/place.ts";
+import { placeOf } from "../auth/authorize.ts";
+import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
 import { RouteTable, RouteTableBody } from "../contract/network.ts";
@@ -11,7 +11,8 @@ import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["Networking"];
 const path = "/v1/route-tables/{route_table_id}";

@@ -5,7 +5,7 @@ import { findNatGateway } from "../../actors/nat-gateway/reads.ts";
 import { findRoute, listRoutes } from "../../actors/route/reads.ts";
 import { findRouteTable } from "../../actors/route-table/reads.ts";
 import { findVpc } from "../../actors/vpc/reads.ts";
-import { atRow, inRouteTable } from "../auth/place.ts";
+import { atRow, inRouteTable } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
 import { type NatGateway, Route, RouteBody } from "../contract/network.ts";
@@ -13,7 +13,8 @@ import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["Networking"];
 const path = "/v1/routes/{route_id}";

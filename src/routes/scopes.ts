@@ -1,7 +1,7 @@
 // Images and SSH keys are listed and made beside each level of the hierarchy, and openly for everybody.
 import { z } from "zod";
-import { placeOf } from "../auth/gate.ts";
-import { atProject, atSilo, atTenant } from "../auth/place.ts";
+import { placeOf } from "../auth/authorize.ts";
+import { atProject, atSilo, atTenant } from "../auth/resource-scope.ts";
 import { PageQuery, Uuid } from "../contract/common.ts";
 import type { ImageScopeKind } from "../contract/enums.ts";
 import { type Fault, fault } from "../contract/fault.ts";

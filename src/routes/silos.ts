@@ -7,7 +7,8 @@ import { NOT_FOUND } from "../contract/fault.ts";
 import { NamedBody, NamedPatch, Silo } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersCreated, jsonBody, rights, wholeList } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["Tenancy"];
 const path = "/v1/silos/{silo_id}";

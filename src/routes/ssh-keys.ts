@@ -2,18 +2,19 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findSshKey, listPublicSshKeys, listSshKeys } from "../../actors/ssh-key/reads.ts";
-import { callerOf } from "../auth/gate.ts";
-import { atScoped } from "../auth/place.ts";
+import { callerOf } from "../auth/authorize.ts";
+import { atScoped } from "../auth/resource-scope.ts";
 import { page, Uuid } from "../contract/common.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
 import { SshKey, SshKeyBody } from "../contract/ssh-key.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { parseOpensshKey } from "../pure/openssh-key.ts";
-import { scopedId } from "../pure/scope.ts";
+import { parseOpensshKey } from "../lib/crypto/openssh-key.ts";
+import { scopedId } from "../lib/ids/scope.ts";
 import { answers, answersCreated, answersNothing, jsonBody, openRights, rights, wholeList } from "./answer.ts";
-import { type App, type Ctx, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type Ctx, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 import { LEVELS, PUBLIC, PublicQuery, publicScopeFault, scopeAt, scopeOfUser } from "./scopes.ts";
 
 const tags = ["SSH keys"];

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { findRouteTable } from "../../actors/route-table/reads.ts";
 import { findSubnet, listSubnets } from "../../actors/subnet/reads.ts";
 import { findVpc } from "../../actors/vpc/reads.ts";
-import { atRow, inVpc } from "../auth/place.ts";
+import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
 import { Subnet, SubnetBody, SubnetRouteTableBody } from "../contract/network.ts";
@@ -12,7 +12,8 @@ import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["Networking"];
 const path = "/v1/subnets/{subnet_id}";

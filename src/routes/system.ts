@@ -9,7 +9,7 @@ import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import type { Metrics } from "../http/metrics.ts";
 import { openApiDocument } from "../http/openapi.ts";
-import { isLoopback } from "../pure/client-address.ts";
+import { isLoopback } from "../lib/net/client-address.ts";
 import { answers, openRights, rights } from "./answer.ts";
 import type { App, RouteDeps } from "./deps.ts";
 

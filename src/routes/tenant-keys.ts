@@ -2,15 +2,16 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listApiKeys } from "../../actors/api-key/reads.ts";
-import { callerOf } from "../auth/gate.ts";
-import { atTenant } from "../auth/place.ts";
+import { callerOf } from "../auth/authorize.ts";
+import { atTenant } from "../auth/resource-scope.ts";
 import { ApiKeyCreated, ApiKeyView } from "../contract/api-key.ts";
 import { Uuid } from "../contract/common.ts";
 import { TenantKeyBody } from "../contract/identity.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
-import { answerNewKey, OWN_KEY } from "./new-key.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
+import { answerNewKey, OWN_KEY } from "../services/new-key.ts";
 
 const tags = ["Credentials"];
 const path = "/v1/tenants/{tenant_id}/api-keys";

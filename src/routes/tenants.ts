@@ -2,13 +2,14 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findTenant, listTenants } from "../../actors/tenant/reads.ts";
-import { atSilo, atTenantOfSilo } from "../auth/place.ts";
+import { atSilo, atTenantOfSilo } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
 import { NamedBody, NamedPatch, Tenant } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
-import { type App, isFault, type RouteDeps } from "./deps.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { isFault } from "../contract/fault.ts";
 
 const tags = ["Tenancy"];
 const path = "/v1/silos/{silo_id}/tenants/{tenant_id}";

@@ -1,5 +1,5 @@
 // The audit chain as routes use it: what they show of it, and the refusals that no message tells of.
-import { auditActor } from "../auth/gate.ts";
+import { auditActor } from "../auth/authorize.ts";
 import { recordDenial } from "../db/audit-denial.ts";
 import { getEvent, listEvents } from "../db/audit-read.ts";
 import { verify } from "../db/audit-verify.ts";

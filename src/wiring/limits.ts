@@ -4,7 +4,7 @@ import { type Fault, fault } from "../contract/fault.ts";
 import { createHash } from "node:crypto";
 import { type Bucket, failuresExhausted, giveToken, type LimitAnswer, noteFailure, takeToken } from "../db/limits.ts";
 import type { Db } from "../db/pool.ts";
-import { addressBucket } from "../pure/client-address.ts";
+import { addressBucket } from "../lib/net/client-address.ts";
 import type { RouteDeps } from "../routes/deps.ts";
 
 export function createLimits(db: Db, config: Config): RouteDeps["limits"] {

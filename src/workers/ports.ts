@@ -1,7 +1,7 @@
 // The ports of a real process. Everything here that is not deterministic is here on purpose.
 import { getRandomValues } from "node:crypto";
 import type { Ports } from "../../actors/engine/ports.ts";
-import { uuid7 } from "../pure/uuid7.ts";
+import { uuid7 } from "../lib/ids/uuid7.ts";
 
 /** @param report told of failures that nobody waits for */
 export function productionPorts(report: Ports["report"] = () => {}): Ports {

@@ -1,6 +1,6 @@
 // What a node's agent reports: document 4, 1.6, 1.7 and 9.1.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { capacity } from "./bodies.ts";
 
 type Node = Awaited<ReturnType<TestPlane["approvedNode"]>>;

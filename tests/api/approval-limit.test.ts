@@ -1,7 +1,7 @@
 // The rate limit of approvals comes before everything that a guesser could learn from. Document 2, Errors (429);
 // document 4, section 8 and section 11, row 3; reliability rule S-07.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 
 let t: TestPlane;
 beforeAll(async () => {

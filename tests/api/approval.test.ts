@@ -1,6 +1,6 @@
 // Approval by claim code: document 2, Claim code and Errors; document 4, 1.2, 1.4 and section 11, rows 3 and 4.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 
 let t: TestPlane;
 beforeAll(async () => {

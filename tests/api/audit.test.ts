@@ -1,8 +1,8 @@
 // The audit chain through the API: document 4, section 6 and section 11, row 23; reliability rules S-39 and S-40.
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
-import { dumpTables, tablesWith } from "../harness/dump.ts";
+import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { dumpTables, tablesWith } from "../support/dump.ts";
 import { addUser } from "./user.ts";
 
 let t: TestPlane;

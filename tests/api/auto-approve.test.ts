@@ -1,7 +1,7 @@
 // The auto-approve window: document 2, Auto-approve window; document 4, 1.5 and section 11, row 5.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 
 let t: TestPlane;
 beforeAll(async () => {

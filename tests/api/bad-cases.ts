@@ -1,6 +1,6 @@
 // Requests that must be refused, made from what a route says it takes.
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX, JSON_ELEMENTS_MAX } from "../../src/contract/limits.ts";
-import type { CallOptions } from "../harness/control-plane.ts";
+import type { CallOptions } from "../support/control-plane.ts";
 import type { Parameter, RouteDescription, Schema } from "./description.ts";
 
 export type BadCase = {

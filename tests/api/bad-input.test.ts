@@ -3,8 +3,8 @@
 // Document 4, 0.1; reliability rules S-05, S-18 and S-28.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { changedRows, type Dump, dumpTables } from "../harness/dump.ts";
+import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 import { badBodies, type BadCase, badParameters } from "./bad-cases.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { makeObjects, type Objects, selectorsOf } from "./objects.ts";

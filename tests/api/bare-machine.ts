@@ -1,6 +1,6 @@
 // Nodes that came over the boot bus, for tests of what does not depend on how they came.
 import { randomUUID } from "node:crypto";
-import { okOf, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, type TestPlane } from "../support/control-plane.ts";
 
 /** A node that waits for its setup, or one whose setup was approved. */
 export async function bareMachine(t: TestPlane, state: "awaiting_setup" | "setting_up"): Promise<string> {

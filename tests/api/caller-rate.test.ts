@@ -2,7 +2,7 @@
 // Document 4, section 8 and 0.1; reliability rule S-48.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import { addUser } from "./user.ts";
 

@@ -1,7 +1,7 @@
 // Cluster settings: document 4, section 7.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
-import { openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 
 let t: TestPlane;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 // When the database does not answer, the server says so (503), never that it broke (500), and recovers by itself.
 // Document 4, Fixed here (Health) and 0.1; reliability rules S-18 and R-01.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { type OwnCluster, ownCluster } from "../harness/cluster.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type OwnCluster, ownCluster } from "../support/cluster.ts";
 
 let cluster: OwnCluster;
 let t: TestPlane;

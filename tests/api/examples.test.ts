@@ -7,7 +7,7 @@ import { ANSWER_EXAMPLES } from "../../src/contract/answer-examples.ts";
 import { BODY_EXAMPLES } from "../../src/contract/body-examples.ts";
 import { namedSchemas } from "../../src/contract/named.ts";
 import { addNode, type Node } from "../compute/cloud.ts";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { bareMachine } from "./bare-machine.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "./objects.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";

@@ -2,8 +2,8 @@
 import { Buffer } from "node:buffer";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { REGISTER_STATUS_HOLD_MS } from "../../src/contract/limits.ts";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { dumpTables, tablesWith } from "../harness/dump.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { dumpTables, tablesWith } from "../support/dump.ts";
 import { watchHold } from "./held.ts";
 
 let t: TestPlane;

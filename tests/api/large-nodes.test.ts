@@ -8,7 +8,7 @@ import {
   CN_SYSINFO_PAGE_ROWS_MAX,
   UNPROVEN_NODES_MAX,
 } from "../../src/contract/limits.ts";
-import { ADDRESS, type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { ADDRESS, type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 
 let t: TestPlane;
 beforeAll(async () => {

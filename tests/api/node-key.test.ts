@@ -2,7 +2,7 @@
 // record with a key that is gone.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 
 let t: TestPlane;
 beforeAll(async () => {

@@ -4,8 +4,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { enqueue } from "../compute/jobs.ts";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { changedRows, type Dump, dumpTables } from "../harness/dump.ts";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
 

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CN_STATES } from "../../src/contract/enums.ts";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { insertInstance } from "../harness/instance-row.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { insertInstance } from "../support/instance-row.ts";
 import { bareMachine } from "./bare-machine.ts";
 
 let t: TestPlane;

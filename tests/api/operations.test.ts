@@ -1,7 +1,7 @@
 // Operations: document 4, 3.1 and 3.4. Operations of other builds are put into the table, as a deploy would leave them.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { watchHold } from "./held.ts";
 
 let t: TestPlane;

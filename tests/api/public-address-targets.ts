@@ -1,7 +1,7 @@
 // What the rights matrix asks of the routes of public addresses: an object of its own for each cell, all of one VPC and of
 // IPv6, whose pool does not end.
 import { randomUUID } from "node:crypto";
-import { okOf, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, type TestPlane } from "../support/control-plane.ts";
 import { acceptedBodies, NIC_TAG } from "./bodies.ts";
 import { makeObjects } from "./objects.ts";
 

@@ -1,7 +1,7 @@
 // A node registers: document 4, 1.3, one test per row of "Existing record".
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { bareMachine } from "./bare-machine.ts";
 
 let t: TestPlane;

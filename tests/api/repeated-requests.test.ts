@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { scopedTargets } from "../compute/scoped-targets.ts";
-import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { networkTargets } from "../network/network-targets.ts";
 import { identityTargets } from "../tenancy/identity-targets.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Cloud, openCloud } from "../compute/cloud.ts";
-import { type Answer, type CallOptions, okOf, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, type CallOptions, okOf, type TestPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { addUser } from "./user.ts";
 

@@ -2,7 +2,7 @@
 // Document 2, Authentication; document 4, 2.4 to 2.8, and Fixed here, Missing or bad credential.
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 import { addUser } from "./user.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { identityTargets } from "../tenancy/identity-targets.ts";

@@ -1,7 +1,7 @@
 // root_shadow and rabbitmq never leave in sysinfo: at any depth, in any spelling, at any place. Document 2, CN record;
 // document 4, section 11, row 22; reliability rule S-16.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 
 const CANARY = "canary-7Qm2xZ";
 const KEPT = "kept-4Tn8wP";

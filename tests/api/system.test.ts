@@ -2,7 +2,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VERSION } from "../../src/version.ts";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 
 type Operation = {
   readonly summary?: string;

@@ -1,7 +1,7 @@
 // A user who is not root, with a key and no password: put into the database, since the API makes users with a password.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Db } from "../../src/db/pool.ts";
-import { formatApiKey } from "../../src/pure/api-key.ts";
+import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 
 export async function addUser(db: Db, username: string): Promise<{ readonly id: string; readonly key: string }> {
   const [id, key_id] = [randomUUID(), randomUUID()];

@@ -1,7 +1,7 @@
 // A credential that cannot be looked up is an error and never an anonymous caller. Document 4, 2.3.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type OwnCluster, ownCluster } from "../harness/cluster.ts";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { type OwnCluster, ownCluster } from "../support/cluster.ts";
+import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 import { type LocalIssuer, openLocalIssuer } from "./local-issuer.ts";
 
 let cluster: OwnCluster;

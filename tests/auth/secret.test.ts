@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { serverSecret } from "../../src/auth/secret.ts";
 import { type Db, openPool, sqlState } from "../../src/db/pool.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 
 let database: FreshDatabase;
 let folder: TemporaryFolder;

@@ -3,8 +3,8 @@ import { Buffer } from "node:buffer";
 import { createHmac, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { derive } from "../../src/auth/seal.ts";
-import { LOOPBACK_ALLOWED } from "../harness/loopback.ts";
-import { okOf, openTestPlane, ROOT_KEY, SECRET_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
+import { okOf, openTestPlane, ROOT_KEY, SECRET_KEY, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { type LocalIssuer, openLocalIssuer } from "./local-issuer.ts";
 

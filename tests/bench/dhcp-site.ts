@@ -13,9 +13,9 @@ import { openClient } from "../../src/db/pool.ts";
 import { openControlPlane } from "../../src/wiring.ts";
 import { servePlane, startBooter } from "../booter/booter-process.ts";
 import { openWire } from "../booter/wire.ts";
-import { ownCluster } from "../harness/cluster.ts";
-import { databaseUrl } from "../harness/database-url.ts";
-import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { ownCluster } from "../support/cluster.ts";
+import { databaseUrl } from "../support/database-url.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 export const MACHINES = 1_000;
 export const [SERVER, RELAY] = ["10.78.0.1", "10.78.0.2"];

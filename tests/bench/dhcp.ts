@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { loadavg } from "node:os";
 import process from "node:process";
 import { parseArgs, promisify } from "node:util";
-import { lacking } from "../harness/optional-programs.ts";
+import { lacking } from "../support/optional-programs.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
 import { type DhcpSite, MACHINES, openDhcpSite, SERVER, type Server } from "./dhcp-site.ts";
 import { median } from "./report.ts";

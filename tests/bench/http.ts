@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts";
 import type { DbClient } from "../../src/db/pool.ts";
 import { freePort } from "../../src/db/postgres-process.ts";
-import { formatApiKey } from "../../src/pure/api-key.ts";
+import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
 import type { LoadOrder, LoadReport } from "./load.ts";
 import { countRows, expectEqual, type TrialResult } from "./trial.ts";

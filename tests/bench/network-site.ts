@@ -7,9 +7,9 @@ import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts
 import { readConfig } from "../../src/config.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";
-import { formatApiKey } from "../../src/pure/api-key.ts";
+import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { type ControlPlane, openControlPlane } from "../../src/wiring.ts";
-import { databaseUrl } from "../harness/database-url.ts";
+import { databaseUrl } from "../support/database-url.ts";
 
 /** Rows of each of the two tables. */
 export type SiteSize = {

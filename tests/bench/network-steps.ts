@@ -1,7 +1,7 @@
 // One of each request that reads routes or firewall rules, for looking at the plans: the lists, the records, what makes
 // and changes them, and every guard and foreign key that asks them before something else goes.
 import type { Vpc } from "../../src/contract/network.ts";
-import { encodePageToken } from "../../src/pure/page-token.ts";
+import { encodePageToken } from "../../src/lib/ids/page-token.ts";
 import { type Call, made, type NetworkSite } from "./network-site.ts";
 
 export type Step = {

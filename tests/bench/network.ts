@@ -3,7 +3,7 @@
 // plans of every such request. Alone: `deno run -A tests/bench/network.ts`, with --json, --samples=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { type OwnCluster, ownCluster } from "../harness/cluster.ts";
+import { type OwnCluster, ownCluster } from "../support/cluster.ts";
 import { type NetworkSite, openNetworkSite, type SiteSize } from "./network-site.ts";
 import {
   bodyOf,

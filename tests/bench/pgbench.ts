@@ -4,8 +4,8 @@ import { execFile } from "node:child_process";
 import process from "node:process";
 import { promisify } from "node:util";
 import { openClient } from "../../src/db/pool.ts";
-import { databaseUrl } from "../harness/database-url.ts";
-import { pathOf } from "../harness/optional-programs.ts";
+import { databaseUrl } from "../support/database-url.ts";
+import { pathOf } from "../support/optional-programs.ts";
 
 const DATABASE = "bench_yardstick";
 /** 10 branches, 1,000,000 accounts: no client waits for the row of another. */

@@ -1,7 +1,7 @@
 // Which address a record gets: the lowest free one of the admin network, chosen inside the commit, and held for as long
 // as the record lives. reliability.md, INV-7.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
 import { newMac, POLICY, putPolicy, seen } from "../setup/machine.ts";
 

@@ -1,6 +1,6 @@
 // The site's boot policy: document 2, Boot policy; reliability.md, S-22.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
 import { newMac, POLICY, putPolicy, seen } from "../setup/machine.ts";
 

@@ -1,7 +1,7 @@
 // What operators do with boot records: show, list, reactivate, decommission, rescue, assign. Document 2, Boot record
 // state; document 4, 1.17.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
 import {
   announce,

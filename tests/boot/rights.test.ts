@@ -2,8 +2,8 @@
 // Booter credential. The matrix over all routes and all kinds of callers is in tests/api.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { changedRows, dumpTables } from "../harness/dump.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { changedRows, dumpTables } from "../support/dump.ts";
 import { awaitingSetup, HISTORY, newMac, putPolicy, settle } from "../setup/machine.ts";
 
 // Asked of what does not exist, where a path names something, so that 404 and 400 stand for "let in".

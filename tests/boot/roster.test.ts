@@ -1,7 +1,7 @@
 // The declared roster, how it reaches records, and staged platform images. Document 2, cn boot declared and converge;
 // document 4, Fixed here.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
 import { newMac, putPolicy, seen, showRecord } from "../setup/machine.ts";
 

@@ -1,7 +1,7 @@
 // What becomes of a machine that a booter sees, and what an operator authorizes. Document 2, Boot record state.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
 import { announce, newMac, newMachine, POLICY, putPolicy, seen, settle, setUp, showRecord } from "../setup/machine.ts";
 

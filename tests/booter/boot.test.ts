@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { TICKET_S } from "../../booter/limits.ts";
-import { okOf } from "../harness/control-plane.ts";
+import { okOf } from "../support/control-plane.ts";
 import { newMac, putPolicy } from "../setup/machine.ts";
 import { CLIENTS, REQUEST_TYPE, textOf } from "./packets.ts";
 import {

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import type { TestPlane } from "../harness/control-plane.ts";
+import type { TestPlane } from "../support/control-plane.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -83,14 +83,14 @@ export async function startBooter({ config, prefix = [], executable }: BooterPro
 /** Told of each call before it is carried out, and again before its answer goes out; what it returns is waited for. */
 export type Watch = (call: string, moment: "asked" | "answered") => Promise<void> | void;
 
-export type PlaneSocket = { readonly url: string; close(): Promise<void> };
+export type ApiSocket = { readonly url: string; close(): Promise<void> };
 
 /** Serves a control plane on an address of this machine. */
 export async function servePlane(
   { plane }: Pick<TestPlane, "plane">,
   address: string,
   watch: Watch = () => {},
-): Promise<PlaneSocket> {
+): Promise<ApiSocket> {
   const server = createServer((req, res) => {
     const parts: Uint8Array[] = [];
     req.on("data", (part: Uint8Array) => parts.push(part));

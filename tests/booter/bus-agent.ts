@@ -1,11 +1,11 @@
 // What the node's own agent says on the boot bus, in its order.
-import { u16, u32, u8 } from "../../booter/bus/wire.ts";
-import { bind, type BusClient, consume, declare, openChannel } from "../../src/lab/bus-client.ts";
+import { u16, u32, u8 } from "../../booter/amqp/wire.ts";
+import { type AmqpClient, bind, consume, declare, openChannel } from "../../src/dev/bus-client.ts";
 
 export type AgentIdentity = { readonly server_uuid: string; readonly mac: string };
 
 /** What the agent does after its login, in its order: three channels, the request queue, the ping queue. */
-export async function beAgent(client: BusClient, { server_uuid, mac }: AgentIdentity): Promise<void> {
+export async function beAgent(client: AmqpClient, { server_uuid, mac }: AgentIdentity): Promise<void> {
   for (const channel of [1, 2, 3]) await openChannel(client, channel);
   const request = `ur.request.${server_uuid}.${mac}`;
   await declare(client, 2, request);

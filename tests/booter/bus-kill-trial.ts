@@ -4,12 +4,12 @@ import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loopbackConfig } from "../../src/lab/booter-config.ts";
-import { ack, type BusClient, login, openClient } from "../../src/lab/bus-client.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { loopbackConfig } from "../../src/dev/booter-config.ts";
+import { ack, type AmqpClient, login, openClient } from "../../src/dev/bus-client.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { newMac, putPolicy, sysinfoOf } from "../setup/machine.ts";
-import { type BooterProcess, type PlaneSocket, servePlane, startBooter } from "./booter-process.ts";
+import { type ApiSocket, type BooterProcess, servePlane, startBooter } from "./booter-process.ts";
 import { beAgent } from "./bus-agent.ts";
 import { textOf } from "./packets.ts";
 import { ADMIN_NETWORK, discover, dotted, httpAsk, openRelay, SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
@@ -17,7 +17,7 @@ import { ADMIN_NETWORK, discover, dotted, httpAsk, openRelay, SETUP_BLOCK, stage
 const WAIT = { timeout: 120_000, interval: 100 };
 let folder: TemporaryFolder;
 let t: TestPlane;
-let socket: PlaneSocket;
+let socket: ApiSocket;
 let booter: BooterProcess;
 let config = "";
 /** What the next call for a bundle meets, before it is carried out or before its answer goes out. */
@@ -61,7 +61,7 @@ async function machine() {
   const sysinfo = JSON.stringify({ ...sysinfoOf([mac]), UUID: server_uuid, Hostname: "bare-7" });
   const scripts: string[] = [];
   let over = false;
-  let client: BusClient | null = null;
+  let client: AmqpClient | null = null;
   const live = async () => {
     while (!over) {
       try {

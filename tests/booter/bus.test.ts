@@ -3,35 +3,35 @@ import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { frame, METHOD, PROTOCOL_HEADER } from "../../booter/bus/frame.ts";
-import { type Bus, type BusOptions, type BusPeer, openBus } from "../../booter/bus/listener.ts";
-import { busLogin, macOfLogin } from "../../booter/bus/rights.ts";
-import { topicMatches } from "../../booter/bus/topic.ts";
-import { longText, readerOf, shortText, u16, u32, u64, u8 } from "../../booter/bus/wire.ts";
+import { frame, METHOD, PROTOCOL_HEADER } from "../../booter/amqp/frame.ts";
+import { type AmqpBroker, type AmqpOptions, type AmqpPeer, openAmqp } from "../../booter/amqp/listener.ts";
+import { amqpLogin, macOfLogin } from "../../booter/amqp/rights.ts";
+import { topicMatches } from "../../booter/amqp/topic.ts";
+import { longText, readerOf, shortText, u16, u32, u64, u8 } from "../../booter/amqp/wire.ts";
 import { newCounters } from "../../booter/counters.ts";
 import {
   ack,
+  type AmqpClient,
   bind,
-  type BusClient,
   consume,
   declare,
   login,
   openChannel,
   openClient,
-} from "../../src/lab/bus-client.ts";
+} from "../../src/dev/bus-client.ts";
 import { beAgent } from "./bus-agent.ts";
-import { mutatedBus } from "./mutations.ts";
+import { mutatedAmqp } from "./mutations.ts";
 
 const SECRET = new Uint8Array(32).fill(7);
 const MAC = "52:54:00:aa:00:01";
-const LOGIN = busLogin(SECRET, MAC);
+const LOGIN = amqpLogin(SECRET, MAC);
 const events: string[] = [];
-const peers = new Map<string, BusPeer>();
-let bus: Bus;
+const peers = new Map<string, AmqpPeer>();
+let bus: AmqpBroker;
 /** Gives nobody the time to log in. */
-let hasty: Bus;
+let hasty: AmqpBroker;
 beforeAll(async () => {
-  const options: BusOptions = {
+  const options: AmqpOptions = {
     address: "127.0.0.1",
     port: 0,
     login: (user, password, address) => address === "127.0.0.8" ? null : macOfLogin(SECRET, user, password),
@@ -46,20 +46,20 @@ beforeAll(async () => {
     counters: newCounters(),
     log: () => {},
   };
-  [bus, hasty] = [await openBus(options), await openBus({ ...options, login_ms: 5 })];
+  [bus, hasty] = [await openAmqp(options), await openAmqp({ ...options, login_ms: 5 })];
 });
 afterAll(async () => {
   await bus.close();
   await hasty.close();
 });
 
-const clients: BusClient[] = [];
+const clients: AmqpClient[] = [];
 afterEach(() => {
   for (const each of clients.splice(0)) each.close();
 });
 /** A connection of its own address, since one address has one connection. */
 let addresses = 10;
-async function client(from = `127.0.0.${++addresses}`): Promise<BusClient> {
+async function client(from = `127.0.0.${++addresses}`): Promise<AmqpClient> {
   const made = await openClient(bus.port, from);
   clients.push(made);
   return made;
@@ -323,7 +323,7 @@ describe("a connection ends at once on", () => {
 });
 
 test("10,000 mutated streams: a session ends or goes on, and throws nothing", () => {
-  const { reached, violations } = mutatedBus(10_000);
+  const { reached, violations } = mutatedAmqp(10_000);
   expect(violations).toEqual([]);
   // The mutations must get past the login.
   expect(reached).toBeGreaterThan(1_000);

@@ -7,14 +7,14 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { check } from "../../booter/check.ts";
 import { ConfigFault, readBooterConfig } from "../../booter/config.ts";
-import type { Plane } from "../../booter/plane/client.ts";
-import { PlaneFault } from "../../booter/plane/client.ts";
-import { bootFacts } from "../../booter/plane/wire.ts";
+import type { ApiClient } from "../../booter/api-client/client.ts";
+import { ApiFault } from "../../booter/api-client/client.ts";
+import { bootFacts } from "../../booter/api-client/wire.ts";
 import { runBooter } from "../../booter/program.ts";
-import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { factsOf } from "./facts.ts";
 import { IMAGES, SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
-import { readText } from "../house/sources.ts";
+import { readText } from "../lint/sources.ts";
 
 const BASE = `state_dir = "/var/lib/booter"
 files_dir = "/srv/boot"
@@ -146,17 +146,17 @@ describe("refused, with the key in the message", () => {
 });
 
 describe("booter check", () => {
-  async function checked(more: string, plane: Partial<Plane> = {}, mac: string | null = null) {
+  async function checked(more: string, plane: Partial<ApiClient> = {}, mac: string | null = null) {
     const folder = await temporaryFolder("check");
     await stageFiles(folder.path);
     const text = BASE.replace("/srv/boot", join(folder.path, "files")).replace("10.0.0.1", "127.0.0.1");
     const config = readBooterConfig(`${text}[dhcp]\nport = 0\n[tftp]\nport = 0\n${more}`, "booter.toml");
-    const answers: Partial<Plane> = {
+    const answers: Partial<ApiClient> = {
       policy: () => Promise.resolve({ enrollment_pi: STAMP, enrollment_kernel_args: [] }),
       records: () => Promise.resolve([bootFacts(factsOf())]),
       ...plane,
     };
-    const findings = await check({ config, mac, client: "ipxe", plane: answers as Plane });
+    const findings = await check({ config, mac, client: "ipxe", plane: answers as ApiClient });
     await folder.remove();
     return findings.map(({ level, text: said }) => `${level} ${said.replace(folder.path, "")}`);
   }
@@ -193,7 +193,7 @@ describe("booter check", () => {
     expect(await checked("", { policy })).toContain(
       "fail enrollment_pi other: is not staged here; no machine can enrol",
     );
-    const away = () => Promise.reject(new PlaneFault("GET /v2/cn-boot: no answer", null));
+    const away = () => Promise.reject(new ApiFault("GET /v2/cn-boot: no answer", null));
     expect((await checked("", { records: away })).at(-1)).toContain("fail control plane: https://berth.example: GET");
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { answerDhcp, type DhcpRules, type Segment } from "../../booter/dhcp/answer.ts";
 import { readClient } from "../../booter/dhcp/client.ts";
 import { ascii, readPacket } from "../../booter/dhcp/packet.ts";
-import { bootFacts } from "../../booter/plane/wire.ts";
+import { bootFacts } from "../../booter/api-client/wire.ts";
 import { ipv4Number } from "../../booter/ipv4.ts";
 import { clientPacket, CLIENTS, DISCOVER_TYPE, type PacketParts, readReply, REQUEST_TYPE, textOf } from "./packets.ts";
 import { factsOf } from "./facts.ts";

@@ -4,9 +4,9 @@ import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { busLogin } from "../../booter/bus/rights.ts";
-import { ack, type BusClient, type Delivery, login, openClient } from "../../src/lab/bus-client.ts";
-import { okOf } from "../harness/control-plane.ts";
+import { amqpLogin } from "../../booter/amqp/rights.ts";
+import { ack, type AmqpClient, type Delivery, login, openClient } from "../../src/dev/bus-client.ts";
+import { okOf } from "../support/control-plane.ts";
 import { newMac, sysinfoOf } from "../setup/machine.ts";
 import { beAgent } from "./bus-agent.ts";
 import { textOf } from "./packets.ts";
@@ -22,7 +22,7 @@ afterAll(async () => {
   relay.close();
   await site.close();
 });
-const open: BusClient[] = [];
+const open: AmqpClient[] = [];
 afterEach(async () => {
   for (const each of open.splice(0)) each.close();
   await expect.poll(() => site.booter.enrolment.machines(), { timeout: 20_000 }).toBe(0);
@@ -55,7 +55,7 @@ async function netbooted(): Promise<Bare> {
 }
 
 /** Its agent: connected, listening, and its inventory told. */
-async function listening(bare: Bare): Promise<BusClient> {
+async function listening(bare: Bare): Promise<AmqpClient> {
   const client = await openClient(site.booter.ports.bus!, bare.address);
   open.push(client);
   await login(client, bare.login);
@@ -85,7 +85,7 @@ type Shipped = {
 };
 
 /** Announced, approved, and its script received. */
-async function shipped(bare: Bare, client: BusClient): Promise<Shipped> {
+async function shipped(bare: Bare, client: AmqpClient): Promise<Shipped> {
   await announced(bare);
   await approve(bare);
   await site.booter.enrolment.pass();
@@ -160,7 +160,7 @@ describe("a bare machine", () => {
     const client = await openClient(site.booter.ports.bus!, other.address);
     open.push(client);
     await expect(login(client, bare.login)).rejects.toThrow("ended");
-    expect(busLogin(new Uint8Array(32), bare.mac)).not.toEqual(bare.login);
+    expect(amqpLogin(new Uint8Array(32), bare.mac)).not.toEqual(bare.login);
   });
 });
 

@@ -7,27 +7,27 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { connect, type ConsumeMessage } from "amqplib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Bus, type BusPeer, openBus } from "../../booter/bus/listener.ts";
-import { busLogin, macOfLogin } from "../../booter/bus/rights.ts";
+import { type AmqpBroker, type AmqpPeer, openAmqp } from "../../booter/amqp/listener.ts";
+import { amqpLogin, macOfLogin } from "../../booter/amqp/rights.ts";
 import { newCounters } from "../../booter/counters.ts";
-import { needs, present } from "../harness/optional-programs.ts";
+import { needs, present } from "../support/optional-programs.ts";
 
 const SECRET = new Uint8Array(32).fill(9);
 const MAC = "52:54:00:aa:00:01";
-const { user, password } = busLogin(SECRET, MAC);
+const { user, password } = amqpLogin(SECRET, MAC);
 const AGENT = fileURLToPath(new URL("agent.py", import.meta.url));
 /** More than two frames. */
 const BODY = JSON.stringify({ type: "script", script: "x".repeat(300_000) });
 
-let bus: Bus;
+let bus: AmqpBroker;
 const told: { key: string; body: string }[] = [];
 beforeAll(async () => {
-  bus = await openBus({
+  bus = await openAmqp({
     address: "127.0.0.1",
     port: 0,
     login: (name, word) => macOfLogin(SECRET, name, word),
     listener: {
-      ready: (server_uuid: string, peer: BusPeer) => void peer.deliver(`ur.execute.${server_uuid}.1`, BODY),
+      ready: (server_uuid: string, peer: AmqpPeer) => void peer.deliver(`ur.execute.${server_uuid}.1`, BODY),
       gone: () => {},
       told: (key, body) => void told.push({ key, body: body.toString() }),
     },

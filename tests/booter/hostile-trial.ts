@@ -2,7 +2,7 @@
 // let in, and memory stays flat.
 import process from "node:process";
 import { expect, test } from "vitest";
-import { mutatedBus, mutatedDhcp, mutatedTftp } from "./mutations.ts";
+import { mutatedAmqp, mutatedDhcp, mutatedTftp } from "./mutations.ts";
 
 const PACKETS = 1_000_000;
 /** Of a mutated stream. */
@@ -12,7 +12,7 @@ const GROWTH_MB_MAX = 64;
 
 test.each([
   ["DHCP packets", PACKETS, mutatedDhcp],
-  ["AMQP frames", PACKETS / FRAMES, mutatedBus],
+  ["AMQP frames", PACKETS / FRAMES, mutatedAmqp],
   ["TFTP packets", PACKETS, mutatedTftp],
 ])("1,000,000 mutated %s break no rule, and memory stays flat", (_name, count, mutated) => {
   mutated(count / 10);

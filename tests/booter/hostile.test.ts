@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sent } from "../../booter/dhcp/server.ts";
 import { LOOKUP_LATE_MS, LOOKUP_MS } from "../../booter/limits.ts";
-import { okOf } from "../harness/control-plane.ts";
+import { okOf } from "../support/control-plane.ts";
 import { newMac, setUp } from "../setup/machine.ts";
 import { dhcpRig, mutatedDhcp } from "./mutations.ts";
 import { textOf } from "./packets.ts";

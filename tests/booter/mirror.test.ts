@@ -9,7 +9,7 @@ import { fetchSmall, type Mirror, openMirror } from "../../booter/mirror/mirror.
 import { openHttp } from "../../booter/http/server.ts";
 import { NOT_FOUND } from "../../booter/http/answer.ts";
 import { newCounters } from "../../booter/counters.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { httpAsk } from "./site.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,15 +1,15 @@
 // Packets that nobody should send, in any number: the three servers without their sockets, fed with what real clients
 // send after some of its bytes were changed. Tests take 100,000 of a kind, the trial a million.
 import { Buffer } from "node:buffer";
-import { frame, METHOD, PROTOCOL_HEADER } from "../../booter/bus/frame.ts";
-import { newSession } from "../../booter/bus/session.ts";
-import { longText, shortText, u16, u32, u64, u8 } from "../../booter/bus/wire.ts";
+import { frame, METHOD, PROTOCOL_HEADER } from "../../booter/amqp/frame.ts";
+import { newSession } from "../../booter/amqp/session.ts";
+import { longText, shortText, u16, u32, u64, u8 } from "../../booter/amqp/wire.ts";
 import { newCounters } from "../../booter/counters.ts";
 import { OPTIONS_AT } from "../../booter/dhcp/packet.ts";
 import { dhcpHandler, type Sent } from "../../booter/dhcp/server.ts";
 import { newTransactions } from "../../booter/dhcp/transactions.ts";
-import type { Records } from "../../booter/plane/records.ts";
-import { bootFacts } from "../../booter/plane/wire.ts";
+import type { Records } from "../../booter/api-client/records.ts";
+import { bootFacts } from "../../booter/api-client/wire.ts";
 import { readRequest } from "../../booter/tftp/packet.ts";
 import { agree } from "../../booter/tftp/transfer.ts";
 import { factsOf } from "./facts.ts";
@@ -96,7 +96,7 @@ function replyFault(bytes: Uint8Array, address: string): string | null {
 }
 
 /** A session ends or goes on, throws nothing, and in the end holds nothing. */
-export function mutatedBus(count: number): Mutated {
+export function mutatedAmqp(count: number): Mutated {
   const whole = busStream();
   const random = seeded(3);
   const violations: string[] = [];

@@ -5,12 +5,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { LOOKUP_LATE_MS } from "../../booter/limits.ts";
-import { loopbackConfig } from "../../src/lab/booter-config.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { type NetworkProxy, openProxy } from "../harness/network-proxy.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { loopbackConfig } from "../../src/dev/booter-config.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { newMac, putPolicy, setUp } from "../setup/machine.ts";
-import { type BooterProcess, type PlaneSocket, servePlane, startBooter } from "./booter-process.ts";
+import { type ApiSocket, type BooterProcess, servePlane, startBooter } from "./booter-process.ts";
 import { ADMIN_NETWORK, discover, openRelay, type Relay, relayed, SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
 
 const WAIT = { timeout: 120_000, interval: 100 };
@@ -22,7 +22,7 @@ const CUT_AFTER_BYTES = 40;
 
 let folder: TemporaryFolder;
 let t: TestPlane;
-let socket: PlaneSocket;
+let socket: ApiSocket;
 let network: NetworkProxy;
 let booter: BooterProcess;
 let relay: Relay;

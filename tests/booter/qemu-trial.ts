@@ -2,7 +2,7 @@
 // middle the booter is killed: the machine boots in the end.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { BOOT_RECORD_STATES, type BootRecordState } from "../../src/contract/enums.ts";
-import { okOf, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, type TestPlane } from "../support/control-plane.ts";
 import { awaitingSetup, newMachine, seen, setUp, sysinfoOf } from "../setup/machine.ts";
 import { boots, MODES, type NetbootLab, openNetbootLab, pause, whyNoNetboot } from "./netboot-lab.ts";
 

@@ -3,11 +3,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LOOKUP_LATE_MS, LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS } from "../../booter/limits.ts";
-import { loadKept, saveKept } from "../../booter/plane/cache-file.ts";
-import { type Plane, PlaneFault } from "../../booter/plane/client.ts";
-import { openRecords } from "../../booter/plane/records.ts";
-import { type BootFacts, bootFacts } from "../../booter/plane/wire.ts";
-import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { loadKept, saveKept } from "../../booter/api-client/cache-file.ts";
+import { type ApiClient, ApiFault } from "../../booter/api-client/client.ts";
+import { openRecords } from "../../booter/api-client/records.ts";
+import { type BootFacts, bootFacts } from "../../booter/api-client/wire.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { factsOf } from "./facts.ts";
 
 const HASH = `$6$salt$${"h".repeat(85)}.`;
@@ -29,11 +29,11 @@ function rig(start: BootFacts[] = []) {
   };
   const answer = async <T>(value: () => T): Promise<T> => {
     await site.held;
-    if (site.away) throw new PlaneFault("away", null);
+    if (site.away) throw new ApiFault("away", null);
     return await Promise.resolve(value());
   };
   const refuse = () => Promise.reject(new Error("not asked for here"));
-  const plane: Plane = {
+  const plane: ApiClient = {
     seen(mac) {
       site.asked.push(mac);
       return answer(() => site.records.find((each) => each.mac === mac) ?? null);

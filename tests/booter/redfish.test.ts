@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { runBooter } from "../../booter/program.ts";
 import { openBmc } from "../../booter/redfish/bmc.ts";
 import { ensureUefi, type Pause, powerCycle, setOnetimeBoot } from "../../booter/redfish/verbs.ts";
-import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Bmc, openBmcMock, PASSWORD, type Quirks } from "./redfish-mock.ts";
 
 const PAUSE: Pause = { sleep: () => Promise.resolve(), limit_ms: 20, step_ms: 1 };

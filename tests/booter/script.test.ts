@@ -1,6 +1,6 @@
 // Boot scripts: what they say, and 100,000 hostile values that must not become a word of one.
 import { describe, expect, test } from "vitest";
-import { bootFacts, policyFacts } from "../../booter/plane/wire.ts";
+import { bootFacts, policyFacts } from "../../booter/api-client/wire.ts";
 import { networkingJson } from "../../booter/script/networking.ts";
 import { renderScript, type ScriptParts } from "../../booter/script/render.ts";
 import { ScriptFault } from "../../booter/script/word.ts";

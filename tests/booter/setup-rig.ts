@@ -9,8 +9,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { SETUP_SCRIPT } from "../../booter/setup/script.ts";
-import { present } from "../harness/optional-programs.ts";
-import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { present } from "../support/optional-programs.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { installTools } from "./platform-tools.ts";
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { lacking, needs } from "../harness/optional-programs.ts";
+import { lacking, needs } from "../support/optional-programs.ts";
 import { LAYOUT } from "./platform-tools.ts";
 import {
   type Ended,

@@ -1,6 +1,6 @@
 // Every kind of call that the setup script makes is failed once on a machine of its own, and the script run again.
 import { expect, test } from "vitest";
-import { needs } from "../harness/optional-programs.ts";
+import { needs } from "../support/optional-programs.ts";
 import { failedOnce, kindsOfCalls, NEEDED, openSetupRig } from "./setup-rig.ts";
 
 test("every kind of call fails once: the next run ends well, the pool is made once, and no failure goes unreported", async (context) => {

@@ -7,10 +7,10 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { type Booter, openBooter } from "../../booter/booter.ts";
 import { type BooterConfig, readBooterConfig } from "../../booter/config.ts";
-import { openPlane, type Plane } from "../../booter/plane/client.ts";
-import { loopbackConfig, setupBlock } from "../../src/lab/booter-config.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type ApiClient, openApiClient } from "../../booter/api-client/client.ts";
+import { loopbackConfig, setupBlock } from "../../src/dev/booter-config.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { putPolicy } from "../setup/machine.ts";
 import type { BooterProcess } from "./booter-process.ts";
 import { clientPacket, CLIENTS, DISCOVER_TYPE, type PacketParts, readReply, type Reply } from "./packets.ts";
@@ -35,7 +35,7 @@ export type Site = {
   booter: Booter;
   /** What stands between the booter and the control plane: `away` refuses every call, `late_ms` holds them. */
   readonly link: { away: boolean; late_ms: number; calls: string[] };
-  plane(): Plane;
+  plane(): ApiClient;
   restart(): Promise<void>;
   close(): Promise<void>;
 };
@@ -90,7 +90,7 @@ export async function openSite(more = SETUP_BLOCK): Promise<Site> {
     if (link.away) throw new Error("the network is away");
     return await t.plane.fetch(new Request(url, init), { remoteAddress: "192.0.2.77" });
   }) as typeof fetch;
-  const plane = () => openPlane({ url: "http://berth.test", key, fetch: ask });
+  const plane = () => openApiClient({ url: "http://berth.test", key, fetch: ask });
   const open = async () => {
     const booter = await openBooter({
       config,

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newCounters } from "../../booter/counters.ts";
 import { openTftp, type TftpServer } from "../../booter/tftp/server.ts";
 import { agree, newTransfer } from "../../booter/tftp/transfer.ts";
-import { needs, present } from "../harness/optional-programs.ts";
+import { needs, present } from "../support/optional-programs.ts";
 import { programBytes } from "./site.ts";
 import { mutatedTftp } from "./mutations.ts";
 

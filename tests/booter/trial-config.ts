@@ -8,7 +8,7 @@ export default defineConfig({
   root: fileURLToPath(new URL("../../", import.meta.url)),
   test: {
     include: ["tests/booter/*-trial.ts", "tests/processes/*-trial.ts"],
-    globalSetup: ["tests/harness/global-setup.ts"],
+    globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",
     maxWorkers: 1,
     testTimeout: 3_600_000,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CapacityReport, StatusReport } from "../../src/contract/agent.ts";
 import { ClaimBody, HeartbeatBody } from "../../src/contract/job.ts";
-import { reservoirOf } from "../../cli/nodeagent/loops.ts";
+import { reservoirOf } from "../../nodeagent/loops.ts";
 import { type AgentRun, APPROVED, registered, reports, type Route, runAgent, savedKey, SERVER_UUID } from "./agent.ts";
 
 const ENROL: Record<string, Route> = {

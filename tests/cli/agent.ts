@@ -3,15 +3,15 @@ import { mkdtempSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCommand } from "../../cli/kit/run.ts";
-import { buildAgent } from "../../cli/nodeagent/program.ts";
-import { type Asked, ENDPOINT, type FakeWorld, fakeWorld, type Told } from "./fake-world.ts";
+import { runCommand } from "../../cli/internal/run.ts";
+import { buildAgent } from "../../nodeagent/program.ts";
+import { type Asked, ENDPOINT, type FakeEnvironment, fakeEnvironment, type Told } from "./fake-environment.ts";
 
 export const SERVER_UUID = "3f2a9c1e-0000-4000-8000-00000000c0de";
 export const AGENT_KEY = "opsk_AGENTAGENT12_SECRETSECRETSECRETSECRETSECRET12";
 
-export type AgentRun = FakeWorld & { readonly state_dir: string; readonly code: number };
-export type Route = (asked: Asked, agent: FakeWorld) => Told | Promise<Told>;
+export type AgentRun = FakeEnvironment & { readonly state_dir: string; readonly code: number };
+export type Route = (asked: Asked, agent: FakeEnvironment) => Told | Promise<Told>;
 
 export function stateDir(): string {
   return mkdtempSync(join(tmpdir(), "berth-agent-"));
@@ -22,7 +22,7 @@ export async function runAgent(
   options: { state_dir?: string; words?: readonly string[] } = {},
 ): Promise<AgentRun> {
   const state_dir = options.state_dir ?? stateDir();
-  const fake: FakeWorld = fakeWorld({
+  const fake: FakeEnvironment = fakeEnvironment({
     server: (asked) => {
       const route = routes[asked.path];
       if (route === undefined) throw new Error(`no route ${asked.path}`);
@@ -30,7 +30,7 @@ export async function runAgent(
     },
   });
   const place = ["--endpoint", ENDPOINT, "--state-dir", state_dir, "--server-uuid", SERVER_UUID];
-  const code = await runCommand(buildAgent(), ["run", ...place, ...(options.words ?? [])], fake.world);
+  const code = await runCommand(buildAgent(), ["run", ...place, ...(options.words ?? [])], fake.environment);
   return { ...fake, state_dir, code };
 }
 

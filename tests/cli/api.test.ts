@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Server, type Told } from "./fake-world.ts";
+import { type Server, type Told } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { node, NODE_ID } from "./records.ts";
 

@@ -1,8 +1,8 @@
 // Runs opsctl command lines against a control plane of the test's own: the real verbs, the real server, no socket.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
-import { ENDPOINT, type FakeOptions, type Server } from "./fake-world.ts";
+import { ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { ENDPOINT, type FakeOptions, type Server } from "./fake-environment.ts";
 import { opsctl, type Ran } from "./opsctl.ts";
 
 export type AtPlane = {

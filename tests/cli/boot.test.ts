@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Roster } from "../../src/contract/boot.ts";
-import type { Server, Told } from "./fake-world.ts";
+import type { Server, Told } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { bootPolicy, bootRecord, MAC, NODE_ID, PI } from "./records.ts";
 

@@ -1,7 +1,7 @@
 // Sizes in, sizes out, and how full a quota is.
 import { expect, test } from "vitest";
-import { byteSizeText, parseByteSize } from "../../cli/kit/byte-size.ts";
-import { quotaText } from "../../cli/opsctl/quota/quota.ts";
+import { byteSizeText, parseByteSize } from "../../cli/internal/byte-size.ts";
+import { quotaText } from "../../cli/internal/quota.ts";
 
 test.each([
   ["0", 0],

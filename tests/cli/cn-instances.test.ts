@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { CN_STATES } from "../../src/contract/enums.ts";
 import { bareMachine } from "../api/bare-machine.ts";
 import { type Cloud, GIB, openCloud } from "../compute/cloud.ts";
-import { okOf } from "../harness/control-plane.ts";
+import { okOf } from "../support/control-plane.ts";
 import { type AtPlane, atPlane } from "./at-plane.ts";
 
 let a: Cloud;

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { COMPLETION_SCRIPTS } from "../../cli/opsctl/completion/scripts.ts";
-import { needs, present } from "../harness/optional-programs.ts";
-import { type FakeOptions } from "./fake-world.ts";
+import { COMPLETION_SCRIPTS } from "../../cli/internal/completion-scripts.ts";
+import { needs, present } from "../support/optional-programs.ts";
+import { type FakeOptions } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { bootRecord, MAC, node, NODE_ID, PI } from "./records.ts";
 

@@ -1,80 +1,82 @@
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parseEndpoint } from "../../cli/kit/endpoint.ts";
-import { resolveConnection } from "../../cli/kit/connection.ts";
-import { configFolder, readCredentials, writeCredentials, writeProfiles } from "../../cli/kit/profile.ts";
-import { type FakeWorld, fakeWorld } from "./fake-world.ts";
+import { parseEndpoint } from "../../cli/internal/endpoint.ts";
+import { resolveConnection } from "../../cli/internal/connection.ts";
+import { configFolder, readCredentials, writeCredentials, writeProfiles } from "../../cli/internal/profile.ts";
+import { type FakeEnvironment, fakeEnvironment } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 
 const LAB = { endpoint: "https://lab.example", api_key: "key-of-lab" };
 const SITE = { endpoint: "https://site.example", api_key: "key-of-site" };
 
-async function withProfiles(env: Record<string, string> = {}): Promise<FakeWorld> {
-  const fake = fakeWorld({ env });
+async function withProfiles(env: Record<string, string> = {}): Promise<FakeEnvironment> {
+  const fake = fakeEnvironment({ env });
   const endpoints = new Map([["lab", LAB.endpoint], ["site", SITE.endpoint]]);
-  await writeProfiles(fake.world, { default_profile: "lab", endpoints });
-  await writeCredentials(fake.world, new Map([["lab", LAB], ["site", SITE]]));
+  await writeProfiles(fake.environment, { default_profile: "lab", endpoints });
+  await writeCredentials(fake.environment, new Map([["lab", LAB], ["site", SITE]]));
   return fake;
 }
 
 test("the default profile is used when nothing else is said", async () => {
-  const { world } = await withProfiles();
-  expect(await resolveConnection(world, {})).toEqual({ endpoint: LAB.endpoint, token: LAB.api_key });
+  const { environment } = await withProfiles();
+  expect(await resolveConnection(environment, {})).toEqual({ endpoint: LAB.endpoint, token: LAB.api_key });
 });
 
 test("OPSCTL_PROFILE chooses a profile", async () => {
-  const { world } = await withProfiles({ OPSCTL_PROFILE: "site" });
-  expect(await resolveConnection(world, {})).toEqual({ endpoint: SITE.endpoint, token: SITE.api_key });
+  const { environment } = await withProfiles({ OPSCTL_PROFILE: "site" });
+  expect(await resolveConnection(environment, {})).toEqual({ endpoint: SITE.endpoint, token: SITE.api_key });
 });
 
 test("the environment outranks the profile, and an API key outranks an access token", async () => {
   const env = { OPSCTL_ENDPOINT: "https://env.example", OPSCTL_API_KEY: "env-key", OPSCTL_ACCESS_TOKEN: "env-token" };
-  expect(await resolveConnection((await withProfiles(env)).world, {})).toEqual({
+  expect(await resolveConnection((await withProfiles(env)).environment, {})).toEqual({
     endpoint: "https://env.example",
     token: "env-key",
   });
-  const { world } = await withProfiles({ ...env, OPSCTL_API_KEY: "" });
-  expect((await resolveConnection(world, {})).token).toBe("env-token");
+  const { environment } = await withProfiles({ ...env, OPSCTL_API_KEY: "" });
+  expect((await resolveConnection(environment, {})).token).toBe("env-token");
 });
 
 test("flags outrank the environment", async () => {
-  const { world } = await withProfiles({ OPSCTL_ENDPOINT: "https://env.example", OPSCTL_API_KEY: "env-key" });
+  const { environment } = await withProfiles({ OPSCTL_ENDPOINT: "https://env.example", OPSCTL_API_KEY: "env-key" });
   const flags = { endpoint: "https://flag.example/", apiKey: "flag-key" };
-  expect(await resolveConnection(world, flags)).toEqual({ endpoint: "https://flag.example", token: "flag-key" });
-  expect(await resolveConnection(world, { profile: "site" })).toEqual({
+  expect(await resolveConnection(environment, flags)).toEqual({ endpoint: "https://flag.example", token: "flag-key" });
+  expect(await resolveConnection(environment, { profile: "site" })).toEqual({
     endpoint: SITE.endpoint,
     token: SITE.api_key,
   });
 });
 
 test("an endpoint and a profile in the environment together are an error", async () => {
-  const { world } = await withProfiles({ OPSCTL_ENDPOINT: "https://env.example", OPSCTL_PROFILE: "site" });
-  await expect(resolveConnection(world, {})).rejects.toMatchObject({ exit_code: 2 });
+  const { environment } = await withProfiles({ OPSCTL_ENDPOINT: "https://env.example", OPSCTL_PROFILE: "site" });
+  await expect(resolveConnection(environment, {})).rejects.toMatchObject({ exit_code: 2 });
 });
 
 test("a saved key is never sent to an endpoint it was not saved for", async () => {
-  const { world } = await withProfiles();
-  await expect(resolveConnection(world, { endpoint: "https://other.example" })).rejects.toMatchObject({ exit_code: 2 });
+  const { environment } = await withProfiles();
+  await expect(resolveConnection(environment, { endpoint: "https://other.example" })).rejects.toMatchObject({
+    exit_code: 2,
+  });
   const endpoints = new Map([["lab", "https://other.example"]]);
-  await writeProfiles(world, { default_profile: "lab", endpoints });
-  await expect(resolveConnection(world, {})).rejects.toThrow("is for https://lab.example");
+  await writeProfiles(environment, { default_profile: "lab", endpoints });
+  await expect(resolveConnection(environment, {})).rejects.toThrow("is for https://lab.example");
 });
 
 test("without an endpoint it is a usage error, without a credential exit code 4", async () => {
-  await expect(resolveConnection(fakeWorld().world, {})).rejects.toMatchObject({ exit_code: 2 });
-  const { world } = fakeWorld({ env: { OPSCTL_ENDPOINT: "https://env.example" } });
-  await expect(resolveConnection(world, {})).rejects.toMatchObject({ exit_code: 4 });
+  await expect(resolveConnection(fakeEnvironment().environment, {})).rejects.toMatchObject({ exit_code: 2 });
+  const { environment } = fakeEnvironment({ env: { OPSCTL_ENDPOINT: "https://env.example" } });
+  await expect(resolveConnection(environment, {})).rejects.toMatchObject({ exit_code: 4 });
 });
 
 test("a profile that does not exist is an error that says how to make it", async () => {
-  const { world } = await withProfiles();
-  await expect(resolveConnection(world, { profile: "none" })).rejects.toThrow("opsctl login --profile none");
+  const { environment } = await withProfiles();
+  await expect(resolveConnection(environment, { profile: "none" })).rejects.toThrow("opsctl login --profile none");
 });
 
 test("the credentials file is 0600 and leaves no draft behind", async () => {
-  const { world } = await withProfiles();
-  const folder = configFolder(world);
+  const { environment } = await withProfiles();
+  const folder = configFolder(environment);
   expect((await stat(join(folder, "credentials.toml"))).mode & 0o777).toBe(0o600);
   expect((await readdir(folder)).sort()).toEqual(["config.toml", "credentials.toml"]);
 });
@@ -82,9 +84,9 @@ test("the credentials file is 0600 and leaves no draft behind", async () => {
 test.each([0o640, 0o604, 0o644, 0o620])(
   "a credentials file of mode %o is refused and its text not shown",
   async (mode) => {
-    const { world } = await withProfiles();
-    await chmod(join(configFolder(world), "credentials.toml"), mode);
-    const error = await readCredentials(world).catch((failure) => failure);
+    const { environment } = await withProfiles();
+    await chmod(join(configFolder(environment), "credentials.toml"), mode);
+    const error = await readCredentials(environment).catch((failure) => failure);
     expect(error).toMatchObject({ exit_code: 4 });
     expect(error.message).toContain("chmod 600");
     expect(error.message).not.toContain("key-of");
@@ -92,17 +94,17 @@ test.each([0o640, 0o604, 0o644, 0o620])(
 );
 
 test("a damaged credentials file is refused without quoting it", async () => {
-  const { world } = await withProfiles();
-  await writeFile(join(configFolder(world), "credentials.toml"), 'api_key = "key-of-lab\n', { mode: 0o600 });
-  const error = await readCredentials(world).catch((failure) => failure);
+  const { environment } = await withProfiles();
+  await writeFile(join(configFolder(environment), "credentials.toml"), 'api_key = "key-of-lab\n', { mode: 0o600 });
+  const error = await readCredentials(environment).catch((failure) => failure);
   expect(error.message).toContain("is not valid TOML");
   expect(error.message).not.toContain("key-of");
 });
 
 test("XDG_CONFIG_HOME is honoured when absolute and ignored when relative", () => {
-  expect(configFolder(fakeWorld({ env: { XDG_CONFIG_HOME: "/x/y" } }).world)).toBe("/x/y/opsctl");
-  const fake = fakeWorld({ env: { XDG_CONFIG_HOME: "x" } });
-  expect(configFolder(fake.world)).toBe(join(fake.home_dir, ".config", "opsctl"));
+  expect(configFolder(fakeEnvironment({ env: { XDG_CONFIG_HOME: "/x/y" } }).environment)).toBe("/x/y/opsctl");
+  const fake = fakeEnvironment({ env: { XDG_CONFIG_HOME: "x" } });
+  expect(configFolder(fake.environment)).toBe(join(fake.home_dir, ".config", "opsctl"));
 });
 
 test.each(["ftp://x", "nonsense", "http://user:pw@x", "https://x/?a=1", "https://x/#a"])(
@@ -180,7 +182,7 @@ test("env from a profile of the environment also clears that variable, since the
 });
 
 test("a folder in place of the credentials file is an error, not a crash", async () => {
-  const { world } = fakeWorld();
-  await mkdir(join(configFolder(world), "credentials.toml"), { recursive: true });
-  await expect(readCredentials(world)).rejects.toThrow();
+  const { environment } = fakeEnvironment();
+  await mkdir(join(configFolder(environment), "credentials.toml"), { recursive: true });
+  await expect(readCredentials(environment)).rejects.toThrow();
 });

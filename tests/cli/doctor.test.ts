@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { NodeFacts } from "../../cli/opsctl/cn/doctor/facts.ts";
 import { nodeFindings } from "../../cli/opsctl/cn/doctor/node-findings.ts";
 import type { CnView } from "../../src/contract/cn.ts";
-import type { Server } from "./fake-world.ts";
+import type { Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { bootPolicy, bootRecord, MAC, node, NODE_ID, PI } from "./records.ts";
 

@@ -6,7 +6,7 @@ import process from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CnView } from "../../src/contract/cn.ts";
 import { opsctl, type Ran } from "./opsctl.ts";
-import { LOGGED_IN } from "./fake-world.ts";
+import { LOGGED_IN } from "./fake-environment.ts";
 import { node } from "./records.ts";
 import { SILENT_ADDRESS, SSH_ADDRESSES, type Sshd, startSshd, whyNoSshd } from "./sshd.ts";
 

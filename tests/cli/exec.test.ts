@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { expect, test } from "vitest";
-import { scriptCommand } from "../../cli/opsctl/cn/exec/ssh-words.ts";
+import { scriptCommand } from "../../cli/opsctl/cn/exec/ssh-argv.ts";
 import { lines } from "../../cli/opsctl/cn/exec/output-lines.ts";
-import { inParallel } from "../../cli/kit/in-parallel.ts";
+import { inParallel } from "../../cli/internal/in-parallel.ts";
 import type { CnView } from "../../src/contract/cn.ts";
-import { LOGGED_IN } from "./fake-world.ts";
+import { LOGGED_IN } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { node, NODE_ID } from "./records.ts";
 

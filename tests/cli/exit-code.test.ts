@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { exitCodeOfStatus } from "../../cli/kit/exit-code.ts";
-import { runCommand } from "../../cli/kit/run.ts";
+import { exitCodeOfStatus } from "../../cli/internal/exit-code.ts";
+import { runCommand } from "../../cli/internal/run.ts";
 import { buildProgram } from "../../cli/opsctl/program.ts";
-import { fakeWorld, LOGGED_IN } from "./fake-world.ts";
+import { fakeEnvironment, LOGGED_IN } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 
 test.each([[400, 1], [401, 4], [403, 4], [404, 3], [409, 5], [422, 1], [429, 1], [500, 1], [502, 1], [503, 7], [
@@ -83,7 +83,7 @@ test("a group without a verb prints its help on stderr and exits 2", async () =>
 });
 
 test("an interrupt exits 130 without a word", async () => {
-  const fake = fakeWorld({
+  const fake = fakeEnvironment({
     env: LOGGED_IN,
     server: (_asked, signal) =>
       new Promise((_, reject) => {
@@ -92,6 +92,6 @@ test("an interrupt exits 130 without a word", async () => {
       }),
   });
   const words = ["cn", "list"];
-  expect(await runCommand(await buildProgram(words), words, fake.world)).toBe(130);
+  expect(await runCommand(await buildProgram(words), words, fake.environment)).toBe(130);
   expect(fake.out() + fake.err()).toBe("");
 });

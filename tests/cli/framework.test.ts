@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type CommandNode, describe } from "../../cli/framework.ts";
-import { buildAgent } from "../../cli/nodeagent/program.ts";
+import { buildAgent } from "../../nodeagent/program.ts";
 import { NOUNS } from "../../cli/opsctl/nouns.ts";
 import { buildProgram } from "../../cli/opsctl/program.ts";
 import { opsctl } from "./opsctl.ts";

@@ -8,8 +8,8 @@ import { FRONT as TENANTCTL } from "../../cli/tenantctl/front.ts";
 import { buildProgram as buildTenantctl } from "../../cli/tenantctl/program.ts";
 import { type AnyCommand, command, parse, rootCommand } from "../../cli/framework.ts";
 import { answer } from "../../cli/start.ts";
-import { importsOf, readText } from "../house/sources.ts";
-import { fakeWorld } from "./fake-world.ts";
+import { importsOf, readText } from "../lint/sources.ts";
+import { fakeEnvironment } from "./fake-environment.ts";
 
 const PROGRAMS = [
   { front: OPSCTL, build: buildOpsctl },
@@ -33,20 +33,20 @@ describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
   });
 
   test.each(["--help", "-h", "--version", "-V"])("%s alone needs no parser and prints what it would", async (word) => {
-    const fake = fakeWorld();
+    const fake = fakeEnvironment();
     const program = { front, run: () => Promise.reject(new Error("the parser was loaded")) };
-    expect(await answer(program, [word], fake.world)).toBe(0);
-    expect(fake.out()).toBe(await parsed(await build([word]), [word], fake.world.stdout.columns));
+    expect(await answer(program, [word], fake.environment)).toBe(0);
+    expect(fake.out()).toBe(await parsed(await build([word]), [word], fake.environment.stdout.columns));
     expect(fake.err()).toBe("");
   });
 
   test.each([[[]], [["help"]], [["--json", "--help"]], [["image", "--help"]], [["--help", "image"]], [["--", "-h"]]])(
     "%j is left to the parser",
     async (words) => {
-      const fake = fakeWorld();
+      const fake = fakeEnvironment();
       const given: (readonly string[])[] = [];
       const run = (words: readonly string[]) => Promise.resolve(given.push(words) && 3 as const);
-      expect(await answer({ front, run }, words, fake.world)).toBe(3);
+      expect(await answer({ front, run }, words, fake.environment)).toBe(3);
       expect(given).toEqual([words]);
       expect(fake.out() + fake.err()).toBe("");
     },
@@ -56,7 +56,13 @@ describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
     const loaded = loadedAtOnce(`cli/${front.name}/main.ts`);
     expect(loaded.packages).toEqual(["node:fs", "node:os", "node:process"]);
     const own = [`cli/${front.name}/front.ts`, `cli/${front.name}/main.ts`, `cli/${front.name}/nouns.ts`];
-    const shared = ["cli/front-page.ts", "cli/kit/exit-code.ts", "cli/kit/world.ts", "cli/start.ts", "cli/version.ts"];
+    const shared = [
+      "cli/front-page.ts",
+      "cli/internal/exit-code.ts",
+      "cli/internal/environment.ts",
+      "cli/start.ts",
+      "cli/version.ts",
+    ];
     const flags = front === TENANTCTL ? ["cli/tenantctl/flags.ts"] : [];
     expect(loaded.files).toEqual([...own, ...shared, ...flags, "package.json"].sort());
   });

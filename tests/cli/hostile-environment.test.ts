@@ -6,10 +6,10 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lacking, present } from "../harness/optional-programs.ts";
+import { lacking, present } from "../support/optional-programs.ts";
 import { NAMES } from "../../cli/compile.ts";
 import { guarded } from "../../cli/environment-guard.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { buildExecutables, type Ended, type Program, run, start } from "../processes/executables.ts";
 
 const BUILD_LIMIT_MS = 300_000;

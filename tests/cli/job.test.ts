@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Job } from "../../src/contract/job.ts";
-import type { Server } from "./fake-world.ts";
+import type { Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 
 const ID = "99999999-0000-4000-8000-00000000000a";

@@ -10,8 +10,8 @@ import { writeManual } from "../../cli/manual.ts";
 import { completionScript } from "../../cli/manual/completion.ts";
 import { listed, manualPage } from "../../cli/manual/page.ts";
 import { everyManual, manualFiles, pagesOf } from "../../cli/manual/programs.ts";
-import { plainText } from "../../cli/kit/plain-text.ts";
-import { needs, present } from "../harness/optional-programs.ts";
+import { plainText } from "../../cli/internal/plain-text.ts";
+import { needs, present } from "../support/optional-programs.ts";
 
 const MANUALS = (await everyManual()).map((manual) => ({ name: manual.tree.name, manual }));
 

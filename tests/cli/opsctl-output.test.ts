@@ -1,6 +1,6 @@
 // Document 2, Operator CLI: these outputs are promises that scripts rely on.
 import { expect, test } from "vitest";
-import { type Server } from "./fake-world.ts";
+import { type Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { node, NODE_ID } from "./records.ts";
 

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ACCESS_TOKEN_TTL_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
 import type { User } from "../../src/contract/identity.ts";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { type AtPlane, atPlane, serverOf } from "./at-plane.ts";
-import { ENDPOINT, type FakeOptions, type Server } from "./fake-world.ts";
+import { ENDPOINT, type FakeOptions, type Server } from "./fake-environment.ts";
 
 let t: TestPlane;
 let at: AtPlane;

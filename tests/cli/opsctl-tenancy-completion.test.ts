@@ -1,7 +1,7 @@
 // What may stand at the cursor where a tenancy record is named: what the control plane has.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Project, Silo } from "../../src/contract/tenancy.ts";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { type AtPlane, atPlane } from "./at-plane.ts";
 
 let t: TestPlane;

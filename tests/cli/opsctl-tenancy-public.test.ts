@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ExternalSubnet, NetworkPool, NicTag } from "../../src/contract/external-network.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { type AtPlane, atPlane } from "./at-plane.ts";
 
 let t: TestPlane;

@@ -1,6 +1,6 @@
 // An operator makes a silo, a tenant, a project and its quota, and finds them by name. Document 4, 2.1 and 2.2.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import type { Project, Quota, Silo, Tenant } from "../../src/contract/tenancy.ts";
 import { type AtPlane, atPlane } from "./at-plane.ts";
 

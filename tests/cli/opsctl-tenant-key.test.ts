@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { type AtPlane, atPlane } from "./at-plane.ts";
 
 let t: TestPlane;

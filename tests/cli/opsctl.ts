@@ -1,12 +1,12 @@
 // Runs one opsctl command line in a fake world.
-import { runCommand } from "../../cli/kit/run.ts";
+import { runCommand } from "../../cli/internal/run.ts";
 import { buildProgram } from "../../cli/opsctl/program.ts";
-import { type FakeOptions, type FakeWorld, fakeWorld, LOGGED_IN } from "./fake-world.ts";
+import { type FakeEnvironment, fakeEnvironment, type FakeOptions, LOGGED_IN } from "./fake-environment.ts";
 
-export type Ran = FakeWorld & { readonly code: number };
+export type Ran = FakeEnvironment & { readonly code: number };
 
 export async function opsctl(words: readonly string[], options: FakeOptions = {}): Promise<Ran> {
-  const fake = fakeWorld({ env: LOGGED_IN, ...options });
-  const code = await runCommand(await buildProgram(words), words, fake.world);
+  const fake = fakeEnvironment({ env: LOGGED_IN, ...options });
+  const code = await runCommand(await buildProgram(words), words, fake.environment);
   return { ...fake, code };
 }

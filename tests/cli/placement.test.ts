@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { PlacementExplanation } from "../../src/contract/placement.ts";
 import { GIB, openNode, placeInstance } from "../compute/placed.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { type AtPlane, atPlane } from "./at-plane.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createReportTime } from "../../cli/nodeagent/report-time.ts";
+import { createReportTime } from "../../nodeagent/report-time.ts";
 import { stateDir } from "./agent.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 // The verbs that cannot be undone, and the ones for a node's root password and traits.
 import { expect, test } from "vitest";
-import type { FakeOptions, Server } from "./fake-world.ts";
+import type { FakeOptions, Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { bootRecord, MAC, node, NODE_ID } from "./records.ts";
 

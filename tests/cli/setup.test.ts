@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { CnView, SetupProgress } from "../../src/contract/cn.ts";
-import { layoutProposal } from "../../src/pure/disk-layout-proposal.ts";
-import type { FakeOptions, Server } from "./fake-world.ts";
+import { layoutProposal } from "../../src/lib/disk-layout/proposal.ts";
+import type { FakeOptions, Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { node, NODE_ID } from "./records.ts";
 

@@ -6,7 +6,7 @@ import { connect, createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { lacking, present } from "../harness/optional-programs.ts";
+import { lacking, present } from "../support/optional-programs.ts";
 
 const START_LIMIT_MS = 10_000;
 

@@ -8,9 +8,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { redacted, redactedText } from "../../cli/opsctl/support-bundle/redact.ts";
 import { type Cloud, openCloud } from "../compute/cloud.ts";
-import { okOf, ROOT_KEY, SECRET_KEY } from "../harness/control-plane.ts";
-import { needs, present } from "../harness/optional-programs.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { okOf, ROOT_KEY, SECRET_KEY } from "../support/control-plane.ts";
+import { needs, present } from "../support/optional-programs.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { type AtPlane, atPlane } from "./at-plane.ts";
 import { opsctl } from "./opsctl.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { plainJson, plainText } from "../../cli/kit/plain-text.ts";
-import { blockText, tableText, textWidth } from "../../cli/kit/table.ts";
+import { plainJson, plainText } from "../../cli/internal/plain-text.ts";
+import { blockText, tableText, textWidth } from "../../cli/internal/table.ts";
 
 const COLUMNS = [["NAME", (row: string[]) => row[0]], ["VALUE", (row: string[]) => row[1]]] as const;
 

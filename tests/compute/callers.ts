@@ -1,6 +1,6 @@
 // Callers with every relation to a scope: two tenants of one silo, one of another, members and keys of each.
 import { randomUUID } from "node:crypto";
-import { okOf, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, type TestPlane } from "../support/control-plane.ts";
 
 export type Callers = Awaited<ReturnType<typeof makeCallers>>;
 

@@ -4,8 +4,8 @@ import { expect } from "vitest";
 import type { Instance } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";
 import { capacity } from "../api/bodies.ts";
-import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { changedRows, type Dump, dumpTables } from "../harness/dump.ts";
+import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 export const GIB = 2 ** 30;

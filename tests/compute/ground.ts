@@ -1,6 +1,6 @@
 // What an instance stands on, made through the API: a tenant with a subnet, and an image that nodes can fetch.
 import { randomUUID } from "node:crypto";
-import { type Answer, okOf, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, okOf, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 export type Ground = TestTenant & { readonly subnet_id: string; readonly image_id: string };

@@ -7,11 +7,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Image } from "../../src/contract/image.ts";
-import { processWorld } from "../../cli/kit/world.ts";
-import type { Agent, Timers } from "../../cli/nodeagent/agent.ts";
-import { createImageCache, type ImageCache } from "../../cli/nodeagent/image-cache.ts";
-import { simulatedDriver } from "../../cli/nodeagent/simulated-driver.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { processEnvironment } from "../../cli/internal/environment.ts";
+import type { Agent, Timers } from "../../nodeagent/agent.ts";
+import { createImageCache, type ImageCache } from "../../nodeagent/image-cache.ts";
+import { simulatedDriver } from "../../nodeagent/simulated-driver.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 
 const BYTES = 10_000;
 
@@ -47,11 +47,11 @@ afterAll(async () => {
 beforeEach(async () => {
   const state_dir = join(folder.path, randomUUID());
   await mkdir(state_dir);
-  const world = processWorld(new AbortController().signal);
+  const environment = processEnvironment(new AbortController().signal);
   agent = {
     adminIp: () => Promise.resolve(null),
-    world,
-    driver: await simulatedDriver({ state_dir, server_uuid: undefined, hostname: undefined, world }),
+    environment,
+    driver: await simulatedDriver({ state_dir, server_uuid: undefined, hostname: undefined, environment }),
     link: { endpoint: "http://127.0.0.1:9", user_agent: "test" },
     state_dir,
     timers: {} as Timers,
@@ -147,7 +147,7 @@ test("what is left of a download that was given up takes room like an image, and
   const stop = new AbortController();
   let open = () => {};
   gates.set(image.sha256, new Promise((resolve) => open = resolve));
-  const stopped = { ...agent, world: { ...agent.world, signal: stop.signal } };
+  const stopped = { ...agent, environment: { ...agent.environment, signal: stop.signal } };
   const fetched = cache.fetch(stopped, image, { ...use, job_id: "one", tell: () => stop.abort() });
   await expect(fetched).rejects.toThrow();
   open();

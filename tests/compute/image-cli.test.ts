@@ -7,16 +7,16 @@ import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { runCommand } from "../../cli/kit/run.ts";
-import type { World } from "../../cli/kit/world.ts";
+import { runCommand } from "../../cli/internal/run.ts";
+import type { Environment } from "../../cli/internal/environment.ts";
 import { buildProgram } from "../../cli/opsctl/program.ts";
 import { runTenantctl } from "../../cli/tenantctl/program.ts";
 import { serverOf } from "../cli/at-plane.ts";
-import { ENDPOINT, type FakeWorld, fakeWorld } from "../cli/fake-world.ts";
+import { ENDPOINT, type FakeEnvironment, fakeEnvironment } from "../cli/fake-environment.ts";
 import { CONTENT, hexOf, IMAGE_PATH, pattern, startVendor, SUMS_PATH, type Vendor } from "../cli/image/vendor.ts";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
-import { LOOPBACK_ALLOWED } from "../harness/loopback.ts";
-import { insertInstance } from "../harness/instance-row.ts";
+import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
+import { insertInstance } from "../support/instance-row.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 let t: TestPlane;
@@ -33,27 +33,27 @@ beforeEach(async () => {
   return () => vendor.close();
 });
 
-type Ran = Pick<FakeWorld, "out" | "err"> & { readonly code: number };
+type Ran = Pick<FakeEnvironment, "out" | "err"> & { readonly code: number };
 
 /** The control plane without sockets, the vendor over loopback. */
-function worldAt(env: Record<string, string>): FakeWorld {
-  const fake = fakeWorld({ env: { ...env, NO_COLOR: "1" }, server: serverOf(t), newId: randomUUID, isTTY: true });
-  const world: World = {
-    ...fake.world,
-    fetch: (url, init) => url.startsWith(ENDPOINT) ? fake.world.fetch(url, init) : fetch(url, init),
+function environmentAt(env: Record<string, string>): FakeEnvironment {
+  const fake = fakeEnvironment({ env: { ...env, NO_COLOR: "1" }, server: serverOf(t), newId: randomUUID, isTTY: true });
+  const environment: Environment = {
+    ...fake.environment,
+    fetch: (url, init) => url.startsWith(ENDPOINT) ? fake.environment.fetch(url, init) : fetch(url, init),
   };
-  return { ...fake, world };
+  return { ...fake, environment };
 }
 
 async function opsctl(words: string): Promise<Ran> {
-  const fake = worldAt({ OPSCTL_ENDPOINT: ENDPOINT, OPSCTL_API_KEY: ROOT_KEY, OPSCTL_INDEX: vendor.base });
+  const fake = environmentAt({ OPSCTL_ENDPOINT: ENDPOINT, OPSCTL_API_KEY: ROOT_KEY, OPSCTL_INDEX: vendor.base });
   const line = words.split(" ");
-  return { ...fake, code: await runCommand(await buildProgram(line), line, fake.world) };
+  return { ...fake, code: await runCommand(await buildProgram(line), line, fake.environment) };
 }
 
 async function tenantctl(words: string, env: Record<string, string> = {}): Promise<Ran> {
-  const fake = worldAt({ TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: acme.key, ...env });
-  return { ...fake, code: await runTenantctl(words.split(" "), fake.world) };
+  const fake = environmentAt({ TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: acme.key, ...env });
+  return { ...fake, code: await runTenantctl(words.split(" "), fake.environment) };
 }
 
 async function printed(ran: Promise<Ran>): Promise<string> {

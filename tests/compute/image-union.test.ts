@@ -2,7 +2,7 @@
 // Document 3, Image; document 4, 1.14.
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { type Cloud, GIB, openCloud } from "./cloud.ts";
 

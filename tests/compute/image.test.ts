@@ -1,8 +1,8 @@
 // Images: what is stored, what is refused, and that an image in use stays. Document 3, Image; document 4, 1.14.
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { insertInstance } from "../harness/instance-row.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { insertInstance } from "../support/instance-row.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 let t: TestPlane;

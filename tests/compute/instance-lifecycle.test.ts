@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Disk } from "../../src/contract/instance.ts";
 import { JOB_LEASE_S } from "../../src/contract/limits.ts";
 import { addUser } from "../api/user.ts";
-import { okOf } from "../harness/control-plane.ts";
+import { okOf } from "../support/control-plane.ts";
 import { conflictWith, expectRefused, makeFloatingIp, notFound } from "../network/public-addresses.ts";
 import { type Cloud, GIB, openCloud } from "./cloud.ts";
 

@@ -2,7 +2,7 @@
 // never twice, and so are addresses, names and the quota. Document 4, section 11, 7; reliability.md, INV-7.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { addNode, type Cloud, GIB, type Node, openCloud } from "./cloud.ts";
 
 let a: Cloud;

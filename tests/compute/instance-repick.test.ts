@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { OperationSummary } from "../../src/contract/operation.ts";
 import { CPU_UNITS_PER_VCPU, PLACEMENT_CANDIDATES_MAX } from "../../src/contract/limits.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { addNode, type Cloud, type Node, openCloud } from "./cloud.ts";
 
 const ONE_SLOT = { ram_total_mb: 4_096 };

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { fill, makeObjects } from "../api/objects.ts";
-import type { TestPlane } from "../harness/control-plane.ts";
+import type { TestPlane } from "../support/control-plane.ts";
 
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };

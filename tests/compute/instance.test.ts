@@ -1,7 +1,7 @@
 // Making, showing, listing and deleting instances. Document 3, Instance; document 4, 1.11 and section 11.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf } from "../harness/control-plane.ts";
+import { okOf } from "../support/control-plane.ts";
 import { conflictWith, expectRefused, notFound } from "../network/public-addresses.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import { type Cloud, GIB, openCloud, SEEN_AHEAD_S } from "./cloud.ts";

@@ -1,7 +1,7 @@
 // What the rights matrix asks of the routes of jobs: a job of its own for each cell, in the hands of the node that asks.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
-import type { TestPlane } from "../harness/control-plane.ts";
+import type { TestPlane } from "../support/control-plane.ts";
 
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { JOB_LEASE_S, TOMBSTONES_PER_CLAIM } from "../../src/contract/limits.ts";
-import { upkeep } from "../../src/db/upkeep.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { maintain } from "../../src/db/maintenance.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { enqueue, type JobNode, nodeCalls, showJob, takeAway } from "./jobs.ts";
 
 // Beyond the patience of its polls, which is for a slow machine.
@@ -346,7 +346,7 @@ describe("what operators see", () => {
     await t.db.query(ago, [[old, undone]]);
     const kept = { key: "saga.retention_secs", value: 3_600, default: 3_600, env_override: null };
     const setting = { ...kept, restart_required: true, description: "" };
-    await upkeep(t.db, { settings: { get: () => Promise.resolve(setting) }, prune: [] });
+    await maintain(t.db, { settings: { get: () => Promise.resolve(setting) }, prune: [] });
     const left = await Promise.all([old, undone, fresh].map((id) => t.call("GET", `/v1/system/jobs/${id}`)));
     expect(left.map(({ status }) => status)).toEqual([404, 200, 200]);
   });

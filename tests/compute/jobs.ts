@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { JobKind } from "../../src/contract/enums.ts";
 import type { ClaimView, Job } from "../../src/contract/job.ts";
-import { type Answer, okOf, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, okOf, type TestPlane } from "../support/control-plane.ts";
 
 export type JobNode = Awaited<ReturnType<TestPlane["approvedNode"]>>;
 

@@ -1,7 +1,7 @@
 // A status that is sent again, or that comes behind a later one, says nothing: the node's own clock decides, and nothing
 // else does. reliability.md, R-30.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { openNode, placeInstance } from "./placed.ts";
 

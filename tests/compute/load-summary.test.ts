@@ -1,8 +1,8 @@
 // Summaries of the load of nodes, made of what they report, as placement reads them. Document 4, 4.3, 4.5 and 9.2.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { placementSnapshot } from "../../actors/placement/reads.ts";
+import { placementSnapshot } from "../../src/services/placement-snapshot.ts";
 import { createLoadMaterializer } from "../../src/workers/load-materializer.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openNode, report } from "./placed.ts";
 
 const INTERVAL_S = 60;

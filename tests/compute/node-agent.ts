@@ -3,11 +3,11 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runCommand } from "../../cli/kit/run.ts";
-import { processWorld, type World } from "../../cli/kit/world.ts";
-import { buildAgent } from "../../cli/nodeagent/program.ts";
-import type { SimulatedVm } from "../../cli/nodeagent/simulated-vms.ts";
-import { ADDRESS, type TestPlane } from "../harness/control-plane.ts";
+import { runCommand } from "../../cli/internal/run.ts";
+import { type Environment, processEnvironment } from "../../cli/internal/environment.ts";
+import { buildAgent } from "../../nodeagent/program.ts";
+import type { SimulatedVm } from "../../nodeagent/simulated-vms.ts";
+import { ADDRESS, type TestPlane } from "../support/control-plane.ts";
 import type { JobNode } from "./jobs.ts";
 
 /** Loopback, so that images may come from this machine. Nobody listens there. */
@@ -44,8 +44,8 @@ export async function simulatedMachine(t: TestPlane, node: JobNode, folder: stri
     const stop = new AbortController();
     const written: string[] = [];
     const sink = { write: (text: string) => void written.push(text), isTTY: false, columns: 100 };
-    const world: World = {
-      ...processWorld(stop.signal),
+    const environment: Environment = {
+      ...processEnvironment(stop.signal),
       env: {},
       stdout: sink,
       stderr: sink,
@@ -59,7 +59,7 @@ export async function simulatedMachine(t: TestPlane, node: JobNode, folder: stri
     };
     const place = ["--endpoint", ENDPOINT, "--state-dir", state_dir, "--server-uuid", node.server_uuid];
     const pace = ["--heartbeat-ms", "200", "--status-check-ms", "100", "--error-retry-ms", "50", "--job-poll-ms", "50"];
-    const ended = runCommand(buildAgent(), ["run", ...place, ...pace], world);
+    const ended = runCommand(buildAgent(), ["run", ...place, ...pace], environment);
     return {
       ended,
       said: () => written.join(""),

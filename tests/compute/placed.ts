@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { CapacityReport } from "../../src/contract/agent.ts";
 import type { InstanceBrand, InstanceState } from "../../src/contract/enums.ts";
-import { sizesOf } from "../../src/pure/placement/request.ts";
-import { okOf, type TestPlane } from "../harness/control-plane.ts";
+import { sizesOf } from "../../src/lib/placement/request.ts";
+import { okOf, type TestPlane } from "../support/control-plane.ts";
 import type { TestTenant } from "../tenancy/tenant.ts";
 
 export const GIB = 2 ** 30;

@@ -2,15 +2,15 @@
 // same of the same rows, and of two that ask for the last slot one gets it.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { placementSnapshot } from "../../actors/placement/reads.ts";
+import { placementSnapshot } from "../../src/services/placement-snapshot.ts";
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
 import { PLACEMENT_PROFILES_DEFAULT } from "../../src/contract/placement-profiles.ts";
 import { openClient } from "../../src/db/pool.ts";
-import { pick } from "../../src/pure/placement/pick.ts";
-import type { PlacementRequest } from "../../src/pure/placement/request.ts";
-import { approvedAndLive } from "../../src/pure/placement/standing-filters.ts";
-import { activeProfile } from "../../src/pure/placement/profile.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { pick } from "../../src/lib/placement/pick.ts";
+import type { PlacementRequest } from "../../src/lib/placement/request.ts";
+import { approvedAndLive } from "../../src/lib/placement/standing-filters.ts";
+import { activeProfile } from "../../src/lib/placement/profile.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { GIB, openNode, placeInstance, report, roomOn } from "./placed.ts";
 

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PLACEMENT_FILTERS } from "../../src/contract/enums.ts";
 import { DrainPreview, type NodeReport, PlacementExplanation } from "../../src/contract/placement.ts";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { GIB, openNode, placeInstance, report } from "./placed.ts";
 

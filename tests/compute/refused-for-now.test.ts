@@ -2,10 +2,10 @@
 // effect before it was answered 503 is not done twice. Document 4, Fixed here, Idempotency-Key.
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
-import { freshDatabase } from "../harness/database.ts";
-import { LENGTH_BYTES, TYPE } from "../harness/commit-cutter.ts";
-import { openProxy } from "../harness/network-proxy.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { freshDatabase } from "../support/database.ts";
+import { LENGTH_BYTES, TYPE } from "../support/commit-cutter.ts";
+import { openProxy } from "../support/network-proxy.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import { addNode, GIB, openCloud } from "./cloud.ts";
 
@@ -20,7 +20,7 @@ afterEach(async () => {
   closing = [];
 });
 
-async function openPlane(env: Record<string, string> = {}, databaseUrl?: string): Promise<TestPlane> {
+async function openApiClient(env: Record<string, string> = {}, databaseUrl?: string): Promise<TestPlane> {
   const t = await openTestPlane({ env, databaseUrl });
   closing.push(t.close);
   return t;
@@ -31,7 +31,7 @@ const rowsOf = async (t: TestPlane, table: string, name: string) =>
 
 describe("a create that no node could take", () => {
   test("succeeds with the same Idempotency-Key once there is room, and only once", async () => {
-    const t = await openPlane();
+    const t = await openApiClient();
     const cloud = await openCloud({ t });
     const name = randomUUID();
     const given = { headers: { "idempotency-key": randomUUID() } };
@@ -50,7 +50,7 @@ describe("a create that no node could take", () => {
   }, 60_000);
 
   test("is decided once for requests of one key that come together", async () => {
-    const t = await openPlane();
+    const t = await openApiClient();
     const cloud = await openCloud({ t });
     const [name, headers] = [randomUUID(), { "idempotency-key": randomUUID(), prefer: "respond-async" }];
     const create = () => cloud.create({ ...LARGE, name }, { headers });
@@ -64,7 +64,7 @@ describe("a create that no node could take", () => {
   }, 60_000);
 
   test("and other refusals are kept: a 409 is answered again when its reason is gone", async () => {
-    const t = await openPlane();
+    const t = await openApiClient();
     const tenant = await openTenant(t);
     const path = `/v1/tenants/${tenant.tenant_id}/projects`;
     const [name, headers] = [randomUUID(), { "idempotency-key": randomUUID() }];
@@ -80,12 +80,12 @@ test(
   "a request whose commit is done and whose answer is lost is 503, and has one effect when it is repeated",
   async () => {
     const database = await freshDatabase();
-    const t = await openPlane({}, database.url);
+    const t = await openApiClient({}, database.url);
     const cutter = createAnswerCutter();
     const url = new URL(database.url);
     const network = await openProxy({ target_port: Number(url.port), watch: cutter.watch });
     url.port = String(network.port);
-    const far = await openPlane({}, url.href);
+    const far = await openApiClient({}, url.href);
     closing.unshift(() => network.close(), () => database.drop());
     const tenant = await openTenant(t);
     const path = `/v1/tenants/${tenant.tenant_id}/projects`;

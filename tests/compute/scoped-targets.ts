@@ -2,7 +2,7 @@
 // of other scopes is in visibility.test.ts.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
-import { okOf, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, type TestPlane } from "../support/control-plane.ts";
 
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };

@@ -4,10 +4,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { serverOf } from "../cli/at-plane.ts";
-import { ENDPOINT } from "../cli/fake-world.ts";
+import { ENDPOINT } from "../cli/fake-environment.ts";
 import { type Ran, tenantctl } from "../cli/tenantctl/run.ts";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { newPublicKey } from "./public-key.ts";
 

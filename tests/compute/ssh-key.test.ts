@@ -4,9 +4,9 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
-import { needs, present } from "../harness/optional-programs.ts";
-import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { needs, present } from "../support/optional-programs.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Callers, levelsOf, makeCallers } from "./callers.ts";
 import { newPublicKey } from "./public-key.ts";
 

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OperationView } from "../../src/contract/operation.ts";
-import { type Answer, okOf } from "../harness/control-plane.ts";
+import { type Answer, okOf } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { type Cloud, openCloud } from "./cloud.ts";
 

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { type Cloud, GIB, openCloud } from "./cloud.ts";
 

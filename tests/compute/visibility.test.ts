@@ -2,7 +2,7 @@
 // stand around the tenant acme; `bound` is the key that is bound to a tenant, `silo admin` a member with the capability.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 import { type Callers, levelsOf, makeCallers } from "./callers.ts";
 import { newPublicKey } from "./public-key.ts";
 

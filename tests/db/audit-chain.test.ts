@@ -8,7 +8,7 @@ import { recordDenial } from "../../src/db/audit-denial.ts";
 import { getEvent, listEvents } from "../../src/db/audit-read.ts";
 import { verify } from "../../src/db/audit-verify.ts";
 import { type Db, type DbClient, openPool, sqlState } from "../../src/db/pool.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 
 let database: FreshDatabase;
 let owner: Db;

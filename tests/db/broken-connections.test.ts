@@ -1,8 +1,8 @@
 // Why the driver is `pg`: it must survive this. The choice can be taken back the day another driver passes too.
 import { expect, test } from "vitest";
 import { openClient, openPool } from "../../src/db/pool.ts";
-import { createLoadTable, lostInserts, startInserts } from "../harness/acknowledged-inserts.ts";
-import { freshDatabase } from "../harness/database.ts";
+import { createLoadTable, lostInserts, startInserts } from "../support/acknowledged-inserts.ts";
+import { freshDatabase } from "../support/database.ts";
 
 /** At least so many; it goes on until enough was cut and acknowledged, however slow the machine. */
 const ROUNDS_MIN = 40;

@@ -9,9 +9,9 @@ import { createMint, sha256Hex } from "../../src/auth/mint.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { readMigrations } from "../../src/db/migration-files.ts";
 import { openClient } from "../../src/db/pool.ts";
-import { okOf, openTestPlane, SECRET_KEY, type TestPlane } from "../harness/control-plane.ts";
-import { emptyDatabase, type FreshDatabase } from "../harness/database.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { okOf, openTestPlane, SECRET_KEY, type TestPlane } from "../support/control-plane.ts";
+import { emptyDatabase, type FreshDatabase } from "../support/database.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 
 /** The last migration of release 0.1.0. */
 const LAST_OF_0_1_0 = 35;

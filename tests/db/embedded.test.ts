@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { isAlive } from "../../src/db/data-folder.ts";
 import { startEmbedded } from "../../src/db/embedded.ts";
 import { openClient } from "../../src/db/pool.ts";
-import { type Program, startProgram } from "../harness/program.ts";
-import { databaseFolder, type TemporaryFolder } from "../harness/temporary-folder.ts";
+import { type Program, startProgram } from "../support/program.ts";
+import { databaseFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
 
 const settings = { fsync: "off" };
 let folder: TemporaryFolder;

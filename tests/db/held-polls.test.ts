@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createHeldPolls } from "../../src/db/held-polls.ts";
+import { createLongPolls } from "../../src/db/long-polls.ts";
 
 type Answer = { readonly state: string };
 
@@ -16,8 +16,8 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-function heldPolls(held_max = 100, sweep_ms = 0) {
-  return createHeldPolls<string, Answer>({
+function longPolls(held_max = 100, sweep_ms = 0) {
+  return createLongPolls<string, Answer>({
     held_max,
     report: (_message, error) => void failures.push(error),
     sweep: async (keys) => {
@@ -31,7 +31,7 @@ function heldPolls(held_max = 100, sweep_ms = 0) {
 }
 
 test("one sweep per 250 ms asks for all held keys, each once", async () => {
-  const polls = heldPolls();
+  const polls = longPolls();
   const waits = ["a", "b", "a"].map((key) => polls.wait(key, 10_000, never));
   await vi.advanceTimersByTimeAsync(500);
   expect(sweeps).toEqual([["a", "b"], ["a", "b"]]);
@@ -42,7 +42,7 @@ test("one sweep per 250 ms asks for all held keys, each once", async () => {
 });
 
 test("nobody waiting means no sweep and no timer", async () => {
-  const polls = heldPolls();
+  const polls = longPolls();
   polls.nudge();
   const wait = polls.wait("a", 300, never);
   await vi.advanceTimersByTimeAsync(300);
@@ -52,7 +52,7 @@ test("nobody waiting means no sweep and no timer", async () => {
 });
 
 test("a hold ends with null at its limit and not before", async () => {
-  const polls = heldPolls();
+  const polls = longPolls();
   let ended: Answer | null | "full" | undefined;
   void polls.wait("a", 1_000, never).then((answer) => ended = answer);
   await vi.advanceTimersByTimeAsync(999);
@@ -62,7 +62,7 @@ test("a hold ends with null at its limit and not before", async () => {
 });
 
 test("a nudge looks at once, and a hundred of them look twice", async () => {
-  const polls = heldPolls(100, 5);
+  const polls = longPolls(100, 5);
   const wait = polls.wait("a", 10_000, never);
   for (let n = 0; n < 50; n++) polls.nudge();
   await vi.advanceTimersByTimeAsync(1);
@@ -75,7 +75,7 @@ test("a nudge looks at once, and a hundred of them look twice", async () => {
 });
 
 test("a stream of nudges sweeps no oftener than every 10 ms", async () => {
-  const polls = heldPolls();
+  const polls = longPolls();
   void polls.wait("a", 10_000, never);
   for (let ms = 0; ms < 200; ms++) {
     polls.nudge();
@@ -87,7 +87,7 @@ test("a stream of nudges sweeps no oftener than every 10 ms", async () => {
 });
 
 test("an aborted request frees its place and leaves the others waiting", async () => {
-  const polls = heldPolls(2);
+  const polls = longPolls(2);
   const leaving = new AbortController();
   const left = polls.wait("a", 10_000, leaving.signal);
   const stays = polls.wait("a", 10_000, never);
@@ -104,7 +104,7 @@ test("an aborted request frees its place and leaves the others waiting", async (
 });
 
 test("a failed sweep is reported and the next one answers", async () => {
-  const polls = heldPolls();
+  const polls = longPolls();
   answers.set("broken", { state: "" });
   const wait = polls.wait("a", 10_000, never);
   await vi.advanceTimersByTimeAsync(250);
@@ -116,7 +116,7 @@ test("a failed sweep is reported and the next one answers", async () => {
 });
 
 test("closing ends every wait", async () => {
-  const polls = heldPolls();
+  const polls = longPolls();
   const waits = ["a", "b"].map((key) => polls.wait(key, 10_000, never));
   polls.close();
   expect(await Promise.all(waits)).toEqual([null, null]);

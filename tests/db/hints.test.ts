@@ -3,7 +3,7 @@ import type { ActorRef } from "../../actors/engine/types.ts";
 import { createHints, type Hint, HINT_CHANNEL } from "../../src/db/hints.ts";
 import { openListener } from "../../src/db/listener.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 
 let database: FreshDatabase;
 let db: Db;

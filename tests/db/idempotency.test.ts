@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { claimKey, pruneIdempotency } from "../../src/db/idempotency.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 
 let database: FreshDatabase;
 let db: Db;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openListener } from "../../src/db/listener.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
-import { createLoadTable, lostInserts, startInserts } from "../harness/acknowledged-inserts.ts";
-import { type OwnCluster, ownCluster } from "../harness/cluster.ts";
+import { createLoadTable, lostInserts, startInserts } from "../support/acknowledged-inserts.ts";
+import { type OwnCluster, ownCluster } from "../support/cluster.ts";
 
 /** Before each kill, so that there is something to lose. */
 const ACKNOWLEDGED_EACH = 250;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { APPROVE_FAILURES_PER_HOUR } from "../../src/contract/limits.ts";
 import { failuresExhausted, noteFailure, pruneLimits, takeToken } from "../../src/db/limits.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 
 let database: FreshDatabase;
 let db: Db;

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { readMigrations } from "../../src/db/migration-files.ts";
 import { openClient } from "../../src/db/pool.ts";
-import { emptyDatabase, type FreshDatabase } from "../harness/database.ts";
-import { startProgram } from "../harness/program.ts";
-import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { emptyDatabase, type FreshDatabase } from "../support/database.ts";
+import { startProgram } from "../support/program.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 let database: FreshDatabase;
 let folder: URL;

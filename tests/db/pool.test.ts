@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, isConnectionError, openPool, sqlConstraint, sqlState } from "../../src/db/pool.ts";
 import { openListener } from "../../src/db/listener.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 
 let database: FreshDatabase;
 let db: Db;

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { type Db, openClient, openPool, sqlState } from "../../src/db/pool.ts";
-import { ownCluster } from "../harness/cluster.ts";
-import { databaseUrl } from "../harness/database-url.ts";
-import { emptyDatabase, type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { ownCluster } from "../support/cluster.ts";
+import { databaseUrl } from "../support/database-url.ts";
+import { emptyDatabase, type FreshDatabase, freshDatabase } from "../support/database.ts";
 
 let database: FreshDatabase;
 let app: Db;

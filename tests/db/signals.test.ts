@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { createSignalBatch, type Entry } from "../../src/db/signal-batch.ts";
 import { createSignals } from "../../src/db/signals.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 
 let database: FreshDatabase;
 let db: Db;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPool } from "../../src/db/pool.ts";
 import type { Db } from "../../src/db/pool.ts";
 import { arrayLiteral, longTextArray } from "../../src/db/sql-array.ts";
-import { emptyDatabase, type FreshDatabase } from "../harness/database.ts";
+import { emptyDatabase, type FreshDatabase } from "../support/database.ts";
 
 let database: FreshDatabase;
 let db: Db;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { behaviors, timedKinds } from "../../actors/registry.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { createStore } from "../../src/db/store.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 
 let database: FreshDatabase;
 let db: Db;

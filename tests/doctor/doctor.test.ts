@@ -6,7 +6,7 @@ import type { CheckResult, DoctorReport } from "../../src/contract/doctor.ts";
 import { CONDITIONS } from "../../src/doctor/conditions.ts";
 import { invariants, OUTSIDE } from "../../src/doctor/invariants.ts";
 import { makeObjects } from "../api/objects.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { announce, newMachine, putPolicy, seen } from "../setup/machine.ts";
 import { BROKEN } from "./broken-ways.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import type { DbClient } from "../../src/db/pool.ts";
 import { NODE_CHECKS } from "../../src/doctor/nodes.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 
 const { query: CHECK } = NODE_CHECKS.find(({ title }) => title.startsWith("no window was too long"))!;
 

@@ -18,7 +18,7 @@ import {
   tell,
   upsert,
   withActor,
-} from "../../actors/engine/decide.ts";
+} from "../../actors/engine/effects.ts";
 import { type Of, runTable, type Table } from "../../actors/engine/table.ts";
 import type { Behavior, Out } from "../../actors/engine/types.ts";
 

@@ -6,7 +6,7 @@ import { createMemoryStore } from "../../actors/engine/memory-store.ts";
 import { CommitError, type Store } from "../../actors/engine/store.ts";
 import { createStore } from "../../src/db/store.ts";
 import { type Db, openClient, openPool } from "../../src/db/pool.ts";
-import { freshDatabase } from "../harness/database.ts";
+import { freshDatabase } from "../support/database.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
 import { lamp, LAMP_SQL, type LampMessage } from "./probe.ts";
 

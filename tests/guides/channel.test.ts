@@ -4,9 +4,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readBooterConfig } from "../../booter/config.ts";
-import { loopbackConfig, setupBlock } from "../../src/lab/booter-config.ts";
-import { needs } from "../harness/optional-programs.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { loopbackConfig, setupBlock } from "../../src/dev/booter-config.ts";
+import { needs } from "../support/optional-programs.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { settingsIn } from "./guide.ts";
 import { guidePort } from "./ports.ts";
 import { berth, ROOT, runGuides, SESSION } from "./run.ts";
@@ -38,7 +38,7 @@ test("the guide to the install channel holds: from a key to an installed program
 
 test("the guide's settings of a booter are sound", async () => {
   const [block = expect.fail("the guide shows no settings")] = settingsIn(
-    await readFile(join(ROOT, "src/guides/channel.md"), "utf8"),
+    await readFile(join(ROOT, "docs/guides/channel.md"), "utf8"),
     "toml",
   );
   const sha256 = "0".repeat(64);

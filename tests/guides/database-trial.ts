@@ -2,9 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, type TestContext } from "vitest";
-import { ROOT_KEY } from "../harness/server-process.ts";
-import { needs } from "../harness/optional-programs.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { ROOT_KEY } from "../support/server-process.ts";
+import { needs } from "../support/optional-programs.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { buildExecutables } from "../processes/executables.ts";
 import { settingsIn } from "./guide.ts";
 import { endServers, installedPostgres } from "./postgres.ts";
@@ -13,7 +13,7 @@ import { berth, ROOT, runGuides, SESSION } from "./run.ts";
 
 /** What the guide to backups sets, archiving into the test's own folder. */
 const [archiving = expect.fail("the guide to backups sets nothing")] = settingsIn(
-  await readFile(join(ROOT, "src/guides/backup.md"), "utf8"),
+  await readFile(join(ROOT, "docs/guides/backup.md"), "utf8"),
   "ini",
 );
 

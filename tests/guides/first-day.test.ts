@@ -1,7 +1,7 @@
 // The first day, from the guides' own text: a node joins, a tenant gets an instance on it.
 import { afterAll, beforeAll, test } from "vitest";
 import { startVendor, type Vendor } from "../cli/image/vendor.ts";
-import { needs } from "../harness/optional-programs.ts";
+import { needs } from "../support/optional-programs.ts";
 import { runGuides, SESSION } from "./run.ts";
 import { openSite, type Site } from "./site.ts";
 

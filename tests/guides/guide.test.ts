@@ -2,12 +2,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { needs } from "../harness/optional-programs.ts";
-import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { needs } from "../support/optional-programs.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { blocksOf, missingLine } from "./guide.ts";
 import { replaced, ROOT, runBlocks, SESSION } from "./run.ts";
 
-const FOLDER = join(ROOT, "src/guides");
+const FOLDER = join(ROOT, "docs/guides");
 const GUIDES = readdirSync(FOLDER).map((name) => name.replace(/\.md$/, ""));
 const textOf = (guide: string) => readFileSync(join(FOLDER, `${guide}.md`), "utf8");
 

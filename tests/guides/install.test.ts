@@ -6,11 +6,11 @@ import { join } from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { openClient } from "../../src/db/pool.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { databaseUrl } from "../harness/database-url.ts";
-import { ROOT_KEY } from "../harness/server-process.ts";
-import { needs } from "../harness/optional-programs.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { databaseUrl } from "../support/database-url.ts";
+import { ROOT_KEY } from "../support/server-process.ts";
+import { needs } from "../support/optional-programs.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { webFolder } from "../index-builder/recorded-vendor.ts";
 import { buildExecutables } from "../processes/executables.ts";
 import { settingsIn } from "./guide.ts";
@@ -39,7 +39,7 @@ function isIn(root: string, path: string): boolean {
  */
 async function guidesDatabase(): Promise<FreshDatabase & { readonly ownerUrl: string }> {
   const name = `guide_${randomBytes(6).toString("hex")}`;
-  const guide = await readFile(join(ROOT, "src/guides/install.md"), "utf8");
+  const guide = await readFile(join(ROOT, "docs/guides/install.md"), "utf8");
   const [block = expect.fail("the guide makes no database")] = settingsIn(guide, "sql");
   const statements = block.replace(/\bberth(?!_app|_reader)/g, name).split(";").map((each) => each.trim())
     .filter((each) => each !== "" && !/^create role berth_/.test(each));
@@ -81,7 +81,7 @@ test("the guide to installing holds: from a database and packages to an operator
 
 test("the package's settings name the database that the guide makes", async () => {
   const settings = await readFile(join(ROOT, "cli/release/files/control-plane.env"), "utf8");
-  const guide = await readFile(join(ROOT, "src/guides/install.md"), "utf8");
+  const guide = await readFile(join(ROOT, "docs/guides/install.md"), "utf8");
   const [block = ""] = settingsIn(guide, "sql");
   for (const variable of ["DATABASE_URL", "BERTH_OWNER_DATABASE_URL"]) {
     const address = new RegExp(`^${variable}=(\\S+)$`, "m").exec(settings)?.[1] ?? expect.fail(variable);

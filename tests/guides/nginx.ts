@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { present } from "../harness/optional-programs.ts";
+import { present } from "../support/optional-programs.ts";
 
 export type Nginx = {
   /** How many answers came from each port. */

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { lacking, present } from "../harness/optional-programs.ts";
+import { lacking, present } from "../support/optional-programs.ts";
 import { ROOT } from "./run.ts";
 
 const PARTS = ["src", "actors", "migrations", "package.json"];

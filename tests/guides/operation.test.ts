@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "vitest";
 import { startVendor, type Vendor } from "../cli/image/vendor.ts";
-import { needs } from "../harness/optional-programs.ts";
+import { needs } from "../support/optional-programs.ts";
 import { runGuides, SESSION } from "./run.ts";
 import { openSite, type Site } from "./site.ts";
 

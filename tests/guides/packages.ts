@@ -1,7 +1,7 @@
 // What guides do with packages: installed in a root of their own, by the lines that the guides have.
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { lacking } from "../harness/optional-programs.ts";
+import { lacking } from "../support/optional-programs.ts";
 import { DPKG_FORCE, makeEmptyRoot, whyNoInstallation } from "../release/empty-root.ts";
 import { releaseKeyIn, smallRelease } from "../release/small-release.ts";
 import { rootWords, run } from "../release/tools.ts";

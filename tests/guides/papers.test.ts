@@ -13,7 +13,7 @@ const tasks: Readonly<Record<string, { readonly command: string }>> =
 const trees = new Map((await everyManual()).map(({ tree }) => [tree.name, tree]));
 
 test("there are papers, and commands in them", () => {
-  expect(PAPERS).toEqual(expect.arrayContaining(["README.md", "CONTRIBUTING.md", "src/guides/install.md"]));
+  expect(PAPERS).toEqual(expect.arrayContaining(["README.md", "CONTRIBUTING.md", "docs/guides/install.md"]));
   const named = PAPERS.flatMap((paper) => commandsOf(paper, [...trees.keys()]));
   expect(new Set(named.map(({ program }) => program))).toEqual(new Set(trees.keys()));
   expect(named.length).toBeGreaterThan(150);

@@ -1,7 +1,7 @@
 // The papers of the project, and the commands that they name: in blocks, indented lines and between backquotes.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { filesBelow } from "../house/sources.ts";
+import { filesBelow } from "../lint/sources.ts";
 import { ROOT } from "./run.ts";
 
 export type Named = { readonly place: string; readonly words: readonly string[] };

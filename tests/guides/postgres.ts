@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import type { TestContext } from "vitest";
 import { choosePostgresUser } from "../../src/db/postgres-user.ts";
-import { present } from "../harness/optional-programs.ts";
+import { present } from "../support/optional-programs.ts";
 import type { Session } from "./run.ts";
 
 export type Postgres = { readonly folder: string; readonly wrap: NonNullable<Session["wrap"]> };

@@ -4,10 +4,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { REGISTER_STATUS_HOLD_MS } from "../../src/contract/limits.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY } from "../harness/server-process.ts";
-import { lacking, needs } from "../harness/optional-programs.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { ROOT_KEY } from "../support/server-process.ts";
+import { lacking, needs } from "../support/optional-programs.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { buildExecutables } from "../processes/executables.ts";
 import { blocksOf, settingsIn } from "./guide.ts";
 import { startNginx } from "./nginx.ts";
@@ -15,7 +15,7 @@ import { guidePort } from "./ports.ts";
 import { berth, replaced, ROOT, runGuides, SESSION } from "./run.ts";
 import { makeCertificate, startTlsProxy } from "./tls-proxy.ts";
 
-const guide = await readFile(join(ROOT, "src/guides/proxy.md"), "utf8");
+const guide = await readFile(join(ROOT, "docs/guides/proxy.md"), "utf8");
 const [block = "", ...others] = settingsIn(guide, "nginx");
 
 describe("the block for nginx", () => {

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startVendor, type Vendor } from "../cli/image/vendor.ts";
 import { buildExecutables } from "../processes/executables.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
-import { LOOPBACK_ALLOWED } from "../harness/loopback.ts";
-import { needs } from "../harness/optional-programs.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
+import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
+import { needs } from "../support/optional-programs.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { ROOT, runBlocks, SESSION, type Step } from "./run.ts";
 
 let database: FreshDatabase;

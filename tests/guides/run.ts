@@ -6,7 +6,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { present } from "../harness/optional-programs.ts";
+import { present } from "../support/optional-programs.ts";
 import { type Block, blocksOf, missingLine } from "./guide.ts";
 
 export type Session = {
@@ -37,7 +37,7 @@ export const SESSION = ["bash", "sed", "grep", "awk"] as const;
 
 /** The blocks of guides, read one after the other. Throws an Error with the line and the output of what does not hold. */
 export async function runGuides(names: readonly string[], session: Session): Promise<void> {
-  await runBlocks((await Promise.all(names.map((name) => stepsOf(`src/guides/${name}.md`)))).flat(), session);
+  await runBlocks((await Promise.all(names.map((name) => stepsOf(`docs/guides/${name}.md`)))).flat(), session);
 }
 
 export type Step = Block & { readonly place: string };

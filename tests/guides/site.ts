@@ -1,9 +1,9 @@
 // What a guide takes for granted: the executables, a control plane that runs, and a root operator's key in the environment.
 import { buildExecutables } from "../processes/executables.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { LOOPBACK_ALLOWED } from "../harness/loopback.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 
 export type Site = {
   readonly server: ServerProcess;

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { join } from "node:path";
-import { present } from "../harness/optional-programs.ts";
+import { present } from "../support/optional-programs.ts";
 
 export type TlsProxy = {
   readonly port: number;

@@ -7,7 +7,7 @@ export default defineConfig({
   root: fileURLToPath(new URL("../../", import.meta.url)),
   test: {
     include: ["tests/guides/*-trial.ts"],
-    globalSetup: ["tests/harness/global-setup.ts"],
+    globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",
     maxWorkers: 1,
     testTimeout: 300_000,

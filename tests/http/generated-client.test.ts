@@ -9,8 +9,8 @@ import { promisify } from "node:util";
 import openapiTS, { astToString } from "openapi-typescript";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type NodeServer, serveNode } from "../../src/http/node-server.ts";
-import { openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

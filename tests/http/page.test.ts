@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SCAN_ROWS_MAX } from "../../src/contract/limits.ts";
 import { resultsPage, rowsToFetch } from "../../src/http/page.ts";
-import { decodePageToken } from "../../src/pure/page-token.ts";
+import { decodePageToken } from "../../src/lib/ids/page-token.ts";
 
 const rows = (count: number) => Array.from({ length: count }, (_, n) => ({ n }));
 const list = (count: number, limit?: number) =>

@@ -6,7 +6,7 @@ import { conflict, fault } from "../../src/contract/fault.ts";
 import { faultResponse } from "../../src/http/fault-status.ts";
 import { ERROR_RESPONSES } from "../../src/http/openapi.ts";
 import { newApp, type Observation, type ShellOptions } from "../../src/http/shell.ts";
-import { parseCidr } from "../../src/pure/ip-address.ts";
+import { parseCidr } from "../../src/lib/net/ip-address.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const JSON_HEADERS = { "content-type": "application/json" };

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { pathOf } from "../harness/optional-programs.ts";
+import { pathOf } from "../support/optional-programs.ts";
 import { median } from "./median.ts";
 import { webFolder } from "./recorded-vendor.ts";
 

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { present } from "../harness/optional-programs.ts";
+import { present } from "../support/optional-programs.ts";
 
 const START_MS = 20_000;
 

@@ -6,7 +6,7 @@ import { runVendor, type VendorOutcome } from "../../index-builder/build/vendor-
 import type { Build } from "../../index-builder/tree/model.ts";
 import type { Vendor } from "../../index-builder/vendor.ts";
 import { LIVE, liveExchange } from "../../index-builder/web/live.ts";
-import { isPublicAddress } from "../../src/pure/public-address.ts";
+import { isPublicAddress } from "../../src/lib/net/public-address.ts";
 import {
   BEHAVIOURS,
   DOCUMENTS,

@@ -9,7 +9,7 @@ import { imageRows } from "../../index-builder/pages/image-rows.ts";
 import { type DistroTree, imagesOf } from "../../index-builder/tree/tree.ts";
 import { debian } from "../../index-builder/vendors/debian.ts";
 import { ubuntu } from "../../index-builder/vendors/ubuntu.ts";
-import { lacking } from "../harness/optional-programs.ts";
+import { lacking } from "../support/optional-programs.ts";
 import { type Browser, startBrowser } from "./chromium.ts";
 import { builtFrom } from "./recorded-vendor.ts";
 

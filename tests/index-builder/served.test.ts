@@ -3,10 +3,10 @@ import { cp, mkdir, readlink, rename, rm, symlink, writeFile } from "node:fs/pro
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Compiled, compiled } from "../harness/compiled.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { type ServerProcess, startServer } from "../harness/server-process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type Compiled, compiled } from "../support/compiled.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { type ServerProcess, startServer } from "../support/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { webFolder } from "./recorded-vendor.ts";
 
 const BUILD_MS_MAX = 120_000;

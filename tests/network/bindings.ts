@@ -5,7 +5,7 @@ import type { Instance, Nic } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";
 import type { FloatingIp } from "../../src/contract/network.ts";
 import { addNode, type Node, openCloud } from "../compute/cloud.ts";
-import { type Answer, type CallOptions, okOf } from "../harness/control-plane.ts";
+import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
 import { ended, makeFloatingIp } from "./public-addresses.ts";
 
 /** An instance with its first NIC, and its node. */

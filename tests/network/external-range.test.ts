@@ -1,6 +1,6 @@
 // Which addresses of a block are handed out. Document 4, section 5.
 import { describe, expect, test } from "vitest";
-import { parseProvisionRange, type ProvisionFields } from "../../src/pure/provision-range.ts";
+import { parseProvisionRange, type ProvisionFields } from "../../src/lib/net/provision-range.ts";
 
 const v4 = (fields: Partial<ProvisionFields>) =>
   parseProvisionRange("v4", { block: "198.51.100.0/24", start: null, end: null, ...fields });

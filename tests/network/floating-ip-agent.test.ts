@@ -11,8 +11,8 @@ import { type Ground, makeInstance, openGround } from "../compute/ground.ts";
 import { type ImageServer, serveImage } from "../compute/image-server.ts";
 import { enqueue, type JobNode, showJob } from "../compute/jobs.ts";
 import { type Machine, type RunningAgent, simulatedMachine } from "../compute/node-agent.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { conflictWith, ended, makeFloatingIp } from "./public-addresses.ts";
 
 /** For a slow machine. */

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bindings, bound, failed, openBindings, path, UNBOUND } from "./bindings.ts";
-import { okOf } from "../harness/control-plane.ts";
+import { okOf } from "../support/control-plane.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import type { FloatingIp } from "../../src/contract/network.ts";
 import { conflictWith, expectRefused, makeFloatingIp, makeNetwork, notFound } from "./public-addresses.ts";

@@ -1,7 +1,7 @@
 // Floating IPs. Document 3, Networking rules and Errors; document 4, 1.15, 3.2 and section 5.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import {
   conflictWith,

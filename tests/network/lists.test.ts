@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SCAN_ROWS_MAX } from "../../src/contract/limits.ts";
-import { encodePageToken } from "../../src/pure/page-token.ts";
+import { encodePageToken } from "../../src/lib/ids/page-token.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import { type Networks, networksOf, NOT_FOUND, openNetworks, refusal } from "./networks.ts";
 

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { makeObjects } from "../api/objects.ts";
-import { okOf, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, type TestPlane } from "../support/control-plane.ts";
 
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };

@@ -1,7 +1,7 @@
 // A tenant with what tests of networking need, made through the API with the tenant's own key.
 import { expect } from "vitest";
 import type { FirewallRule, Route, RouteTable, Subnet, Vpc } from "../../src/contract/network.ts";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

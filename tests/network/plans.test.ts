@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openNetworkSite } from "../bench/network-site.ts";
 import { networkSteps, TABLES } from "../bench/network-steps.ts";
 import { largeTables, recordPlans, wholeScans } from "../bench/plans.ts";
-import { type OwnCluster, ownCluster } from "../harness/cluster.ts";
+import { type OwnCluster, ownCluster } from "../support/cluster.ts";
 
 const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 const LARGE_ROWS = 10_000;

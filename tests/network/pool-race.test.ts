@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { type Answer, must, request } from "../processes/client.ts";
 import { type Pair, startPair } from "../processes/pair.ts";
 

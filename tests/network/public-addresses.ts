@@ -1,7 +1,7 @@
 // What tests of public addresses do again and again: gateways, floating IPs and external networks through the API.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { type Answer, okOf, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, okOf, type TestPlane } from "../support/control-plane.ts";
 import type { TestTenant } from "../tenancy/tenant.ts";
 
 export async function makeVpc(a: TestTenant): Promise<string> {

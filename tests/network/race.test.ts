@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "../../src/contract/common.ts";
 import type { Route, RouteTable, Subnet, Vpc } from "../../src/contract/network.ts";
-import { containsBlock, parseBlock } from "../../src/pure/ip-block.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { containsBlock, parseBlock } from "../../src/lib/net/ip-block.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { type Answer, must, request } from "../processes/client.ts";
 import { type Pair, startPair } from "../processes/pair.ts";
 import { type Side, steering } from "../processes/steering.ts";

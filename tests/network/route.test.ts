@@ -1,7 +1,7 @@
 // Routes. Document 3, Networking rules; document 4, 1.15 and section 11, trap 24.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf } from "../harness/control-plane.ts";
+import { okOf } from "../support/control-plane.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import { bad, clash, expectNameRule, type Networks, networksOf, NOT_FOUND, openNetworks, refusal } from "./networks.ts";
 

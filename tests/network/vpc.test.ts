@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createMint } from "../../src/auth/mint.ts";
 import { VNI_MAX, VNI_MIN, VNI_TRIES_MAX } from "../../src/contract/limits.ts";
-import { okOf, SECRET_KEY } from "../harness/control-plane.ts";
-import { changedRows, dumpTables } from "../harness/dump.ts";
+import { okOf, SECRET_KEY } from "../support/control-plane.ts";
+import { changedRows, dumpTables } from "../support/dump.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import { bad, clash, expectNameRule, type Networks, networksOf, NOT_FOUND, openNetworks, refusal } from "./networks.ts";
 

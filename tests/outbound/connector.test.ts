@@ -12,8 +12,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { fetchOutbound, FetchRefused, namedOrigins, type Outbound } from "../../src/outbound/connector.ts";
-import { readRanges } from "../../src/pure/public-address.ts";
-import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { readRanges } from "../../src/lib/net/public-address.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { newAuthority } from "../security/certificate.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -142,7 +142,7 @@ test("S-25: TLS is checked for the name, not for the address, and names it in SN
       `https://${host}:${port}/`
     );
     const { PATH, HOME = "" } = process.env;
-    const program = "tests/harness/programs/fetch-by-name.ts";
+    const program = "tests/support/programs/fetch-by-name.ts";
     const argv = ["run", "-A", program, "127.0.0.1", ...urls];
     const { stdout } = await promisify(execFile)(process.execPath, argv, {
       cwd: ROOT,

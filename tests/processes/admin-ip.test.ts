@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CnView } from "../../src/contract/cn.ts";
 import { openWire, type Wire } from "../booter/wire.ts";
 import { startSshd, whyNoSshd } from "../cli/sshd.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { lacking } from "../harness/optional-programs.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { lacking } from "../support/optional-programs.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { must } from "./client.ts";
 import { buildExecutables, run, type Running, start } from "./executables.ts";
 

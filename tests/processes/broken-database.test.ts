@@ -2,8 +2,8 @@
 // PostgreSQL of its own that flushes to the disk, 16 clients that note what they were told.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
-import { type OwnCluster, ownCluster } from "../harness/cluster.ts";
-import { type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type OwnCluster, ownCluster } from "../support/cluster.ts";
+import { type ServerProcess, startServer } from "../support/server-process.ts";
 import { terminateBackends } from "./abuse.ts";
 import { must, request } from "./client.ts";
 import { auditViolations, historyViolations, invariantViolations } from "./history.ts";

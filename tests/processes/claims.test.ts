@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import type { CnView } from "../../src/contract/cn.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { must, request } from "./client.ts";
 import { buildExecutables, type Ended, run, type Running, start } from "./executables.ts";
 

@@ -1,5 +1,5 @@
 // An operator's client that writes down what it sent and what it heard, so that a history can be checked afterwards.
-import { ROOT_KEY } from "../harness/server-process.ts";
+import { ROOT_KEY } from "../support/server-process.ts";
 
 /** One try of an operation. `status` is null when no answer came. Times are those of performance.now(). */
 export type Attempt = {

@@ -5,11 +5,11 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { acceptedBodies, capacity } from "../api/bodies.ts";
 import { type Ground, openGround } from "../compute/ground.ts";
-import { type Answer, type CallOptions, okOf } from "../harness/control-plane.ts";
+import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
-import { changedRows, type Dump } from "../harness/dump.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY } from "../harness/server-process.ts";
+import { changedRows, type Dump } from "../support/dump.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { ROOT_KEY } from "../support/server-process.ts";
 import { type Pair, startPair } from "./pair.ts";
 import { type Side, steering } from "./steering.ts";
 

@@ -32,7 +32,7 @@ export type RunOptions = {
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PROGRAMS = ["opsctl", "nodeagent", "booter", "tenantctl"] as const;
-const SOURCES = ["cli", "booter", "index-builder", "src/contract", "src/outbound", "src/pure"];
+const SOURCES = ["cli", "booter", "index-builder", "nodeagent", "src/contract", "src/outbound", "src/lib"];
 const SAY_LIMIT_MS = 20_000;
 
 /** The compiled programs of the project. */

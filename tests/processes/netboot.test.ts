@@ -10,8 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BootRecord } from "../../src/contract/boot.ts";
 import type { CnView } from "../../src/contract/cn.ts";
 import { openPool } from "../../src/db/pool.ts";
-import { loopbackConfig } from "../../src/lab/booter-config.ts";
-import { ack, type BusClient, login, openClient } from "../../src/lab/bus-client.ts";
+import { loopbackConfig } from "../../src/dev/booter-config.ts";
+import { ack, type AmqpClient, login, openClient } from "../../src/dev/bus-client.ts";
 import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
 import { beAgent } from "../booter/bus-agent.ts";
 import { textOf } from "../booter/packets.ts";
@@ -28,9 +28,9 @@ import {
   STAMP,
 } from "../booter/site.ts";
 import { type Sshd, startSshd, whyNoSshd } from "../cli/sshd.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { newMac, POLICY, sysinfoOf } from "../setup/machine.ts";
 import { must } from "./client.ts";
 import { buildExecutables, executable, run } from "./executables.ts";
@@ -139,9 +139,9 @@ type Bare = {
   readonly login: { readonly user: string; readonly password: string };
 };
 
-const clients: BusClient[] = [];
+const clients: AmqpClient[] = [];
 
-async function onBus({ mac, address, login: words }: Bare, server_uuid: string): Promise<BusClient> {
+async function onBus({ mac, address, login: words }: Bare, server_uuid: string): Promise<AmqpClient> {
   const client = await openClient(booter.ports.bus, address);
   clients.push(client);
   await login(client, words);
@@ -149,7 +149,7 @@ async function onBus({ mac, address, login: words }: Bare, server_uuid: string):
   return client;
 }
 
-const tell = (client: BusClient, { server_uuid }: Pick<Bare, "server_uuid">, macs: readonly string[]) =>
+const tell = (client: AmqpClient, { server_uuid }: Pick<Bare, "server_uuid">, macs: readonly string[]) =>
   client.publish(
     1,
     `ur.sysinfo.${server_uuid}.a1`,
@@ -164,13 +164,13 @@ async function bare(): Promise<Bare> {
 }
 
 /** Asked for its inventory, then what comes next for it. */
-async function inventoryAsked(client: BusClient): Promise<void> {
+async function inventoryAsked(client: AmqpClient): Promise<void> {
   const asked = await client.delivery();
   expect(asked.key).toMatch(/^ur\.broadcast\.sysinfo\./);
   ack(client, asked);
 }
 
-async function announced(machine: Bare, macs: readonly string[] = [machine.mac]): Promise<BusClient> {
+async function announced(machine: Bare, macs: readonly string[] = [machine.mac]): Promise<AmqpClient> {
   const client = await onBus(machine, machine.server_uuid);
   await inventoryAsked(client);
   tell(client, machine, macs);
@@ -182,7 +182,7 @@ async function announced(machine: Bare, macs: readonly string[] = [machine.mac])
 const approve = ({ server_uuid }: Bare, hostname: string) =>
   ask("POST", `/v1/cns/${server_uuid}/approve-setup`, { disk_layout: "mirror", hostname });
 
-async function completed(machine: Bare, client: BusClient): Promise<void> {
+async function completed(machine: Bare, client: AmqpClient): Promise<void> {
   const shipped = await client.delivery();
   ack(client, shipped);
   const token = JSON.parse(shipped.body).env.SETUP_TOKEN;

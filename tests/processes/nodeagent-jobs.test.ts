@@ -7,10 +7,10 @@ import type { Job } from "../../src/contract/job.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { type Ground, makeInstance, openGround } from "../compute/ground.ts";
 import { type ImageServer, serveImage } from "../compute/image-server.ts";
-import { type Answer, type CallOptions, okOf } from "../harness/control-plane.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { buildExecutables, run, type Running, start } from "./executables.ts";
 
 /** For a slow machine. */

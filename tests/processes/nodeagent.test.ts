@@ -3,9 +3,9 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { CnView } from "../../src/contract/cn.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { type ServerProcess, startServer } from "../harness/server-process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { type ServerProcess, startServer } from "../support/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { must, request } from "./client.ts";
 import { buildExecutables, type Running, start } from "./executables.ts";
 

@@ -1,5 +1,5 @@
 // Two servers on one database, each of which may be killed and replaced while clients talk to both.
-import { type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type ServerProcess, startServer } from "../support/server-process.ts";
 
 /** Which server was killed, and when by performance.now(). */
 export type Killed = { readonly url: string; readonly at_ms: number };

@@ -8,9 +8,9 @@ import { type Connection, type Db, openClient, openPool } from "../../src/db/poo
 import { LOG_CHECKS } from "../../src/doctor/log.ts";
 import { NODE_CHECKS } from "../../src/doctor/nodes.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { type ServerProcess, startServer } from "../harness/server-process.ts";
-import { insertInstance } from "../harness/instance-row.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { type ServerProcess, startServer } from "../support/server-process.ts";
+import { insertInstance } from "../support/instance-row.ts";
 import { type Answer, must, request } from "./client.ts";
 import { approval, registration } from "./load.ts";
 import { steering } from "./steering.ts";

@@ -6,7 +6,7 @@ import { fault } from "../../src/contract/fault.ts";
 import type { Db } from "../../src/db/pool.ts";
 import { createStore } from "../../src/db/store.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
-import { insertInstance } from "../harness/instance-row.ts";
+import { insertInstance } from "../support/instance-row.ts";
 
 export type Placement = {
   place(node: string): Promise<"placed" | "refused">;

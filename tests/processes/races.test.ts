@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import type { CnView } from "../../src/contract/cn.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { must, request } from "./client.ts";
 import { auditViolations, invariantViolations } from "./history.ts";
 import { approval, registration } from "./load.ts";

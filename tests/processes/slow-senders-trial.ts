@@ -3,8 +3,8 @@
 // limits: tests/http/node-server.test.ts.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HEADERS_READ_MS } from "../../src/contract/limits.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { type ServerProcess, startServer } from "../support/server-process.ts";
 import { rawClient } from "../http/raw-client.ts";
 import { must } from "./client.ts";
 

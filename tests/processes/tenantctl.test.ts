@@ -1,10 +1,10 @@
 // The compiled tenantctl against a server with the permissions of `task start`: a key that is bound to a tenant says which
 // tenant it is of, so that neither --tenant nor its UUID has to be known.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EXIT } from "../../cli/kit/exit-code.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { must } from "./client.ts";
 import { buildExecutables, type Ended, run } from "./executables.ts";
 

@@ -1,7 +1,7 @@
 // Two servers share one database and nothing else. Whichever of them dies, at whatever moment, what clients were told holds.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { must } from "./client.ts";
 import { auditViolations, historyViolations, invariantViolations } from "./history.ts";
 import { type Load, startLoad } from "./load.ts";

@@ -8,11 +8,11 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { ARCHITECTURES } from "../../cli/release/deb.ts";
 import { EXECUTABLES, PACKAGES } from "../../cli/release/packages.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { VERSION } from "../../src/version.ts";
 import { readDeb } from "./read-deb.ts";
 import { releaseKeyIn, ROOT, TIME_S } from "./small-release.ts";
-import { pathOf } from "../harness/optional-programs.ts";
+import { pathOf } from "../support/optional-programs.ts";
 import { run } from "./tools.ts";
 
 /** No part of what is built. */

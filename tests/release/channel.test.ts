@@ -9,8 +9,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { verifiedChannel } from "../../booter/mirror/channel.ts";
 import { EXECUTABLES } from "../../cli/release/packages.ts";
 import { armoredPublicKey, readReleaseKey } from "../../cli/release/signature.ts";
-import { lacking, onPath } from "../harness/optional-programs.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { lacking, onPath } from "../support/optional-programs.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { writeReleaseKey } from "./release-key.ts";
 import { flipBit, releaseKeyIn, smallRelease, TIME_S } from "./small-release.ts";
 import { type Ended, run } from "./tools.ts";

@@ -1,7 +1,7 @@
 // A clean Debian below a folder: what debootstrap installs, and nothing of the machine it is made on.
 import { mkdir, rm } from "node:fs/promises";
 import process from "node:process";
-import { lacking } from "../harness/optional-programs.ts";
+import { lacking } from "../support/optional-programs.ts";
 import { type Ended, run } from "./tools.ts";
 
 export type DebianRoot = {

@@ -1,7 +1,7 @@
 // A root of nothing but dpkg's records, to install packages in.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { lacking } from "../harness/optional-programs.ts";
+import { lacking } from "../support/optional-programs.ts";
 import { rootWords } from "./tools.ts";
 
 const TOOLS = ["dpkg", "dpkg-query", "gpgv", "systemd-sysusers"] as const;

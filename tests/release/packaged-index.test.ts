@@ -5,11 +5,11 @@ import { chmod, chown, copyFile, cp, mkdir, readdir, readFile, readlink, writeFi
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { compiled } from "../harness/compiled.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY } from "../harness/server-process.ts";
-import { lacking } from "../harness/optional-programs.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { compiled } from "../support/compiled.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { ROOT_KEY } from "../support/server-process.ts";
+import { lacking } from "../support/optional-programs.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { webFolder } from "../index-builder/recorded-vendor.ts";
 import { readDeb } from "./read-deb.ts";
 import { releaseKeyIn, smallRelease } from "./small-release.ts";

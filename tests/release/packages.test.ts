@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PACKAGES } from "../../cli/release/packages.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { type Deb, readDeb } from "./read-deb.ts";
 import { releaseKeyIn, ROOT, smallRelease, TIME_S } from "./small-release.ts";
 

@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { arArchive } from "../../cli/release/ar.ts";
-import { gzipped } from "../../cli/release/gzip.ts";
+import { gzipped } from "../../cli/internal/gzip.ts";
 import { closureOf, readLock } from "../../cli/release/lock.ts";
 import { importedPackages } from "../../cli/release/node-modules.ts";
-import { tarArchive } from "../../cli/release/tar.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { tarArchive } from "../../cli/internal/tar.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { releaseKeyIn, ROOT, smallRelease, TIME_S } from "./small-release.ts";
 
 let folder: TemporaryFolder;

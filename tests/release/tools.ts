@@ -1,7 +1,7 @@
 // Programs of the system that a test uses where they are.
 import { execFile } from "node:child_process";
 import process from "node:process";
-import { pathOf } from "../harness/optional-programs.ts";
+import { pathOf } from "../support/optional-programs.ts";
 
 export type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
 

@@ -4,7 +4,7 @@ import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
-import type { Dump } from "../harness/dump.ts";
+import type { Dump } from "../support/dump.ts";
 import { type Bindable, GIB, type InstanceSagas, LIMIT_MS } from "./instance-sagas.ts";
 
 export type Begun = {

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { conflict } from "../../src/contract/fault.ts";
 import { createEngine, type Engine, type SendOptions } from "../../actors/engine/engine.ts";
-import { guard } from "../../actors/engine/decide.ts";
+import { guard } from "../../actors/engine/effects.ts";
 import type { FaultPoint } from "../../actors/engine/ports.ts";
 import type { Plan, SagaDefinition, StepDefinition } from "../../actors/engine/saga.ts";
 import { CommitError, type Store } from "../../actors/engine/store.ts";
@@ -15,11 +15,11 @@ import { sagaBehavior } from "../../actors/saga/transition.ts";
 import { type Db, openClient, openPool } from "../../src/db/pool.ts";
 import { createStore } from "../../src/db/store.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
-import { createPump } from "../../src/workers/pump.ts";
+import { createBackgroundWorker } from "../../src/workers/background-worker.ts";
 import { openCloud } from "../compute/cloud.ts";
-import { openTestPlane } from "../harness/control-plane.ts";
-import { copyOf, freshDatabase } from "../harness/database.ts";
-import { changedRows, type Dump, dumpTables } from "../harness/dump.ts";
+import { openTestPlane } from "../support/control-plane.ts";
+import { copyOf, freshDatabase } from "../support/database.ts";
+import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 
 export const GIB = 2 ** 30;
 export const LIMIT_MS = 600_000;
@@ -172,18 +172,18 @@ export async function openInstanceSagas(ground: Ground) {
     const ports = { ...productionPorts(), fault };
     const engine: Engine = createEngine({ store, behaviors, ports });
     const nothing = () => Promise.resolve();
-    const pump = createPump({
+    const worker = createBackgroundWorker({
       store,
       engine,
       ports,
       timed: [],
       knowsSaga: () => true,
       chain: nothing,
-      upkeep: nothing,
+      maintain: nothing,
     });
     return {
       engine,
-      deliver: () => pump.pass(),
+      deliver: () => worker.pass(),
       /** One tick of a saga, and what the background work does about its refusal. */
       turn: async (id: string) => {
         const { step } = await row(id);

@@ -2,7 +2,7 @@
 // last write that has no undo. Each step and each undo passes a gate that a test can close, so that it fails there.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { give, guard, insert, take, withActor } from "../../actors/engine/decide.ts";
+import { give, guard, insert, take, withActor } from "../../actors/engine/effects.ts";
 import { createEngine, type Engine, OVERLOADED } from "../../actors/engine/engine.ts";
 import type { FaultPoint } from "../../actors/engine/ports.ts";
 import { job as jobPlan, saga, type StepPart, write } from "../../actors/engine/saga.ts";
@@ -11,9 +11,9 @@ import { sagaBehavior } from "../../actors/saga/transition.ts";
 import { type Db, openClient, openPool } from "../../src/db/pool.ts";
 import { createStore } from "../../src/db/store.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
-import { createPump } from "../../src/workers/pump.ts";
-import { freshDatabase } from "../harness/database.ts";
-import { changedRows, type Dump, dumpTables } from "../harness/dump.ts";
+import { createBackgroundWorker } from "../../src/workers/background-worker.ts";
+import { freshDatabase } from "../support/database.ts";
+import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 import { lamp, LAMP_SQL, NO_CURRENT } from "../engine/probe.ts";
 
 export const STEPS = ["reserve", "light", "work", "plug", "finish"] as const;
@@ -134,12 +134,12 @@ export async function openProbe() {
     const engine = { ...real, send };
     const knowsSaga = (name: string) => definitions.some((definition) => definition.name === name);
     const nothing = () => Promise.resolve();
-    const pump = (timed: string[]) =>
-      createPump({ store, engine, ports, timed, knowsSaga, chain: nothing, upkeep: nothing });
+    const worker = (timed: string[]) =>
+      createBackgroundWorker({ store, engine, ports, timed, knowsSaga, chain: nothing, maintain: nothing });
     return {
       engine,
-      pass: pump(["saga", "job"]).pass,
-      deliver: pump([]).pass,
+      pass: worker(["saga", "job"]).pass,
+      deliver: worker([]).pass,
       turn: async (id) => {
         const { step } = await row(id);
         const outcome = await engine.send({ kind: "saga", id }, { type: "tick" });

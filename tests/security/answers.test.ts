@@ -1,7 +1,7 @@
 // What every answer carries and what no answer carries: reliability rules S-06, S-33, S-34 and S-40.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";

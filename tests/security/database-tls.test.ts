@@ -6,8 +6,8 @@ import { openClient } from "../../src/db/pool.ts";
 import { strictTls, tlsFiles, tlsWarning } from "../../src/db/tls.ts";
 import { openControlPlane } from "../../src/wiring.ts";
 import { readConfig } from "../../src/config.ts";
-import { type OwnCluster, ownCluster } from "../harness/cluster.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type OwnCluster, ownCluster } from "../support/cluster.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { expired, type Identity, newAuthority, selfSigned } from "./certificate.ts";
 
 const authority = newAuthority();

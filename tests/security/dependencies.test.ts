@@ -2,7 +2,7 @@
 // was known on a day is stored (tests/fixtures/advisories.json); that nothing came since is asked of a register by
 // whoever makes a release: `deno audit`.
 import { describe, expect, test } from "vitest";
-import { readText } from "../house/sources.ts";
+import { readText } from "../lint/sources.ts";
 import { type Advisory, compareVersions, comparisonsOf, holesIn, isInRange, packageOf } from "./advisories.ts";
 
 const { dependencies, devDependencies } = JSON.parse(readText("package.json")) as Record<

@@ -6,8 +6,8 @@ import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { BODY_BYTES_MAX } from "../../src/contract/limits.ts";
-import { freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
+import { freshDatabase } from "../support/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
 
 const CONNECTIONS_MAX = 400;
 /** More than all bodies together may hold in memory. */

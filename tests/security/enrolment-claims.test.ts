@@ -3,8 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { CLAIM_SYSINFO_BYTES_MAX, CLAIMS_PER_NODE_MAX } from "../../src/contract/limits.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { changedRows, dumpTables, tablesWith } from "../harness/dump.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { changedRows, dumpTables, tablesWith } from "../support/dump.ts";
 import {
   announce,
   approveSetup,

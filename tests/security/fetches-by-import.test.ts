@@ -9,9 +9,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Artifact } from "../../cli/image/model.ts";
 import { telling } from "../cli/image/file-server.ts";
 import { IMAGE_PATH, startVendor, SUMS_PATH, type Vendor } from "../cli/image/vendor.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { buildExecutables, type Ended, run } from "../processes/executables.ts";
 import { type FetchTarget, openFetchTarget } from "./fetch-target.ts";
 import { spellings } from "./special-addresses.ts";
@@ -140,7 +140,7 @@ test(
       process.execPath,
       "run",
       "-A",
-      "tests/harness/programs/rebinding-site.ts",
+      "tests/support/programs/rebinding-site.ts",
       join(ROOT, "dist/opsctl"),
     ];
     const { stdout, stderr } = spawnSync("unshare", [

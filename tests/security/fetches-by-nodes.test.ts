@@ -4,14 +4,14 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { NOT_FETCHED } from "../../cli/nodeagent/image-cache.ts";
+import { NOT_FETCHED } from "../../nodeagent/image-cache.ts";
 import type { Job } from "../../src/contract/job.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { type Ground, makeInstance, openGround } from "../compute/ground.ts";
-import { type Answer, type CallOptions, okOf } from "../harness/control-plane.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { buildExecutables, type Running, start } from "../processes/executables.ts";
 import {
   ALLOWED_RANGE,

@@ -5,9 +5,9 @@ import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Answer, type CallOptions, okOf } from "../harness/control-plane.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import {
   ALLOWED_HOST,

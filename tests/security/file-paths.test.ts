@@ -9,16 +9,16 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { shortText, u16, u32, u8 } from "../../booter/bus/wire.ts";
-import { loopbackConfig } from "../../src/lab/booter-config.ts";
-import { type Login, login, openChannel, openClient } from "../../src/lab/bus-client.ts";
+import { shortText, u16, u32, u8 } from "../../booter/amqp/wire.ts";
+import { loopbackConfig } from "../../src/dev/booter-config.ts";
+import { type Login, login, openChannel, openClient } from "../../src/dev/bus-client.ts";
 import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
 import { beAgent } from "../booter/bus-agent.ts";
 import { textOf } from "../booter/packets.ts";
 import { ADMIN_NETWORK, discover, dotted, httpAsk, openRelay, SETUP_BLOCK, stageFiles, STAMP } from "../booter/site.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY } from "../harness/server-process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { ROOT_KEY } from "../support/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { must } from "../processes/client.ts";
 import { POLICY, sysinfoOf } from "../setup/machine.ts";
 import { type FileTrace, isBelow, readTrace, tracedInto, whyUntraced } from "./file-trace.ts";
@@ -49,7 +49,7 @@ let booter: BooterProcess | null = null;
 let names: readonly string[] = [];
 /** Of the machine whose names come in. */
 let address = "";
-let busLogin: Login = { user: "", password: "" };
+let amqpLogin: Login = { user: "", password: "" };
 /** How long each trace was when names began to come in. */
 const began = { server: 0, booter: 0 };
 
@@ -85,7 +85,7 @@ beforeAll(async () => {
   const path = new URL(textOf(offer.options.get(67)).replace("\0", "")).pathname;
   const { text } = await httpAsk(booter.ports.http, path, { from: address });
   const [, user = "", password = ""] = /rabbitmq=([^:]+):([^:]+):/.exec(text) ?? [];
-  busLogin = { user, password };
+  amqpLogin = { user, password };
   for (const name of ["server", "booter"] as const) began[name] = (await stat(at(`${name}.trace`))).size;
 }, TEST_MS_MAX);
 afterAll(async () => {
@@ -202,7 +202,7 @@ async function sayOnBus(port: number): Promise<void> {
   // Small words would wait for each other's acknowledgement.
   client.socket.setNoDelay(true);
   const server_uuid = crypto.randomUUID();
-  await login(client, busLogin);
+  await login(client, amqpLogin);
   await beAgent(client, { server_uuid, mac: MAC });
   const refused = async (say: () => void) => {
     await openChannel(client, 4);

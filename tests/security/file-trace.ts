@@ -5,7 +5,7 @@ import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
 import { promisify } from "node:util";
-import { lacking, present } from "../harness/optional-programs.ts";
+import { lacking, present } from "../support/optional-programs.ts";
 
 export type FileTrace = {
   /** Absolute, as they were asked for. */

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SESSIONS_PER_USER_MAX } from "../../src/contract/limits.ts";
 import { addUser } from "../api/user.ts";
-import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, type CallOptions, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 const TIMES = 2_000;

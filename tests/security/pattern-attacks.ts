@@ -82,15 +82,15 @@ export function attacksOn({ source, flags }: Pick<Pattern, "source" | "flags">):
       case "repeat":
         walk(part.part, before);
         if (part.max <= SHORT) return;
-        for (const pump of pumpsOf(part.part)) {
+        for (const worker of pumpsOf(part.part)) {
           for (const misfit of MISFITS) {
             for (const start of new Set([before, ""])) {
               add(
-                `${shown(start)} ${shown(pump)}... ${shown(misfit)}`,
-                (length) => start + pump.repeat(length / pump.length) + misfit,
+                `${shown(start)} ${shown(worker)}... ${shown(misfit)}`,
+                (length) => start + worker.repeat(length / worker.length) + misfit,
               );
             }
-            const head = before + pump;
+            const head = before + worker;
             add(`${shown(head)}... ${shown(misfit)}`, (length) => head.repeat(length / head.length) + misfit);
           }
         }

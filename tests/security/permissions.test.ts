@@ -7,11 +7,11 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serverPermissions, starterPermissions } from "../../src/permissions.ts";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { readText } from "../house/sources.ts";
-import { ROOT_KEY, startServer } from "../harness/server-process.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { readText } from "../lint/sources.ts";
+import { ROOT_KEY, startServer } from "../support/server-process.ts";
 import { descendants } from "./process-view.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const FIXED = ["--no-prompt", "--cached-only", "--frozen"];
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 async function attempts(flags: readonly string[]): Promise<Record<string, string>> {
-  const program = "tests/harness/programs/forbidden-acts.ts";
+  const program = "tests/support/programs/forbidden-acts.ts";
   const { PATH, HOME = "", DENO_DIR = "" } = process.env;
   const env = { PATH, HOME, ...(DENO_DIR === "" ? {} : { DENO_DIR }) };
   const argv = ["run", ...FIXED, ...flags, program, folder.path];

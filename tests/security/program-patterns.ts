@@ -1,6 +1,6 @@
 // Every regular expression of the program, found in its syntax: literals, and what is given to RegExp.
 import { parseAst } from "vitest/node";
-import { CODE_FOLDERS, sources } from "../house/sources.ts";
+import { CODE_FOLDERS, sources } from "../lint/sources.ts";
 
 export type Pattern = { readonly at: string; readonly source: string; readonly flags: string };
 

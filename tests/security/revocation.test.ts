@@ -2,8 +2,8 @@
 // three servers that share a database, with a thousand requests in flight. Reliability rule S-11.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Cloud, openCloud } from "../compute/cloud.ts";
-import { type Answer, okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
-import { type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type Answer, okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { type ServerProcess, startServer } from "../support/server-process.ts";
 
 const SERVERS = 3;
 /** In flight at each server: those that ask again and again, and those that are held. */

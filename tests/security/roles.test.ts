@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Db, openPool, sqlState } from "../../src/db/pool.ts";
 import { settingsIn } from "../guides/guide.ts";
-import { ownCluster } from "../harness/cluster.ts";
-import { databaseUrl } from "../harness/database-url.ts";
-import { startServer } from "../harness/server-process.ts";
-import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { ownCluster } from "../support/cluster.ts";
+import { databaseUrl } from "../support/database-url.ts";
+import { startServer } from "../support/server-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** In the statements below, the login that the server works with. */
 const SELF = "SELF";
@@ -45,7 +45,7 @@ async function guided(): Promise<Place> {
   await administrator.query("drop owned by berth_app, berth_reader, berth_owner, berth_server");
   await administrator.query("alter database berth owner to berth");
   await administrator.query("drop role berth_app, berth_reader, berth_owner, berth_server");
-  const [block = ""] = settingsIn(await readFile("src/guides/install.md", "utf8"), "sql");
+  const [block = ""] = settingsIn(await readFile("docs/guides/install.md", "utf8"), "sql");
   const statements = block.replace(/\bberth\b/g, "site").split(";").map((each) => each.trim()).filter(Boolean);
   for (const each of statements) await administrator.query(each);
   await administrator.close();

@@ -12,10 +12,10 @@ import { type Ground, makeInstance, openGround } from "../compute/ground.ts";
 import { type ImageServer, serveImage } from "../compute/image-server.ts";
 import type { JobNode } from "../compute/jobs.ts";
 import { type RunningAgent, simulatedMachine } from "../compute/node-agent.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { emptyDatabase, freshDatabase } from "../harness/database.ts";
-import { dumpTables, tablesWith } from "../harness/dump.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { emptyDatabase, freshDatabase } from "../support/database.ts";
+import { dumpTables, tablesWith } from "../support/dump.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { POLICY } from "../setup/machine.ts";
 
 const PATIENCE = { timeout: 60_000 };

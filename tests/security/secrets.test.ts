@@ -5,9 +5,9 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPool } from "../../src/db/pool.ts";
-import { dumpTables, tablesWith } from "../harness/dump.ts";
-import { type ServerProcess, startServer } from "../harness/server-process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { dumpTables, tablesWith } from "../support/dump.ts";
+import { type ServerProcess, startServer } from "../support/server-process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { canLook, descendants, type ProcessView, view } from "./process-view.ts";
 
 const canary = (bytes = 24) => randomBytes(bytes).toString("base64url");

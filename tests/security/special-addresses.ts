@@ -1,6 +1,6 @@
 // The ranges that are not globally reachable unicast (IANA's special-purpose registries, multicast, reserved), and the
 // spellings by which a URL can name an address of them.
-import { formatIp, parseIp } from "../../src/pure/ip-address.ts";
+import { formatIp, parseIp } from "../../src/lib/net/ip-address.ts";
 
 export const SPECIAL_RANGES: readonly string[] = [
   ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"],

@@ -3,8 +3,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openPool } from "../../src/db/pool.ts";
-import { ownCluster } from "../harness/cluster.ts";
-import { openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { ownCluster } from "../support/cluster.ts";
+import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 
 export type LoggedPlane = {
   readonly t: TestPlane;

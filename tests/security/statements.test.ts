@@ -3,7 +3,7 @@
 // request that is sent again does nothing again (S-15).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { dumpTables } from "../harness/dump.ts";
+import { dumpTables } from "../support/dump.ts";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
 import { fill, type Objects, selectorsOf } from "../api/objects.ts";

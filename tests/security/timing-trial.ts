@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { readConfig } from "../../src/config.ts";
 import { openPool } from "../../src/db/pool.ts";
 import { openControlPlane } from "../../src/wiring.ts";
-import { ownCluster } from "../harness/cluster.ts";
+import { ownCluster } from "../support/cluster.ts";
 
 const { values } = parseArgs({
   options: { pairs: { type: "string", default: "2000" }, only: { type: "string", default: "" } },

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { type NodeServer, serveNode } from "../../src/http/node-server.ts";
 import { readTls } from "../../src/http/tls-files.ts";
-import { type TemporaryFolder, temporaryFolder } from "../harness/temporary-folder.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { rawClient } from "../http/raw-client.ts";
 import { expired, newAuthority, selfSigned } from "./certificate.ts";
 

@@ -2,7 +2,7 @@
 // written to the records of nodes that were set up before it was.
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { onNode, putPolicy, report, settingUp, setUp, showNode, showRecord } from "./machine.ts";
 
 let t: TestPlane;

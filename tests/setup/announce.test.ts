@@ -1,7 +1,7 @@
 // A bare machine tells of itself over the boot bus. Document 2, CN state; document 4, Fixed here, announce.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "./invariants.ts";
 import {
   announce,

@@ -2,8 +2,8 @@
 // 11, row 18.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { changedRows, dumpTables } from "../harness/dump.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { changedRows, dumpTables } from "../support/dump.ts";
 import { expectInvariants } from "./invariants.ts";
 import {
   announce,

@@ -1,8 +1,8 @@
 // The setup bundle: handed out once, to whoever holds the machine. Document 4, Fixed here, Setup bundle.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { dumpTables, tablesWith } from "../harness/dump.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { dumpTables, tablesWith } from "../support/dump.ts";
 import { expectInvariants } from "./invariants.ts";
 import {
   approveSetup,

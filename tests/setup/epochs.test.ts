@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { cn } from "../../actors/cn/transition.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
 import type { CnState } from "../../actors/cn/state.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { changedRows, dumpTables } from "../harness/dump.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { changedRows, dumpTables } from "../support/dump.ts";
 import { expectInvariants } from "./invariants.ts";
 import {
   announce,

@@ -1,7 +1,7 @@
 // Bare machines for tests, and the way of one from its first packet to an approved node.
 import { randomUUID } from "node:crypto";
 import type { Db } from "../../src/db/pool.ts";
-import { type Answer, type CallOptions, okOf, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, type CallOptions, okOf, type TestPlane } from "../support/control-plane.ts";
 
 export type Machine = {
   readonly server_uuid: string;

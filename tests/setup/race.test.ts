@@ -1,7 +1,7 @@
 // Complete, failed and the deadline at the same instant, over two processes on one database: exactly one of them counts,
 // and the key is deleted if and only if the node was taken back. reliability.md, R-32 and INV-13.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "./invariants.ts";
 import { keysOf, permutations, putPolicy, recordStates, report, type Run, settingUp, showNode } from "./machine.ts";
 

@@ -2,10 +2,10 @@
 // Remove; document 4, section 11, rows 19 and 20.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { capacity } from "../api/bodies.ts";
-import { changedRows, dumpTables, tablesWith } from "../harness/dump.ts";
-import { insertInstance } from "../harness/instance-row.ts";
+import { changedRows, dumpTables, tablesWith } from "../support/dump.ts";
+import { insertInstance } from "../support/instance-row.ts";
 import { expectInvariants } from "./invariants.ts";
 import {
   announce,

@@ -8,9 +8,9 @@ import { behaviors, timedKinds } from "../../actors/registry.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { createStore } from "../../src/db/store.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
-import { createPump, type Pump } from "../../src/workers/pump.ts";
-import { freshDatabase } from "../harness/database.ts";
-import type { Dump } from "../harness/dump.ts";
+import { type BackgroundWorker, createBackgroundWorker } from "../../src/workers/background-worker.ts";
+import { freshDatabase } from "../support/database.ts";
+import type { Dump } from "../support/dump.ts";
 import { HISTORY, isAtRest } from "./machine.ts";
 
 /** What happens at the boundary of one commit: the process ends, or only its connection. */
@@ -46,8 +46,8 @@ export async function openRig(): Promise<Rig> {
   let happened = false;
   let running = start();
 
-  function start(): { engine: Engine; pump: Pump; dead: boolean } {
-    const process = { dead: false } as { engine: Engine; pump: Pump; dead: boolean };
+  function start(): { engine: Engine; worker: BackgroundWorker; dead: boolean } {
+    const process = { dead: false } as { engine: Engine; worker: BackgroundWorker; dead: boolean };
     const fault = (point: FaultPoint) => {
       if (process.dead) throw new Crash();
       if (point === "before_commit") commits += 1;
@@ -59,14 +59,14 @@ export async function openRig(): Promise<Rig> {
     };
     const ports = { ...productionPorts(), sleep: () => Promise.resolve(), fault };
     process.engine = createEngine({ store, behaviors, ports });
-    process.pump = createPump({
+    process.worker = createBackgroundWorker({
       store,
       engine: process.engine,
       ports,
       timed: timedKinds,
       knowsSaga: () => true,
       chain: () => Promise.resolve(),
-      upkeep: () => Promise.resolve(),
+      maintain: () => Promise.resolve(),
     });
     return process;
   }
@@ -90,7 +90,7 @@ export async function openRig(): Promise<Rig> {
 
   async function rest(): Promise<void> {
     for (let passes = 0; passes < PASSES_MAX; passes += 1) {
-      await running.pump.pass();
+      await running.worker.pass();
       const died = restartIfDead();
       if (!died && await isAtRest(db)) return;
     }

@@ -9,7 +9,7 @@ import type { CnMessage } from "../../actors/cn/messages.ts";
 import { LOG_CHECKS } from "../../src/doctor/log.ts";
 import { OPERATION_CHECKS } from "../../src/doctor/operations.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
-import { changedRows, type Dump } from "../harness/dump.ts";
+import { changedRows, type Dump } from "../support/dump.ts";
 import { KEY, MESSAGES } from "./cells.ts";
 import { expectInvariants } from "./invariants.ts";
 import { newMac, sysinfoOf } from "./machine.ts";

@@ -2,9 +2,9 @@
 // Document 2, Endpoints; document 4, Fixed here and 1.17; reliability.md, S-20.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { dumpTables, tablesWith } from "../harness/dump.ts";
-import { sha512Crypt } from "../../src/pure/sha512-crypt.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { dumpTables, tablesWith } from "../support/dump.ts";
+import { sha512Crypt } from "../../src/lib/crypto/sha512-crypt.ts";
 import { expectInvariants } from "./invariants.ts";
 import { awaitingSetup, onNode, putPolicy, rowOf, settingUp, setUp, showNode } from "./machine.ts";
 

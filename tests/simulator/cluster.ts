@@ -1,26 +1,26 @@
 // The processes of a run, and their deaths: a place stays empty for a while, then another process takes it.
 import { createProcess, type Process } from "./process.ts";
-import type { World } from "./world.ts";
+import type { Environment } from "./world.ts";
 
 export type Cluster = ReturnType<typeof createCluster>;
 
-export function createCluster(world: World) {
+export function createCluster(environment: Environment) {
   let runs = 0;
   const places: (Process | null)[] = [];
-  for (let index = 0; index < world.plan.processes; index += 1) start(index);
+  for (let index = 0; index < environment.plan.processes; index += 1) start(index);
 
   function start(index: number): void {
-    places[index] = createProcess(world, { index, run: runs++ }, kill);
+    places[index] = createProcess(environment, { index, run: runs++ }, kill);
   }
 
   function kill(process: Process, down_ms: number): void {
     if (!process.alive) return;
     places[process.index] = null;
     process.die();
-    world.journal.note(`died ${process.run}`);
-    world.scheduler.after(world.quiet ? 0 : down_ms, () => {
+    environment.journal.note(`died ${process.run}`);
+    environment.scheduler.after(environment.quiet ? 0 : down_ms, () => {
       start(process.index);
-      world.counters.process_replaced += 1;
+      environment.counters.process_replaced += 1;
     });
   }
 

@@ -28,7 +28,7 @@ export type Action =
   | { readonly do: "trespass"; readonly node: number }
   /** An operator gives up an operation that waits for the node. */
   | { readonly do: "abandon"; readonly node: number }
-  | { readonly do: "pump"; readonly process: number }
+  | { readonly do: "worker"; readonly process: number }
   | {
     readonly do: "crash";
     readonly process: number;
@@ -76,14 +76,14 @@ const EVERYTHING: Mix = {
   work: 2,
   trespass: 0.5,
   abandon: 0.5,
-  pump: 2,
+  worker: 2,
   crash: 1.5,
 };
 
 const MIXES: readonly Mix[] = [
   EVERYTHING,
   // Windows of few places, many newcomers.
-  { ...EVERYTHING, register: 16, remove: 5, disable: 5, open_window: 3, approve: 2, pump: 3 },
+  { ...EVERYTHING, register: 16, remove: 5, disable: 5, open_window: 3, approve: 2, worker: 3 },
   // One node lives and dies over and over.
   { ...EVERYTHING, register: 10, approve: 2, remove: 12, disable: 4, place: 0.3, unplace: 1, set_role: 2, crash: 1 },
   // One hot node.
@@ -95,7 +95,7 @@ const MIXES: readonly Mix[] = [
     work: 14,
     trespass: 4,
     abandon: 4,
-    pump: 14,
+    worker: 14,
     crash: 5,
     set_role: 1,
     open_window: 0.5,
@@ -142,7 +142,7 @@ export function planFor(seed: number): Plan {
         return { do: name, duration_secs: 1 + below(8), count: draw() < 0.2 ? null : 1 + below(3) };
       case "close_window":
         return { do: name };
-      case "pump":
+      case "worker":
         return { do: name, process: below(processes) };
       case "crash": {
         const points = [...FAULT_POINTS, "anywhere"] as const;

@@ -3,17 +3,17 @@
 import { type Committed, createEngine, type Engine } from "../../actors/engine/engine.ts";
 import type { FaultPoint, Ports } from "../../actors/engine/ports.ts";
 import { CommitError, type Store, type StoreSession, type Unit, type UnitResult } from "../../actors/engine/store.ts";
-import { createPump, type Pump } from "../../src/workers/pump.ts";
+import { type BackgroundWorker, createBackgroundWorker } from "../../src/workers/background-worker.ts";
 import { hash32, seededId, stream } from "./chance.ts";
 import { fateIn, latencyMs } from "./fate.ts";
-import { behaviors, draw, knowsSaga, later, type World } from "./world.ts";
+import { behaviors, draw, type Environment, knowsSaga, later } from "./world.ts";
 
 export type Process = {
   readonly index: number;
   /** Which start of a process this is, over the whole run. */
   readonly run: number;
   readonly engine: Engine;
-  readonly pump: Pump;
+  readonly worker: BackgroundWorker;
   alive: boolean;
   /** The point at which it is going to die, and for how long the place stays empty. */
   doom: { readonly point: FaultPoint; readonly down_ms: number } | null;
@@ -27,11 +27,11 @@ export type Process = {
 const NEVER = new Promise<never>(() => {});
 
 export function createProcess(
-  world: World,
+  environment: Environment,
   place: { readonly index: number; readonly run: number },
   onDoom: (process: Process, down_ms: number) => void,
 ): Process {
-  const random = stream(hash32(`process ${place.run}`, world.plan.seed));
+  const random = stream(hash32(`process ${place.run}`, environment.plan.seed));
   let end: (error: Error) => void = () => {};
   const death = new Promise<never>((_, reject) => (end = reject));
   death.catch(() => {});
@@ -39,20 +39,20 @@ export function createProcess(
   const ports: Ports = {
     newId: () => {
       const [high, low] = [random() * 2 ** 32, random() * 2 ** 32];
-      process.minted = seededId(world.scheduler.now_ms(), Math.floor(high), Math.floor(low));
+      process.minted = seededId(environment.scheduler.now_ms(), Math.floor(high), Math.floor(low));
       return process.minted;
     },
     random,
-    sleep: (ms) => whileAlive(later(world, ms, undefined)),
-    soon: (task) => world.scheduler.after(0, () => process.alive && task()),
+    sleep: (ms) => whileAlive(later(environment, ms, undefined)),
+    soon: (task) => environment.scheduler.after(0, () => process.alive && task()),
     fault: (point) => {
       if (process.doom?.point !== point || !process.alive) return process.alive ? undefined : NEVER;
-      world.counters[`crash_${point}`] += 1;
+      environment.counters[`crash_${point}`] += 1;
       onDoom(process, process.doom.down_ms);
       return NEVER;
     },
     report: (message, error) => {
-      if (!(error instanceof CommitError)) world.journal.bugs.push(`${message}: ${String(error)}`);
+      if (!(error instanceof CommitError)) environment.journal.bugs.push(`${message}: ${String(error)}`);
     },
   };
 
@@ -67,30 +67,32 @@ export function createProcess(
   async function answer<T>(purpose: string, work: Promise<T>): Promise<T> {
     try {
       const value = await work;
-      return await whileAlive(later(world, latencyMs(world, purpose), value));
+      return await whileAlive(later(environment, latencyMs(environment, purpose), value));
     } catch (error) {
       return await whileAlive(Promise.reject(error));
     }
   }
 
-  const database = world.database.seenBy(fateIn(world));
+  const database = environment.database.seenBy(fateIn(environment));
 
   async function counted(units: readonly Unit[], work: Promise<readonly UnitResult[]>) {
     try {
       const results = await work;
-      for (const result of results) count(world, result);
+      for (const result of results) count(environment, result);
       return results;
     } catch (error) {
       const known = error instanceof CommitError && error.reason !== "unknown";
-      if (known && units.length > 1) world.counters.call_halved += 1;
+      if (known && units.length > 1) environment.counters.call_halved += 1;
       throw error;
     }
   }
 
   /** A call that is neither a load nor a commit: it takes time and may fail without effect. */
   async function plain<T>(purpose: string, work: () => Promise<T>): Promise<T> {
-    await whileAlive(later(world, latencyMs(world, purpose), undefined));
-    if (!world.quiet && draw(world, purpose) < world.plan.rates.failed_load) throw new CommitError("unknown", null);
+    await whileAlive(later(environment, latencyMs(environment, purpose), undefined));
+    if (!environment.quiet && draw(environment, purpose) < environment.plan.rates.failed_load) {
+      throw new CommitError("unknown", null);
+    }
     return await work();
   }
 
@@ -98,7 +100,7 @@ export function createProcess(
     load: (refs) => answer("load", database.load(refs)),
     commit: (units) => answer("commit", counted(units, database.commit(units))),
     exclusive: async (ref, work) => {
-      world.counters.exclusive_path += 1;
+      environment.counters.exclusive_path += 1;
       const session = (inner: StoreSession): StoreSession => ({
         load: (refs) => answer("load", inner.load(refs)),
         commit: (units) => answer("commit", counted(units, inner.commit(units))),
@@ -106,7 +108,7 @@ export function createProcess(
       // The transaction of a dead process is rolled back.
       const run = database.exclusive(ref, (inner) => Promise.race([work(session(inner)), death]));
       return await answer("exclusive", run).catch((error) => {
-        world.counters.exclusive_commit_failed += 1;
+        environment.counters.exclusive_commit_failed += 1;
         throw error;
       });
     },
@@ -116,10 +118,10 @@ export function createProcess(
   };
 
   function counts<T extends { readonly id: string }>(row: T): T {
-    const times = (world.tries.get(`tell ${row.id}`) ?? 0) + 1;
-    world.tries.set(`tell ${row.id}`, times);
-    if (times === 1) world.counters.tell_delivered += 1;
-    if (times === 2) world.counters.tell_delivered_twice += 1;
+    const times = (environment.tries.get(`tell ${row.id}`) ?? 0) + 1;
+    environment.tries.set(`tell ${row.id}`, times);
+    if (times === 1) environment.counters.tell_delivered += 1;
+    if (times === 2) environment.counters.tell_delivered_twice += 1;
     return row;
   }
 
@@ -128,25 +130,25 @@ export function createProcess(
   const onCommit = ({ told }: Committed) => {
     if (!told || nudged) return;
     nudged = true;
-    world.scheduler.after(latencyMs(world, "nudge"), () => {
+    environment.scheduler.after(latencyMs(environment, "nudge"), () => {
       nudged = false;
-      if (process.alive) void pump.pass();
+      if (process.alive) void worker.pass();
     });
   };
-  const engine = createEngine({ store, behaviors, ports, limits: world.plan.limits, onCommit });
-  const pump = createPump({
+  const engine = createEngine({ store, behaviors, ports, limits: environment.plan.limits, onCommit });
+  const worker = createBackgroundWorker({
     store,
     engine,
     ports,
     timed: ["site", "saga", "job", "enrolment-claim"],
     knowsSaga,
     chain: () => Promise.resolve(),
-    upkeep: () => Promise.resolve(),
+    maintain: () => Promise.resolve(),
   });
   const process: Process = {
     ...place,
     engine,
-    pump,
+    worker,
     alive: true,
     doom: null,
     minted: "",
@@ -161,8 +163,8 @@ export function createProcess(
   return process;
 }
 
-function count(world: World, result: UnitResult): void {
-  const { counters } = world;
+function count(environment: Environment, result: UnitResult): void {
+  const { counters } = environment;
   if (result.status === "conflict") counters.lost_race += 1;
   if (result.status === "known") {
     counters.known_id_answered += 1;

@@ -7,7 +7,7 @@ import { type Counters, newCounters } from "./counters.ts";
 import type { Journal } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import { openJobs, perform, workOn } from "./script.ts";
-import { createWorld, type World } from "./world.ts";
+import { createEnvironment, type Environment } from "./world.ts";
 
 export type Verdict = {
   readonly violations: readonly Violation[];
@@ -23,34 +23,34 @@ const QUIET_ROUNDS = 6;
 export async function run(plan: Plan, counters: Counters = newCounters()): Promise<Verdict> {
   // Failures are values here: writing down where each was made costs more than the run.
   Error.stackTraceLimit = 0;
-  const world = createWorld(plan, counters);
-  const cluster = createCluster(world);
+  const environment = createEnvironment(plan, counters);
+  const cluster = createCluster(environment);
   for (const command of plan.commands) {
-    world.scheduler.after(command.at_ms, () => {
-      perform(world, cluster, command).catch((error) => world.journal.bugs.push(String(error)));
+    environment.scheduler.after(command.at_ms, () => {
+      perform(environment, cluster, command).catch((error) => environment.journal.bugs.push(String(error)));
     });
   }
-  await world.scheduler.run(STEPS_MAX);
-  world.quiet = true;
+  await environment.scheduler.run(STEPS_MAX);
+  environment.quiet = true;
   for (let round = 0; round < QUIET_ROUNDS; round += 1) {
     for (const process of cluster.living()) process.doom = null;
-    openJobs(world, null).forEach(({ ref, row }, part) => {
-      const message = workOn(world, row, String(row["target_cn"]));
-      void operate(world, cluster, { to: ref, message, command: 1_000 + round, part });
+    openJobs(environment, null).forEach(({ ref, row }, part) => {
+      const message = workOn(environment, row, String(row["target_cn"]));
+      void operate(environment, cluster, { to: ref, message, command: 1_000 + round, part });
     });
-    void cluster.at(round % plan.processes)?.pump.pass();
-    await world.scheduler.run(STEPS_MAX);
+    void cluster.at(round % plan.processes)?.worker.pass();
+    await environment.scheduler.run(STEPS_MAX);
   }
   for (const process of cluster.living()) {
-    if (!process.engine.idle()) world.journal.bugs.push("an engine still has messages after everything is quiet");
+    if (!process.engine.idle()) environment.journal.bugs.push("an engine still has messages after everything is quiet");
   }
-  const violations = check(world.journal, world.database.tables, counters);
-  countEnds(world);
-  return { violations, trace: world.journal.trace(), journal: world.journal };
+  const violations = check(environment.journal, environment.database.tables, counters);
+  countEnds(environment);
+  return { violations, trace: environment.journal.trace(), journal: environment.journal };
 }
 
-function countEnds(world: World): void {
-  const { counters, journal } = world;
+function countEnds(environment: Environment): void {
+  const { counters, journal } = environment;
   for (const each of journal.transitions) {
     if (each.actor_kind === "saga" && each.to_state === "succeeded") counters.saga_succeeded += 1;
     if (each.actor_kind === "saga" && each.to_state === "unwound") counters.saga_unwound += 1;

@@ -9,7 +9,7 @@ import { operate } from "./client.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Operation } from "./journal.ts";
 import type { Command } from "./plan.ts";
-import { choose, later, type World } from "./world.ts";
+import { choose, type Environment, later } from "./world.ts";
 
 type As<D extends Command["do"]> = Extract<Command, { do: D }>;
 type Row = Readonly<Record<string, Json>>;
@@ -20,21 +20,21 @@ const PARTS_OF_ROUND = 2;
 const ERRAND_ROUNDS = 4;
 const JOBS_AT_ONCE_MAX = 10;
 
-export async function perform(world: World, cluster: Cluster, command: Command): Promise<void> {
+export async function perform(environment: Environment, cluster: Cluster, command: Command): Promise<void> {
   const send = (to: ActorRef, message: Message, part = 0) =>
-    operate(world, cluster, { to, message, command: command.id, part });
+    operate(environment, cluster, { to, message, command: command.id, part });
   switch (command.do) {
     case "register":
-      return await register(world, command, send);
+      return await register(environment, command, send);
     case "approve":
-      return void await approve(world, command, send);
+      return void await approve(environment, command, send);
     case "disable":
     case "remove":
       return void await send(cn(command.node), { type: command.do });
     case "set_role":
       return void await send(cn(command.node), { type: "set_role", role: CN_ROLES[command.id % 3] });
     case "key_used": {
-      const key_id = rowOf(world, cn(command.node))?.["bound_api_key_id"] ?? "no such key";
+      const key_id = rowOf(environment, cn(command.node))?.["bound_api_key_id"] ?? "no such key";
       return void await send(cn(command.node), { type: "key_used", key_id });
     }
     case "open_window": {
@@ -45,19 +45,19 @@ export async function perform(world: World, cluster: Cluster, command: Command):
       return void await send(SITE, { type: "close_window" });
     case "place":
     case "unplace":
-      return place(world, nodeName(command.node), command.do === "place");
+      return place(environment, nodeName(command.node), command.do === "place");
     case "start_errand":
-      return await startErrand(world, cluster, command, send);
+      return await startErrand(environment, cluster, command, send);
     case "work":
-      return await work(world, command, send);
+      return await work(environment, command, send);
     case "trespass":
-      return await trespass(world, command, send);
+      return await trespass(environment, command, send);
     case "abandon":
-      return await abandon(world, command, send);
-    case "pump":
-      return await cluster.at(command.process)?.pump.pass();
+      return await abandon(environment, command, send);
+    case "worker":
+      return await cluster.at(command.process)?.worker.pass();
     case "crash":
-      return crash(world, cluster, command);
+      return crash(environment, cluster, command);
     default:
       command satisfies never;
   }
@@ -66,28 +66,28 @@ export async function perform(world: World, cluster: Cluster, command: Command):
 type Send = (to: ActorRef, message: Message, part?: number) => Promise<Operation>;
 
 /** As the route does: a code that is in use is drawn again. As agents do: one that heard nothing registers afresh. */
-async function register(world: World, command: As<"register">, send: Send): Promise<void> {
+async function register(environment: Environment, command: As<"register">, send: Send): Promise<void> {
   for (let round = 0; round < REGISTRATIONS_MAX; round += 1) {
     const name = `${command.id}.${round}`;
     const ticket = { registration_id: `registration ${name}`, poll_token_sha256: `token ${name}` };
     const fresh = { ...saidBy(command, name), ...ticket };
-    const row = rowOf(world, cn(command.node));
+    const row = rowOf(environment, cn(command.node));
     const part = round * PARTS_OF_ROUND;
     if (row === null) {
       const how = { key: newKey(name), operation_id: `join ${name}` };
       const joined = await send(cn(command.node), { type: "join", ...fresh, ...how }, part);
       if (joined.out === "ok") return;
-    } else if (row["state"] === "approved" && choose(world, `proof ${name}`, 2) === 0) {
+    } else if (row["state"] === "approved" && choose(environment, `proof ${name}`, 2) === 0) {
       const proof = { poll_token_sha256: row["poll_token_sha256"] };
       const refreshed = await send(cn(command.node), { type: "refresh", ...fresh, proof }, part);
       if (refreshed.out !== "refused") return;
     }
-    const done = await claim(world, command, { fresh, name, part: part + 1 }, send);
+    const done = await claim(environment, command, { fresh, name, part: part + 1 }, send);
     const taken = done.fault?.error_code === CLAIM_CODE_TAKEN.error_code;
-    if (taken) world.counters.claim_code_taken += 1;
+    if (taken) environment.counters.claim_code_taken += 1;
     const ended = done.fault?.message === CLAIM_ENDED.message;
-    const afresh = done.out === "unknown" && choose(world, `afresh ${name}`, 3) > 0;
-    if (afresh) world.counters.client_sent_afresh += 1;
+    const afresh = done.out === "unknown" && choose(environment, `afresh ${name}`, 3) > 0;
+    if (afresh) environment.counters.client_sent_afresh += 1;
     if (!taken && !ended && !afresh) return;
   }
 }
@@ -95,10 +95,15 @@ async function register(world: World, command: As<"register">, send: Send): Prom
 type Fresh = { readonly fresh: Readonly<Record<string, Json>>; readonly name: string; readonly part: number };
 
 /** Makes a claim, or renews one that the node has. */
-function claim(world: World, command: As<"register">, { fresh, name, part }: Fresh, send: Send): Promise<Operation> {
-  const code = { claim_code: codeFor(world, name), claim_code_ttl_s: command.code_ttl_s };
-  const own = claimsOf(world, command.node).at(-1);
-  if (own !== undefined && choose(world, `renew ${name}`, 2) === 0) {
+function claim(
+  environment: Environment,
+  command: As<"register">,
+  { fresh, name, part }: Fresh,
+  send: Send,
+): Promise<Operation> {
+  const code = { claim_code: codeFor(environment, name), claim_code_ttl_s: command.code_ttl_s };
+  const own = claimsOf(environment, command.node).at(-1);
+  if (own !== undefined && choose(environment, `renew ${name}`, 2) === 0) {
     const proof_sha256 = own["poll_token_sha256"];
     const message = { type: "renew", ...fresh, ...code, source: name, proof_sha256 };
     return send({ kind: "enrolment-claim", id: String(own["id"]) }, message, part);
@@ -120,26 +125,28 @@ function saidBy(command: As<"register">, name: string) {
 }
 
 /** Those of a node, in the order in which they were made. */
-function claimsOf(world: World, node: number): readonly Row[] {
-  return rowsOf(world, "enrolment-claim").map(({ row }) => row).filter((row) => row["server_uuid"] === nodeName(node));
+function claimsOf(environment: Environment, node: number): readonly Row[] {
+  return rowsOf(environment, "enrolment-claim").map(({ row }) => row).filter((row) =>
+    row["server_uuid"] === nodeName(node)
+  );
 }
 
-async function approve(world: World, command: As<"approve">, send: Send): Promise<void> {
-  const claims = claimsOf(world, command.node);
-  const row = claims[choose(world, `claim to approve ${command.id}`, Math.max(1, claims.length))] ?? null;
-  const borrowed = command.key === "borrowed" ? liveKey(world) : null;
+async function approve(environment: Environment, command: As<"approve">, send: Send): Promise<void> {
+  const claims = claimsOf(environment, command.node);
+  const row = claims[choose(environment, `claim to approve ${command.id}`, Math.max(1, claims.length))] ?? null;
+  const borrowed = command.key === "borrowed" ? liveKey(environment) : null;
   const expires_at = row?.["expires_at"];
   const done = await send(cn(command.node), {
     type: "approve",
-    claim_code: codeToApprove(world, command, row),
+    claim_code: codeToApprove(environment, command, row),
     claim: row === null ? { id: "no such claim" } : takenFrom(row),
     key: borrowed === null ? newKey(`${command.id}`) : { ...newKey(`${command.id}`), id: borrowed },
     operation_id: `join ${command.id}`,
   });
   const refused = done.out === "refused";
-  if (refused && done.fault?.kind === "conflict") world.counters.companion_refused += 1;
-  const late = expires_at instanceof Date && world.scheduler.now() >= expires_at;
-  if (refused && command.code === "right" && late) world.counters.code_expired_at_approve += 1;
+  if (refused && done.fault?.kind === "conflict") environment.counters.companion_refused += 1;
+  const late = expires_at instanceof Date && environment.scheduler.now() >= expires_at;
+  if (refused && command.code === "right" && late) environment.counters.code_expired_at_approve += 1;
 }
 
 /** What an approval takes over, as the route reads it. */
@@ -149,77 +156,87 @@ function takenFrom(row: Row): Row {
   return rest;
 }
 
-function codeToApprove(world: World, command: As<"approve">, row: Row | null): string {
-  if (command.code === "wrong") return codeFor(world, `guess ${command.id}`);
-  const versions = world.journal.rows.get(`enrolment-claim:${row?.["id"]}`) ?? [];
+function codeToApprove(environment: Environment, command: As<"approve">, row: Row | null): string {
+  if (command.code === "wrong") return codeFor(environment, `guess ${command.id}`);
+  const versions = environment.journal.rows.get(`enrolment-claim:${row?.["id"]}`) ?? [];
   const old = versions.find(({ row: each }) => typeof each?.state?.["claim_code"] === "string");
   const code = command.code === "old" ? old?.row?.state?.["claim_code"] : row?.["claim_code"];
   return typeof code === "string" ? code : "NONE00";
 }
 
 /** An operation that waits for its node, whose agent looks for work now and then. */
-async function startErrand(world: World, cluster: Cluster, command: As<"start_errand">, send: Send): Promise<void> {
+async function startErrand(
+  environment: Environment,
+  cluster: Cluster,
+  command: As<"start_errand">,
+  send: Send,
+): Promise<void> {
   const id = `errand ${command.id}`;
   const by = nodeName(command.node);
   await send({ kind: "saga", id }, { type: "start", id, saga: "errand", params: { server_uuid: by }, references: [] });
   for (let round = 1; round <= ERRAND_ROUNDS; round += 1) {
-    await later(world, choose(world, `rest ${id} ${round}`, 400), undefined);
-    await work(world, command, send, round * 10);
-    void cluster.at(command.id + round)?.pump.pass();
+    await later(environment, choose(environment, `rest ${id} ${round}`, 400), undefined);
+    await work(environment, command, send, round * 10);
+    void cluster.at(command.id + round)?.worker.pass();
   }
 }
 
 /** The agent of a node takes the next step of each of its jobs. */
-async function work(world: World, command: { readonly node: number }, send: Send, part = 0): Promise<void> {
+async function work(environment: Environment, command: { readonly node: number }, send: Send, part = 0): Promise<void> {
   const by = nodeName(command.node);
-  const jobs = openJobs(world, by).slice(0, JOBS_AT_ONCE_MAX);
-  await Promise.all(jobs.map((job, index) => send(job.ref, workOn(world, job.row, by), part + index)));
+  const jobs = openJobs(environment, by).slice(0, JOBS_AT_ONCE_MAX);
+  await Promise.all(jobs.map((job, index) => send(job.ref, workOn(environment, job.row, by), part + index)));
 }
 
 /** A node that has the key of none of them reaches for the jobs of another. */
-async function trespass(world: World, command: As<"trespass">, send: Send): Promise<void> {
+async function trespass(environment: Environment, command: As<"trespass">, send: Send): Promise<void> {
   const stranger = nodeName(command.node + 1);
-  const jobs = openJobs(world, nodeName(command.node)).slice(0, JOBS_AT_ONCE_MAX);
-  const heard = await Promise.all(jobs.map((job, index) => send(job.ref, workOn(world, job.row, stranger), index)));
-  world.counters.trespass_refused += heard.filter(({ fault }) => fault?.kind === "forbidden").length;
+  const jobs = openJobs(environment, nodeName(command.node)).slice(0, JOBS_AT_ONCE_MAX);
+  const heard = await Promise.all(
+    jobs.map((job, index) => send(job.ref, workOn(environment, job.row, stranger), index)),
+  );
+  environment.counters.trespass_refused += heard.filter(({ fault }) => fault?.kind === "forbidden").length;
 }
 
 /** An operator gives up everything that still waits for the node. */
-async function abandon(world: World, command: As<"abandon">, send: Send): Promise<void> {
-  const waiting = openJobs(world, nodeName(command.node)).slice(0, JOBS_AT_ONCE_MAX);
+async function abandon(environment: Environment, command: As<"abandon">, send: Send): Promise<void> {
+  const waiting = openJobs(environment, nodeName(command.node)).slice(0, JOBS_AT_ONCE_MAX);
   const refs = waiting.map(({ row }) => ({ kind: "saga", id: String(row["saga_id"]) }));
   const heard = await Promise.all(refs.map((ref, index) => send(ref, { type: "abandon" }, index)));
-  world.counters.operation_abandoned += heard.filter(({ out }) => out === "ok").length;
+  environment.counters.operation_abandoned += heard.filter(({ out }) => out === "ok").length;
 }
 
 /** Claims a pending job; ends a claimed one, now and then badly. */
-export function workOn(world: World, row: Row, by: string): Message {
+export function workOn(environment: Environment, row: Row, by: string): Message {
   if (row["state"] === "pending") return { type: "claim", by, lease_s: 30 };
-  const bad = choose(world, `job ${String(row["id"])}`, 5) === 0;
+  const bad = choose(environment, `job ${String(row["id"])}`, 5) === 0;
   return bad ? { type: "fail", by, reason: "it broke" } : { type: "complete", by, result: { walked: true } };
 }
 
 /** The jobs of a node, or of all nodes, that are not over. */
-export function openJobs(world: World, by: string | null): readonly { readonly ref: ActorRef; readonly row: Row }[] {
-  return rowsOf(world, "job").filter(({ row }) =>
+export function openJobs(
+  environment: Environment,
+  by: string | null,
+): readonly { readonly ref: ActorRef; readonly row: Row }[] {
+  return rowsOf(environment, "job").filter(({ row }) =>
     (by === null || row["target_cn"] === by) && (row["state"] === "pending" || row["state"] === "in_progress")
   ).map(({ row }) => ({ ref: { kind: "job", id: String(row["id"]) }, row }));
 }
 
-function place(world: World, node: string, placed: boolean): void {
-  if (placed) world.placed.add(node);
-  else world.placed.delete(node);
-  world.journal.placements.push({ at: world.journal.moment(), node, placed });
+function place(environment: Environment, node: string, placed: boolean): void {
+  if (placed) environment.placed.add(node);
+  else environment.placed.delete(node);
+  environment.journal.placements.push({ at: environment.journal.moment(), node, placed });
 }
 
-function crash(world: World, cluster: Cluster, command: As<"crash">): void {
+function crash(environment: Environment, cluster: Cluster, command: As<"crash">): void {
   const process = cluster.at(command.process);
   if (process === null) return;
   if (command.point !== "anywhere") {
     process.doom = { point: command.point, down_ms: command.down_ms };
     return;
   }
-  world.counters.crash_anywhere += 1;
+  environment.counters.crash_anywhere += 1;
   cluster.kill(process, command.down_ms);
 }
 
@@ -231,8 +248,8 @@ function nodeName(node: number): string {
   return `node-${node}`;
 }
 
-function codeFor(world: World, name: string): string {
-  return String(choose(world, `code ${name}`, world.plan.codes)).padStart(6, "0");
+function codeFor(environment: Environment, name: string): string {
+  return String(choose(environment, `code ${name}`, environment.plan.codes)).padStart(6, "0");
 }
 
 function newKey(name: string): NewNodeKey {
@@ -246,17 +263,20 @@ function newKey(name: string): NewNodeKey {
   };
 }
 
-function liveKey(world: World): string | null {
-  const id = rowsOf(world, "api-key")[0]?.row["id"];
+function liveKey(environment: Environment): string | null {
+  const id = rowsOf(environment, "api-key")[0]?.row["id"];
   return typeof id === "string" ? id : null;
 }
 
-function rowOf(world: World, ref: ActorRef): Row | null {
-  return world.database.tables.actors.get(`${ref.kind}:${ref.id}`)?.state ?? null;
+function rowOf(environment: Environment, ref: ActorRef): Row | null {
+  return environment.database.tables.actors.get(`${ref.kind}:${ref.id}`)?.state ?? null;
 }
 
-function rowsOf(world: World, kind: string): readonly { readonly row: Row; readonly loaded: LoadedActor }[] {
-  return [...world.database.tables.actors].filter(([key]) => key.startsWith(`${kind}:`)).flatMap(([, loaded]) =>
+function rowsOf(
+  environment: Environment,
+  kind: string,
+): readonly { readonly row: Row; readonly loaded: LoadedActor }[] {
+  return [...environment.database.tables.actors].filter(([key]) => key.startsWith(`${kind}:`)).flatMap(([, loaded]) =>
     loaded.state === null ? [] : [{ row: loaded.state, loaded }]
   );
 }

@@ -11,7 +11,7 @@ import { createJournal, type Journal } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import { createScheduler, type Scheduler } from "./scheduler.ts";
 
-export type World = {
+export type Environment = {
   readonly plan: Plan;
   readonly scheduler: Scheduler;
   readonly database: MemoryStore;
@@ -40,7 +40,7 @@ export function knowsSaga(name: string): boolean {
   return known.some((each) => each.name === name);
 }
 
-export function createWorld(plan: Plan, counters: Counters): World {
+export function createEnvironment(plan: Plan, counters: Counters): Environment {
   const scheduler = createScheduler(START_MS);
   const journal = createJournal(scheduler.now_ms);
   const placed = new Set<string>();
@@ -150,18 +150,18 @@ const SITE_JOINED = {
 };
 
 /** Uniform in [0, 1), the same for the same purpose and the same number of earlier draws for it. */
-export function draw(world: World, purpose: string): number {
-  const count = (world.tries.get(purpose) ?? 0) + 1;
-  world.tries.set(purpose, count);
-  return chance(world.plan.seed, `${purpose}#${count}`);
+export function draw(environment: Environment, purpose: string): number {
+  const count = (environment.tries.get(purpose) ?? 0) + 1;
+  environment.tries.set(purpose, count);
+  return chance(environment.plan.seed, `${purpose}#${count}`);
 }
 
 /** A whole number in [0, below) for this purpose, always the same. */
-export function choose(world: World, purpose: string, below: number): number {
-  return pick(world.plan.seed, purpose, below);
+export function choose(environment: Environment, purpose: string, below: number): number {
+  return pick(environment.plan.seed, purpose, below);
 }
 
 /** Resolves with `value` after this many virtual milliseconds. */
-export function later<T>(world: World, ms: number, value: T): Promise<T> {
-  return new Promise((resolve) => world.scheduler.after(ms, () => resolve(value)));
+export function later<T>(environment: Environment, ms: number, value: T): Promise<T> {
+  return new Promise((resolve) => environment.scheduler.after(ms, () => resolve(value)));
 }

@@ -1,9 +1,9 @@
 // Who tokens of other issuers are, and what they may: document 4, 2.2, 2.3 and 2.6; reliability rules S-03, S-04, S-11.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { LOOPBACK_ALLOWED } from "../harness/loopback.ts";
-import { dumpTables, tablesWith } from "../harness/dump.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
+import { dumpTables, tablesWith } from "../support/dump.ts";
 import { type LocalIssuer, openLocalIssuer } from "../auth/local-issuer.ts";
 import { openTenant, type TestTenant } from "./tenant.ts";
 

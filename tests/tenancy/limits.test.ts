@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Cloud, GIB, openCloud } from "../compute/cloud.ts";
-import { type Answer, okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "./tenant.ts";
 
 const PASSWORD = "correct horse battery";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 
 const DIRECTION = [
   "\u061c",

@@ -4,8 +4,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
-import { LOOPBACK_ALLOWED } from "../harness/loopback.ts";
+import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
+import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
 import { openTenant, type TestTenant } from "./tenant.ts";
 
 const RESOURCE = "https://berth.example/api";

@@ -3,7 +3,7 @@
 // Authentication; document 4, 2.7 to 2.9; reliability rules S-01 and S-04.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, okOf, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";

@@ -3,7 +3,7 @@
 import { Buffer } from "node:buffer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SESSION_LIFETIME_S_DEFAULT, SESSIONS_PER_USER_MAX } from "../../src/contract/limits.ts";
-import { type Answer, openTestPlane, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 
 const PASSWORD = "a long enough password";
 const DAY_S = 86_400;

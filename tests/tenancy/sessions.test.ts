@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCESS_TOKEN_TTL_S, REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
-import { type Answer, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
-import { dumpTables, tablesWith } from "../harness/dump.ts";
+import { type Answer, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { dumpTables, tablesWith } from "../support/dump.ts";
 import { addUser } from "../api/user.ts";
 import { openTenant } from "./tenant.ts";
 

@@ -1,8 +1,8 @@
 // Keys that are bound to a tenant: document 4, 2.4, 2.5, and Fixed here, Tenant API keys.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
-import { dumpTables, tablesWith } from "../harness/dump.ts";
+import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
+import { dumpTables, tablesWith } from "../support/dump.ts";
 import { openTenant, type TestTenant } from "./tenant.ts";
 
 let t: TestPlane;

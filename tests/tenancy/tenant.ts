@@ -1,5 +1,5 @@
 // A tenant to work in, made through the API: a silo, a tenant, a project, and a key that acts inside the tenant.
-import { type Answer, type CallOptions, okOf, type TestPlane } from "../harness/control-plane.ts";
+import { type Answer, type CallOptions, okOf, type TestPlane } from "../support/control-plane.ts";
 
 export type TestTenant = {
   readonly silo_id: string;

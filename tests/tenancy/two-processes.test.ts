@@ -1,8 +1,8 @@
 // What one process ends or moves on, another feels at once: two servers that share a database and nothing else.
 // Reliability rule S-11; document 4, 2.3.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type FreshDatabase, freshDatabase } from "../harness/database.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../harness/server-process.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
 
 const PASSWORD = "a long enough password";
 let database: FreshDatabase;

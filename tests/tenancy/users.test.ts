@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CAPABILITIES } from "../../src/contract/enums.ts";
-import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../harness/control-plane.ts";
+import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 import { openTenant } from "./tenant.ts";
 
 let t: TestPlane;

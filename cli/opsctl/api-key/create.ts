@@ -1,9 +1,9 @@
 import type { ApiKeyBody, ApiKeyCreated } from "../../../src/contract/api-key.ts";
 import { KEY_SCOPES, TENANT_KEY_SCOPES } from "../../../src/contract/enums.ts";
 import { type AnyCommand, command, oneOf } from "../../framework.ts";
-import { usageFailure } from "../../kit/failure.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { withIo } from "../../kit/run.ts";
+import { usageFailure } from "../../internal/failure.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
 import { keysPath } from "./keys.ts";
 
 export function create(): AnyCommand {

@@ -1,6 +1,6 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { withIo } from "../../kit/run.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
 import { keysPath, OF_TENANT_OPTION } from "./keys.ts";
 
 export function remove(): AnyCommand {

@@ -1,5 +1,5 @@
 // Where keys are: one's own, or those that act inside one tenant.
-import type { Io } from "../../kit/io.ts";
+import type { Io } from "../../internal/io.ts";
 import { resolveTenant } from "../tenant/tenant.ts";
 
 export const API_KEYS_PATH = "/v1/auth/api-keys";

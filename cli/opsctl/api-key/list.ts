@@ -1,7 +1,7 @@
 import type { ApiKeyView } from "../../../src/contract/api-key.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 import { keysPath, OF_TENANT_OPTION } from "./keys.ts";
 
 const COLUMNS: readonly Column<ApiKeyView>[] = [

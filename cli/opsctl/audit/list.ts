@@ -1,9 +1,9 @@
 import type { AuditActor, AuditEvent, AuditOutcome, AuditPage } from "../../../src/contract/audit.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT, AUDIT_PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import { type AnyCommand, command, wholeNumber } from "../../framework.ts";
-import type { Io } from "../../kit/io.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
+import type { Io } from "../../internal/io.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 
 const COLUMNS: readonly Column<AuditEvent>[] = [
   ["SEQ", (event) => event.seq],

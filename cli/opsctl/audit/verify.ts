@@ -1,9 +1,9 @@
 import type { AuditVerification } from "../../../src/contract/audit.ts";
 import { type AnyCommand, command, wholeNumber } from "../../framework.ts";
-import { EXIT } from "../../kit/exit-code.ts";
-import { Failure } from "../../kit/failure.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { withIo } from "../../kit/run.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure } from "../../internal/failure.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
 
 // The server walks the chain in one request.
 const VERIFY_LIMIT_MS = 300_000;

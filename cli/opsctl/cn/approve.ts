@@ -1,9 +1,9 @@
 import type { CnApproval, CnView } from "../../../src/contract/cn.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { confirm } from "../../kit/confirmation.ts";
-import type { Io } from "../../kit/io.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { withIo } from "../../kit/run.ts";
+import { confirm } from "../../internal/confirmation.ts";
+import type { Io } from "../../internal/io.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
 import { approvalText, findClaim, type ShownClaim } from "./claim.ts";
 
 export function approve(): AnyCommand {
@@ -28,7 +28,9 @@ async function agree(io: Io, yes: boolean, found: ShownClaim): Promise<void> {
   const warning = approvalText(found);
   const { claim, node } = found;
   const isPlain = node.state === "pending" && node.claims.length === 1 && claim.differs.length === 0;
-  if (yes || (isPlain && !(await io.world.keyboard()).isTTY)) return void io.world.stderr.write(`${warning}\n`);
+  if (yes || (isPlain && !(await io.environment.keyboard()).isTTY)) {
+    return void io.environment.stderr.write(`${warning}\n`);
+  }
   await confirm(io, false, () => Promise.resolve({ warning, names: [claim.hostname, node.server_uuid] }));
 }
 

@@ -1,10 +1,10 @@
 // Enrolment claims in words: what registered with the identity of a node, and how it differs from the node's record.
 import type { CnClaim, CnView } from "../../../src/contract/cn.ts";
-import { macsOf } from "../../../src/pure/sysinfo-macs.ts";
-import { serialOf } from "../../../src/pure/sysinfo-serial.ts";
-import type { Io } from "../../kit/io.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { blockText } from "../../kit/table.ts";
+import { macsOf } from "../../../src/lib/net/sysinfo-macs.ts";
+import { serialOf } from "../../../src/lib/ids/sysinfo-serial.ts";
+import type { Io } from "../../internal/io.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { blockText } from "../../internal/table.ts";
 import { NODES_PATH } from "../node-name.ts";
 
 export type ShownClaim = { readonly claim: CnClaim; readonly node: CnView };

@@ -1,7 +1,7 @@
 import type { CnView } from "../../../src/contract/cn.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { withIo } from "../../kit/run.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
 import { resolveNode } from "../node-name.ts";
 
 export function disable(): AnyCommand {

@@ -1,8 +1,8 @@
 import type { DrainPreview, NotPlaceableInstance, PlaceableInstance } from "../../../src/contract/placement.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { type Column, tableText } from "../../kit/table.ts";
-import { plainText } from "../../kit/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
+import { type Column, tableText } from "../../internal/table.ts";
+import { plainText } from "../../internal/plain-text.ts";
 import { NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
 type Row = PlaceableInstance | NotPlaceableInstance;

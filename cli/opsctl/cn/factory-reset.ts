@@ -1,8 +1,8 @@
 import type { CnView } from "../../../src/contract/cn.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { confirm } from "../../kit/confirmation.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { withIo } from "../../kit/run.ts";
+import { confirm } from "../../internal/confirmation.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
 import { askAbout, NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
 export function factoryReset(): AnyCommand {

@@ -2,8 +2,8 @@ import type { CnView } from "../../../src/contract/cn.ts";
 import { CN_STATES } from "../../../src/contract/enums.ts";
 import { CN_SYSINFO_PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import { type AnyCommand, command, oneOf } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 import { claimsMark } from "./claim.ts";
 
 // Document 2, Operator CLI.

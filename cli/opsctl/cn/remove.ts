@@ -1,6 +1,6 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { confirm } from "../../kit/confirmation.ts";
-import { withIo } from "../../kit/run.ts";
+import { confirm } from "../../internal/confirmation.ts";
+import { withIo } from "../../internal/run.ts";
 import { askAbout, NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
 export function remove(): AnyCommand {

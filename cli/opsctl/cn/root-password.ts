@@ -1,9 +1,9 @@
 import type { CnView } from "../../../src/contract/cn.ts";
 import { type AnyCommand, command, option } from "../../framework.ts";
-import { usageFailure } from "../../kit/failure.ts";
-import type { Io } from "../../kit/io.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { withIo } from "../../kit/run.ts";
+import { usageFailure } from "../../internal/failure.ts";
+import type { Io } from "../../internal/io.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
 import { NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
 export function rootPassword(): AnyCommand {
@@ -25,7 +25,7 @@ export function rootPassword(): AnyCommand {
 }
 
 async function readPassword(io: Io, from_stdin: boolean): Promise<string> {
-  const keyboard = await io.world.keyboard();
+  const keyboard = await io.environment.keyboard();
   if (from_stdin) return checked((await keyboard.readAll()).replace(/\r?\n$/, ""));
   if (!keyboard.isTTY) throw usageFailure("no terminal to ask for the password on; pass --password-stdin");
   const password = checked(await keyboard.readSecret("New root password: "));
@@ -41,7 +41,7 @@ function checked(password: string): string {
 
 /** Hashed here, so that the password itself does not travel. */
 async function hashed(password: string): Promise<string> {
-  const { cryptPasswordError, saltFromBytes, sha512Crypt } = await import("../../../src/pure/sha512-crypt.ts");
+  const { cryptPasswordError, saltFromBytes, sha512Crypt } = await import("../../../src/lib/crypto/sha512-crypt.ts");
   const error = cryptPasswordError(password);
   if (error !== null) throw usageFailure(error);
   return sha512Crypt(password, saltFromBytes(crypto.getRandomValues(new Uint8Array(16))));

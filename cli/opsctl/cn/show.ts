@@ -1,8 +1,8 @@
 import type { CnView } from "../../../src/contract/cn.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { plainJson } from "../../kit/plain-text.ts";
-import { withIo } from "../../kit/run.ts";
-import { blockText } from "../../kit/table.ts";
+import { plainJson } from "../../internal/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
+import { blockText } from "../../internal/table.ts";
 import { resolveNode } from "../node-name.ts";
 import { claimsText } from "./claim.ts";
 

@@ -7,15 +7,15 @@ import type { Job } from "../../../src/contract/job.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import type { SettingView } from "../../../src/contract/setting.ts";
 import { type AnyCommand, command, describe, rootOf } from "../../framework.ts";
-import { type Candidate, candidates, type LookUp } from "../../kit/completion.ts";
-import type { Io } from "../../kit/io.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { withIo } from "../../kit/run.ts";
+import { type Candidate, candidates, type LookUp } from "../../internal/completion.ts";
+import type { Io } from "../../internal/io.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
 import { API_KEYS_PATH } from "../api-key/keys.ts";
 import { RECORDS_PATH } from "../cn/boot/record.ts";
 import { SETTINGS_PATH } from "../config/setting.ts";
 import { JOBS_PATH } from "../job/list.ts";
-import { OPERATIONS_PATH } from "../operation/list.ts";
+import { OPERATIONS_PATH } from "../../internal/operation/text.ts";
 import { STAGED_PATH } from "../pi/list.ts";
 import { recordCandidates } from "./records.ts";
 
@@ -29,7 +29,7 @@ export function complete(): AnyCommand {
       const tree = describe(rootOf(member as AnyCommand));
       const found = await candidates(tree, words, (argument) => lookUp(io, argument).catch(() => []));
       for (const { value, summary } of found) {
-        io.world.stdout.write(summary === "" ? `${value}\n` : `${value}\t${plainText(summary)}\n`);
+        io.environment.stdout.write(summary === "" ? `${value}\n` : `${value}\t${plainText(summary)}\n`);
       }
     }));
 }

@@ -1,6 +1,6 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { COMPLETION_SCRIPTS } from "./scripts.ts";
+import { withIo } from "../../internal/run.ts";
+import { COMPLETION_SCRIPTS } from "../../internal/completion-scripts.ts";
 
 export function completion(summary: string): AnyCommand {
   const made = command("completion", summary);

@@ -1,8 +1,8 @@
 // Candidates of records that have a name: first their names, then their ids, since either may be given.
 import type { User } from "../../../src/contract/identity.ts";
 import { CAPABILITIES } from "../../../src/contract/enums.ts";
-import type { Candidate } from "../../kit/completion.ts";
-import type { Io } from "../../kit/io.ts";
+import type { Candidate } from "../../internal/completion.ts";
+import type { Io } from "../../internal/io.ts";
 import { EXTERNAL_SUBNETS_PATH } from "../external-subnet/subnet.ts";
 import { POOLS_PATH } from "../network-pool/pool.ts";
 import { TAGS_PATH } from "../nic-tag/tag.ts";

@@ -1,6 +1,6 @@
 import type { SettingView } from "../../../src/contract/setting.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
+import { withIo } from "../../internal/run.ts";
 import { settingPath, valueText } from "./setting.ts";
 
 export function get(): AnyCommand {

@@ -1,7 +1,7 @@
 import type { SettingView } from "../../../src/contract/setting.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 import { SETTINGS_PATH, valueText } from "./setting.ts";
 
 const COLUMNS: readonly Column<SettingView>[] = [

@@ -1,7 +1,7 @@
 import type { SettingBody, SettingView } from "../../../src/contract/setting.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { withIo } from "../../kit/run.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
 import { noteEffect, settingPath, valueOf, valueText } from "./setting.ts";
 
 export function set(): AnyCommand {

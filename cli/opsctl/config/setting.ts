@@ -1,7 +1,7 @@
 // What the setting verbs share: paths, the text of a value, and the notes an operator needs beside it.
 import type { SettingBody, SettingView } from "../../../src/contract/setting.ts";
-import type { Io } from "../../kit/io.ts";
-import { plainText } from "../../kit/plain-text.ts";
+import type { Io } from "../../internal/io.ts";
+import { plainText } from "../../internal/plain-text.ts";
 
 export const SETTINGS_PATH = "/v1/config";
 

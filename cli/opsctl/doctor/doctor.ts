@@ -1,8 +1,8 @@
 import type { DoctorReport } from "../../../src/contract/doctor.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { EXIT } from "../../kit/exit-code.ts";
-import { Failure } from "../../kit/failure.ts";
-import { withIo } from "../../kit/run.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure } from "../../internal/failure.ts";
+import { withIo } from "../../internal/run.ts";
 import { reportText } from "./report-text.ts";
 
 /** The server looks at everything that it has. */

@@ -2,7 +2,7 @@
 // that it stands where the eye is when the command ends.
 import type { CheckResult, DoctorReport } from "../../../src/contract/doctor.ts";
 import type { CheckStatus } from "../../../src/contract/enums.ts";
-import { plainText } from "../../kit/plain-text.ts";
+import { plainText } from "../../internal/plain-text.ts";
 
 const MARKS: Readonly<Record<CheckStatus, string>> = { ok: "ok  ", skip: "skip", warn: "warn", fail: "FAIL" };
 const HEADS: Readonly<Record<DoctorReport["status"], string>> = {

@@ -1,9 +1,9 @@
 import type { ExternalSubnet } from "../../../src/contract/external-network.ts";
 import { type AnyCommand, command, each, wholeNumber } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { DESCRIPTION_OPTION } from "../named-patch.ts";
+import { withIo } from "../../internal/run.ts";
+import { DESCRIPTION_OPTION } from "../../internal/named-patch.ts";
 import { findTag } from "../nic-tag/tag.ts";
-import { titleOf } from "../record-name.ts";
+import { titleOf } from "../../internal/record-name.ts";
 import { OWNER_OPTION, resolveOwners } from "../silo/silo.ts";
 import { EXTERNAL_SUBNETS_PATH } from "./subnet.ts";
 

@@ -1,7 +1,7 @@
 import type { ExternalSubnet } from "../../../src/contract/external-network.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 import { EXTERNAL_SUBNETS_PATH } from "./subnet.ts";
 
 const COLUMNS: readonly Column<ExternalSubnet>[] = [

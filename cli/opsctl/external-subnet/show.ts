@@ -1,5 +1,5 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
+import { withIo } from "../../internal/run.ts";
 import { EXTERNAL_SUBNET_ARGUMENT, externalSubnetText, findExternalSubnet } from "./subnet.ts";
 
 export function show(): AnyCommand {

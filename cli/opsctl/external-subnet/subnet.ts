@@ -1,8 +1,8 @@
 // What the external subnet verbs share: how a subnet is named and shown.
 import type { ExternalSubnet } from "../../../src/contract/external-network.ts";
-import type { Io } from "../../kit/io.ts";
-import { blockText } from "../../kit/table.ts";
-import { findRecord, named } from "../record-name.ts";
+import type { Io } from "../../internal/io.ts";
+import { blockText } from "../../internal/table.ts";
+import { findRecord, named } from "../../internal/record-name.ts";
 
 export const EXTERNAL_SUBNETS_PATH = "/v1/system/external-subnets";
 export const EXTERNAL_SUBNET_ARGUMENT = ["<external-subnet>", "UUID, unique UUID prefix or name"] as const;

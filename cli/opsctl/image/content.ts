@@ -10,9 +10,9 @@ import type { Artifact, Image } from "../../image/model.ts";
 import { fileName, type Source } from "../../image/source.ts";
 import { type Proof, proveListing, type Wish } from "../../image/trust.ts";
 import { signaturesOfImage } from "../../image/vendor-check.ts";
-import { EXIT } from "../../kit/exit-code.ts";
-import { Failure } from "../../kit/failure.ts";
-import type { Io } from "../../kit/io.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure } from "../../internal/failure.ts";
+import type { Io } from "../../internal/io.ts";
 
 export type Content = {
   readonly sha256: string;
@@ -72,8 +72,8 @@ async function fetched(
     const target = join(folder, fileName(artifact));
     const { proof } = await fetchImage(io, { source, image, artifact, target, wish, other: "refuse" });
     requireVendor(proof, wish);
-    const { sha256 } = await hashFile(io.world, target, { algorithms: ["sha256"] });
-    const content_bytes = said ?? await contentBytes(io.world, target, artifact);
+    const { sha256 } = await hashFile(io.environment, target, { algorithms: ["sha256"] });
+    const content_bytes = said ?? await contentBytes(io.environment, target, artifact);
     return { sha256: sha256!, size_bytes: (await stat(target)).size, content_bytes, proof };
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -7,11 +7,11 @@ import { FINGERPRINT, KEY, picking, SIGNATURE, TRUST_INDEX } from "../../image/o
 import { findImage, imageName, pickArtifact } from "../../image/pick.ts";
 import { openSource } from "../../image/source.ts";
 import { type Proof, proofText, wishOf } from "../../image/trust.ts";
-import { parseByteSize } from "../../kit/byte-size.ts";
-import { Failure } from "../../kit/failure.ts";
-import type { Io } from "../../kit/io.ts";
-import { DESCRIPTION_OPTION } from "../named-patch.ts";
-import { titleOf } from "../record-name.ts";
+import { parseByteSize } from "../../internal/byte-size.ts";
+import { Failure } from "../../internal/failure.ts";
+import type { Io } from "../../internal/io.ts";
+import { DESCRIPTION_OPTION } from "../../internal/named-patch.ts";
+import { titleOf } from "../../internal/record-name.ts";
 import { contentOf, listedSha256 } from "./content.ts";
 import { IMAGES_PATH, publicImages } from "./record.ts";
 

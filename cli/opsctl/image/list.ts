@@ -1,8 +1,8 @@
 import type { Image } from "../../../src/contract/image.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { sizeText } from "../../image/size-text.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 import { publicImages } from "./record.ts";
 
 const COLUMNS: readonly Column<Image>[] = [

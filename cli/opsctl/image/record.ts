@@ -1,7 +1,7 @@
 // What the verbs about the control plane's own images share. The others of the family are about an index.
 import type { Image } from "../../../src/contract/image.ts";
-import type { Io } from "../../kit/io.ts";
-import { findRecord, named } from "../record-name.ts";
+import type { Io } from "../../internal/io.ts";
+import { findRecord, named } from "../../internal/record-name.ts";
 
 export const IMAGES_PATH = "/v1/images";
 export const RECORD_ARGUMENT = [

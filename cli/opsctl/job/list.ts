@@ -3,10 +3,10 @@ import { JOB_STATUSES } from "../../../src/contract/enums.ts";
 import type { Job } from "../../../src/contract/job.ts";
 import { PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import { type AnyCommand, command, oneOf, wholeNumber } from "../../framework.ts";
-import type { Query } from "../../kit/exchange.ts";
-import type { Io } from "../../kit/io.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
+import type { Query } from "../../internal/exchange.ts";
+import type { Io } from "../../internal/io.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 import { resolveNode } from "../node-name.ts";
 
 export const JOBS_PATH = "/v1/system/jobs";

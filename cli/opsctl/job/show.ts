@@ -1,7 +1,7 @@
 import type { Job } from "../../../src/contract/job.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { blockText } from "../../kit/table.ts";
+import { withIo } from "../../internal/run.ts";
+import { blockText } from "../../internal/table.ts";
 import { JOBS_PATH, statusText } from "./list.ts";
 
 export function show(): AnyCommand {

@@ -1,10 +1,10 @@
 import type { ExternalSubnet, NetworkPool } from "../../../src/contract/external-network.ts";
 import { type AnyCommand, command, each } from "../../framework.ts";
-import type { Io } from "../../kit/io.ts";
-import { withIo } from "../../kit/run.ts";
+import type { Io } from "../../internal/io.ts";
+import { withIo } from "../../internal/run.ts";
 import { EXTERNAL_SUBNET, EXTERNAL_SUBNETS_PATH } from "../external-subnet/subnet.ts";
-import { DESCRIPTION_OPTION } from "../named-patch.ts";
-import { isUuid, pickRecord, titleOf } from "../record-name.ts";
+import { DESCRIPTION_OPTION } from "../../internal/named-patch.ts";
+import { isUuid, pickRecord, titleOf } from "../../internal/record-name.ts";
 import { OWNER_OPTION, resolveOwners } from "../silo/silo.ts";
 import { POOLS_PATH } from "./pool.ts";
 

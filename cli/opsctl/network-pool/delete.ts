@@ -1,6 +1,6 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { titleOf } from "../record-name.ts";
+import { withIo } from "../../internal/run.ts";
+import { titleOf } from "../../internal/record-name.ts";
 import { findPool, POOL_ARGUMENT, POOLS_PATH } from "./pool.ts";
 
 export function remove(): AnyCommand {

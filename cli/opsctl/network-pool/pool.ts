@@ -1,9 +1,9 @@
 // What the network pool verbs share: how a pool is named, and its networks by their names.
 import type { ExternalSubnet, NetworkPool } from "../../../src/contract/external-network.ts";
-import type { Io } from "../../kit/io.ts";
-import { blockText } from "../../kit/table.ts";
+import type { Io } from "../../internal/io.ts";
+import { blockText } from "../../internal/table.ts";
 import { EXTERNAL_SUBNETS_PATH } from "../external-subnet/subnet.ts";
-import { findRecord, named } from "../record-name.ts";
+import { findRecord, named } from "../../internal/record-name.ts";
 
 export const POOLS_PATH = "/v1/system/network-pools";
 export const POOL_ARGUMENT = ["<network-pool>", "UUID, unique UUID prefix or name"] as const;

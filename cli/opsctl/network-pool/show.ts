@@ -1,5 +1,5 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
+import { withIo } from "../../internal/run.ts";
 import { findPool, networkNames, POOL_ARGUMENT, poolText } from "./pool.ts";
 
 export function show(): AnyCommand {

@@ -1,8 +1,8 @@
 import type { NicTag } from "../../../src/contract/external-network.ts";
 import { type AnyCommand, command, wholeNumber } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { DESCRIPTION_OPTION } from "../named-patch.ts";
-import { titleOf } from "../record-name.ts";
+import { withIo } from "../../internal/run.ts";
+import { DESCRIPTION_OPTION } from "../../internal/named-patch.ts";
+import { titleOf } from "../../internal/record-name.ts";
 import { TAGS_PATH } from "./tag.ts";
 
 export function create(): AnyCommand {

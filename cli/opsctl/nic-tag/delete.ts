@@ -1,6 +1,6 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { titleOf } from "../record-name.ts";
+import { withIo } from "../../internal/run.ts";
+import { titleOf } from "../../internal/record-name.ts";
 import { findTag, TAG_ARGUMENT, TAGS_PATH } from "./tag.ts";
 
 export function remove(): AnyCommand {

@@ -1,7 +1,7 @@
 import type { NicTag } from "../../../src/contract/external-network.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 import { TAGS_PATH } from "./tag.ts";
 
 const COLUMNS: readonly Column<NicTag>[] = [

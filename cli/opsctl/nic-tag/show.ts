@@ -1,5 +1,5 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
+import { withIo } from "../../internal/run.ts";
 import { findTag, TAG_ARGUMENT, tagText } from "./tag.ts";
 
 export function show(): AnyCommand {

@@ -1,8 +1,8 @@
 // What the NIC tag verbs share: how a tag is named and shown.
 import type { NicTag } from "../../../src/contract/external-network.ts";
-import type { Io } from "../../kit/io.ts";
-import { blockText } from "../../kit/table.ts";
-import { findRecord, named } from "../record-name.ts";
+import type { Io } from "../../internal/io.ts";
+import { blockText } from "../../internal/table.ts";
+import { findRecord, named } from "../../internal/record-name.ts";
 
 export const TAGS_PATH = "/v1/system/nic-tags";
 export const TAG_ARGUMENT = ["<nic-tag>", "UUID, unique UUID prefix or name"] as const;

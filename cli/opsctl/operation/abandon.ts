@@ -1,7 +1,7 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { withIo } from "../../kit/run.ts";
-import { operationPath } from "./show.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
+import { operationPath } from "../../internal/operation/text.ts";
 
 export function abandon(): AnyCommand {
   return command("abandon", "Make an operation undo itself; a step that is running is not cut off")

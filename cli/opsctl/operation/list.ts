@@ -1,11 +1,10 @@
+import { OPERATIONS_PATH } from "../../internal/operation/text.ts";
 import { OPERATION_PAGE_ROWS_DEFAULT, OPERATION_PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import { type AnyCommand, command, wholeNumber } from "../../framework.ts";
-import type { Io } from "../../kit/io.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
-
-export const OPERATIONS_PATH = "/v1/operations";
+import type { Io } from "../../internal/io.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 
 /** Of the references the first is what the operation is about; `operation show` names the others. */
 const COLUMNS: readonly Column<OperationSummary>[] = [

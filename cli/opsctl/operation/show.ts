@@ -1,18 +1,7 @@
-import type { OperationStep, OperationView } from "../../../src/contract/operation.ts";
+import { operationPath, operationText } from "../../internal/operation/text.ts";
+import type { OperationView } from "../../../src/contract/operation.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { blockText, type Column, tableText } from "../../kit/table.ts";
-import { OPERATIONS_PATH } from "./list.ts";
-
-const STEP_COLUMNS: readonly Column<OperationStep>[] = [
-  ["INDEX", (step) => step.index],
-  ["STEP", (step) => step.name],
-  ["STATUS", (step) => step.status],
-  ["STARTED_AT", (step) => step.started_at],
-  ["ENDED_AT", (step) => step.ended_at],
-  ["JOB", (step) => step.job_id],
-  ["ERROR", (step) => step.undo_error ?? step.error_message],
-];
+import { withIo } from "../../internal/run.ts";
 
 export function show(): AnyCommand {
   return command("show", "Show one operation and its steps")
@@ -21,25 +10,4 @@ export function show(): AnyCommand {
       const operation = await io.get<OperationView>(operationPath(id));
       io.print(operation, operationText(operation));
     }));
-}
-
-export function operationPath(id: string): string {
-  return `${OPERATIONS_PATH}/${encodeURIComponent(id)}`;
-}
-
-export function operationText(operation: OperationView): string {
-  const { progress } = operation;
-  const block = blockText([
-    ["id", operation.id],
-    ["kind", operation.kind],
-    ["state", operation.state],
-    ["references", operation.references.map(({ scope, id }) => `${scope}:${id}`).join(",")],
-    ["progress", `${progress.completed_steps} of ${progress.total_steps}`],
-    ["current_step", progress.current_step],
-    ["created_at", operation.time_created],
-    ["done_at", operation.time_done],
-    ["stuck_reason", operation.stuck_reason],
-    ["error", operation.error],
-  ]);
-  return operation.steps.length === 0 ? block : `${block}\n\n${tableText(STEP_COLUMNS, operation.steps)}`;
 }

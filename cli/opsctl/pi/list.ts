@@ -1,7 +1,7 @@
 import type { StagedImage } from "../../../src/contract/boot.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 
 export const STAGED_PATH = "/v2/platform-images";
 

@@ -1,10 +1,10 @@
 import type { ExplainBody, PlacementExplanation } from "../../../src/contract/placement.ts";
 import { CN_ROLES, INSTANCE_BRANDS } from "../../../src/contract/enums.ts";
 import { type AnyCommand, command, each, oneOf, wholeNumber } from "../../framework.ts";
-import { parseByteSize } from "../../kit/byte-size.ts";
-import { usageFailure } from "../../kit/failure.ts";
-import type { Io } from "../../kit/io.ts";
-import { withIo } from "../../kit/run.ts";
+import { parseByteSize } from "../../internal/byte-size.ts";
+import { usageFailure } from "../../internal/failure.ts";
+import type { Io } from "../../internal/io.ts";
+import { withIo } from "../../internal/run.ts";
 import { pairOf } from "../cn/traits/traits.ts";
 import { resolveNode } from "../node-name.ts";
 import { resolveTenant } from "../tenant/tenant.ts";

@@ -1,9 +1,9 @@
 // A placement explanation in words: one line per node with all that keeps the instance from it, or one node in full.
 import type { FilterResult, NodeReport, PlacementExplanation, ScorerResult } from "../../../src/contract/placement.ts";
-import { EXIT } from "../../kit/exit-code.ts";
-import { Failure } from "../../kit/failure.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { type Column, tableText } from "../../kit/table.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure } from "../../internal/failure.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { type Column, tableText } from "../../internal/table.ts";
 
 const NODES: readonly Column<NodeReport>[] = [
   ["HOSTNAME", (node) => node.hostname],

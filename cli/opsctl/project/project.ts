@@ -1,12 +1,12 @@
 // What the project and quota verbs share: how a project is named and shown. Without a tenant it is searched in all of
 // them.
 import type { Project } from "../../../src/contract/tenancy.ts";
-import { usageFailure } from "../../kit/failure.ts";
-import { inParallel } from "../../kit/in-parallel.ts";
-import type { Io } from "../../kit/io.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { blockText } from "../../kit/table.ts";
-import { isUuid, pickRecord, type RecordKind } from "../record-name.ts";
+import { usageFailure } from "../../internal/failure.ts";
+import { inParallel } from "../../internal/in-parallel.ts";
+import type { Io } from "../../internal/io.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { blockText } from "../../internal/table.ts";
+import { isUuid, pickRecord, type RecordKind } from "../../internal/record-name.ts";
 import { findTenant, placedTenants, tenantPathName } from "../tenant/tenant.ts";
 
 export const PROJECT_ARGUMENT = [

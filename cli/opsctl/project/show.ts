@@ -1,5 +1,5 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
+import { withIo } from "../../internal/run.ts";
 import { findProject, IN_TENANT_OPTION, PROJECT_ARGUMENT, projectText } from "./project.ts";
 
 export function show(): AnyCommand {

@@ -1,7 +1,7 @@
 import type { Project } from "../../../src/contract/tenancy.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../named-patch.ts";
+import { withIo } from "../../internal/run.ts";
+import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../../internal/named-patch.ts";
 import { findProject, IN_TENANT_OPTION, PROJECT_ARGUMENT, projectPath, projectTitle } from "./project.ts";
 
 export function update(): AnyCommand {

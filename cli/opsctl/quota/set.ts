@@ -1,9 +1,9 @@
 import type { Quota, QuotaBody, TenantQuota } from "../../../src/contract/tenancy.ts";
 import { type AnyCommand, command, wholeNumber } from "../../framework.ts";
-import { parseByteSize } from "../../kit/byte-size.ts";
-import { usageFailure } from "../../kit/failure.ts";
-import { withIo } from "../../kit/run.ts";
-import { findQuota, quotaText } from "./quota.ts";
+import { parseByteSize } from "../../internal/byte-size.ts";
+import { usageFailure } from "../../internal/failure.ts";
+import { withIo } from "../../internal/run.ts";
+import { findQuota, quotaText } from "../../internal/quota.ts";
 import { findSubject, IN_TENANT_OPTION, SUBJECT_ARGUMENT } from "./subject.ts";
 
 export function set(): AnyCommand {

@@ -1,6 +1,6 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { capOf, findQuota, isLimited, quotaText, withoutQuota } from "./quota.ts";
+import { withIo } from "../../internal/run.ts";
+import { capOf, findQuota, isLimited, quotaText, withoutQuota } from "../../internal/quota.ts";
 import { findSubject, IN_TENANT_OPTION, SUBJECT_ARGUMENT } from "./subject.ts";
 
 export function show(): AnyCommand {

@@ -1,10 +1,10 @@
 // A quota is a tenant's or a project's. `web` names either; `web/shop` is the project shop of the tenant web, or the tenant
 // shop of the silo web. A name that fits several is refused with all that it fits, so that no other one is changed.
-import { EXIT } from "../../kit/exit-code.ts";
-import { Failure, usageFailure } from "../../kit/failure.ts";
-import type { Io } from "../../kit/io.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure, usageFailure } from "../../internal/failure.ts";
+import type { Io } from "../../internal/io.ts";
 import { findProject, placedProjects, projectPath, projectTitle } from "../project/project.ts";
-import { pickRecord, type RecordKind } from "../record-name.ts";
+import { pickRecord, type RecordKind } from "../../internal/record-name.ts";
 import { type PlacedTenant, placedTenants, tenantTitle } from "../tenant/tenant.ts";
 
 export const SUBJECT_ARGUMENT = [

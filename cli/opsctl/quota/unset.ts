@@ -1,6 +1,6 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { findQuota } from "./quota.ts";
+import { withIo } from "../../internal/run.ts";
+import { findQuota } from "../../internal/quota.ts";
 import { findSubject, IN_TENANT_OPTION, noQuota, SUBJECT_ARGUMENT } from "./subject.ts";
 
 export function unset(): AnyCommand {

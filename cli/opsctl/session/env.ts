@@ -1,5 +1,6 @@
+import { shellQuote } from "../../internal/shell-quote.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
+import { withIo } from "../../internal/run.ts";
 
 export function env(summary: string): AnyCommand {
   return command("env", summary)
@@ -8,13 +9,8 @@ export function env(summary: string): AnyCommand {
       const exports = { OPSCTL_ENDPOINT: endpoint, OPSCTL_ACCESS_TOKEN: token };
       const lines = Object.entries(exports).map(([name, value]) => `export ${name}=${shellQuote(value)}`);
       // The two together are an error, and this profile is what the exports stand for.
-      const unset = io.world.env.OPSCTL_PROFILE ? ["unset OPSCTL_PROFILE"] : [];
+      const unset = io.environment.env.OPSCTL_PROFILE ? ["unset OPSCTL_PROFILE"] : [];
       io.print(exports, [...unset, ...lines].join("\n"));
       if (session !== undefined) io.note(`note: this access token ends at ${session.saved.access_expires_at}`);
     }));
-}
-
-/** One word for a POSIX shell, whatever is in it. */
-export function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,20 +1,20 @@
 import type { Whoami } from "../../../src/contract/api-key.ts";
 import { type AnyCommand, command, option } from "../../framework.ts";
-import { checkToken, profileName, resolveEndpoint } from "../../kit/connection.ts";
-import { isExposed, parseEndpoint } from "../../kit/endpoint.ts";
-import { usageFailure } from "../../kit/failure.ts";
-import { type Io, openIo } from "../../kit/io.ts";
-import { readPassword } from "../../kit/password.ts";
-import { plainText } from "../../kit/plain-text.ts";
+import { checkToken, profileName, resolveEndpoint } from "../../internal/connection.ts";
+import { isExposed, parseEndpoint } from "../../internal/endpoint.ts";
+import { usageFailure } from "../../internal/failure.ts";
+import { type Io, openIo } from "../../internal/io.ts";
+import { readPassword } from "../../internal/password.ts";
+import { plainText } from "../../internal/plain-text.ts";
 import {
   readCredentials,
   readProfiles,
   type SavedCredential,
   writeCredentials,
   writeProfiles,
-} from "../../kit/profile.ts";
-import { withIo } from "../../kit/run.ts";
-import { startSession } from "../../kit/session.ts";
+} from "../../internal/profile.ts";
+import { withIo } from "../../internal/run.ts";
+import { startSession } from "../../internal/session.ts";
 
 export function login(summary: string): AnyCommand {
   return command("login", summary)
@@ -31,7 +31,7 @@ export function login(summary: string): AnyCommand {
       if (username !== undefined && io.flags.apiKey !== undefined) {
         throw usageFailure("--username and --api-key are two ways to log in; choose one");
       }
-      const name = await profileName(io.world, io.flags);
+      const name = await profileName(io.environment, io.flags);
       const endpoint = await loginEndpoint(io);
       const secret = username === undefined ? "key" : "password";
       if (isExposed(endpoint)) io.note(`warning: ${endpoint} is not encrypted; the ${secret} can be read on the way`);
@@ -50,17 +50,17 @@ export function login(summary: string): AnyCommand {
 /** Unlike elsewhere, --profile may name a profile that does not exist yet, beside an endpoint of the environment. */
 async function loginEndpoint(io: Io): Promise<string> {
   const { endpoint, profile } = io.flags;
-  const env_endpoint = io.world.env.OPSCTL_ENDPOINT;
+  const env_endpoint = io.environment.env.OPSCTL_ENDPOINT;
   if (endpoint === undefined && profile !== undefined && env_endpoint) {
-    const saved = (await readProfiles(io.world)).endpoints.get(profile);
+    const saved = (await readProfiles(io.environment)).endpoints.get(profile);
     return saved ?? parseEndpoint(env_endpoint, "OPSCTL_ENDPOINT");
   }
-  return await resolveEndpoint(io.world, io.flags);
+  return await resolveEndpoint(io.environment, io.flags);
 }
 
 async function readKey(io: Io, from_stdin: boolean): Promise<string> {
   if (!from_stdin && io.flags.apiKey !== undefined) return checkToken(io.flags.apiKey, "--api-key");
-  const keyboard = await io.world.keyboard();
+  const keyboard = await io.environment.keyboard();
   if (from_stdin) return checkToken(await keyboard.readAll(), "standard input");
   if (!keyboard.isTTY) throw usageFailure("no terminal to ask for the API key on; pass --api-key-stdin");
   return checkToken(await keyboard.readSecret("API key: "), "the answer");
@@ -70,21 +70,24 @@ type Login = { readonly endpoint: string; readonly username: string; readonly fr
 
 async function sessionOf(io: Io, { endpoint, username, from_stdin }: Login): Promise<SavedCredential> {
   const password = await readPassword(io, { prompt: `Password of ${plainText(username)}: `, from_stdin });
-  const tokens = await startSession(io.world, { endpoint, user_agent: "opsctl" }, { username, password });
+  const tokens = await startSession(io.environment, { endpoint, user_agent: "opsctl" }, { username, password });
   return { endpoint, username, ...tokens };
 }
 
 /** Nothing is saved before the server has accepted the credential. */
 async function verify(io: Io, credential: SavedCredential): Promise<Whoami> {
   const apiKey = "api_key" in credential ? credential.api_key : credential.access_token;
-  const trial = openIo(io.world, { endpoint: credential.endpoint, apiKey }, "opsctl");
+  const trial = openIo(io.environment, { endpoint: credential.endpoint, apiKey }, "opsctl");
   return await trial.get<Whoami>("/v1/auth/whoami");
 }
 
 async function save(io: Io, name: string, credential: SavedCredential): Promise<void> {
-  const profiles = await readProfiles(io.world);
-  const credentials = await readCredentials(io.world);
-  await writeCredentials(io.world, credentials.set(name, credential));
+  const profiles = await readProfiles(io.environment);
+  const credentials = await readCredentials(io.environment);
+  await writeCredentials(io.environment, credentials.set(name, credential));
   const default_profile = profiles.default_profile ?? name;
-  await writeProfiles(io.world, { default_profile, endpoints: profiles.endpoints.set(name, credential.endpoint) });
+  await writeProfiles(io.environment, {
+    default_profile,
+    endpoints: profiles.endpoints.set(name, credential.endpoint),
+  });
 }

@@ -1,21 +1,21 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { profileName } from "../../kit/connection.ts";
-import { EXIT, type ExitCode } from "../../kit/exit-code.ts";
-import { Failure } from "../../kit/failure.ts";
-import { type Io, openIo } from "../../kit/io.ts";
-import { readCredentials, type SavedCredential, type Session, writeCredentials } from "../../kit/profile.ts";
-import { withIo } from "../../kit/run.ts";
+import { profileName } from "../../internal/connection.ts";
+import { EXIT, type ExitCode } from "../../internal/exit-code.ts";
+import { Failure } from "../../internal/failure.ts";
+import { type Io, openIo } from "../../internal/io.ts";
+import { readCredentials, type SavedCredential, type Session, writeCredentials } from "../../internal/profile.ts";
+import { withIo } from "../../internal/run.ts";
 
 export function logout(summary: string): AnyCommand {
   return command("logout", summary)
     .action(withIo(async (io) => {
-      const name = await profileName(io.world, io.flags);
-      const saved = (await readCredentials(io.world)).get(name);
+      const name = await profileName(io.environment, io.flags);
+      const saved = (await readCredentials(io.environment)).get(name);
       const failed = saved === undefined || "api_key" in saved ? null : await endSession(io, name, saved);
       // Read again: ending a session may have renewed it first.
-      const credentials = await readCredentials(io.world);
+      const credentials = await readCredentials(io.environment);
       const erased = credentials.delete(name);
-      if (erased) await writeCredentials(io.world, credentials);
+      if (erased) await writeCredentials(io.environment, credentials);
       if (failed !== null) {
         const { why, exit_code } = failed;
         throw new Failure(`profile ${name} is erased, but its session could not be ended: ${why}`, exit_code);
@@ -35,7 +35,7 @@ type Failed = { readonly why: string; readonly exit_code: ExitCode };
 async function endSession(io: Io, profile: string, { endpoint, refresh_expires_at }: Session): Promise<Failed | null> {
   try {
     // The saved session, whatever credential the environment holds: flags outrank it.
-    await openIo(io.world, { endpoint, profile }, "opsctl").post("/v1/auth/logout");
+    await openIo(io.environment, { endpoint, profile }, "opsctl").post("/v1/auth/logout");
     return null;
   } catch (error) {
     if (!(error instanceof Failure) || error.exit_code === EXIT.interrupted) throw error;

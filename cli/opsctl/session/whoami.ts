@@ -1,7 +1,7 @@
 import type { Whoami } from "../../../src/contract/api-key.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { blockText } from "../../kit/table.ts";
+import { withIo } from "../../internal/run.ts";
+import { blockText } from "../../internal/table.ts";
 
 export function whoami(summary: string): AnyCommand {
   return command("whoami", summary)

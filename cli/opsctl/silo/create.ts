@@ -1,8 +1,8 @@
 import type { Silo } from "../../../src/contract/tenancy.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { DESCRIPTION_OPTION } from "../named-patch.ts";
-import { titleOf } from "../record-name.ts";
+import { withIo } from "../../internal/run.ts";
+import { DESCRIPTION_OPTION } from "../../internal/named-patch.ts";
+import { titleOf } from "../../internal/record-name.ts";
 import { SILOS_PATH } from "./silo.ts";
 
 export function create(): AnyCommand {

@@ -1,7 +1,7 @@
 import type { Silo } from "../../../src/contract/tenancy.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 import { SILOS_PATH } from "./silo.ts";
 
 const COLUMNS: readonly Column<Silo>[] = [

@@ -1,5 +1,5 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
+import { withIo } from "../../internal/run.ts";
 import { findSilo, SILO_ARGUMENT, siloText } from "./silo.ts";
 
 export function show(): AnyCommand {

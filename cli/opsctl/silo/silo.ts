@@ -1,9 +1,9 @@
 // What the silo verbs and those below them share: how a silo is named and shown.
 import type { Silo } from "../../../src/contract/tenancy.ts";
-import { Failure } from "../../kit/failure.ts";
-import type { Io } from "../../kit/io.ts";
-import { blockText } from "../../kit/table.ts";
-import { isUuid, named, pickRecord } from "../record-name.ts";
+import { Failure } from "../../internal/failure.ts";
+import type { Io } from "../../internal/io.ts";
+import { blockText } from "../../internal/table.ts";
+import { isUuid, named, pickRecord } from "../../internal/record-name.ts";
 
 export const SILOS_PATH = "/v1/silos";
 export const SILO_ARGUMENT = ["<silo>", "UUID, unique UUID prefix or name"] as const;

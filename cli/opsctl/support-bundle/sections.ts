@@ -6,10 +6,10 @@ import type { Job } from "../../../src/contract/job.ts";
 import { OPERATION_PAGE_ROWS_MAX, PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import type { SettingView } from "../../../src/contract/setting.ts";
-import type { Io } from "../../kit/io.ts";
+import type { Io } from "../../internal/io.ts";
 import { SETTINGS_PATH } from "../config/setting.ts";
 import { JOBS_PATH } from "../job/list.ts";
-import { OPERATIONS_PATH } from "../operation/list.ts";
+import { OPERATIONS_PATH } from "../../internal/operation/text.ts";
 
 export type Section = {
   /** The file in the archive. */

@@ -1,14 +1,14 @@
 // opsctl support-bundle: what somebody needs who is to find a fault from afar, in one file. What a server in trouble
 // does not answer, and what the credential may not read, stands in the manifest with the reason.
 import { type AnyCommand, command } from "../../framework.ts";
-import { EXIT } from "../../kit/exit-code.ts";
-import { Failure } from "../../kit/failure.ts";
-import type { Io } from "../../kit/io.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { writeFileDurably } from "../../kit/private-file.ts";
-import { withIo } from "../../kit/run.ts";
-import { gzipped } from "../../release/gzip.ts";
-import { type Entry, tarArchive } from "../../release/tar.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure } from "../../internal/failure.ts";
+import type { Io } from "../../internal/io.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { writeFileDurably } from "../../internal/private-file.ts";
+import { withIo } from "../../internal/run.ts";
+import { gzipped } from "../../internal/gzip.ts";
+import { type Entry, tarArchive } from "../../internal/tar.ts";
 import { VERSION } from "../../version.ts";
 import { redacted, redactedText } from "./redact.ts";
 import { type Section, SECTIONS } from "./sections.ts";
@@ -21,7 +21,7 @@ export function supportBundle(summary: string): AnyCommand {
   return command("support-bundle", summary)
     .option("--output <file>", "where to write it; left out, berth-support-TIME.tar.gz in this folder")
     .action(withIo(async (io, { output }) => {
-      const made_at = new Date(io.world.wallMs());
+      const made_at = new Date(io.environment.wallMs());
       const reads: Read[] = [];
       // One after the other: the server may be in trouble already.
       for (const section of SECTIONS) {

@@ -1,8 +1,8 @@
 import type { PlacedInstance } from "../../../src/contract/instance.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { byteSizeText } from "../../kit/byte-size.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
+import { byteSizeText } from "../../internal/byte-size.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 import { NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
 const COLUMNS: readonly Column<PlacedInstance>[] = [

@@ -1,7 +1,7 @@
 import type { Tenant } from "../../../src/contract/tenancy.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { DESCRIPTION_OPTION } from "../named-patch.ts";
+import { withIo } from "../../internal/run.ts";
+import { DESCRIPTION_OPTION } from "../../internal/named-patch.ts";
 import { findSilo } from "../silo/silo.ts";
 import { tenantsPath, tenantTitle } from "./tenant.ts";
 

@@ -1,5 +1,5 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
+import { withIo } from "../../internal/run.ts";
 import { findTenant, IN_SILO_OPTION, TENANT_ARGUMENT, tenantPath, tenantTitle } from "./tenant.ts";
 
 export function remove(): AnyCommand {

@@ -1,6 +1,6 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 import { type PlacedTenant, placedTenants } from "./tenant.ts";
 
 const COLUMNS: readonly Column<PlacedTenant>[] = [

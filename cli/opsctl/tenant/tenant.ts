@@ -1,12 +1,12 @@
 // What the tenant verbs and those below them share: how a tenant is named and shown. Without a silo it is searched in all
 // of them; its name need be unique in its silo only, and every silo has a tenant named default.
 import type { Silo, Tenant } from "../../../src/contract/tenancy.ts";
-import { usageFailure } from "../../kit/failure.ts";
-import { inParallel } from "../../kit/in-parallel.ts";
-import type { Io } from "../../kit/io.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { blockText } from "../../kit/table.ts";
-import { isUuid, pickRecord, type RecordKind } from "../record-name.ts";
+import { usageFailure } from "../../internal/failure.ts";
+import { inParallel } from "../../internal/in-parallel.ts";
+import type { Io } from "../../internal/io.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { blockText } from "../../internal/table.ts";
+import { isUuid, pickRecord, type RecordKind } from "../../internal/record-name.ts";
 import { allSilos, findSilo, siloPath } from "../silo/silo.ts";
 
 export const TENANT_ARGUMENT = ["<tenant>", "UUID, unique UUID prefix, name or SILO/NAME"] as const;

@@ -1,7 +1,7 @@
 import type { Tenant } from "../../../src/contract/tenancy.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../named-patch.ts";
+import { withIo } from "../../internal/run.ts";
+import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../../internal/named-patch.ts";
 import { findTenant, IN_SILO_OPTION, TENANT_ARGUMENT, tenantPath, tenantTitle } from "./tenant.ts";
 
 export function update(): AnyCommand {

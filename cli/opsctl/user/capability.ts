@@ -1,8 +1,8 @@
 // What a user may do beyond its tenant.
 import { CAPABILITIES, type Capability } from "../../../src/contract/enums.ts";
 import type { User } from "../../../src/contract/identity.ts";
-import { usageFailure } from "../../kit/failure.ts";
-import { plainText } from "../../kit/plain-text.ts";
+import { usageFailure } from "../../internal/failure.ts";
+import { plainText } from "../../internal/plain-text.ts";
 import { userPath } from "./user.ts";
 
 const NAMES = CAPABILITIES.join(", ");

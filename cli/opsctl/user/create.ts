@@ -1,8 +1,8 @@
 import type { User, UserBody } from "../../../src/contract/identity.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { readNewPassword } from "../../kit/password.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { withIo } from "../../kit/run.ts";
+import { readNewPassword } from "../../internal/password.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
 import { resolveTenant } from "../tenant/tenant.ts";
 import { CAPABILITY_OPTION } from "./capability.ts";
 import { PASSWORD_STDIN_OPTION, USERS_PATH, userTitle } from "./user.ts";

@@ -1,6 +1,6 @@
 import type { User } from "../../../src/contract/identity.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
+import { withIo } from "../../internal/run.ts";
 import { CAPABILITY_ARGUMENT, capabilityPath, capabilityText } from "./capability.ts";
 import { resolveUser, USER_ARGUMENT } from "./user.ts";
 

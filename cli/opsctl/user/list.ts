@@ -1,7 +1,7 @@
 import type { User } from "../../../src/contract/identity.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { withIo } from "../../kit/run.ts";
-import type { Column } from "../../kit/table.ts";
+import { withIo } from "../../internal/run.ts";
+import type { Column } from "../../internal/table.ts";
 import { USERS_PATH } from "./user.ts";
 
 const COLUMNS: readonly Column<User>[] = [

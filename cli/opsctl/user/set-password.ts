@@ -1,8 +1,8 @@
 import type { User } from "../../../src/contract/identity.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { readNewPassword } from "../../kit/password.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { withIo } from "../../kit/run.ts";
+import { readNewPassword } from "../../internal/password.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { withIo } from "../../internal/run.ts";
 import { findUser, PASSWORD_STDIN_OPTION, USER_ARGUMENT, userPath, userTitle } from "./user.ts";
 
 export function setPassword(): AnyCommand {

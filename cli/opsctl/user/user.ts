@@ -1,9 +1,9 @@
 // What the user verbs share: how a user is named and shown.
 import type { User } from "../../../src/contract/identity.ts";
-import type { Io } from "../../kit/io.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { blockText } from "../../kit/table.ts";
-import { findRecord, isUuid, type RecordKind } from "../record-name.ts";
+import type { Io } from "../../internal/io.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { blockText } from "../../internal/table.ts";
+import { findRecord, isUuid, type RecordKind } from "../../internal/record-name.ts";
 
 export const USERS_PATH = "/v1/system/users";
 export const USER_ARGUMENT = ["<user>", "UUID, unique UUID prefix or username"] as const;

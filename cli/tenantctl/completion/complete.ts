@@ -1,8 +1,8 @@
 // The hidden verb that completion scripts call: one candidate per line, its summary after a tab. It prints no error: a
 // completion that complains would spoil the line that is being written.
 import { type AnyCommand, command, describe, rootOf } from "../../framework.ts";
-import { candidates } from "../../kit/completion.ts";
-import { plainText } from "../../kit/plain-text.ts";
+import { candidates } from "../../internal/completion.ts";
+import { plainText } from "../../internal/plain-text.ts";
 import { openIo, withWords } from "../open-io.ts";
 import { lookUp } from "./look-up.ts";
 import { valuesIn } from "./values-in.ts";
@@ -13,7 +13,7 @@ export function complete(): AnyCommand {
     .action(withWords(async (io, words, _options, member) => {
       // The line that is written names its own server and scope.
       const { endpoint, apiKey, tenant, project, vpc, routeTable, instance } = valuesIn(words.slice(0, -1));
-      const line = await openIo(io.world, { flags: { endpoint, apiKey, tenant, project }, format: "table" });
+      const line = await openIo(io.environment, { flags: { endpoint, apiKey, tenant, project }, format: "table" });
       const tree = describe(rootOf(member as AnyCommand));
       const found = await candidates(
         tree,
@@ -21,7 +21,7 @@ export function complete(): AnyCommand {
         (argument) => lookUp(line, argument, { vpc, routeTable, instance }).catch(() => []),
       );
       for (const { value, summary } of found) {
-        io.world.stdout.write(summary === "" ? `${value}\n` : `${value}\t${plainText(summary)}\n`);
+        io.environment.stdout.write(summary === "" ? `${value}\n` : `${value}\t${plainText(summary)}\n`);
       }
     }));
 }

@@ -1,5 +1,5 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { COMPLETION_SCRIPTS } from "../../opsctl/completion/scripts.ts";
+import { COMPLETION_SCRIPTS } from "../../internal/completion-scripts.ts";
 import { withWords } from "../open-io.ts";
 
 /** The scripts ask the program itself for candidates, so they differ in its name only. */

@@ -2,7 +2,7 @@
 import type { Page } from "../../../src/contract/common.ts";
 import { PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import type { Project } from "../../../src/contract/tenancy.ts";
-import type { Candidate } from "../../kit/completion.ts";
+import type { Candidate } from "../../internal/completion.ts";
 import { DISK } from "../disk/disk.ts";
 import { FIREWALL_RULE } from "../firewall-rule/firewall-rule.ts";
 import { FLOATING_IP } from "../floating-ip/floating-ip.ts";

@@ -1,7 +1,7 @@
 import type { DiskResized } from "../../../src/contract/instance.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { parseByteSize } from "../../kit/byte-size.ts";
-import { plainText } from "../../kit/plain-text.ts";
+import { parseByteSize } from "../../internal/byte-size.ts";
+import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../open-io.ts";
 import { INSTANCE_FLAGS, resolveRecord } from "../record/place.ts";
 import { DISK } from "./disk.ts";

@@ -2,7 +2,7 @@ import { FIREWALL_ACTIONS } from "../../../src/contract/enums.ts";
 import { FIREWALL_PRIORITY_MAX } from "../../../src/contract/limits.ts";
 import type { FirewallRule, FirewallRuleBody } from "../../../src/contract/network.ts";
 import { type AnyCommand, command, option } from "../../framework.ts";
-import { blockText } from "../../kit/table.ts";
+import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { resolveVpc, VPC_OPTION } from "../record/place.ts";
 import { FIREWALL_RULE } from "./firewall-rule.ts";

@@ -1,6 +1,6 @@
 import { PORT_MAX } from "../../../src/contract/limits.ts";
 import type { PortRange } from "../../../src/contract/network.ts";
-import { usageFailure } from "../../kit/failure.ts";
+import { usageFailure } from "../../internal/failure.ts";
 
 /** `80` or `80-443`. Throws a usage Failure for anything else. */
 export function portRange(text: string): PortRange {

@@ -2,7 +2,7 @@
 import type { FirewallDirection, FirewallProtocol } from "../../../src/contract/enums.ts";
 import { FIREWALL_PRIORITY_MAX } from "../../../src/contract/limits.ts";
 import { wholeNumber } from "../../framework.ts";
-import { usageFailure } from "../../kit/failure.ts";
+import { usageFailure } from "../../internal/failure.ts";
 
 export const DIRECTION_WORDS = ["inbound", "in", "outbound", "out"] as const;
 export const PROTOCOL_WORDS = ["any", "tcp", "udp", "icmp", "icmp4", "icmp6"] as const;

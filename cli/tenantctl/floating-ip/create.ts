@@ -1,6 +1,6 @@
 import type { FloatingIp, FloatingIpBody } from "../../../src/contract/network.ts";
 import { type AnyCommand, command, oneOf } from "../../framework.ts";
-import { blockText } from "../../kit/table.ts";
+import { blockText } from "../../internal/table.ts";
 import { FAMILY_WORDS, familyOf } from "../family.ts";
 import { withIo } from "../open-io.ts";
 import { needProject, projectScope } from "../scope.ts";

@@ -1,6 +1,6 @@
 import type { FloatingIp } from "../../../src/contract/network.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { plainText } from "../../kit/plain-text.ts";
+import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../open-io.ts";
 import { pathOf } from "./floating-ip.ts";
 

@@ -1,7 +1,7 @@
 // What the image verbs about the control plane share: which images there are, and how one is named. Document 4, 1.14.
 import type { Whoami } from "../../../src/contract/api-key.ts";
 import type { Image } from "../../../src/contract/image.ts";
-import { isUuid } from "../../opsctl/record-name.ts";
+import { isUuid } from "../../internal/record-name.ts";
 import type { TenantIo } from "../open-io.ts";
 import { pick } from "../record/pick.ts";
 

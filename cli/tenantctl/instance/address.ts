@@ -1,6 +1,6 @@
 // The addresses of many instances: the NICs of each project that they are of, in one list.
 import type { Instance, Nic } from "../../../src/contract/instance.ts";
-import { inParallel } from "../../kit/in-parallel.ts";
+import { inParallel } from "../../internal/in-parallel.ts";
 import type { TenantIo } from "../open-io.ts";
 import { NIC } from "../nic/nic.ts";
 

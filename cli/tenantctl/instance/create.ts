@@ -1,7 +1,7 @@
 import type { Instance, InstanceBody } from "../../../src/contract/instance.ts";
 import { type AnyCommand, command, each, wholeNumber } from "../../framework.ts";
-import { parseByteSize } from "../../kit/byte-size.ts";
-import { blockText } from "../../kit/table.ts";
+import { parseByteSize } from "../../internal/byte-size.ts";
+import { blockText } from "../../internal/table.ts";
 import { resolveImage } from "../image/image.ts";
 import { withIo } from "../open-io.ts";
 import { NAMED_BY, resolveRecord, VPC_FLAGS } from "../record/place.ts";

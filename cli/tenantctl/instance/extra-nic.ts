@@ -1,6 +1,6 @@
 // Further NICs of a new instance, as --nic writes them.
 import type { ExtraNic } from "../../../src/contract/instance.ts";
-import { usageFailure } from "../../kit/failure.ts";
+import { usageFailure } from "../../internal/failure.ts";
 import type { TenantIo } from "../open-io.ts";
 import { resolveRecord } from "../record/place.ts";
 import { SUBNET } from "../subnet/subnet.ts";

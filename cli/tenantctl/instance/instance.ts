@@ -1,5 +1,5 @@
 import type { Instance } from "../../../src/contract/instance.ts";
-import { blockText } from "../../kit/table.ts";
+import { blockText } from "../../internal/table.ts";
 import type { TenantIo } from "../open-io.ts";
 import type { Kind } from "../record/kind.ts";
 

@@ -1,8 +1,8 @@
 import { INSTANCE_STATES, type InstanceState } from "../../../src/contract/enums.ts";
 import type { Instance } from "../../../src/contract/instance.ts";
 import { type AnyCommand, command, option } from "../../framework.ts";
-import { usageFailure } from "../../kit/failure.ts";
-import type { Column } from "../../kit/table.ts";
+import { usageFailure } from "../../internal/failure.ts";
+import type { Column } from "../../internal/table.ts";
 import { resolveImage } from "../image/image.ts";
 import { type TenantIo, withIo } from "../open-io.ts";
 import { NAMED_BY } from "../record/place.ts";

@@ -4,11 +4,11 @@
 import type { Instance } from "../../../src/contract/instance.ts";
 import { INSTANCE_CREATE_WAIT_S, OPERATION_GRACE_MS } from "../../../src/contract/limits.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
-import { pause, type Request } from "../../kit/api.ts";
-import { Unreachable } from "../../kit/exchange.ts";
-import { Failure } from "../../kit/failure.ts";
-import { statusLine } from "../../kit/status-line.ts";
-import { blockText } from "../../kit/table.ts";
+import { pause, type Request } from "../../internal/api.ts";
+import { Unreachable } from "../../internal/exchange.ts";
+import { Failure } from "../../internal/failure.ts";
+import { statusLine } from "../../internal/status-line.ts";
+import { blockText } from "../../internal/table.ts";
 import type { TenantIo } from "../open-io.ts";
 import { INSTANCE } from "./instance.ts";
 
@@ -28,7 +28,7 @@ const STATUS = { accepted: 202, not_found: 404, conflict: 409, unavailable: 503,
 
 /** `wait`: true with --wait, false with --no-wait. Throws the Failure that the operation ended with. */
 export async function operate<T>(io: TenantIo, doing: Doing, wait: boolean | undefined): Promise<Ended<T>> {
-  const key = { "idempotency-key": io.world.newId() };
+  const key = { "idempotency-key": io.environment.newId() };
   const held: Request = { ...doing, headers: key };
   let asked_before = false;
   try {
@@ -67,7 +67,7 @@ export function operationText(operation: OperationSummary): string {
 /** The repeated request is refused for as long as the operation runs, and then answered. `told`: null to be silent. */
 async function untilEnded<T>(io: TenantIo, request: Request, told: OperationSummary | null): Promise<T> {
   const line = statusLine(io);
-  const begun_ms = io.world.monotonicMs();
+  const begun_ms = io.environment.monotonicMs();
   try {
     for (;;) {
       try {
@@ -76,9 +76,12 @@ async function untilEnded<T>(io: TenantIo, request: Request, told: OperationSumm
         if (!hasStatus(error, STATUS.conflict)) throw error;
       }
       if (told !== null) {
-        line.show(await progressText(io, told), `[${Math.floor((io.world.monotonicMs() - begun_ms) / 1_000)} s] `);
+        line.show(
+          await progressText(io, told),
+          `[${Math.floor((io.environment.monotonicMs() - begun_ms) / 1_000)} s] `,
+        );
       }
-      await pause(io.world, PERIOD_MS);
+      await pause(io.environment, PERIOD_MS);
     }
   } finally {
     line.clear();

@@ -1,13 +1,13 @@
 // User data for cloud-init, as a file holds it.
 import { open } from "node:fs/promises";
 import { USER_DATA_BYTES_MAX } from "../../../src/contract/limits.ts";
-import { EXIT } from "../../kit/exit-code.ts";
-import { Failure, usageFailure } from "../../kit/failure.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure, usageFailure } from "../../internal/failure.ts";
 import type { TenantIo } from "../open-io.ts";
 
 /** `-` is standard input. Throws a Failure for what is not text or too long for the server, before it is sent. */
 export async function readUserData(io: TenantIo, path: string): Promise<string> {
-  if (path === "-") return checked(await (await io.world.keyboard()).readAll(), "standard input");
+  if (path === "-") return checked(await (await io.environment.keyboard()).readAll(), "standard input");
   const file = await open(path, "r").catch((error: Error) => {
     throw new Failure(`cannot read ${path}: ${error.message}`, EXIT.failure);
   });

@@ -1,7 +1,7 @@
 import type { NatGateway, NatGatewayBody } from "../../../src/contract/network.ts";
 import { type AnyCommand, command, option } from "../../framework.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { blockText } from "../../kit/table.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { blockText } from "../../internal/table.ts";
 import { FAMILY_WORDS, familyOf, familyWord } from "../family.ts";
 import { withIo } from "../open-io.ts";
 import { resolveVpc, VPC_OPTION } from "../record/place.ts";

@@ -1,6 +1,6 @@
 import type { OperationView } from "../../../src/contract/operation.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { operationPath, operationText } from "../../opsctl/operation/show.ts";
+import { operationPath, operationText } from "../../internal/operation/text.ts";
 import { withIo } from "../open-io.ts";
 
 export const OPERATION_ARGUMENT = ["<operation>", "id of the operation, as --no-wait prints it"] as const;

@@ -1,5 +1,5 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { printEnd, TIMEOUT_OPTION, WAIT_SUMMARY } from "../../opsctl/operation/wait.ts";
+import { printEnd, TIMEOUT_OPTION, WAIT_SUMMARY } from "../../internal/operation/wait.ts";
 import { withIo } from "../open-io.ts";
 import { OPERATION_ARGUMENT } from "./show.ts";
 

@@ -1,6 +1,6 @@
 import type { Project } from "../../../src/contract/tenancy.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import type { Column } from "../../kit/table.ts";
+import type { Column } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { needTenant, projectsOf } from "../scope.ts";
 

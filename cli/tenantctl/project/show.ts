@@ -1,6 +1,6 @@
 import type { Project } from "../../../src/contract/tenancy.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { blockText } from "../../kit/table.ts";
+import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { needTenant, resolveProject } from "../scope.ts";
 

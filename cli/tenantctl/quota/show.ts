@@ -1,6 +1,6 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { usageFailure } from "../../kit/failure.ts";
-import { capOf, findQuota, quotaText, withoutQuota } from "../../opsctl/quota/quota.ts";
+import { usageFailure } from "../../internal/failure.ts";
+import { capOf, findQuota, quotaText, withoutQuota } from "../../internal/quota.ts";
 import { withIo } from "../open-io.ts";
 import { needTenant } from "../scope.ts";
 

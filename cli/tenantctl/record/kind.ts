@@ -1,5 +1,5 @@
 // What the verbs that families of records share need to know of one family.
-import type { Column } from "../../kit/table.ts";
+import type { Column } from "../../internal/table.ts";
 import type { Named } from "./pick.ts";
 
 export type KindPlace = {

@@ -1,5 +1,5 @@
 // Which of the records of a list a name means: its name, its UUID or the beginning of it.
-import { pickRecord } from "../../opsctl/record-name.ts";
+import { pickRecord } from "../../internal/record-name.ts";
 
 export type Named = { readonly id: string; readonly name: string };
 export type Wanted = { readonly name: string; readonly words: string; readonly plural: string };

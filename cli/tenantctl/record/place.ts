@@ -2,11 +2,11 @@
 // global flags. A UUID is taken as it is; a name is looked up in the list that holds it.
 import type { RouteTable, Vpc } from "../../../src/contract/network.ts";
 import type { AnyCommand } from "../../framework.ts";
-import { usageFailure } from "../../kit/failure.ts";
-import type { Query } from "../../kit/exchange.ts";
+import { usageFailure } from "../../internal/failure.ts";
+import type { Query } from "../../internal/exchange.ts";
 import type { TenantIo } from "../open-io.ts";
 import { projectScope } from "../scope.ts";
-import { isUuid } from "../../opsctl/record-name.ts";
+import { isUuid } from "../../internal/record-name.ts";
 import type { KindPlace } from "./kind.ts";
 import { type Named, pick } from "./pick.ts";
 

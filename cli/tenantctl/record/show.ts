@@ -1,5 +1,5 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { blockText } from "../../kit/table.ts";
+import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import type { Kind } from "./kind.ts";
 import { lineOf } from "./line.ts";

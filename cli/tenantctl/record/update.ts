@@ -1,6 +1,6 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { blockText } from "../../kit/table.ts";
-import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../../opsctl/named-patch.ts";
+import { blockText } from "../../internal/table.ts";
+import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../../internal/named-patch.ts";
 import { withIo } from "../open-io.ts";
 import { type Kind, withArticle } from "./kind.ts";
 import { lineOf } from "./line.ts";

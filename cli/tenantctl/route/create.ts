@@ -1,6 +1,6 @@
 import type { Route, RouteBody } from "../../../src/contract/network.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { blockText } from "../../kit/table.ts";
+import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { resolveRouteTable, ROUTE_TABLE_FLAGS, VPC_FLAGS } from "../record/place.ts";
 import { ROUTE } from "./route.ts";

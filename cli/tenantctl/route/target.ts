@@ -1,9 +1,9 @@
 // Where a route leads, from the --target-* flags. Document 3: exactly one of them.
 import type { RouteTable, RouteTarget } from "../../../src/contract/network.ts";
-import { usageFailure } from "../../kit/failure.ts";
+import { usageFailure } from "../../internal/failure.ts";
 import { NAT_GATEWAY } from "../nat-gateway/nat-gateway.ts";
 import type { TenantIo } from "../open-io.ts";
-import { isUuid } from "../../opsctl/record-name.ts";
+import { isUuid } from "../../internal/record-name.ts";
 import { resolveRecord } from "../record/place.ts";
 import { ROUTE_TABLE } from "../route-table/route-table.ts";
 

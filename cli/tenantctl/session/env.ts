@@ -1,5 +1,5 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { shellQuote } from "../../opsctl/session/env.ts";
+import { shellQuote } from "../../internal/shell-quote.ts";
 import { withWords } from "../open-io.ts";
 
 export function env(summary: string): AnyCommand {

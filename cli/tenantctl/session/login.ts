@@ -1,12 +1,12 @@
 import type { Whoami } from "../../../src/contract/api-key.ts";
 import { type AnyCommand, command, option } from "../../framework.ts";
-import { checkToken } from "../../kit/connection.ts";
-import { isExposed } from "../../kit/endpoint.ts";
-import { usageFailure } from "../../kit/failure.ts";
-import type { Io } from "../../kit/io.ts";
-import { readPassword } from "../../kit/password.ts";
-import { plainText } from "../../kit/plain-text.ts";
-import { startSession } from "../../kit/session.ts";
+import { checkToken } from "../../internal/connection.ts";
+import { isExposed } from "../../internal/endpoint.ts";
+import { usageFailure } from "../../internal/failure.ts";
+import type { Io } from "../../internal/io.ts";
+import { readPassword } from "../../internal/password.ts";
+import { plainText } from "../../internal/plain-text.ts";
+import { startSession } from "../../internal/session.ts";
 import { resolveEndpoint } from "../connection.ts";
 import { openIo, withIo } from "../open-io.ts";
 import { USER_AGENT } from "../user-agent.ts";
@@ -25,7 +25,7 @@ export function login(summary: string): AnyCommand {
       if (username !== undefined && io.flags.apiKey !== undefined) {
         throw usageFailure("pass --username or --api-key, not both");
       }
-      const endpoint = await resolveEndpoint(io.world, io.flags);
+      const endpoint = await resolveEndpoint(io.environment, io.flags);
       if (isExposed(endpoint)) {
         const secret = username === undefined ? "key" : "password";
         io.note(`warning: ${endpoint} is not encrypted; the ${secret} can be read on the way`);
@@ -33,7 +33,7 @@ export function login(summary: string): AnyCommand {
       const login = username === undefined
         ? await withKey(io, endpoint, apiKeyStdin === true)
         : await withPassword(io, endpoint, { username, from_stdin: passwordStdin === true });
-      await writeLogin(io.world, login.saved);
+      await writeLogin(io.environment, login.saved);
       io.print({ endpoint, username: login.username }, `Logged in to ${endpoint} as ${plainText(login.username)}`);
     }));
 }
@@ -43,14 +43,14 @@ type Login = { readonly username: string; readonly saved: SavedLogin };
 async function withKey(io: Io, endpoint: string, from_stdin: boolean): Promise<Login> {
   const api_key = await readKey(io, from_stdin);
   // Nothing is saved before the server has accepted the key.
-  const trial = await openIo(io.world, { flags: { endpoint, apiKey: api_key }, format: "json" });
+  const trial = await openIo(io.environment, { flags: { endpoint, apiKey: api_key }, format: "json" });
   const { username, tenant_id } = await trial.get<Whoami>("/v1/auth/whoami");
   return { username, saved: { endpoint, api_key, tenant_id } };
 }
 
 async function readKey(io: Io, from_stdin: boolean): Promise<string> {
   if (!from_stdin && io.flags.apiKey !== undefined) return checkToken(io.flags.apiKey, "--api-key");
-  const keyboard = await io.world.keyboard();
+  const keyboard = await io.environment.keyboard();
   if (from_stdin) return checkToken(await keyboard.readAll(), "standard input");
   if (!keyboard.isTTY) throw usageFailure("no terminal to ask for the API key on; pass --api-key-stdin");
   return checkToken(await keyboard.readSecret("API key: "), "the answer");
@@ -60,6 +60,6 @@ type Asked = { readonly username: string; readonly from_stdin: boolean };
 
 async function withPassword(io: Io, endpoint: string, { username, from_stdin }: Asked): Promise<Login> {
   const password = await readPassword(io, { prompt: "Password: ", from_stdin });
-  const tokens = await startSession(io.world, { endpoint, user_agent: USER_AGENT }, { username, password });
+  const tokens = await startSession(io.environment, { endpoint, user_agent: USER_AGENT }, { username, password });
   return { username, saved: { endpoint, username, ...tokens } };
 }

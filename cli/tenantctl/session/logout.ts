@@ -1,9 +1,9 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { sendForAnswer } from "../../kit/api.ts";
-import { Failure } from "../../kit/failure.ts";
-import type { Io } from "../../kit/io.ts";
-import type { Session } from "../../kit/profile.ts";
-import { renewSession } from "../../kit/session.ts";
+import { sendForAnswer } from "../../internal/api.ts";
+import { Failure } from "../../internal/failure.ts";
+import type { Io } from "../../internal/io.ts";
+import type { Session } from "../../internal/profile.ts";
+import { renewSession } from "../../internal/session.ts";
 import { withIo } from "../open-io.ts";
 import { USER_AGENT } from "../user-agent.ts";
 import { eraseLogin, readLogin, type SavedLogin } from "./saved-login.ts";
@@ -14,9 +14,9 @@ export function logout(summary: string): AnyCommand {
   return command("logout", summary)
     .action(withIo(async (io) => {
       // A damaged file is erased too.
-      const login = await readLogin(io.world).catch((): "damaged" => "damaged");
+      const login = await readLogin(io.environment).catch((): "damaged" => "damaged");
       if (login !== null && login !== "damaged" && "access_token" in login) await endSession(io, login);
-      await eraseLogin(io.world);
+      await eraseLogin(io.environment);
       io.print({ erased: login !== null }, wordsOf(login));
     }));
 }
@@ -32,12 +32,13 @@ async function endSession(io: Io, session: Session): Promise<void> {
   const { endpoint } = session;
   const place = { endpoint, user_agent: USER_AGENT };
   // An access token that has run out is no reason to leave the session open.
-  const renew = async () => (await renewSession(io.world, place, { tokens: session, over: "ended" })).access_token;
+  const renew = async () =>
+    (await renewSession(io.environment, place, { tokens: session, over: "ended" })).access_token;
   try {
     const link = { ...place, token: session.access_token, renew };
-    await sendForAnswer(io.world, link, { method: "POST", path: "/v1/auth/logout" });
+    await sendForAnswer(io.environment, link, { method: "POST", path: "/v1/auth/logout" });
   } catch (error) {
-    await eraseLogin(io.world);
+    await eraseLogin(io.environment);
     if (!(error instanceof Failure)) throw error;
     // It has ended already.
     if (error.status === UNAUTHENTICATED) return;

@@ -1,26 +1,26 @@
 // What `tenantctl login` keeps: one key or session and the endpoint it was made for, in a file of mode 0600.
 import { rm } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import { EXIT } from "../../kit/exit-code.ts";
-import { Failure } from "../../kit/failure.ts";
-import { readPrivateFile, writeFileDurably } from "../../kit/private-file.ts";
-import type { Credential, Session } from "../../kit/profile.ts";
-import { tokensIn } from "../../kit/session.ts";
-import type { World } from "../../kit/world.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure } from "../../internal/failure.ts";
+import { readPrivateFile, writeFileDurably } from "../../internal/private-file.ts";
+import type { Credential, Session } from "../../internal/profile.ts";
+import { tokensIn } from "../../internal/session.ts";
+import type { Environment } from "../../internal/environment.ts";
 
 /** The tenant is what the server told of the key; a session's tokens carry it themselves. */
 export type SavedKey = Credential & { readonly tenant_id: string | null };
 export type SavedLogin = SavedKey | Session;
 
-function loginFile(world: World): string {
-  const xdg = world.env.XDG_CONFIG_HOME ?? "";
+function loginFile(environment: Environment): string {
+  const xdg = environment.env.XDG_CONFIG_HOME ?? "";
   // The XDG specification: a relative path is invalid and must be ignored.
-  return join(isAbsolute(xdg) ? xdg : join(world.home_dir, ".config"), "tenantctl", "login.json");
+  return join(isAbsolute(xdg) ? xdg : join(environment.home_dir, ".config"), "tenantctl", "login.json");
 }
 
 /** Null when nobody is logged in. */
-export async function readLogin(world: World): Promise<SavedLogin | null> {
-  const path = loginFile(world);
+export async function readLogin(environment: Environment): Promise<SavedLogin | null> {
+  const path = loginFile(environment);
   const text = await readPrivateFile(path);
   if (text === null) return null;
   const login = loginIn(text);
@@ -44,10 +44,10 @@ function loginIn(text: string): SavedLogin | null {
   }
 }
 
-export async function writeLogin(world: World, login: SavedLogin): Promise<void> {
-  await writeFileDurably(loginFile(world), `${JSON.stringify(login, null, 2)}\n`);
+export async function writeLogin(environment: Environment, login: SavedLogin): Promise<void> {
+  await writeFileDurably(loginFile(environment), `${JSON.stringify(login, null, 2)}\n`);
 }
 
-export async function eraseLogin(world: World): Promise<void> {
-  await rm(loginFile(world), { force: true });
+export async function eraseLogin(environment: Environment): Promise<void> {
+  await rm(loginFile(environment), { force: true });
 }

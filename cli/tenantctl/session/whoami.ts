@@ -1,6 +1,6 @@
 // Document 3: the claims of an identity-service token. An API key carries none.
 import { type AnyCommand, command } from "../../framework.ts";
-import { blockText } from "../../kit/table.ts";
+import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { claimsOf } from "./claims.ts";
 

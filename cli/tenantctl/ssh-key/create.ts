@@ -2,8 +2,8 @@ import { open } from "node:fs/promises";
 import type { SshKey, SshKeyBody } from "../../../src/contract/ssh-key.ts";
 import { OPENSSH_KEY_CHARS_MAX } from "../../../src/contract/limits.ts";
 import { type AnyCommand, command, option } from "../../framework.ts";
-import { EXIT } from "../../kit/exit-code.ts";
-import { Failure, usageFailure } from "../../kit/failure.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure, usageFailure } from "../../internal/failure.ts";
 import { withIo } from "../open-io.ts";
 import { keyText, OWN_PATH } from "./ssh-key.ts";
 

@@ -1,7 +1,7 @@
 // What the SSH key verbs share. A key is the calling user's: there is no selector (document 3, SSH key).
 import type { SshKey } from "../../../src/contract/ssh-key.ts";
-import { blockText } from "../../kit/table.ts";
-import { isUuid } from "../../opsctl/record-name.ts";
+import { blockText } from "../../internal/table.ts";
+import { isUuid } from "../../internal/record-name.ts";
 import type { TenantIo } from "../open-io.ts";
 import { pick } from "../record/pick.ts";
 

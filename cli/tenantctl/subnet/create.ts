@@ -1,6 +1,6 @@
 import type { Subnet, SubnetBody } from "../../../src/contract/network.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { blockText } from "../../kit/table.ts";
+import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { resolveVpc, VPC_OPTION } from "../record/place.ts";
 import { SUBNET } from "./subnet.ts";

@@ -1,8 +1,8 @@
 import type { Subnet } from "../../../src/contract/network.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { plainText } from "../../kit/plain-text.ts";
+import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../open-io.ts";
-import { isUuid } from "../../opsctl/record-name.ts";
+import { isUuid } from "../../internal/record-name.ts";
 import { resolveRecord, resolveRouteTable, ROUTE_TABLE_FLAGS, VPC_FLAGS } from "../record/place.ts";
 import { SUBNET } from "./subnet.ts";
 

@@ -1,6 +1,6 @@
 import type { Vpc, VpcBody } from "../../../src/contract/network.ts";
 import { type AnyCommand, command } from "../../framework.ts";
-import { blockText } from "../../kit/table.ts";
+import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { needProject, projectScope } from "../scope.ts";
 import { VPC } from "./vpc.ts";

@@ -1,27 +1,27 @@
 // Runs one tenantctl command line in this process, with the real network and virtual waiting.
 import { runTenantctl } from "../../../cli/tenantctl/program.ts";
-import { type FakeWorld, fakeWorld } from "../fake-world.ts";
+import { type FakeEnvironment, fakeEnvironment } from "../fake-environment.ts";
 
-export type Ran = FakeWorld & { readonly code: number };
+export type Ran = FakeEnvironment & { readonly code: number };
 export type Options = {
   readonly env?: Record<string, string>;
   readonly isTTY?: boolean;
   readonly typed?: string;
   readonly home_dir?: string;
   /** Seen with every request. */
-  readonly onFetch?: (fake: FakeWorld, url: string) => void;
+  readonly onFetch?: (fake: FakeEnvironment, url: string) => void;
 };
 
 export async function tenantctl(words: readonly string[], options: Options = {}): Promise<Ran> {
   const { onFetch, ...plain } = options;
-  const fake = fakeWorld({ env: {}, ...plain });
-  const world: FakeWorld["world"] = {
-    ...fake.world,
+  const fake = fakeEnvironment({ env: {}, ...plain });
+  const environment: FakeEnvironment["environment"] = {
+    ...fake.environment,
     outbound: (url, given) => {
       onFetch?.(fake, url);
-      return fake.world.outbound(url, given);
+      return fake.environment.outbound(url, given);
     },
   };
-  const code = await runTenantctl(words, world);
-  return { ...fake, world, code };
+  const code = await runTenantctl(words, environment);
+  return { ...fake, environment, code };
 }

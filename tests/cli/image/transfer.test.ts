@@ -8,8 +8,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openPart } from "../../../cli/image/part.ts";
 import { transfer } from "../../../cli/image/transfer.ts";
 import { getDocument } from "../../../cli/image/web.ts";
-import { readRanges } from "../../../src/pure/public-address.ts";
-import { fakeWorld } from "../fake-world.ts";
+import { readRanges } from "../../../src/lib/net/public-address.ts";
+import { fakeEnvironment } from "../fake-environment.ts";
 import { cutting, etagOf, type FileServer, serve, startFileServer, telling, type Wrong } from "./file-server.ts";
 import { filesIn, newFolder } from "./folder.ts";
 import { CONTENT, IMAGE_PATH, pattern, startVendor } from "./vendor.ts";
@@ -26,13 +26,13 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const world = () => fakeWorld().world;
+const environment = () => fakeEnvironment().environment;
 const LOOPBACK = { allowed: readRanges(["127.0.0.0/8"]) };
 
 async function bring(change: { size?: number | null; bytes_max?: number } = {}, of = OF): Promise<Uint8Array> {
   const part = await openPart(target, of);
   try {
-    await transfer(world(), {
+    await transfer(environment(), {
       url: `${server.base}/f`,
       reach: LOOPBACK,
       part,
@@ -50,8 +50,8 @@ async function bring(change: { size?: number | null; bytes_max?: number } = {}, 
 }
 
 test("whatever a server cuts, stalls, forgets or repeats, what arrives is the file or an error", async () => {
-  type Turn = { how: "cut" | "whole" | "busy" | "ignore range" | "refuse range"; bytes: number };
-  const turn = fc.record<Turn>({
+  type IdempotencyClaim = { how: "cut" | "whole" | "busy" | "ignore range" | "refuse range"; bytes: number };
+  const turn = fc.record<IdempotencyClaim>({
     how: fc.constantFrom("cut", "cut", "whole", "busy", "ignore range", "refuse range"),
     bytes: fc.nat(30_000),
   });
@@ -74,7 +74,7 @@ test("whatever a server cuts, stalls, forgets or repeats, what arrives is the fi
     { numRuns: 60 },
   );
 
-  function behaviour(how: Turn["how"], bytes: number): Wrong {
+  function behaviour(how: IdempotencyClaim["how"], bytes: number): Wrong {
     switch (how) {
       case "cut":
         return cutting(bytes);
@@ -133,7 +133,7 @@ test("a document that drips is cut off", async () => {
     response.on("close", () => clearInterval(timer));
     return true;
   });
-  const slow = { ...world(), monotonicMs: () => performance.now() };
+  const slow = { ...environment(), monotonicMs: () => performance.now() };
   await expect(getDocument(slow, `${server.base}/d`, { reach: LOOPBACK, bytes_max: 1_000_000, patience: PATIENCE }))
     .rejects.toThrow(
       "too slow",

@@ -1,7 +1,7 @@
 // A vendor with an index over it, both on one server: two distros, a few images, a signed list of hashes.
 import { createHash } from "node:crypto";
 import type { Artifact, Image } from "../../../cli/image/model.ts";
-import { artifactOf, buildOf, documentsOf, primary, releaseOf } from "../../../src/lab/image-tree.ts";
+import { artifactOf, buildOf, documentsOf, primary, releaseOf } from "../../../src/dev/image-tree.ts";
 import { type FileServer, startFileServer } from "./file-server.ts";
 
 export type Vendor = FileServer & {

@@ -1,10 +1,10 @@
 // The networking families against a whole control plane: what tenantctl sends is what the server takes.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestPlane, ROOT_KEY, type TestPlane } from "../../harness/control-plane.ts";
+import { openTestPlane, ROOT_KEY, type TestPlane } from "../../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../../tenancy/tenant.ts";
 import { serverOf } from "../at-plane.ts";
-import { ENDPOINT, type FakeOptions } from "../fake-world.ts";
+import { ENDPOINT, type FakeOptions } from "../fake-environment.ts";
 import { type Ran, tenantctl } from "./run.ts";
 
 const PASSWORD = "correct horse battery";

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Cloud, openCloud } from "../../compute/cloud.ts";
 import { serverOf } from "../at-plane.ts";
-import { ENDPOINT } from "../fake-world.ts";
+import { ENDPOINT } from "../fake-environment.ts";
 import { type Ran, tenantctl } from "./run.ts";
 
 let a: Cloud;

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { USER_DATA_BYTES_MAX } from "../../../src/contract/limits.ts";
-import { fakeWorld } from "../fake-world.ts";
+import { fakeEnvironment } from "../fake-environment.ts";
 import { IMAGE_ID, INSTANCE, PRIMARY_NIC, PROJECT, SUBNET, TENANT, VPC } from "./records.ts";
 import { KEY_ENV, requestsOf, serving, tenantctl, TOKEN_ENV } from "./run.ts";
 
@@ -239,7 +239,7 @@ describe("create", () => {
   });
 
   test("takes user data as the file has it, up to the last byte that the server takes", async () => {
-    const { home_dir } = fakeWorld();
+    const { home_dir } = fakeEnvironment();
     const file = join(home_dir, "user-data");
     const text = "\ufeff#cloud-config\n\u00e9";
     for (const content of [text, text + "x".repeat(USER_DATA_BYTES_MAX - new TextEncoder().encode(text).length)]) {
@@ -260,7 +260,7 @@ describe("create", () => {
     { content: new Uint8Array([0xff, 0xfe, 0x00]), says: "is not UTF-8 text" },
     { content: new Uint8Array(), says: "is empty" },
   ])("user data that cannot be sent is refused before anything is asked: $says", async ({ content, says }) => {
-    const file = join(fakeWorld().home_dir, "user-data");
+    const file = join(fakeEnvironment().home_dir, "user-data");
     await writeFile(file, content);
     const ran = await run("create", ...WANTED, ...IDS, "--memory-bytes", "1", "--user-data-file", file);
     expect([ran.code, ran.asked]).toEqual([2, []]);

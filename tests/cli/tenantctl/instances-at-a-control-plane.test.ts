@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMint } from "../../../src/auth/mint.ts";
 import { type Cloud, GIB, openCloud } from "../../compute/cloud.ts";
-import { ROOT_KEY, SECRET_KEY } from "../../harness/control-plane.ts";
+import { ROOT_KEY, SECRET_KEY } from "../../support/control-plane.ts";
 import { openTenant } from "../../tenancy/tenant.ts";
 import { serverOf } from "../at-plane.ts";
-import { ENDPOINT, type FakeOptions, fakeWorld } from "../fake-world.ts";
+import { ENDPOINT, fakeEnvironment, type FakeOptions } from "../fake-environment.ts";
 import { type Ran, tenantctl } from "./run.ts";
 
 let a: Cloud;
@@ -57,7 +57,7 @@ const createWords = (name: string) =>
 test("a tenant makes an instance by name, finds its address, works with it and deletes it", async () => {
   const before = await a.dump();
   const back = await json("subnet create --vpc net --name back --ipv4-block 10.0.2.0/24");
-  const file = join(fakeWorld().home_dir, "user-data");
+  const file = join(fakeEnvironment().home_dir, "user-data");
   await writeFile(file, "#cloud-config\nhostname: web-1\n");
   const made = await done(
     `${createWords("web-1")} --nic back:eth1 --user-data-file ${file} --disk-bytes 3GiB`,

@@ -1,7 +1,7 @@
 // Three ways to hear how an operation on an instance ends, and what a cut connection does to them.
 import { expect, test } from "vitest";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
-import type { Asked, Server, Told } from "../fake-world.ts";
+import type { Asked, Server, Told } from "../fake-environment.ts";
 import { INSTANCE, PROJECT } from "./records.ts";
 import { serving, tenantctl, TOKEN_ENV } from "./run.ts";
 

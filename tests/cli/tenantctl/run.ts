@@ -1,7 +1,14 @@
 // Runs one tenantctl command line in a fake world, on a terminal.
 import { Buffer } from "node:buffer";
 import { runTenantctl } from "../../../cli/tenantctl/program.ts";
-import { ENDPOINT, type FakeOptions, type FakeWorld, fakeWorld, type Server, type Told } from "../fake-world.ts";
+import {
+  ENDPOINT,
+  type FakeEnvironment,
+  fakeEnvironment,
+  type FakeOptions,
+  type Server,
+  type Told,
+} from "../fake-environment.ts";
 import { TENANT } from "./records.ts";
 
 export const KEY_ENV = { TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: "opsk_env", NO_COLOR: "1" };
@@ -11,11 +18,11 @@ export const TOKEN_ENV = {
   NO_COLOR: "1",
 };
 
-export type Ran = FakeWorld & { readonly code: number };
+export type Ran = FakeEnvironment & { readonly code: number };
 
 export async function tenantctl(words: readonly string[], options: FakeOptions = {}): Promise<Ran> {
-  const fake = fakeWorld({ env: KEY_ENV, isTTY: true, ...options });
-  return { ...fake, code: await runTenantctl(words, fake.world) };
+  const fake = fakeEnvironment({ env: KEY_ENV, isTTY: true, ...options });
+  return { ...fake, code: await runTenantctl(words, fake.environment) };
 }
 
 /** A token whose signature nobody looks at here. */
@@ -35,7 +42,7 @@ export function serving(
 }
 
 /** `METHOD path?query`, in the order in which they were asked, without the paging that every list has. */
-export function requestsOf({ asked }: Pick<FakeWorld, "asked">): string[] {
+export function requestsOf({ asked }: Pick<FakeEnvironment, "asked">): string[] {
   return asked.map(({ method, path, query }) => {
     const { limit: _limit, ...selectors } = query;
     const text = new URLSearchParams(selectors).toString();

@@ -1,7 +1,7 @@
 // Which tenant and project a request names, and how records are found by name.
 import { expect, test } from "vitest";
 import { FLOATING_IP, NAT_GATEWAY, PROJECT, ROUTE, ROUTE_TABLE, SUBNET, TENANT, VPC } from "./records.ts";
-import type { Server } from "../fake-world.ts";
+import type { Server } from "../fake-environment.ts";
 import { jwt, KEY_ENV, requestsOf, serving, tenantctl, TOKEN_ENV } from "./run.ts";
 
 const OTHER = "aaaaaaaa-0000-4000-8000-000000000009";

@@ -2,7 +2,7 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ENDPOINT, fakeWorld, type Server } from "../fake-world.ts";
+import { ENDPOINT, fakeEnvironment, type Server } from "../fake-environment.ts";
 import { PROJECT, TENANT, VPC } from "./records.ts";
 import { jwt, requestsOf, tenantctl } from "./run.ts";
 
@@ -184,7 +184,7 @@ test("a session is sent to no other server than its own", async () => {
 test("the tenant of a saved key is what the server told of it, and of no other key", async () => {
   const server: Server = ({ path }) =>
     path === "/v1/auth/whoami" ? { body: { username: "ada", tenant_id: TENANT } } : { body: { items: [] } };
-  const { home_dir } = fakeWorld();
+  const { home_dir } = fakeEnvironment();
   await tenantctl(["login", "--api-key-stdin"], { env: ENV, home_dir, server, typed: "opsk_tenant" });
   const own = await tenantctl(LIST, { env: {}, home_dir, server });
   expect(own.asked[0]!.query).toMatchObject({ tenant: TENANT, project: PROJECT });

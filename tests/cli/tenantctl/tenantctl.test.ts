@@ -8,8 +8,8 @@ import { type CommandNode, describe as tree } from "../../../cli/framework.ts";
 import { NOUNS } from "../../../cli/tenantctl/nouns.ts";
 import { buildProgram, runTenantctl } from "../../../cli/tenantctl/program.ts";
 import { yamlText } from "../../../cli/tenantctl/yaml-text.ts";
-import { needs, present } from "../../harness/optional-programs.ts";
-import { type FakeOptions, fakeWorld } from "../fake-world.ts";
+import { needs, present } from "../../support/optional-programs.ts";
+import { fakeEnvironment, type FakeOptions } from "../fake-environment.ts";
 
 const ENDPOINT = "http://127.0.0.1:8080";
 const LOGGED_IN = { TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: "opsk_env" };
@@ -18,8 +18,8 @@ const TOKEN = ["e30", Buffer.from(JSON.stringify(CLAIMS)).toString("base64url"),
 const WHOAMI = { username: "ada" };
 
 async function tenantctl(words: readonly string[], options: FakeOptions = {}) {
-  const fake = fakeWorld({ env: LOGGED_IN, ...options });
-  return { ...fake, code: await runTenantctl(words, fake.world) };
+  const fake = fakeEnvironment({ env: LOGGED_IN, ...options });
+  return { ...fake, code: await runTenantctl(words, fake.environment) };
 }
 
 test("whoami prints the claims of a token, and says that a key has none", async () => {
@@ -153,7 +153,7 @@ test("login verifies the key and saves it for its owner only; logout erases it",
 });
 
 test("a login that others can read is refused, a damaged one is not quoted, and logout still works", async () => {
-  const { home_dir } = fakeWorld();
+  const { home_dir } = fakeEnvironment();
   const file = join(home_dir, ".config/tenantctl/login.json");
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, '{"api_key": "opsk_secret', { mode: 0o600 });

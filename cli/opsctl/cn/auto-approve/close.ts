@@ -1,5 +1,5 @@
 import { type AnyCommand, command } from "../../../framework.ts";
-import { withIo } from "../../../kit/run.ts";
+import { withIo } from "../../../internal/run.ts";
 import { WINDOW_PATH } from "./window.ts";
 
 export function close(): AnyCommand {

@@ -1,6 +1,6 @@
 import type { AutoApproveBody, AutoApproveWindow } from "../../../../src/contract/cn.ts";
 import { type AnyCommand, command, wholeNumber } from "../../../framework.ts";
-import { withIo } from "../../../kit/run.ts";
+import { withIo } from "../../../internal/run.ts";
 import { WINDOW_PATH, windowText } from "./window.ts";
 
 export function open(): AnyCommand {

@@ -1,6 +1,6 @@
 import type { AutoApproveWindow } from "../../../../src/contract/cn.ts";
 import { type AnyCommand, command } from "../../../framework.ts";
-import { withIo } from "../../../kit/run.ts";
+import { withIo } from "../../../internal/run.ts";
 import { WINDOW_PATH, windowText } from "./window.ts";
 
 export function status(): AnyCommand {

@@ -1,5 +1,5 @@
 import type { AutoApproveWindow } from "../../../../src/contract/cn.ts";
-import { blockText } from "../../../kit/table.ts";
+import { blockText } from "../../../internal/table.ts";
 
 export const WINDOW_PATH = "/v1/cn-auto-approve";
 

@@ -1,7 +1,7 @@
 import type { Convergence } from "../../../../src/contract/boot.ts";
 import { type AnyCommand, command } from "../../../framework.ts";
-import { plainText } from "../../../kit/plain-text.ts";
-import { withIo } from "../../../kit/run.ts";
+import { plainText } from "../../../internal/plain-text.ts";
+import { withIo } from "../../../internal/run.ts";
 import { ROSTER_PATH } from "./roster/roster.ts";
 
 export function converge(): AnyCommand {

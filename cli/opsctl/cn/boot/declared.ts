@@ -1,10 +1,10 @@
 // The roster beside what is there. Document 2: joined by MAC, where a declared aggregate's first member is the boot MAC.
 import type { BootRecord, Roster, RosterEntry } from "../../../../src/contract/boot.ts";
-import { canonicalJson } from "../../../../src/pure/canonical-json.ts";
-import { canonicalMac } from "../../../../src/pure/mac.ts";
+import { canonicalJson } from "../../../../src/lib/text/canonical-json.ts";
+import { canonicalMac } from "../../../../src/lib/net/mac.ts";
 import { type AnyCommand, command } from "../../../framework.ts";
-import { withIo } from "../../../kit/run.ts";
-import type { Column } from "../../../kit/table.ts";
+import { withIo } from "../../../internal/run.ts";
+import type { Column } from "../../../internal/table.ts";
 import { aggregateText, RECORDS_PATH } from "./record.ts";
 import { ROSTER_PATH } from "./roster/roster.ts";
 

@@ -1,7 +1,7 @@
 import { type AnyCommand, command } from "../../../framework.ts";
-import { confirm } from "../../../kit/confirmation.ts";
-import { plainText } from "../../../kit/plain-text.ts";
-import { withIo } from "../../../kit/run.ts";
+import { confirm } from "../../../internal/confirmation.ts";
+import { plainText } from "../../../internal/plain-text.ts";
+import { withIo } from "../../../internal/run.ts";
 import { act, checkMac, MAC_ARGUMENT } from "./record.ts";
 
 export function decommission(): AnyCommand {

@@ -1,8 +1,8 @@
 import type { BootRecord } from "../../../../src/contract/boot.ts";
 import { BOOT_RECORD_STATES } from "../../../../src/contract/enums.ts";
 import { type AnyCommand, command, oneOf } from "../../../framework.ts";
-import { withIo } from "../../../kit/run.ts";
-import type { Column } from "../../../kit/table.ts";
+import { withIo } from "../../../internal/run.ts";
+import type { Column } from "../../../internal/table.ts";
 import { RECORDS_PATH } from "./record.ts";
 
 const COLUMNS: readonly Column<BootRecord>[] = [

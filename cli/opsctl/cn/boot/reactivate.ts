@@ -1,6 +1,6 @@
 import { type AnyCommand, command } from "../../../framework.ts";
-import { plainText } from "../../../kit/plain-text.ts";
-import { withIo } from "../../../kit/run.ts";
+import { plainText } from "../../../internal/plain-text.ts";
+import { withIo } from "../../../internal/run.ts";
 import { act, MAC_ARGUMENT } from "./record.ts";
 
 export function reactivate(): AnyCommand {

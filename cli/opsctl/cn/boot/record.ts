@@ -1,9 +1,9 @@
 // What the boot record verbs share: how a record is named, sent to and shown.
 import type { BootRecord } from "../../../../src/contract/boot.ts";
-import { canonicalMac } from "../../../../src/pure/mac.ts";
-import { usageFailure } from "../../../kit/failure.ts";
-import type { Io } from "../../../kit/io.ts";
-import { blockText } from "../../../kit/table.ts";
+import { canonicalMac } from "../../../../src/lib/net/mac.ts";
+import { usageFailure } from "../../../internal/failure.ts";
+import type { Io } from "../../../internal/io.ts";
+import { blockText } from "../../../internal/table.ts";
 
 export const RECORDS_PATH = "/v2/cn-boot";
 export const MAC_ARGUMENT = ["<mac>", "12 hex digits, with or without separators"] as const;

@@ -1,6 +1,6 @@
 import type { BootRecord } from "../../../../src/contract/boot.ts";
 import { type AnyCommand, command } from "../../../framework.ts";
-import { withIo } from "../../../kit/run.ts";
+import { withIo } from "../../../internal/run.ts";
 import { checkMac, MAC_ARGUMENT, recordPath, recordText } from "./record.ts";
 
 export function show(): AnyCommand {

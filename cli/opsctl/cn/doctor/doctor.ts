@@ -1,11 +1,11 @@
 import type { BootRecord } from "../../../../src/contract/boot.ts";
-import { canonicalMac } from "../../../../src/pure/mac.ts";
+import { canonicalMac } from "../../../../src/lib/net/mac.ts";
 import { type AnyCommand, command } from "../../../framework.ts";
-import { EXIT } from "../../../kit/exit-code.ts";
-import { Failure } from "../../../kit/failure.ts";
-import type { Io } from "../../../kit/io.ts";
-import { plainText } from "../../../kit/plain-text.ts";
-import { withIo } from "../../../kit/run.ts";
+import { EXIT } from "../../../internal/exit-code.ts";
+import { Failure } from "../../../internal/failure.ts";
+import type { Io } from "../../../internal/io.ts";
+import { plainText } from "../../../internal/plain-text.ts";
+import { withIo } from "../../../internal/run.ts";
 import { findNode, nodeTitle } from "../../node-name.ts";
 import { recordPath } from "../boot/record.ts";
 import { enrollingFindings, enrolmentFindings } from "./boot-findings.ts";

@@ -3,9 +3,9 @@ import type { BootPolicy, BootRecord, StagedImage } from "../../../../src/contra
 import type { CnView } from "../../../../src/contract/cn.ts";
 import type { OperationSummary } from "../../../../src/contract/operation.ts";
 import type { LayoutProposal } from "../../../../src/contract/setup.ts";
-import { macsOf } from "../../../../src/pure/sysinfo-macs.ts";
-import type { Io } from "../../../kit/io.ts";
-import { OPERATIONS_PATH } from "../../operation/list.ts";
+import { macsOf } from "../../../../src/lib/net/sysinfo-macs.ts";
+import type { Io } from "../../../internal/io.ts";
+import { OPERATIONS_PATH } from "../../../internal/operation/text.ts";
 import { STAGED_PATH } from "../../pi/list.ts";
 import { readPolicy } from "../boot/policy/policy.ts";
 import { RECORDS_PATH } from "../boot/record.ts";

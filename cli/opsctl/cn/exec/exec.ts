@@ -2,13 +2,13 @@
 // user. The keys are the operator's; nodes take them from the setting cn.root_authorized_keys.
 import { readFile } from "node:fs/promises";
 import { type AnyCommand, command, each, wholeNumber } from "../../../framework.ts";
-import { EXIT } from "../../../kit/exit-code.ts";
-import { Failure, usageFailure } from "../../../kit/failure.ts";
-import type { Io } from "../../../kit/io.ts";
-import { withIo } from "../../../kit/run.ts";
-import { inParallel } from "../../../kit/in-parallel.ts";
+import { EXIT } from "../../../internal/exit-code.ts";
+import { Failure, usageFailure } from "../../../internal/failure.ts";
+import type { Io } from "../../../internal/io.ts";
+import { withIo } from "../../../internal/run.ts";
+import { inParallel } from "../../../internal/in-parallel.ts";
 import { type Job, type NodeResult, runOnNode } from "./node-run.ts";
-import { scriptCommand } from "./ssh-words.ts";
+import { scriptCommand } from "./ssh-argv.ts";
 import { targetsOf } from "./target.ts";
 
 const JOBS_DEFAULT = 16;
@@ -38,7 +38,7 @@ export function exec(): AnyCommand {
       if (options.nodes !== undefined && names.length === 0) throw usageFailure("--nodes names no node");
       const targets = await targetsOf(io, names);
       const results = await inParallel(options.jobs, targets, (target) => runOnNode(io, target, job));
-      if (io.world.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
+      if (io.environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
       report(io, results);
     }));
 }

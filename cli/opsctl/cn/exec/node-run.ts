@@ -1,8 +1,8 @@
 // One command on one node: its output line by line under the node's name, and its result.
-import { plainText } from "../../../kit/plain-text.ts";
-import type { Io } from "../../../kit/io.ts";
+import { plainText } from "../../../internal/plain-text.ts";
+import type { Io } from "../../../internal/io.ts";
 import { runSsh, type SshEnd } from "./run.ts";
-import { type Connect, sshWords } from "./ssh-words.ts";
+import { type Connect, sshWords } from "./ssh-argv.ts";
 import type { Target } from "./target.ts";
 
 export type Job = {
@@ -32,14 +32,14 @@ const KEPT_CHARS_MAX = 4_194_304;
 export async function runOnNode(io: Io, target: Target, job: Job): Promise<NodeResult> {
   const kept = { stdout: "", stderr: "", truncated: false };
   const keep = (stream: "stdout" | "stderr") => (line: string) => {
-    if (!io.json) return io.world[stream].write(`${plainText(target.title)}: ${plainLine(line)}\n`);
+    if (!io.json) return io.environment[stream].write(`${plainText(target.title)}: ${plainLine(line)}\n`);
     if (kept[stream].length + line.length < KEPT_CHARS_MAX) kept[stream] += `${line}\n`;
     else kept.truncated = true;
   };
   const { server_uuid, title: node, admin_ip } = target;
   const about = { server_uuid, node, admin_ip };
   if (admin_ip === null) return { ...about, exit_code: null, error: "it has no admin_ip", ...kept };
-  const end = await runSsh(io.world, {
+  const end = await runSsh(io.environment, {
     words: sshWords(job.connect, admin_ip, job.remote),
     input: job.input,
     limit_ms: job.limit_s * 1_000,

@@ -1,6 +1,6 @@
 // Runs ssh once and tells how it ended.
 import { spawn } from "node:child_process";
-import type { World } from "../../../kit/world.ts";
+import type { Environment } from "../../../internal/environment.ts";
 import { lines } from "./output-lines.ts";
 
 export type SshRun = {
@@ -24,9 +24,9 @@ export type SshEnd =
 const KILL_AFTER_MS = 2_000;
 
 /** Ends when ssh has ended. When the world is aborted ssh is ended first. */
-export function runSsh(world: World, { words, input, limit_ms, out, err }: SshRun): Promise<SshEnd> {
+export function runSsh(environment: Environment, { words, input, limit_ms, out, err }: SshRun): Promise<SshEnd> {
   return new Promise((resolve) => {
-    const child = spawn("ssh", [...words], { env: { ...world.env }, stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn("ssh", [...words], { env: { ...environment.env }, stdio: ["pipe", "pipe", "pipe"] });
     let timed_out = false;
     let killer: ReturnType<typeof setTimeout> | undefined;
     const stop = () => {
@@ -40,7 +40,7 @@ export function runSsh(world: World, { words, input, limit_ms, out, err }: SshRu
     const finish = (end: SshEnd) => {
       clearTimeout(timer);
       clearTimeout(killer);
-      world.signal.removeEventListener("abort", stop);
+      environment.signal.removeEventListener("abort", stop);
       resolve(end);
     };
     const [out_lines, err_lines] = [lines(out), lines(err)];
@@ -56,7 +56,7 @@ export function runSsh(world: World, { words, input, limit_ms, out, err }: SshRu
     // ssh may end without having read everything.
     child.stdin.on("error", () => {});
     child.stdin.end(input ?? undefined);
-    if (world.signal.aborted) stop();
-    else world.signal.addEventListener("abort", stop, { once: true });
+    if (environment.signal.aborted) stop();
+    else environment.signal.addEventListener("abort", stop, { once: true });
   });
 }

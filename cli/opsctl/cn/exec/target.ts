@@ -1,9 +1,9 @@
 // Which nodes a command runs on, and where each is reached.
 import { isIP } from "node:net";
 import type { CnView } from "../../../../src/contract/cn.ts";
-import { EXIT } from "../../../kit/exit-code.ts";
-import { Failure } from "../../../kit/failure.ts";
-import type { Io } from "../../../kit/io.ts";
+import { EXIT } from "../../../internal/exit-code.ts";
+import { Failure } from "../../../internal/failure.ts";
+import type { Io } from "../../../internal/io.ts";
 import { NODES_PATH, pickNode } from "../../node-name.ts";
 
 export type Target = {

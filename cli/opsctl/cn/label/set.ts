@@ -1,8 +1,8 @@
 import type { CnRoleBody, CnView } from "../../../../src/contract/cn.ts";
 import { CN_ROLES } from "../../../../src/contract/enums.ts";
 import { type AnyCommand, command, oneOf } from "../../../framework.ts";
-import { plainText } from "../../../kit/plain-text.ts";
-import { withIo } from "../../../kit/run.ts";
+import { plainText } from "../../../internal/plain-text.ts";
+import { withIo } from "../../../internal/run.ts";
 import { resolveNode } from "../../node-name.ts";
 
 export function set(): AnyCommand {

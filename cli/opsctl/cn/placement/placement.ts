@@ -1,6 +1,6 @@
 import type { CnPlacement } from "../../../../src/contract/cn-placement.ts";
-import type { Io } from "../../../kit/io.ts";
-import { blockText } from "../../../kit/table.ts";
+import type { Io } from "../../../internal/io.ts";
+import { blockText } from "../../../internal/table.ts";
 import { resolveNode } from "../../node-name.ts";
 
 export async function placementPath(io: Io, name: string): Promise<string> {

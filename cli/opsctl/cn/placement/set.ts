@@ -1,8 +1,8 @@
 import type { CnPlacement, CnPlacementPatch } from "../../../../src/contract/cn-placement.ts";
 import { CN_PLACEMENT_CLEARABLE, type CnPlacementClearable } from "../../../../src/contract/enums.ts";
 import { type AnyCommand, command, finiteNumber, oneOf } from "../../../framework.ts";
-import { usageFailure } from "../../../kit/failure.ts";
-import { withIo } from "../../../kit/run.ts";
+import { usageFailure } from "../../../internal/failure.ts";
+import { withIo } from "../../../internal/run.ts";
 import { NODE_ARGUMENT } from "../../node-name.ts";
 import { findSilo } from "../../silo/silo.ts";
 import { resolveTenant } from "../../tenant/tenant.ts";

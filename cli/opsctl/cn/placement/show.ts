@@ -1,6 +1,6 @@
 import type { CnPlacement } from "../../../../src/contract/cn-placement.ts";
 import { type AnyCommand, command } from "../../../framework.ts";
-import { withIo } from "../../../kit/run.ts";
+import { withIo } from "../../../internal/run.ts";
 import { NODE_ARGUMENT } from "../../node-name.ts";
 import { placementPath, printPlacement } from "./placement.ts";
 

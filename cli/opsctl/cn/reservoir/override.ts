@@ -1,7 +1,7 @@
 // Sends a reservoir override and shows it. Both fields are always sent: null means inherit the cluster default.
 import type { CnReservoirBody, CnReservoirView } from "../../../../src/contract/cn.ts";
-import type { Io } from "../../../kit/io.ts";
-import { blockText } from "../../../kit/table.ts";
+import type { Io } from "../../../internal/io.ts";
+import { blockText } from "../../../internal/table.ts";
 import { resolveNode } from "../../node-name.ts";
 
 export async function sendOverride(io: Io, name: string, body: Required<CnReservoirBody>): Promise<void> {

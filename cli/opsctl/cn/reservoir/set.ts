@@ -1,5 +1,5 @@
 import { type AnyCommand, command, finiteNumber, oneOf } from "../../../framework.ts";
-import { withIo } from "../../../kit/run.ts";
+import { withIo } from "../../../internal/run.ts";
 import { sendOverride } from "./override.ts";
 
 export function set(): AnyCommand {

@@ -1,10 +1,10 @@
 import type { LayoutProposal, SetupApproved } from "../../../../src/contract/setup.ts";
 import { type AnyCommand, wholeNumber } from "../../../framework.ts";
-import { confirm } from "../../../kit/confirmation.ts";
-import { usageFailure } from "../../../kit/failure.ts";
-import type { Io } from "../../../kit/io.ts";
-import { plainText } from "../../../kit/plain-text.ts";
-import { withIo } from "../../../kit/run.ts";
+import { confirm } from "../../../internal/confirmation.ts";
+import { usageFailure } from "../../../internal/failure.ts";
+import type { Io } from "../../../internal/io.ts";
+import { plainText } from "../../../internal/plain-text.ts";
+import { withIo } from "../../../internal/run.ts";
 import { findNode, nodeTitle, resolveNode } from "../../node-name.ts";
 import { approvalOf, disksText, layoutCommand, type LayoutOptions, plannedLayout, poolText } from "./layout.ts";
 import { proposalPath } from "./plan.ts";
@@ -22,7 +22,7 @@ export function approve(): AnyCommand {
       if (timeout !== undefined && wait !== true) throw usageFailure("--timeout needs --wait");
       const server_uuid = await resolveNode(io, name);
       // Document 2 gives this command no option to agree by: naming the layout is agreement where nobody can be asked.
-      const asked = (await io.world.keyboard()).isTTY;
+      const asked = (await io.environment.keyboard()).isTTY;
       await confirm(io, yes === true || !asked, () => question(io, server_uuid, options));
       const body = { disk_layout: layout, ...approvalOf(options), ...(hostname === undefined ? {} : { hostname }) };
       const started = await io.post<SetupApproved>(`/v1/cns/${server_uuid}/approve-setup`, body);

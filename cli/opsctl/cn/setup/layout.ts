@@ -2,10 +2,10 @@
 // those of an approval, so that a plan can be looked at before it is approved.
 import { COMPRESSIONS, DISK_LAYOUTS } from "../../../../src/contract/enums.ts";
 import type { LayoutProposal, SetupApproval } from "../../../../src/contract/setup.ts";
-import { approvedLayout, type ProposedLayout } from "../../../../src/pure/disk-layout-proposal.ts";
+import { approvedLayout, type ProposedLayout } from "../../../../src/lib/disk-layout/proposal.ts";
 import { command, each, oneOf, wholeNumber } from "../../../framework.ts";
-import { plainText } from "../../../kit/plain-text.ts";
-import { type Column, tableText } from "../../../kit/table.ts";
+import { plainText } from "../../../internal/plain-text.ts";
+import { type Column, tableText } from "../../../internal/table.ts";
 import { NODE_ARGUMENT } from "../../node-name.ts";
 
 /** A setup verb with its node and its layout options. */

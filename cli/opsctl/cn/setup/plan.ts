@@ -1,9 +1,9 @@
 import type { LayoutProposal } from "../../../../src/contract/setup.ts";
-import type { ProposedLayout } from "../../../../src/pure/disk-layout-proposal.ts";
+import type { ProposedLayout } from "../../../../src/lib/disk-layout/proposal.ts";
 import { type AnyCommand } from "../../../framework.ts";
-import { usageFailure } from "../../../kit/failure.ts";
-import { plainText } from "../../../kit/plain-text.ts";
-import { withIo } from "../../../kit/run.ts";
+import { usageFailure } from "../../../internal/failure.ts";
+import { plainText } from "../../../internal/plain-text.ts";
+import { withIo } from "../../../internal/run.ts";
 import { resolveNode } from "../../node-name.ts";
 import { disksText, layoutCommand, type LayoutOptions, plannedLayout, poolText } from "./layout.ts";
 

@@ -1,12 +1,12 @@
 // Follows a running setup: its operation for the end, its node for what the machine reports on the way.
 import type { CnView } from "../../../../src/contract/cn.ts";
 import { SETUP_LIMIT_MS } from "../../../../src/contract/limits.ts";
-import { EXIT } from "../../../kit/exit-code.ts";
-import { Failure } from "../../../kit/failure.ts";
-import type { Io } from "../../../kit/io.ts";
-import { plainText } from "../../../kit/plain-text.ts";
+import { EXIT } from "../../../internal/exit-code.ts";
+import { Failure } from "../../../internal/failure.ts";
+import type { Io } from "../../../internal/io.ts";
+import { plainText } from "../../../internal/plain-text.ts";
 import { NODES_PATH } from "../../node-name.ts";
-import { endText, follow } from "../../operation/follow.ts";
+import { endText, follow } from "../../../internal/operation/follow.ts";
 
 type Setup = { readonly server_uuid: string; readonly operation_id: string; readonly limit_ms: number };
 
@@ -16,14 +16,14 @@ const HOLD_S = 2;
 /** Prints the node at the end. Throws a Failure when the setup failed or the time is up. */
 export async function waitForSetup(io: Io, { server_uuid, operation_id, limit_ms }: Setup): Promise<void> {
   const path = `${NODES_PATH}/${server_uuid}`;
-  const started_ms = io.world.monotonicMs();
+  const started_ms = io.environment.monotonicMs();
   const operation = await follow(io, {
     id: operation_id,
     limit_ms,
     hold_s_max: HOLD_S,
     tell: async () => {
       const node = await io.get<CnView>(path);
-      return [progressText(node), clockText(node, io.world.monotonicMs() - started_ms)];
+      return [progressText(node), clockText(node, io.environment.monotonicMs() - started_ms)];
     },
   });
   if (operation.state === "succeeded") {

@@ -1,5 +1,5 @@
 import { type AnyCommand, command } from "../../../framework.ts";
-import { withIo } from "../../../kit/run.ts";
+import { withIo } from "../../../internal/run.ts";
 import { NODE_ARGUMENT } from "../../node-name.ts";
 import { changeTraits } from "./traits.ts";
 

@@ -1,6 +1,6 @@
 import type { Traits } from "../../../../src/contract/setup.ts";
 import { type AnyCommand, command } from "../../../framework.ts";
-import { withIo } from "../../../kit/run.ts";
+import { withIo } from "../../../internal/run.ts";
 import { NODE_ARGUMENT } from "../../node-name.ts";
 import { printTraits, traitsPath } from "./traits.ts";
 

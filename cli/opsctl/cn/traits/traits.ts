@@ -1,7 +1,7 @@
 import type { Traits } from "../../../../src/contract/setup.ts";
-import { usageFailure } from "../../../kit/failure.ts";
-import type { Io } from "../../../kit/io.ts";
-import { tableText } from "../../../kit/table.ts";
+import { usageFailure } from "../../../internal/failure.ts";
+import type { Io } from "../../../internal/io.ts";
+import { tableText } from "../../../internal/table.ts";
 import { resolveNode } from "../../node-name.ts";
 
 /** Reads the traits of a node, makes new ones of them, and puts those in their place. */

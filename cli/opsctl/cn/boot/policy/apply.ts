@@ -1,6 +1,6 @@
 import { type AnyCommand, command } from "../../../../framework.ts";
-import { readDocument } from "../../../../kit/document.ts";
-import { withIo } from "../../../../kit/run.ts";
+import { readDocument } from "../../../../internal/document.ts";
+import { withIo } from "../../../../internal/run.ts";
 import { changedFields, etagOf, putPolicy, readPolicy } from "./policy.ts";
 
 export function apply(): AnyCommand {

@@ -1,9 +1,9 @@
 // The boot policy is put whole, so every change reads it first and is refused when somebody else was faster (If-Match).
 import type { BootPolicy, BootPolicyBody } from "../../../../../src/contract/boot.ts";
-import { canonicalJson } from "../../../../../src/pure/canonical-json.ts";
-import type { Io } from "../../../../kit/io.ts";
-import { plainText } from "../../../../kit/plain-text.ts";
-import { blockText } from "../../../../kit/table.ts";
+import { canonicalJson } from "../../../../../src/lib/text/canonical-json.ts";
+import type { Io } from "../../../../internal/io.ts";
+import { plainText } from "../../../../internal/plain-text.ts";
+import { blockText } from "../../../../internal/table.ts";
 
 const POLICY_PATH = "/v2/cn-boot-policy";
 

@@ -1,8 +1,8 @@
 import type { BootPolicy, StagedImage } from "../../../../../src/contract/boot.ts";
 import { type AnyCommand, command, each, oneOf } from "../../../../framework.ts";
-import { Failure, usageFailure } from "../../../../kit/failure.ts";
-import type { Io } from "../../../../kit/io.ts";
-import { withIo } from "../../../../kit/run.ts";
+import { Failure, usageFailure } from "../../../../internal/failure.ts";
+import type { Io } from "../../../../internal/io.ts";
+import { withIo } from "../../../../internal/run.ts";
 import { STAGED_PATH } from "../../../pi/list.ts";
 import { policyText, putPolicy, readPolicy } from "./policy.ts";
 

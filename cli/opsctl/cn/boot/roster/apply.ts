@@ -1,7 +1,7 @@
 import type { Roster } from "../../../../../src/contract/boot.ts";
 import { type AnyCommand, command } from "../../../../framework.ts";
-import { readDocument } from "../../../../kit/document.ts";
-import { withIo } from "../../../../kit/run.ts";
+import { readDocument } from "../../../../internal/document.ts";
+import { withIo } from "../../../../internal/run.ts";
 import { ROSTER_PATH } from "./roster.ts";
 
 export function apply(): AnyCommand {

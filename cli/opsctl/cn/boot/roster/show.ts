@@ -1,7 +1,7 @@
 import type { Roster } from "../../../../../src/contract/boot.ts";
 import { type AnyCommand, command } from "../../../../framework.ts";
-import { plainJson } from "../../../../kit/plain-text.ts";
-import { withIo } from "../../../../kit/run.ts";
+import { plainJson } from "../../../../internal/plain-text.ts";
+import { withIo } from "../../../../internal/run.ts";
 import { ROSTER_PATH } from "./roster.ts";
 
 export function show(): AnyCommand {

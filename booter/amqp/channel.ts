@@ -1,0 +1,133 @@
+// One channel of a connection: its consumers, what it was given and has not acknowledged, and the message it is sending.
+import { Buffer } from "node:buffer";
+import { AMQP_BODY_BYTES_MAX, AMQP_QUEUED_MAX } from "../limits.ts";
+import { contentFrames, frame, METHOD } from "./frame.ts";
+import {
+  AmqpFault,
+  CONTENT_TOO_LARGE,
+  type Reader,
+  readerOf,
+  RESOURCE_ERROR,
+  shortText,
+  u16,
+  u64,
+  u8,
+} from "./wire.ts";
+
+export type Message = {
+  readonly exchange: string;
+  readonly key: string;
+  /** Flags and values as they came, handed on as they are. */
+  readonly properties: Buffer;
+  readonly body: Buffer;
+  readonly redelivered: boolean;
+};
+
+export type Queue = {
+  readonly name: string;
+  readonly keys: Set<string>;
+  readonly waiting: Message[];
+  readonly consumers: Consumer[];
+};
+
+export type Consumer = {
+  readonly tag: string;
+  readonly queue: Queue;
+  readonly no_ack: boolean;
+  readonly channel: Channel;
+};
+
+export type Channel = {
+  readonly number: number;
+  readonly unacked: Map<number, { readonly queue: Queue; readonly message: Message }>;
+  prefetch: number;
+  delivered: number;
+  last_queue: string;
+  confirms: boolean;
+  published: number;
+  sending: Sending | null;
+  /** Closed by us; everything but the client's close-ok is ignored. */
+  closing: boolean;
+};
+
+export type Sending = {
+  readonly exchange: string;
+  readonly key: string;
+  readonly mandatory: boolean;
+  properties: Buffer | null;
+  size: number;
+  readonly parts: Buffer[];
+  received: number;
+};
+
+export function newChannel(number: number): Channel {
+  return {
+    number,
+    unacked: new Map(),
+    prefetch: 0,
+    delivered: 0,
+    last_queue: "",
+    confirms: false,
+    published: 0,
+    sending: null,
+    closing: false,
+  };
+}
+
+/** Takes a content header. Its size is only compared: room is made when bytes come. */
+export function takeHeader(sending: Sending, payload: Buffer): void {
+  const reader: Reader = readerOf(payload);
+  reader.u16();
+  reader.u16();
+  const size = reader.u64();
+  if (size > AMQP_BODY_BYTES_MAX) throw new AmqpFault(CONTENT_TOO_LARGE, "the message is too long", "channel");
+  sending.size = size;
+  sending.properties = Buffer.from(reader.rest());
+}
+
+export function method(class_id: number, method_id: number, ...parts: Buffer[]): Buffer {
+  return Buffer.concat([u16(class_id), u16(method_id), ...parts]);
+}
+
+/** Gives waiting messages to consumers that may have more; hands back the bytes to write. */
+export function worker(queue: Queue, frame_bytes_max: number): Buffer[] {
+  const out: Buffer[] = [];
+  while (queue.waiting.length > 0) {
+    const consumer = queue.consumers.find(({ channel, no_ack }) =>
+      no_ack || channel.prefetch === 0 || channel.unacked.size < channel.prefetch
+    );
+    if (consumer === undefined) return out;
+    const message = queue.waiting.shift()!;
+    const { channel, tag, no_ack } = consumer;
+    const number = ++channel.delivered;
+    if (!no_ack) channel.unacked.set(number, { queue, message });
+    const told = method(60, 60, shortText(tag), u64(number), u8(message.redelivered ? 1 : 0), where(message));
+    out.push(frame(METHOD, channel.number, told));
+    out.push(contentFrames(channel.number, message.properties, message.body, frame_bytes_max));
+    // The next consumer has its turn.
+    queue.consumers.push(queue.consumers.splice(queue.consumers.indexOf(consumer), 1)[0]!);
+  }
+  return out;
+}
+
+export function where({ exchange, key }: Pick<Message, "exchange" | "key">): Buffer {
+  return Buffer.concat([shortText(exchange), shortText(key)]);
+}
+
+export function enqueue(queue: Queue, message: Message): void {
+  if (queue.waiting.length >= AMQP_QUEUED_MAX) throw new AmqpFault(RESOURCE_ERROR, "too many messages wait in a queue");
+  queue.waiting.push(message);
+}
+
+/** What was given to this channel and not acknowledged goes back to the front of its queue. */
+export function requeue(channel: Channel, tags: readonly number[]): Queue[] {
+  const queues = new Set<Queue>();
+  for (const tag of [...tags].reverse()) {
+    const held = channel.unacked.get(tag);
+    if (held === undefined) continue;
+    channel.unacked.delete(tag);
+    held.queue.waiting.unshift({ ...held.message, redelivered: true });
+    queues.add(held.queue);
+  }
+  return [...queues];
+}

@@ -1,0 +1,72 @@
+// Frames of AMQP 0-9-1: cut out of a stream, and made. The payload may be as long as frame-max, although the definition
+// counts the 8 bytes around it: the agent's library sends bodies of exactly frame-max.
+import { Buffer } from "node:buffer";
+import { AMQP_FRAME_BYTES_MAX } from "../limits.ts";
+import { AmqpFault, FRAME_ERROR, u16, u32 } from "./wire.ts";
+
+export const METHOD = 1;
+export const HEADER = 2;
+export const BODY = 3;
+export const HEARTBEAT = 8;
+const END = 0xce;
+const AROUND = 8;
+
+export type Frame = { readonly type: number; readonly channel: number; readonly payload: Buffer };
+
+export const PROTOCOL_HEADER: Buffer = Buffer.from("AMQP\x00\x00\x09\x01", "latin1");
+
+export type FrameCutter = {
+  /** The frames that are whole now. Throws a AmqpFault at the first that cannot be one. */
+  push(bytes: Buffer): Frame[];
+};
+
+/** Holds at most one unfinished frame. */
+export function newFrameCutter(): FrameCutter {
+  let held: Buffer[] = [];
+  let length = 0;
+  /** Bytes from which on looking is worth it: parts of a long frame are joined once, not with every part that comes. */
+  let needed = 7;
+
+  function whole(): Buffer {
+    if (held.length > 1) held = [Buffer.concat(held, length)];
+    return held[0] ?? Buffer.alloc(0);
+  }
+
+  return {
+    push(bytes) {
+      held.push(bytes);
+      length += bytes.length;
+      const frames: Frame[] = [];
+      for (;;) {
+        if (length < needed) return frames;
+        const stream = whole();
+        const size = stream.readUInt32BE(3);
+        if (size > AMQP_FRAME_BYTES_MAX) throw new AmqpFault(FRAME_ERROR, "a frame is longer than was agreed");
+        if (![METHOD, HEADER, BODY, HEARTBEAT].includes(stream[0]!)) throw new AmqpFault(FRAME_ERROR, "not a frame");
+        needed = size + AROUND;
+        if (length < needed) return frames;
+        if (stream[size + 7] !== END) throw new AmqpFault(FRAME_ERROR, "a frame does not end where it says");
+        frames.push({ type: stream[0]!, channel: stream.readUInt16BE(1), payload: stream.subarray(7, 7 + size) });
+        held = [stream.subarray(size + AROUND)];
+        length -= size + AROUND;
+        needed = 7;
+      }
+    },
+  };
+}
+
+export function frame(type: number, channel: number, payload: Buffer): Buffer {
+  return Buffer.concat([Buffer.of(type), u16(channel), u32(payload.length), payload, Buffer.of(END)]);
+}
+
+export const HEARTBEAT_FRAME: Buffer = frame(HEARTBEAT, 0, Buffer.alloc(0));
+
+/** The header and body frames of one message, cut to what the client takes. */
+export function contentFrames(channel: number, properties: Buffer, body: Buffer, frame_bytes_max: number): Buffer {
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64BE(BigInt(body.length));
+  const parts = [frame(HEADER, channel, Buffer.concat([u16(60), u16(0), size, properties]))];
+  const step = frame_bytes_max - AROUND;
+  for (let at = 0; at < body.length; at += step) parts.push(frame(BODY, channel, body.subarray(at, at + step)));
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,140 @@
+// The bus on TCP. One connection per machine's address; a login within ten seconds; a peer that is silent for two
+// heartbeats is dropped, since a rebooted machine would otherwise be locked out by its own ghost.
+import type { Buffer } from "node:buffer";
+import { createServer, type Server, type Socket } from "node:net";
+import type { Counters } from "../counters.ts";
+import { peerText } from "../ipv4.ts";
+import { AMQP_CONNECTIONS_MAX, AMQP_HELD_BYTES_MAX, AMQP_LOGIN_MS } from "../limits.ts";
+import type { Log } from "../log.ts";
+import { listenOn } from "../tcp-port.ts";
+import { HEARTBEAT_FRAME } from "./frame.ts";
+import { newSession, type Session } from "./session.ts";
+
+/** A connection as those see it who speak to machines over it. */
+export type AmqpPeer = {
+  readonly mac: string;
+  readonly address: string;
+  deliver(key: string, body: string): number;
+  /** Ends the connection: what it held is free again. */
+  drop(): void;
+};
+
+export type AmqpListener = {
+  /** The machine listens for what it is to do. */
+  ready(server_uuid: string, peer: AmqpPeer): void;
+  gone(server_uuid: string, peer: AmqpPeer): void;
+  told(key: string, body: Buffer, peer: AmqpPeer): void;
+};
+
+export type AmqpOptions = {
+  readonly address: string;
+  readonly port: number;
+  /** The MAC of this login from this address, or null. */
+  readonly login: (user: string, password: string, address: string) => string | null;
+  readonly listener: AmqpListener;
+  readonly counters: Counters;
+  readonly log: Log;
+  /** For tests, which cannot wait for the real one. */
+  readonly login_ms?: number;
+};
+
+export type AmqpBroker = { readonly port: number; connections(): number; close(): Promise<void> };
+
+type Line = { readonly socket: Socket; readonly peer: AmqpPeer | null };
+
+export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
+  const { log, counters, listener } = options;
+  const owners = new Map<string, object>();
+  const byAddress = new Map<string, Socket>();
+  let connections = 0;
+  let held = 0;
+
+  function accept(socket: Socket): void {
+    const address = peerText(socket.remoteAddress);
+    if (connections >= AMQP_CONNECTIONS_MAX) return void socket.destroy();
+    connections += 1;
+    socket.setNoDelay(true);
+    // The machine started again: what it left open is a ghost.
+    const ghost = byAddress.get(address);
+    const self: { line: Line; claimed: string | null } = { line: { socket, peer: null }, claimed: null };
+    const login_limit = setTimeout(() => socket.destroy(), options.login_ms ?? AMQP_LOGIN_MS);
+    let beat: ReturnType<typeof setInterval> | undefined;
+    const told = (report: (peer: AmqpPeer) => void) => {
+      const mac = session.mac();
+      if (mac === null) return;
+      const peer = self.line.peer ?? { mac, address, deliver: session.deliver, drop: () => void socket.destroy() };
+      self.line = { socket, peer };
+      report(peer);
+    };
+    const session: Session = newSession({
+      write: (bytes) => void socket.write(bytes),
+      end: () => void socket.end(() => socket.destroySoon()),
+      login: (user, password) => {
+        const mac = options.login(user, password, address);
+        counters.count("bus_logins_total", { outcome: mac === null ? "refused" : "accepted" });
+        log(mac === null ? "bus.login_refused" : "bus.login", { address, mac });
+        if (mac !== null) {
+          if (ghost !== undefined && byAddress.get(address) === ghost) ghost.destroy();
+          byAddress.set(address, socket);
+        }
+        return mac;
+      },
+      claim(server_uuid) {
+        const owner = owners.get(server_uuid);
+        if (owner !== undefined && owner !== self) return false;
+        owners.set(server_uuid, self);
+        self.claimed = server_uuid;
+        return true;
+      },
+      hold(bytes) {
+        if (bytes > 0 && held + bytes > AMQP_HELD_BYTES_MAX) return false;
+        held += bytes;
+        return true;
+      },
+      opened() {
+        clearTimeout(login_limit);
+        const half_ms = session.heartbeat_s() * 500;
+        socket.setTimeout(half_ms * 4, () => socket.destroy());
+        beat = setInterval(() => socket.write(HEARTBEAT_FRAME), half_ms);
+      },
+      consuming: (server_uuid, is) =>
+        told((peer) => is ? listener.ready(server_uuid, peer) : listener.gone(server_uuid, peer)),
+      published: (key, body) => told((peer) => listener.told(key, body, peer)),
+    });
+    socket.on("data", (bytes) => {
+      try {
+        session.receive(bytes as Buffer);
+      } catch (error) {
+        counters.count("bus_errors_total");
+        log("bus.error", { address, error: error instanceof Error ? error.message : "unknown" });
+        socket.destroy();
+      }
+    });
+    socket.on("error", () => {}); // "close" follows
+    socket.once("close", () => {
+      connections -= 1;
+      clearTimeout(login_limit);
+      clearInterval(beat);
+      session.ended();
+      if (self.claimed !== null && owners.get(self.claimed) === self) owners.delete(self.claimed);
+      if (byAddress.get(address) === socket) byAddress.delete(address);
+    });
+  }
+
+  const server: Server = createServer(accept);
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  const port = await listenOn(server, options);
+  return {
+    port,
+    connections: () => connections,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

@@ -1,0 +1,65 @@
+// What one machine may do on the bus. Its login names its MAC; the first request queue it declares fixes its identity,
+// and from then on every queue, binding and message must be of that identity. A wildcard would hear other machines.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { Buffer } from "node:buffer";
+
+const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const REQUEST_QUEUE = new RegExp(`^ur\\.request\\.(${UUID})\\.([0-9a-f:.-]{12,17})$`, "i");
+const PING_QUEUE = new RegExp(`^ur\\.ping\\.(${UUID})$`, "i");
+const BIND_KEYS = [
+  new RegExp(`^ur\\.execute\\.(${UUID})(?:-[0-9a-f:-]{12,17})?\\.\\*$`, "i"),
+  new RegExp(`^ur\\.ping\\.(${UUID})$`, "i"),
+];
+const BROADCAST_KEY = "ur.broadcast.*.*";
+const PUBLISH_KEYS = [
+  new RegExp(`^ur\\.startup\\.(${UUID})$`, "i"),
+  new RegExp(`^ur\\.(?:sysinfo|execute-reply|execute)\\.(${UUID})\\.[A-Za-z0-9-]{1,64}$`, "i"),
+  new RegExp(`^ur\\.ack[A-Za-z0-9.-]{0,128}\\.(${UUID})$`, "i"),
+];
+const OWN_QUEUE = /^amq\.gen-[0-9a-f]{24}$/;
+
+export type QueueName =
+  | { readonly kind: "request"; readonly server_uuid: string }
+  | { readonly kind: "ping"; readonly server_uuid: string }
+  | { readonly kind: "own" };
+
+/** Null for a name that no machine may use. */
+export function queueName(name: string): QueueName | null {
+  const request = REQUEST_QUEUE.exec(name);
+  if (request !== null) return { kind: "request", server_uuid: request[1]!.toLowerCase() };
+  const ping = PING_QUEUE.exec(name);
+  if (ping !== null) return { kind: "ping", server_uuid: ping[1]!.toLowerCase() };
+  return OWN_QUEUE.test(name) ? { kind: "own" } : null;
+}
+
+/** The identity a binding key speaks of: null for broadcasts, false for what nobody may bind. */
+export function bindKeyOwner(key: string): string | null | false {
+  return key === BROADCAST_KEY ? null : ownerIn(BIND_KEYS, key);
+}
+
+export function publishKeyOwner(key: string): string | false {
+  return ownerIn(PUBLISH_KEYS, key);
+}
+
+function ownerIn(forms: readonly RegExp[], key: string): string | false {
+  for (const form of forms) {
+    const found = form.exec(key);
+    if (found !== null) return found[1]!.toLowerCase();
+  }
+  return false;
+}
+
+/** A machine's login, from its MAC alone: nothing is stored, and no two machines share one. */
+export function amqpLogin(secret: Uint8Array, mac: string): { readonly user: string; readonly password: string } {
+  const user = mac.replaceAll(":", "");
+  return { user, password: createHmac("sha256", secret).update(`bus ${user}`).digest("hex").slice(0, 32) };
+}
+
+/** The MAC whose login this is, or null. */
+export function macOfLogin(secret: Uint8Array, user: string, password: string): string | null {
+  if (!/^[0-9a-f]{12}$/.test(user)) return null;
+  const mac = user.match(/../g)!.join(":");
+  const right = Buffer.from(amqpLogin(secret, mac).password);
+  const given = Buffer.from(password);
+  return given.length === right.length && timingSafeEqual(given, right) ? mac : null;
+}

@@ -1,0 +1,249 @@
+// One connection to the bus: login, then queues and messages of this machine alone. Nothing that a machine publishes
+// reaches another machine: it goes to the booter, and to the machine's own queues where they are bound to it. A message
+// goes once to a queue, however many of its bindings take it, since the agent binds twice after it reconnects.
+import { Buffer } from "node:buffer";
+import { AMQP_CHANNELS_MAX, AMQP_FRAME_BYTES_MAX, AMQP_HEARTBEAT_S } from "../limits.ts";
+import { type Channel, enqueue, type Message, method, newChannel, takeHeader, worker } from "./channel.ts";
+import { channelMethod } from "./channel-method.ts";
+import { dropConsumers, type SessionPort, type SessionState, TOPIC } from "./session-state.ts";
+import {
+  BODY,
+  contentFrames,
+  type Frame,
+  frame,
+  HEADER,
+  HEARTBEAT,
+  METHOD,
+  newFrameCutter,
+  PROTOCOL_HEADER,
+} from "./frame.ts";
+import { type Method, readLogin, readMethod } from "./method.ts";
+import { topicMatches } from "./topic.ts";
+import {
+  AmqpFault,
+  CHANNEL_ERROR,
+  COMMAND_INVALID,
+  longText,
+  NOT_ALLOWED,
+  RESOURCE_ERROR,
+  shortText,
+  table,
+  u16,
+  u32,
+  u8,
+} from "./wire.ts";
+
+export type Session = {
+  receive(bytes: Buffer): void;
+  /** Sends a message to every queue that is bound to its key; how many there are. */
+  deliver(key: string, body: string): number;
+  mac(): string | null;
+  heartbeat_s(): number;
+  /** Gives back what is held; nothing may be called afterwards. */
+  ended(): void;
+};
+
+type Stage = "header" | "login" | "tune" | "open" | "running" | "closing";
+
+export function newSession(port: SessionPort): Session {
+  const cutter = newFrameCutter();
+  const state: SessionState = {
+    port,
+    channels: new Map(),
+    queues: new Map(),
+    server_uuid: null,
+    frame_bytes_max: AMQP_FRAME_BYTES_MAX,
+  };
+  let stage: Stage = "header";
+  let greeting = Buffer.alloc(0);
+  let mac: string | null = null;
+  let heartbeat_s = AMQP_HEARTBEAT_S;
+  let held = 0;
+
+  const send = (channel: number, payload: Buffer) => port.write(frame(METHOD, channel, payload));
+
+  function take({ type, channel: number, payload }: Frame): void {
+    if (type === HEARTBEAT) return;
+    if (number === 0) {
+      if (type !== METHOD) throw new AmqpFault(COMMAND_INVALID, "content on channel 0");
+      return connectionMethod(readMethod(payload));
+    }
+    if (stage === "closing") return;
+    if (stage !== "running") throw new AmqpFault(CHANNEL_ERROR, "the connection is not open yet");
+    const channel = state.channels.get(number);
+    if (type === METHOD) {
+      const asked = readMethod(payload);
+      if (asked.name === "channel.open") return openChannel(number, channel);
+      if (channel === undefined) throw new AmqpFault(CHANNEL_ERROR, "the channel is not open");
+      if (channel.closing) return void (asked.name === "channel.close-ok" && state.channels.delete(number));
+      if (channel.sending !== null) throw new AmqpFault(COMMAND_INVALID, "a method within a message");
+      return inChannel(channel, () => channelMethod(state, channel, asked));
+    }
+    if (channel === undefined) throw new AmqpFault(CHANNEL_ERROR, "the channel is not open");
+    if (channel.closing) return;
+    inChannel(channel, () => content(channel, type, payload));
+  }
+
+  function openChannel(number: number, channel: Channel | undefined): void {
+    if (channel !== undefined) throw new AmqpFault(CHANNEL_ERROR, "the channel is open already");
+    if (number > AMQP_CHANNELS_MAX) throw new AmqpFault(RESOURCE_ERROR, "too many channels");
+    state.channels.set(number, newChannel(number));
+    send(number, method(20, 11, u32(0)));
+  }
+
+  /** A fault of one channel closes that channel: the others go on. */
+  function inChannel(channel: Channel, body: () => void): void {
+    try {
+      body();
+    } catch (error) {
+      if (!(error instanceof AmqpFault) || error.scope !== "channel") throw error;
+      letGo(channel);
+      channel.closing = true;
+      channel.sending = null;
+      for (const queue of state.queues.values()) dropConsumers(queue, (each) => each.channel === channel, state);
+      send(channel.number, method(20, 40, u16(error.code), shortText(error.message), u16(0), u16(0)));
+    }
+  }
+
+  function letGo({ sending }: Channel): void {
+    if (sending === null) return;
+    port.hold(-sending.received);
+    held -= sending.received;
+  }
+
+  function content(channel: Channel, type: number, payload: Buffer): void {
+    const { sending } = channel;
+    if (sending === null) throw new AmqpFault(COMMAND_INVALID, "content without a method");
+    if (type === HEADER) {
+      if (sending.properties !== null) throw new AmqpFault(COMMAND_INVALID, "two headers of one message");
+      takeHeader(sending, payload);
+    } else if (type === BODY) {
+      if (sending.properties === null) throw new AmqpFault(COMMAND_INVALID, "a body without its header");
+      if (sending.received + payload.length > sending.size) {
+        throw new AmqpFault(COMMAND_INVALID, "a body is longer than its header says");
+      }
+      if (!port.hold(payload.length)) throw new AmqpFault(RESOURCE_ERROR, "no room for a message", "channel");
+      held += payload.length;
+      sending.received += payload.length;
+      // A copy: the frame's bytes are part of a larger piece of memory.
+      sending.parts.push(Buffer.from(payload));
+    }
+    if (sending.properties === null || sending.received < sending.size) return;
+    letGo(channel);
+    channel.sending = null;
+    whole(channel, {
+      exchange: sending.exchange,
+      key: sending.key,
+      properties: sending.properties,
+      body: Buffer.concat(sending.parts),
+      redelivered: false,
+    }, sending.mandatory);
+  }
+
+  function whole(channel: Channel, message: Message, mandatory: boolean): void {
+    const count = route(message);
+    if (message.exchange === TOPIC) port.published(message.key, message.body);
+    else if (count === 0 && mandatory) {
+      const told = method(60, 50, u16(312), shortText("NO_ROUTE"), shortText(message.exchange), shortText(message.key));
+      send(channel.number, told);
+      port.write(contentFrames(channel.number, message.properties, message.body, state.frame_bytes_max));
+    }
+    if (channel.confirms) send(channel.number, method(60, 80, Buffer.alloc(4), u32(++channel.published), u8(0)));
+  }
+
+  function route(message: Message): number {
+    const queues = [...state.queues.values()].filter((queue) =>
+      message.exchange === ""
+        ? queue.name === message.key
+        : [...queue.keys].some((key) => topicMatches(key, message.key))
+    );
+    for (const queue of queues) {
+      enqueue(queue, message);
+      for (const bytes of worker(queue, state.frame_bytes_max)) port.write(bytes);
+    }
+    return queues.length;
+  }
+
+  function connectionMethod(asked: Method): void {
+    if (asked.name === "connection.close") {
+      send(0, method(10, 51));
+      return port.end();
+    }
+    if (asked.name === "connection.close-ok") return port.end();
+    if (stage === "login" && asked.name === "connection.start-ok") {
+      const login = readLogin(asked.mechanism, asked.response);
+      mac = login === null ? null : port.login(login.user, login.password);
+      // As the definition has it: a refused login sees its connection end.
+      if (mac === null) return port.end();
+      stage = "tune";
+      return send(0, method(10, 30, u16(AMQP_CHANNELS_MAX), u32(AMQP_FRAME_BYTES_MAX), u16(AMQP_HEARTBEAT_S)));
+    }
+    if (stage === "tune" && asked.name === "connection.tune-ok") {
+      // 0 means no limit of its own. The agent says what was offered; below 4,096 is against the definition.
+      const most = asked.frame_max === 0 ? AMQP_FRAME_BYTES_MAX : asked.frame_max;
+      if (most < 4_096 || most > AMQP_FRAME_BYTES_MAX) throw new AmqpFault(NOT_ALLOWED, "frame-max is out of range");
+      state.frame_bytes_max = most;
+      heartbeat_s = asked.heartbeat_s === 0 ? AMQP_HEARTBEAT_S : Math.min(asked.heartbeat_s, AMQP_HEARTBEAT_S);
+      stage = "open";
+      return;
+    }
+    if (stage === "open" && asked.name === "connection.open") {
+      if (asked.vhost !== "/") throw new AmqpFault(NOT_ALLOWED, "there is no such virtual host");
+      stage = "running";
+      port.opened();
+      return send(0, method(10, 41, shortText("")));
+    }
+    throw new AmqpFault(COMMAND_INVALID, "a method out of its order");
+  }
+
+  function greet(bytes: Buffer): Buffer | null {
+    greeting = Buffer.concat([greeting, bytes]);
+    if (greeting.length < PROTOCOL_HEADER.length) return null;
+    if (!greeting.subarray(0, PROTOCOL_HEADER.length).equals(PROTOCOL_HEADER)) {
+      port.write(PROTOCOL_HEADER);
+      port.end();
+      stage = "closing";
+      return null;
+    }
+    stage = "login";
+    const capabilities = { publisher_confirms: true, "basic.nack": true, consumer_cancel_notify: false };
+    const told = table({ product: "booter", capabilities });
+    send(0, method(10, 10, u8(0), u8(9), told, longText("PLAIN AMQPLAIN"), longText("en_US")));
+    return greeting.subarray(PROTOCOL_HEADER.length);
+  }
+
+  function fail(error: unknown): void {
+    if (!(error instanceof AmqpFault)) throw error;
+    stage = "closing";
+    send(0, method(10, 50, u16(error.code), shortText(error.message), u16(0), u16(0)));
+    port.end();
+  }
+
+  return {
+    receive(bytes) {
+      try {
+        const rest = stage === "header" ? greet(bytes) : bytes;
+        if (rest === null) return;
+        for (const each of cutter.push(rest)) {
+          if (stage !== "closing") take(each);
+        }
+      } catch (error) {
+        fail(error);
+      }
+    },
+    deliver(key, body) {
+      if (stage !== "running") return 0;
+      // The agent sees no fields of a message that is not JSON.
+      const properties = Buffer.concat([u16(0x8000), shortText("application/json")]);
+      return route({ exchange: TOPIC, key, properties, body: Buffer.from(body), redelivered: false });
+    },
+    mac: () => mac,
+    heartbeat_s: () => heartbeat_s,
+    ended() {
+      port.hold(-held);
+      held = 0;
+      stage = "closing";
+      if (state.server_uuid !== null) port.consuming(state.server_uuid, false);
+    },
+  };
+}

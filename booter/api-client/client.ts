@@ -1,0 +1,139 @@
+// Calls of the control plane. Its words come back in a ApiFault; the key stands in one header and nowhere else.
+import { Buffer } from "node:buffer";
+import type { CnState } from "../../src/contract/enums.ts";
+import type { AnnounceBody, SetupBundle } from "../../src/contract/setup.ts";
+import { ANSWER_BYTES_MAX, CALL_MS, LOOKUP_LATE_MS } from "../limits.ts";
+import { type BootFacts, bootFacts, type PolicyFacts, policyFacts } from "./wire.ts";
+
+export type Announced = { readonly state: CnState };
+export type SetupReport =
+  | {
+    readonly kind: "progress";
+    readonly step: string;
+    readonly message: string | null;
+    readonly percent: number | null;
+  }
+  /** `mac`: the port that the machine booted from. */
+  | { readonly kind: "complete"; readonly mac?: string }
+  | { readonly kind: "failed"; readonly reason: string };
+
+export type ApiClient = {
+  /** Null when the control plane makes no record of the machine. */
+  seen(mac: string, client: Readonly<Record<string, unknown>>): Promise<BootFacts | null>;
+  records(): Promise<readonly BootFacts[]>;
+  policy(): Promise<PolicyFacts>;
+  stage(stamps: readonly string[]): Promise<void>;
+  announce(body: AnnounceBody): Promise<Announced>;
+  /** The same key gets the same bundle until the machine's first report. */
+  bundle(server_uuid: string, idempotency_key: string): Promise<SetupBundle>;
+  report(server_uuid: string, epoch: number, report: SetupReport): Promise<void>;
+};
+
+/** `status` is null when no answer came. */
+export class ApiFault extends Error {
+  constructor(message: string, readonly status: number | null) {
+    super(message);
+  }
+}
+
+export type ApiOptions = { readonly url: string; readonly key: string; readonly fetch?: typeof fetch };
+
+export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): ApiClient {
+  const base = url.replace(/(?<!\/)\/+$/, "");
+
+  async function call(method: string, path: string, given: Given = {}): Promise<unknown> {
+    const { body, idempotency_key, limit_ms = CALL_MS } = given;
+    const headers: Record<string, string> = { authorization: `Bearer ${key}`, accept: "application/json" };
+    if (body !== undefined) headers["content-type"] = "application/json";
+    if (idempotency_key !== undefined) headers["idempotency-key"] = idempotency_key;
+    const signal = AbortSignal.timeout(limit_ms);
+    let status: number;
+    let text: string;
+    try {
+      const sent = body === undefined ? undefined : JSON.stringify(body);
+      // A redirect would carry the key to wherever it points.
+      const answer = await ask(base + path, { method, headers, body: sent, signal, redirect: "manual" });
+      status = answer.status;
+      text = await cappedText(answer);
+    } catch (error) {
+      throw new ApiFault(`${method} ${path}: ${error instanceof Error ? error.message : "no answer"}`, null);
+    }
+    if (status < 200 || status > 299) throw new ApiFault(`${method} ${path}: ${status} ${messageOf(text)}`, status);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new ApiFault(`${method} ${path}: the answer is not JSON`, null);
+    }
+  }
+
+  return {
+    async seen(mac, client) {
+      const answer = await call("POST", "/v2/booter/seen", { body: { mac, client }, limit_ms: LOOKUP_LATE_MS });
+      const facts = answer === null ? null : bootFacts(answer);
+      if (facts !== null && facts.mac !== mac) throw new ApiFault("the control plane answered for another MAC", null);
+      return facts;
+    },
+    async records() {
+      const all: BootFacts[] = [];
+      let page_token: string | undefined;
+      do {
+        const query = page_token === undefined ? "" : `&page_token=${encodeURIComponent(page_token)}`;
+        const page = await call("GET", `/v2/cn-boot?limit=${PAGE_RECORDS}${query}`) as Page;
+        if (!Array.isArray(page?.items)) throw new ApiFault("the list of boot records cannot be read", null);
+        // One record that cannot be read must not silence the others.
+        for (const item of page.items) {
+          all.push(...readable(item));
+          // Packets wait meanwhile.
+          if (all.length % READ_AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+        }
+        page_token = page.next_page ?? undefined;
+      } while (page_token !== undefined);
+      return all;
+    },
+    policy: async () => policyFacts(await call("GET", "/v2/cn-boot-policy")),
+    stage: async (stamps) => void await call("PUT", "/v2/platform-images", { body: { stamps } }),
+    announce: async (body) => await call("POST", "/v2/booter/announce", { body }) as Announced,
+    bundle: async (server_uuid, idempotency_key) =>
+      await call("POST", `/v2/booter/cns/${server_uuid}/bundle`, { idempotency_key }) as SetupBundle,
+    async report(server_uuid, epoch, { kind, ...fields }) {
+      await call("POST", `/v2/booter/cns/${server_uuid}/setup-${kind}`, { body: { epoch, ...fields } });
+    },
+  };
+}
+
+/** Our decision: a page is parsed in one go, and packets wait for a millisecond meanwhile. */
+const PAGE_RECORDS = 200;
+/** Records that are read in one go, which takes about half a millisecond. */
+const READ_AT_ONCE = 50;
+
+type Given = { readonly body?: unknown; readonly idempotency_key?: string; readonly limit_ms?: number };
+type Page = { readonly items?: unknown; readonly next_page?: string | null } | null;
+
+function readable(item: unknown): BootFacts[] {
+  try {
+    return [bootFacts(item)];
+  } catch {
+    return [];
+  }
+}
+
+async function cappedText(answer: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of answer.body ?? []) {
+    bytes += part.length;
+    if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer is longer than ${ANSWER_BYTES_MAX} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+/** The words of an error answer; of anything else nothing, since it may be a proxy's page. */
+function messageOf(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { message?: unknown };
+    return typeof message === "string" ? message.slice(0, 512) : "";
+  } catch {
+    return "";
+  }
+}

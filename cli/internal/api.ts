@@ -1,0 +1,104 @@
+// Calls that retry what may be repeated. Every request is safe to repeat: reads by nature, POST, PUT and PATCH because they
+// carry an Idempotency-Key that stays the same over the attempts, DELETE because an absent thing is deleted.
+import { PAGE_ROWS_MAX } from "../../src/contract/limits.ts";
+import { atLeastMs, jitteredMs } from "./backoff.ts";
+import { EXIT } from "./exit-code.ts";
+import { type Answer, type Call, exchange, type Link, type Query, Unreachable } from "./exchange.ts";
+import { Failure, failureOfAnswer } from "./failure.ts";
+import type { Environment } from "./environment.ts";
+
+const TRIES_MAX = 3;
+const REQUEST_LIMIT_MS = 30_000;
+const FIRST_RETRY_MS = 400;
+/** A user would rather read "try again in 60 s" than watch nothing happen. */
+const RETRY_AFTER_S_MAX = 10;
+const UNAUTHENTICATED = 401;
+
+export type Request = Omit<Call, "limit_ms"> & { readonly limit_ms?: number; readonly tries_max?: number };
+
+/** The body of a 2xx answer. Throws a Failure for every other. */
+export async function send<T>(environment: Environment, link: Link, request: Request): Promise<T> {
+  return (await sendForAnswer(environment, link, request)).body as T;
+}
+
+/** A 2xx answer with what its headers told. Throws a Failure for every other. */
+export async function sendForAnswer(environment: Environment, link: Link, request: Request): Promise<Answer> {
+  const call: Call = {
+    ...request,
+    limit_ms: request.limit_ms ?? REQUEST_LIMIT_MS,
+    // A caller that asks for one thing several times brings a key of its own.
+    headers: { ...(carriesKey(request) ? { "idempotency-key": environment.newId() } : {}), ...request.headers },
+  };
+  let at = link;
+  for (let tries = 1;; tries++) {
+    const last = tries >= (request.tries_max ?? TRIES_MAX);
+    const answer = await attempt(environment, at, call, last);
+    if (answer?.status === UNAUTHENTICATED && at.renew !== undefined) {
+      const token = await at.renew();
+      at = { endpoint: at.endpoint, token, user_agent: at.user_agent };
+      if (token !== null) continue;
+    }
+    if (answer !== null && (last || !mayRepeat(answer, call, tries))) {
+      // Our own earlier attempt deleted it before its answer was lost.
+      const already_gone = call.method === "DELETE" && answer.status === 404 && tries > 1;
+      if (answer.status < 300 || already_gone) return already_gone ? { ...answer, body: null } : answer;
+      throw failureOfAnswer(answer.status, answer.body, answer.retry_after_s);
+    }
+    const asked_s = answer?.retry_after_s ?? null;
+    const pause_ms = asked_s === null
+      ? jitteredMs(FIRST_RETRY_MS * 2 ** (tries - 1), environment.random())
+      : atLeastMs(asked_s * 1_000, environment.random());
+    await pause(environment, pause_ms);
+  }
+}
+
+async function attempt(environment: Environment, link: Link, call: Call, last: boolean): Promise<Answer | null> {
+  try {
+    return await exchange(environment, link, call);
+  } catch (error) {
+    if (error instanceof Unreachable && !last) return null;
+    throw error;
+  }
+}
+
+function mayRepeat({ status, retry_after_s }: Answer, call: Call, tries: number): boolean {
+  if (retry_after_s !== null && retry_after_s > RETRY_AFTER_S_MAX) return false;
+  if (status === 503) return true;
+  // Our own earlier attempt is still being carried out under this key.
+  return status === 409 && carriesKey(call) && tries > 1 && retry_after_s !== null;
+}
+
+/** PUT too: with If-Match, the repetition of one that was carried out would be refused. */
+function carriesKey({ method }: Pick<Call, "method">): boolean {
+  return method === "POST" || method === "PUT" || method === "PATCH";
+}
+
+export async function pause(environment: Environment, duration_ms: number): Promise<void> {
+  try {
+    await environment.sleepMs(duration_ms, environment.signal);
+  } catch (error) {
+    if (environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
+    throw error;
+  }
+}
+
+/** All items of a paged list. */
+export async function sendForAll<T>(
+  environment: Environment,
+  link: Link,
+  path: string,
+  query: Query = {},
+): Promise<T[]> {
+  const items: T[] = [];
+  let page_token: string | undefined;
+  do {
+    const page: { items: T[]; next_page?: string } = await send(environment, link, {
+      method: "GET",
+      path,
+      query: { limit: PAGE_ROWS_MAX, ...query, page_token },
+    });
+    items.push(...page.items);
+    page_token = page.next_page;
+  } while (page_token !== undefined);
+  return items;
+}

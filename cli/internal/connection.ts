@@ -1,0 +1,114 @@
+// Where to connect and as whom: flags first, then the environment, then the profile.
+import { EXIT } from "./exit-code.ts";
+import { parseEndpoint } from "./endpoint.ts";
+import { Failure, usageFailure } from "./failure.ts";
+import {
+  checkProfileName,
+  DEFAULT_PROFILE,
+  readCredentials,
+  readProfiles,
+  type Session,
+  writeCredentials,
+} from "./profile.ts";
+import { isDue, renewSession } from "./session.ts";
+import type { Environment } from "./environment.ts";
+
+export type Globals = {
+  readonly endpoint?: string;
+  readonly apiKey?: string;
+  readonly profile?: string;
+  readonly json?: boolean;
+};
+export type Connection = {
+  readonly endpoint: string;
+  readonly token: string;
+  /** Where the token comes from when it is a session's, which has an end. */
+  readonly session?: SavedSession;
+};
+export type SavedSession = { readonly profile: string; readonly saved: Session };
+
+export async function resolveConnection(environment: Environment, flags: Globals): Promise<Connection> {
+  const endpoint = await resolveEndpoint(environment, flags);
+  return { endpoint, ...await resolveToken(environment, flags, endpoint) };
+}
+
+/** The connection with a new token, which is saved in place of the old one. Of an API key there is no other. */
+export async function renewConnection(
+  environment: Environment,
+  refused: Connection,
+  user_agent: string,
+): Promise<Connection> {
+  const { endpoint, session } = refused;
+  if (session === undefined) return refused;
+  const { profile } = session;
+  // Another command may have renewed it since, or somebody logged out.
+  const credentials = await readCredentials(environment);
+  const saved = credentials.get(profile);
+  const over = `the session of profile ${profile} has ended; run: opsctl login --username ${session.saved.username}`;
+  if (saved === undefined || "api_key" in saved || saved.endpoint !== endpoint) throw new Failure(over, EXIT.auth);
+  if (saved.access_token !== refused.token && !isDue(saved, environment.wallMs())) return ofSession(profile, saved);
+  const tokens = await renewSession(environment, { endpoint, user_agent }, { tokens: saved, over });
+  const renewed = { endpoint, username: saved.username, ...tokens };
+  await writeCredentials(environment, credentials.set(profile, renewed));
+  return ofSession(profile, renewed);
+}
+
+function ofSession(profile: string, saved: Session): Connection {
+  return { endpoint: saved.endpoint, token: saved.access_token, session: { profile, saved } };
+}
+
+/** Throws a usage Failure when nothing names an endpoint. */
+export async function resolveEndpoint(environment: Environment, flags: Globals): Promise<string> {
+  const env_endpoint = envText(environment, "OPSCTL_ENDPOINT");
+  if (env_endpoint !== undefined && envText(environment, "OPSCTL_PROFILE") !== undefined) {
+    throw usageFailure("OPSCTL_ENDPOINT and OPSCTL_PROFILE are both set; unset one of them");
+  }
+  if (flags.endpoint !== undefined) return parseEndpoint(flags.endpoint, "--endpoint");
+  // A profile named on the command line is a flag too, and flags outrank the environment.
+  if (flags.profile === undefined && env_endpoint !== undefined) return parseEndpoint(env_endpoint, "OPSCTL_ENDPOINT");
+  const name = await profileName(environment, flags);
+  const saved = (await readProfiles(environment)).endpoints.get(name);
+  if (saved !== undefined) return saved;
+  const named = flags.profile ?? envText(environment, "OPSCTL_PROFILE");
+  if (named !== undefined) throw usageFailure(`there is no profile ${name}; run: opsctl login --profile ${name}`);
+  throw usageFailure("no endpoint: pass --endpoint, set OPSCTL_ENDPOINT, or run opsctl login");
+}
+
+async function resolveToken(
+  environment: Environment,
+  flags: Globals,
+  endpoint: string,
+): Promise<Omit<Connection, "endpoint">> {
+  if (flags.apiKey !== undefined) return { token: checkToken(flags.apiKey, "--api-key") };
+  for (const name of ["OPSCTL_API_KEY", "OPSCTL_ACCESS_TOKEN"]) {
+    const value = envText(environment, name);
+    if (flags.profile === undefined && value !== undefined) return { token: checkToken(value, name) };
+  }
+  const name = await profileName(environment, flags);
+  const saved = (await readCredentials(environment)).get(name);
+  if (saved === undefined) {
+    throw new Failure("no credential: pass --api-key, set OPSCTL_API_KEY, or run opsctl login", EXIT.auth);
+  }
+  // A key must not be handed to a server it was not made for.
+  if (saved.endpoint !== endpoint) {
+    throw usageFailure(`the credential of profile ${name} is for ${saved.endpoint}, not ${endpoint}; pass --api-key`);
+  }
+  return "api_key" in saved ? { token: saved.api_key } : ofSession(name, saved);
+}
+
+export async function profileName(environment: Environment, flags: Globals): Promise<string> {
+  const named = flags.profile ?? envText(environment, "OPSCTL_PROFILE");
+  if (named !== undefined) return checkProfileName(named);
+  return (await readProfiles(environment)).default_profile ?? DEFAULT_PROFILE;
+}
+
+/** Throws unless the token can stand in a header. Its text is never shown. */
+export function checkToken(token: string, source: string): string {
+  const trimmed = token.trim();
+  if (!/^[\x21-\x7e]+$/.test(trimmed)) throw usageFailure(`${source} does not hold a key or token`);
+  return trimmed;
+}
+
+function envText(environment: Environment, name: string): string | undefined {
+  return environment.env[name] === "" ? undefined : environment.env[name];
+}

@@ -1,0 +1,129 @@
+// Everything outside the program, in one value, so that a test can run a whole command in its own process.
+// Loading the runtime's stream, terminal or crypto modules costs more than the rest of a start, so none is touched before
+// it is needed.
+import { fstatSync, writeSync } from "node:fs";
+import { homedir } from "node:os";
+import process from "node:process";
+import type { Outbound } from "../../src/outbound/connector.ts";
+import type { Keyboard } from "./keyboard.ts";
+
+export type Sink = { write(text: string): void; readonly isTTY: boolean; readonly columns: number };
+
+export type Environment = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  keyboard(): Promise<Keyboard>;
+  readonly home_dir: string;
+  /** Aborted by Ctrl-C (and, in the agent, by SIGTERM). */
+  readonly signal: AbortSignal;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  /** Fetches an address that somebody else chose: public ones, and what the reach allows. Follows no redirect. */
+  outbound(url: string, outbound: Outbound): Promise<Response>;
+  /** Rejects when `signal` aborts. */
+  sleepMs(duration_ms: number, signal: AbortSignal): Promise<void>;
+  /** Never jumps, unlike the wall clock. */
+  monotonicMs(): number;
+  /** Since 1970, as far as this machine knows. */
+  wallMs(): number;
+  random(): number;
+  newId(): string;
+};
+
+const PLAIN_COLUMNS = 80;
+const STDOUT = 1;
+const STDERR = 2;
+/** How long to wait for a reader whose pipe is full and does not block. */
+const FULL_PIPE_WAIT_MS = 2;
+
+export function processEnvironment(signal: AbortSignal): Environment {
+  return {
+    env: process.env,
+    stdout: sink(STDOUT),
+    stderr: sink(STDERR),
+    keyboard: async () => (await import("./keyboard.ts")).openKeyboard(signal),
+    home_dir: homedir(),
+    signal,
+    fetch: (url, init) => fetch(url, init),
+    outbound: async (url, given) => await (await import("../../src/outbound/connector.ts")).fetchOutbound(url, given),
+    sleepMs,
+    monotonicMs: () => performance.now(),
+    wallMs: () => Date.now(),
+    random: Math.random,
+    newId: () => crypto.randomUUID(),
+  };
+}
+
+function sink(fd: number): Sink {
+  let closed = false;
+  return {
+    write: (text) => {
+      if (!closed) closed = !writeWhole(fd, new TextEncoder().encode(text));
+    },
+    get isTTY() {
+      return terminal(fd) !== null;
+    },
+    get columns() {
+      return terminal(fd)?.columns ?? PLAIN_COLUMNS;
+    },
+  };
+}
+
+/** Only a character device can be a terminal; asking that first keeps the stream modules out of a pipe's start. */
+function terminal(fd: number): NodeJS.WriteStream | null {
+  if (!fstatSync(fd).isCharacterDevice()) return null;
+  const stream = fd === STDOUT ? process.stdout : process.stderr;
+  return stream.isTTY === true ? stream : null;
+}
+
+/** False when the reader went away, as in `opsctl ... | head`: no error, there is just nobody left to tell. */
+function writeWhole(fd: number, bytes: Uint8Array): boolean {
+  let done = 0;
+  while (done < bytes.length) {
+    try {
+      done += writeSync(fd, bytes, done);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EPIPE") return false;
+      if (code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_WAIT_MS);
+    }
+  }
+  return true;
+}
+
+function sleepMs(duration_ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, duration_ms);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** Whether text for this stream may be coloured: NO_COLOR and FORCE_COLOR first, then whether it is a terminal. */
+export function hasColour(environment: Environment, stream: Sink): boolean {
+  if ((environment.env.NO_COLOR ?? "") !== "") return false;
+  const forced = environment.env.FORCE_COLOR;
+  if (forced !== undefined && forced !== "") return forced !== "0";
+  return stream.isTTY && environment.env.TERM !== "dumb";
+}
+
+/** Turns signals into one abort. @returns the abort signal, and the name of what caused it */
+export function watchSignals(names: readonly NodeJS.Signals[]): { signal: AbortSignal; caught(): string | null } {
+  const controller = new AbortController();
+  let caught: string | null = null;
+  for (const name of names) {
+    process.once(name, () => {
+      caught ??= name;
+      controller.abort();
+    });
+  }
+  return { signal: controller.signal, caught: () => caught };
+}

@@ -1,0 +1,112 @@
+// A quota beside what is used of it. A tenant or a project without one has usage too, and the defaults of the site.
+import type { Limits, Quota, TenantQuota, Usage, UsageView } from "../../src/contract/tenancy.ts";
+import { byteSizeText } from "./byte-size.ts";
+import { EXIT } from "./exit-code.ts";
+import { Failure } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { type Column, tableText } from "./table.ts";
+
+/** The record of a tenant or a project; without a quota, the same keys with the limits in force. */
+export type Shown = Limits & {
+  readonly tenant_id: string;
+  readonly project_id?: string;
+  readonly used: Usage;
+  readonly updated_at: string | null;
+};
+
+/** What caps a project beside its own limits. */
+export type Cap = Pick<UsageView, "limits"> & { readonly used: Usage };
+
+type Of = { readonly path: string; readonly tenant_id: string; readonly project_id?: string };
+
+/** Null while none is set. */
+export async function findQuota(io: Pick<Io, "get">, { path }: Pick<Of, "path">): Promise<Quota | TenantQuota | null> {
+  return await unlessAbsent(io.get<Quota | TenantQuota>(`${path}/quota`));
+}
+
+/** What binds where no quota is set. A server before this version names no limits. */
+export async function withoutQuota(io: Pick<Io, "get">, { path, tenant_id, project_id }: Of): Promise<Shown> {
+  const { limits, ...used } = await io.get<Usage & Partial<UsageView>>(`${path}/usage`);
+  const of = { tenant_id, ...(project_id !== undefined && { project_id }) };
+  return { ...of, ...(limits ?? NONE), used, updated_at: null };
+}
+
+const NONE: Limits = { cpu_limit: null, memory_bytes: null, disk_bytes: null, instance_limit: null };
+
+/** The limits of the tenant, where there are any; null from a server that does not count by tenant. */
+export async function capOf(io: Pick<Io, "get">, tenant_id: string): Promise<Cap | null> {
+  const found = await unlessAbsent(io.get<UsageView>(`/v1/tenants/${tenant_id}/usage`));
+  if (found === null) return null;
+  const { limits, ...used } = found;
+  return isLimited(limits) ? { limits, used } : null;
+}
+
+export function isLimited(limits: Limits): boolean {
+  return [limits.cpu_limit, limits.memory_bytes, limits.disk_bytes, limits.instance_limit].some((each) =>
+    each !== null
+  );
+}
+
+async function unlessAbsent<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof Failure && error.exit_code === EXIT.not_found) return null;
+    throw error;
+  }
+}
+
+type Amount = { readonly limit: number | null; readonly used: number };
+type Row = Amount & { readonly resource: string; readonly cap: Amount | null; text(amount: number): string };
+
+const COLUMNS: readonly Column<Row>[] = [
+  ["RESOURCE", ({ resource }) => resource],
+  ["LIMIT", ({ limit, text }) => limit === null ? "-" : text(limit)],
+  ["USED", ({ used, text }) => text(used)],
+  ["PERCENT", ({ limit, used }) => limit === null || limit === 0 ? "-" : `${percentText(used, limit)}%`],
+];
+const CAPPED: readonly Column<Row>[] = [
+  ...COLUMNS,
+  ["TENANT_LIMIT", ({ cap, text }) => cap === null || cap.limit === null ? "-" : text(cap.limit)],
+  ["TENANT_USED", ({ cap, text }) => cap === null ? "-" : text(cap.used)],
+];
+
+/** `cap`: the limits of the project's tenant, where they bind too. */
+export function quotaText(quota: Shown | Quota | TenantQuota, cap: Cap | null = null): string {
+  const { used } = quota;
+  const of = (limit: keyof Limits, what: keyof Usage): Amount | null =>
+    cap === null ? null : { limit: cap.limits[limit], used: cap.used[what] };
+  const rows: Row[] = [
+    { resource: "cpu", limit: quota.cpu_limit, used: used.cpu, cap: of("cpu_limit", "cpu"), text: String },
+    {
+      resource: "memory",
+      limit: quota.memory_bytes,
+      used: used.memory_bytes,
+      cap: of("memory_bytes", "memory_bytes"),
+      text: byteSizeText,
+    },
+    {
+      resource: "disk",
+      limit: quota.disk_bytes,
+      used: used.disk_bytes,
+      cap: of("disk_bytes", "disk_bytes"),
+      text: byteSizeText,
+    },
+    {
+      resource: "instances",
+      limit: quota.instance_limit,
+      used: used.instances,
+      cap: of("instance_limit", "instances"),
+      text: String,
+    },
+  ];
+  return tableText(cap === null ? COLUMNS : CAPPED, rows);
+}
+
+/** 100 only for what is full, 0 only for what is empty. */
+function percentText(used: number, limit: number): string {
+  const percent = used * 100 / limit;
+  if (percent > 99 && percent < 100) return "99";
+  if (percent > 0 && percent < 1) return "<1";
+  return String(Math.round(percent));
+}

@@ -1,0 +1,72 @@
+// A record may be named by its UUID, a unique prefix of it, or what it is called.
+import { EXIT } from "./exit-code.ts";
+import { Failure, usageFailure } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { plainText } from "./plain-text.ts";
+
+export type RecordKind<T> = {
+  readonly one: string;
+  readonly many: string;
+  /** The command that lists them, where there is one. */
+  readonly list?: string;
+  id(record: T): string;
+  /** What tells a person which record this is. */
+  title(record: T): string;
+  isCalled(record: T, name: string): boolean;
+};
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const PREFIX_CHARS_MIN = 4;
+const CANDIDATES_SHOWN = 10;
+
+export function isUuid(name: string): boolean {
+  return UUID.test(name);
+}
+
+type Named = { readonly id: string; readonly name: string };
+
+/** `acme (019f...)`, safe to print. */
+export function titleOf({ name, id }: Named): string {
+  return `${plainText(name)} (${plainText(id)})`;
+}
+
+/** Records with an id and a name. */
+export function named<T extends Named>(one: string, list: string): RecordKind<T> {
+  return {
+    one,
+    many: `${one}s`,
+    list,
+    id: ({ id }) => id,
+    title: ({ name }) => name,
+    isCalled: (record, name) => record.name === name,
+  };
+}
+
+/** The record at `path/UUID`, or the one of the list at `path` that the name fits. */
+export async function findRecord<T>(io: Io, name: string, { path, kind }: RecordPlace<T>): Promise<T> {
+  if (isUuid(name)) return await io.get<T>(`${path}/${name.toLowerCase()}`);
+  return pickRecord(await io.all<T>(path), name, kind);
+}
+
+export type RecordPlace<T> = { readonly path: string; readonly kind: RecordKind<T> };
+
+/** Throws a Failure unless the name fits exactly one of the records. */
+export function pickRecord<T>(records: readonly T[], name: string, kind: RecordKind<T>): T {
+  const found = records.filter((record) => fits(record, name, kind));
+  if (found.length === 1) return found[0]!;
+  if (found.length === 0) {
+    const hint = kind.list === undefined ? "" : `; to see what there is, run: ${kind.list}`;
+    throw new Failure(`no ${kind.one} is called ${name}${hint}`, EXIT.not_found);
+  }
+  const shown = found.slice(0, CANDIDATES_SHOWN).map((record) => `\n  ${kind.id(record)}  ${kind.title(record)}`);
+  const more = found.length > CANDIDATES_SHOWN ? `\n  and ${found.length - CANDIDATES_SHOWN} more` : "";
+  throw usageFailure(`${name} fits ${found.length} ${kind.many}; use the UUID of one:${shown.join("")}${more}`);
+}
+
+// A name that looks like another record's prefix counts for both: a guess could hit the wrong one.
+function fits<T>(record: T, name: string, kind: RecordKind<T>): boolean {
+  const id = kind.id(record).toLowerCase();
+  const wanted = name.toLowerCase();
+  if (isUuid(name)) return id === wanted;
+  return kind.isCalled(record, name) || (wanted.length >= PREFIX_CHARS_MIN && id.startsWith(wanted));
+}

@@ -1,9 +1,0 @@
-import { type AnyCommand, group } from "../framework.ts";
-import { VERSION } from "../version.ts";
-import { run } from "./run.ts";
-
-export function buildAgent(): AnyCommand {
-  const root = group("nodeagent", "The agent of a Berth compute node", [run()]);
-  root.version(VERSION, "-V, --version", "print the version");
-  return root;
-}

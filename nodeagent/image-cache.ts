@@ -1,0 +1,189 @@
+// Images on this node, one file each under its SHA-256, and under its tenant's id too unless the image is public: a tenant
+// that names the digest of another tenant's image must fetch bytes of that digest itself, and cannot see that they are
+// here. The name appears only after the bytes on the disk were read again and found right; an interrupted download goes
+// on where it was. What a job or a VM uses stays; of the rest only so many bytes are kept, those that were used last.
+import { mkdir, readdir, rm, stat, statfs, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import type { Image } from "../src/contract/image.ts";
+import { readRanges } from "../src/lib/net/public-address.ts";
+import { hashFile } from "../cli/image/digest.ts";
+import { openPart, type Part, sizeOfFile } from "../cli/image/part.ts";
+import { transfer } from "../cli/image/transfer.ts";
+import { EXIT } from "../cli/internal/exit-code.ts";
+import { Failure } from "../cli/internal/failure.ts";
+import { type Agent, log } from "./agent.ts";
+
+export type ImageCache = {
+  /** The path of the image's file, which stays until the job is over. `tell` hears how much of it is there, in percent. */
+  fetch(agent: Agent, image: Image, use: Use): Promise<string>;
+  /** The job is over: of what nobody uses now, what is too much goes. */
+  release(agent: Agent, job_id: string): Promise<void>;
+};
+
+export type Use = {
+  readonly job_id: string;
+  /** For whom: another tenant's private copy is not used. */
+  readonly tenant_id: string;
+  /** Networks beyond public addresses: the setting `fetch.allowed_private`. */
+  readonly allowed_private: readonly unknown[];
+  readonly tell: (percent: number) => void;
+};
+
+/** All that a tenant learns of a failed fetch, so that images cannot be used to explore the network of the nodes. */
+export const NOT_FETCHED =
+  "the image could not be fetched: its source_url must be public and serve size_bytes bytes that have its sha256";
+
+/** The tenant sees the message; the detail is for the operators. */
+export class NotFetched extends Failure {
+  constructor(readonly detail: string) {
+    super(NOT_FETCHED, EXIT.failure);
+  }
+}
+
+/** Something of an image that takes room: its file, or an interrupted download of it. */
+type Kept = {
+  readonly name: string;
+  readonly sha256: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly used_at: number;
+};
+
+export function createImageCache(
+  { state_dir, image_bytes_max }: Pick<Agent, "state_dir" | "image_bytes_max">,
+): ImageCache {
+  const folder = join(state_dir, "images");
+  /** What was last begun with each image: one thing comes after another, so that a fetch finds the file or finds it gone. */
+  const last = new Map<string, Promise<unknown>>();
+  /** The images of the jobs that go on. */
+  const used = new Map<string, Set<string>>();
+
+  function inTurn<T>(sha256: string, work: () => Promise<T>): Promise<T> {
+    const done = (last.get(sha256) ?? Promise.resolve()).catch(() => {}).then(work);
+    last.set(sha256, done);
+    return done;
+  }
+
+  async function ensure(agent: Agent, image: Image, use: Use): Promise<string> {
+    const path = join(folder, nameOf(image, use));
+    await mkdir(folder, { recursive: true });
+    if (await sizeOfFile(path) === null) await download(agent, image, { path, use });
+    const now = new Date();
+    await utimes(path, now, now);
+    return path;
+  }
+
+  async function download(agent: Agent, image: Image, { path, use }: Place): Promise<void> {
+    const url = addressOf(image);
+    const part = await openPart(path, { identity: `sha256 ${image.sha256}`, vetted: true });
+    try {
+      await makeSpace(agent, image.size_bytes - part.bytes());
+      await fill(agent, image, { part, url, use });
+      await part.finish();
+    } catch (error) {
+      await part.leave();
+      throw error;
+    }
+  }
+
+  async function makeSpace(agent: Agent, bytes: number): Promise<void> {
+    for (const each of await unused(agent)) {
+      if (await freeBytes(folder) >= bytes) return;
+      await evict(agent, each);
+    }
+    const free = await freeBytes(folder);
+    if (free < bytes) throw new Failure(`${folder} has room for ${free} bytes, ${bytes} are needed`, EXIT.failure);
+  }
+
+  function isUsed({ driver }: Agent, { name, sha256 }: Kept): boolean {
+    return [...used.values()].some((images) => images.has(name)) || driver.vms.usesImage(sha256);
+  }
+
+  /** The one that was used longest ago first. */
+  async function unused(agent: Agent): Promise<Kept[]> {
+    const all = await Promise.all((await readdir(folder)).map((name) => look(join(folder, name), name)));
+    return all.filter((each) => each !== null).filter((each) => !isUsed(agent, each))
+      .sort((a, b) => a.used_at - b.used_at);
+  }
+
+  /** Unless a job has begun to use it meanwhile. */
+  async function evict(agent: Agent, kept: Kept): Promise<void> {
+    await inTurn(kept.name, async () => {
+      if (!isUsed(agent, kept)) await rm(kept.path, { recursive: true, force: true });
+    });
+  }
+
+  return {
+    fetch: async (agent, image, use) => {
+      const name = nameOf(image, use);
+      used.set(use.job_id, (used.get(use.job_id) ?? new Set()).add(name));
+      try {
+        return await inTurn(name, () => ensure(agent, image, use));
+      } catch (error) {
+        if (agent.environment.signal.aborted) throw error;
+        throw new NotFetched((error as Error).message);
+      }
+    },
+    release: async (agent, job_id) => {
+      if (!used.delete(job_id)) return;
+      try {
+        const rest = await unused(agent);
+        let bytes = rest.reduce((sum, each) => sum + each.bytes, 0);
+        for (const each of rest) {
+          if (bytes <= image_bytes_max) return;
+          await evict(agent, each);
+          bytes -= each.bytes;
+        }
+      } catch (error) {
+        log(agent, `images: ${(error as Error).message}`);
+      }
+    },
+  };
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+type Place = { readonly path: string; readonly use: Use };
+
+function nameOf({ sha256, scope }: Image, { tenant_id }: Use): string {
+  return scope.kind === "public" ? sha256 : `${sha256}.${tenant_id.toLowerCase()}`;
+}
+
+const SHA256_CHARS = 64;
+const IMAGE_NAME = /^([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)$/;
+const PART_NAME = /^\.([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)\.[0-9]+\.part$/;
+
+/** Null for what is of no image, or is gone again. */
+async function look(path: string, name: string): Promise<Kept | null> {
+  const of = (IMAGE_NAME.exec(name) ?? PART_NAME.exec(name))?.[1];
+  const found = await stat(path).catch(() => null);
+  if (of === undefined || found === null) return null;
+  const content = found.isDirectory() ? await stat(join(path, "content")).catch(() => null) : found;
+  return { name: of, sha256: of.slice(0, SHA256_CHARS), path, bytes: content?.size ?? 0, used_at: found.mtimeMs };
+}
+
+async function fill(
+  { environment }: Agent,
+  image: Image,
+  { part, url, use }: { readonly part: Part; readonly url: string; readonly use: Use },
+): Promise<void> {
+  for (;;) {
+    const tell = (bytes: number) => use.tell(Math.min(100, Math.floor(bytes * 100 / image.size_bytes)));
+    const reach = { allowed: readRanges(use.allowed_private) };
+    await transfer(environment, { url, reach, part, size: image.size_bytes, tell, plain_http: true, uniform: true });
+    const { sha256 } = await hashFile(environment, part.path, { algorithms: ["sha256"] });
+    if (sha256 === image.sha256) return;
+    const was_pieced = part.isPieced();
+    await part.restart(null);
+    // Halves of two versions may have met: the file in one piece will tell.
+    if (!was_pieced) throw new Failure(`${url} has the SHA-256 ${sha256}, not ${image.sha256}`, EXIT.failure);
+  }
+}
+
+function addressOf({ source_url }: Image): string {
+  if (source_url === null) throw new Failure("the image has no source_url to fetch it from", EXIT.failure);
+  return source_url;
+}

@@ -1,0 +1,23 @@
+// The poll token of this machine's claim, kept across starts: an agent that starts again renews its claim, since a node may
+// have only a few of them.
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
+
+function tokenPath(state_dir: string): string {
+  return join(state_dir, "poll-token");
+}
+
+/** Null when there is none. A file that is damaged holds a token that the server does not know, which makes a new claim. */
+export async function readPollToken(state_dir: string): Promise<string | null> {
+  const token = (await readPrivateFile(tokenPath(state_dir)))?.trim() ?? "";
+  return /^[0-9a-f]+$/.test(token) ? token : null;
+}
+
+export async function savePollToken(state_dir: string, token: string): Promise<void> {
+  await writeFileDurably(tokenPath(state_dir), `${token}\n`);
+}
+
+export async function forgetPollToken(state_dir: string): Promise<void> {
+  await rm(tokenPath(state_dir), { force: true });
+}

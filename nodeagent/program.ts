@@ -1,0 +1,9 @@
+import { type AnyCommand, group } from "../cli/framework.ts";
+import { VERSION } from "../cli/version.ts";
+import { run } from "./run.ts";
+
+export function buildAgent(): AnyCommand {
+  const root = group("nodeagent", "The agent of a Berth compute node", [run()]);
+  root.version(VERSION, "-V, --version", "print the version");
+  return root;
+}

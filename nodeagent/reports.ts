@@ -1,0 +1,95 @@
+// The loops of an enrolled node. Document 4, 1.6. Each has its own pace and its own trouble; a refused key ends them all.
+import type { Answer, Call } from "../cli/internal/exchange.ts";
+import { EXIT } from "../cli/internal/exit-code.ts";
+import { Failure } from "../cli/internal/failure.ts";
+import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
+import { createImageCache } from "./image-cache.ts";
+import { openJournal } from "./journal.ts";
+import { PowerLost } from "./power-lost.ts";
+import { createWorker } from "./work.ts";
+import { capacityLoop, configLoop, heartbeatLoop, type Register, statusLoop } from "./loops.ts";
+
+export type Loop = {
+  readonly name: string;
+  readonly period_ms: number;
+  /** What to send now; null when there is nothing to say. */
+  next(): Promise<Pick<Call, "method" | "path" | "body"> | null>;
+  /** Called with each 2xx answer. */
+  accepted?(answer: Answer): Promise<void> | void;
+};
+
+/**
+ * Reports and works until the server refuses the key. Throws an interrupted Failure when the agent is being stopped, and
+ * PowerLost when a simulated machine was told to vanish.
+ */
+export async function report(agent: Agent, api_key: string): Promise<void> {
+  const stop = new AbortController();
+  const environment = { ...agent.environment, signal: AbortSignal.any([agent.environment.signal, stop.signal]) };
+  const inner: Agent = { ...agent, environment };
+  const active = new Set<string>();
+  const journal = await openJournal(agent.state_dir);
+  const worker = createWorker({ agent: inner, api_key, journal, images: createImageCache(agent) }, active);
+  const register: Register = async (body) => {
+    const call = { method: "POST", path: "/v1/agent/register", body, limit_ms: REQUEST_LIMIT_MS } as const;
+    const reply = await talk(inner, api_key, call);
+    return reply.kind === "answer" && reply.answer.status < 300;
+  };
+  const loops = [configLoop(inner, register), capacityLoop(inner), statusLoop(inner), heartbeatLoop(inner, active)];
+  const ends = await Promise.allSettled(
+    [worker.run(), ...loops.map((loop) => runLoop(inner, api_key, loop))].map((end) => end.finally(() => stop.abort())),
+  );
+  const reasons = ends.flatMap((end) => end.status === "rejected" ? [end.reason] : []);
+  if (agent.environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
+  if (reasons.some((reason) => reason instanceof KeyRefused)) return;
+  // The first end stopped the other loops; theirs are only echoes of it.
+  throw reasons.find((reason) => !(reason instanceof Failure) || reason instanceof PowerLost) ?? reasons[0];
+}
+
+/** Ends only by throwing: KeyRefused, or interrupted. */
+async function runLoop(agent: Agent, api_key: string, loop: Loop): Promise<never> {
+  let in_trouble = false;
+  const trouble = (why: string) => {
+    if (!in_trouble) log(agent, `${loop.name}: ${why}; trying again`);
+    in_trouble = true;
+  };
+  for (;;) {
+    const round = await runOnce(agent, api_key, loop);
+    if (round.kind === "trouble") trouble(round.why);
+    else if (round.kind === "sent" && in_trouble) {
+      log(agent, `${loop.name}: working again`);
+      in_trouble = false;
+    }
+    await rest(agent, round.kind === "trouble" ? round.pause_ms : spreadMs(loop.period_ms, agent.environment.random()));
+  }
+}
+
+type Round = { kind: "sent" } | { kind: "nothing" } | { kind: "trouble"; why: string; pause_ms: number };
+
+async function runOnce(agent: Agent, api_key: string, loop: Loop): Promise<Round> {
+  const pause_ms = Math.max(loop.period_ms, agent.timers.error_retry_ms);
+  const message = await attempt(() => loop.next());
+  if (!message.ok) return { kind: "trouble", why: message.why, pause_ms };
+  if (message.value === null) return { kind: "nothing" };
+  const reply = await talk(agent, api_key, { ...message.value, limit_ms: REQUEST_LIMIT_MS });
+  if (reply.kind === "later") return { kind: "trouble", why: reply.why, pause_ms: reply.pause_ms };
+  if (reply.answer.status === 401) throw new KeyRefused();
+  if (reply.answer.status >= 300) return { kind: "trouble", why: refusalText(reply.answer), pause_ms };
+  const taken = await attempt(() => loop.accepted?.(reply.answer));
+  return taken.ok ? { kind: "sent" } : { kind: "trouble", why: taken.why, pause_ms };
+}
+
+type Attempt<T> = { ok: true; value: T } | { ok: false; why: string };
+
+/** A driver that fails must not end the agent: the machine may recover. */
+async function attempt<T>(body: () => Promise<T> | T): Promise<Attempt<T>> {
+  try {
+    return { ok: true, value: await body() };
+  } catch (error) {
+    return { ok: false, why: (error as Error).message };
+  }
+}
+
+/** Within 5 % of the period, so that many agents drift apart. */
+function spreadMs(period_ms: number, random: number): number {
+  return period_ms * (0.95 + 0.1 * random);
+}

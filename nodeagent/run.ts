@@ -1,0 +1,133 @@
+// nodeagent run: enrol once, then report for ever.
+import {
+  AGENT_APPROVAL_WAIT_S,
+  AGENT_CAPACITY_MS,
+  AGENT_CONFIG_MS,
+  AGENT_ERROR_RETRY_MS,
+  AGENT_HEARTBEAT_MS,
+  AGENT_JOB_POLL_MS,
+  AGENT_PENDING_RETRY_MS,
+  AGENT_STATUS_CHECK_MS,
+  AGENT_STATUS_FULL_MS,
+  CLAIM_WAIT_S_MAX,
+  IMAGE_CACHE_BYTES_DEFAULT,
+} from "../src/contract/limits.ts";
+import { type AnyCommand, command, oneOf, wholeNumber } from "../cli/framework.ts";
+import { parseByteSize } from "../cli/internal/byte-size.ts";
+import { isExposed, parseEndpoint } from "../cli/internal/endpoint.ts";
+import { EXIT } from "../cli/internal/exit-code.ts";
+import { Failure, usageFailure } from "../cli/internal/failure.ts";
+import { environmentOf } from "../cli/internal/run.ts";
+import { VERSION } from "../cli/version.ts";
+import { adminAddress, givenAddress, localAddressTo } from "./admin-address.ts";
+import { type Agent, log } from "./agent.ts";
+import { type Credentials, credentialsPath, readCredentials, removeCredentials } from "./credentials.ts";
+import { enrol } from "./enrolment.ts";
+import { report } from "./reports.ts";
+import { simulatedDriver } from "./simulated-driver.ts";
+import { TROUBLE_HELP } from "./simulated-trouble.ts";
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Document 2, CN state: boards without an identity report one of these. */
+const NO_IDENTITY = /^(0|f|-)+$/i;
+
+export function run(): AnyCommand {
+  const period = wholeNumber(1);
+  return command("run", "Enrol this machine, then report to the control plane and work for it until stopped")
+    .requiredOption("--endpoint <url>", "address of the control plane")
+    .requiredOption("--state-dir <folder>", "where the agent keeps its key and its state")
+    .addOption(oneOf("--driver <name>", "kind of machine", ["simulated"]).default("simulated" as const))
+    .option("--server-uuid <uuid>", "identity of the machine; the simulated driver makes one up", serverUuid)
+    .option("--hostname <name>", "name of the machine")
+    .option(
+      "--admin-ip <address>",
+      "IPv4 address by which operators reach the machine; default: ADMIN_IP, or the address that reaches the control plane",
+      (text) => givenAddress(text, "--admin-ip"),
+    )
+    .option(
+      "--image-cache-bytes <size>",
+      "images that nothing uses are kept up to this: bytes, or a size such as 64GiB",
+      (text) => parseByteSize(text, "--image-cache-bytes"),
+      IMAGE_CACHE_BYTES_DEFAULT,
+    )
+    .option("--re-register", "when the saved key is refused, throw it away and register again")
+    .option("--heartbeat-ms <ms>", "time between heartbeats", period, AGENT_HEARTBEAT_MS)
+    .option("--status-check-ms <ms>", "time between looks at the machine's status", period, AGENT_STATUS_CHECK_MS)
+    .option("--status-full-ms <ms>", "longest time between status reports", period, AGENT_STATUS_FULL_MS)
+    .option("--capacity-ms <ms>", "time between capacity reports", period, AGENT_CAPACITY_MS)
+    .option("--config-ms <ms>", "time between looks at the configuration", period, AGENT_CONFIG_MS)
+    .option(
+      "--job-poll-ms <ms>",
+      "time between questions for work to a server that holds none",
+      period,
+      AGENT_JOB_POLL_MS,
+    )
+    .option("--claim-wait-s <seconds>", "how long the server may hold such a question", period, CLAIM_WAIT_S_MAX)
+    .option("--pending-retry-ms <ms>", "pause between questions for approval", period, AGENT_PENDING_RETRY_MS)
+    .option("--error-retry-ms <ms>", "pause after the server could not be reached", period, AGENT_ERROR_RETRY_MS)
+    .option("--approval-wait-s <seconds>", "how long to wait for approval", period, AGENT_APPROVAL_WAIT_S)
+    .addHelpText("after", TROUBLE_HELP)
+    .action(async (options, member) => {
+      const environment = environmentOf(member as AnyCommand);
+      const driver = await simulatedDriver({
+        state_dir: options.stateDir,
+        server_uuid: options.serverUuid,
+        hostname: options.hostname,
+        environment,
+      });
+      const endpoint = parseEndpoint(options.endpoint, "--endpoint");
+      const in_environment = environment.env.ADMIN_IP ?? "";
+      const given = options.adminIp ?? (in_environment === "" ? null : givenAddress(in_environment, "ADMIN_IP"));
+      const agent: Agent = {
+        environment,
+        driver,
+        link: { endpoint, user_agent: `nodeagent/${VERSION}` },
+        adminIp: async () => adminAddress({ given, local: given ?? await localAddressTo(endpoint) }),
+        state_dir: options.stateDir,
+        image_bytes_max: options.imageCacheBytes,
+        timers: {
+          heartbeat_ms: options.heartbeatMs,
+          status_check_ms: options.statusCheckMs,
+          status_full_ms: options.statusFullMs,
+          capacity_ms: options.capacityMs,
+          config_ms: options.configMs,
+          job_poll_ms: options.jobPollMs,
+          claim_wait_s: Math.min(options.claimWaitS, CLAIM_WAIT_S_MAX),
+          pending_retry_ms: options.pendingRetryMs,
+          error_retry_ms: options.errorRetryMs,
+          // Document 2, Limits: at most one hour.
+          approval_wait_s: Math.min(options.approvalWaitS, AGENT_APPROVAL_WAIT_S),
+        },
+      };
+      await serve(agent, options.reRegister === true);
+    }) as AnyCommand;
+}
+
+function serverUuid(text: string): string {
+  if (!UUID.test(text) || NO_IDENTITY.test(text)) throw usageFailure("--server-uuid is not the UUID of a machine");
+  return text.toLowerCase();
+}
+
+/** Ends only by throwing: the agent was stopped, not approved, or its key was refused. */
+async function serve(agent: Agent, re_register: boolean): Promise<never> {
+  if (isExposed(agent.link.endpoint)) log(agent, `warning: ${agent.link.endpoint} is not encrypted`);
+  const { server_uuid } = await agent.driver.hardware();
+  for (;;) {
+    const saved = await readCredentials(agent.state_dir, server_uuid);
+    const credentials: Credentials = saved ?? await enrol(agent);
+    log(agent, `node ${server_uuid} reports to ${agent.link.endpoint}`);
+    await report(agent, credentials.api_key);
+    if (!re_register) throw keyRefused(agent);
+    log(agent, "the control plane refuses the saved key; registering again");
+    await removeCredentials(agent.state_dir);
+  }
+}
+
+function keyRefused({ state_dir }: Agent): Failure {
+  const path = credentialsPath(state_dir);
+  return new Failure(
+    `the control plane refuses the saved key: it was deleted, or the node was removed or reset. ` +
+      `To register again, remove ${path} and start the agent, or start it with --re-register`,
+    EXIT.auth,
+  );
+}

@@ -1,0 +1,148 @@
+// A machine that exists only as a file. It keeps its identity over restarts, so that a laboratory node stays one node.
+import { join } from "node:path";
+import { EXIT } from "../cli/internal/exit-code.ts";
+import { Failure, usageFailure } from "../cli/internal/failure.ts";
+import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
+import type { Environment } from "../cli/internal/environment.ts";
+import type { Driver, Reservoir } from "./driver.ts";
+import { simulatedTrouble } from "./simulated-trouble.ts";
+import { type Estate, simulatedVms, vmStatus } from "./simulated-vms.ts";
+
+type Machine = {
+  readonly server_uuid: string;
+  readonly hostname: string;
+  readonly boot_time: string;
+  readonly disks: readonly { readonly name: string; readonly size_gb: number }[];
+  readonly reservoir: Reservoir | null;
+  readonly root_authorized_keys: readonly string[];
+} & Estate;
+
+export type SimulatedOptions = {
+  readonly state_dir: string;
+  readonly server_uuid: string | undefined;
+  readonly hostname: string | undefined;
+  readonly environment: Environment;
+};
+
+const RAM_MB = 131_072;
+const CORES = 16;
+const PLATFORM = "20261001T000000Z";
+const DISKS = [{ name: "c0t0d0", size_gb: 480 }, { name: "c0t1d0", size_gb: 4_000 }, {
+  name: "c0t2d0",
+  size_gb: 4_000,
+}];
+const GB = 1_000_000_000;
+
+export async function simulatedDriver(options: SimulatedOptions): Promise<Driver> {
+  const path = join(options.state_dir, "simulated-machine.json");
+  let machine = await loadMachine(path, options);
+  let saved: Promise<void> = Promise.resolve();
+  /** One write after another, each with all that is known when it begins. */
+  const save = () => {
+    const write = () => writeFileDurably(path, `${JSON.stringify(machine, null, 2)}\n`);
+    return saved = saved.then(write, write);
+  };
+  await save();
+  return {
+    hardware: () =>
+      Promise.resolve({
+        server_uuid: machine.server_uuid,
+        hostname: machine.hostname,
+        admin_ip: null,
+        sysinfo: sysinfoOf(machine),
+      }),
+    status: () => {
+      const { disks, boot_time, reservoir, addresses } = machine;
+      const vms = Object.fromEntries(Object.entries(machine.vms).map(([id, vm]) => [id, vmStatus(vm)]));
+      const pools = { zones: { status: "ONLINE", health: "healthy" } };
+      return Promise.resolve({ vms, addresses, pools, disks, boot_time, reservoir, memory: { total_mb: RAM_MB } });
+    },
+    capacity: () => Promise.resolve(capacityOf(machine)),
+    applyReservoir: async (reservoir) => {
+      machine = { ...machine, reservoir };
+      await save();
+    },
+    applyRootKeys: async (keys) => {
+      machine = { ...machine, root_authorized_keys: keys };
+      await save();
+    },
+    vms: simulatedVms({
+      read: () => machine,
+      write: async (change) => {
+        machine = { ...machine, ...change };
+        await save();
+      },
+    }),
+    beforeStep: simulatedTrouble(options.state_dir, options.environment),
+  };
+}
+
+async function loadMachine(path: string, options: SimulatedOptions): Promise<Machine> {
+  const text = await readPrivateFile(path);
+  if (text === null) return newMachine(options);
+  const saved = parseMachine(path, text);
+  if (options.server_uuid !== undefined && options.server_uuid.toLowerCase() !== saved.server_uuid) {
+    throw usageFailure(`--server-uuid differs from ${saved.server_uuid}, which ${path} holds`);
+  }
+  return { ...saved, hostname: options.hostname ?? saved.hostname };
+}
+
+function parseMachine(path: string, text: string): Machine {
+  try {
+    // A state of an older agent has no keys and addresses yet.
+    return { root_authorized_keys: [], addresses: {}, ...JSON.parse(text) } as Machine;
+  } catch {
+    throw new Failure(`${path} is damaged; remove it to simulate a new machine`, EXIT.failure);
+  }
+}
+
+function newMachine({ server_uuid, hostname, environment }: SimulatedOptions): Machine {
+  const id = (server_uuid ?? environment.newId()).toLowerCase();
+  return {
+    server_uuid: id,
+    hostname: hostname ?? `sim-${id.slice(0, 8)}`,
+    boot_time: new Date().toISOString(),
+    disks: DISKS,
+    vms: {},
+    addresses: {},
+    reservoir: null,
+    root_authorized_keys: [],
+  };
+}
+
+/** The shape a node of this kind reports: names with units, as the platform's own tool prints them. */
+function sysinfoOf({ server_uuid, hostname, disks }: Machine): object {
+  const hex = server_uuid.replaceAll("-", "");
+  const mac = ["02", ...hex.slice(-10).match(/../g)!].join(":");
+  return {
+    UUID: server_uuid,
+    Hostname: hostname,
+    Manufacturer: "Berth",
+    Product: "Simulated node",
+    "Serial Number": `SIM${hex.slice(-9).toUpperCase()}`,
+    "Live Image": PLATFORM,
+    "CPU Core Count": CORES,
+    "CPU Count": CORES * 2,
+    "MiB of Memory": RAM_MB,
+    Disks: Object.fromEntries(disks.map(({ name, size_gb }) => [name, { "Size in GB": size_gb }])),
+    "Network Interfaces": { net0: { "MAC Address": mac, "Link Status": "up", "NIC Names": ["admin"] } },
+  };
+}
+
+function capacityOf({ disks }: Machine): Awaited<ReturnType<Driver["capacity"]>> {
+  const total_bytes = disks.reduce((sum, { size_gb }) => sum + size_gb * GB, 0);
+  return {
+    cpu_cores_physical: CORES,
+    cpu_threads_logical: CORES * 2,
+    numa_nodes: [0, 1].map((node_id) => ({ node_id, cores: CORES / 2, ram_mb: RAM_MB / 2 })),
+    ram_total_mb: RAM_MB,
+    ram_available_mb: RAM_MB,
+    cpu_utilization_pct: 0,
+    zpools: [{ name: "zones", total_bytes, free_bytes: total_bytes, tier: "hdd" }],
+    nic_tags: ["admin", "external"],
+    underlay: { ipv4: true, ipv6: false },
+    devices: [],
+    platform_version: PLATFORM,
+    hvm_supported: true,
+  };
+}

@@ -1,0 +1,184 @@
+// The VMs of a simulated machine: records that say what a real platform would have made. They are part of the machine's
+// file, so that they are found again after a restart.
+import { EXIT } from "../cli/internal/exit-code.ts";
+import { Failure } from "../cli/internal/failure.ts";
+import type { AddressBinding, VmPlan, Vms } from "./driver.ts";
+
+export type SimulatedDisk = {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly size_bytes: number;
+  /** What it was made of; null for an empty one. */
+  readonly image_sha256: string | null;
+};
+
+export type SimulatedNic = {
+  readonly id: string;
+  readonly name: string;
+  readonly mac: string;
+  readonly addresses: readonly string[];
+  readonly vpc_id: string;
+  readonly subnet_id: string;
+};
+
+/** `state` as the platform calls it; document 4, 9.4. */
+export type SimulatedVm = {
+  readonly uuid: string;
+  readonly state: "provisioning" | "running" | "stopped";
+  readonly alias: string;
+  readonly brand: string;
+  readonly owner_uuid: string;
+  readonly cpu: number;
+  readonly memory_bytes: number;
+  readonly disks: readonly SimulatedDisk[];
+  readonly nics: readonly SimulatedNic[];
+  readonly ssh_public_keys: readonly string[];
+  readonly user_data: string | null;
+  readonly internal_metadata: Readonly<Record<string, string>>;
+  readonly last_modified: string;
+};
+
+/** What a machine holds of VMs and for them. */
+export type Estate = {
+  readonly vms: Readonly<Record<string, SimulatedVm>>;
+  readonly addresses: Readonly<Record<string, AddressBinding>>;
+};
+
+export type EstateStore = {
+  read(): Estate;
+  /** Durable at the end. */
+  write(change: Partial<Estate>): Promise<void>;
+};
+
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+
+export function simulatedVms(store: EstateStore): Vms {
+  const find = (id: string) => store.read().vms[id];
+
+  async function put(vm: SimulatedVm): Promise<void> {
+    const { vms } = store.read();
+    await store.write({ vms: { ...vms, [vm.uuid]: { ...vm, last_modified: new Date().toISOString() } } });
+  }
+
+  function existing(id: string): SimulatedVm {
+    const vm = find(id);
+    if (vm === undefined) throw new Failure(`there is no VM ${id}`, EXIT.not_found);
+    return vm;
+  }
+
+  function hasNic(id: string): boolean {
+    return Object.values(store.read().vms).some(({ nics }) => nics.some((nic) => nic.id === id));
+  }
+
+  async function inState(id: string, state: SimulatedVm["state"]): Promise<void> {
+    const vm = existing(id);
+    if (vm.state !== state) await put({ ...vm, state });
+  }
+
+  return {
+    createDisks: async (plan) => {
+      const vm = find(plan.instance.id) ?? emptyVm(plan);
+      const present = new Set(vm.disks.map(({ id }) => id));
+      const made = plan.disks.filter(({ id }) => !present.has(id)).map((disk) => ({
+        id: disk.id,
+        name: disk.name,
+        kind: disk.kind,
+        size_bytes: disk.size_bytes,
+        image_sha256: disk.kind === "boot" ? plan.image?.sha256 ?? null : null,
+      }));
+      await put({ ...vm, disks: [...vm.disks, ...made] });
+    },
+    createNics: async (plan) => {
+      const nics = plan.nics.map(({ id, name, mac, primary_ipv4, primary_ipv6, vpc_id, subnet_id }) => {
+        const addresses = [primary_ipv4, primary_ipv6].filter((address) => address !== null);
+        return { id, name, mac, addresses, vpc_id, subnet_id };
+      });
+      await put({ ...existing(plan.instance.id), nics });
+    },
+    create: async (plan) => {
+      const { ssh_public_keys, user_data, managed_identity } = plan;
+      const internal_metadata = Object.fromEntries(
+        Object.entries(managed_identity ?? {}).map(([key, value]) => [`cp:${key}`, value]),
+      );
+      await put({ ...existing(plan.instance.id), ssh_public_keys, user_data, internal_metadata });
+    },
+    boot: (id) => inState(id, "running"),
+    halt: async (id) => {
+      if (find(id) !== undefined) await inState(id, "stopped");
+    },
+    destroy: async (id) => {
+      const gone = find(id);
+      if (gone === undefined) return;
+      const { vms: { [id]: _gone, ...vms }, addresses } = store.read();
+      const nics = new Set<string | null>(gone.nics.map((nic) => nic.id));
+      const left = Object.entries(addresses).filter(([, { nic_id }]) => !nics.has(nic_id));
+      await store.write({ vms, addresses: Object.fromEntries(left) });
+    },
+    resize: async (id, disk) => {
+      const vm = existing(id);
+      const before = vm.disks.find((each) => each.id === disk.id);
+      if (before === undefined) throw new Failure(`VM ${id} has no disk ${disk.id}`, EXIT.not_found);
+      const size_bytes = Math.max(before.size_bytes, disk.size_bytes);
+      const disks = vm.disks.map((each) => each.id === disk.id ? { ...each, size_bytes } : each);
+      if (size_bytes !== before.size_bytes) await put({ ...vm, disks });
+      return size_bytes;
+    },
+    bindAddress: async (binding) => {
+      if (binding.nic_id !== null && !hasNic(binding.nic_id)) {
+        throw new Failure(`there is no NIC ${binding.nic_id}`, EXIT.not_found);
+      }
+      const { addresses } = store.read();
+      if ((addresses[binding.floating_ip_id]?.generation ?? -Infinity) >= binding.generation) return;
+      await store.write({ addresses: { ...addresses, [binding.floating_ip_id]: binding } });
+    },
+    releaseAddress: async ({ floating_ip_id, nic_id, generation }) => {
+      const { [floating_ip_id]: bound, ...addresses } = store.read().addresses;
+      if (bound === undefined || nic_id !== null && bound.nic_id !== nic_id) return;
+      if (generation === null || bound.generation <= generation) await store.write({ addresses });
+    },
+    hasNic,
+    usesImage: (sha256) =>
+      Object.values(store.read().vms).some(({ disks }) => disks.some((disk) => disk.image_sha256 === sha256)),
+    disksOf: (id) => (find(id)?.disks ?? []).map(({ id, size_bytes }) => ({ id, size_bytes })),
+  };
+}
+
+function emptyVm({ instance }: VmPlan): SimulatedVm {
+  return {
+    uuid: instance.id,
+    state: "provisioning",
+    alias: instance.name,
+    brand: instance.brand,
+    owner_uuid: instance.tenant_id,
+    cpu: instance.cpu,
+    memory_bytes: instance.memory_bytes,
+    disks: [],
+    nics: [],
+    ssh_public_keys: [],
+    user_data: null,
+    internal_metadata: {},
+    last_modified: "",
+  };
+}
+
+/** As the platform's status names it. Document 4, 9.4. Keys and user data stay on the node. */
+export function vmStatus(vm: SimulatedVm) {
+  const { uuid, state, alias, brand, owner_uuid, internal_metadata, last_modified, nics, disks } = vm;
+  return {
+    uuid,
+    state,
+    zone_state: state === "running" ? "running" : "installed",
+    alias,
+    brand,
+    owner_uuid,
+    cpu_cap: vm.cpu * 100,
+    max_physical_memory: Math.floor(vm.memory_bytes / MIB),
+    quota: Math.ceil(disks.reduce((sum, { size_bytes }) => sum + size_bytes, 0) / GIB),
+    internal_metadata,
+    last_modified,
+    nics,
+    disks: disks.map(({ id, name, size_bytes }) => ({ id, name, size_bytes })),
+  };
+}

@@ -1,0 +1,40 @@
+// What has to be done now and then, by any process: partitions of stored replies, old operations, old limits.
+import type { SettingView } from "../contract/setting.ts";
+import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
+import type { Db } from "./pool.ts";
+
+export type MaintenanceOptions = {
+  readonly settings: { get(key: "saga.retention_secs"): Promise<SettingView> };
+  readonly prune: readonly ((db: Db) => Promise<unknown>)[];
+};
+
+const HOURS_PER_DAY = 24;
+
+/** Each step stands alone; the first that fails is thrown after the others ran. */
+export async function maintain(db: Db, { settings, prune }: MaintenanceOptions): Promise<void> {
+  const steps = [
+    () => db.query("select seen_maintain($1)", [Math.ceil(SEEN_RETENTION_HOURS / HOURS_PER_DAY)]),
+    async () => dropEndedSagas(db, Number((await settings.get("saga.retention_secs")).value)),
+    async () => dropEndedJobs(db, Number((await settings.get("saga.retention_secs")).value)),
+    ...prune.map((each) => () => each(db)),
+  ];
+  const results = await Promise.allSettled(steps.map((step) => step()));
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+/** Stuck operations stay for ever. Document 4, 3.1. */
+async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
+  await db.query(
+    "delete from saga where state in ('succeeded', 'unwound') and done_at < (select berth_now()) - make_interval(secs => $1)",
+    [retention_s],
+  );
+}
+
+/** As long as operations. What a node has still to undo stays. */
+async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {
+  await db.query(
+    "delete from job where completed_at < (select berth_now()) - make_interval(secs => $1) and tombstone is not true",
+    [retention_s],
+  );
+}

@@ -1,0 +1,54 @@
+// `task demo`: the main jobs from start to end, with the real parts, one story after another. Every answer is checked.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { buildExecutables, newRootKey, startLaboratory } from "./laboratory.ts";
+import { leftBehind } from "./left-behind.ts";
+import { startAgent } from "./node-agent.ts";
+import { check, checksPassed, executable, say } from "./stage.ts";
+import { bareNode } from "./scenarios/bare-node.ts";
+import { netboot } from "./scenarios/netboot.ts";
+import { nodeJoin } from "./scenarios/node-join.ts";
+import { tenantNetwork } from "./scenarios/tenant-network.ts";
+
+async function demo(): Promise<void> {
+  say("Building the executables (Bun) and starting the control plane with its own PostgreSQL");
+  const folder = await mkdtemp(join(tmpdir(), "berth-demo-"));
+  await buildExecutables();
+  const dataDir = join(folder, "data");
+  const laboratory = await startLaboratory({
+    dataDir,
+    port: 0,
+    rootKey: newRootKey(),
+    nodes: 0,
+  });
+  const { url, rootKey } = laboratory;
+  const agent = startAgent(url, join(folder, "agent"));
+  try {
+    const opsctl = executable("opsctl", { OPSCTL_ENDPOINT: url, OPSCTL_API_KEY: rootKey });
+    await nodeJoin(opsctl, agent);
+    await bareNode(opsctl, url, folder);
+    await netboot(opsctl, url, folder);
+    await tenantNetwork(opsctl, url);
+    const left = await leftBehind(dataDir);
+    check(`the tenant left nothing behind${left.map((what) => `; ${what}`).join("")}`, left.length === 0);
+    say("Asking the doctor, when all is over");
+    const diagnosis = await opsctl("doctor");
+    check("the doctor finds no fault", /: 0 fail,/.test(diagnosis));
+    say("Done: nodes came and went, a tenant had its network and a machine, and the chain proves how.");
+  } finally {
+    await agent.stop();
+    await laboratory.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+try {
+  const started = performance.now();
+  await demo();
+  console.log(`\n${checksPassed()} checks passed in ${((performance.now() - started) / 1_000).toFixed(1)} s.`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,41 @@
+// Simulated node agents beside a laboratory's control plane: real agents, each a process of its own with its own state.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+export type LabNodes = { stop(): void };
+
+export type LabNodesOptions = {
+  readonly count: number;
+  readonly endpoint: string;
+  readonly dataDir: string;
+  /** Default: the agents' words go to stderr. */
+  readonly quiet?: boolean;
+};
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Starts `count` agents; they stop with this process or with stop(). */
+export function startLabNodes({ count, endpoint, dataDir, quiet }: LabNodesOptions): LabNodes {
+  const children = Array.from({ length: count }, (_, index) => {
+    const name = `lab-node-${index + 1}`;
+    const words = ["run", "--endpoint", endpoint, "--state-dir", join(dataDir, "nodes", name), "--hostname", name];
+    const [command, args] = agentCommand(words);
+    const child = spawn(command, args, {
+      cwd: ROOT,
+      stdio: ["ignore", quiet ? "ignore" : "inherit", quiet ? "ignore" : "inherit"],
+    });
+    child.on("error", (error) => console.error(`berth: ${name} did not start: ${error.message}`));
+    return child;
+  });
+  return { stop: () => children.forEach((child) => child.kill("SIGTERM")) };
+}
+
+/** The compiled agent where there is one, else the same program under this Deno. */
+function agentCommand(words: readonly string[]): [string, string[]] {
+  const compiled = join(ROOT, "dist", "nodeagent");
+  if (existsSync(compiled)) return [compiled, [...words]];
+  return [process.execPath, ["run", "-A", "--quiet", join(ROOT, "nodeagent/main.ts"), ...words]];
+}

@@ -1,0 +1,37 @@
+// The layout that the tool on the node picks when nobody names one. An approval always names one (document 2, Setup
+// approval request); this is what the proposal shows.
+import type { DiskLayout } from "../../contract/enums.ts";
+import type { Disk } from "./size-classes.ts";
+
+/** Above this a rebuild takes so long that one parity disk is not enough. */
+const SLOW_REBUILD_BYTES = 1_500e9;
+
+/**
+ * @param storage the storage set, smallest disk first, not empty
+ * @param spares, width as fixed by the caller, or null
+ */
+export function defaultLayout(
+  storage: readonly Disk[],
+  { spares, width }: { readonly spares: number | null; readonly width: number | null },
+): DiskLayout {
+  const available = storage.length - (spares ?? 0);
+  const solid = storage[0]!.solid_state;
+  if (available === 1) return "single";
+  if (available === 2) return "mirror";
+  if (available <= 4) return "raidz1";
+  if (available <= 6) return solid || spares !== null ? "raidz1" : "raidz2";
+  if (width !== null) return width <= 2 ? "mirror" : width <= 6 ? "raidz1" : width <= 12 ? "raidz2" : "raidz3";
+  if (available > 16 || (available > 7 && storage[0]!.size_bytes > SLOW_REBUILD_BYTES)) {
+    return spares === null ? "raidz2" : tiledByParity(available);
+  }
+  if (solid && available < 12) return "raidz2";
+  if (available % 2 === 0 || spares === null) return "mirror";
+  if (available === 15) return "raidz1";
+  return available === 13 ? "raidz3" : "raidz2";
+}
+
+/** With fixed spares the disks have to divide evenly, so the count decides. */
+function tiledByParity(available: number): DiskLayout {
+  for (let width = 7; width <= 12; width++) if (available % width === 0) return "raidz2";
+  return available === 13 ? "raidz3" : "raidz1";
+}

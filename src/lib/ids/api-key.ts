@@ -1,0 +1,33 @@
+// API keys: opsk_, a lookup id, an underscore, a secret. Both parts are base64url, whose alphabet holds the underscore,
+// so a key is cut by position and never by splitting. Document 4, Fixed here, Credentials at rest.
+import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../contract/limits.ts";
+
+const PREFIX = "opsk_";
+const LOOKUP = new RegExp(`^[A-Za-z0-9_-]{${KEY_LOOKUP_CHARS}}$`);
+const SECRET = new RegExp(`^[A-Za-z0-9_-]{${KEY_SECRET_CHARS}}$`);
+const SECRET_AT = PREFIX.length + KEY_LOOKUP_CHARS + 1;
+
+/** The form, for messages that spell it out. */
+export const API_KEY_FORM = "opsk_<12 characters>_<32 characters>, each of A-Z a-z 0-9 _ -";
+
+/** What a key is made of: see formatApiKey. */
+export type ApiKeyParts = { readonly lookup: string; readonly secret: string };
+
+/**
+ * @param lookup 12 base64url characters, stored in the clear
+ * @param secret 32 base64url characters, of which only a hash is stored
+ * @throws RangeError when a part has another form
+ */
+export function formatApiKey(lookup: string, secret: string): string {
+  if (!LOOKUP.test(lookup) || !SECRET.test(secret)) throw new RangeError(`an API key is ${API_KEY_FORM}`);
+  return `${PREFIX}${lookup}_${secret}`;
+}
+
+/** The two parts of a well-formed key; null for anything else. Says nothing about whether the key exists. */
+export function parseApiKey(text: string): ApiKeyParts | null {
+  const lookup = text.slice(PREFIX.length, SECRET_AT - 1);
+  const secret = text.slice(SECRET_AT);
+  const wellFormed = text.startsWith(PREFIX) && text[SECRET_AT - 1] === "_" && LOOKUP.test(lookup) &&
+    SECRET.test(secret);
+  return wellFormed ? { lookup, secret } : null;
+}

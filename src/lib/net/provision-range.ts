@@ -1,0 +1,86 @@
+// A block of public addresses with the range that is handed out of it, in either family. Document 4, section 5: never the
+// network address, the gateway (the one after it) or, in IPv4, the broadcast address.
+import type { AddressFamily } from "../../contract/enums.ts";
+import { SUBNET_ADDRESSES_KEPT } from "../../contract/limits.ts";
+import { type Cidr, formatIp, inCidr, parseCidr, parseIp } from "./ip-address.ts";
+
+/** The fields of one family, as they were sent. */
+export type ProvisionFields = {
+  readonly block: string;
+  /** Null: the first or last address that may be handed out at all. */
+  readonly start: string | null;
+  readonly end: string | null;
+};
+
+/** A block and the part of it that is handed out. */
+export type ProvisionRange = {
+  /** Canonical text, host bits dropped. */
+  readonly block: string;
+  /** The first and the last address that are handed out. */
+  readonly start: string;
+  readonly end: string;
+  /** How far `start` is behind the network address, at most MAX_SAFE_INTEGER. */
+  readonly offset: number;
+  /** Addresses from `start` on; of more than MAX_SAFE_INTEGER the first that many. */
+  readonly count: number;
+};
+
+/** Longer prefixes leave no room for a host beside what is kept. */
+const PREFIX_MAX = { v4: 30, v6: 126 } as const;
+const NAMES = { v4: { bits: 32, text: "IPv4" }, v6: { bits: 128, text: "IPv6" } } as const;
+const EXAMPLE = { v4: "198.51.100.0/24", v6: "2001:db8:1::/48" } as const;
+
+/**
+ * Reads the fields of one family. A range may begin at the gateway; it is passed over.
+ * @returns the range, or the text of a 400 that begins with the name of the field
+ */
+export function parseProvisionRange(
+  family: AddressFamily,
+  fields: ProvisionFields,
+): { readonly range: ProvisionRange } | { readonly error: string } {
+  const { bits, text } = NAMES[family];
+  const name = text.toLowerCase();
+  const block = parseCidr(fields.block);
+  if (block === null || `v${block.family}` !== family || block.prefix > PREFIX_MAX[family]) {
+    const rule = `must be an ${text} network with a prefix of at most ${PREFIX_MAX[family]}, like ${EXAMPLE[family]}`;
+    return { error: `${name}_block ${rule}` };
+  }
+  const first = block.network + BigInt(SUBNET_ADDRESSES_KEPT);
+  const last = block.network + (1n << BigInt(bits - block.prefix)) - (family === "v4" ? 2n : 1n);
+
+  const start = hostOf(block, `provision_start_${name}`, fields.start ?? format(block, first));
+  if ("error" in start) return start;
+  const end = hostOf(block, `provision_end_${name}`, fields.end ?? format(block, last));
+  if ("error" in end) return end;
+  if (start.host > end.host) return { error: `provision_start_${name} is above provision_end_${name}` };
+  if (end.host < first) return { error: `provision_start_${name} to provision_end_${name} holds only the gateway` };
+  const from = start.host < first ? first : start.host;
+  return {
+    range: {
+      block: `${format(block, block.network)}/${block.prefix}`,
+      start: format(block, from),
+      end: format(block, end.host),
+      offset: safe(from - block.network),
+      count: safe(end.host - from + 1n),
+    },
+  };
+}
+
+function hostOf(block: Cidr, name: string, text: string): { readonly host: bigint } | { readonly error: string } {
+  const ip = parseIp(text);
+  const whole = `${format(block, block.network)}/${block.prefix}`;
+  if (ip === null || ip.family !== block.family) return { error: `${name} must be an IPv${block.family} address` };
+  if (!inCidr(ip, block)) return { error: `${name} is not inside ${whole}` };
+  if (ip.value === block.network) return { error: `${name} is the network address of ${whole}` };
+  const broadcast = block.network + (1n << BigInt(32 - Math.min(block.prefix, 32))) - 1n;
+  if (block.family === 4 && ip.value === broadcast) return { error: `${name} is the broadcast address of ${whole}` };
+  return { host: ip.value };
+}
+
+function format({ family }: Cidr, value: bigint): string {
+  return formatIp({ family, value });
+}
+
+function safe(value: bigint): number {
+  return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value);
+}

@@ -1,0 +1,66 @@
+// The rule of names. Document 3, Networking resources. A name is one line that reads the same everywhere: characters that
+// nobody sees, and those that turn the direction of the text after them, could make one record look like another.
+import { conflict, type Fault } from "../../contract/fault.ts";
+import { RESOURCE_NAME_BYTES_MAX } from "../../contract/limits.ts";
+
+// deno-lint-ignore no-control-regex -- control characters are what it looks for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+/** Marks, embeddings, overrides and isolates of the Unicode bidirectional algorithm (UAX 9). */
+const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+/** Zero-width spaces, joiners and invisible operators, and the byte order mark. */
+const ZERO_WIDTH = /[\u200b-\u200d\u2060-\u2064\ufeff]/;
+
+/**
+ * The 409 for a name that breaks the rule, or null.
+ * @param name any string; its length counts in bytes of UTF-8
+ */
+export function nameFault(name: string): Fault | null {
+  const broken = brokenRule(name);
+  return broken === null ? null : conflict(`name ${broken}`);
+}
+
+function brokenRule(name: string): string | null {
+  const bytes = new TextEncoder().encode(name).length;
+  if (bytes < 1 || bytes > RESOURCE_NAME_BYTES_MAX) return `must be 1 to ${RESOURCE_NAME_BYTES_MAX} bytes long`;
+  if (/[/\\]/.test(name)) return "must not contain / or \\";
+  const unreadable = unreadableRule(name);
+  if (unreadable !== null) return unreadable;
+  if (name !== name.trim()) return "must not begin or end with white space";
+  if (!name.isWellFormed()) return "must be well-formed Unicode";
+  return null;
+}
+
+/**
+ * The 409 for a one-line text that names something beside a resource name (what an API key is for), or null. Its length,
+ * its slashes and its outer spaces are free.
+ * @param field the text's field, for the message
+ */
+export function lineFault(field: string, text: string): Fault | null {
+  const broken = unreadableRule(text);
+  return broken === null ? null : conflict(`${field} ${broken}`);
+}
+
+function unreadableRule(text: string): string | null {
+  if (CONTROL.test(text)) return "must not contain control characters";
+  const [turning] = BIDIRECTIONAL.exec(text) ?? [];
+  if (turning !== undefined) return `must not contain characters that change the direction of text (${code(turning)})`;
+  const [invisible] = ZERO_WIDTH.exec(text) ?? [];
+  return invisible === undefined ? null : `must not contain invisible characters (${code(invisible)})`;
+}
+
+/** U+202E. */
+function code(character: string): string {
+  return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** What people call a record and say of it. */
+export type Named = { readonly name: string; readonly description: string };
+
+/** A change of that: null leaves it as it is. */
+export type Renaming = { readonly [Field in keyof Named]: string | null };
+
+/** The record under the name that it has after the change, or the 409 for a name that breaks the rule. */
+export function renamed<R extends Named>(record: R, to: Renaming): R | Fault {
+  const name = to.name ?? record.name;
+  return nameFault(name) ?? { ...record, name, description: to.description ?? record.description };
+}

@@ -1,0 +1,91 @@
+// Where a floating IP may take its address from, as its request says: a fixed pool, an external subnet, or the networks of
+// a pool one after another. What is kept for other silos is not there. Document 4, 1.15, 1.16 and section 5.
+import type { Kysely } from "kysely";
+import type { AddressSource } from "../../actors/floating-ip/messages.ts";
+import { findExternalSubnets } from "../../actors/external-subnet/reads.ts";
+import { findNetworkPool } from "../../actors/network-pool/reads.ts";
+import { findSubnet } from "../../actors/subnet/reads.ts";
+import { ADDRESS_FAMILIES, type AddressFamily } from "../contract/enums.ts";
+import type { ExternalSubnet } from "../contract/external-network.ts";
+import { type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
+import type { Database } from "../db/tables.ts";
+import { parseProvisionRange } from "../lib/net/provision-range.ts";
+import { externalPool, isShared, poolExhausted, publicPool } from "../lib/net/public-pool.ts";
+
+type Db = Kysely<Database>;
+
+export type Wanted =
+  | { readonly by: "family"; readonly family: AddressFamily }
+  | { readonly by: "network" | "pool"; readonly id: string };
+
+/** The caller: whose silo it is for, and whether a subnet of this tenant is one that it can see. */
+export type Asker = { readonly silo_id: string; readonly seesTenant: (tenant_id: string) => boolean };
+
+export type Sources = {
+  readonly sources: readonly AddressSource[];
+  readonly network_pool_id: string | null;
+  /** What is heard when there is no source, or none with a free address. */
+  readonly refusal: Fault;
+};
+
+export async function sourcesOf(db: Db, wanted: Wanted, asker: Asker): Promise<Sources> {
+  if (wanted.by === "family") {
+    const { family } = wanted;
+    return {
+      sources: [{ pool_id: publicPool(family), family, network: null }],
+      network_pool_id: null,
+      refusal: poolExhausted(`the public ${family} address pool`),
+    };
+  }
+  return wanted.by === "network" ? await ofNetwork(db, wanted.id, asker) : await ofPool(db, wanted.id, asker);
+}
+
+async function ofNetwork(db: Db, id: string, asker: Asker): Promise<Sources> {
+  const [network] = await findExternalSubnets(db, [id]);
+  if (network === undefined) {
+    const subnet = await findSubnet(db, id);
+    const isVisible = subnet !== undefined && asker.seesTenant(subnet.tenant_id);
+    return { sources: [], network_pool_id: null, refusal: isVisible ? notExternal(id) : NOT_FOUND };
+  }
+  if (!isOffered(network, asker)) return { sources: [], network_pool_id: null, refusal: NOT_FOUND };
+  return { sources: sourcesIn(network), network_pool_id: null, refusal: poolExhausted(`network ${id}`) };
+}
+
+async function ofPool(db: Db, id: string, asker: Asker): Promise<Sources> {
+  const pool = await findNetworkPool(db, id);
+  if (pool === undefined || !isOffered(pool, asker)) {
+    return { sources: [], network_pool_id: id, refusal: NOT_FOUND };
+  }
+  const networks = await findExternalSubnets(db, pool.networks);
+  return {
+    sources: networks.filter((network) => isOffered(network, asker)).flatMap(sourcesIn),
+    network_pool_id: id,
+    refusal: poolExhausted(`network pool ${id}`),
+  };
+}
+
+function isOffered({ owner_silos }: { readonly owner_silos: readonly string[] }, { silo_id }: Asker): boolean {
+  return owner_silos.length === 0 || owner_silos.includes(silo_id);
+}
+
+/** IPv4 first, then IPv6. */
+function sourcesIn(network: ExternalSubnet): AddressSource[] {
+  return ADDRESS_FAMILIES.flatMap((family) => {
+    const name = `ip${family}` as const;
+    const block = network[`${name}_block`];
+    if (block === null) return [];
+    const fields = { block, start: network[`provision_start_${name}`], end: network[`provision_end_${name}`] };
+    const parsed = parseProvisionRange(family, fields);
+    if ("error" in parsed) throw new Error(`external subnet ${network.id} is stored with a broken range`);
+    const { offset, count } = parsed.range;
+    const low = isShared(family, block) ? offset : 0;
+    const high = Math.min(low + count - 1, Number.MAX_SAFE_INTEGER);
+    const pool_id = externalPool(network.id, family, block);
+    return [{ pool_id, family, network: { id: network.id, nic_tag: network.nic_tag, within: { low, high } } }];
+  });
+}
+
+/** Document 4, 0.2. */
+function notExternal(id: string): Fault {
+  return fault("bad_request", `subnet ${id} is no external subnet`, { error_code: "SubnetNotExternal" });
+}

@@ -1,0 +1,96 @@
+// What the boot routes look up before they send: the policy's verdict on a machine, and what the roster declares of it.
+import { randomUUID } from "node:crypto";
+import type { Kysely } from "kysely";
+import { findPolicy } from "../../actors/boot-policy/reads.ts";
+import { findRoster } from "../../actors/boot-roster/reads.ts";
+import type { Admitted, Declared } from "../../actors/boot-record/messages.ts";
+import { findSysinfoByMac } from "../../actors/cn/reads.ts";
+import { findBootRecords } from "../../actors/boot-record/reads.ts";
+import type { AllowlistEntry, BootPolicy, Roster, RosterEntry } from "../contract/boot.ts";
+import { MACS_PER_NODE_MAX } from "../contract/limits.ts";
+import type { Database } from "../db/tables.ts";
+import { serialOfGuid } from "../lib/ids/guid-serial.ts";
+import { canonicalMac } from "../lib/net/mac.ts";
+import { macsOf } from "../lib/net/sysinfo-macs.ts";
+import { serialOf } from "../lib/ids/sysinfo-serial.ts";
+import { segmentOf } from "./admin-network.ts";
+
+/**
+ * What `seen`, `authorize` and `rescue` carry.
+ * @param guid of the packet that was seen: the identity of some machines spells their service tag
+ */
+export async function lookUp(kysely: Kysely<Database>, mac: string, guid: unknown = null) {
+  const [{ policy, version }, roster, sysinfo] = await Promise.all([
+    findPolicy(kysely),
+    findRoster(kysely),
+    findSysinfoByMac(kysely, mac),
+  ]);
+  return {
+    enroll: policy.auto_enroll && allowed(policy.allowlist, mac, [serialOf(sysinfo), serialOfGuid(guid)]),
+    policy_version: version,
+    segment: segmentOf(policy.admin_network),
+    declared: declaredOf(roster, mac),
+    address_token: newAddressToken(),
+  };
+}
+
+/** Replaced by the address inside the commit; random, so that nothing else can look like it. */
+function newAddressToken(): string {
+  return `address:${randomUUID()}`;
+}
+
+/**
+ * What an announce carries for the boot records of its ports: the discovered ones, when a service_tag entry matches the
+ * serial number of the inventory. Any other discovered record waits for an operator (document 2, Boot record state).
+ */
+export async function admittedBy(kysely: Kysely<Database>, sysinfo: unknown): Promise<readonly Admitted[]> {
+  const [{ policy, version }, roster, records] = await Promise.all([
+    findPolicy(kysely),
+    findRoster(kysely),
+    findBootRecords(kysely, macsOf(sysinfo).slice(0, MACS_PER_NODE_MAX)),
+  ]);
+  const segment = segmentOf(policy.admin_network);
+  const serial = serialOf(sysinfo);
+  const tagged = policy.allowlist.some(({ kind, value }) => kind === "service_tag" && value === serial);
+  if (!policy.auto_enroll || !tagged || segment === null) return [];
+  return [...records.values()].filter(({ state }) => state === "discovered")
+    .map(({ mac }) => ({
+      mac,
+      policy_version: version,
+      segment,
+      declared: declaredOf(roster, mac),
+      address_token: newAddressToken(),
+    }));
+}
+
+/** An empty list is unconstrained. A serial number is known of machines that announced, or whose GUID spells it. */
+export function allowed(
+  allowlist: BootPolicy["allowlist"],
+  mac: string,
+  serials: readonly (string | null)[],
+): boolean {
+  return allowlist.length === 0 || allowlist.some((entry) => matches(entry, mac, serials));
+}
+
+function matches(entry: AllowlistEntry, mac: string, serials: readonly (string | null)[]): boolean {
+  switch (entry.kind) {
+    case "mac_prefix":
+      return mac === entry.value || mac.startsWith(`${entry.value}:`);
+    case "service_tag":
+      return serials.includes(entry.value);
+  }
+}
+
+/** What the roster says of the machine that boots from this MAC. */
+export function declaredOf(roster: Roster, mac: string): Declared {
+  const entry = roster.find((each) => bootMacOf(each) === mac);
+  if (entry === undefined) return { hostname: null, nic_tags: [] };
+  const { hostname, nic_tags, aggregate } = entry;
+  return { hostname, nic_tags, ...(aggregate === undefined ? {} : { aggregate }) };
+}
+
+/** Document 2: a declared aggregate's first member is the boot MAC; otherwise the entry's first. */
+export function bootMacOf(entry: RosterEntry): string {
+  const text = entry.aggregate?.macs[0] ?? entry.macs[0] ?? "";
+  return canonicalMac(text) ?? text;
+}

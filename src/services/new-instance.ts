@@ -1,0 +1,157 @@
+// What a create needs to know beside its body: the image, the networks and the keys it names, which must be the caller's to
+// use, and the nodes that could take it. Document 3, Instance; document 4, 1.11, 2.8 and 4.1.
+import { findImageToUse } from "../../actors/image/reads.ts";
+import type { InstanceMessage, NicPlan } from "../../actors/instance/messages.ts";
+import { placementSnapshot } from "./placement-snapshot.ts";
+import { findSshKeysToUse } from "../../actors/ssh-key/reads.ts";
+import { findSubnet } from "../../actors/subnet/reads.ts";
+import type { Place, ScopedPlace } from "../auth/resource-scope.ts";
+import type { Principal } from "../auth/principal.ts";
+import { sees } from "../auth/visibility.ts";
+import { INSTANCE_BRANDS, type InstanceBrand } from "../contract/enums.ts";
+import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
+import type { InstanceBody } from "../contract/instance.ts";
+import {
+  BHYVE_BOOT_DISK_BYTES_MIN,
+  DISK_BYTES_MAX,
+  PLACEMENT_CANDIDATES_MAX,
+  USER_DATA_BYTES_MAX,
+} from "../contract/limits.ts";
+import { drawn, pick } from "../lib/placement/pick.ts";
+import { sizesOf } from "../lib/placement/request.ts";
+import type { RouteDeps } from "../routes/deps.ts";
+
+type Create = Extract<InstanceMessage, { type: "create" }>;
+
+export type Wanted = {
+  readonly body: InstanceBody;
+  readonly place: Place & { readonly tenant_id: string; readonly project_id: string };
+  readonly principal: Principal;
+  readonly id: string;
+  readonly operation_id: string;
+  /** How often candidates were picked for it before. */
+  readonly tries: number;
+};
+
+const DISK_SIZE = badRequest("disk_bytes must be greater than zero and at most 16 TiB");
+
+/** The 400 of a body whose values are not allowed, or null. Document 3, Errors. */
+export function brokenRule({ cpu, memory_bytes, disk_bytes, user_data }: InstanceBody): Fault | null {
+  if (cpu === 0) return badRequest("cpu must be greater than zero");
+  if (memory_bytes === 0) return badRequest("memory_bytes must be greater than zero");
+  if (typeof disk_bytes === "number" && (disk_bytes === 0 || disk_bytes > DISK_BYTES_MAX)) return DISK_SIZE;
+  const bytes = user_data ? new TextEncoder().encode(user_data).length : 0;
+  return bytes > USER_DATA_BYTES_MAX ? badRequest(`user_data must be at most ${USER_DATA_BYTES_MAX} bytes`) : null;
+}
+
+/** The message that makes the instance, or the refusal of what its body names. */
+export async function newInstance(deps: RouteDeps, wanted: Wanted): Promise<Create | Fault> {
+  const { body, place, id, operation_id, tries } = wanted;
+  const ssh_key_ids = [...new Set(body.ssh_key_ids.map((key) => key.toLowerCase()))];
+  const [image, nics, keysMissing] = await Promise.all([
+    imageOf(deps, wanted),
+    nicsOf(deps, wanted),
+    missingKey(deps, wanted, ssh_key_ids),
+  ]);
+  if (image === null || nics === null || keysMissing) return NOT_FOUND;
+  const brand = brandOf(image.compatibility?.brand);
+  const boot_bytes = bootBytes(body.disk_bytes ?? null, image.content_bytes ?? image.size_bytes, brand);
+  if (boot_bytes > DISK_BYTES_MAX) return DISK_SIZE;
+  const { cpu, memory_bytes } = body;
+  const { tenant_id, project_id, silo_id } = place;
+  const { profile, load_stale_s } = await deps.settings.placement();
+  const { candidates: best, report } = pick(
+    {
+      ...sizesOf({ cpu, memory_bytes, disk_bytes: boot_bytes }),
+      role: "tenant",
+      brand,
+      min_platform: image.compatibility?.min_platform ?? null,
+      tenant_id,
+      silo_id,
+      instance_id: id,
+      avoid_cn: [],
+    },
+    await placementSnapshot(deps.kysely, { load_stale_s }),
+    profile,
+  );
+  return {
+    type: "create",
+    id,
+    silo_id,
+    tenant_id,
+    project_id,
+    name: body.name,
+    description: body.description,
+    brand,
+    cpu,
+    memory_bytes,
+    image_id: image.id,
+    primary_subnet_id: body.primary_subnet_id.toLowerCase(),
+    ssh_key_ids,
+    sealed_user_data: typeof body.user_data === "string" ? deps.mint.sealUserData(id, body.user_data) : null,
+    nics,
+    boot_disk: { id: deps.mint.idFrom(id, "boot-disk"), size_bytes: boot_bytes },
+    // The first try takes the best; each further one looks at a wider circle.
+    candidates: tries === 0 ? best : drawn(report, PLACEMENT_CANDIDATES_MAX ** (tries + 1)),
+    operation_id,
+    limit_ms: await deps.settings.instanceWaitS() * 1_000,
+    quota_defaults: await deps.settings.quotaDefaults(),
+  };
+}
+
+/** What the caller sees and the tenant may use. A root operator sees all; an instance still uses nothing foreign. */
+async function imageOf(deps: RouteDeps, { body, place, principal }: Wanted) {
+  const image = await findImageToUse(deps.kysely, body.image_id.toLowerCase());
+  if (image === undefined || !isVisible(principal, image)) return null;
+  const { scope_kind, silo_id, tenant_id } = image;
+  if (scope_kind === "public") return image;
+  return (scope_kind === "silo" ? silo_id === place.silo_id : tenant_id === place.tenant_id) ? image : null;
+}
+
+/** Document 3: each key must live in the same silo as the instance. An operator's own key lives in none. */
+async function missingKey(deps: RouteDeps, { place, principal }: Wanted, ids: readonly string[]): Promise<boolean> {
+  const keys = await findSshKeysToUse(deps.kysely, ids);
+  const usable = keys.filter((key) =>
+    isVisible(principal, key) &&
+    (key.scope_kind === "public" || key.lives_in === null || key.lives_in === place.silo_id)
+  );
+  return usable.length < ids.length;
+}
+
+function isVisible(principal: Principal, place: ScopedPlace): boolean {
+  const caller = principal.kind === "user" ? principal : null;
+  return caller?.is_root === true || sees(caller, place);
+}
+
+/** The primary one first, then the others in the order in which they were asked for. */
+async function nicsOf(deps: RouteDeps, { body, place, id }: Wanted): Promise<NicPlan[] | null> {
+  const asked = [
+    { name: "primary", subnet_id: body.primary_subnet_id, mac: body.mac ?? null },
+    ...body.extra_nics.map((nic) => ({ ...nic, mac: null })),
+  ];
+  const plans = await Promise.all(asked.map(async ({ name, subnet_id, mac }, ordinal): Promise<NicPlan | null> => {
+    const subnet = await findSubnet(deps.kysely, subnet_id.toLowerCase());
+    if (subnet === undefined || subnet.project_id !== place.project_id) return null;
+    const token = (family: string) => deps.mint.idFrom(id, `nic:${ordinal}:${family}`);
+    return {
+      id: deps.mint.idFrom(id, `nic:${ordinal}`),
+      mac,
+      name,
+      subnet_id: subnet.id,
+      vpc_id: subnet.vpc_id,
+      ipv4_token: subnet.ipv4_block === null ? null : token("v4"),
+      ipv6_token: subnet.ipv6_block === null ? null : token("v6"),
+    };
+  }));
+  return plans.every((plan) => plan !== null) ? plans : null;
+}
+
+function brandOf(text: string | undefined): InstanceBrand {
+  return INSTANCE_BRANDS.find((brand) => brand === text) ?? "not-applicable";
+}
+
+/** Document 3, Instance: never smaller than the image; without a wish as large as it, for bhyve at least 20 GiB. */
+function bootBytes(wanted: number | null, image_bytes: number, brand: InstanceBrand): number {
+  if (wanted !== null) return Math.max(wanted, image_bytes);
+  return brand === "bhyve" ? Math.max(image_bytes, BHYVE_BOOT_DISK_BYTES_MIN) : image_bytes;
+}

@@ -1,0 +1,75 @@
+// Making an API key, for oneself or for a tenant. No credential makes a key with more rights than its own, and no key
+// makes one that expires later than itself (S-48). A session is no key: it expires because it is renewed, so a user who
+// is signed in may make a key without an expiry.
+import { callerOf } from "../auth/authorize.ts";
+import type { ApiKeyCreated, ApiKeyView } from "../contract/api-key.ts";
+import { type KeyScope, TENANT_KEY_SCOPES } from "../contract/enums.ts";
+import { badRequest, conflict, type Fault, fault } from "../contract/fault.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import type { KnownPrincipal } from "../auth/principal.ts";
+import { toRfc3339 } from "../lib/text/instant.ts";
+import { type Ctx, type RouteDeps } from "../routes/deps.ts";
+import { isFault } from "../contract/fault.ts";
+
+export type WantedKey = {
+  readonly description: string;
+  readonly scope: KeyScope;
+  /** The tenant to bind it to, or null for a key that acts as the caller. */
+  readonly tenant_id: string | null;
+  readonly expires_at?: string | null;
+};
+
+export const OWN_KEY = conflict("the key that makes this request cannot delete itself; use another key");
+
+/** Makes the key and answers with its secret. The key's id is the message's, so that a repeat meets the same actor. */
+export async function answerNewKey(c: Ctx, deps: RouteDeps, wanted: WantedKey) {
+  const caller = callerOf(c);
+  const expires_at = expiryOf(caller, wanted);
+  if (expires_at !== null && !(expires_at instanceof Date)) return faultResponse(c, expires_at);
+  if (wanted.tenant_id !== null && !isTenantScope(wanted.scope)) return faultResponse(c, SCOPE_OF_TENANT);
+  const turn = await deps.turn(c);
+  if (isFault(turn)) return faultResponse(c, turn);
+  const { text, lookup, secret_sha256 } = deps.mint.apiKey(turn.id);
+  const { description, scope, tenant_id } = wanted;
+  const outcome = await deps.send(c, { kind: "api-key", id: turn.id }, {
+    type: "create",
+    id: turn.id,
+    lookup,
+    secret_sha256,
+    user_id: caller.user_id,
+    description,
+    scope,
+    bound_to_cn: null,
+    tenant_id,
+    expires_at,
+  }, turn);
+  if (!outcome.ok) return faultResponse(c, outcome.fault);
+  const created: ApiKeyCreated = { ...outcome.reply as ApiKeyView, secret: text };
+  return c.json(created, 201);
+}
+
+const SCOPE_OF_TENANT = badRequest(
+  `scope: a key that is bound to a tenant is ${TENANT_KEY_SCOPES.join(" or ")}`,
+);
+
+function isTenantScope(scope: KeyScope): boolean {
+  return TENANT_KEY_SCOPES.some((each) => each === scope);
+}
+
+/** Defaults to the expiry of the key that makes the request. */
+function expiryOf({ key_id, expires_at: bound }: KnownPrincipal, wanted: WantedKey): Date | null | Fault {
+  const asked = wanted.expires_at === null || wanted.expires_at === undefined ? null : new Date(wanted.expires_at);
+  if (key_id === null || bound === null) return asked;
+  if (asked === null) return bound;
+  return asked <= bound ? asked : badRequest(
+    `expires_at: must be at or before ${toRfc3339(bound)}, when the key that makes this request expires`,
+  );
+}
+
+/** 403 for a caller whose key expires: what it would make (a user, a password) has no expiry and would outlive it. */
+export function outlivesCaller(caller: KnownPrincipal, what: string): Fault | null {
+  if (caller.key_id === null || caller.expires_at === null) return null;
+  return fault("forbidden", `a key that expires cannot ${what}, which would outlive it; use a key without an expiry`, {
+    error_code: "Forbidden",
+  });
+}

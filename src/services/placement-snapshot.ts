@@ -1,0 +1,119 @@
+// What placement looks at: every approved node with its report, its counters and who stands on it, in one query.
+import { type Kysely, sql } from "kysely";
+import type { CapacityReport } from "../contract/agent.ts";
+import type { CnPlacementRules } from "../contract/cn-placement.ts";
+import type { CnRole, CnState } from "../contract/enums.ts";
+import type { HostedInstance } from "../lib/placement/drain.ts";
+import type { Load, Neighbours, Snapshot } from "../lib/placement/snapshot.ts";
+import type { Database } from "../db/tables.ts";
+
+type Db = Kysely<Database>;
+
+export type SnapshotOptions = {
+  /** Default: the database's clock. */
+  readonly now?: Date;
+  /** Seconds after which a summary of a node's load is stale. Default: it always is. */
+  readonly load_stale_s?: number;
+};
+
+/** The nodes as they are committed now. Document 4, 4.2: only approved ones are ever loaded. */
+export async function placementSnapshot(db: Db, options: SnapshotOptions = {}): Promise<Snapshot> {
+  const { now, load_stale_s = 0 } = options;
+  const { rows } = await sql<NodeRow>`
+    with clock as (select coalesce(${now?.toISOString() ?? null}::timestamptz, berth_now()) as now),
+    beside as (
+      select host_cn_uuid, jsonb_agg(jsonb_build_object('tenant_id', tenant_id, 'silo_id', silo_id, 'count', n)) as them
+        from (select i.host_cn_uuid, i.tenant_id, t.silo_id, count(*) as n
+                from instance i join tenant t on t.id = i.tenant_id
+               where i.host_cn_uuid is not null group by 1, 2, 3) each
+       group by 1),
+    unmade as (
+      select i.host_cn_uuid, sum(d.size_bytes - coalesce(d.applied_bytes, 0))::bigint as bytes
+        from disk d join instance i on i.id = d.instance_id
+       where d.applied_bytes is null or d.applied_bytes < d.size_bytes group by 1)
+    select clock.now, c.server_uuid, c.hostname, c.state, c.role, c.last_seen, c.placement, c.traits,
+           k.report as capacity, coalesce(u.cpu_units, 0) as cpu_units, coalesce(u.ram_mb, 0) as ram_mb,
+           coalesce(u.disk_bytes, 0) as disk_bytes, coalesce(u.instances, 0) as instances,
+           coalesce(m.bytes, 0) as unmade_bytes, coalesce(b.them, '[]') as neighbours,
+           l.summary, l.last_refreshed_at < clock.now - make_interval(secs => ${load_stale_s}) as stale
+      from clock left join (
+        select c.server_uuid, c.hostname, c.state, c.role, c.last_seen, c.placement, c.traits
+          from cn_loaded c where c.state = 'approved') c on true
+      left join cn_capacity k on k.server_uuid = c.server_uuid
+      left join cn_usage u on u.server_uuid = c.server_uuid
+      left join cn_load_summary l on l.server_uuid = c.server_uuid
+      left join beside b on b.host_cn_uuid = c.server_uuid
+      left join unmade m on m.host_cn_uuid = c.server_uuid`.execute(db);
+  const nodes = rows.filter((row): row is NodeRow & { server_uuid: string } => row.server_uuid !== null).map((row) => {
+    const { now: _now, cpu_units, ram_mb, disk_bytes, instances, summary, stale, ...node } = row;
+    const load = summary === null ? null : loadOf(summary, stale ?? true);
+    return { ...node, used: { cpu_units, ram_mb, disk_bytes, instances }, load };
+  });
+  return { now: rows[0]!.now, nodes };
+}
+
+/** The columns of the node are null in the one row of a site without approved nodes. */
+type NodeRow = {
+  now: Date;
+  server_uuid: string | null;
+  hostname: string;
+  state: CnState;
+  role: CnRole;
+  last_seen: Date | null;
+  placement: CnPlacementRules;
+  traits: Record<string, string>;
+  capacity: CapacityReport | null;
+  cpu_units: number;
+  ram_mb: number;
+  disk_bytes: number;
+  instances: number;
+  unmade_bytes: number;
+  neighbours: Neighbours[];
+  summary: Readonly<Record<string, unknown>> | null;
+  stale: boolean | null;
+};
+
+function loadOf(summary: Readonly<Record<string, unknown>>, stale: boolean): Load {
+  const fraction = (key: string) => typeof summary[key] === "number" ? summary[key] : null;
+  return {
+    stale,
+    cpu_p95_5m: fraction("cpu_p95_5m"),
+    ram_used_p95_5m: fraction("ram_used_p95_5m"),
+    cpu_p50_1d: fraction("cpu_p50_1d"),
+  };
+}
+
+/** Whatever has this host, in every state, with what it takes. */
+export async function hostedInstances(db: Db, server_uuid: string): Promise<HostedInstance[]> {
+  const { rows } = await sql<HostedInstance>`${HOSTED} where i.host_cn_uuid = ${server_uuid}::uuid order by i.id`
+    .execute(db);
+  return rows;
+}
+
+/** An instance with what it takes, wherever it is. */
+export async function findInstanceToPlace(db: Db, id: string): Promise<HostedInstance | undefined> {
+  return (await sql<HostedInstance>`${HOSTED} where i.id = ${id}::uuid`.execute(db)).rows[0];
+}
+
+const HOSTED = sql`
+  select i.id, i.name, i.tenant_id, t.silo_id, i.project_id, i.state, i.host_cn_uuid, i.brand, i.cpu, i.memory_bytes,
+         (select coalesce(sum(size_bytes), 0)::bigint from disk where instance_id = i.id) as disk_bytes,
+         m.compatibility->>'min_platform' as min_platform
+    from instance i join tenant t on t.id = i.tenant_id join image m on m.id = i.image_id`;
+
+/** What a node last reported, and whether there is such a node. */
+export async function findCapacity(
+  db: Db,
+  server_uuid: string,
+): Promise<{ capacity: CapacityReport | null } | undefined> {
+  const { rows } = await sql<{ capacity: CapacityReport | null }>`
+    select k.report as capacity from cn c left join cn_capacity k using (server_uuid)
+     where c.server_uuid = ${server_uuid}::uuid`.execute(db);
+  return rows[0];
+}
+
+/** The silo of a tenant. */
+export async function findSiloOf(db: Db, tenant_id: string): Promise<string | undefined> {
+  const row = await db.selectFrom("tenant").select("silo_id").where("id", "=", tenant_id).executeTakeFirst();
+  return row?.silo_id;
+}

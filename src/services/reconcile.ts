@@ -1,0 +1,59 @@
+// What a node's status says of the instances on it. Document 4, 9.4. Only what stands on that node by our records is
+// looked at, and only what bears the identity that we gave it; whatever else runs there is none of ours.
+import { listReportable, type Reportable } from "../../actors/instance/reads.ts";
+import { MISSED_REPORTS_MAX } from "../../actors/instance/view.ts";
+import { nodeOf } from "./calling-node.ts";
+import type { Ctx, RouteDeps } from "../routes/deps.ts";
+
+/** Others are written with a sign, which the database does not read. */
+const PLAIN_YEAR = /^[0-9]{4}-/;
+
+type Vm = { readonly state: string; readonly identity: string | null };
+
+export type TakenStatus = { readonly id: string; readonly made_at: string | null; readonly payload: unknown };
+
+/** A status that came behind a later one, or that comes again, finds nothing to say. */
+export async function reconcile(c: Ctx, deps: RouteDeps, { id, made_at, payload }: TakenStatus): Promise<void> {
+  const vms = member(payload, "vms");
+  if (typeof vms !== "object" || vms === null) return;
+  const by = nodeOf(c);
+  const said = { by, made_at, status_id: id };
+  const present = await listReportable(deps.kysely, by, id);
+  await Promise.all(present.map(async (record) => {
+    const vm = vmOf(Object.hasOwn(vms, record.id) ? member(vms, record.id) : undefined);
+    const to = { kind: "instance", id: record.id } as const;
+    if (vm === null) {
+      if (record.missed_reports < MISSED_REPORTS_MAX) await deps.send(c, to, { type: "missed", ...said });
+      return;
+    }
+    if (isForeign(deps, record, vm) || (vm.state === record.state && record.missed_reports === 0)) return;
+    await deps.send(c, to, { type: "reported", vm_state: vm.state, ...said });
+  }));
+}
+
+/** A machine that bears an identity of another one is not ours, whatever its id; one that bears none yet is believed. */
+function isForeign({ mint }: RouteDeps, { id: instance_id, tenant_id, project_id }: Reportable, vm: Vm): boolean {
+  return vm.identity !== null && vm.identity !== mint.identityHmac({ instance_id, tenant_id, project_id });
+}
+
+function vmOf(value: unknown): Vm | null {
+  const state = member(value, "state");
+  if (typeof state !== "string") return null;
+  const identity = member(member(value, "internal_metadata"), "cp:identity_hmac");
+  return { state, identity: typeof identity === "string" ? identity : null };
+}
+
+/** When the node made the report, by its own clock; null when it does not say. */
+export function madeAt(payload: unknown): string | null {
+  const text = member(payload, "timestamp");
+  const date = typeof text === "string" ? new Date(text) : null;
+  if (date === null || Number.isNaN(date.getTime())) return null;
+  const told = date.toISOString();
+  return PLAIN_YEAR.test(told) ? told : null;
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}

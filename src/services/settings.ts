@@ -1,0 +1,143 @@
+// The effective settings: environment before stored before default. Document 4, 7.1.
+import type { Kysely } from "kysely";
+import { storedSettings } from "../../actors/setting/reads.ts";
+import { type SettingKey, SETTINGS, settingVariable } from "../contract/settings.ts";
+import type { PlacementProfiles } from "../contract/placement-profiles.ts";
+import type { SettingView } from "../contract/setting.ts";
+import type { QuotaDefaults } from "../contract/tenancy.ts";
+import type { Database } from "../db/tables.ts";
+import { activeProfile, type Profile } from "../lib/placement/profile.ts";
+
+export type Settings = ReturnType<typeof createSettings>;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads settings. Throws when a variable in `env` holds a value that its setting does not take. */
+export function createSettings(kysely: Kysely<Database>, env: Environment) {
+  const shadowing = new Map<SettingKey, unknown>();
+  for (const key of Object.keys(SETTINGS) as SettingKey[]) {
+    const text = env[settingVariable(key)];
+    if (text !== undefined) shadowing.set(key, fromVariable(key, text));
+  }
+
+  function viewOf(key: SettingKey, stored: ReadonlyMap<string, unknown>): SettingView {
+    const { default: standard, restart_required, description } = SETTINGS[key];
+    const own = stored.has(key) ? stored.get(key) : standard;
+    return {
+      key,
+      value: shadowing.has(key) ? shadowing.get(key) : own,
+      default: standard,
+      env_override: shadowing.has(key) ? settingVariable(key) : null,
+      restart_required,
+      description,
+    };
+  }
+
+  async function list(): Promise<SettingView[]> {
+    const stored = await storedSettings(kysely);
+    return (Object.keys(SETTINGS) as SettingKey[]).map((key) => viewOf(key, stored));
+  }
+
+  async function get(key: SettingKey): Promise<SettingView> {
+    return viewOf(key, await storedSettings(kysely));
+  }
+
+  /** The cluster defaults of the memory reservoir. */
+  async function reservoir(): Promise<{ enabled: boolean; percent: number }> {
+    const stored = await storedSettings(kysely);
+    return {
+      enabled: Boolean(viewOf("reservoir.enabled_default", stored).value),
+      percent: Number(viewOf("reservoir.percent_default", stored).value),
+    };
+  }
+
+  /** OpenSSH keys that may log in as root on every node. */
+  async function rootAuthorizedKeys(): Promise<string[]> {
+    return viewOf("cn.root_authorized_keys", await storedSettings(kysely)).value as string[];
+  }
+
+  /** CIDRs beyond public addresses that may be fetched on behalf of others. */
+  async function allowedPrivate(): Promise<string[]> {
+    return viewOf("fetch.allowed_private", await storedSettings(kysely)).value as string[];
+  }
+
+  /** The weights by which nodes are compared, and how long a summary of a node's load counts. */
+  async function placement(): Promise<{ profile: Profile; load_stale_s: number }> {
+    const stored = await storedSettings(kysely);
+    const interval_s = Number(viewOf("placement.load_materializer.interval_secs", stored).value);
+    const ticks = Number(viewOf("placement.load_materializer.staleness_ticks", stored).value);
+    const profiles = viewOf("placement.profiles", stored).value as PlacementProfiles;
+    return { profile: activeProfile(profiles), load_stale_s: interval_s * ticks };
+  }
+
+  /** Seconds between summaries of the load of nodes. */
+  async function loadIntervalS(): Promise<number> {
+    return Number(viewOf("placement.load_materializer.interval_secs", await storedSettings(kysely)).value);
+  }
+
+  /** Seconds that an operation on an instance may take its node. */
+  async function instanceWaitS(): Promise<number> {
+    return Number(viewOf("instance.create_wait_secs", await storedSettings(kysely)).value);
+  }
+
+  /** What binds tenants and projects that have no quota of their own. */
+  async function quotaDefaults(): Promise<QuotaDefaults> {
+    const stored = await storedSettings(kysely);
+    const limit = (key: SettingKey) => viewOf(key, stored).value as number | null;
+    return {
+      tenant: {
+        cpu_limit: limit("quota.tenant_default.cpu_limit"),
+        memory_bytes: limit("quota.tenant_default.memory_bytes"),
+        disk_bytes: limit("quota.tenant_default.disk_bytes"),
+        instance_limit: limit("quota.tenant_default.instance_limit"),
+      },
+      project: {
+        cpu_limit: limit("quota.project_default.cpu_limit"),
+        memory_bytes: limit("quota.project_default.memory_bytes"),
+        disk_bytes: limit("quota.project_default.disk_bytes"),
+        instance_limit: limit("quota.project_default.instance_limit"),
+      },
+    };
+  }
+
+  /** Seconds from a login to the end of its session, however often it is refreshed. */
+  async function sessionLifetimeS(): Promise<number> {
+    return Number(viewOf("session.lifetime_secs", await storedSettings(kysely)).value);
+  }
+
+  /** How often one caller may ask one process. */
+  async function callerRates(): Promise<{ requests: number; writes: number }> {
+    const stored = await storedSettings(kysely);
+    return {
+      requests: Number(viewOf("limits.caller_requests_per_minute", stored).value),
+      writes: Number(viewOf("limits.caller_writes_per_minute", stored).value),
+    };
+  }
+
+  return {
+    list,
+    get,
+    callerRates,
+    sessionLifetimeS,
+    reservoir,
+    quotaDefaults,
+    rootAuthorizedKeys,
+    allowedPrivate,
+    instanceWaitS,
+    loadIntervalS,
+    placement,
+    shadowed: [...shadowing.keys()],
+  };
+}
+
+function fromVariable(key: SettingKey, text: string): unknown {
+  let value: unknown = text;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Not JSON: the text itself is the value.
+  }
+  const checked = SETTINGS[key].schema.safeParse(value);
+  if (!checked.success) throw new Error(`${settingVariable(key)}: ${checked.error.issues[0]?.message ?? "not valid"}`);
+  return checked.data;
+}

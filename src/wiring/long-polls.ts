@@ -1,0 +1,69 @@
+// Requests that are held until what they wait for has happened. A hint of a commit makes its own kind look at once.
+import { findRegistered, type Registered } from "../../actors/cn/reads.ts";
+import { findNodesWithWork, findStandings, type NodeStanding } from "../../actors/job/reads.ts";
+import { findDecided, findEnded } from "../../actors/saga/reads.ts";
+import { HELD_KNOWN_EACH_MAX, HELD_STRANGER_EACH_MAX, HELD_STRANGERS_MAX } from "../contract/limits.ts";
+import { createLongPolls } from "../db/long-polls.ts";
+import type { createHints } from "../db/hints.ts";
+import { createLookup } from "../db/lookup.ts";
+import type { Db } from "../db/pool.ts";
+import { createShares } from "../http/shares.ts";
+
+/**
+ * Held requests of one process, about 22 kB each (reliability.md, facts): ten thousand nodes, and those of them that came
+ * back before it was noticed that they had gone.
+ */
+const HELD_MAX = 12_000;
+/** Kinds of held requests; each kind has HELD_MAX of its own. */
+const KINDS = 4;
+
+type HoldPorts = {
+  readonly db: Db;
+  readonly hints: ReturnType<typeof createHints>;
+  readonly report: (message: string, error: unknown) => void;
+};
+
+export function createLongPollsOfServer({ db: { kysely }, hints, report }: HoldPorts) {
+  const held = { held_max: HELD_MAX, report };
+  const polls = {
+    approvals: createLongPolls<string, Registered | { readonly ended: true }>({
+      sweep: async (hashes) => {
+        const found = await findRegistered(kysely, hashes);
+        const answers = hashes.map((hash) => [hash, found.get(hash) ?? { ended: true as const }] as const);
+        return new Map(answers.filter(([, row]) => "ended" in row || row.state !== "pending"));
+      },
+      ...held,
+    }),
+    claims: createLongPolls<string, { readonly work: true }>({
+      sweep: (nodes) => findNodesWithWork(kysely, nodes),
+      ...held,
+    }),
+    endings: createLongPolls<string, { readonly ended: true }>({ sweep: (ids) => findEnded(kysely, ids), ...held }),
+    outcomes: createLongPolls<string, { readonly ended: true }>({ sweep: (ids) => findDecided(kysely, ids), ...held }),
+  };
+
+  hints.onHint((hint) => {
+    const tells = (kind: string) => hint === "all" || hint.some((ref) => ref.kind === kind);
+    if (tells("job")) polls.claims.nudge();
+    if (tells("cn") || tells("enrolment-claim")) polls.approvals.nudge();
+    if (tells("saga")) {
+      polls.endings.nudge();
+      polls.outcomes.nudge();
+    }
+  });
+
+  /** Answers all of them. */
+  function release(): void {
+    for (const poll of Object.values(polls)) poll.close();
+  }
+
+  /** Nodes ask for work in crowds, and most have none. */
+  const standingOf = createLookup<NodeStanding>((nodes) => findStandings(kysely, nodes));
+
+  const holdShares = {
+    known: createShares({ total_max: KINDS * HELD_MAX, each_max: HELD_KNOWN_EACH_MAX }),
+    strangers: createShares({ total_max: HELD_STRANGERS_MAX, each_max: HELD_STRANGER_EACH_MAX }),
+  };
+
+  return { polls, holdShares, standingOf, release };
+}

@@ -1,0 +1,141 @@
+// Background work: tells, timers, sagas, the audit chain, upkeep. Every pass is idempotent, so any number of processes
+// may run it, and it has three wake sources: a nudge after a commit, a loop while the process lives, and whoever calls
+// pass() from outside (the cron entry of a host that stops idle processes).
+import type { Engine } from "../../actors/engine/engine.ts";
+import { planted } from "../../actors/engine/planted.ts";
+import type { Ports } from "../../actors/engine/ports.ts";
+import type { Store } from "../../actors/engine/store.ts";
+import type { ActorRef, Outcome } from "../../actors/engine/types.ts";
+
+export type BackgroundWorkerOptions = {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly ports: Ports;
+  /** Kinds whose rows carry deadlines. */
+  readonly timed: readonly string[];
+  /** Whether this build knows the saga: an unknown one waits for a build that does. */
+  readonly knowsSaga: (name: string) => boolean;
+  /** Appends what is pending to the audit chain. */
+  readonly chain: () => Promise<unknown>;
+  /** Partitions, old rows: what may run rarely. */
+  readonly maintain: () => Promise<unknown>;
+  readonly every_ms?: number;
+  readonly maintenance_every_ms?: number;
+};
+
+export type BackgroundWorker = ReturnType<typeof createBackgroundWorker>;
+
+/** Rows taken at once; a pass goes on while it finds full batches. */
+const BATCH_ROWS = 200;
+const EVERY_MS = 500;
+/** Between two passes, however often it is nudged. */
+const GAP_MS = 25;
+const MAINTENANCE_EVERY_MS = 60_000;
+
+/** Creates the background work of one process. */
+export function createBackgroundWorker(options: BackgroundWorkerOptions) {
+  const { store, engine, ports } = options;
+  const every_ms = options.every_ms ?? EVERY_MS;
+  let stopped = false;
+  let wanted = false;
+  let passing: Promise<void> | null = null;
+  let wake: (() => void) | null = null;
+
+  /** One pass over everything that is due. Each part fails alone. */
+  async function pass(): Promise<void> {
+    await guarded("tells", deliver);
+    for (const kind of options.timed) await guarded(`timers of ${kind}`, () => tick(kind));
+    await guarded("audit chain", options.chain);
+  }
+
+  async function guarded(part: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      ports.report(`background work failed: ${part}`, error);
+    }
+  }
+
+  /** Delivers, then deletes: a tell may come twice, but its message id lets it act once. */
+  async function deliver(): Promise<void> {
+    for (;;) {
+      const batch = await store.outbox(BATCH_ROWS);
+      if (planted("tell_forgotten")) await store.delivered(batch.map(({ id }) => id));
+      const sent = await Promise.allSettled(batch.map(({ id, to, message }) => engine.send(to, message, { id })));
+      const done = batch.filter((_, index) => wasHeard(sent[index])).map(({ id }) => id);
+      if (done.length > 0) await store.delivered(done);
+      if (done.length < BATCH_ROWS) return;
+    }
+  }
+
+  async function tick(kind: string): Promise<void> {
+    const due = await store.due(kind, BATCH_ROWS);
+    if (due.length === 0) return;
+    if (kind === "saga") await Promise.all(due.map((ref) => advance(ref)));
+    else await Promise.all(due.map((ref) => engine.send(ref, { type: "tick" })));
+    if (due.length === BATCH_ROWS) wanted = true;
+  }
+
+  /** Runs a saga until it rests or waits. A refused step tells the saga why, which turns it round. */
+  async function advance(ref: ActorRef): Promise<void> {
+    for (;;) {
+      const { actors } = await store.load([ref]);
+      const state = actors.get(`${ref.kind}:${ref.id}`)?.state;
+      if (state === null || state === undefined || !options.knowsSaga(String(state["saga"]))) return;
+      const outcome = await engine.send(ref, { type: "tick" });
+      // A full queue refuses nothing of the step itself: the next pass tries again.
+      if (!outcome.ok && outcome.fault.kind === "unavailable") return;
+      if (!outcome.ok) {
+        await engine.send(ref, { type: "step_refused", step: String(state["step"]), reason: outcome.fault.message });
+      }
+      const after = (await store.load([ref])).actors.get(`${ref.kind}:${ref.id}`)?.state;
+      const moved = after?.["step"] !== state["step"] || after?.["state"] !== state["state"];
+      if (!moved || (after?.["state"] !== "running" && after?.["state"] !== "unwinding")) return;
+    }
+  }
+
+  /** Asks for a pass soon; many nudges make one pass. */
+  function nudge(): void {
+    wanted = true;
+    wake?.();
+  }
+
+  async function loop(): Promise<void> {
+    let upkept = false;
+    let since_maintenance_ms = 0;
+    while (!stopped) {
+      wanted = false;
+      passing = pass();
+      await passing;
+      if (!upkept || since_maintenance_ms >= (options.maintenance_every_ms ?? MAINTENANCE_EVERY_MS)) {
+        await guarded("upkeep", options.maintain);
+        upkept = true;
+        since_maintenance_ms = 0;
+      }
+      await ports.sleep(GAP_MS);
+      if (wanted || stopped) continue;
+      await Promise.race([ports.sleep(every_ms), new Promise<void>((resolve) => (wake = resolve))]);
+      wake = null;
+      since_maintenance_ms += every_ms;
+    }
+  }
+
+  let running: Promise<void> | null = null;
+  return {
+    pass,
+    nudge,
+    start: () => {
+      running ??= loop();
+    },
+    stop: async () => {
+      stopped = true;
+      wake?.();
+      await running;
+    },
+  };
+}
+
+/** A refusal is an answer; a full queue is none, and the tell comes again. */
+function wasHeard(sent: PromiseSettledResult<Outcome> | undefined): boolean {
+  return sent?.status === "fulfilled" && (sent.value.ok || sent.value.fault.kind !== "unavailable");
+}

@@ -1,0 +1,138 @@
+// A world for one command: no network, no clock, no terminal, a home folder of its own. Answers come from `answer`.
+import { fetchOutbound } from "../../src/outbound/connector.ts";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Environment } from "../../cli/internal/environment.ts";
+
+export type Asked = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+};
+export type Told = { status?: number; body?: unknown; text?: string; headers?: Record<string, string> };
+/** A thrown error is a network failure. */
+export type Server = (asked: Asked, signal: AbortSignal) => Told | Promise<Told>;
+
+export type FakeEnvironment = {
+  readonly environment: Environment;
+  readonly asked: Asked[];
+  readonly slept_ms: number[];
+  readonly home_dir: string;
+  out(): string;
+  err(): string;
+  abort(): void;
+};
+
+export type FakeOptions = {
+  readonly env?: Record<string, string>;
+  readonly server?: Server;
+  /** What is typed: all of standard input, or one answer per question. */
+  readonly typed?: string | readonly string[];
+  readonly isTTY?: boolean;
+  readonly home_dir?: string;
+  /** The wall clock, standing still; the machine's own when left out. */
+  readonly wall_ms?: number;
+  /** Default: 1, 2, 3 in the form of a UUID. */
+  readonly newId?: () => string;
+};
+
+export const ENDPOINT = "http://127.0.0.1:8080";
+export const KEY = "opsk_AAAAAAAAAAAA_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB";
+export const LOGGED_IN = { OPSCTL_ENDPOINT: ENDPOINT, OPSCTL_API_KEY: KEY };
+
+export function fakeEnvironment(options: FakeOptions = {}): FakeEnvironment {
+  const asked: Asked[] = [];
+  const slept_ms: number[] = [];
+  const written = { out: "", err: "" };
+  const controller = new AbortController();
+  const home_dir = options.home_dir ?? mkdtempSync(join(tmpdir(), "berth-cli-"));
+  const clock = virtualClock();
+  const { typed = "" } = options;
+  const answers = typeof typed === "string" ? null : [...typed];
+  const answer = (prompt: string) => {
+    written.err += `${prompt}\n`;
+    return Promise.resolve(answers === null ? typed as string : answers.shift() ?? "");
+  };
+  let ids = 0;
+  const environment: Environment = {
+    env: options.env ?? {},
+    stdout: { write: (text) => void (written.out += text), isTTY: options.isTTY === true, columns: 100 },
+    stderr: { write: (text) => void (written.err += text), isTTY: options.isTTY === true, columns: 100 },
+    keyboard: () =>
+      Promise.resolve({
+        isTTY: options.isTTY === true,
+        readAll: () => Promise.resolve(answers === null ? typed as string : answers.join("\n")),
+        readSecret: answer,
+        readLine: answer,
+      }),
+    home_dir,
+    signal: controller.signal,
+    fetch: async (url, init) => {
+      const call = askedOf(url, init);
+      asked.push(call);
+      const told = await (options.server ?? nobody)(call, init.signal!);
+      const text = told.text ?? (told.body === undefined ? "" : JSON.stringify(told.body));
+      const status = told.status ?? 200;
+      return new Response(status === 204 ? null : text, { status, headers: told.headers ?? {} });
+    },
+    outbound: fetchOutbound,
+    sleepMs: (duration_ms, signal) => {
+      slept_ms.push(duration_ms);
+      return clock.sleep(duration_ms, signal);
+    },
+    monotonicMs: clock.now,
+    wallMs: () => options.wall_ms ?? Date.now(),
+    random: () => 0.5,
+    newId: options.newId ?? (() => `00000000-0000-4000-8000-${String(++ids).padStart(12, "0")}`),
+  };
+  return {
+    environment,
+    asked,
+    slept_ms,
+    home_dir,
+    out: () => written.out,
+    err: () => written.err,
+    abort: () => controller.abort(),
+  };
+}
+
+function nobody(): Told {
+  throw new TypeError("fetch failed", { cause: new Error("connection refused") });
+}
+
+function askedOf(url: string, init: RequestInit): Asked {
+  const { pathname, searchParams } = new URL(url);
+  return {
+    method: init.method!,
+    path: pathname,
+    query: Object.fromEntries(searchParams),
+    headers: init.headers as Record<string, string>,
+    body: typeof init.body === "string" ? JSON.parse(init.body) : undefined,
+  };
+}
+
+/** Time passes only while everybody sleeps: each turn wakes the one who has to wake first. */
+function virtualClock() {
+  let now_ms = 0;
+  const sleepers: { at_ms: number; wake(): void }[] = [];
+  const wakeNext = () => {
+    sleepers.sort((a, b) => a.at_ms - b.at_ms);
+    const next = sleepers.shift();
+    if (next === undefined) return;
+    now_ms = Math.max(now_ms, next.at_ms);
+    next.wake();
+  };
+  return {
+    now: () => now_ms,
+    sleep: (duration_ms: number, signal: AbortSignal) =>
+      new Promise<void>((resolve, reject) => {
+        const wake = () => signal.aborted ? reject(signal.reason) : resolve();
+        signal.addEventListener("abort", wake);
+        sleepers.push({ at_ms: now_ms + duration_ms, wake });
+        setTimeout(wakeNext, 0);
+      }),
+  };
+}

@@ -1,0 +1,51 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Hostname } from "../../src/contract/agent.ts";
+import { KernelArgument, Stamp } from "../../src/contract/boot.ts";
+import { isHostname } from "../../src/lib/net/hostname.ts";
+import { isKernelArgument } from "../../src/lib/text/kernel-argument.ts";
+import { isStamp } from "../../src/lib/ids/stamp.ts";
+
+const HOSTILE = ["", "a b", "a\n", "a\t", "\0", "${x}", "a#b", "a||b", "a&&b", "a;b", "a'b", 'a"b', "a`b", "a\\b", "ä"];
+
+test.each(HOSTILE)("%j is no word of a boot script", (text) => {
+  for (const accepts of [isHostname, isStamp, isKernelArgument]) expect(accepts(text)).toBe(false);
+});
+
+test("a host name is 1 to 63 letters, digits and inner hyphens", () => {
+  for (const good of ["a", "N1", "0", "a-b", "a--b", "x".repeat(63)]) expect(isHostname(good)).toBe(true);
+  for (const bad of ["-a", "a-", "-", "a.b", "a_b", "x".repeat(64)]) expect(isHostname(bad)).toBe(false);
+});
+
+test("a stamp is 1 to 64 letters, digits, dots, underscores and hyphens, and never climbs a path", () => {
+  for (const good of ["20250611T000000Z", "a.b_c-d", "x".repeat(64)]) expect(isStamp(good)).toBe(true);
+  for (const bad of ["..", "a..b", "../a", "a/b", "x".repeat(65)]) expect(isStamp(bad)).toBe(false);
+});
+
+test("a kernel argument is 1 to 256 of a fixed set of characters", () => {
+  for (const good of ["-v", "console=ttyb,115200n8", "-Bsmartos=true", "a@b%c+d/e:f", "x".repeat(256)]) {
+    expect(isKernelArgument(good)).toBe(true);
+  }
+  for (const bad of ["a(b)", "a<b", "a*b", "a~b", "x".repeat(257)]) expect(isKernelArgument(bad)).toBe(false);
+});
+
+test("these readers and the contract's schemas take the same words", () => {
+  const word = fc.oneof(
+    fc.string({ unit: fc.constantFrom(..."aZ09._-=,:/+@% \n#$"), maxLength: 70 }),
+    fc.integer({ min: 60, max: 260 }).map((length) => "x".repeat(length)),
+  );
+  fc.assert(
+    fc.property(word, (text) => {
+      expect(isHostname(text)).toBe(Hostname.safeParse(text).success);
+      expect(isStamp(text)).toBe(Stamp.safeParse(text).success);
+      expect(isKernelArgument(text)).toBe(KernelArgument.safeParse(text).success);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("words of 100 KB are refused", () => {
+  for (const text of ["a-".repeat(50_000), "a".repeat(100_000), `${"a".repeat(100_000)}!`, ".".repeat(100_000)]) {
+    for (const accepts of [isHostname, isStamp, isKernelArgument]) expect(accepts(text)).toBe(false);
+  }
+});

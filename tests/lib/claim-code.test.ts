@@ -1,0 +1,33 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { claimCodeFromBytes, formatClaimCode, parseClaimCode } from "../../src/lib/ids/claim-code.ts";
+
+test("every value of a byte's low five bits gives its own character", () => {
+  const seen = new Set(Array.from({ length: 32 }, (_, value) => claimCodeFromBytes(new Uint8Array(6).fill(value))));
+  expect(seen.size).toBe(32);
+  expect([...seen].join("")).not.toMatch(/[OILU]/);
+});
+
+test("the high three bits of a byte change nothing, so all characters are equally likely", () => {
+  fc.assert(fc.property(fc.uint8Array({ minLength: 6, maxLength: 12 }), (bytes) => {
+    expect(claimCodeFromBytes(bytes.map((byte) => byte | 0xe0))).toBe(claimCodeFromBytes(bytes));
+  }));
+});
+
+test("five random bytes are too few", () => {
+  expect(() => claimCodeFromBytes(new Uint8Array(5))).toThrow(RangeError);
+});
+
+test("a code survives its display form, lower case and stray spaces", () => {
+  fc.assert(fc.property(fc.uint8Array({ minLength: 6, maxLength: 6 }), (bytes) => {
+    const code = claimCodeFromBytes(bytes);
+    expect(parseClaimCode(formatClaimCode(code))).toBe(code);
+    expect(parseClaimCode(` ${formatClaimCode(code).toLowerCase()}\t\n`)).toBe(code);
+    expect(parseClaimCode([...code].join(" - "))).toBe(code);
+  }));
+});
+
+test.each(["", "ABCDE", "ABCDEFG", "ABCDEO", "ABCDEI", "ABCDEL", "ABCDEU", "ABCDE!", "ABCDÉF", "ABC_DEF", "٠١٢٣٤٥"])(
+  "%j is no claim code, and no letter is mapped to a digit",
+  (input) => expect(parseClaimCode(input)).toBeNull(),
+);

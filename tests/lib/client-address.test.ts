@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { addressBucket, clientAddress, isLoopback } from "../../src/lib/net/client-address.ts";
+import { parseCidr } from "../../src/lib/net/ip-address.ts";
+
+const trusted = [parseCidr("10.0.0.0/8")!, parseCidr("2001:db8:ffff::/48")!];
+const of = (peer: string | undefined, forwardedFor?: string) => clientAddress({ peer, forwardedFor, trusted });
+
+test("a caller that is no proxy of ours is taken at its connection, whatever it claims", () => {
+  const claim = fc.oneof(fc.string(), fc.ipV4(), fc.array(fc.ipV4()).map((hops) => hops.join(", ")));
+  fc.assert(fc.property(claim, (forwardedFor) => {
+    expect(of("192.0.2.7", forwardedFor)).toBe("192.0.2.7");
+  }));
+});
+
+test("S-35: through our proxies it is the rightmost hop that is not ours, whatever stands left of it", () => {
+  fc.assert(fc.property(fc.string(), (claim) => {
+    expect(of("10.0.0.1", `${claim}, 198.51.100.9`)).toBe("198.51.100.9");
+    expect(of("10.0.0.1", `${claim},198.51.100.9, 10.2.3.4 ,2001:db8:ffff::5`)).toBe("198.51.100.9");
+  }));
+});
+
+test.each([
+  ["no header", undefined, "10.0.0.1"],
+  ["an empty header", "", "10.0.0.1"],
+  ["only our proxies", "10.9.9.9", "10.9.9.9"],
+  ["a malformed hop", "198.51.100.9, unknown", "10.0.0.1"],
+  ["a malformed hop behind a good proxy", "198.51.100.9, 010.0.0.1, 10.2.2.2", "10.2.2.2"],
+  ["a hop with a port", "198.51.100.9:443", "10.0.0.1"],
+  ["a hop in brackets", "[2001:db8::1]", "10.0.0.1"],
+  ["an IPv6 hop", "2001:DB8:0:0::1", "2001:db8::1"],
+  ["a mapped hop", "::ffff:198.51.100.9", "198.51.100.9"],
+])("behind a proxy with %s", (_case, forwardedFor, expected) => expect(of("10.0.0.1", forwardedFor)).toBe(expected));
+
+test("a peer is canonical: mapped folded, zone dropped, unreadable unknown", () => {
+  expect(of("::ffff:10.0.0.1", "198.51.100.9")).toBe("198.51.100.9");
+  expect(of("::ffff:192.0.2.1")).toBe("192.0.2.1");
+  expect(of("fe80::1%eth0")).toBe("fe80::1");
+  expect(of(undefined, "198.51.100.9")).toBe("unknown");
+  expect(of("a.sock")).toBe("unknown");
+});
+
+test("S-35: an IPv4 address is its own bucket, IPv6 addresses share that of their /64", () => {
+  expect(addressBucket("192.0.2.1")).toBe("192.0.2.1");
+  expect(addressBucket("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
+  expect(addressBucket("2001:db8:1:2:ffff::1")).toBe("2001:db8:1:2::/64");
+  expect(addressBucket("2001:db8:1:3::1")).toBe("2001:db8:1:3::/64");
+  expect(addressBucket("::ffff:192.0.2.1")).toBe("192.0.2.1");
+  expect(addressBucket("unknown")).toBe("unknown");
+});
+
+test("loopback is 127.0.0.0/8 and ::1, and an unknown peer is not", () => {
+  for (const address of ["127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1"]) {
+    expect(isLoopback(address)).toBe(true);
+  }
+  for (const address of ["128.0.0.1", "::2", "unknown", "", "localhost"]) expect(isLoopback(address)).toBe(false);
+});

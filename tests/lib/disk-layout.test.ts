@@ -1,0 +1,225 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { DISK_LAYOUTS } from "../../src/contract/enums.ts";
+import { layoutOf, layoutOptionError, type LayoutOptions } from "../../src/lib/disk-layout/layout.ts";
+import type { Disk } from "../../src/lib/disk-layout/size-classes.ts";
+
+type RecordedDisk = { type: string; name: string; size: number; removable: boolean; solid_state: boolean };
+type RecordedCase = { id: number; title: string; disks: RecordedDisk[]; options: LayoutOptions; result: unknown };
+const recorded: { cases: RecordedCase[] } = JSON.parse(
+  readFileSync(new URL("../fixtures/disklayout-cases.json", import.meta.url), "utf8"),
+);
+
+const AUTO: LayoutOptions = { layout: null, width: null, spares: null, cache: true, exclude: [] };
+const GB = 1e9;
+
+/** `count` disks called `${prefix}0`, `${prefix}1`, ... */
+function rack(count: number, gb: number, { prefix = "c", solid_state = false } = {}): Disk[] {
+  return Array.from({ length: count }, (_, index) => {
+    return { name: `${prefix}${index}`, size_bytes: gb * GB, solid_state, removable: false, bus: "SCSI" };
+  });
+}
+
+/** The result in the form of the recorded ones: empty lists absent, disks by name. */
+function printed(disks: readonly Disk[], options: LayoutOptions): Record<string, unknown> {
+  const made = layoutOf(disks, options);
+  const names = (list: readonly Disk[]) => list.map(({ name }) => name);
+  const listed = (key: string, list: readonly Disk[]) => (list.length === 0 ? {} : { [key]: names(list) });
+  if ("error" in made) return { error: made.error, ...listed("logs", made.logs), ...listed("cache", made.cache) };
+  const { vdevs, capacity_bytes, spares, logs, cache } = made.proposal;
+  return {
+    vdevs: vdevs.map(({ type, disks }) => type === null ? { disk: disks[0]!.name } : { type, devices: names(disks) }),
+    capacity: capacity_bytes,
+    ...listed("spares", spares),
+    ...listed("logs", logs),
+    ...listed("cache", cache),
+  };
+}
+
+test.each(recorded.cases.map((one) => [one.id, one.title, one] as const))("recorded %i: %s", (_id, _title, one) => {
+  const disks = one.disks.map(({ type, size, ...rest }) => ({ ...rest, bus: type, size_bytes: size }));
+  const { early: _, ...expected } = one.result as { early?: boolean };
+  expect(printed(disks, one.options)).toEqual(expected);
+});
+
+test("all recorded cases were there", () => expect(recorded.cases).toHaveLength(73));
+
+/** What a layout comes to: stripes by their width, spares, capacity in GB. */
+function summary(disks: readonly Disk[], options: Partial<LayoutOptions>): string {
+  const made = layoutOf(disks, { ...AUTO, ...options });
+  if ("error" in made) return made.error;
+  const { layout, vdevs, spares, capacity_bytes } = made.proposal;
+  return `${layout} ${vdevs.map((one) => one.disks.length).join("+")}, ${spares.length} spares, ${capacity_bytes / GB}`;
+}
+
+test.each<[string, number, Partial<LayoutOptions>, string]>([
+  ["mirror of 6", 6, { layout: "mirror" }, "mirror 2+2, 2 spares, 1200"],
+  [
+    "fixed spares leave too few",
+    5,
+    { layout: "mirror", width: 3, spares: 3 },
+    "3 is an invalid width for mirroring and 2 disks",
+  ],
+  ["raidz1 of 4", 4, { layout: "raidz1" }, "raidz1 4, 0 spares, 1800"],
+  ["raidz1 of 7, width 7", 7, { layout: "raidz1", width: 7 }, "raidz1 7, 0 spares, 3600"],
+  [
+    "one spare is singular",
+    8,
+    { layout: "raidz1", spares: 1 },
+    "no acceptable raidz layout is possible with 8 disks and 1 spare",
+  ],
+  [
+    "wider than the storage set",
+    5,
+    { layout: "raidz1", width: 6 },
+    "6 is an invalid width for raidz and 5 disks (min: 3, default max: 6)",
+  ],
+  ["raidz2 of 12", 12, { layout: "raidz2" }, "raidz2 11, 1 spares, 5400"],
+  [
+    "raidz2 of 6 takes only 6",
+    6,
+    { layout: "raidz2", width: 5 },
+    "5 is an invalid width for raidz2 and 6 disks (min: 6, default max: 6)",
+  ],
+  [
+    "raidz3 with no room for the width",
+    16,
+    { layout: "raidz3", width: 15, spares: 2 },
+    "15 is an invalid width for raidz3 and 2 spares",
+  ],
+  ["raidz3 of 7", 7, { layout: "raidz3" }, "raidz3 7, 0 spares, 2400"],
+  ["two spares left alone", 4, { layout: "mirror", spares: 2 }, "mirror 2, 2 spares, 600"],
+  ["all disks spare", 1, { layout: "single", spares: 1 }, "too many spares (1) for this disk configuration"],
+  ["67 disks", 68, { layout: "raidz1", spares: 1 }, "invalid number of spares (1) for this disk configuration"],
+  ["nobody named a layout, 13 fixed", 13, { spares: 0 }, "raidz3 13, 0 spares, 6000"],
+  ["nobody named a layout, 15 fixed", 15, { spares: 0 }, "raidz1 3+3+3+3+3, 0 spares, 6000"],
+  ["nobody named a layout, 9 fixed", 9, { spares: 0 }, "raidz2 9, 0 spares, 4200"],
+  ["nobody named a layout, 6 fixed", 6, { spares: 0 }, "raidz1 3+3, 0 spares, 2400"],
+  ["nobody named a layout, 20 fixed", 20, { spares: 0 }, "raidz2 10+10, 0 spares, 9600"],
+  [
+    "nobody named a layout, 26 fixed",
+    26,
+    { spares: 0 },
+    "no acceptable raidz layout is possible with 26 disks and 0 spares",
+  ],
+  ["nobody named a layout, width 12", 14, { width: 12 }, "raidz2 12, 2 spares, 6000"],
+  ["nobody named a layout, width 13", 14, { width: 13 }, "raidz3 13, 1 spares, 6000"],
+])("%s", (_title, count, options, expected) => expect(summary(rack(count, 600), options)).toBe(expected));
+
+test("from eight disks on, those above 1,500 GB get two parity disks instead of mirrors", () => {
+  expect(summary(rack(8, 1_500), {})).toBe("mirror 2+2+2, 2 spares, 4500");
+  expect(summary(rack(8, 1_501), {})).toBe("raidz2 8, 0 spares, 9006");
+  expect(summary(rack(7, 4_000), {})).toBe("mirror 2+2+2, 1 spares, 12000");
+});
+
+test("the largest spinning class is the storage, smaller ones cache, the smallest few solid state disks are the log", () => {
+  const disks = [
+    ...rack(2, 100, { prefix: "s", solid_state: true }),
+    ...rack(2, 800, { prefix: "t", solid_state: true }),
+    ...rack(2, 600, { prefix: "b" }),
+    ...rack(4, 4_000),
+  ];
+  const mirror = { ...AUTO, layout: "mirror" };
+  expect(printed(disks, mirror)).toMatchObject({ logs: ["s0", "s1"], cache: ["b0", "b1", "t0", "t1"] });
+  expect(printed(disks, { ...mirror, cache: false })).toMatchObject({ logs: ["s0", "s1"] });
+  expect(printed(disks, { ...mirror, cache: false })).not.toHaveProperty("cache");
+});
+
+test("a spares count of zero is fixed, an absent one is not", () => {
+  expect(summary(rack(3, 600), { layout: "mirror" })).toBe("mirror 2, 1 spares, 600");
+  expect(summary(rack(3, 600), { layout: "mirror", spares: 0 })).toBe("mirror 2+1, 0 spares, 1200");
+});
+
+test.each([
+  [{ width: 1 }, "invalid width: 1"],
+  [{ width: 0 }, "invalid width: 0"],
+  [{ width: 2.5 }, "invalid width: 2.5"],
+  [{ spares: -1 }, "invalid value for number of spares: -1"],
+  [{ exclude: ["c0,c1"] }, 'invalid disk name: "c0,c1"'],
+  [{ exclude: [""] }, 'invalid disk name: ""'],
+  [{ width: 2, spares: 0, exclude: ["c0t5000C500A1B2C3D4d0"] }, null],
+])("options %j are refused with %j", (options, error) => {
+  for (const layout of DISK_LAYOUTS) expect(layoutOptionError({ ...AUTO, layout, ...options })).toBe(error);
+});
+
+const someDisks = fc.array(
+  fc.record({
+    count: fc.integer({ min: 1, max: 12 }),
+    gb: fc.constantFrom(0, 16, 100, 104, 109, 480, 600, 800, 960, 1_000, 4_000),
+    solid_state: fc.boolean(),
+  }),
+  { maxLength: 5 },
+).map((groups) =>
+  groups.flatMap(({ count, gb, solid_state }, index) => rack(count, gb, { prefix: `g${index}d`, solid_state }))
+);
+const someOptions = fc.record({
+  layout: fc.constantFrom(...DISK_LAYOUTS, null),
+  width: fc.option(fc.integer({ min: 2, max: 22 })),
+  spares: fc.option(fc.integer({ min: 0, max: 8 })),
+  cache: fc.boolean(),
+  exclude: fc.array(fc.constantFrom("g0d0", "G0D1", "g1d0", "nothing"), { maxLength: 3 }),
+});
+
+test("a disk is in one place at most, never when excluded, and the stripes have the asked width and spares", () => {
+  fc.assert(
+    fc.property(someDisks, someOptions, (disks, options) => {
+      const made = layoutOf(disks, options);
+      if ("error" in made) {
+        expect(made.error).not.toBe("");
+        return;
+      }
+      const { layout, width, vdevs, spares, logs, cache } = made.proposal;
+      const used = [...vdevs.flatMap((one) => one.disks), ...spares, ...logs, ...cache].map(({ name }) => name);
+      expect(new Set(used).size).toBe(used.length);
+      const excluded = options.exclude.map((name) => name.toLowerCase());
+      expect(used.filter((name) => excluded.includes(name.toLowerCase()))).toEqual([]);
+      if (options.layout !== null) expect(layout).toBe(options.layout);
+      if (options.spares !== null && layout !== "single") expect(spares).toHaveLength(options.spares);
+      if (options.width !== null && layout !== "single") expect(width).toBe(options.width);
+      if (!options.cache) expect(cache).toEqual([]);
+      expect(vdevs.length).toBeGreaterThan(0);
+      for (const { type, disks } of vdevs) expect(disks.length === width || type !== "raidz").toBe(true);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("storage is one class, cache and log are others; the spares are the largest of the storage", () => {
+  fc.assert(fc.property(someDisks, someOptions, (disks, options) => {
+    const made = layoutOf(disks, options);
+    if ("error" in made) return;
+    const { vdevs, spares, cache } = made.proposal;
+    const striped = vdevs.flatMap((one) => one.disks);
+    const largest = Math.max(...striped.map(({ size_bytes }) => size_bytes));
+    const solid = striped[0]!.solid_state;
+    for (const one of [...striped, ...spares]) expect(one.solid_state).toBe(solid);
+    for (const one of spares) expect(one.size_bytes).toBeGreaterThanOrEqual(largest);
+    for (const one of cache.filter(({ solid_state }) => solid_state === solid)) {
+      expect(one.size_bytes).toBeLessThan(Math.min(...striped.map(({ size_bytes }) => size_bytes)));
+    }
+  }));
+});
+
+test("the capacity is less than the disks hold and grows with them", () => {
+  const layout = fc.constantFrom(...DISK_LAYOUTS);
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 9_000 }), layout, (count, gb, layout) => {
+      const capacity = (size: number) => {
+        const made = layoutOf(rack(count, size), { ...AUTO, layout });
+        return "error" in made ? null : made.proposal.capacity_bytes;
+      };
+      const small = capacity(gb), twice = capacity(2 * gb);
+      expect(twice).toBe(small === null ? null : 2 * small);
+      if (small !== null) expect(small).toBeLessThanOrEqual(count * gb * GB);
+    }),
+  );
+});
+
+test("one more disk never makes a mirror smaller", () => {
+  const capacity = (count: number) => {
+    const made = layoutOf(rack(count, 600), { ...AUTO, layout: "mirror" });
+    return "error" in made ? 0 : made.proposal.capacity_bytes;
+  };
+  for (let count = 1; count < 100; count++) expect(capacity(count + 1)).toBeGreaterThanOrEqual(capacity(count));
+});

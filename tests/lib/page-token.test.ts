@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { decodePageToken, encodePageToken } from "../../src/lib/ids/page-token.ts";
+
+const cursor = fc.dictionary(
+  fc.constantFrom("name", "id", "é"),
+  fc.oneof(fc.string({ unit: "grapheme" }), fc.integer()),
+  { noNullPrototype: true },
+);
+
+test("a token reads back as the cursor it was made from, and is safe in a URL", () => {
+  fc.assert(fc.property(cursor, (value) => {
+    const token = encodePageToken(value);
+    expect(token).toMatch(/^[A-Za-z0-9_-]+$/);
+    expect(decodePageToken(token)).toEqual(value);
+  }));
+});
+
+test("garbage is null and never throws", () => {
+  fc.assert(fc.property(fc.string(), (text) => {
+    const value = decodePageToken(text);
+    if (value !== null) expect(encodePageToken(value)).toBe(text);
+  }));
+});
+
+test.each([["an array", "[1]"], ["null", "null"], ["a nested value", '{"a":{}}'], ["a boolean", '{"a":true}'], [
+  "spaces",
+  '{ "a":1}',
+]])(
+  "%s is no cursor",
+  (_case, json) => expect(decodePageToken(btoa(json).replace(/=+$/, ""))).toBeNull(),
+);

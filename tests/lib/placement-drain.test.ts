@@ -1,0 +1,98 @@
+// Where the instances of a node would go. Document 4, 4.6.
+import { describe, expect, test } from "vitest";
+import { DrainPreview } from "../../src/contract/placement.ts";
+import { type HostedInstance, looksLikeQuorum, previewDrain } from "../../src/lib/placement/drain.ts";
+import type { Snapshot } from "../../src/lib/placement/snapshot.ts";
+import { capacity, GIB, node, SILO, snapshot, SPREAD, TENANT, uuid } from "./placement-nodes.ts";
+
+const DRAINED = uuid(1);
+
+function instance(n: number, fields: Partial<HostedInstance> = {}): HostedInstance {
+  return {
+    id: `cccccccc-0000-4000-8000-${String(n).padStart(12, "0")}`,
+    name: `vm-${n}`,
+    tenant_id: TENANT,
+    silo_id: SILO,
+    project_id: "dddddddd-0000-4000-8000-000000000001",
+    state: "running",
+    host_cn_uuid: DRAINED,
+    brand: "bhyve",
+    cpu: 2,
+    memory_bytes: 32 * GIB,
+    disk_bytes: 20 * GIB,
+    min_platform: null,
+    ...fields,
+  };
+}
+
+function drain(instances: readonly HostedInstance[], nodes: Snapshot, from = capacity()) {
+  return previewDrain({ server_uuid: DRAINED, capacity: from, instances }, nodes, SPREAD);
+}
+
+describe("a drain preview", () => {
+  test("never promises a slot twice: two places for three instances are two placed and one not", () => {
+    // 64 GiB with 32 GiB each: one node takes two.
+    const preview = drain([1, 2, 3].map((n) => instance(n)), snapshot(node(1), node(2)));
+    expect(preview.placeable.map(({ target_cn_uuid }) => target_cn_uuid)).toEqual([uuid(2), uuid(2)]);
+    expect(preview.not_placeable).toEqual([expect.objectContaining({
+      instance_name: "vm-3",
+      instance_ram_mb: 32_768,
+      reason: "rejected by cn-ram-available 1 of 1 nodes",
+    })]);
+    expect(preview).toMatchObject({ instances_on_cn: 3, capacity_ok: false, quorum_ok: true });
+    expect(DrainPreview.parse(preview)).toEqual(preview);
+  });
+
+  test("places the largest first, which leaves the small ones the gaps", () => {
+    const small = [1, 2].map((n) => instance(n, { memory_bytes: 16 * GIB }));
+    const half = capacity({ ram_total_mb: 32_768 });
+    const preview = drain([...small, instance(3)], snapshot(node(2, { capacity: half }), node(3, { capacity: half })));
+    expect(preview.placeable.map(({ instance_name }) => instance_name)).toEqual(["vm-3", "vm-1", "vm-2"]);
+    expect(preview.capacity_ok).toBe(true);
+  });
+
+  test("never names the node itself, however much room it has", () => {
+    const preview = drain([instance(1)], snapshot(node(1)));
+    expect(preview.not_placeable[0]?.reason).toBe("there is no other approved node");
+  });
+
+  test("of an empty node is not ok as to capacity, since there is nothing to place", () => {
+    expect(drain([], snapshot(node(1), node(2)))).toEqual({
+      instances_on_cn: 0,
+      placeable: [],
+      not_placeable: [],
+      capacity_ok: false,
+      quorum_ok: true,
+      quorum_at_risk: [],
+    });
+  });
+
+  test("sends what runs only where it can go on running; what is stopped goes anywhere", () => {
+    const elsewhere = snapshot(node(2, { capacity: capacity({ cpu_features: [] }) }));
+    expect(drain([instance(1)], elsewhere).not_placeable).toHaveLength(1);
+    expect(drain([instance(1, { state: "stopped" })], elsewhere).placeable).toHaveLength(1);
+  });
+
+  test("spreads a tenant over fault domains as it goes", () => {
+    const nodes = snapshot(
+      node(2, { rules: { fault_domain: "a" } }),
+      node(3, { rules: { fault_domain: "b" } }),
+    );
+    const one = { memory_bytes: GIB };
+    const preview = drain([instance(1, one), instance(2, one)], nodes);
+    expect(new Set(preview.placeable.map(({ target_cn_uuid }) => target_cn_uuid)).size).toBe(2);
+  });
+
+  test("names members of a quorum", () => {
+    const names = ["web-1", "etcd-2", "prod-consul", "vault01", "MongoDB-a", "my_zk_3"];
+    const preview = drain(names.map((name, n) => instance(n, { name, memory_bytes: GIB })), snapshot(node(2)));
+    expect(preview).toMatchObject({
+      quorum_ok: false,
+      quorum_at_risk: ["MongoDB-a", "etcd-2", "my_zk_3", "prod-consul", "vault01"],
+    });
+  });
+
+  test.each(["raftery", "vaulted", "consulting", "kafkaesque", "web"])("%s is no member of a quorum", (name) => {
+    expect(looksLikeQuorum(name)).toBe(false);
+  });
+});

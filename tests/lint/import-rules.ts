@@ -1,0 +1,213 @@
+// Who may import whom. The first rule whose `of` matches a file holds for it; a file without a rule may import anything.
+import type { Import } from "./sources.ts";
+
+export type ImportRule = {
+  readonly of: RegExp;
+  /** Files of the project that may be imported. */
+  readonly files: readonly RegExp[];
+  /** Files of which only types may be imported. */
+  readonly types?: readonly RegExp[];
+  readonly packages: RegExp;
+  /** Packages of which only types may be imported. */
+  readonly typePackages?: RegExp;
+  readonly rule: string;
+  readonly mend: string;
+};
+
+const CONTRACT = /^src\/contract\//;
+/** The part of the contract without schemas, so that no schema code reaches an executable. */
+const CONTRACT_VALUES = /^src\/contract\/(?:enums|limits|fault)\.ts$/;
+const LIB = /^src\/lib\//;
+/** Fetches on behalf of others, by every program. */
+const OUTBOUND = /^src\/outbound\//;
+const ENGINE = /^actors\/engine\//;
+const NONE = /^$/;
+/** What every program of cli may use. */
+const SHARED_CLI = /^cli\/(?:(?:internal|image)\/|[\w-]+\.ts$)/;
+/** An executable holds nothing of the server. */
+const EXECUTABLE_PACKAGES = /^(?!@?hono\b|kysely$|pg$|@logtape\/|prom-client$)/;
+/** For its constants alone (an actor's address, a lock's name, a refusal): never its table, cells or behavior. */
+const TRANSITION = /^actors\/[\w-]+\/transition\.ts$/;
+
+export const IMPORT_RULES: readonly ImportRule[] = [
+  {
+    of: CONTRACT,
+    files: [CONTRACT],
+    packages: /^zod$/,
+    rule: "src/contract is the leaf that everybody shares: it imports itself and zod",
+    mend: "move what it needs into src/contract, or move the file out of it",
+  },
+  {
+    of: LIB,
+    files: [LIB, CONTRACT],
+    packages: /^node:(?:crypto|buffer)$/,
+    rule: "src/lib holds small exact functions: it imports itself, the contract and node:crypto",
+    mend: "give the function what it needs as a parameter",
+  },
+  {
+    of: ENGINE,
+    files: [ENGINE, CONTRACT],
+    packages: /^node:crypto$/,
+    rule: "actors/engine knows no kind and no database: it imports itself and the contract",
+    mend: "add a port to actors/engine/ports.ts or store.ts and construct it in src/wiring.ts",
+  },
+  {
+    of: /^actors\/sagas\//,
+    files: [ENGINE, CONTRACT, LIB, /^actors\/sagas\//, /^actors\/[\w-]+\/(?!transition\.ts)/],
+    packages: NONE,
+    rule: "a saga speaks to actors by messages and never imports a transition",
+    mend: "use withActor() or tell() with the other kind's message",
+  },
+  {
+    of: /^actors\/registry\.ts$/,
+    files: [/^actors\//],
+    packages: NONE,
+    rule: "the registry lists what actors/ holds",
+    mend: "construct whatever else it needs in src/wiring.ts",
+  },
+  {
+    of: /^actors\/[\w-]+\/reads\.ts$/,
+    files: [ENGINE, CONTRACT, LIB],
+    types: [/^src\/db\/tables\.ts$/],
+    packages: /^kysely$/,
+    rule: "reads.ts queries with Kysely over the table types, and knows no other kind",
+    mend: "read the other kind's rows through its own reads.ts, from the route",
+  },
+  {
+    of: /^actors\//,
+    files: [ENGINE, CONTRACT, LIB, TRANSITION],
+    types: [/^actors\/[\w-]+\/(?:messages|state)\.ts$/],
+    packages: NONE,
+    rule: "an actor kind imports the engine, the contract and src/lib, never another kind's transition",
+    mend: "emit withActor() or tell() with the other kind's message",
+  },
+  {
+    of: /^src\/services\//,
+    files: [
+      /^src\/services\//,
+      CONTRACT,
+      LIB,
+      /^src\/(?:auth|http)\//,
+      /^actors\/[\w-]+\/(?:messages|reads|view)\.ts$/,
+      TRANSITION,
+    ],
+    types: [/^src\/db\/tables\.ts$/, /^actors\//, /^src\/routes\/deps\.ts$/],
+    packages: /^(?:zod|node:crypto|kysely)$/,
+    rule: "a service is what several routes share: it reads and sends, and defines no route",
+    mend: "define the route in src/routes, and put a decision into the actor's table",
+  },
+  {
+    of: /^src\/routes\//,
+    files: [
+      /^src\/routes\//,
+      /^src\/services\//,
+      CONTRACT,
+      LIB,
+      /^src\/(?:auth|http)\//,
+      /^actors\/[\w-]+\/(?:messages|reads|view)\.ts$/,
+      TRANSITION,
+    ],
+    types: [/^src\/db\/tables\.ts$/, /^actors\//],
+    packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|node:crypto)$/,
+    // Handed on to reads.ts.
+    typePackages: /^kysely$/,
+    rule: "a route parses, sends a message or reads, and views: no transition, no SQL",
+    mend: "put the decision into the actor's table and the query into its reads.ts",
+  },
+  {
+    of: /^src\/(?:auth|http)\//,
+    files: [/^src\/(?:auth|http)\//, CONTRACT, LIB, /^src\/db\//],
+    types: [OUTBOUND],
+    packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|prom-client|@logtape\/logtape|jose|hash-wasm|node:.*)$/,
+    rule: "src/auth and src/http know nothing of actors",
+    mend: "pass what they need as a function from src/wiring.ts",
+  },
+  {
+    of: OUTBOUND,
+    files: [OUTBOUND, CONTRACT, LIB],
+    packages: /^node:/,
+    rule: "src/outbound connects to other hosts: it knows no database, no route and no credential",
+    mend: "give it what it needs as a parameter",
+  },
+  {
+    of: /^src\/db\//,
+    files: [/^src\/db\//, ENGINE, CONTRACT, LIB],
+    types: [/^actors\/[\w-]+\/state\.ts$/],
+    packages: /^(?:kysely|pg|node:.*)$/,
+    rule: "src/db stores and reads rows: it knows the engine's ports, and of the kinds only how their rows look",
+    mend: "pass what it needs as a function from src/wiring.ts",
+  },
+  {
+    of: /^src\/doctor\//,
+    files: [/^src\/doctor\//, CONTRACT, LIB, /^src\/db\//],
+    packages: NONE,
+    rule: "src/doctor looks at rows: it knows tables and no kind's code",
+    mend: "pass what it needs from src/wiring.ts",
+  },
+  {
+    of: /^src\/workers\//,
+    files: [/^src\/workers\//, ENGINE, CONTRACT, LIB, /^actors\/registry\.ts$/],
+    packages: /^node:crypto$/,
+    rule: "src/workers drives the engine and knows no kind",
+    mend: "pass what it needs as a function from src/wiring.ts",
+  },
+  {
+    of: /^cli\/manual\/programs\.ts$/,
+    files: [/^(?:booter|index-builder|nodeagent)\/program\.ts$/, /^cli\//],
+    packages: NONE,
+    rule: "the manual takes every executable's command tree, and is part of none",
+    mend: "take what it needs from the tree, or from cli/",
+  },
+  {
+    // Programs share what is at the top of cli, in cli/internal and in cli/image.
+    of: /^(?:cli\/(?:opsctl|tenantctl)|nodeagent)\//,
+    files: [LIB, OUTBOUND, CONTRACT_VALUES, SHARED_CLI, /^package\.json$/],
+    types: [CONTRACT],
+    packages: EXECUTABLE_PACKAGES,
+    rule:
+      "a program imports its own folder, what all of cli shares, the contract's types and plain values, src/lib and src/outbound",
+    mend: "move what two programs need into cli/internal",
+  },
+  {
+    of: /^cli\/(?:internal|image)\//,
+    files: [LIB, OUTBOUND, CONTRACT_VALUES, SHARED_CLI, /^package\.json$/],
+    types: [CONTRACT],
+    packages: EXECUTABLE_PACKAGES,
+    rule: "what programs share imports no program",
+    mend: "give the function what it needs as a parameter",
+  },
+  {
+    of: /^(?:booter|cli|index-builder)\//,
+    files: [LIB, OUTBOUND, CONTRACT_VALUES, /^package\.json$/],
+    types: [CONTRACT],
+    packages: EXECUTABLE_PACKAGES,
+    rule: "an executable imports the contract's types and plain values, src/lib, src/outbound and its own folder",
+    mend: "import type from src/contract, or take the value from enums.ts, limits.ts or fault.ts",
+  },
+];
+
+/** Imports that belong to one file alone: what it wraps stays exchangeable. */
+export const SOLE_IMPORTERS: Readonly<Record<string, string>> = { pg: "src/db/pool.ts" };
+
+/** Whether the file may have this import. A kind's and an executable's own folder is always allowed. */
+export function allows(rule: ImportRule, path: string, { from, isLocal, isType, names }: Import): boolean {
+  if (!isLocal) return rule.packages.test(from) || (isType && (rule.typePackages?.test(from) ?? false));
+  if (ownFolder(path) !== null && from.startsWith(`${ownFolder(path)}/`)) return true;
+  if (isType && (rule.types ?? []).some((each) => each.test(from))) return true;
+  if (!rule.files.some((each) => each.test(from))) return false;
+  return isType || !TRANSITION.test(from) || !takesConstants(path) || constantsOnly(names);
+}
+
+function ownFolder(path: string): string | null {
+  return /^(?:actors\/[\w-]+|booter|cli\/(?:opsctl|tenantctl)|cli|index-builder|nodeagent)(?=\/)/.exec(path)?.[0] ??
+    null;
+}
+
+/** The registry is the one place that takes behaviors. */
+function takesConstants(path: string): boolean {
+  return path !== "actors/registry.ts";
+}
+
+function constantsOnly(names: readonly string[]): boolean {
+  return names.every((name) => /^[A-Z][A-Z0-9_]*$/.test(name));
+}

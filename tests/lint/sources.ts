@@ -1,0 +1,66 @@
+// The source files of the project, and what they import.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+export const CODE_FOLDERS = ["actors", "booter", "cli", "index-builder", "nodeagent", "src"] as const;
+
+export type Source = { readonly path: string; readonly text: string };
+
+export type Import = {
+  /** A path inside the project, or a package's name as it is written. */
+  readonly from: string;
+  readonly isLocal: boolean;
+  readonly isType: boolean;
+  /** Names in the braces, as the other file calls them. */
+  readonly names: readonly string[];
+};
+
+/** Files below these folders whose names end so, by path. */
+export function filesBelow(folders: readonly string[], end: string): string[] {
+  // A folder whose part is not written yet is not in a clone.
+  return folders.filter((folder) => existsSync(join(ROOT, folder))).flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith(end))
+      .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+      .filter((path) => !path.split("/").includes("node_modules"))
+  ).sort();
+}
+
+export function sources(folders: readonly string[]): Source[] {
+  return filesBelow(folders, ".ts").map((path) => ({ path, text: readText(path) }));
+}
+
+export function readText(path: string): string {
+  return readFileSync(join(ROOT, path), "utf8");
+}
+
+/** The text without its comments; strings that hold `//` lose their rest, which no rule here looks at. */
+export function code(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|[^:])\/\/.*$/gm, "$1");
+}
+
+const STATEMENT = /^\s*(?:import|export)\s+(type\s+)?([^"'();]*?)\s*from\s+"([^"]+)"/gm;
+const BARE = /^\s*import\s+"([^"]+)"|\bimport\("([^"]+)"\)/gm;
+
+export function importsOf({ path, text }: Source): Import[] {
+  const bare = code(text);
+  const found: Import[] = [];
+  for (const [, type, clause = "", from = ""] of bare.matchAll(STATEMENT)) {
+    const names = [...clause.matchAll(/(type\s+)?([\w$*]+)(?:\s+as\s+\w+)?/g)];
+    const isType = type !== undefined ||
+      (names.length > 0 && names.every(([, isTypeName]) => isTypeName !== undefined));
+    found.push(
+      describe(path, from, isType, names.filter(([, own]) => own === undefined).map(([, , name = ""]) => name)),
+    );
+  }
+  for (const [, plain, dynamic] of bare.matchAll(BARE)) found.push(describe(path, plain ?? dynamic ?? "", false, []));
+  return found;
+}
+
+function describe(path: string, from: string, isType: boolean, names: readonly string[]): Import {
+  const isLocal = from.startsWith(".");
+  return { from: isLocal ? join(dirname(path), from) : from, isLocal, isType, names };
+}

@@ -1,0 +1,111 @@
+// Names, sizes, numbers and papers of the house.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { VERSION } from "../../src/version.ts";
+import { code, CODE_FOLDERS, filesBelow, readText, ROOT, sources } from "./sources.ts";
+
+const files = sources(CODE_FOLDERS);
+const FOLDERS = [...CODE_FOLDERS, "migrations", "tests"];
+
+describe("names", () => {
+  const BANNED = ["util", "utils", "helper", "helpers", "manager", "service", "misc"];
+
+  test("files are kebab-case nouns; what a file is for is in its name, so none is a place for odds and ends", () => {
+    const names = filesBelow(FOLDERS, ".ts").map((path) => ({ path, name: path.split("/").at(-1) ?? "" }));
+    const odd = names.filter(({ name }) => !/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.d)?\.ts$/.test(name));
+    const banned = names.filter(({ name }) => BANNED.some((word) => name.split(/[-.]/).includes(word)));
+    expect([...odd, ...banned].map(({ path }) => path)).toEqual([]);
+  });
+
+  test("migrations are numbered without a gap, one subject each", () => {
+    const names = filesBelow(["migrations"], ".sql").map((path) => path.split("/").at(-1) ?? "");
+    for (const [index, name] of names.entries()) {
+      expect(name).toMatch(new RegExp(`^${String(index + 1).padStart(4, "0")}_[a-z0-9_]+\\.sql$`));
+    }
+  });
+});
+
+describe("sizes", () => {
+  const LINES_MAX = 300;
+  /** Longer files, each with the reason why it is one idea. */
+  const LONGER: Readonly<Record<string, string>> = {
+    "actors/engine/engine.ts":
+      "load, step, commit and every way in which a commit can fail: one loop over shared mailboxes",
+  };
+
+  test("no file of actors/, src/ or the executables is longer than 300 lines without a reason", () => {
+    const long = files.filter(({ text }) => text.split("\n").length - 1 > LINES_MAX).map(({ path }) => path);
+    expect(long.filter((path) => LONGER[path] === undefined)).toEqual([]);
+  });
+
+  test("every reason is still needed", () => {
+    for (const path of Object.keys(LONGER)) expect(existsSync(join(ROOT, path))).toBe(true);
+  });
+});
+
+describe("numbers", () => {
+  test("every number of limits.ts says where it comes from", () => {
+    const blocks = readText("src/contract/limits.ts").split(/(?=^\/\*\*)/m).slice(1);
+    const exported = readText("src/contract/limits.ts").match(/^export const \w+/gm) ?? [];
+    expect(blocks.flatMap((block) => block.match(/^export const \w+/gm) ?? [])).toEqual(exported);
+    const withoutSource = blocks.filter((block) => {
+      const comment = block.slice(0, block.indexOf("*/"));
+      return !/\b(?:Document [1-4]|reliability(?:\.md)?|Architecture|Our decision|definition|RFC \d+)\b/i.test(comment);
+    });
+    expect(withoutSource).toEqual([]);
+  });
+});
+
+test("the version is the package's", () => {
+  expect(VERSION).toBe(JSON.parse(readText("package.json")).version);
+});
+
+describe("papers", () => {
+  test.each([["README.md", 1_000], ["CONTRIBUTING.md", 1_000], ["LICENSE", 100]])("%s is there", (path, characters) => {
+    expect(readText(path).length).toBeGreaterThan(characters);
+  });
+
+  test("every task that the papers name exists", () => {
+    const { tasks } = JSON.parse(readText("deno.json"));
+    const named = ["README.md", "CONTRIBUTING.md"].flatMap((path) =>
+      [...readText(path).matchAll(/\btask ([a-z][a-z-]*)(?=[\s`]|$)/gm)].map(([, task = ""]) => task)
+    );
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((task) => tasks[task] === undefined)).toEqual([]);
+  });
+});
+
+describe("what is left undone or belongs to one machine", () => {
+  const all = [
+    ...sources(FOLDERS),
+    ...filesBelow(["migrations"], ".sql").map((path) => ({ path, text: readText(path) })),
+  ]
+    .filter(({ path }) => !path.startsWith("tests/lint/") && !path.startsWith("tests/fixtures/"));
+
+  test("no file puts something off", () => {
+    expect(all.filter(({ text }) => /\b(?:TODO|FIXME|HACK)\b/.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test("no file names a folder of one machine", () => {
+    const absolute = /["'`( ](?:\/work\/|\/home\/\w|\/Users\/)/;
+    expect(all.filter(({ text }) => absolute.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test("no test is switched off, and none is the only one", () => {
+    const off = /\b(?:test|it|describe)\.(?:only|skip|todo)\b|\bx(?:it|describe)\(/;
+    expect(all.filter(({ text }) => off.test(code(text))).map(({ path }) => path)).toEqual([]);
+  });
+
+  test("`any` stands only with a reason beside it", () => {
+    const bare = all.flatMap(({ path, text }) => {
+      const lines = text.split("\n");
+      return lines.flatMap((line, index) => {
+        if (!/(?::|<|\bas|,)\s*any\b(?!thing)[\s,;>)[|=]/.test(code(line))) return [];
+        const above = `${lines[index - 1] ?? ""}${lines[index - 2] ?? ""}`;
+        return /no-explicit-any/.test(above) ? [] : [`${path}:${index + 1}`];
+      });
+    });
+    expect(bare).toEqual([]);
+  });
+});

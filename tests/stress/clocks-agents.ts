@@ -1,0 +1,163 @@
+// Node agents whose own clocks are wrong, and are set while they work. They are enrolled, are live by the database's time,
+// do their jobs, keep their leases and are believed, as one whose clock is right. reliability.md, R-10.
+import { randomBytes } from "node:crypto";
+import type { Instance } from "../../src/contract/instance.ts";
+import type { Job } from "../../src/contract/job.ts";
+import type { Db } from "../../src/db/pool.ts";
+import { type Ground, makeInstance, openGround } from "../compute/ground.ts";
+import { serveImage } from "../compute/image-server.ts";
+import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
+import { ROOT_KEY } from "../support/server-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { type ClockedAgent, clockedAgent, compileClockedAgent } from "./clocks-agent.ts";
+import type { ClocksSite } from "./clocks-site.ts";
+import { until } from "./waiting.ts";
+
+const DAY_S = 86_400;
+/** How far ahead its clock is: from the start on, and from the middle of its first, second and third job on. */
+const CLOCKS: Readonly<Record<string, readonly [number, number, number, number]>> = {
+  "whose clock is right": [0, 0, 0, 0],
+  "a day ahead": [DAY_S, DAY_S, DAY_S, DAY_S],
+  "a day behind": [-DAY_S, -DAY_S, -DAY_S, -DAY_S],
+  "whose clock jumps": [0, DAY_S, 0, -DAY_S],
+};
+const JOBS = ["stop", "start", "restart"] as const;
+/** Of the servers. */
+const SERVERS_AHEAD_S = [3_600, -3_600] as const;
+/** So long that a job stands still in the middle. */
+const SLOW_MS = 300_000;
+const WAIT = { limit_ms: 60_000, look_ms: 20 };
+const TOLERANCE_S = 300;
+const LIVE_S = 60;
+/** Several of these are within what an operation waits for its node. */
+const LEASE_S = 120;
+const LEASE_PARTS = [LEASE_S / 2, LEASE_S / 2, LEASE_S / 2] as const;
+const IMAGE_BYTES = 10_000;
+
+type Subject = { readonly site: ClocksSite; readonly db: Db; readonly g: Ground };
+
+/** One line for each agent; whether all was as it should be. */
+export async function agentsByWrongClocks(site: ClocksSite, db: Db): Promise<boolean> {
+  await site.set(SERVERS_AHEAD_S);
+  const folder = await temporaryFolder("clocked-agents");
+  const file = await compileClockedAgent(folder.path);
+  const images = await serveImage(randomBytes(IMAGE_BYTES));
+  const agents: ClockedAgent[] = [];
+  try {
+    const call = callsOf(site);
+    okOf(await call("PUT", "/v1/config/sweeper.stale_claim_threshold_secs", { body: { value: LEASE_S } }));
+    const g = await openGround({ call }, { ...images, size_bytes: images.bytes.length });
+    let good = true;
+    for (const [name, clock] of Object.entries(CLOCKS)) {
+      const agent = await clockedAgent({ file, folder: folder.path, endpoint: site.urls()[0]!, ahead_s: clock[0] });
+      agents.push(agent);
+      const wrong = await liveThrough({ site, db, g }, agent, clock);
+      console.log(`an agent ${name}: ${wrong.length === 0 ? "works by the database's clock" : wrong.join(", ")}`);
+      good &&= wrong.length === 0;
+    }
+    return good;
+  } finally {
+    await Promise.all(agents.map((agent) => agent.kill()));
+    await images.close();
+    await folder.remove();
+  }
+}
+
+/** What is wrong with its life. */
+async function liveThrough(subject: Subject, agent: ClockedAgent, clock: readonly number[]): Promise<string[]> {
+  const { site, db, g } = subject;
+  const running = agent.start();
+  const [, code] = await running.says(/Claim code: ([0-9A-Z]{3}-[0-9A-Z]{3})\b/);
+  await site.ask({ method: "POST", path: "/v1/cn-approvals", body: { code } });
+  await running.says(/reports to/);
+  const wrong = await isLive(db, agent) ? [] : ["it is not live"];
+  const instance: Instance = okOf(await makeInstance(g));
+  if (instance.host_cn_uuid !== agent.server_uuid) throw new Error("the instance stands on another node");
+  // The next one is placed on the next agent's node.
+  await site.ask({
+    method: "PATCH",
+    path: `/v1/cns/${agent.server_uuid}/placement`,
+    body: { cordoned: true },
+  });
+  for (const [index, verb] of JOBS.entries()) {
+    wrong.push(...await jobUnderJump(subject, { agent, instance, verb, ahead_s: clock[index + 1]! }));
+  }
+  // Its last word on the VM is by the clock that it has now: so it really went by that one.
+  const goes_s = (Date.parse((await agent.vm(instance.id)).last_modified) - Date.now()) / 1_000;
+  if (Math.abs(goes_s - clock[3]!) > TOLERANCE_S) wrong.push(`its clock is ${Math.round(goes_s)} s ahead: never set`);
+  return [...wrong, ...await isBelieved(subject, agent, instance), ...await isLive(db, agent) ? [] : ["it is silent"]];
+}
+
+type Act = {
+  readonly agent: ClockedAgent;
+  readonly instance: Instance;
+  readonly verb: string;
+  readonly ahead_s: number;
+};
+
+/**
+ * Its clock is set in the middle, the lease would be over but for its heartbeats, and it is killed and goes on where it
+ * was.
+ */
+async function jobUnderJump({ site, db, g }: Subject, { agent, instance, verb, ahead_s }: Act): Promise<string[]> {
+  await agent.slow(SLOW_MS);
+  const answer = g.call("POST", `/v1/instances/${instance.id}/${verb}`);
+  let job: Job | undefined;
+  const isInHand = async () => {
+    const path = `/v1/system/jobs?cn=${agent.server_uuid}&status=in_progress`;
+    [job] = (await site.ask({ method: "GET", path })).items;
+    return job !== undefined;
+  };
+  if (!await until(isInHand, WAIT)) return [`${verb}: no job came to it`];
+  await agent.set(ahead_s);
+  for (const part_s of LEASE_PARTS) {
+    const now = await site.advance(part_s);
+    const sql =
+      "select from job join job_signal on job_id = id where id = $1 and state = 'in_progress' and renewed_at >= $2";
+    const isRenewed = async () => (await db.query(sql, [job!.id, now])).rows.length > 0;
+    if (!await until(isRenewed, WAIT)) return [`${verb}: its lease was not renewed`];
+  }
+  await agent.kill();
+  await agent.slow(0);
+  agent.start();
+  const { status, text } = await answer;
+  return status === 200 ? [] : [`${verb}: answered ${status} ${text}`];
+}
+
+/** Started again by its last clock, it tells of a VM that somebody halted, and the record says so. */
+async function isBelieved({ g }: Subject, agent: ClockedAgent, { id }: Instance): Promise<string[]> {
+  await agent.kill();
+  await agent.haltVm(id);
+  await agent.start().says(/reports to/);
+  const isStopped = async () => okOf(await g.call("GET", `/v1/instances/${id}`)).lifecycle.state === "stopped";
+  return await until(isStopped, WAIT) ? [] : ["what it says of its VMs counts for nothing"];
+}
+
+/** Seen lately and never in the future, by the database's time. */
+async function isLive(db: Db, { server_uuid }: ClockedAgent): Promise<boolean> {
+  return await until(async () => {
+    const { rows } = await db.query(
+      `select from cn_signal join cn using (server_uuid) join cn_capacity c using (server_uuid)
+        where server_uuid = $1 and state = 'approved'
+          and last_seen between berth_now() - make_interval(secs => $2) and berth_now()
+          and status_at <= berth_now() and reported_at <= berth_now()`,
+      [server_uuid, LIVE_S],
+    );
+    return rows.length > 0;
+  }, WAIT);
+}
+
+/** As many servers as there are take turns; nobody gives up on an answer, since a create takes as long as its job. */
+function callsOf(site: ClocksSite) {
+  let turn = 0;
+  return async (method: string, path: string, { key = ROOT_KEY, body }: CallOptions = {}): Promise<Answer> => {
+    const urls = site.urls();
+    const response = await fetch(urls[turn++ % urls.length] + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: text === "" ? null : JSON.parse(text) };
+  };
+}

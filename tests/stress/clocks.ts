@@ -1,0 +1,100 @@
+// Servers and node agents whose wall clocks are wrong and jump: by an hour, by a day, forward and back, one this way and one
+// that way. All that ends by itself ends by the database's clock, not a moment earlier and no later; what is written bears
+// its time; agents work as by a right clock; and under jumps of the servers' clocks in the middle of a load no word that was
+// given is broken. reliability.md, R-10.
+// deno run -A tests/stress/clocks.ts [--seconds N]   (of the load)
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { type Db, openPool } from "../../src/db/pool.ts";
+import { ownCluster } from "../support/cluster.ts";
+import { auditViolations, historyViolations, invariantViolations } from "../processes/history.ts";
+import { startLoad } from "../processes/load.ts";
+import { agentsByWrongClocks } from "./clocks-agents.ts";
+import { LIMITS } from "./clocks-limits.ts";
+import { type ClocksSite, openClocksSite } from "./clocks-site.ts";
+import { sleep, until, untilEmpty } from "./waiting.ts";
+
+const HOUR_S = 3_600;
+const DAY_S = 86_400;
+const JUMPS_S = [-DAY_S, -HOUR_S, 0, HOUR_S, DAY_S] as const;
+/** Looked at this long before the end: more than a slow machine takes for what lies between. */
+const BEFORE_S = 300;
+/** In which background work would end what it takes for over. */
+const PASSES_MS = 2_500;
+/** And in which it does end what is over. */
+const WAIT = { limit_ms: 60_000, look_ms: 100 };
+const JUMP_EVERY_MS_MAX = 400;
+const CHECK_LIMIT_MS = 60_000;
+
+const { values } = parseArgs({ options: { seconds: { type: "string", default: "30" } } });
+process.exit(await runClocks(Number(values.seconds)) ? 0 : 1);
+
+async function runClocks(load_s: number): Promise<boolean> {
+  const cluster = await ownCluster({ fsync: "off" });
+  const db = openPool({ url: cluster.url, applicationName: "checks", statementLimit_ms: CHECK_LIMIT_MS });
+  const { rows: [start] } = await db.query<{ now: Date }>("select now()");
+  const site = await openClocksSite(cluster.url);
+  let good = true;
+  try {
+    for (const [name, { after_s }] of Object.entries(LIMITS)) {
+      const wrong = await endsInTime(site, name);
+      console.log(`${name}, ${after_s} s: ${wrong.length === 0 ? "ends by the database's clock" : wrong.join(", ")}`);
+      good &&= wrong.length === 0;
+    }
+    if (!await agentsByWrongClocks(site, db)) good = false;
+    const { jumps, operations, violations } = await jumpUnderLoad(site, { db, load_s });
+    violations.push(...await writtenAtOtherTimes(db, start!.now));
+    console.log(`jumps under load: ${jumps} jumps, ${operations} operations, ${violations.length} violations`);
+    for (const text of violations) console.log(`  ${text}`);
+    if (jumps === 0 || operations === 0) console.log("never happened: jumps or operations");
+    return good && violations.length === 0 && jumps > 0 && operations > 0;
+  } finally {
+    await site.close();
+    await db.close();
+    await cluster.remove();
+  }
+}
+
+/** What is wrong with the end of it. */
+async function endsInTime(site: ClocksSite, name: string): Promise<string[]> {
+  const { begin, after_s, once = false } = LIMITS[name]!;
+  await site.set([0, 0]);
+  const one = await begin(site);
+  const other = once ? await begin(site) : one;
+  await site.set([DAY_S, HOUR_S]);
+  await site.advance(after_s - BEFORE_S);
+  await sleep(PASSES_MS);
+  const wrong = await one.lives() ? [] : ["it ended early where clocks are ahead"];
+  await site.set([-DAY_S, -HOUR_S]);
+  await site.advance(BEFORE_S);
+  const isOver = async () => !await other.lives();
+  return await until(isOver, WAIT) ? wrong : [...wrong, "it did not end where clocks are behind"];
+}
+
+type Jumping = { readonly db: Db; readonly load_s: number };
+
+async function jumpUnderLoad(site: ClocksSite, { db, load_s }: Jumping) {
+  const load = startLoad({ urls: site.urls });
+  let jumps = 0;
+  for (const end = performance.now() + load_s * 1_000; performance.now() < end; jumps += 1) {
+    await site.jump(Math.random() < 0.5 ? 0 : 1, JUMPS_S[Math.floor(Math.random() * JUMPS_S.length)] ?? 0);
+    await sleep(Math.random() * JUMP_EVERY_MS_MAX);
+  }
+  await load.stop();
+  await site.ask({ method: "GET", path: "/v1/audit/verify" });
+  const violations = [
+    ...await historyViolations(db, load.operations),
+    ...await invariantViolations(db),
+    ...await untilEmpty(() => auditViolations(db), WAIT),
+  ];
+  return { jumps, operations: load.operations.length, violations };
+}
+
+/** Every transition has a time between the beginning and now, as the database tells them. */
+async function writtenAtOtherTimes(db: Db, start: Date): Promise<string[]> {
+  const { rows } = await db.query<{ event: string; at: Date }>(
+    "select event, at from transition where at < $1 or at > berth_now() limit 20",
+    [start],
+  );
+  return rows.map(({ event, at }) => `${event} was written at ${at.toISOString()}, which it never was`);
+}

@@ -1,0 +1,153 @@
+// Looks for the commit of a certain command in the connections of several servers, and kills the server at a certain place
+// of it: as the commit is sent, with half of it sent, carried out and not answered, half answered, and just answered. The
+// kill comes before anything else can: the server hears nothing of the cut.
+import { Buffer } from "node:buffer";
+import { type Cut, CUTS, firstHalf, frameReader, isCommit, LENGTH_BYTES, TYPE } from "../support/commit-cutter.ts";
+import type { Passage, Watch } from "../support/network-link.ts";
+
+export type Place = Cut | "after_answer";
+export const PLACES: readonly Place[] = [...CUTS, "after_answer"];
+
+/** A command by its actor's kind and its event, as in the log of transitions. */
+export type Wanted = { readonly command: string; readonly place: Place };
+/** All commands of the commit at which a server was killed. */
+export type Strike = { readonly commands: ReadonlySet<string>; readonly place: Place };
+
+export type CommitKiller = {
+  /** For each connection of a server; `kill` ends it before it returns. */
+  readonly watch: (kill: () => void) => () => Watch;
+  /** Kills the first server that commits the command. */
+  strike(wanted: Wanted): Promise<Strike>;
+  /** Wants nothing any more. */
+  rest(): void;
+};
+
+/** Half answered or just answered, the server has this long at most for what comes next. */
+const NEXT_MS_MAX = 5;
+/** Where the call has the actors' kinds and the events of its transitions, from 0 on: src/db/commit-call.ts. */
+const PARAMETERS = { kinds: 8, events: 12 } as const;
+/** In the answer: units that were not written. */
+const CONFLICTS = /"conflicts": ?\[\d/;
+
+type Order = { readonly wanted: Wanted; readonly settle: (strike: Strike) => void };
+
+export function createCommitKiller(): CommitKiller {
+  /** What is wanted now, and whether a commit of it is under way. */
+  let order: Order | null = null;
+  let under_way = false;
+
+  function watchConnection(kill: () => void): Watch {
+    const sent = frameReader(false);
+    const heard = frameReader(true);
+    /** The call was named: its parameters follow. */
+    let named = false;
+    /** Within a transaction a call is no commit. */
+    let in_transaction = false;
+    let taken: { readonly order: Order; readonly strike: Strike } | null = null;
+    /** What is kept back of the answer until it is whole. */
+    let answer: Uint8Array[] = [];
+
+    function toServer(frames: readonly Uint8Array[]): Passage {
+      for (const [index, frame] of frames.entries()) {
+        if (frame[0] === TYPE.parse) named = isCommit(frame);
+        if (frame[0] !== TYPE.bind || !named || in_transaction || order === null || under_way) continue;
+        const commands = commandsOf(frame);
+        const { command, place } = order.wanted;
+        if (!commands.has(command)) continue;
+        taken = { order, strike: { commands, place } };
+        under_way = true;
+        if (place !== "before_commit" && place !== "within_commit") continue;
+        struck();
+        const half = place === "within_commit" ? [firstHalf(frame)] : [];
+        return { pass: Buffer.concat([...frames.slice(0, index), ...half]), cut: true };
+      }
+      return { pass: Buffer.concat(frames) };
+    }
+
+    function toClient(frames: readonly Uint8Array[]): Passage {
+      for (const frame of frames) if (frame[0] === TYPE.ready) in_transaction = frame[1 + LENGTH_BYTES] !== IDLE;
+      if (taken === null) return { pass: Buffer.concat(frames) };
+      answer.push(...frames);
+      if (answer.at(-1)?.[0] !== TYPE.ready) return { pass: new Uint8Array() };
+      const all = Buffer.concat(answer);
+      const written = answer.every((frame) => !isRefusal(frame));
+      answer = [];
+      return written ? answered(all) : passed(all);
+    }
+
+    function struck(): void {
+      if (taken === null || taken.order !== order) return;
+      kill();
+      order.settle(taken.strike);
+      order = null;
+      taken = null;
+    }
+
+    /** The commit is there, and its answer is all that the server lacks. Nobody may want it any more. */
+    function answered(all: Buffer): Passage {
+      if (taken?.order !== order) return passed(all);
+      if (taken?.strike.place === "before_answer") {
+        struck();
+        return { pass: new Uint8Array(), cut: true };
+      }
+      const pass = taken?.strike.place === "within_answer" ? firstHalf(all) : all;
+      setTimeout(struck, Math.random() * NEXT_MS_MAX);
+      return { pass };
+    }
+
+    /** It was no commit, and the next one may be. */
+    function passed(all: Buffer): Passage {
+      if (taken?.order === order) under_way = false;
+      taken = null;
+      return { pass: all };
+    }
+
+    return (direction, bytes) => direction === "to_server" ? toServer(sent(bytes)) : toClient(heard(bytes));
+  }
+
+  return {
+    watch: (kill) => () => watchConnection(kill),
+    strike: (wanted) =>
+      new Promise((settle) => {
+        order = { wanted, settle };
+        under_way = false;
+      }),
+    rest: () => void (order = null),
+  };
+}
+
+/** Of a ready frame: no transaction is open. */
+const IDLE = "I".charCodeAt(0);
+
+function isRefusal(frame: Uint8Array): boolean {
+  return frame[0] === TYPE.error || (frame[0] === TYPE.row && CONFLICTS.test(Buffer.from(frame).toString("latin1")));
+}
+
+/** The kinds and events of its transitions, each pair once. */
+function commandsOf(bind: Uint8Array): ReadonlySet<string> {
+  const parameters = parametersOf(Buffer.from(bind));
+  const [kinds, events] = [elementsOf(parameters[PARAMETERS.kinds]), elementsOf(parameters[PARAMETERS.events])];
+  return new Set(kinds.map((kind, index) => `${kind} ${events[index]}`));
+}
+
+/** After type and length: two names, the formats, and each parameter behind its length. */
+function parametersOf(bind: Buffer): Buffer[] {
+  let at = 1 + LENGTH_BYTES;
+  for (let names = 0; names < 2; names += 1) at = bind.indexOf(0, at) + 1;
+  at += 2 + 2 * bind.readUInt16BE(at);
+  const parameters: Buffer[] = [];
+  const count = bind.readUInt16BE(at);
+  at += 2;
+  while (parameters.length < count) {
+    const length = Math.max(0, bind.readInt32BE(at));
+    at += 4;
+    parameters.push(bind.subarray(at, at + length));
+    at += length;
+  }
+  return parameters;
+}
+
+/** Of an array literal whose elements are words. */
+function elementsOf(literal: Buffer | undefined): string[] {
+  return literal?.toString("latin1").slice(1, -1).split(",").filter((word) => word !== "") ?? [];
+}

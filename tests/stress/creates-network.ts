@@ -1,0 +1,55 @@
+// What agents reach the servers over: a network that loses either side of their connections, cuts their messages and falls
+// silent, while they work.
+import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
+import { sleep } from "./waiting.ts";
+
+export type AgentNetworks = {
+  /** In place of the servers' own. */
+  readonly ports: readonly number[];
+  /** Strikes in turns, with everything, at one network after the other. */
+  strike(): Promise<void>;
+  happened(): Readonly<Record<string, number>>;
+  close(): Promise<void>;
+};
+
+/** Between two blows, and as long as a silence lasts. */
+const PAUSE_MS = 1_000;
+const SILENCE_MS = 3_000;
+/** In the middle of an answer with a job. */
+const CUT_AFTER_BYTES = 300;
+
+const BLOWS: readonly ((network: NetworkProxy) => Promise<void> | void)[] = [
+  (network) => network.loseSide("client"),
+  (network) => network.cutAfter("to_client", CUT_AFTER_BYTES),
+  (network) => network.cutAfter("to_server", CUT_AFTER_BYTES),
+  async (network) => {
+    network.silence();
+    await sleep(SILENCE_MS);
+    network.heal();
+  },
+  // Last, since an agent waits long for an answer that will not come.
+  (network) => network.loseSide("server"),
+];
+
+export async function openAgentNetworks(server_ports: readonly number[]): Promise<AgentNetworks> {
+  const networks = await Promise.all(server_ports.map((target_port) => openProxy({ target_port })));
+  const sum = (of: (network: NetworkProxy) => number) => networks.reduce((total, network) => total + of(network), 0);
+  return {
+    ports: networks.map(({ port }) => port),
+    async strike() {
+      for (const blow of BLOWS) {
+        for (const network of networks) {
+          await blow(network);
+          await sleep(PAUSE_MS);
+        }
+      }
+    },
+    happened: () => ({
+      "agents' connections of which one side was gone": sum(({ counters }) => counters.half_open),
+      "pieces sent into those": sum(({ counters }) => counters.unheard),
+      "agents' messages cut": sum(({ counters }) => counters.cut),
+      "pieces that met a silence": sum(({ counters }) => counters.swallowed),
+    }),
+    close: async () => void await Promise.all(networks.map((network) => network.close())),
+  };
+}

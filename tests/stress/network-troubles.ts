@@ -1,0 +1,126 @@
+// What can happen between a server and its database. Each goes on until there was enough of it, and counts what happened.
+import { CUTS } from "../support/commit-cutter.ts";
+import type { Direction, Side } from "../support/network-link.ts";
+import { request } from "../processes/client.ts";
+import { type Load, registration } from "../processes/load.ts";
+import type { NetworkSite, Place } from "./network-site.ts";
+import { sleep, until } from "./waiting.ts";
+
+export type Scene = { readonly site: NetworkSite; readonly load: Load };
+/** What happened, by its name. Each that is zero in the end makes the run red. */
+export type Happened = Readonly<Record<string, number>>;
+type Trouble = (scene: Scene) => Promise<Happened>;
+
+const CUT_EVERY = 5;
+const CUTS_MIN = 25;
+const MESSAGES_CUT_MIN = 100;
+/** Longer than most messages, shorter than most answers in a row. */
+const CUT_AFTER_BYTES_MAX = 3_000;
+const PAUSE_MS_MAX = 100;
+const SLOW_MS = 100;
+const ACKNOWLEDGED_MIN = 50;
+/** For a slow machine: nothing of this takes a tenth of it. */
+const ENOUGH = { limit_ms: 180_000, look_ms: 20 };
+
+export const TROUBLES: Readonly<Record<string, Trouble>> = {
+  "commits cut": cutCommits,
+  "messages cut": cutMessages,
+  "a slow network": slowDown,
+  "a server cut off": cutOff,
+  "connections that the database lost": (scene) => loseSide(scene, "server"),
+  "connections that the server lost": (scene) => loseSide(scene, "client"),
+};
+
+async function cutCommits({ site: { places } }: Scene): Promise<Happened> {
+  const cut = () => Object.fromEntries(CUTS.map((each) => [each, sum(places, ({ cutter }) => cutter.counters[each])]));
+  const before = cut();
+  for (const { cutter } of places) cutter.every(CUT_EVERY);
+  const happened = () =>
+    Object.fromEntries(CUTS.map((each) => [`cut ${each}`, (cut()[each] ?? 0) - (before[each] ?? 0)]));
+  await until(() => Object.values(happened()).every((count) => count >= CUTS_MIN), ENOUGH);
+  for (const { cutter } of places) cutter.every(0);
+  return happened();
+}
+
+async function cutMessages({ site: { places } }: Scene): Promise<Happened> {
+  const cut = () => sum(places, ({ network }) => network.counters.cut);
+  const before = cut();
+  await until(async () => {
+    const { network } = places[Math.random() < 0.5 ? 0 : 1];
+    const direction: Direction = Math.random() < 0.5 ? "to_server" : "to_client";
+    network.cutAfter(direction, Math.ceil(Math.random() * CUT_AFTER_BYTES_MAX));
+    await sleep(Math.random() * PAUSE_MS_MAX);
+    return cut() - before >= MESSAGES_CUT_MIN;
+  }, ENOUGH);
+  return { "messages cut": cut() - before };
+}
+
+/** One server's database is slow, the other's is not; both go on. */
+async function slowDown({ site: { places }, load }: Scene): Promise<Happened> {
+  const [{ network }] = places;
+  const [delayed, acknowledged] = [network.counters.delayed, load.acknowledged()];
+  network.delay(SLOW_MS);
+  const happened = () => ({
+    "pieces delayed": network.counters.delayed - delayed,
+    "acknowledged meanwhile": load.acknowledged() - acknowledged,
+  });
+  await until(() => Object.values(happened()).every((count) => count >= ACKNOWLEDGED_MIN), ENOUGH);
+  network.heal();
+  return happened();
+}
+
+/**
+ * Each server in turn reaches the database no more, from the moment at which it sends a commit and until it says so
+ * itself; the other one goes on alone. What the first had sent arrives when its network heals: after it gave up, and after
+ * its clients turned to the other.
+ */
+async function cutOff({ site, load }: Scene): Promise<Happened> {
+  const happened = { silences: 0, "pieces that came late": 0, "acknowledged alone": 0 };
+  for (const { network, cutter, server } of site.places) {
+    const [late, acknowledged] = [network.counters.late, load.acknowledged()];
+    const silence = Promise.withResolvers<void>();
+    cutter.atNext(() => {
+      network.silence();
+      silence.resolve();
+    });
+    await silence.promise;
+    const refuses = async () => {
+      const { path, body } = registration(crypto.randomUUID());
+      return (await request(server.url, { method: "POST", path, body, key: "" })).status === 503;
+    };
+    const alone = () => load.acknowledged() - acknowledged;
+    await until(async () => await refuses() && network.abandoned() > 0 && alone() >= ACKNOWLEDGED_MIN, ENOUGH);
+    happened["acknowledged alone"] += alone();
+    network.heal();
+    happened["pieces that came late"] += network.counters.late - late;
+    happened.silences += 1;
+    await serves(server.url);
+  }
+  return happened;
+}
+
+/** Each server in turn: this side of all its connections is gone, and the other one goes on as if it were not. */
+async function loseSide({ site: { places } }: Scene, side: Side): Promise<Happened> {
+  const happened: Record<string, number> = {};
+  const add = (name: string, count: number) => happened[name] = (happened[name] ?? 0) + count;
+  for (const { network, server } of places) {
+    const { half_open, unheard } = network.counters;
+    network.loseSide(side);
+    await serves(server.url);
+    add(`connections without their ${side}`, network.counters.half_open - half_open);
+    if (side === "server") add("pieces that nobody heard", network.counters.unheard - unheard);
+  }
+  return happened;
+}
+
+/** Until the server takes what it is asked for. */
+async function serves(url: string): Promise<void> {
+  await until(async () => {
+    const { path, body } = registration(crypto.randomUUID());
+    return (await request(url, { method: "POST", path, body, key: "" })).status === 200;
+  }, ENOUGH);
+}
+
+function sum(places: readonly Place[], of: (place: Place) => number): number {
+  return places.reduce((total, place) => total + of(place), 0);
+}

@@ -1,0 +1,59 @@
+// Pairs of commands and of operations on a real PostgreSQL, in every order of their statements with up to two changes
+// of turn: deno run -A tests/stress/pairs.ts [--every N] [--only PART]   (each nth pair, for a look)
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { ownCluster } from "../support/cluster.ts";
+import { runHostPairs } from "./host-pairs.ts";
+import { runNodePairs } from "./node-pairs.ts";
+import type { PairReport } from "./pair.ts";
+import { runParentPairs } from "./parent-pairs.ts";
+import { openTwoEngines, type TwoEngines } from "./two-engines.ts";
+
+const PARTS: Readonly<Record<string, (two: TwoEngines, every: number) => Promise<PairReport>>> = {
+  "commands on one node": runNodePairs,
+  "operations on shared parents": runParentPairs,
+  "operations on instances and addresses": runHostPairs,
+};
+
+const { values } = parseArgs({
+  options: { every: { type: "string", default: "1" }, only: { type: "string", default: "" } },
+});
+process.exit(await runPairs(Number(values.every), values.only) ? 0 : 1);
+
+/** All parts at once, each on a database of its own: one alone mostly waits for PostgreSQL. */
+async function runPairs(every: number, only: string): Promise<boolean> {
+  const cluster = await ownCluster({ fsync: "off", max_connections: "60" });
+  try {
+    const parts = Object.entries(PARTS).filter(([name]) => name.includes(only));
+    const good = await Promise.all(parts.map(async ([name, run], index) => {
+      const two = await openTwoEngines(cluster.url, `pairs_${index}`);
+      try {
+        const report = await run(two, every);
+        print(name, report);
+        return report.violations.length === 0 && silent(report).length === 0;
+      } finally {
+        await two.close();
+      }
+    }));
+    return good.every((each) => each);
+  } finally {
+    await cluster.remove();
+  }
+}
+
+function print(name: string, report: PairReport): void {
+  const { pairs, histories, refused, waited, violations } = report;
+  console.log(`${name}: ${pairs} pairs, ${histories} histories, ${violations.length} violations`);
+  console.log(`  one refused ${refused}, one waited for the other's lock ${waited}`);
+  for (const text of violations) console.log(`  ${text}`);
+  for (const what of silent(report)) console.log(`  never happened: ${what}`);
+  if (violations.length === 0) {
+    // With no failure in n cases, 3/n bounds the failure rate from above at 95 %.
+    console.log(`  failure rate per history below ${(3 / histories).toExponential(1)} (95 %)`);
+  }
+}
+
+/** What never happened proves nothing. */
+function silent({ histories, refused }: PairReport): string[] {
+  return Object.entries({ histories, refused }).filter(([, count]) => count === 0).map(([what]) => what);
+}

@@ -1,0 +1,142 @@
+// What the trial consists of: programs that end with 0 when all was well, and print what they tried, what struck and what
+// broke.
+
+export type Part = {
+  readonly name: string;
+  /** Says how much of it; with 0 it is left out. */
+  readonly option: Option;
+  /** Arguments of `deno run -A`, of one program after the other. */
+  readonly programs: (size: number, seed: number) => readonly (readonly string[])[];
+  /** It begins when the others are over, because a busy machine hides what it looks for. */
+  readonly last?: boolean;
+};
+
+/** The sizes of a whole trial. */
+export const SIZES = {
+  /** Simulated histories. */
+  histories: 100_000,
+  /** 1: the booter's packets, boots, kills and failing network. */
+  booter: 1,
+  /** Each nth pair of commands and of operations. */
+  pairs: 1,
+  /** Minutes of kills in whatever order chance has it. */
+  minutes: 1,
+  /** Terminated connections; a fiftieth as many kills of the database. The soak makes 10,000 of them each round. */
+  terminations: 2_000,
+  /** Kills of a server within a commit: each of 11 commands at each of 5 places needs one. */
+  commits: 60,
+  /** Replayed reports of nodes. */
+  reports: 100_000,
+  /** Rounds on a network that fails. */
+  network: 1,
+  /** 1: kills within a publication of the image index. */
+  index: 1,
+  /** Seconds of load by clocks that jump. */
+  clocks: 30,
+  /** Instances that are created at once. */
+  creates: 1_000,
+  /** 1: mistakes made on purpose, all of which must be found. */
+  planted: 1,
+  /** 1: the guides that restore and fail over. */
+  guides: 1,
+  /** Pairs of requests of which each kind must take the same time. */
+  timing: 10_000,
+} as const;
+
+export type Option = keyof typeof SIZES;
+
+const VITEST = ["npm:vitest", "run", "--config"];
+
+/** Emulated machines: the longest of the booter's files. */
+const BOOTS = "qemu-trial";
+
+/** The longest first, so that none of them is left over in the end; what waits much beside what computes much. */
+export const PARTS: readonly Part[] = [
+  { name: "pairs on hosts", option: "pairs", programs: (nth) => [pairs(nth, "operations on instances")] },
+  {
+    name: "histories, one half",
+    option: "histories",
+    programs: (count, seed) => [histories(Math.ceil(count / 2), seed)],
+  },
+  {
+    name: "histories, other half",
+    option: "histories",
+    programs: (count, seed) => [histories(Math.floor(count / 2), seed + Math.ceil(count / 2))],
+  },
+  { name: "machines that boot", option: "booter", programs: () => [booter(BOOTS)] },
+  {
+    name: "terminations",
+    option: "terminations",
+    programs: (count) => [
+      [
+        "tests/stress/terminations.ts",
+        "--terminations",
+        String(count),
+        "--database-kills",
+        String(Math.ceil(count / 50)),
+      ],
+    ],
+  },
+  {
+    name: "kills",
+    option: "minutes",
+    programs: (minutes) => [["tests/stress/kills.ts", "--minutes", String(minutes)]],
+  },
+  {
+    name: "commit kills",
+    option: "commits",
+    programs: (kills) => [["tests/stress/commit-kills.ts", "--kills", String(kills)]],
+  },
+  { name: "pairs on nodes", option: "pairs", programs: (nth) => [pairs(nth, "commands on one node")] },
+  {
+    name: "reports",
+    option: "reports",
+    programs: (count) => [["tests/stress/reports.ts", "--replays", String(count)]],
+  },
+  {
+    name: "network",
+    option: "network",
+    programs: (rounds) => [["tests/stress/network.ts", "--rounds", String(rounds)]],
+  },
+  { name: "pairs on parents", option: "pairs", programs: (nth) => [pairs(nth, "operations on shared parents")] },
+  { name: "booter", option: "booter", programs: () => [booter("--exclude", `**/${BOOTS}.ts`)] },
+  {
+    name: "index",
+    option: "index",
+    programs: () => [
+      ["cli/compile.ts", "index-builder"],
+      ["tests/index-builder/kill-trial.ts", "dist/index-builder"],
+    ],
+  },
+  { name: "clocks", option: "clocks", programs: (load_s) => [["tests/stress/clocks.ts", "--seconds", String(load_s)]] },
+  {
+    name: "creates",
+    option: "creates",
+    programs: (count) => [["tests/stress/creates.ts", "--creates", String(count)]],
+  },
+  {
+    name: "planted",
+    option: "planted",
+    programs: () => [["tests/simulator/main.ts", "--planted"], ["tests/stress/planted.ts"]],
+  },
+  { name: "guides", option: "guides", programs: () => [[...VITEST, "tests/guides/trial-config.ts"]] },
+  { name: "timing of keys", option: "timing", programs: (count) => [timing(count, "key")], last: true },
+  { name: "timing of old codes", option: "timing", programs: (count) => [timing(count, "expired")], last: true },
+  { name: "timing of used codes", option: "timing", programs: (count) => [timing(count, "used")], last: true },
+];
+
+function histories(count: number, seed: number): readonly string[] {
+  return ["tests/simulator/main.ts", "--histories", String(count), "--seed", String(seed)];
+}
+
+function pairs(nth: number, only: string): readonly string[] {
+  return ["tests/stress/pairs.ts", "--every", String(nth), "--only", only];
+}
+
+function booter(...files: readonly string[]): readonly string[] {
+  return [...VITEST, "tests/booter/trial-config.ts", ...files];
+}
+
+function timing(count: number, only: string): readonly string[] {
+  return ["tests/security/timing-trial.ts", "--pairs", String(count), "--only", only];
+}

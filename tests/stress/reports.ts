@@ -1,0 +1,125 @@
+// Reports of nodes, sent again: every report that real agents and a machine in setup ever sent is kept as the exact request
+// and replayed later at random, out of order, by its own key, by another node's and by one that is gone; while jobs and
+// setups are in hand, when they are over, and in the next run. While nothing else runs, nothing may change but what
+// reports-state.ts names. At last, jobs that no notification tells of. reliability.md, R-09, R-30 and T13.
+// deno run -A tests/stress/reports.ts [--replays N] [--seed N]
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { type Db, openPool } from "../../src/db/pool.ts";
+import { brokenInvariants } from "../doctor/broken.ts";
+import { ownCluster } from "../support/cluster.ts";
+import { openTestPlane } from "../support/control-plane.ts";
+import { settle } from "../setup/machine.ts";
+import { stream } from "../simulator/chance.ts";
+import { openWire, REPORT_KINDS, type Wire } from "./reports-record.ts";
+import { newTally, replay, type Tally } from "./reports-replay.ts";
+import { openReportsSite, type ReportsSite } from "./reports-site.ts";
+import { effects, readState } from "./reports-state.ts";
+import { storyOf } from "./reports-story.ts";
+import { GOAL_MS, takeUnheard } from "./reports-unheard.ts";
+
+type Run = {
+  readonly wire: Wire;
+  readonly site: ReportsSite;
+  readonly db: Db;
+  readonly random: () => number;
+  readonly all: ReturnType<typeof newTally>;
+  readonly violations: string[];
+};
+
+const REPLAYS = 100_000;
+const STATEMENT_LIMIT_MS = 60_000;
+const SHOWN = 20;
+/** Of the replays: while nodes work. */
+const WORKING_SHARE = 0.1;
+const AT_ONCE_WORKING = 4;
+const AT_ONCE = 256;
+
+const { values } = parseArgs({
+  options: { replays: { type: "string", default: String(REPLAYS) }, seed: { type: "string", default: "1" } },
+});
+process.exit(await runReports(Number(values.replays), Number(values.seed)) ? 0 : 1);
+
+async function runReports(replays: number, seed: number): Promise<boolean> {
+  const cluster = await ownCluster({ fsync: "off" });
+  const db = openPool({ url: cluster.url, applicationName: "checks", statementLimit_ms: STATEMENT_LIMIT_MS });
+  const first = await openTestPlane({ databaseUrl: cluster.url });
+  const wire = openWire([first, await openTestPlane({ databaseUrl: cluster.url })]);
+  const site = await openReportsSite(wire.t);
+  const run: Run = { wire, site, db, random: stream(seed), all: newTally(), violations: [] };
+  try {
+    const stages = storyOf(site);
+    for (const [index, stage] of stages.entries()) {
+      const count = Math.ceil((replays - run.all.total()) / (stages.length - index));
+      await Promise.all([stage.run(), disturb(run, Math.floor(count * WORKING_SHARE))]);
+      await site.stop();
+      await settle(wire.t);
+      await strike(run, stage.name, Math.ceil(count * (1 - WORKING_SHARE)));
+    }
+    run.violations.push(...run.all.odd());
+    const deaf = await openTestPlane({ databaseUrl: cluster.url, resident: false });
+    const { jobs, p50_ms, p99_ms, violations } = await takeUnheard(deaf, run.random).finally(() => deaf.close());
+    run.violations.push(...violations);
+    console.log(`${jobs} jobs without a notification: p50 ${Math.round(p50_ms)} ms, p99 ${Math.round(p99_ms)} ms`);
+    if (p99_ms > GOAL_MS) console.log(`  slower than ${GOAL_MS} ms, as it is on a busy machine`);
+    return print(run);
+  } finally {
+    await site.close();
+    await wire.close();
+    await db.close();
+    await cluster.remove();
+  }
+}
+
+/** While nodes work, which must come to the same end as without. */
+async function disturb({ wire, site, random, all }: Run, count: number): Promise<void> {
+  const any = () => REPORT_KINDS.some((kind) => wire.sent[kind].length > 0);
+  if (!any()) return;
+  // To register is to ask anew: a disabled node that does has another claim code than before.
+  await replay(count, {
+    wire,
+    random,
+    keys: site.keys,
+    tallies: [all],
+    at_once: AT_ONCE_WORKING,
+    except: ["registration"],
+  });
+}
+
+/** All that was sent so far, again and again, while nothing else runs. */
+async function strike({ wire, site, db, random, all, violations }: Run, name: string, count: number): Promise<void> {
+  const tally = newTally();
+  const before = await readState(db);
+  const start_ms = performance.now();
+  await replay(count, { wire, random, keys: site.keys, tallies: [tally, all], at_once: AT_ONCE });
+  const rate = Math.round(count * 1_000 / (performance.now() - start_ms));
+  await settle(wire.t);
+  const found = [
+    ...effects(before, await readState(db), tally),
+    ...await brokenInvariants(db),
+  ];
+  violations.push(...found.map((what) => `${name}: ${what}`));
+  console.log(`${name}: ${tally.total()} replays, ${rate} a second, ${found.length} effects`);
+}
+
+function print({ wire, all, violations }: Run): boolean {
+  for (const kind of REPORT_KINDS) {
+    console.log(`${kind.padEnd(16)} ${wire.sent[kind].length} sent; ${answersOf(all, kind)}`);
+  }
+  for (const [way, count] of Object.entries(all.ways)) console.log(`${way.padEnd(24)} ${count}`);
+  console.log(`replays ${all.total()}, violations ${violations.length}`);
+  for (const text of violations.slice(0, SHOWN)) console.log(`  ${text}`);
+  const silent = [
+    ...REPORT_KINDS.filter((kind) => wire.sent[kind].length === 0),
+    ...Object.entries(all.ways).filter(([, count]) => count === 0).map(([way]) => way),
+    ...(all.answered("job progress", 200) === 0 ? ["progress of a job in hand, sent again"] : []),
+    ...[200, 401, 403, 409].filter((status) => all.withStatus(status) === 0).map((status) => `the answer ${status}`),
+  ];
+  for (const what of silent) console.log(`never happened: ${what}`);
+  return violations.length === 0 && silent.length === 0;
+}
+
+function answersOf({ answers }: Tally, kind: string): string {
+  return [...answers].filter(([what]) => what.slice(0, what.lastIndexOf(" ")) === kind)
+    .map(([what, count]) => `${what.slice(what.lastIndexOf(" ") + 1)} ${count} times`).join(", ");
+}

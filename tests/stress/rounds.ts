@@ -1,0 +1,164 @@
+// Rounds of load on several servers and one PostgreSQL that flushes to the disk, each round on a database of its own. In a
+// round something strikes; after it every rule is checked against what the clients were told.
+import { openClient, openPool } from "../../src/db/pool.ts";
+import { type OwnCluster, ownCluster } from "../support/cluster.ts";
+import { databaseUrl } from "../support/database-url.ts";
+import { carryOn, must, type Operation } from "../processes/client.ts";
+import { auditViolations, historyViolations, invariantViolations } from "../processes/history.ts";
+import { type Load, startLoad } from "../processes/load.ts";
+import type { Killed } from "../processes/pair.ts";
+import { type Report, struck } from "./report.ts";
+import { sleep, until, untilEmpty } from "./waiting.ts";
+
+/** After the last fault the clients get this long to hear what became of their requests. */
+const CALM_MS = 3_000;
+/** And those that have not heard by then, this long. */
+const RESOLVE_LIMIT_MS = 30_000;
+const CHECK_LIMIT_MS = 60_000;
+const CHAIN_LIMIT_MS = 10_000;
+/** reliability.md 4.5: the liveness phase. */
+const LIVE_LIMIT_MS = 30_000;
+const LOOK_MS = 5;
+
+export type Servers = {
+  /** Of those that run now. */
+  urls(): readonly string[];
+  /** How those ended that nobody killed. */
+  ended(): readonly string[];
+  end(): Promise<void>;
+};
+
+export type Round<S> = {
+  readonly cluster: OwnCluster;
+  readonly url: string;
+  readonly servers: S;
+  readonly load: Load;
+  readonly report: Report;
+  /** The servers that were killed, for whoever strikes to add to. */
+  readonly killed: Killed[];
+};
+
+export type Plan<S> = {
+  readonly open: (url: string) => Promise<S>;
+  readonly strike: (round: Round<S>) => Promise<void>;
+  /** Whether another round begins. */
+  readonly goesOn: () => boolean;
+  readonly tenancy?: boolean;
+  /** What else must hold after a round, in words if it does not. */
+  readonly check?: (round: Round<S>) => Promise<string[]>;
+};
+
+export async function runRounds<S extends Servers>(report: Report, plan: Plan<S>): Promise<Report> {
+  const cluster = await ownCluster({ fsync: "on", max_connections: "200" });
+  try {
+    while (plan.goesOn()) await runRound(cluster, report, plan);
+  } finally {
+    await cluster.remove();
+  }
+  report.silent.push(...silentCounters(report));
+  return report;
+}
+
+async function runRound<S extends Servers>(cluster: OwnCluster, report: Report, plan: Plan<S>): Promise<void> {
+  const name = `trial_${++report.rounds}`;
+  await administer(cluster.url, `create database ${name}`);
+  const url = databaseUrl(cluster.url, name);
+  const servers = await plan.open(url);
+  try {
+    const load = startLoad({ urls: servers.urls, tenancy: plan.tenancy ?? false });
+    const round: Round<S> = { cluster, url, servers, load, report, killed: [] };
+    const striking = plan.strike(round).then(() => sleep(CALM_MS));
+    await striking.finally(load.stop);
+    await resolve(round);
+    count(round);
+    const found = [...await violationsOf(round), ...await plan.check?.(round) ?? []];
+    report.violations.push(...found.map((text) => `round ${report.rounds}: ${text}`));
+    console.error(`round ${report.rounds}: ${load.operations.length} operations, ${found.length} violations`);
+  } finally {
+    await servers.end();
+  }
+  await administer(cluster.url, `drop database if exists ${name} with (force)`);
+}
+
+/** Every outcome that is unknown is learned by its key. A registration has none: it is sent anew. */
+async function resolve<S extends Servers>({ load, servers }: Round<S>): Promise<void> {
+  const end = performance.now() + RESOLVE_LIMIT_MS;
+  const unknown = load.operations.filter(({ outcome }) => outcome === "unknown");
+  await Promise.all(unknown.map((each) => carryOn(each, servers.urls, () => performance.now() < end)));
+}
+
+function count<S>({ load, killed, report }: Round<S>): void {
+  for (const { outcome, attempts } of load.operations) {
+    report.operations[outcome] += 1;
+    report.attempts_unanswered += attempts.filter(({ status }) => status === null).length;
+    if (attempts.length > 1) report.repeated += 1;
+    else report.undisturbed_ms.push(...attempts.map(({ took_ms }) => took_ms));
+    report.slowest_ms = attempts.reduce((slowest, { took_ms }) => Math.max(slowest, took_ms), report.slowest_ms);
+  }
+  report.recoveries_ms.server_killed.push(...killed.flatMap((each) => servedAfter(each, load.operations)));
+}
+
+async function violationsOf<S extends Servers>({ url, servers, load }: Round<S>): Promise<string[]> {
+  const db = openPool({ url, applicationName: "checks", statementLimit_ms: CHECK_LIMIT_MS });
+  const unresolved = load.operations.filter(({ outcome }) => outcome === "unknown");
+  try {
+    return [
+      ...servers.ended(),
+      ...unresolved.map(({ event, path }) => `nobody ever said what became of ${event} ${path}`),
+      ...await historyViolations(db, load.operations),
+      ...await invariantViolations(db),
+      ...await unverified(servers),
+      ...await untilEmpty(() => auditViolations(db), { limit_ms: CHAIN_LIMIT_MS }),
+    ];
+  } finally {
+    await db.close();
+  }
+}
+
+async function unverified(servers: Servers): Promise<string[]> {
+  const { outcome } = await must<{ outcome: object }>(servers.urls()[0]!, { method: "GET", path: "/v1/audit/verify" });
+  return "Ok" in outcome ? [] : [`INV-17: the audit chain does not verify: ${JSON.stringify(outcome)}`];
+}
+
+/** How long each operation that the killed server held waited until another one acknowledged it. */
+function servedAfter({ url, at_ms }: Killed, operations: readonly Operation[]): number[] {
+  const held = operations.filter(({ attempts, outcome }) =>
+    outcome === "acknowledged" &&
+    attempts.some((each) => each.url === url && each.status === null && each.began_ms <= at_ms)
+  );
+  return held.flatMap(({ attempts }) => {
+    const last = attempts.at(-1);
+    return last === undefined ? [] : [last.began_ms + last.took_ms - at_ms];
+  });
+}
+
+/** And starts it again, after an outage of chance. */
+export async function killDatabase<S>({ cluster, report }: Round<S>, outage_ms_max: number): Promise<void> {
+  await cluster.kill(Math.random() < 0.7 ? "SIGKILL" : "SIGQUIT");
+  await sleep(Math.random() * outage_ms_max);
+  await cluster.restart();
+  struck(report, "database_killed");
+}
+
+/** For whoever restarted the database: waits until an operation is acknowledged, and notes how long that took. */
+export async function databaseServes<S>({ load, report }: Round<S>): Promise<void> {
+  const [ready_ms, before] = [performance.now(), load.acknowledged()];
+  const served = await until(() => load.acknowledged() > before, { limit_ms: LIVE_LIMIT_MS, look_ms: LOOK_MS });
+  if (served) report.recoveries_ms.database_ready.push(performance.now() - ready_ms);
+  else report.violations.push(`round ${report.rounds}: nothing is acknowledged ${LIVE_LIMIT_MS} ms after a restart`);
+}
+
+/** What never happened proves nothing. */
+function silentCounters({ faults, operations, attempts_unanswered, repeated }: Report): string[] {
+  // Only a server that is killed leaves without a word.
+  const unanswered = "server_killed" in faults ? { attempts_unanswered } : {};
+  const counters = { ...faults, ...operations, ...unanswered, repeated };
+  // Every outcome is learned in the end: no unknown one is the best case, not a silent counter.
+  return Object.entries(counters).filter(([name, count]) => count === 0 && name !== "unknown").map(([name]) => name);
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = await openClient({ url, statementLimit_ms: CHECK_LIMIT_MS });
+  await client.query(statement);
+  await client.end();
+}

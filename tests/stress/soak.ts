@@ -1,0 +1,50 @@
+// The soak: the parts of the trial that chance decides, over and over with other seeds, until the hours are over or
+// something breaks: deno run -A tests/stress/soak.ts --hours N [--seed N]   (the first seed; by default the time)
+import { spawn } from "node:child_process";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import type { Option } from "./parts.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const HOUR_MS = 3_600_000;
+/** Of one round: about twenty-five minutes on two cores. A night makes the counts of reliability.md, 3.1 and 6. */
+const ROUND: Readonly<Partial<Record<Option, number>>> = {
+  histories: 60_000,
+  minutes: 5,
+  terminations: 10_000,
+  commits: 600,
+  reports: 20_000,
+  network: 1,
+  clocks: 15,
+};
+
+const { values } = parseArgs({ options: { hours: { type: "string", default: "6" }, seed: { type: "string" } } });
+const hours = Number(values.hours);
+const first_seed = Number(values.seed ?? Math.floor(Date.now() / 1_000));
+if (!(hours > 0) || !Number.isSafeInteger(first_seed)) throw new Error("--hours takes a number, --seed a whole one");
+
+const end_ms = performance.now() + hours * HOUR_MS;
+const histories = ROUND.histories ?? 0;
+let rounds = 0;
+let code = 0;
+while (performance.now() < end_ms && code === 0) {
+  const seed = first_seed + rounds * histories;
+  rounds += 1;
+  console.log(`round ${rounds}, seed ${seed}`);
+  code = await round(seed);
+}
+console.log(
+  `${rounds} rounds, ${rounds * histories} histories from seed ${first_seed}: ${code === 0 ? "good" : "broken"}`,
+);
+process.exit(code);
+
+function round(seed: number): Promise<number> {
+  const sizes = Object.entries({ seed, ...ROUND }).flatMap(([name, size]) => [`--${name}`, String(size)]);
+  const words = ["tests/stress/main.ts", "--only", Object.keys(ROUND).join(","), ...sizes];
+  const child = spawn(process.execPath, ["run", "-A", ...words], { cwd: ROOT, stdio: "inherit" });
+  return new Promise((done, fail) => {
+    child.once("error", fail);
+    child.once("close", (exit) => done(exit ?? 1));
+  });
+}

@@ -1,0 +1,68 @@
+// What a server must survive, by count: its connections to the database terminated, two at a time, and the database itself
+// killed, under load. No server ends, no request hangs, nothing that was acknowledged is lost, and every outcome that a
+// client did not hear is learned by its key. reliability.md, T1, R-04 and R-05.
+// deno run -A tests/stress/terminations.ts [--terminations N] [--database-kills N]
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { terminate } from "../processes/abuse.ts";
+import { type Pair, startPair } from "../processes/pair.ts";
+import { isGood, newReport, printReport, type Report, struck } from "./report.ts";
+import { databaseServes, killDatabase, type Round, runRounds } from "./rounds.ts";
+
+/** reliability.md, T1. */
+const TERMINATIONS = "10000";
+const DATABASE_KILLS = "200";
+/** Each blow of a database is preceded by its share of terminations; so many of those blows are a round. */
+const ROUND_BLOWS = 50;
+/** Without kills, so many terminations stand for one blow. */
+const BLOW_TERMINATIONS = 50;
+const PAUSE_MS_MAX = 30;
+const OUTAGE_MS_MAX = 400;
+
+type Goal = { readonly terminations: number; readonly database_kills: number };
+
+const { values } = parseArgs({
+  options: {
+    terminations: { type: "string", default: TERMINATIONS },
+    "database-kills": { type: "string", default: DATABASE_KILLS },
+  },
+});
+const report = await runTerminations({
+  terminations: Number(values.terminations),
+  database_kills: Number(values["database-kills"]),
+});
+printReport(report);
+process.exit(isGood(report) ? 0 : 1);
+
+function runTerminations(goal: Goal): Promise<Report> {
+  const { terminations, database_kills } = goal;
+  const report = newReport([
+    ...terminations > 0 ? ["connection_terminated", "acknowledged_meanwhile"] : [],
+    ...database_kills > 0 ? ["database_killed"] : [],
+  ]);
+  const blows = Math.max(database_kills, Math.ceil(terminations / BLOW_TERMINATIONS));
+  let blow = 0;
+  return runRounds(report, {
+    open: (url) => startPair({ DATABASE_URL: url }),
+    goesOn: () => blow < blows,
+    async strike(round) {
+      for (const end = Math.min(blows, blow + ROUND_BLOWS); blow < end;) {
+        blow += 1;
+        await terminateUpTo(Math.ceil(terminations * blow / blows), round);
+        if (database_kills * blow / blows <= (report.faults["database_killed"] ?? 0)) continue;
+        await killDatabase(round, OUTAGE_MS_MAX);
+        await databaseServes(round);
+      }
+    },
+  });
+}
+
+async function terminateUpTo(count: number, { url, load, report }: Round<Pair>): Promise<void> {
+  const missing = count - (report.faults["connection_terminated"] ?? 0);
+  const before = load.acknowledged();
+  const goesOn = (terminated: number) => terminated < missing;
+  if (missing > 0) {
+    struck(report, "connection_terminated", await terminate({ url, goesOn, pause_ms_max: PAUSE_MS_MAX }));
+  }
+  struck(report, "acknowledged_meanwhile", load.acknowledged() - before);
+}

@@ -1,0 +1,137 @@
+// A whole control plane in this process, on a database of its own: everything but the sockets.
+import { randomUUID } from "node:crypto";
+import { readConfig } from "../../src/config.ts";
+import { type Db, openPool } from "../../src/db/pool.ts";
+import { type ControlPlane, openControlPlane } from "../../src/wiring.ts";
+import type { KeyScope } from "../../src/contract/enums.ts";
+import { freshDatabase } from "./database.ts";
+
+export const ROOT_KEY = "opsk_rootrootroot_0123456789abcdef0123456789abcdef";
+export const SECRET_KEY = "5e".repeat(32);
+/** Not a loopback address, since those have rights of their own. From the range for documentation, RFC 5737. */
+export const ADDRESS = "192.0.2.10";
+
+export type CallOptions = {
+  /** Default: the root key. Null: no Authorization header. */
+  readonly key?: string | null;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>> | Headers;
+  readonly address?: string;
+  readonly signal?: AbortSignal;
+};
+
+// deno-lint-ignore no-explicit-any -- tests look into answers of every shape and assert what they find
+export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string; readonly body: any };
+
+export type Registered = {
+  readonly server_uuid: string;
+  readonly state: string;
+  readonly claim_code: string;
+  readonly claim_code_expires_at: string;
+  readonly poll_token: string;
+};
+
+export type TestPlane = {
+  /** The database, as its owner: for arranging what no endpoint makes, and for looking. */
+  readonly db: Db;
+  readonly databaseUrl: string;
+  readonly plane: ControlPlane;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Registers a node, a new one by default. Throws unless it is accepted. */
+  register(fields?: Record<string, unknown>): Promise<Registered>;
+  approve(code: string, options?: CallOptions): Promise<Answer>;
+  /** Registers and approves a node and takes its key, without using it. */
+  approvedNode(fields?: Record<string, unknown>): Promise<Registered & { readonly api_key: string }>;
+  /** A new key of the root operator. */
+  mintKey(scope: KeyScope, fields?: Record<string, unknown>): Promise<{ readonly id: string; readonly secret: string }>;
+  /** Moves the laboratory's clock forward. */
+  advance(seconds: number): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type ApiOptions = {
+  /** Beside the limits below; undefined takes one of them away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** A database that several control planes share; it is not dropped with this one. */
+  readonly databaseUrl?: string;
+  /** False: nothing runs in the background. */
+  readonly resident?: boolean;
+};
+
+/** Opens a control plane in laboratory mode, with limits that no test meets by chance. */
+export async function openTestPlane(options: ApiOptions = {}): Promise<TestPlane> {
+  const own = options.databaseUrl === undefined ? await freshDatabase() : null;
+  const { databaseUrl = own?.url ?? "", resident = true } = options;
+  const env = {
+    BERTH_ROOT_KEY: ROOT_KEY,
+    BERTH_SECRET_KEY: SECRET_KEY,
+    BERTH_LAB: "1",
+    BERTH_APPROVE_PER_MINUTE: "1000000",
+    BERTH_REGISTER_PER_MINUTE: "1000000",
+    BERTH_LOGIN_PER_MINUTE: "1000000",
+    BERTH_LOGIN_ACCOUNT_PER_MINUTE: "1000000",
+    BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: "1000000000",
+    BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: "1000000000",
+    ...options.env,
+  };
+  const plane = await openControlPlane({ config: readConfig(env), databaseUrl, resident, show: () => {} });
+  const db = openPool({ url: databaseUrl, connectionsMax: 2, applicationName: "test" });
+
+  async function call(method: string, path: string, given: CallOptions = {}): Promise<Answer> {
+    const headers = new Headers(given.headers);
+    const key = given.key === undefined ? ROOT_KEY : given.key;
+    if (key !== null && !headers.has("authorization")) headers.set("authorization", `Bearer ${key}`);
+    const body = given.text ?? (given.body === undefined ? undefined : JSON.stringify(given.body));
+    if (body !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json");
+    const request = new Request(`http://berth.test${path}`, { method, headers, body, signal: given.signal });
+    const response = await plane.fetch(request, { remoteAddress: given.address ?? ADDRESS });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+  }
+
+  async function register(fields: Record<string, unknown> = {}): Promise<Registered> {
+    const body = { server_uuid: randomUUID(), hostname: "node-1", sysinfo: { cpu: "test" }, ...fields };
+    return okOf(await call("POST", "/v1/agent/register", { key: null, body }));
+  }
+
+  const approve = (code: string, given: CallOptions = {}) =>
+    call("POST", "/v1/cn-approvals", { body: { code }, ...given });
+
+  async function approvedNode(fields?: Record<string, unknown>): Promise<Registered & { api_key: string }> {
+    const registered = await register(fields);
+    okOf(await approve(registered.claim_code));
+    const status = await call("GET", `/v1/agent/register/status?poll_token=${registered.poll_token}`, { key: null });
+    return { ...registered, ...okOf(status) };
+  }
+
+  const mintKey = async (scope: KeyScope, fields: Record<string, unknown> = {}) =>
+    okOf(await call("POST", "/v1/auth/api-keys", { body: { description: `test ${scope}`, scope, ...fields } }));
+
+  return {
+    db,
+    databaseUrl,
+    plane,
+    call,
+    register,
+    approve,
+    approvedNode,
+    mintKey,
+    advance: async (seconds) => void okOf(await call("POST", "/lab/clock", { key: null, body: { seconds } })),
+    close: async () => {
+      await plane.close();
+      await db.close();
+      await own?.drop();
+    },
+  };
+}
+
+/** The body of an answer that must be a success. */
+// deno-lint-ignore no-explicit-any -- as Answer's body
+export function okOf(answer: Answer): any {
+  if (answer.status < 200 || answer.status > 299) throw new Error(`${answer.status}: ${answer.text}`);
+  return answer.body;
+}

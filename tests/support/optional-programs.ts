@@ -1,0 +1,171 @@
+// Programs and files that tests use where the machine has them. A machine that has only Node and npm has none of them:
+// there every test that needs one is skipped with the reason. Everything is found by PATH and by nothing else, so a PATH
+// without these programs hides them all, and `.ci/run` tests with such a PATH too. No other file of the tests looks for
+// a program; tests/lint/optional-programs.test.ts checks that.
+import { execFileSync } from "node:child_process";
+import { existsSync, globSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import process from "node:process";
+import type { TestContext } from "vitest";
+
+type Row = {
+  /** The Debian package that has it. */
+  readonly package: string;
+  /** In `bin`, which is any folder of PATH, or in a folder beside it; patterns of globSync. The first that exists counts. */
+  readonly places: readonly string[];
+  /** Whether what was found there can be used. */
+  readonly isUsable?: (path: string) => boolean;
+};
+
+/** What `.ci/run` installs. */
+const INSTALLED = {
+  "amqp-consume": program("amqp-consume", "amqp-tools"),
+  "amqp-declare-queue": program("amqp-declare-queue", "amqp-tools"),
+  "chromium": { package: "chromium", places: ["bin/chromium", "bin/chromium-browser", "bin/google-chrome"] },
+  "curl": program("curl"),
+  "curl with TFTP": { ...program("curl"), isUsable: (path) => /\btftp\b/.test(printed(path, "--version")) },
+  "fish": program("fish"),
+  "gpg": program("gpg", "gnupg"),
+  "groff": program("groff", "groff-base"),
+  "ip": program("ip", "iproute2"),
+  "iPXE for BIOS": { package: "ipxe", places: ["lib/ipxe/undionly.kpxe"] },
+  "iPXE on QEMU's network card": { package: "ipxe-qemu", places: ["lib/ipxe/qemu/pxe-virtio.rom"] },
+  "mandoc": program("mandoc"),
+  "nginx": program("nginx", "nginx-light"),
+  "openssl": program("openssl"),
+  "python3 with pika": {
+    package: "python3-pika",
+    places: ["bin/python3"],
+    isUsable: (path) => printed(path, "-c", "import pika; print('pika')") === "pika\n",
+  },
+  "qemu-system-x86_64": program("qemu-system-x86_64", "qemu-system-x86"),
+  "ssh": program("ssh", "openssh-client"),
+  "ssh-keygen": program("ssh-keygen", "openssh-client"),
+  "sshd": program("sshd", "openssh-server"),
+  "strace": program("strace"),
+  "zsh": program("zsh"),
+} satisfies Readonly<Record<string, Row>>;
+
+/** Parts of a Debian system, and what trials need. A machine has them or has not: `.ci/run` installs none of them. */
+const OF_THE_MACHINE = {
+  "awk": program("awk", "mawk"),
+  "bash": program("bash"),
+  "chroot": program("chroot", "coreutils"),
+  "debootstrap": program("debootstrap"),
+  "dpkg": program("dpkg"),
+  "dpkg-query": program("dpkg-query", "dpkg"),
+  "git": program("git"),
+  "GNU time": program("time"),
+  "gpgv": program("gpgv"),
+  "grep": program("grep"),
+  "gzip": program("gzip"),
+  "iPXE for UEFI": { package: "ipxe", places: ["lib/ipxe/snponly.efi"] },
+  "kea-dhcp4": program("kea-dhcp4", "kea-dhcp4-server"),
+  "mount": program("mount"),
+  "perfdhcp": program("perfdhcp", "kea-admin"),
+  "pgbench": { package: "postgresql-contrib", places: ["bin/pgbench", "lib/postgresql/*/bin/pgbench"] },
+  "PostgreSQL's tools": {
+    package: "postgresql",
+    places: ["bin/initdb", "lib/postgresql/*/bin/initdb"],
+    isUsable: (path) =>
+      ["pg_ctl", "psql", "pg_dump", "pg_dumpall", "pg_restore", "pg_basebackup"]
+        .every((name) => existsSync(join(dirname(path), name))),
+  },
+  "python3": program("python3"),
+  "qemu-aarch64-static": program("qemu-aarch64-static", "qemu-user-static"),
+  "sed": program("sed"),
+  "setpriv": program("setpriv", "util-linux"),
+  "systemctl": program("systemctl", "systemd"),
+  "systemd-analyze": program("systemd-analyze", "systemd"),
+  "systemd-sysusers": program("systemd-sysusers", "systemd"),
+  "tar": program("tar"),
+  "UEFI firmware": { package: "ovmf", places: ["share/OVMF/OVMF_CODE_4M.fd"] },
+  "UEFI variables": { package: "ovmf", places: ["share/OVMF/OVMF_VARS_4M.fd"] },
+  "unshare": program("unshare", "util-linux"),
+  "wget": program("wget"),
+} satisfies Readonly<Record<string, Row>>;
+
+const ALL = { ...INSTALLED, ...OF_THE_MACHINE };
+
+export type Optional = keyof typeof ALL;
+
+/** Every name that can be asked for. */
+export const OPTIONAL = Object.keys(ALL) as readonly Optional[];
+
+const found = new Map<Optional, string | null>();
+const said = new Set<string>();
+
+/** The path of a program or file, or null where this machine does not have it. */
+export function pathOf(name: Optional): string | null {
+  let path = found.get(name);
+  if (path === undefined) {
+    path = search(ALL[name]);
+    found.set(name, path);
+  }
+  return path;
+}
+
+/** The path of what a test has made sure of. Throws an Error where it is missing. */
+export function present(name: Optional): string {
+  const path = pathOf(name);
+  if (path === null) throw new Error(`${missing(name)}, and this test did not ask for it`);
+  return path;
+}
+
+/** The path of a program that every Debian system has, for a PATH of a test's own. Throws an Error where it is missing. */
+export function onPath(name: string): string {
+  const path = search(program(name));
+  if (path === null) throw new Error(`${name} is not on PATH`);
+  return path;
+}
+
+/** Why tests that need all of these are skipped, said on the console too; null where the machine has them all. */
+export function lacking(...names: readonly Optional[]): string | null {
+  const absent = names.filter((name) => pathOf(name) === null);
+  if (absent.length === 0) return null;
+  const reason = absent.map(missing).join("; ");
+  if (!said.has(reason)) console.warn(`skipped: ${reason}`);
+  said.add(reason);
+  return reason;
+}
+
+/** Skips the rest of a test where one of these is missing. */
+export function needs({ skip }: Pick<TestContext, "skip">, ...names: readonly Optional[]): void {
+  const reason = lacking(...names);
+  skip(reason !== null, reason ?? "");
+}
+
+/** The packages of what `.ci/run` installs and this machine does not have. */
+export function missingPackages(): readonly string[] {
+  const names = Object.keys(INSTALLED) as (keyof typeof INSTALLED)[];
+  return [...new Set(names.filter((name) => pathOf(name) === null).map((name) => INSTALLED[name].package))];
+}
+
+function missing(name: Optional): string {
+  return `${name} is missing (package ${ALL[name].package})`;
+}
+
+function program(name: string, from = name): Row {
+  return { package: from, places: [`bin/${name}`, `sbin/${name}`] };
+}
+
+/** Ordinary users have no sbin in their PATH, but what is in there is for them too: it is beside a bin that they have. */
+function search({ places, isUsable }: Row): string | null {
+  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
+  const candidates = folders.flatMap((folder) =>
+    places.flatMap((place) => {
+      const path = place.startsWith("bin/") ? join(folder, place.slice("bin/".length)) : join(dirname(folder), place);
+      return place.includes("*") ? globSync(path).sort().reverse() : [path];
+    })
+  );
+  return candidates.find((path) => existsSync(path) && (isUsable === undefined || isUsable(path))) ?? null;
+}
+
+/** What a program prints; nothing where it fails. */
+function printed(path: string, ...words: readonly string[]): string {
+  try {
+    return execFileSync(path, words, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  } catch {
+    return "";
+  }
+}

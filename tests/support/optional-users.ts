@@ -1,0 +1,22 @@
+// The test files that use an optional program, by themselves or through a module: `deno run -A` prints their paths. They
+// are what `.ci/run` runs once more on a machine that has none of these programs.
+import { filesBelow, importsOf, readText } from "../lint/sources.ts";
+
+const PROBE = "tests/support/optional-programs.ts";
+
+/** Paths of the test files from which a chain of imports leads to the probe. */
+export function optionalUsers(): readonly string[] {
+  const imports = new Map(
+    filesBelow(["tests"], ".ts").map((
+      path,
+    ) => [path, importsOf({ path, text: readText(path) }).map(({ from }) => from)]),
+  );
+  const leads = new Set([PROBE]);
+  for (let size = 0; size < leads.size;) {
+    size = leads.size;
+    for (const [path, own] of imports) if (own.some((each) => leads.has(each))) leads.add(path);
+  }
+  return [...leads].filter((path) => path.endsWith(".test.ts") && !path.startsWith("tests/lint/")).sort();
+}
+
+if (import.meta.main) console.log(optionalUsers().join("\n"));

@@ -1,0 +1,29 @@
+// Programs that tests run as processes of their own, to be waited for or killed.
+import { type ChildProcess, spawn } from "node:child_process";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export type Program = {
+  readonly child: ChildProcess;
+  /** The first line it prints. Rejects when it ends without one. */
+  readonly firstLine: Promise<string>;
+  /** Settles when it has ended. */
+  readonly ended: Promise<void>;
+};
+
+/** Starts tests/support/programs/NAME.ts under this Deno. */
+export function startProgram(name: string, ...argv: string[]): Program {
+  const file = fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url));
+  const child = spawn(process.execPath, ["run", "-A", file, ...argv], {
+    cwd: fileURLToPath(new URL("../../", import.meta.url)),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = new Promise<void>((done) => child.once("close", () => done()));
+  const firstLine = new Promise<string>((line, fail) => {
+    createInterface({ input: child.stdout }).once("line", line);
+    child.once("close", (code, signal) => fail(new Error(`${name} ended without a word: ${signal ?? code}`)));
+  });
+  firstLine.catch(() => {}); // A test that does not look at the line only waits for the end.
+  return { child, firstLine, ended };
+}

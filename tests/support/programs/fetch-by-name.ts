@@ -1,0 +1,22 @@
+// Fetches URLs through the connector, with a resolver that answers from arguments: `fetch-by-name.ts ADDRESSES URL...`.
+// Prints for each the status and the body, or the error. The authorities that it trusts come from the environment.
+import process from "node:process";
+import { fetchOutbound } from "../../../src/outbound/connector.ts";
+import { readRanges } from "../../../src/lib/net/public-address.ts";
+
+const [addresses = "", ...urls] = process.argv.slice(2);
+const answers: string[] = [];
+for (const url of urls) {
+  const outbound = {
+    reach: { allowed: readRanges(["127.0.0.0/8"]) },
+    resolve: () => Promise.resolve(addresses.split(",")),
+    signal: AbortSignal.timeout(10_000),
+  };
+  answers.push(
+    await fetchOutbound(url, outbound).then(
+      async (response) => `${response.status} ${await response.text()}`,
+      (error) => `${error.name} ${error.message}`,
+    ),
+  );
+}
+console.log(JSON.stringify(answers));
