@@ -47,14 +47,14 @@ export function buildProgram(terminal: Terminal, ended: (code: number) => void) 
   return root;
 }
 
-export async function runBooter(words: readonly string[], terminal: Terminal): Promise<number> {
+export async function runBooter(argv: readonly string[], terminal: Terminal): Promise<number> {
   let code: number = EXIT.ok;
   const root = buildProgram(terminal, (told) => void (code = told));
   for (const command of [root, ...root.commands, ...root.commands.flatMap((each) => each.commands)]) {
     command.exitOverride().configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
   }
   try {
-    await root.parseAsync([...words], { from: "user" });
+    await root.parseAsync([...argv], { from: "user" });
     return code;
   } catch (error) {
     const { code: kind, exitCode } = error as { code?: unknown; exitCode?: unknown };

@@ -83,10 +83,10 @@ export type HelpOutput = { out(text: string): void; err(text: string): void; col
  * Parses `words` and runs the verb they name. Help goes to `output.out`; a usage error comes back as a value, with a
  * null message when help was already printed instead. What a verb throws passes through.
  */
-export async function parse(root: AnyCommand, words: readonly string[], output: HelpOutput): Promise<ParseOutcome> {
+export async function parse(root: AnyCommand, argv: readonly string[], output: HelpOutput): Promise<ParseOutcome> {
   for (const member of everyCommand(root)) seal(member, root, output);
   try {
-    await root.parseAsync([...words], { from: "user" });
+    await root.parseAsync([...argv], { from: "user" });
     return { kind: "done" };
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

@@ -28,8 +28,8 @@ const WRAP_COLUMNS_MIN = 40;
 const INDENT = "  ";
 
 /** What is printed for `words`, or null when the parser has to read them. `columns` is asked only when it matters. */
-export function frontText(front: Front, words: readonly string[], columns: () => number): string | null {
-  const only = words.length === 1 ? words[0]! : "";
+export function frontText(front: Front, argv: readonly string[], columns: () => number): string | null {
+  const only = argv.length === 1 ? argv[0]! : "";
   if (VERSION_OPTION.flags.split(", ").includes(only)) return `${front.version}\n`;
   if (HELP_OPTION.flags.split(", ").includes(only)) return helpText(front, columns());
   return null;

@@ -8,7 +8,7 @@ import { type Environment, processEnvironment, watchSignals } from "./internal/e
 export type Program = {
   readonly front: Front;
   /** Loads the parser and runs the verb. */
-  run(words: readonly string[], environment: Environment): Promise<ExitCode>;
+  run(argv: readonly string[], environment: Environment): Promise<ExitCode>;
 };
 
 export async function start(program: Program): Promise<void> {
@@ -20,11 +20,11 @@ export async function start(program: Program): Promise<void> {
 
 export async function answer(
   { front, run }: Program,
-  words: readonly string[],
+  argv: readonly string[],
   environment: Environment,
 ): Promise<ExitCode> {
-  const text = frontText(front, words, () => environment.stdout.columns);
-  if (text === null) return await run(words, environment);
+  const text = frontText(front, argv, () => environment.stdout.columns);
+  if (text === null) return await run(argv, environment);
   environment.stdout.write(text);
   return EXIT.ok;
 }

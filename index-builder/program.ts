@@ -21,7 +21,7 @@ import { openExchange } from "./web/open.ts";
 export type Program = {
   /** The command tree, for those who only look at it. */
   readonly root: CommandUnknownOpts;
-  run(words: readonly string[]): Promise<ExitCode>;
+  run(argv: readonly string[]): Promise<ExitCode>;
 };
 
 /** The variable with the passphrase of the signing key: an argument would be seen by every user of the machine. */
@@ -71,14 +71,14 @@ export function buildProgram(terminal: Terminal): Program {
   );
   return {
     root,
-    run: async (words) => {
+    run: async (argv) => {
       const output = {
         writeOut: (text: string) => terminal.out(text.trimEnd()),
         writeErr: (text: string) => terminal.line(text.trimEnd()),
       };
       for (const command of [root, ...root.commands]) command.exitOverride().configureOutput(output);
       try {
-        await root.parseAsync([...words], { from: "user" });
+        await root.parseAsync([...argv], { from: "user" });
         return code;
       } catch (error) {
         return failureCode(error, terminal);

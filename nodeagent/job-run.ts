@@ -7,7 +7,7 @@ import { plainText } from "../cli/internal/plain-text.ts";
 import { type Agent, KeyRefused, log, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
 import { type ImageCache, NotFetched } from "./image-cache.ts";
 import type { Journal } from "./journal.ts";
-import { type JobContext, RECIPES } from "./recipes.ts";
+import { type JobContext, RECIPES } from "./job-steps.ts";
 import { PowerLost } from "./power-lost.ts";
 
 export type Workplace = {

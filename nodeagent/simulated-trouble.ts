@@ -7,7 +7,7 @@ import { readPlainFile } from "../cli/internal/private-file.ts";
 import type { Environment } from "../cli/internal/environment.ts";
 import type { Driver } from "./driver.ts";
 import { PowerLost } from "./power-lost.ts";
-import { STEP_NAMES } from "./recipes.ts";
+import { STEP_NAMES } from "./job-steps.ts";
 
 type Trouble = {
   /** Milliseconds that each step takes longer. */

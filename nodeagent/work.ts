@@ -3,7 +3,7 @@
 import type { ClaimBody, ClaimView, Job } from "../src/contract/job.ts";
 import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
 import { bury, runJob, untilUndone, type Workplace } from "./job-run.ts";
-import { subjectsOf } from "./recipes.ts";
+import { subjectsOf } from "./job-steps.ts";
 
 /** Jobs that run at once. More are claimed and wait here, since what is taken from this node comes with the claims. */
 const JOBS_AT_ONCE_MAX = 8;

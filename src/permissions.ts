@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { type Config, type Environment, readConfig } from "./config.ts";
-import { databasePlace } from "./db/database-place.ts";
+import { databasePlace } from "./db/database-address.ts";
 import { SHARED_PLACE } from "./db/embedded.ts";
 import { binariesIn, binariesRoot } from "./db/postgres-binaries.ts";
 import { tlsFiles } from "./db/tls.ts";

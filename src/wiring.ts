@@ -37,7 +37,7 @@ import { newApp } from "./http/shell.ts";
 import type { RouteDeps } from "./routes/deps.ts";
 import { doctorRoutes } from "./routes/doctor.ts";
 import { indexSiteRoutes } from "./routes/index-site.ts";
-import { labRoutes } from "./routes/lab.ts";
+import { labRoutes } from "./routes/dev-clock.ts";
 import { addRoutes } from "./routes/registry.ts";
 import { createSettings } from "./services/settings.ts";
 import { systemRoutes } from "./routes/system.ts";
@@ -182,7 +182,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
         ? error.reason !== "constraint"
         : error instanceof IssuerUnavailable || isConnectionError(error),
   });
-  const { stood, answered, ...turns } = createIdempotencyClaims({ db, engine, mint, newId: ports.newId });
+  const { savedScope, answered, ...claims } = createIdempotencyClaims({ db, engine, mint, newId: ports.newId });
   const gate = createAuthorize({
     credentials,
     rate: await createCallerRate({ read: settings.callerRates, now_ms: () => performance.now() }),
@@ -190,7 +190,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     firstUse: (cn, key_id) => engine.send({ kind: "cn", id: cn }, { type: "key_used", key_id }),
     used: signals.keyUsed,
     denied: (denial) => recordDenial(db, { msg_id: ports.newId(), ...denial }),
-    stood,
+    savedScope,
     answered,
   });
 
@@ -204,7 +204,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
 
   const deps: RouteDeps = {
     allow: gate,
-    ...turns,
+    ...claims,
     kysely: db.kysely,
     newId: ports.newId,
     mint,

@@ -45,15 +45,15 @@ export type Work = {
 };
 
 /** How a node stands that asks for work. */
-export type NodeStanding = {
+export type NodeWork = {
   readonly state: string;
   /** Whether it has a job, in hand or not, or something to undo. */
   readonly busy: boolean;
 };
 
 /** Of these nodes, by their UUIDs. Most of those that ask have nothing to do, and one statement tells so of all. */
-export async function findStandings(db: Db, nodes: readonly string[]): Promise<Map<string, NodeStanding>> {
-  const { rows } = await sql<NodeStanding & { server_uuid: string }>`
+export async function findNodesWork(db: Db, nodes: readonly string[]): Promise<Map<string, NodeWork>> {
+  const { rows } = await sql<NodeWork & { server_uuid: string }>`
     select server_uuid, state,
            exists (select from job where target_cn = server_uuid and job.state = 'pending') or
            exists (select from job where target_cn = server_uuid and job.state = 'in_progress') or

@@ -64,9 +64,9 @@ export async function findDecided(db: Db, ids: readonly string[]): Promise<Map<s
 }
 
 /** How an operation stands, for whoever began it. `output` is that of its last step, null before. */
-export type Standing = { readonly summary: OperationSummary; readonly output: unknown };
+export type OperationStatus = { readonly summary: OperationSummary; readonly output: unknown };
 
-export async function findStanding(db: Db, id: string): Promise<Standing | undefined> {
+export async function findOperationStatus(db: Db, id: string): Promise<OperationStatus | undefined> {
   const row = await db.selectFrom("saga").selectAll().where("id", "=", id).executeTakeFirst();
   return row && { summary: summary(row), output: row.outputs["finish"] ?? null };
 }

@@ -79,11 +79,11 @@ async function goodOf(signatures: VerifyMessageResult["signatures"], keys: Keys)
   return { fingerprint: fingerprintOf(key), signed_at: signed_at.toISOString() };
 }
 
-async function refusing<T>(words: string, work: () => Promise<T>): Promise<T> {
+async function refusing<T>(argv: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new Failure(`${words}: ${error instanceof Error ? error.message : String(error)}`, EXIT.failure);
+    throw new Failure(`${argv}: ${error instanceof Error ? error.message : String(error)}`, EXIT.failure);
   }
 }
 

@@ -115,9 +115,9 @@ async function beginning(reply: Reply, { url, part, size }: Transfer): Promise<n
     }
     default: {
       await reply.drop();
-      const words = `${url}: status ${status}`;
-      if (isTransientStatus(status)) throw new Unreachable(words, EXIT.failure);
-      throw new Failure(words, exitCodeOfStatus(status), { status });
+      const argv = `${url}: status ${status}`;
+      if (isTransientStatus(status)) throw new Unreachable(argv, EXIT.failure);
+      throw new Failure(argv, exitCodeOfStatus(status), { status });
     }
   }
 }

@@ -65,11 +65,11 @@ function withoutVendor(traced: Traced): Traced {
 }
 
 export function proofText({ traced, signed_by }: Proof): string {
-  const words = {
+  const argv = {
     vendor: "as the vendor's own document lists it",
     index: "as the index lists it",
     none: "not verified",
   }[traced];
   const keys = [...new Set(signed_by.map(({ fingerprint }) => fingerprint))];
-  return keys.length === 0 ? words : `${words}; signed by ${keys.join(", ")}`;
+  return keys.length === 0 ? argv : `${argv}; signed by ${keys.join(", ")}`;
 }

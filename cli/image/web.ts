@@ -132,9 +132,9 @@ async function getDocumentOnce(
   if (reply.status !== 200) {
     await reply.drop();
     if (reply.status === 404 || reply.status === 410) return null;
-    const words = `${address}: status ${reply.status}`;
-    if (isTransientStatus(reply.status)) throw new Unreachable(words, EXIT.failure);
-    throw new Failure(words, exitCodeOfStatus(reply.status), { status: reply.status });
+    const argv = `${address}: status ${reply.status}`;
+    if (isTransientStatus(reply.status)) throw new Unreachable(argv, EXIT.failure);
+    throw new Failure(argv, exitCodeOfStatus(reply.status), { status: reply.status });
   }
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -6,9 +6,9 @@ export type Candidate = { readonly value: string; readonly summary: string };
 export type LookUp = (argument: string) => Promise<readonly Candidate[]>;
 
 /** `words` are all words after the program's name; the last one, perhaps empty, is being written. */
-export async function candidates(root: CommandNode, words: readonly string[], lookUp: LookUp): Promise<Candidate[]> {
-  const current = words.at(-1) ?? "";
-  const place = walk(root, words.slice(0, -1));
+export async function candidates(root: CommandNode, argv: readonly string[], lookUp: LookUp): Promise<Candidate[]> {
+  const current = argv.at(-1) ?? "";
+  const place = walk(root, argv.slice(0, -1));
   const found = await candidatesAt(place, current, lookUp);
   return found.filter(({ value }) => value.startsWith(current));
 }
@@ -21,12 +21,12 @@ type Place = {
 };
 
 /** Follows the finished words: the command reached, how many arguments it has, the option that wants a value. */
-function walk(root: CommandNode, words: readonly string[]): Place {
+function walk(root: CommandNode, argv: readonly string[]): Place {
   let node = root;
   let options = root.options;
   let given = 0;
   let open: OptionNode | null = null;
-  for (const word of words) {
+  for (const word of argv) {
     if (open !== null) {
       open = null;
     } else if (word.startsWith("-")) {

@@ -28,11 +28,9 @@ export function usageFailure(message: string): Failure {
 /** What a 4xx or 5xx answer says. A body that is not ours (a proxy's page) is named by its status only. */
 export function failureOfAnswer(status: number, body: unknown, retry_after_s: number | null): Failure {
   const told = typeof body === "object" && body !== null ? body as Record<string, unknown> : {};
-  const words = typeof told.message === "string" && told.message !== ""
-    ? told.message
-    : `the server answered ${status}`;
+  const argv = typeof told.message === "string" && told.message !== "" ? told.message : `the server answered ${status}`;
   const later = (status === 429 || status === 503) && retry_after_s !== null ? `; try again in ${retry_after_s} s` : "";
-  return new Failure(words + later, exitCodeOfStatus(status), {
+  return new Failure(argv + later, exitCodeOfStatus(status), {
     status,
     error_code: textOrNull(told.error_code),
     request_id: textOrNull(told.request_id),

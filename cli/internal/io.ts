@@ -20,7 +20,7 @@ export type Io = {
   /** Every item of a paged list. */
   all<T>(path: string, query?: Query): Promise<T[]>;
   /** With --json the answer, otherwise the words, which must be safe to print already. */
-  print(answer: unknown, words: string): void;
+  print(answer: unknown, argv: string): void;
   table<T>(answer: unknown, rows: readonly T[], columns: readonly Column<T>[], empty: string): void;
   /** A line beside the answer, on stderr. */
   note(line: string): void;
@@ -32,7 +32,7 @@ export function openIo(environment: Environment, flags: Globals, user_agent: str
     renew: async (old) => (await import("./connection.ts")).renewConnection(environment, old, user_agent),
   });
   const json = flags.json === true;
-  const print = (answer: unknown, words: string) => environment.stdout.write(`${json ? plainJson(answer) : words}\n`);
+  const print = (answer: unknown, argv: string) => environment.stdout.write(`${json ? plainJson(answer) : argv}\n`);
   const request = async <T>(what: Request): Promise<T> => await send<T>(environment, await link(), what);
   return {
     environment,

@@ -27,12 +27,12 @@ export function withIo<R extends unknown[]>(body: (io: Io, ...rest: R) => Promis
 
 export async function runCommand(
   root: AnyCommand,
-  words: readonly string[],
+  argv: readonly string[],
   environment: Environment,
 ): Promise<ExitCode> {
   worlds.set(root, environment);
   try {
-    const outcome = await parse(root, words, {
+    const outcome = await parse(root, argv, {
       out: environment.stdout.write,
       err: environment.stderr.write,
       columns: () => environment.stdout.columns,
@@ -42,7 +42,7 @@ export async function runCommand(
     throw usageFailure(outcome.message);
   } catch (error) {
     const failure = error instanceof Failure ? error : new Failure(wordsOf(error), EXIT.failure);
-    if (failure.exit_code !== EXIT.interrupted) environment.stderr.write(`${failureText(failure, wantsJson(words))}\n`);
+    if (failure.exit_code !== EXIT.interrupted) environment.stderr.write(`${failureText(failure, wantsJson(argv))}\n`);
     return failure.exit_code;
   }
 }
@@ -52,7 +52,7 @@ function wordsOf(error: unknown): string {
 }
 
 /** Read from the words, since a usage error leaves no parsed options. */
-function wantsJson(words: readonly string[]): boolean {
-  const end = words.indexOf("--");
-  return (end < 0 ? words : words.slice(0, end)).includes("--json");
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return (end < 0 ? argv : argv.slice(0, end)).includes("--json");
 }

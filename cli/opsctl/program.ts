@@ -8,17 +8,17 @@ import { FRONT } from "./front.ts";
 import { NOUNS } from "./nouns.ts";
 
 /** `words` is the command line, or "all" for the whole tree. */
-export async function buildProgram(words: readonly string[] | "all"): Promise<AnyCommand> {
+export async function buildProgram(argv: readonly string[] | "all"): Promise<AnyCommand> {
   const root = rootCommand(FRONT);
-  const completes = words !== "all" && words.includes("__complete");
+  const completes = argv !== "all" && argv.includes("__complete");
   for (const noun of NOUNS) {
-    const loaded = words === "all" || completes || words.includes(noun.name);
+    const loaded = argv === "all" || completes || argv.includes(noun.name);
     root.addCommand(loaded ? await noun.load() : command(noun.name, noun.summary));
   }
   if (completes) addHidden(root, (await import("./completion/complete.ts")).complete());
   return root;
 }
 
-export async function runOpsctl(words: readonly string[], environment: Environment): Promise<ExitCode> {
-  return await runCommand(await buildProgram(words), words, environment);
+export async function runOpsctl(argv: readonly string[], environment: Environment): Promise<ExitCode> {
+  return await runCommand(await buildProgram(argv), argv, environment);
 }

@@ -50,10 +50,10 @@ function sha256(bytes: Uint8Array): string {
 }
 
 function fetchPackage({ name, cpu }: Pin, folder: string): Promise<void> {
-  const words = ["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"];
+  const argv = ["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"];
   const machine = ["--os", "linux", "--cpu", cpu, "--libc", "glibc"];
   return new Promise((resolve, reject) => {
-    const child = spawn("npm", [...words, ...machine, `${name}@${DENO_VERSION}`], { stdio: ["ignore", 2, 2] });
+    const child = spawn("npm", [...argv, ...machine, `${name}@${DENO_VERSION}`], { stdio: ["ignore", 2, 2] });
     child.once("error", reject);
     child.once("exit", (code, signal) => {
       if (code === 0) resolve();

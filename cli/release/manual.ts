@@ -44,10 +44,10 @@ async function placed(path: string, bytes: Uint8Array): Promise<Entry> {
 }
 
 function writeManual({ root, folder, time_s }: Manual): Promise<void> {
-  const words = ["run", "-A", "--quiet", join(root, "cli/manual.ts"), folder];
+  const argv = ["run", "-A", "--quiet", join(root, "cli/manual.ts"), folder];
   return new Promise((resolve, reject) => {
     const env = { ...process.env, SOURCE_DATE_EPOCH: String(time_s) };
-    const child = spawn(process.execPath, words, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });
+    const child = spawn(process.execPath, argv, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });
     child.once("error", reject);
     child.once("exit", (code, signal) => {
       if (code === 0) resolve();

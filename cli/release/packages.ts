@@ -143,11 +143,11 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
 };
 
 export async function describePackage(name: PackageName, material: Material): Promise<Package> {
-  const { files, sysusers, daemon, ...words } = PLANS[name];
+  const { files, sysusers, daemon, ...argv } = PLANS[name];
   const isControlPlane = name === "berth-control-plane";
   return {
     name,
-    ...words,
+    ...argv,
     files: [
       entry(`usr/share/doc/${name}/copyright`, material.copyright),
       ...name === "booter" ? [entry("usr/share/berth/release-key.asc", material.release_key)] : [],

@@ -13,9 +13,9 @@ export type Flags = Pick<Globals, "endpoint" | "apiKey" | "json"> & {
 };
 
 /** Whether JSON or YAML was asked for on the command line, before it is parsed: then failures are JSON too. */
-export function asksForData(words: readonly string[]): boolean {
-  const end = words.indexOf("--");
-  const flags = end < 0 ? words : words.slice(0, end);
+export function asksForData(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  const flags = end < 0 ? argv : argv.slice(0, end);
   return flags.some((word, index) => {
     const value = word === "-o" || word === "--output" ? flags[index + 1] : /^(?:-o|--output=)(.+)$/.exec(word)?.[1];
     return value === "json" || value === "yaml";

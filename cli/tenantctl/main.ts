@@ -4,5 +4,5 @@ import { FRONT } from "./front.ts";
 
 void start({
   front: FRONT,
-  run: async (words, environment) => (await import("./program.ts")).runTenantctl(words, environment),
+  run: async (argv, environment) => (await import("./program.ts")).runTenantctl(argv, environment),
 });

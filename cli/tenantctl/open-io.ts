@@ -58,8 +58,8 @@ export async function openIo(environment: Environment, { flags, format }: Settin
   });
   let tenant: Promise<string | undefined> | null = null;
   let project: Promise<string | undefined> | null = null;
-  const print = (answer: unknown, words: string) =>
-    environment.stdout.write(`${written === null ? words : written(answer)}\n`);
+  const print = (answer: unknown, argv: string) =>
+    environment.stdout.write(`${written === null ? argv : written(answer)}\n`);
   const io: TenantIo = {
     environment,
     flags,

@@ -9,11 +9,11 @@ import { FRONT } from "./front.ts";
 import { NOUNS } from "./nouns.ts";
 
 /** `words` is the command line, or "all" for the whole tree. */
-export async function buildProgram(words: readonly string[] | "all"): Promise<AnyCommand> {
+export async function buildProgram(argv: readonly string[] | "all"): Promise<AnyCommand> {
   const root = rootCommand(FRONT);
-  const completes = words !== "all" && words.includes("__complete");
+  const completes = argv !== "all" && argv.includes("__complete");
   for (const noun of NOUNS) {
-    const loaded = words === "all" || completes || words.includes(noun.name);
+    const loaded = argv === "all" || completes || argv.includes(noun.name);
     root.addCommand(loaded ? await noun.load(noun.summary) : command(noun.name, noun.summary));
   }
   if (completes) addHidden(root, (await import("./completion/complete.ts")).complete());
@@ -21,7 +21,7 @@ export async function buildProgram(words: readonly string[] | "all"): Promise<An
 }
 
 /** The kit looks for --json to decide how a failure is printed; -o json means the same. */
-export async function runTenantctl(words: readonly string[], environment: Environment): Promise<ExitCode> {
-  const root = await buildProgram(words);
-  return await runCommand(root, asksForData(words) ? ["--json", ...words] : words, environment);
+export async function runTenantctl(argv: readonly string[], environment: Environment): Promise<ExitCode> {
+  const root = await buildProgram(argv);
+  return await runCommand(root, asksForData(argv) ? ["--json", ...argv] : argv, environment);
 }

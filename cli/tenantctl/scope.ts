@@ -17,7 +17,7 @@ export async function tenantOf(io: TenantIo): Promise<string | undefined> {
   const named = wordOf(io.flags.tenant, io.environment.env.TENANTCTL_TENANT);
   if (named === undefined) return await tenantOfCredential(io) ?? await tenantTold(io);
   if (isUuid(named)) return named.toLowerCase();
-  return pick(await visibleTenants(io), { name: named, words: "tenant", plural: "tenants" }).id;
+  return pick(await visibleTenants(io), { name: named, argv: "tenant", plural: "tenants" }).id;
 }
 
 /** What lists and creates inside a project name. Selectors that nobody gave are left out, for the server to ask for. */
@@ -47,7 +47,7 @@ export async function resolveProject(io: TenantIo, named: string): Promise<strin
   if (tenant === undefined) {
     throw usageFailure(`${named} is not the UUID of a project; to find it by name, pass --tenant too`);
   }
-  return pick(await projectsOf(io, tenant), { name: named, words: "project", plural: "projects" }).id;
+  return pick(await projectsOf(io, tenant), { name: named, argv: "project", plural: "projects" }).id;
 }
 
 export async function projectsOf(io: TenantIo, tenant: string): Promise<Project[]> {

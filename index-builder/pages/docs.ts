@@ -76,13 +76,13 @@ function typeText(schema: Schema): string {
     const name = named.split("/").at(-1)!;
     return `<a href="#${name}">${name}</a>${null_too}`;
   }
-  if (schema.oneOf !== undefined) return `${words(schema.oneOf[0]?.enum ?? [])}, or any other string`;
-  if (schema.enum !== undefined) return `${words(schema.enum)}${null_too}`;
+  if (schema.oneOf !== undefined) return `${argv(schema.oneOf[0]?.enum ?? [])}, or any other string`;
+  if (schema.enum !== undefined) return `${argv(schema.enum)}${null_too}`;
   if (schema.type === "array") return `list of ${typeText(schema.items ?? {})}${null_too}`;
   if (schema.type === undefined) return "any JSON";
   return escapeHtml(`${schema.type}${schema.format === undefined ? "" : ` (${schema.format})`}`) + null_too;
 }
 
-function words(values: readonly string[]): string {
+function argv(values: readonly string[]): string {
   return values.map((value) => `<code>${escapeHtml(value)}</code>`).join(", ");
 }

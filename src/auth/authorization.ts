@@ -1,7 +1,7 @@
 // What the policy says of one caller, one action and one place, and how a refusal sounds.
 import type { Capability } from "../contract/enums.ts";
 import { type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
-import type { Place, ScopedPlace } from "./resource-scope.ts";
+import type { RecordScope, ResourceScope } from "./resource-scope.ts";
 import { type Action, POLICY, type Rule } from "./policy.ts";
 import type { KnownPrincipal, Principal } from "./principal.ts";
 import { owns, sees } from "./visibility.ts";
@@ -20,7 +20,7 @@ export function refusalOf(action: Action, principal: Principal): Fault | null {
 }
 
 /** The same for an object whose place is known. */
-export function refusalAt(action: Action, principal: Principal, place: Place | ScopedPlace): Fault | null {
+export function refusalAt(action: Action, principal: Principal, place: ResourceScope | RecordScope): Fault | null {
   const { who, scopes }: Rule = POLICY[action];
   // What a key's scope does not reach, it sees as if it had no credential: that is all a visitor's rule lets through here.
   const caller = principal.kind === "user" && scopes.includes(principal.scope) ? principal : null;

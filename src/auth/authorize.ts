@@ -17,7 +17,7 @@ import { type Action } from "./policy.ts";
 import { actionId, refusalAt, refusalOf, UNAUTHENTICATED } from "./authorization.ts";
 import { shareOf } from "./caller.ts";
 import type { Credentials } from "./credential.ts";
-import { type Locate, type Place, type ScopedPlace, selectorFault } from "./resource-scope.ts";
+import { type Locate, type RecordScope, type ResourceScope, selectorFault } from "./resource-scope.ts";
 import type { KnownPrincipal, Principal } from "./principal.ts";
 
 export type AuthorizeOptions = {
@@ -32,7 +32,7 @@ export type AuthorizeOptions = {
   /** Counts the request of a known caller: null, or the 429. */
   readonly rate: (principal: KnownPrincipal, method: string) => Fault | null;
   /** Where the object of this request stood, if this caller sent it before under its Idempotency-Key and was answered. */
-  readonly stood: (c: Context<HttpEnv>, principal: Principal) => Promise<Place | ScopedPlace | null>;
+  readonly savedScope: (c: Context<HttpEnv>, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
   /** The route has answered; nothing was sent yet. */
   readonly answered: (c: Context<HttpEnv>) => Promise<void>;
 };
@@ -71,8 +71,8 @@ export function createAuthorize(options: AuthorizeOptions) {
         if (found !== null && "kind" in found) return faultResponse(c, found);
         const hidden = found === null || !("anywhere" in found || refusalAt(action, principal, found) === null);
         // Asked for a foreign object too, which it tells nothing about: both refusals are the same work.
-        const stood = hidden ? await options.stood(c, principal) : null;
-        const place = found ?? stood;
+        const savedScope = hidden ? await options.savedScope(c, principal) : null;
+        const place = found ?? savedScope;
         // A root operator asks for nothing foreign: what it does not find is no denial.
         if (place === null) return known?.is_root ? faultResponse(c, NOT_FOUND) : await refuse(NOT_FOUND);
         const foreign = "anywhere" in place ? null : refusalAt(action, principal, place);
@@ -135,7 +135,7 @@ export function callerOf(c: { get(key: "principal"): Principal }): KnownPrincipa
 }
 
 /** The place that the gate found. Throws where a route has no `locate`, which is a bug of the route. */
-export function placeOf(c: { get(key: "place"): Place | undefined }): Place {
+export function scopeOf(c: { get(key: "place"): ResourceScope | undefined }): ResourceScope {
   const place = c.get("place");
   if (place === undefined) throw new Error("a route asks for a place that its gate does not find");
   return place;

@@ -10,7 +10,7 @@ import type { HttpEnv } from "../http/env.ts";
 
 type Ctx = Context<HttpEnv>;
 
-export type Place = {
+export type ResourceScope = {
   readonly silo_id: string;
   /** Null for a silo itself. */
   readonly tenant_id: string | null;
@@ -19,7 +19,7 @@ export type Place = {
 };
 
 /** Where something with a scope of its own stands: beside a level of the hierarchy, with a user, or open to everybody. */
-export type ScopedPlace = ScopeColumns;
+export type RecordScope = ScopeColumns;
 
 /** Nothing of one place is asked for: whoever may act anywhere may go on, and the route shows what is the caller's own. */
 export type Anywhere = { readonly anywhere: true };
@@ -32,7 +32,7 @@ export type Locate = {
   readonly wanted?: (c: Ctx) => readonly string[];
   readonly missing?: (c: Ctx) => string;
   /** Null: there is no such object. A Fault: what names it has not the form of a UUID. */
-  readonly find: (c: Ctx, db: DbClient) => Promise<Place | ScopedPlace | Anywhere | null | Fault>;
+  readonly find: (c: Ctx, db: DbClient) => Promise<ResourceScope | RecordScope | Anywhere | null | Fault>;
 };
 
 /** Tables whose rows name their tenant and project. */
@@ -143,7 +143,7 @@ export const atOperation: Locate = {
 export function atScoped(table: "image" | "ssh_key", param: string): Locate {
   const user = table === "image" ? "null as user_id" : "user_id";
   const sql = `select scope_kind, silo_id, tenant_id, project_id, ${user} from ${table} where id = $1`;
-  return { find: (c, db) => withIds(c, { [param]: "path" }, ([id = ""]) => findPlace<ScopedPlace>(db, sql, id)) };
+  return { find: (c, db) => withIds(c, { [param]: "path" }, ([id = ""]) => findPlace<RecordScope>(db, sql, id)) };
 }
 
 export const atSilo: Locate = {
@@ -204,7 +204,7 @@ async function withIds<P>(
   return await find(ids);
 }
 
-async function findRow(db: DbClient, table: PlacedTable, id: string): Promise<Place | null> {
+async function findRow(db: DbClient, table: PlacedTable, id: string): Promise<ResourceScope | null> {
   const columns = "t.silo_id, x.tenant_id, x.project_id";
   return await findPlace(
     db,
@@ -213,8 +213,8 @@ async function findRow(db: DbClient, table: PlacedTable, id: string): Promise<Pl
   );
 }
 
-async function findOperationPlace(db: DbClient, id: string): Promise<ScopedPlace | null> {
-  return await findPlace<ScopedPlace>(
+async function findOperationPlace(db: DbClient, id: string): Promise<RecordScope | null> {
+  return await findPlace<RecordScope>(
     db,
     `select 'tenant' as scope_kind, t.silo_id, t.id as tenant_id, null as project_id, null as user_id
        from saga s left join lateral (
@@ -225,11 +225,15 @@ async function findOperationPlace(db: DbClient, id: string): Promise<ScopedPlace
   );
 }
 
-async function findTenant(db: DbClient, id: string): Promise<Place | null> {
+async function findTenant(db: DbClient, id: string): Promise<ResourceScope | null> {
   return await findPlace(db, "select silo_id, id as tenant_id, null as project_id from tenant where id = $1", id);
 }
 
-async function findProject(db: DbClient, id: string, of: { readonly tenant_id: string }): Promise<Place | null> {
+async function findProject(
+  db: DbClient,
+  id: string,
+  of: { readonly tenant_id: string },
+): Promise<ResourceScope | null> {
   const place = await findPlace(
     db,
     `select t.silo_id, p.tenant_id, p.id as project_id from project p join tenant t on t.id = p.tenant_id
@@ -239,6 +243,6 @@ async function findProject(db: DbClient, id: string, of: { readonly tenant_id: s
   return place?.tenant_id === of.tenant_id ? place : null;
 }
 
-async function findPlace<P extends object = Place>(db: DbClient, sql: string, id: string): Promise<P | null> {
+async function findPlace<P extends object = ResourceScope>(db: DbClient, sql: string, id: string): Promise<P | null> {
   return (await db.query<P>(sql, [id])).rows[0] ?? null;
 }

@@ -70,16 +70,16 @@ export async function forgetKey(db: DbClient, use: KeyUse, msg_id: string): Prom
 }
 
 /** Where the object stood of a request that was answered before, key, body and all. */
-const STOOD = `
+const SAVED_SCOPE = `
   select i.place from idempotency i join seen on seen.msg_id = i.msg_id
    where (i.principal, i.method, i.path, i.key) = ($1, $2, $3, $4) and i.body_sha256 = $5
      and i.created_at > (select berth_now()) - make_interval(hours => $6)`;
 
-export async function findStood(db: DbClient, use: KeyUse): Promise<unknown> {
+export async function findSavedScope(db: DbClient, use: KeyUse): Promise<unknown> {
   if (planted("repeated_request_forgotten")) return null;
   const { principal, method, path, key, body_sha256 } = use;
   const params = [principal, method, indexable(path), key, body_sha256, SEEN_RETENTION_HOURS];
-  return (await db.query<{ place: unknown }>(STOOD, params)).rows[0]?.place ?? null;
+  return (await db.query<{ place: unknown }>(SAVED_SCOPE, params)).rows[0]?.place ?? null;
 }
 
 /** An index row holds about 2,700 bytes; a path may be longer. */

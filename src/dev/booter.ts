@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { loopbackConfig, setupBlock } from "./booter-config.ts";
-import { ROOT } from "./laboratory.ts";
+import { ROOT } from "./environment.ts";
 
 export type LabBooter = {
   readonly ports: { readonly dhcp: number; readonly tftp: number; readonly http: number; readonly bus: number };
@@ -33,8 +33,8 @@ const LINE_LIMIT_MS = 60_000;
 
 export async function startLabBooter(options: LabBooterOptions): Promise<LabBooter> {
   const config = await prepare(options);
-  const words = ["run", "-A", "--quiet", join(ROOT, "booter/main.ts"), "serve", "--config", config];
-  const child = spawn(process.execPath, words, { cwd: ROOT, stdio: ["ignore", "ignore", "pipe"] });
+  const argv = ["run", "-A", "--quiet", join(ROOT, "booter/main.ts"), "serve", "--config", config];
+  const child = spawn(process.execPath, argv, { cwd: ROOT, stdio: ["ignore", "ignore", "pipe"] });
   const ended = once(child, "close");
   const lines: string[] = [];
   const waiting = new Set<() => void>();

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { buildExecutables, newRootKey, startLaboratory } from "./laboratory.ts";
+import { buildExecutables, newRootKey, startLaboratory } from "./environment.ts";
 import { leftBehind } from "./left-behind.ts";
 import { startAgent } from "./node-agent.ts";
 import { check, checksPassed, executable, say } from "./stage.ts";

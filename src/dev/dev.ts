@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import process from "node:process";
-import { buildExecutables, newRootKey, ROOT, startLaboratory } from "./laboratory.ts";
+import { buildExecutables, newRootKey, ROOT, startLaboratory } from "./environment.ts";
 
 const NODES = 3;
 const PORT = Number(process.env["PORT"] ?? 8080);

@@ -1,6 +1,6 @@
 // The agent of a machine that netbooted: on the boot bus with the login that its kernel got, it tells the machine's
 // inventory and takes what it is to run.
-import { ack, bind, consume, declare, login as logIn, openChannel, openClient } from "./bus-client.ts";
+import { ack, bind, consume, declare, login as logIn, openChannel, openClient } from "./amqp-client.ts";
 
 export type NetbootAgent = {
   tell(topic: string, content: unknown): void;

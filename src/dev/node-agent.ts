@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { ROOT } from "./laboratory.ts";
+import { ROOT } from "./environment.ts";
 
 export const HEARTBEAT_MS = 200;
 const PATIENCE_MS = 30_000;
@@ -11,8 +11,8 @@ const PATIENCE_MS = 30_000;
 export type Agent = ReturnType<typeof startAgent>;
 
 export function startAgent(endpoint: string, stateDir: string) {
-  const words = ["run", "--endpoint", endpoint, "--state-dir", stateDir, "--hostname", "demo-node"];
-  const child = spawn(join(ROOT, "dist/nodeagent"), [...words, "--heartbeat-ms", String(HEARTBEAT_MS)], {
+  const argv = ["run", "--endpoint", endpoint, "--state-dir", stateDir, "--hostname", "demo-node"];
+  const child = spawn(join(ROOT, "dist/nodeagent"), [...argv, "--heartbeat-ms", String(HEARTBEAT_MS)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const said: string[] = [];

@@ -21,8 +21,8 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export function startLabNodes({ count, endpoint, dataDir, quiet }: LabNodesOptions): LabNodes {
   const children = Array.from({ length: count }, (_, index) => {
     const name = `lab-node-${index + 1}`;
-    const words = ["run", "--endpoint", endpoint, "--state-dir", join(dataDir, "nodes", name), "--hostname", name];
-    const [command, args] = agentCommand(words);
+    const argv = ["run", "--endpoint", endpoint, "--state-dir", join(dataDir, "nodes", name), "--hostname", name];
+    const [command, args] = agentCommand(argv);
     const child = spawn(command, args, {
       cwd: ROOT,
       stdio: ["ignore", quiet ? "ignore" : "inherit", quiet ? "ignore" : "inherit"],
@@ -34,8 +34,8 @@ export function startLabNodes({ count, endpoint, dataDir, quiet }: LabNodesOptio
 }
 
 /** The compiled agent where there is one, else the same program under this Deno. */
-function agentCommand(words: readonly string[]): [string, string[]] {
+function agentCommand(argv: readonly string[]): [string, string[]] {
   const compiled = join(ROOT, "dist", "nodeagent");
-  if (existsSync(compiled)) return [compiled, [...words]];
-  return [process.execPath, ["run", "-A", "--quiet", join(ROOT, "nodeagent/main.ts"), ...words]];
+  if (existsSync(compiled)) return [compiled, [...argv]];
+  return [process.execPath, ["run", "-A", "--quiet", join(ROOT, "nodeagent/main.ts"), ...argv]];
 }

@@ -3,10 +3,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import process from "node:process";
-import { ROOT } from "./laboratory.ts";
+import { ROOT } from "./environment.ts";
 
 /** Runs an executable, prints the command and its answer, and checks that it exits 0. */
-export type Run = (...words: string[]) => Promise<string>;
+export type Run = (...argv: string[]) => Promise<string>;
 
 export const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
@@ -32,9 +32,9 @@ export function checksPassed(): number {
 }
 
 export function executable(name: string, env: Readonly<Record<string, string>>): Run {
-  return async (...words) => {
-    console.log(`\n$ ${name} ${words.map((word) => word.includes(" ") ? `"${word}"` : word).join(" ")}`);
-    const child = spawn(join(ROOT, "dist", name), words, {
+  return async (...argv) => {
+    console.log(`\n$ ${name} ${argv.map((word) => word.includes(" ") ? `"${word}"` : word).join(" ")}`);
+    const child = spawn(join(ROOT, "dist", name), argv, {
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -43,7 +43,7 @@ export function executable(name: string, env: Readonly<Record<string, string>>):
     const [status] = await once(child, "close");
     // A key is shown once, to whoever asked for it; a recording of this demo is somebody else.
     process.stdout.write(text.replace(/opsk_[\w-]{45}/g, "opsk_...").replace(/^/gm, "  ").trimEnd() + "\n");
-    check(`${name} ${words.slice(0, 2).join(" ")} exits 0`, status === 0);
+    check(`${name} ${argv.slice(0, 2).join(" ")} exits 0`, status === 0);
     return text;
   };
 }

@@ -1,6 +1,6 @@
 // What every request carries through the routes.
 import type { Context } from "hono";
-import type { Place, ScopedPlace } from "../auth/resource-scope.ts";
+import type { RecordScope, ResourceScope } from "../auth/resource-scope.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Fault } from "../contract/fault.ts";
 import type { KeyUse } from "../db/idempotency.ts";
@@ -47,9 +47,9 @@ export type HttpEnv = {
     /** Checks the credential and its rights again: null, or the refusal. */
     checkAgain: (() => Promise<Fault | null>) | undefined;
     /** Where the object stands, on routes whose gate finds it. */
-    place: Place | undefined;
+    place: ResourceScope | undefined;
     /** The same, also of what has a scope of its own. */
-    stands: Place | ScopedPlace | undefined;
+    stands: ResourceScope | RecordScope | undefined;
   };
 };
 

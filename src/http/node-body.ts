@@ -72,7 +72,7 @@ export async function admittedBody({ req, res, isAsking, left }: Sending, bodies
 }
 
 /** `end`: aborted when it is read no further, with why. `received`: asked at each piece whether there is room for it. */
-type Place = { readonly end: AbortSignal; readonly received: (bytes: number) => boolean };
+type ResourceScope = { readonly end: AbortSignal; readonly received: (bytes: number) => boolean };
 
 /** All header lines of a name as one, as the handler's Request has them: two credentials are none. */
 function lineOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
@@ -81,7 +81,7 @@ function lineOf({ rawHeaders }: IncomingMessage, name: string): string | undefin
 }
 
 /** The whole body within the cap. Never holds more than the cap in memory, nor all bodies more than their cap. */
-function readBody(req: IncomingMessage, bodies: Bodies, place?: Place): Promise<Body> {
+function readBody(req: IncomingMessage, bodies: Bodies, place?: ResourceScope): Promise<Body> {
   return new Promise((resolve) => {
     const end = place?.end;
     if (end?.aborted) return resolve(end.reason);

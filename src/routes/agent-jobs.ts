@@ -14,7 +14,7 @@ import { blueprintOf } from "../services/blueprint.ts";
 import { nodeOf } from "../services/calling-node.ts";
 import { type App, type Ctx, type RouteDeps } from "./deps.ts";
 import { isFault } from "../contract/fault.ts";
-import { hold } from "./hold.ts";
+import { hold } from "./long-poll.ts";
 
 const tags = ["Node agent"];
 const JobParam = z.object({ job_id: Uuid });
@@ -126,7 +126,7 @@ export function agentJobRoutes(app: App, deps: RouteDeps): void {
     const { job_id } = c.req.valid("param");
     const { outcome: end, result } = c.req.valid("json");
     const by = nodeOf(c);
-    const outcome = await deps.act(
+    const outcome = await deps.sendOnce(
       c,
       { kind: "job", id: job_id },
       end.kind === "completed"
@@ -147,7 +147,7 @@ export function agentJobRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(buryRoute, async (c) => {
     const { job_id } = c.req.valid("param");
-    const outcome = await deps.act(c, { kind: "job", id: job_id }, { type: "bury", by: nodeOf(c) });
+    const outcome = await deps.sendOnce(c, { kind: "job", id: job_id }, { type: "bury", by: nodeOf(c) });
     return await told(c, job_id, outcome.ok ? null : outcome.fault);
   });
 

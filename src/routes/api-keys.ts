@@ -97,7 +97,7 @@ export function apiKeyRoutes(app: App, deps: RouteDeps): void {
     const { user_id, key_id, key_tenant_id: through_tenant_id } = callerOf(c);
     const { id } = c.req.valid("param");
     if (id === key_id) return faultResponse(c, OWN_KEY);
-    const outcome = await deps.act(c, { kind: "api-key", id }, { type: "delete", user_id, through_tenant_id });
+    const outcome = await deps.sendOnce(c, { kind: "api-key", id }, { type: "delete", user_id, through_tenant_id });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -61,9 +61,9 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     if ("error" in span) return faultResponse(c, badRequest(span.error));
     const expected = expectedVersion(c.req.header("if-match"));
     if (expected !== null && typeof expected === "object") return faultResponse(c, expected);
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const outcome = await underPolicy(turn, async (at) => {
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    const outcome = await underPolicy(idempotency, async (at) => {
       const { version } = await findPolicy(deps.kysely);
       const message = { type: "put", policy, span: span.span, expected, current: version } as const;
       return await deps.send(c, BOOT_POLICY, message, at);
@@ -97,7 +97,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
   app.openapi(putRosterRoute, async (c) => {
     const canonical = canonicalRoster(c.req.valid("json"));
     if ("error" in canonical) return faultResponse(c, badRequest(canonical.error));
-    const outcome = await deps.act(c, BOOT_ROSTER, { type: "put", entries: canonical.roster });
+    const outcome = await deps.sendOnce(c, BOOT_ROSTER, { type: "put", entries: canonical.roster });
     return outcome.ok ? c.json(outcome.reply as Roster, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -154,7 +154,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
   app.openapi(stageRoute, async (c) => {
     const staged_by = callerOf(c);
     const { stamps } = c.req.valid("json");
-    const outcome = await deps.act(c, { kind: "staging", id: staged_by }, { type: "stage", staged_by, stamps });
+    const outcome = await deps.sendOnce(c, { kind: "staging", id: staged_by }, { type: "stage", staged_by, stamps });
     return outcome.ok ? c.json({ items: await listStaged(deps.kysely) }, 200) : faultResponse(c, outcome.fault);
   });
 }

@@ -108,7 +108,7 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
   app.openapi(bundleRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
     const key = deps.mint.nodeKey(server_uuid, { id: deps.newId(), user_id: deps.root_user_id });
-    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, { type: "take_bundle", key });
+    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "take_bundle", key });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const { epoch } = outcome.reply as Pick<SetupBundle, "epoch">;
     // Read back, since a request with the same Idempotency-Key may have come first with a key of its own.
@@ -191,7 +191,7 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
   });
 
   async function report(c: Ctx, server_uuid: string, message: CnMessage) {
-    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, message);
+    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, message);
     return outcome.ok ? c.json(withoutClaims(outcome.reply as CnView), 200) : faultResponse(c, outcome.fault);
   }
 }

@@ -52,14 +52,15 @@ export function cnApprovalRoutes(app: App, deps: RouteDeps): void {
   app.openapi(approveRoute, async (c) => {
     const code = parseClaimCode(c.req.valid("json").code);
     if (code === null) return faultResponse(c, badRequest(CLAIM_CODE_MESSAGE));
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const exhausted = await deps.limits.approveFailures();
     if (exhausted !== null) return faultResponse(c, exhausted);
     const claim = await findClaimByCode(deps.kysely, code);
     const principal = c.get("principal");
     // The code of a repeated request is used up by now; its answer is found by the message it stands for.
-    const id = claim?.server_uuid ?? (turn.repeated ? await findApprovedBy(deps.kysely, turn.id) : undefined);
+    const id = claim?.server_uuid ??
+      (idempotency.repeated ? await findApprovedBy(deps.kysely, idempotency.id) : undefined);
     const outcome = id === undefined ? { ok: false as const, fault: NOT_FOUND } : await deps.send(
       c,
       { kind: "cn", id },
@@ -73,7 +74,7 @@ export function cnApprovalRoutes(app: App, deps: RouteDeps): void {
         }),
         operation_id: deps.newId(),
       },
-      turn,
+      idempotency,
     );
     if (outcome.ok) return c.json(outcome.reply as CnView, 200);
     if (outcome.fault.kind === "not_found") {
@@ -109,7 +110,7 @@ export function cnApprovalRoutes(app: App, deps: RouteDeps): void {
     const principal = c.get("principal");
     const opened_by = principal.kind === "user" ? principal.user_id : deps.root_user_id;
     const message = { type: "open_window", duration_secs, count: count ?? null, opened_by } as const;
-    const outcome = await deps.act(c, SITE, message);
+    const outcome = await deps.sendOnce(c, SITE, message);
     return outcome.ok ? c.json(outcome.reply as AutoApproveWindow, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -123,7 +124,7 @@ export function cnApprovalRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Closed, or there was none"),
   });
   app.openapi(closeRoute, async (c) => {
-    const outcome = await deps.act(c, SITE, { type: "close_window" });
+    const outcome = await deps.sendOnce(c, SITE, { type: "close_window" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -92,10 +92,10 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
     responses: answers(BootRecord, "The record, enrolling"),
   });
   app.openapi(authorizeRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const { mac } = c.req.valid("param");
-    const outcome = await underPolicy(turn, async (at) => {
+    const outcome = await underPolicy(idempotency, async (at) => {
       const { enroll: _enroll, ...found } = await lookUp(deps.kysely, mac);
       return await deps.send(
         c,
@@ -128,10 +128,10 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
     responses: answers(BootRecord, "The record"),
   });
   app.openapi(rescueRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const { mac } = c.req.valid("param");
-    const outcome = await underPolicy(turn, async (at) => {
+    const outcome = await underPolicy(idempotency, async (at) => {
       const { enroll: _enroll, ...found } = await lookUp(deps.kysely, mac);
       return await deps.send(c, { kind: "boot-record", id: mac }, { type: "rescue", on: true, ...found }, at);
     });
@@ -150,7 +150,7 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
     });
     app.openapi(route, async (c) => {
       const { mac } = c.req.valid("param");
-      const outcome = await deps.act(c, { kind: "boot-record", id: mac }, message);
+      const outcome = await deps.sendOnce(c, { kind: "boot-record", id: mac }, message);
       return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
     });
   }
@@ -171,7 +171,7 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
     if (!staged.some(({ stamp }) => stamp === platform_image)) {
       return faultResponse(c, badRequest(`platform_image: ${platform_image} is not staged on any booter`));
     }
-    const outcome = await deps.act(c, { kind: "boot-record", id: mac }, { type: "assign", platform_image });
+    const outcome = await deps.sendOnce(c, { kind: "boot-record", id: mac }, { type: "assign", platform_image });
     return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
   });
 }
@@ -184,9 +184,9 @@ export function callerOf(c: Ctx): string {
 
 /** Decides again while the boot policy changes under the decision. */
 export function underPolicy(
-  turn: IdempotencyClaim | undefined,
-  decide: (turn: IdempotencyClaim | undefined) => Promise<Outcome>,
+  idempotency: IdempotencyClaim | undefined,
+  decide: (idempotency: IdempotencyClaim | undefined) => Promise<Outcome>,
 ): Promise<Outcome> {
   const isStale = ({ error_code }: Fault) => error_code === POLICY_CHANGED.error_code;
-  return decideAgain(turn, { tries_max: POLICY_TRIES_MAX, isStale }, decide);
+  return decideAgain(idempotency, { tries_max: POLICY_TRIES_MAX, isStale }, decide);
 }

@@ -47,18 +47,18 @@ export function cnSetupRoutes(app: App, deps: RouteDeps): void {
     responses: answers(SetupApproved, "The node, setting up, and the operation"),
   });
   app.openapi(approveRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const { server_uuid } = c.req.valid("param");
     // The operation's id is the message's, so that a repeated request names the same operation.
     const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, {
       type: "approve_setup",
       approval: c.req.valid("json"),
       epoch: await nextSetupEpoch(deps.kysely),
-      operation_id: turn.id,
-    }, turn);
+      operation_id: idempotency.id,
+    }, idempotency);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    return c.json({ ...outcome.reply as CnView, operation_id: turn.id }, 200);
+    return c.json({ ...outcome.reply as CnView, operation_id: idempotency.id }, 200);
   });
 
   const resetRoute = createRoute({
@@ -74,7 +74,7 @@ export function cnSetupRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(resetRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
-    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, { type: "factory_reset" });
+    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "factory_reset" });
     return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -96,7 +96,7 @@ export function cnSetupRoutes(app: App, deps: RouteDeps): void {
     if (hash !== null && typeof hash === "object") return faultResponse(c, hash);
     const { server_uuid } = c.req.valid("param");
     const message = { type: "set_root_password", root_password_hash: hash } as const;
-    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, message);
+    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, message);
     return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -126,7 +126,7 @@ export function cnSetupRoutes(app: App, deps: RouteDeps): void {
   app.openapi(setTraitsRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
     const { traits } = c.req.valid("json");
-    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, { type: "set_traits", traits });
+    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "set_traits", traits });
     return outcome.ok ? c.json(outcome.reply as Traits, 200) : faultResponse(c, outcome.fault);
   });
 }

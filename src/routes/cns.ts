@@ -109,7 +109,7 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(disableRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
-    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, { type: "disable" });
+    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "disable" });
     return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -125,7 +125,7 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
   app.openapi(roleRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
     const { role } = c.req.valid("json");
-    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, { type: "set_role", role });
+    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "set_role", role });
     return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -143,7 +143,7 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
   app.openapi(reservoirRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
     const { reservoir_enabled, reservoir_percent } = c.req.valid("json");
-    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, {
+    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, {
       type: "set_reservoir",
       reservoir_enabled: reservoir_enabled ?? null,
       reservoir_percent: reservoir_percent ?? null,
@@ -166,7 +166,7 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(removeRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
-    const outcome = await deps.act(c, { kind: "cn", id: server_uuid }, { type: "remove" });
+    const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "remove" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -6,7 +6,7 @@ import type { Messages } from "../../actors/registry.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { SagaDefinition } from "../../actors/engine/saga.ts";
 import type { Registered } from "../../actors/cn/reads.ts";
-import type { NodeStanding } from "../../actors/job/reads.ts";
+import type { NodeWork } from "../../actors/job/reads.ts";
 import type { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";
 import type { Authorize } from "../auth/authorize.ts";
 import type { Mint } from "../auth/mint.ts";
@@ -24,7 +24,7 @@ export type Ctx = Context<HttpEnv>;
 /** The claim of a poll token has ended without approval. */
 export type ClaimEnded = { readonly ended: true };
 
-/** A message's turn: its id, and whether a request with the same Idempotency-Key came before. */
+/** An idempotency claim: the id of the message, and whether a request with the same Idempotency-Key came before. */
 export type IdempotencyClaim = { readonly id: string; readonly repeated: boolean };
 
 export type RouteDeps = {
@@ -32,15 +32,15 @@ export type RouteDeps = {
   /** For reads.ts of the actors; routes write no query of their own. */
   readonly kysely: Kysely<Database>;
   /** Sends the one message that this request is: with an Idempotency-Key, a repeated request hears the same answer. */
-  readonly act: <K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K]) => Promise<Outcome>;
+  readonly sendOnce: <K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K]) => Promise<Outcome>;
   /** The message id of this request, for routes that derive something from it; or the refusal of its Idempotency-Key. */
-  readonly turn: (c: Ctx) => Promise<IdempotencyClaim | Fault>;
+  readonly idempotency: (c: Ctx) => Promise<IdempotencyClaim | Fault>;
   /** Sends one of perhaps several messages on behalf of the request's caller. */
   readonly send: <K extends keyof Messages>(
     c: Ctx,
     to: To<K>,
     message: Messages[K],
-    turn?: IdempotencyClaim,
+    idempotency?: IdempotencyClaim,
   ) => Promise<Outcome>;
   readonly newId: () => string;
   readonly mint: Mint;
@@ -67,7 +67,7 @@ export type RouteDeps = {
   /** Agents that wait for approval, by the hash of their poll token. */
   readonly approvals: Polls<Registered | ClaimEnded>;
   /** Whether a node may work and has anything to do; null for one that there is not. */
-  readonly standingOf: (server_uuid: string) => Promise<NodeStanding | null>;
+  readonly standingOf: (server_uuid: string) => Promise<NodeWork | null>;
   /** Nodes that wait for work, by their UUID. */
   readonly claims: Polls<{ readonly work: true }>;
   /** Callers that wait for an operation, by its id. */

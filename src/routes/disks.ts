@@ -66,16 +66,16 @@ export function diskRoutes(app: App, deps: RouteDeps): void {
     if (size_bytes === 0 || size_bytes > DISK_BYTES_MAX) return faultResponse(c, SIZE);
     const disk = await findDisk(deps.kysely, disk_id);
     if (disk === undefined) return faultResponse(c, NOT_FOUND);
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const outcome = await deps.send(c, { kind: "instance", id: disk.instance_id }, {
       type: "resize_disk",
       disk_id,
       size_bytes,
-      operation_id: deps.mint.idFrom(turn.id, "operation"),
+      operation_id: deps.mint.idFrom(idempotency.id, "operation"),
       limit_ms: NODE_WAIT_MS,
       quota_defaults: await deps.settings.quotaDefaults(),
-    }, turn);
+    }, idempotency);
     return outcome.ok ? c.json(outcome.reply as DiskResized, 200) : faultResponse(c, outcome.fault);
   });
 }

@@ -49,19 +49,19 @@ export function externalSubnetRoutes(app: App, deps: RouteDeps): void {
     const body = c.req.valid("json");
     const ranges = rangesOf(body);
     if (isFault(ranges)) return faultResponse(c, ranges);
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const { name, description, nic_tag, vlan_id, owner_silos } = body;
-    const outcome = await deps.send(c, { kind: "external-subnet", id: turn.id }, {
+    const outcome = await deps.send(c, { kind: "external-subnet", id: idempotency.id }, {
       type: "create",
-      id: turn.id,
+      id: idempotency.id,
       name,
       description,
       nic_tag,
       vlan_id: vlan_id ?? null,
       ranges,
       owner_silos,
-    }, turn);
+    }, idempotency);
     return outcome.ok ? c.json(outcome.reply as ExternalSubnet, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -92,7 +92,7 @@ export function externalSubnetRoutes(app: App, deps: RouteDeps): void {
   app.openapi(updateRoute, async (c) => {
     const { name, description, owner_silos } = c.req.valid("json");
     const to = { kind: "external-subnet" as const, id: c.req.valid("param").external_subnet_id };
-    const outcome = await deps.act(c, to, {
+    const outcome = await deps.sendOnce(c, to, {
       type: "update",
       name: name ?? null,
       description: description ?? null,
@@ -113,7 +113,7 @@ export function externalSubnetRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(deleteRoute, async (c) => {
     const to = { kind: "external-subnet" as const, id: c.req.valid("param").external_subnet_id };
-    const outcome = await deps.act(c, to, { type: "delete" });
+    const outcome = await deps.sendOnce(c, to, { type: "delete" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -49,14 +49,14 @@ export function firewallRuleRoutes(app: App, deps: RouteDeps): void {
     responses: answersCreated(FirewallRule, "The rule"),
   });
   app.openapi(createRuleRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const vpc = await findVpc(deps.kysely, c.req.valid("query").vpc);
     if (vpc === undefined) return faultResponse(c, NOT_FOUND);
     const body = c.req.valid("json");
-    const outcome = await deps.send(c, { kind: "firewall-rule", id: turn.id }, {
+    const outcome = await deps.send(c, { kind: "firewall-rule", id: idempotency.id }, {
       type: "create",
-      id: turn.id,
+      id: idempotency.id,
       tenant_id: vpc.tenant_id,
       project_id: vpc.project_id,
       vpc_id: vpc.id,
@@ -67,7 +67,7 @@ export function firewallRuleRoutes(app: App, deps: RouteDeps): void {
       destination_ports: body.destination_ports ?? null,
       icmp_type_code: body.icmp_type_code ?? null,
       plan: { ipv4_block: vpc.ipv4_block, ipv6_block: vpc.ipv6_block },
-    }, turn);
+    }, idempotency);
     return outcome.ok ? c.json(outcome.reply as FirewallRule, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -97,7 +97,11 @@ export function firewallRuleRoutes(app: App, deps: RouteDeps): void {
   app.openapi(updateRoute, async (c) => {
     const { name, description } = c.req.valid("json");
     const to = { kind: "firewall-rule" as const, id: c.req.valid("param").firewall_rule_id };
-    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    const outcome = await deps.sendOnce(c, to, {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+    });
     return outcome.ok ? c.json(outcome.reply as FirewallRule, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -112,7 +116,7 @@ export function firewallRuleRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(deleteRoute, async (c) => {
     const to = { kind: "firewall-rule" as const, id: c.req.valid("param").firewall_rule_id };
-    const outcome = await deps.act(c, to, { type: "delete" });
+    const outcome = await deps.sendOnce(c, to, { type: "delete" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { FloatingIpMessage } from "../../actors/floating-ip/messages.ts";
 import { findFloatingIp } from "../../actors/floating-ip/reads.ts";
 import { findInstance, findNic } from "../../actors/instance/reads.ts";
-import { placeOf } from "../auth/authorize.ts";
+import { scopeOf } from "../auth/authorize.ts";
 import { atFloatingIpOfProject, atRow, type Locate } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
 import { type Fault, NOT_FOUND } from "../contract/fault.ts";
@@ -60,7 +60,7 @@ function attachRoute(app: App, deps: RouteDeps, { path, params, at }: Where): vo
   app.openapi(route, async (c) => {
     const { floating_ip_id } = c.req.valid("param");
     const nic_id = c.req.valid("json").nic_id.toLowerCase();
-    const { project_id } = placeOf(c);
+    const { project_id } = scopeOf(c);
     return await bind(c, deps, {
       id: floating_ip_id,
       verb: "attach",
@@ -100,20 +100,20 @@ type Binding = {
 };
 
 async function bind(c: Ctx, deps: RouteDeps, { id, verb, message }: Binding) {
-  const turn = await deps.turn(c);
-  if (isFault(turn)) return faultResponse(c, turn);
-  const operation_id = deps.mint.idFrom(turn.id, "operation");
+  const idempotency = await deps.idempotency(c);
+  if (isFault(idempotency)) return faultResponse(c, idempotency);
+  const operation_id = deps.mint.idFrom(idempotency.id, "operation");
   const limit_ms = await deps.settings.instanceWaitS() * 1_000;
   const ended = await operate(c, deps, {
     to: { kind: "floating-ip", id },
     message: () => message({ operation_id, limit_ms }),
-    turn,
+    idempotency,
     operation_id,
     failure: { what: verb, error_code: "OperationFailed" },
   });
   if (ended.ended === "accepted") return ended.answer;
   if (ended.ended === "refused") return faultResponse(c, ended.fault);
-  return c.json(await nowOrThen(deps, { id, turn, output: ended.output }), 200);
+  return c.json(await nowOrThen(deps, { id, idempotency, output: ended.output }), 200);
 }
 
 /** The NIC must be in the project of the floating IP; of any other nothing is said. */
@@ -131,8 +131,12 @@ async function attaching(
 /** The floating IP as it is now; for a repeated request, and when it is gone again, as the operation left it. */
 async function nowOrThen(
   { kysely }: RouteDeps,
-  { id, turn, output }: { readonly id: string; readonly turn: IdempotencyClaim; readonly output: unknown },
+  { id, idempotency, output }: {
+    readonly id: string;
+    readonly idempotency: IdempotencyClaim;
+    readonly output: unknown;
+  },
 ): Promise<FloatingIp> {
   const { floating_ip: then } = output as { readonly floating_ip: FloatingIp };
-  return turn.repeated ? then : await findFloatingIp(kysely, id) ?? then;
+  return idempotency.repeated ? then : await findFloatingIp(kysely, id) ?? then;
 }

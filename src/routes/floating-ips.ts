@@ -2,7 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFloatingIp, listFloatingIps } from "../../actors/floating-ip/reads.ts";
-import { placeOf } from "../auth/authorize.ts";
+import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
@@ -55,24 +55,24 @@ export function floatingIpRoutes(app: App, deps: RouteDeps): void {
     const { name, description, ...source } = c.req.valid("json");
     const wanted = wantedOf(source);
     if (wanted === null) return faultResponse(c, ONE_SOURCE);
-    const { silo_id, tenant_id, project_id } = placeOf(c);
+    const { silo_id, tenant_id, project_id } = scopeOf(c);
     if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const principal = c.get("principal");
     const seesTenant = (of: string) => of === tenant_id || (principal.kind === "user" && principal.is_root);
-    const outcome = await deps.send(c, { kind: "floating-ip", id: turn.id }, {
+    const outcome = await deps.send(c, { kind: "floating-ip", id: idempotency.id }, {
       type: "create",
-      id: turn.id,
+      id: idempotency.id,
       silo_id,
       tenant_id,
       project_id,
       name,
       description,
       ...await sourcesOf(deps.kysely, wanted, { silo_id, seesTenant }),
-      token: deps.mint.idFrom(turn.id, "address"),
-      operation_id: deps.mint.idFrom(turn.id, "operation"),
-    }, turn);
+      token: deps.mint.idFrom(idempotency.id, "address"),
+      operation_id: deps.mint.idFrom(idempotency.id, "operation"),
+    }, idempotency);
     return outcome.ok ? c.json(outcome.reply as FloatingIp, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -102,7 +102,11 @@ export function floatingIpRoutes(app: App, deps: RouteDeps): void {
   app.openapi(updateRoute, async (c) => {
     const { name, description } = c.req.valid("json");
     const to = { kind: "floating-ip" as const, id: c.req.valid("param").floating_ip_id };
-    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    const outcome = await deps.sendOnce(c, to, {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+    });
     return outcome.ok ? c.json(outcome.reply as FloatingIp, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -118,7 +122,7 @@ export function floatingIpRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(deleteRoute, async (c) => {
     const to = { kind: "floating-ip" as const, id: c.req.valid("param").floating_ip_id };
-    const outcome = await deps.act(c, to, { type: "delete" });
+    const outcome = await deps.sendOnce(c, to, { type: "delete" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -54,8 +54,8 @@ export function idpRoutes(app: App, deps: RouteDeps): void {
     if (isLiterallyPrivate(new URL(issuer_url), allowed)) {
       return faultResponse(c, badRequest(`issuer_url: ${PUBLIC_RULE}`));
     }
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     if (issuer_url === deps.identity_issuer) return faultResponse(c, TAKEN);
     const outcome = await deps.send(c, { kind: "idp", id: tenant_id }, {
       type: "set",
@@ -64,7 +64,7 @@ export function idpRoutes(app: App, deps: RouteDeps): void {
       client_id,
       client_secret: deps.mint.sealIdpSecret(tenant_id, client_secret),
       audience: audience ?? client_id,
-    }, turn);
+    }, idempotency);
     return outcome.ok ? c.json(outcome.reply as Idp, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -79,7 +79,7 @@ export function idpRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Removed"),
   });
   app.openapi(unsetRoute, async (c) => {
-    const outcome = await deps.act(c, { kind: "idp", id: c.req.valid("param").tenant_id }, { type: "unset" });
+    const outcome = await deps.sendOnce(c, { kind: "idp", id: c.req.valid("param").tenant_id }, { type: "unset" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -91,7 +91,11 @@ export function imageRoutes(app: App, deps: RouteDeps): void {
   app.openapi(updateRoute, async (c) => {
     const { name, description } = c.req.valid("json");
     const to = { kind: "image" as const, id: c.req.valid("param").image_id };
-    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    const outcome = await deps.sendOnce(c, to, {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+    });
     return outcome.ok ? c.json(outcome.reply as Image, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -106,7 +110,7 @@ export function imageRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Deleted"),
   });
   app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.act(c, { kind: "image", id: c.req.valid("param").image_id }, { type: "delete" });
+    const outcome = await deps.sendOnce(c, { kind: "image", id: c.req.valid("param").image_id }, { type: "delete" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 
@@ -159,8 +163,8 @@ async function make(c: Ctx, { deps, scope, body }: Wanted) {
   if (literal !== null) return { ok: false, fault: literal } as const;
   const id = idOf(given, scopedId(scope, body.sha256), scope.scope_kind);
   if (typeof id !== "string") return { ok: false, fault: id } as const;
-  const turn = await deps.turn(c);
-  if (isFault(turn)) return { ok: false, fault: turn } as const;
+  const idempotency = await deps.idempotency(c);
+  if (isFault(idempotency)) return { ok: false, fault: idempotency } as const;
   const { user_id: _nobody, ...columns } = scope;
   return await deps.send(c, { kind: "image", id }, {
     type: "create",
@@ -171,7 +175,7 @@ async function make(c: Ctx, { deps, scope, body }: Wanted) {
     content_bytes: content_bytes ?? null,
     source_url: source_url ?? null,
     compatibility: compatibility ? withoutNull(compatibility) : null,
-  }, turn);
+  }, idempotency);
 }
 
 /** The 400 for an address that no node would fetch. A name is checked by the node, each time that it fetches. */

@@ -62,19 +62,19 @@ export function instanceActionRoutes(app: App, deps: RouteDeps): void {
     const isMember = principal.kind === "user" &&
       (principal.is_root || principal.tenant_id === c.get("place")?.tenant_id);
     if (!force && !isMember) return faultResponse(c, NOT_FOUND);
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const operation_id = deps.mint.idFrom(turn.id, "operation");
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    const operation_id = deps.mint.idFrom(idempotency.id, "operation");
     const limit_ms = await deps.settings.instanceWaitS() * 1_000;
     const ended = await operate(c, deps, {
       to: { kind: "instance", id },
       message: () =>
         Promise.resolve(
           force
-            ? { type: "force_delete", operation_id, job_id: deps.mint.idFrom(turn.id, "delete-job") } as const
+            ? { type: "force_delete", operation_id, job_id: deps.mint.idFrom(idempotency.id, "delete-job") } as const
             : { type: "delete", operation_id, limit_ms } as const,
         ),
-      turn,
+      idempotency,
       operation_id,
       failure: { what: "delete", error_code: "OperationFailed" },
     });
@@ -96,19 +96,19 @@ function actionRoute(app: App, deps: RouteDeps, { verb, action, summary }: Doing
   });
   app.openapi(route, async (c) => {
     const id = c.req.valid("param").instance_id;
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const operation_id = deps.mint.idFrom(turn.id, "operation");
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    const operation_id = deps.mint.idFrom(idempotency.id, "operation");
     const limit_ms = await deps.settings.instanceWaitS() * 1_000;
     const ended = await operate(c, deps, {
       to: { kind: "instance", id },
       message: () => Promise.resolve({ type: verb, operation_id, limit_ms } as const),
-      turn,
+      idempotency,
       operation_id,
       failure: { what: verb, error_code: "OperationFailed" },
     });
     if (ended.ended === "accepted") return ended.answer;
     if (ended.ended === "refused") return faultResponse(c, ended.fault);
-    return c.json(await nowOrThen(deps, { id, repeated: turn.repeated, output: ended.output }), 200);
+    return c.json(await nowOrThen(deps, { id, repeated: idempotency.repeated, output: ended.output }), 200);
   });
 }

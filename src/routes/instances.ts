@@ -2,7 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findInstance, listInstances } from "../../actors/instance/reads.ts";
-import { callerOf, placeOf } from "../auth/authorize.ts";
+import { callerOf, scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject, ofInstances } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { INSTANCE_STATES, type InstanceState } from "../contract/enums.ts";
@@ -84,18 +84,18 @@ export function instanceRoutes(app: App, deps: RouteDeps): void {
     const body = c.req.valid("json");
     const broken = brokenRule(body);
     if (broken !== null) return faultResponse(c, broken);
-    const { silo_id, tenant_id, project_id } = placeOf(c);
+    const { silo_id, tenant_id, project_id } = scopeOf(c);
     if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const operation_id = deps.mint.idFrom(turn.id, "operation");
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    const operation_id = deps.mint.idFrom(idempotency.id, "operation");
     const place = { silo_id, tenant_id, project_id };
     const ended = await operate(c, deps, {
-      to: { kind: "instance", id: turn.id },
+      to: { kind: "instance", id: idempotency.id },
       message: (tries) =>
-        newInstance(deps, { body, place, principal: c.get("principal"), id: turn.id, operation_id, tries }),
+        newInstance(deps, { body, place, principal: c.get("principal"), id: idempotency.id, operation_id, tries }),
       again: { tries_max: PLACEMENT_TRIES_MAX, isStale: filledUp },
-      turn,
+      idempotency,
       operation_id,
       failure: { what: "provisioning", error_code: "ProvisionFailed" },
     });
@@ -105,7 +105,10 @@ export function instanceRoutes(app: App, deps: RouteDeps): void {
       case "refused":
         return faultResponse(c, ended.fault);
       case "succeeded":
-        return c.json(await nowOrThen(deps, { id: turn.id, repeated: turn.repeated, output: ended.output }), 201);
+        return c.json(
+          await nowOrThen(deps, { id: idempotency.id, repeated: idempotency.repeated, output: ended.output }),
+          201,
+        );
     }
   });
 
@@ -135,7 +138,11 @@ export function instanceRoutes(app: App, deps: RouteDeps): void {
   app.openapi(updateRoute, async (c) => {
     const { name, description } = c.req.valid("json");
     const to = { kind: "instance" as const, id: c.req.valid("param").instance_id };
-    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    const outcome = await deps.sendOnce(c, to, {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+    });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const written = outcome.reply as Instance;
     // The record does not say whether its node is alive.

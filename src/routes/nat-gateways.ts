@@ -2,7 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNatGateway, listNatGateways } from "../../actors/nat-gateway/reads.ts";
-import { placeOf } from "../auth/authorize.ts";
+import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
@@ -48,20 +48,20 @@ export function natGatewayRoutes(app: App, deps: RouteDeps): void {
     responses: answersCreated(NatGateway, "The gateway"),
   });
   app.openapi(createGatewayRoute, async (c) => {
-    const { tenant_id, project_id } = placeOf(c);
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const { tenant_id, project_id } = scopeOf(c);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
-    const outcome = await deps.send(c, { kind: "nat-gateway", id: turn.id }, {
+    const outcome = await deps.send(c, { kind: "nat-gateway", id: idempotency.id }, {
       type: "create",
-      id: turn.id,
+      id: idempotency.id,
       tenant_id,
       project_id,
       vpc_id: c.req.valid("query").vpc,
       ...c.req.valid("json"),
-      token: deps.mint.idFrom(turn.id, "address"),
-      operation_id: deps.mint.idFrom(turn.id, "operation"),
-    }, turn);
+      token: deps.mint.idFrom(idempotency.id, "address"),
+      operation_id: deps.mint.idFrom(idempotency.id, "operation"),
+    }, idempotency);
     return outcome.ok ? c.json(outcome.reply as NatGateway, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -91,7 +91,11 @@ export function natGatewayRoutes(app: App, deps: RouteDeps): void {
   app.openapi(updateRoute, async (c) => {
     const { name, description } = c.req.valid("json");
     const to = { kind: "nat-gateway" as const, id: c.req.valid("param").nat_gateway_id };
-    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    const outcome = await deps.sendOnce(c, to, {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+    });
     return outcome.ok ? c.json(outcome.reply as NatGateway, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -107,11 +111,11 @@ export function natGatewayRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Deleted"),
   });
   app.openapi(deleteRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const to = { kind: "nat-gateway" as const, id: c.req.valid("param").nat_gateway_id };
-    const message = { type: "delete", operation_id: deps.mint.idFrom(turn.id, "operation") } as const;
-    const outcome = await deps.send(c, to, message, turn);
+    const message = { type: "delete", operation_id: deps.mint.idFrom(idempotency.id, "operation") } as const;
+    const outcome = await deps.send(c, to, message, idempotency);
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

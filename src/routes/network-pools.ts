@@ -40,10 +40,10 @@ export function networkPoolRoutes(app: App, deps: RouteDeps): void {
     responses: answersCreated(NetworkPool, "The pool"),
   });
   app.openapi(createPoolRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const message = { type: "create", id: turn.id, ...c.req.valid("json") } as const;
-    const outcome = await deps.send(c, { kind: "network-pool", id: turn.id }, message, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    const message = { type: "create", id: idempotency.id, ...c.req.valid("json") } as const;
+    const outcome = await deps.send(c, { kind: "network-pool", id: idempotency.id }, message, idempotency);
     return outcome.ok ? c.json(outcome.reply as NetworkPool, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -73,7 +73,7 @@ export function networkPoolRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(replaceRoute, async (c) => {
     const to = { kind: "network-pool" as const, id: c.req.valid("param").network_pool_id };
-    const outcome = await deps.act(c, to, { type: "replace", ...c.req.valid("json") });
+    const outcome = await deps.sendOnce(c, to, { type: "replace", ...c.req.valid("json") });
     return outcome.ok ? c.json(outcome.reply as NetworkPool, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -89,7 +89,7 @@ export function networkPoolRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(deleteRoute, async (c) => {
     const to = { kind: "network-pool" as const, id: c.req.valid("param").network_pool_id };
-    const outcome = await deps.act(c, to, { type: "delete" });
+    const outcome = await deps.sendOnce(c, to, { type: "delete" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

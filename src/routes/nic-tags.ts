@@ -40,10 +40,10 @@ export function nicTagRoutes(app: App, deps: RouteDeps): void {
     responses: answersCreated(NicTag, "The tag"),
   });
   app.openapi(createTagRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const message = { type: "create", id: turn.id, ...c.req.valid("json") } as const;
-    const outcome = await deps.send(c, { kind: "nic-tag", id: turn.id }, message, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    const message = { type: "create", id: idempotency.id, ...c.req.valid("json") } as const;
+    const outcome = await deps.send(c, { kind: "nic-tag", id: idempotency.id }, message, idempotency);
     return outcome.ok ? c.json(outcome.reply as NicTag, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -72,7 +72,9 @@ export function nicTagRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Deleted"),
   });
   app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.act(c, { kind: "nic-tag", id: c.req.valid("param").nic_tag_id }, { type: "delete" });
+    const outcome = await deps.sendOnce(c, { kind: "nic-tag", id: c.req.valid("param").nic_tag_id }, {
+      type: "delete",
+    });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 

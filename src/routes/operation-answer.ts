@@ -2,7 +2,7 @@
 // changes nothing. A caller whose credential ends meanwhile gets 401, and the operation goes on. With `Prefer: respond-async` (RFC 7240) the answer is 202 and the operation. Document 3, States and
 // transitions; document 4, Fixed here, Idempotency-Key.
 import { z } from "zod";
-import { findStanding, type Standing } from "../../actors/saga/reads.ts";
+import { findOperationStatus, type OperationStatus } from "../../actors/saga/reads.ts";
 import type { Messages } from "../../actors/registry.ts";
 import type { ErrorCode } from "../contract/error-codes.ts";
 import { conflict, type Fault, fault } from "../contract/fault.ts";
@@ -11,7 +11,7 @@ import { OperationSummary } from "../contract/operation.ts";
 import { type Again, decideAgain } from "../services/decide-again.ts";
 import { type Ctx, type IdempotencyClaim, type RouteDeps, type To } from "./deps.ts";
 import { isFault } from "../contract/fault.ts";
-import { hold } from "./hold.ts";
+import { hold } from "./long-poll.ts";
 
 /** A 202 with an OperationSummary. No type says so: of a route with two successes the router's types keep one. */
 type Accepted = never;
@@ -35,7 +35,7 @@ export type Begun<K extends keyof Messages> = {
   readonly message: (tries: number) => Promise<Messages[K] | Fault>;
   /** Default: one try. */
   readonly again?: Again;
-  readonly turn: IdempotencyClaim;
+  readonly idempotency: IdempotencyClaim;
   readonly operation_id: string;
   /** What the caller hears of a failure, before the reason. */
   readonly failure: { readonly what: string; readonly error_code: ErrorCode };
@@ -49,10 +49,10 @@ export type Ended =
 
 /** Begins the operation, or finds it begun by the same Idempotency-Key, and waits for its end. */
 export async function operate<K extends keyof Messages>(c: Ctx, deps: RouteDeps, begun: Begun<K>): Promise<Ended> {
-  const { to, turn, operation_id } = begun;
-  const before = turn.repeated ? await findStanding(deps.kysely, operation_id) : undefined;
+  const { to, idempotency, operation_id } = begun;
+  const before = idempotency.repeated ? await findOperationStatus(deps.kysely, operation_id) : undefined;
   if (before !== undefined) return wantsNoWait(c) ? accepted(c, before) : heardAgain(before, begun);
-  const outcome = await decideAgain(turn, begun.again ?? ONCE, async (at, tries) => {
+  const outcome = await decideAgain(idempotency, begun.again ?? ONCE, async (at, tries) => {
     const message: object = await begun.message(tries);
     if (isFault(message)) return { ok: false, fault: message };
     return await deps.send(c, to, message as Messages[K], at);
@@ -62,14 +62,14 @@ export async function operate<K extends keyof Messages>(c: Ctx, deps: RouteDeps,
     const wait_ms = await deps.settings.instanceWaitS() * 1_000 + OPERATION_GRACE_MS;
     await hold(c, deps, { polls: deps.outcomes, key: operation_id, hold_ms: wait_ms });
   }
-  const after = await findStanding(deps.kysely, operation_id);
+  const after = await findOperationStatus(deps.kysely, operation_id);
   if (after === undefined) throw new Error(`operation ${operation_id} was begun and is not there`);
   return wantsNoWait(c) ? accepted(c, after) : judged(after, begun.failure);
 }
 
 const ONCE: Again = { tries_max: 1, isStale: () => false };
 
-function judged({ summary, output }: Standing, { what, error_code }: Begun<never>["failure"]): Ended {
+function judged({ summary, output }: OperationStatus, { what, error_code }: Begun<never>["failure"]): Ended {
   const { id, state, error, stuck_reason } = summary;
   if (state === "succeeded") return { ended: "succeeded", output };
   if (state === "running") return { ended: "refused", fault: goesOn(id) };
@@ -79,14 +79,14 @@ function judged({ summary, output }: Standing, { what, error_code }: Begun<never
 }
 
 /** The same answer as the first, once there is one. */
-function heardAgain(standing: Standing, { failure }: Pick<Begun<never>, "failure">): Ended {
+function heardAgain(standing: OperationStatus, { failure }: Pick<Begun<never>, "failure">): Ended {
   const { id, state } = standing.summary;
   if (state !== "running") return judged(standing, failure);
   const message = `the request with this Idempotency-Key still runs as operation ${id}`;
   return { ended: "refused", fault: { ...conflict(message), retry_after_s: RETRY_S } };
 }
 
-function accepted(c: Ctx, { summary }: Standing): Ended {
+function accepted(c: Ctx, { summary }: OperationStatus): Ended {
   c.header("location", `/v1/operations/${summary.id}`);
   c.header("preference-applied", "respond-async");
   return { ended: "accepted", answer: c.json(summary satisfies OperationSummary, 202) as Accepted };

@@ -13,7 +13,7 @@ import { faultResponse } from "../http/fault-status.ts";
 import { answers, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
 import { isFault } from "../contract/fault.ts";
-import { hold } from "./hold.ts";
+import { hold } from "./long-poll.ts";
 
 const tags = ["Operations"];
 const REST: ReadonlySet<string> = new Set(["succeeded", "failed", "unwound", "stuck"]);
@@ -85,7 +85,7 @@ export function operationRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(abandonRoute, async (c) => {
     const { id } = c.req.valid("param");
-    const outcome = await deps.act(c, { kind: "saga", id }, { type: "abandon" });
+    const outcome = await deps.sendOnce(c, { kind: "saga", id }, { type: "abandon" });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const found = await findOperation(deps.kysely, id, deps.sagas);
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);

@@ -57,7 +57,7 @@ export function placementRoutes(app: App, deps: RouteDeps): void {
     const twice = patch.clear?.find((field) => patch[field] !== null && patch[field] !== undefined);
     if (twice !== undefined) return faultResponse(c, badRequest(`clear: ${twice} is also given a value`));
     const to = { kind: "cn" as const, id: c.req.valid("param").server_uuid };
-    const outcome = await deps.act(c, to, { type: "set_placement", patch });
+    const outcome = await deps.sendOnce(c, to, { type: "set_placement", patch });
     return outcome.ok ? c.json(outcome.reply as CnPlacement, 200) : faultResponse(c, outcome.fault);
   });
 

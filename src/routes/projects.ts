@@ -44,11 +44,11 @@ export function projectRoutes(app: App, deps: RouteDeps): void {
     responses: answersCreated(Project, "The project"),
   });
   app.openapi(createProjectRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const { tenant_id } = c.req.valid("param");
-    const message = { type: "create", id: turn.id, tenant_id, ...c.req.valid("json") } as const;
-    const outcome = await deps.send(c, { kind: "project", id: turn.id }, message, turn);
+    const message = { type: "create", id: idempotency.id, tenant_id, ...c.req.valid("json") } as const;
+    const outcome = await deps.send(c, { kind: "project", id: idempotency.id }, message, idempotency);
     return outcome.ok ? c.json(outcome.reply as Project, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -78,7 +78,11 @@ export function projectRoutes(app: App, deps: RouteDeps): void {
   app.openapi(updateRoute, async (c) => {
     const { name, description } = c.req.valid("json");
     const to = { kind: "project" as const, id: c.req.valid("param").project_id };
-    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    const outcome = await deps.sendOnce(c, to, {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+    });
     return outcome.ok ? c.json(outcome.reply as Project, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -93,7 +97,9 @@ export function projectRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Deleted"),
   });
   app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.act(c, { kind: "project", id: c.req.valid("param").project_id }, { type: "delete" });
+    const outcome = await deps.sendOnce(c, { kind: "project", id: c.req.valid("param").project_id }, {
+      type: "delete",
+    });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

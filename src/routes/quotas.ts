@@ -82,7 +82,7 @@ function tenantQuotaRoutes(app: App, deps: RouteDeps): void {
   app.openapi(setRoute, async (c) => {
     const { tenant_id } = c.req.valid("param");
     const message = { type: "set", tenant_id, ...c.req.valid("json") } as const;
-    const outcome = await deps.act(c, { kind: "tenant-quota", id: tenant_id }, message);
+    const outcome = await deps.sendOnce(c, { kind: "tenant-quota", id: tenant_id }, message);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const used = await findTenantUsage(deps.kysely, tenant_id);
     return c.json({ ...outcome.reply as Omit<TenantQuota, "used">, used }, 200);
@@ -99,7 +99,7 @@ function tenantQuotaRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(unsetRoute, async (c) => {
     const to = { kind: "tenant-quota" as const, id: c.req.valid("param").tenant_id };
-    const outcome = await deps.act(c, to, { type: "unset" });
+    const outcome = await deps.sendOnce(c, to, { type: "unset" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }
@@ -152,7 +152,7 @@ function projectQuotaRoutes(app: App, deps: RouteDeps): void {
   app.openapi(setRoute, async (c) => {
     const { project_id, tenant_id } = c.req.valid("param");
     const message = { type: "set", project_id, tenant_id, ...c.req.valid("json") } as const;
-    const outcome = await deps.act(c, { kind: "quota", id: project_id }, message);
+    const outcome = await deps.sendOnce(c, { kind: "quota", id: project_id }, message);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     // The counters are not part of what was written.
     const used = await findUsage(deps.kysely, project_id);
@@ -170,7 +170,7 @@ function projectQuotaRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Removed"),
   });
   app.openapi(unsetRoute, async (c) => {
-    const outcome = await deps.act(c, { kind: "quota", id: c.req.valid("param").project_id }, { type: "unset" });
+    const outcome = await deps.sendOnce(c, { kind: "quota", id: c.req.valid("param").project_id }, { type: "unset" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -29,7 +29,7 @@ import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, jsonBody, openRights, refuses, REPEATABLE } from "./answer.ts";
 import { type App, type Ctx, type RouteDeps } from "./deps.ts";
 import { isFault } from "../contract/fault.ts";
-import { hold } from "./hold.ts";
+import { hold } from "./long-poll.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
 
 const tags = ["Node agent"];

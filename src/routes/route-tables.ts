@@ -2,7 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findRouteTable, listRouteTables } from "../../actors/route-table/reads.ts";
-import { placeOf } from "../auth/authorize.ts";
+import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
@@ -48,19 +48,19 @@ export function routeTableRoutes(app: App, deps: RouteDeps): void {
     responses: answersCreated(RouteTable, "The route table"),
   });
   app.openapi(createTableRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const { tenant_id, project_id } = placeOf(c);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    const { tenant_id, project_id } = scopeOf(c);
     if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
-    const outcome = await deps.send(c, { kind: "route-table", id: turn.id }, {
+    const outcome = await deps.send(c, { kind: "route-table", id: idempotency.id }, {
       type: "create",
-      id: turn.id,
+      id: idempotency.id,
       tenant_id,
       project_id,
       vpc_id: c.req.valid("query").vpc,
       ...c.req.valid("json"),
       is_main: false,
-    }, turn);
+    }, idempotency);
     return outcome.ok ? c.json(outcome.reply as RouteTable, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -91,7 +91,11 @@ export function routeTableRoutes(app: App, deps: RouteDeps): void {
   app.openapi(updateRoute, async (c) => {
     const { name, description } = c.req.valid("json");
     const to = { kind: "route-table" as const, id: c.req.valid("param").route_table_id };
-    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    const outcome = await deps.sendOnce(c, to, {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+    });
     return outcome.ok ? c.json(outcome.reply as RouteTable, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -107,7 +111,7 @@ export function routeTableRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(deleteRoute, async (c) => {
     const to = { kind: "route-table" as const, id: c.req.valid("param").route_table_id };
-    const outcome = await deps.act(c, to, { type: "delete" });
+    const outcome = await deps.sendOnce(c, to, { type: "delete" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

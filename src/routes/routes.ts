@@ -50,8 +50,8 @@ export function routeRoutes(app: App, deps: RouteDeps): void {
     responses: answersCreated(Route, "The route"),
   });
   app.openapi(createRouteRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const body = c.req.valid("json");
     const table = await findRouteTable(deps.kysely, c.req.valid("query").route_table);
     const vpc = table && await findVpc(deps.kysely, table.vpc_id);
@@ -60,9 +60,9 @@ export function routeRoutes(app: App, deps: RouteDeps): void {
     const gateway = target.kind === "nat_gateway"
       ? await findNatGateway(deps.kysely, target.nat_gateway_id)
       : undefined;
-    const outcome = await deps.send(c, { kind: "route", id: turn.id }, {
+    const outcome = await deps.send(c, { kind: "route", id: idempotency.id }, {
       type: "create",
-      id: turn.id,
+      id: idempotency.id,
       tenant_id: table.tenant_id,
       project_id: table.project_id,
       vpc_id: table.vpc_id,
@@ -70,7 +70,7 @@ export function routeRoutes(app: App, deps: RouteDeps): void {
       ...body,
       gateway: gateway === undefined ? null : factsOf(gateway),
       plan: { ipv4_block: vpc.ipv4_block, ipv6_block: vpc.ipv6_block },
-    }, turn);
+    }, idempotency);
     return outcome.ok ? c.json(outcome.reply as Route, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -100,7 +100,11 @@ export function routeRoutes(app: App, deps: RouteDeps): void {
   app.openapi(updateRoute, async (c) => {
     const { name, description } = c.req.valid("json");
     const to = { kind: "route" as const, id: c.req.valid("param").route_id };
-    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    const outcome = await deps.sendOnce(c, to, {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+    });
     return outcome.ok ? c.json(outcome.reply as Route, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -114,7 +118,7 @@ export function routeRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Deleted"),
   });
   app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.act(c, { kind: "route", id: c.req.valid("param").route_id }, { type: "delete" });
+    const outcome = await deps.sendOnce(c, { kind: "route", id: c.req.valid("param").route_id }, { type: "delete" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -1,6 +1,6 @@
 // Images and SSH keys are listed and made beside each level of the hierarchy, and openly for everybody.
 import { z } from "zod";
-import { placeOf } from "../auth/authorize.ts";
+import { scopeOf } from "../auth/authorize.ts";
 import { atProject, atSilo, atTenant } from "../auth/resource-scope.ts";
 import { PageQuery, Uuid } from "../contract/common.ts";
 import type { ImageScopeKind } from "../contract/enums.ts";
@@ -34,14 +34,14 @@ export const PUBLIC: ScopeColumns<"public"> = { scope_kind: "public", ...NOBODY 
 
 /** The scope of what stands at the level that the gate found. */
 export function scopeAt(c: Ctx): ScopeColumns<ImageScopeKind> {
-  const { silo_id, tenant_id, project_id } = placeOf(c);
+  const { silo_id, tenant_id, project_id } = scopeOf(c);
   if (tenant_id === null) return { ...NOBODY, scope_kind: "silo", silo_id };
   return { ...NOBODY, scope_kind: project_id === null ? "tenant" : "project", tenant_id, project_id };
 }
 
 /** Of a project, every scope whose images its instances can be made from; of a silo or a tenant, its own scope. */
 export function scopesAt(c: Ctx): ScopeColumns<ImageScopeKind>[] {
-  const { silo_id, tenant_id, project_id } = placeOf(c);
+  const { silo_id, tenant_id, project_id } = scopeOf(c);
   if (project_id === null) return [scopeAt(c)];
   return [
     PUBLIC,

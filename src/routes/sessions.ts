@@ -57,15 +57,15 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
       return faultResponse(c, UNAUTHENTICATED);
     }
     c.set("principal", principalOf(user));
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const whose = { id: turn.id, user_id: user.id, user_epoch: user.session_epoch };
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    const whose = { id: idempotency.id, user_id: user.id, user_epoch: user.session_epoch };
     const [lifetime_s, displaces] = await Promise.all([
       deps.settings.sessionLifetimeS(),
       findDisplaced(deps.kysely, { user_id: user.id, keep: SESSIONS_PER_USER_MAX, rows: SESSIONS_DISPLACED_MAX }),
     ]);
     const message = { type: "create", ...whose, lifetime_s, displaces } as const;
-    const outcome = await deps.send(c, { kind: "session", id: turn.id }, message, turn);
+    const outcome = await deps.send(c, { kind: "session", id: idempotency.id }, message, idempotency);
     if (!outcome.ok) return faultResponse(c, refusalOf(outcome.fault));
     return c.json(await tokensOf(deps, user, outcome.reply as SessionView), 200);
   });
@@ -89,7 +89,7 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     c.set("principal", principalOf(user));
     const { sid: id, generation } = claims;
     const lifetime_s = await deps.settings.sessionLifetimeS();
-    const outcome = await deps.act(c, { kind: "session", id }, { type: "refresh", generation, lifetime_s });
+    const outcome = await deps.sendOnce(c, { kind: "session", id }, { type: "refresh", generation, lifetime_s });
     if (!outcome.ok) return faultResponse(c, refusalOf(outcome.fault));
     // No row is left of a session that this token ended.
     if (outcome.reply === null) return faultResponse(c, UNAUTHENTICATED);
@@ -108,7 +108,7 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
   app.openapi(logoutRoute, async (c) => {
     const { session_id } = callerOf(c);
     if (session_id === null) return faultResponse(c, badRequest("this credential belongs to no session"));
-    const outcome = await deps.act(c, { kind: "session", id: session_id }, { type: "end" });
+    const outcome = await deps.sendOnce(c, { kind: "session", id: session_id }, { type: "end" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 
@@ -140,7 +140,7 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     const password_hash = await deps.passwords.hash(wanted.password);
     if (typeof password_hash !== "string") return faultResponse(c, password_hash);
     const message = { type: "change_password", password_hash, session_epoch: user.session_epoch } as const;
-    const outcome = await deps.act(c, { kind: "user", id: user.id }, message);
+    const outcome = await deps.sendOnce(c, { kind: "user", id: user.id }, message);
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -38,14 +38,14 @@ export function siloRoutes(app: App, deps: RouteDeps): void {
     responses: answersCreated(Silo, "The silo"),
   });
   app.openapi(createSiloRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const outcome = await deps.send(c, { kind: "silo", id: turn.id }, {
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    const outcome = await deps.send(c, { kind: "silo", id: idempotency.id }, {
       type: "create",
-      id: turn.id,
+      id: idempotency.id,
       ...c.req.valid("json"),
-      default_tenant_id: deps.mint.idFrom(turn.id, "tenant"),
-    }, turn);
+      default_tenant_id: deps.mint.idFrom(idempotency.id, "tenant"),
+    }, idempotency);
     return outcome.ok ? c.json(outcome.reply as Silo, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -75,7 +75,11 @@ export function siloRoutes(app: App, deps: RouteDeps): void {
   app.openapi(updateRoute, async (c) => {
     const { name, description } = c.req.valid("json");
     const to = { kind: "silo" as const, id: c.req.valid("param").silo_id };
-    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    const outcome = await deps.sendOnce(c, to, {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+    });
     return outcome.ok ? c.json(outcome.reply as Silo, 200) : faultResponse(c, outcome.fault);
   });
 }

@@ -83,7 +83,7 @@ export function sshKeyRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Deleted"),
   });
   app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.act(c, { kind: "ssh-key", id: c.req.valid("param").key_id }, { type: "delete" });
+    const outcome = await deps.sendOnce(c, { kind: "ssh-key", id: c.req.valid("param").key_id }, { type: "delete" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 
@@ -164,12 +164,12 @@ async function make(c: Ctx, { deps, scope, body }: Wanted) {
   if ("error" in parsed) {
     return { ok: false, fault: badRequest(`invalid openssh public key: ${parsed.error}`) } as const;
   }
-  const turn = await deps.turn(c);
-  if (isFault(turn)) return { ok: false, fault: turn } as const;
+  const idempotency = await deps.idempotency(c);
+  if (isFault(idempotency)) return { ok: false, fault: idempotency } as const;
   const { fingerprint, line } = parsed;
   const id = scopedId(scope, fingerprint);
   const message = { type: "create", ...scope, id, name, description, public_key: line, fingerprint } as const;
-  return await deps.send(c, { kind: "ssh-key", id }, message, turn);
+  return await deps.send(c, { kind: "ssh-key", id }, message, idempotency);
 }
 
 function scopeOfCaller(c: Ctx): ScopeColumns<"user"> {

@@ -49,21 +49,21 @@ export function subnetRoutes(app: App, deps: RouteDeps): void {
     responses: answersCreated(Subnet, "The subnet"),
   });
   app.openapi(createSubnetRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const vpc = await findVpc(deps.kysely, c.req.valid("query").vpc);
     if (vpc === undefined) return faultResponse(c, NOT_FOUND);
     const { id: vpc_id, tenant_id, project_id, main_route_table_id, ipv4_block, ipv6_block } = vpc;
-    const outcome = await deps.send(c, { kind: "subnet", id: turn.id }, {
+    const outcome = await deps.send(c, { kind: "subnet", id: idempotency.id }, {
       type: "create",
-      id: turn.id,
+      id: idempotency.id,
       tenant_id,
       project_id,
       vpc_id,
       route_table_id: main_route_table_id,
       ...c.req.valid("json"),
       plan: { ipv4_block, ipv6_block },
-    }, turn);
+    }, idempotency);
     return outcome.ok ? c.json(outcome.reply as Subnet, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -93,7 +93,11 @@ export function subnetRoutes(app: App, deps: RouteDeps): void {
   app.openapi(updateRoute, async (c) => {
     const { name, description } = c.req.valid("json");
     const to = { kind: "subnet" as const, id: c.req.valid("param").subnet_id };
-    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    const outcome = await deps.sendOnce(c, to, {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+    });
     return outcome.ok ? c.json(outcome.reply as Subnet, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -112,7 +116,7 @@ export function subnetRoutes(app: App, deps: RouteDeps): void {
     const table = found === undefined
       ? null
       : { id: found.id, tenant_id: found.tenant_id, project_id: found.project_id, vpc_id: found.vpc_id };
-    const outcome = await deps.act(c, to, { type: "use_route_table", table });
+    const outcome = await deps.sendOnce(c, to, { type: "use_route_table", table });
     return outcome.ok ? c.json(outcome.reply as Subnet, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -126,7 +130,7 @@ export function subnetRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Deleted"),
   });
   app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.act(c, { kind: "subnet", id: c.req.valid("param").subnet_id }, { type: "delete" });
+    const outcome = await deps.sendOnce(c, { kind: "subnet", id: c.req.valid("param").subnet_id }, { type: "delete" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

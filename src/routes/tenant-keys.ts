@@ -63,7 +63,7 @@ export function tenantKeyRoutes(app: App, deps: RouteDeps): void {
   app.openapi(deleteRoute, async (c) => {
     const { tenant_id, id } = c.req.valid("param");
     if (id === callerOf(c).key_id) return faultResponse(c, OWN_KEY);
-    const outcome = await deps.act(c, { kind: "api-key", id }, { type: "delete_of_tenant", tenant_id });
+    const outcome = await deps.sendOnce(c, { kind: "api-key", id }, { type: "delete_of_tenant", tenant_id });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

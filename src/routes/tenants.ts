@@ -49,11 +49,11 @@ export function tenantRoutes(app: App, deps: RouteDeps): void {
     responses: answersCreated(Tenant, "The tenant"),
   });
   app.openapi(createTenantRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const { silo_id } = c.req.valid("param");
-    const message = { type: "create", id: turn.id, silo_id, ...c.req.valid("json") } as const;
-    const outcome = await deps.send(c, { kind: "tenant", id: turn.id }, message, turn);
+    const message = { type: "create", id: idempotency.id, silo_id, ...c.req.valid("json") } as const;
+    const outcome = await deps.send(c, { kind: "tenant", id: idempotency.id }, message, idempotency);
     return outcome.ok ? c.json(outcome.reply as Tenant, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -84,7 +84,11 @@ export function tenantRoutes(app: App, deps: RouteDeps): void {
   app.openapi(updateRoute, async (c) => {
     const { name, description } = c.req.valid("json");
     const to = { kind: "tenant" as const, id: c.req.valid("param").tenant_id };
-    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    const outcome = await deps.sendOnce(c, to, {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+    });
     return outcome.ok ? c.json(outcome.reply as Tenant, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -101,7 +105,7 @@ export function tenantRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Deleted"),
   });
   app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.act(c, { kind: "tenant", id: c.req.valid("param").tenant_id }, { type: "delete" });
+    const outcome = await deps.sendOnce(c, { kind: "tenant", id: c.req.valid("param").tenant_id }, { type: "delete" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

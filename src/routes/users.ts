@@ -65,20 +65,20 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     const foreign = tenant_id && !by.is_root && tenant_id.toLowerCase() !== by.tenant_id;
     const tenant = tenant_id && !foreign ? await findTenant(deps.kysely, tenant_id) : undefined;
     if (tenant_id && tenant === undefined) return faultResponse(c, NOT_FOUND);
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const password_hash = await deps.passwords.hash(password);
     if (typeof password_hash !== "string") return faultResponse(c, password_hash);
-    const outcome = await deps.send(c, { kind: "user", id: turn.id }, {
+    const outcome = await deps.send(c, { kind: "user", id: idempotency.id }, {
       type: "create",
-      id: turn.id,
+      id: idempotency.id,
       username,
       password_hash,
       tenant_id: tenant?.id ?? null,
       silo_id: tenant?.silo_id ?? null,
       capabilities: capabilities ?? [],
       by,
-    }, turn);
+    }, idempotency);
     return outcome.ok ? c.json(outcome.reply as User, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -107,7 +107,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Deleted"),
   });
   app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.act(c, { kind: "user", id: c.req.valid("param").user_id }, { type: "delete" });
+    const outcome = await deps.sendOnce(c, { kind: "user", id: c.req.valid("param").user_id }, { type: "delete" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 
@@ -125,12 +125,12 @@ export function userRoutes(app: App, deps: RouteDeps): void {
   app.openapi(passwordRoute, async (c) => {
     const outliving = outlivesCaller(callerOf(c), "set a password");
     if (outliving !== null) return faultResponse(c, outliving);
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const password_hash = await deps.passwords.hash(c.req.valid("json").password);
     if (typeof password_hash !== "string") return faultResponse(c, password_hash);
     const to = { kind: "user" as const, id: c.req.valid("param").user_id };
-    const outcome = await deps.send(c, to, { type: "set_password", password_hash, by: giver(c) }, turn);
+    const outcome = await deps.send(c, to, { type: "set_password", password_hash, by: giver(c) }, idempotency);
     return outcome.ok ? c.json(outcome.reply as User, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -148,7 +148,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
   app.openapi(grantRoute, async (c) => {
     const { user_id, capability } = c.req.valid("param");
     const message = { type: "grant", capability, by: giver(c) } as const;
-    const outcome = await deps.act(c, { kind: "user", id: user_id }, message);
+    const outcome = await deps.sendOnce(c, { kind: "user", id: user_id }, message);
     return outcome.ok ? c.json(outcome.reply as User, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -163,7 +163,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
   });
   app.openapi(revokeRoute, async (c) => {
     const { user_id, capability } = c.req.valid("param");
-    const outcome = await deps.act(c, { kind: "user", id: user_id }, { type: "revoke_capability", capability });
+    const outcome = await deps.sendOnce(c, { kind: "user", id: user_id }, { type: "revoke_capability", capability });
     return outcome.ok ? c.json(outcome.reply as User, 200) : faultResponse(c, outcome.fault);
   });
 }

@@ -2,7 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findVpc, listVpcs } from "../../actors/vpc/reads.ts";
-import { placeOf } from "../auth/authorize.ts";
+import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
@@ -47,19 +47,19 @@ export function vpcRoutes(app: App, deps: RouteDeps): void {
     responses: answersCreated(Vpc, "The VPC"),
   });
   app.openapi(createVpcRoute, async (c) => {
-    const turn = await deps.turn(c);
-    if (isFault(turn)) return faultResponse(c, turn);
-    const { tenant_id, project_id } = placeOf(c);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
+    const { tenant_id, project_id } = scopeOf(c);
     if (tenant_id === null || project_id === null) return faultResponse(c, NOT_FOUND);
-    const outcome = await deps.send(c, { kind: "vpc", id: turn.id }, {
+    const outcome = await deps.send(c, { kind: "vpc", id: idempotency.id }, {
       type: "create",
-      id: turn.id,
+      id: idempotency.id,
       tenant_id,
       project_id,
       ...c.req.valid("json"),
-      main_route_table_id: deps.mint.idFrom(turn.id, "main-route-table"),
-      vnis: deps.mint.vnis(turn.id),
-    }, turn);
+      main_route_table_id: deps.mint.idFrom(idempotency.id, "main-route-table"),
+      vnis: deps.mint.vnis(idempotency.id),
+    }, idempotency);
     return outcome.ok ? c.json(outcome.reply as Vpc, 201) : faultResponse(c, outcome.fault);
   });
 
@@ -89,7 +89,11 @@ export function vpcRoutes(app: App, deps: RouteDeps): void {
   app.openapi(updateRoute, async (c) => {
     const { name, description } = c.req.valid("json");
     const to = { kind: "vpc" as const, id: c.req.valid("param").vpc_id };
-    const outcome = await deps.act(c, to, { type: "update", name: name ?? null, description: description ?? null });
+    const outcome = await deps.sendOnce(c, to, {
+      type: "update",
+      name: name ?? null,
+      description: description ?? null,
+    });
     return outcome.ok ? c.json(outcome.reply as Vpc, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -104,7 +108,7 @@ export function vpcRoutes(app: App, deps: RouteDeps): void {
     responses: answersNothing("Deleted"),
   });
   app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.act(c, { kind: "vpc", id: c.req.valid("param").vpc_id }, { type: "delete" });
+    const outcome = await deps.sendOnce(c, { kind: "vpc", id: c.req.valid("param").vpc_id }, { type: "delete" });
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

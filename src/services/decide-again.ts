@@ -14,13 +14,13 @@ export type Again = {
 
 /** `decide` hears how many tries went before. */
 export async function decideAgain<T extends IdempotencyClaim | undefined>(
-  turn: T,
+  idempotency: T,
   { tries_max, isStale }: Again,
-  decide: (turn: T, tries: number) => Promise<Outcome>,
+  decide: (idempotency: T, tries: number) => Promise<Outcome>,
 ): Promise<Outcome> {
   for (let tries = 0;; tries += 1) {
     const outcome = await decide(
-      tries === 0 || turn === undefined ? turn : { ...turn, id: idOfTry(turn.id, tries) },
+      tries === 0 || idempotency === undefined ? idempotency : { ...idempotency, id: idOfTry(idempotency.id, tries) },
       tries,
     );
     if (outcome.ok || tries + 1 >= tries_max || !isStale(outcome.fault)) return outcome;

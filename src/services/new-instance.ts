@@ -5,7 +5,7 @@ import type { InstanceMessage, NicPlan } from "../../actors/instance/messages.ts
 import { placementSnapshot } from "./placement-snapshot.ts";
 import { findSshKeysToUse } from "../../actors/ssh-key/reads.ts";
 import { findSubnet } from "../../actors/subnet/reads.ts";
-import type { Place, ScopedPlace } from "../auth/resource-scope.ts";
+import type { RecordScope, ResourceScope } from "../auth/resource-scope.ts";
 import type { Principal } from "../auth/principal.ts";
 import { sees } from "../auth/visibility.ts";
 import { INSTANCE_BRANDS, type InstanceBrand } from "../contract/enums.ts";
@@ -25,7 +25,7 @@ type Create = Extract<InstanceMessage, { type: "create" }>;
 
 export type Wanted = {
   readonly body: InstanceBody;
-  readonly place: Place & { readonly tenant_id: string; readonly project_id: string };
+  readonly place: ResourceScope & { readonly tenant_id: string; readonly project_id: string };
   readonly principal: Principal;
   readonly id: string;
   readonly operation_id: string;
@@ -118,7 +118,7 @@ async function missingKey(deps: RouteDeps, { place, principal }: Wanted, ids: re
   return usable.length < ids.length;
 }
 
-function isVisible(principal: Principal, place: ScopedPlace): boolean {
+function isVisible(principal: Principal, place: RecordScope): boolean {
   const caller = principal.kind === "user" ? principal : null;
   return caller?.is_root === true || sees(caller, place);
 }

@@ -27,13 +27,13 @@ export async function answerNewKey(c: Ctx, deps: RouteDeps, wanted: WantedKey) {
   const expires_at = expiryOf(caller, wanted);
   if (expires_at !== null && !(expires_at instanceof Date)) return faultResponse(c, expires_at);
   if (wanted.tenant_id !== null && !isTenantScope(wanted.scope)) return faultResponse(c, SCOPE_OF_TENANT);
-  const turn = await deps.turn(c);
-  if (isFault(turn)) return faultResponse(c, turn);
-  const { text, lookup, secret_sha256 } = deps.mint.apiKey(turn.id);
+  const idempotency = await deps.idempotency(c);
+  if (isFault(idempotency)) return faultResponse(c, idempotency);
+  const { text, lookup, secret_sha256 } = deps.mint.apiKey(idempotency.id);
   const { description, scope, tenant_id } = wanted;
-  const outcome = await deps.send(c, { kind: "api-key", id: turn.id }, {
+  const outcome = await deps.send(c, { kind: "api-key", id: idempotency.id }, {
     type: "create",
-    id: turn.id,
+    id: idempotency.id,
     lookup,
     secret_sha256,
     user_id: caller.user_id,
@@ -42,7 +42,7 @@ export async function answerNewKey(c: Ctx, deps: RouteDeps, wanted: WantedKey) {
     bound_to_cn: null,
     tenant_id,
     expires_at,
-  }, turn);
+  }, idempotency);
   if (!outcome.ok) return faultResponse(c, outcome.fault);
   const created: ApiKeyCreated = { ...outcome.reply as ApiKeyView, secret: text };
   return c.json(created, 201);

@@ -7,30 +7,30 @@ import type { Outcome } from "../../actors/engine/types.ts";
 import type { Messages } from "../../actors/registry.ts";
 import { auditActor } from "../auth/authorize.ts";
 import type { Mint } from "../auth/mint.ts";
-import type { Place, ScopedPlace } from "../auth/resource-scope.ts";
+import type { RecordScope, ResourceScope } from "../auth/resource-scope.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Fault } from "../contract/fault.ts";
-import { claimKey, findStood, forgetKey, type KeyUse } from "../db/idempotency.ts";
+import { claimKey, findSavedScope, forgetKey, type KeyUse } from "../db/idempotency.ts";
 import type { Db } from "../db/pool.ts";
 import { parseIdempotencyKey } from "../http/idempotency-key.ts";
 import { type Ctx, type IdempotencyClaim, type RouteDeps, type To } from "../routes/deps.ts";
 import { isFault } from "../contract/fault.ts";
 
-type TurnPorts = {
+type ClaimPorts = {
   readonly db: Db;
   readonly engine: Pick<ReturnType<typeof createEngine>, "send">;
   readonly mint: Mint;
   readonly newId: () => string;
 };
 
-type Turns = Pick<RouteDeps, "turn" | "send" | "act"> & {
+type IdempotencyClaims = Pick<RouteDeps, "idempotency" | "send" | "sendOnce"> & {
   /** Where the object of this request stood, if its caller sent it before under its Idempotency-Key and was answered. */
-  readonly stood: (c: Ctx, principal: Principal) => Promise<Place | ScopedPlace | null>;
+  readonly savedScope: (c: Ctx, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
   /** Called when the request has its answer, before that is sent: forgets the key of a request that had no effect. */
   readonly answered: (c: Ctx) => Promise<void>;
 };
 
-export function createIdempotencyClaims({ db, engine, mint, newId }: TurnPorts): Turns {
+export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts): IdempotencyClaims {
   async function useOf(c: Ctx, principal: Principal, key: string): Promise<KeyUse> {
     return {
       principal: callerOf(principal),
@@ -42,16 +42,16 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: TurnPorts):
     };
   }
 
-  async function stood(c: Ctx, principal: Principal): Promise<Place | ScopedPlace | null> {
+  async function savedScope(c: Ctx, principal: Principal): Promise<ResourceScope | RecordScope | null> {
     const header = c.req.header("idempotency-key");
     if (header === undefined || c.req.method === "GET") return null;
     const key = parseIdempotencyKey(header);
     if (!key.ok) return null;
-    // What turn() put there.
-    return await findStood(db, await useOf(c, principal, key.value)) as Place | ScopedPlace | null;
+    // What idempotency() stored.
+    return await findSavedScope(db, await useOf(c, principal, key.value)) as ResourceScope | RecordScope | null;
   }
 
-  async function turn(c: Ctx): Promise<IdempotencyClaim | Fault> {
+  async function idempotency(c: Ctx): Promise<IdempotencyClaim | Fault> {
     const header = c.req.header("idempotency-key");
     const new_msg_id = newId();
     if (header === undefined) return { id: new_msg_id, repeated: false };
@@ -85,12 +85,12 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: TurnPorts):
     return outcome;
   }
 
-  async function act<K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K]): Promise<Outcome> {
-    const at = await turn(c);
+  async function sendOnce<K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K]): Promise<Outcome> {
+    const at = await idempotency(c);
     return isFault(at) ? { ok: false, fault: at } : await send(c, to, message, at);
   }
 
-  return { turn, send, act, stood, answered };
+  return { idempotency, send, sendOnce, savedScope, answered };
 }
 
 /** A message that a full queue turned away is not stored, and one with the same id may have been written before. */

@@ -1,6 +1,6 @@
 // Requests that are held until what they wait for has happened. A hint of a commit makes its own kind look at once.
 import { findRegistered, type Registered } from "../../actors/cn/reads.ts";
-import { findNodesWithWork, findStandings, type NodeStanding } from "../../actors/job/reads.ts";
+import { findNodesWithWork, findNodesWork, type NodeWork } from "../../actors/job/reads.ts";
 import { findDecided, findEnded } from "../../actors/saga/reads.ts";
 import { HELD_KNOWN_EACH_MAX, HELD_STRANGER_EACH_MAX, HELD_STRANGERS_MAX } from "../contract/limits.ts";
 import { createLongPolls } from "../db/long-polls.ts";
@@ -58,7 +58,7 @@ export function createLongPollsOfServer({ db: { kysely }, hints, report }: HoldP
   }
 
   /** Nodes ask for work in crowds, and most have none. */
-  const standingOf = createLookup<NodeStanding>((nodes) => findStandings(kysely, nodes));
+  const standingOf = createLookup<NodeWork>((nodes) => findNodesWork(kysely, nodes));
 
   const holdShares = {
     known: createShares({ total_max: KINDS * HELD_MAX, each_max: HELD_KNOWN_EACH_MAX }),

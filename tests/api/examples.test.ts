@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { ANSWER_EXAMPLES } from "../../src/contract/answer-examples.ts";
 import { BODY_EXAMPLES } from "../../src/contract/body-examples.ts";
 import { namedSchemas } from "../../src/contract/named.ts";
-import { addNode, type Node } from "../compute/cloud.ts";
+import { addNode, type Node } from "../compute/compute-fixture.ts";
 import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { bareMachine } from "./bare-machine.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "./objects.ts";

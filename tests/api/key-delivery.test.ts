@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { REGISTER_STATUS_HOLD_MS } from "../../src/contract/limits.ts";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { dumpTables, tablesWith } from "../support/dump.ts";
-import { watchHold } from "./held.ts";
+import { watchHold } from "./open-polls.ts";
 
 let t: TestPlane;
 beforeAll(async () => {

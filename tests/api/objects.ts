@@ -1,5 +1,5 @@
 // One object of every kind that a path or a selector can name, made through the API, for tests that walk all routes.
-import { addNode } from "../compute/cloud.ts";
+import { addNode } from "../compute/compute-fixture.ts";
 import { okOf, type TestPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "./bodies.ts";
 import type { RouteDescription } from "./description.ts";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
-import { watchHold } from "./held.ts";
+import { watchHold } from "./open-polls.ts";
 
 let t: TestPlane;
 beforeAll(async () => {

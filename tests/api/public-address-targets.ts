@@ -8,9 +8,9 @@ import { makeObjects } from "./objects.ts";
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
 /** Ids of what the routes ask for. */
-type Ground = Readonly<Record<"tenant" | "project" | "vpc" | "network" | "nic", string>>;
+type InstanceFixture = Readonly<Record<"tenant" | "project" | "vpc" | "network" | "nic", string>>;
 
-const NOWHERE: Ground = {
+const NOWHERE: InstanceFixture = {
   tenant: randomUUID(),
   project: randomUUID(),
   vpc: randomUUID(),
@@ -22,9 +22,9 @@ type Family = {
   readonly base: string;
   readonly param: string;
   readonly change?: "PATCH" | "PUT";
-  readonly selectors?: (ground: Ground) => string;
+  readonly selectors?: (fixture: InstanceFixture) => string;
   /** What an accepted body has to name. */
-  readonly fields?: (ground: Ground) => object;
+  readonly fields?: (fixture: InstanceFixture) => object;
 };
 
 const FAMILIES: readonly Family[] = [
@@ -51,12 +51,12 @@ const FAMILIES: readonly Family[] = [
 ];
 
 export function publicAddressTargets(plane: () => TestPlane): Record<string, (objects: Objects) => Promise<Target>> {
-  let made: Promise<Ground> | undefined;
-  const ground = () => made ??= makeGround(plane());
+  let made: Promise<InstanceFixture> | undefined;
+  const fixture = () => made ??= makeFixture(plane());
   const families = Object.fromEntries(
     FAMILIES.flatMap(({ base, param, change, selectors = () => "", fields = () => ({}) }) => {
-      const bodyOf = async (route: string) => ({ ...acceptedBodies[route]?.(), ...fields(await ground()) });
-      const all = async (objects: Objects) => base + selectors(objects === "existing" ? await ground() : NOWHERE);
+      const bodyOf = async (route: string) => ({ ...acceptedBodies[route]?.(), ...fields(await fixture()) });
+      const all = async (objects: Objects) => base + selectors(objects === "existing" ? await fixture() : NOWHERE);
       const one = async (objects: Objects) => {
         if (objects === "absent") return `${base}/${randomUUID()}`;
         const body = await bodyOf(`POST ${base}`);
@@ -75,18 +75,18 @@ export function publicAddressTargets(plane: () => TestPlane): Record<string, (ob
       ];
     }),
   );
-  return { ...families, ...bindingTargets(ground, families[`GET ${FLOATING_IP}`]!) };
+  return { ...families, ...bindingTargets(fixture, families[`GET ${FLOATING_IP}`]!) };
 }
 
 const FLOATING_IP = "/v1/floating-ips/{floating_ip_id}";
 
 /** To the NIC of an instance that takes none, and from nothing. */
-function bindingTargets(ground: () => Promise<Ground>, one: (objects: Objects) => Promise<Target>) {
+function bindingTargets(fixture: () => Promise<InstanceFixture>, one: (objects: Objects) => Promise<Target>) {
   const places = [FLOATING_IP, `/v1/tenants/{tenant_id}/projects/{project_id}${FLOATING_IP.slice(3)}`];
   return Object.fromEntries(
     places.flatMap((place) =>
       ["attach", "detach"].map((verb) => [`POST ${place}/${verb}`, async (objects: Objects) => {
-        const { tenant, project, nic } = objects === "existing" ? await ground() : NOWHERE;
+        const { tenant, project, nic } = objects === "existing" ? await fixture() : NOWHERE;
         const alone = (await one(objects)).path;
         const path = place === FLOATING_IP ? alone : `/v1/tenants/${tenant}/projects/${project}${alone.slice(3)}`;
         return { path: `${path}/${verb}`, body: verb === "attach" ? { nic_id: nic } : undefined };
@@ -95,7 +95,7 @@ function bindingTargets(ground: () => Promise<Ground>, one: (objects: Objects) =
   );
 }
 
-async function makeGround(t: TestPlane): Promise<Ground> {
+async function makeFixture(t: TestPlane): Promise<InstanceFixture> {
   const { tenant = "", project = "", vpc = "", nic = "" } = await makeObjects(t);
   okOf(await t.call("POST", "/v1/system/nic-tags", { body: { name: NIC_TAG, mtu: 1_500 } }));
   const body = acceptedBodies["POST /v1/system/external-subnets"]?.();

@@ -5,14 +5,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Outcome } from "../../actors/engine/types.ts";
 import { expectInvariants } from "../setup/invariants.ts";
 import { newMac } from "../setup/machine.ts";
-import { openRig, type Rig } from "../setup/rig.ts";
+import { openSetupFixture, type SetupFixture } from "../setup/setup-fixture.ts";
 
-let rig: Rig;
+let fixture: SetupFixture;
 let version = 0;
 beforeAll(async () => {
-  rig = await openRig();
+  fixture = await openSetupFixture();
 });
-afterAll(() => rig.close());
+afterAll(() => fixture.close());
 
 /** A policy with the network 10.<second>.0.0/24. */
 function put(second: number): Promise<Outcome> {
@@ -27,13 +27,19 @@ function put(second: number): Promise<Outcome> {
   const standard = { auto_enroll: true, allowlist: [], enrollment_pi: null, enrollment_kernel_args: [] };
   const span = { network, low: 10, high: 20, except: [] };
   const policy = { ...standard, admin_network };
-  return rig.send({ kind: "boot-policy", id: "site" }, { type: "put", policy, span, expected: null, current: version });
+  return fixture.send({ kind: "boot-policy", id: "site" }, {
+    type: "put",
+    policy,
+    span,
+    expected: null,
+    current: version,
+  });
 }
 
 /** A machine, seen under the policy that holds now, which is of that network. */
 function seen(second: number): Promise<Outcome> {
   const mac = newMac();
-  return rig.send({ kind: "boot-record", id: mac }, {
+  return fixture.send({ kind: "boot-record", id: mac }, {
     type: "seen",
     mac,
     by: "rig",
@@ -60,6 +66,6 @@ test.each([["policy"], ["machine"]])("the %s first: the machine is of one policy
       const networking = { gateway: `10.${now}.0.1` };
       expect(outcome.reply).toMatchObject({ address: expect.stringMatching(`^10[.]${now}[.]`), networking });
     } else expect(outcome.fault.error_code).toBe("PolicyChanged");
-    await expectInvariants(rig.db);
+    await expectInvariants(fixture.db);
   }
 });

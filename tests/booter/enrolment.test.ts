@@ -5,10 +5,10 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { amqpLogin } from "../../booter/amqp/rights.ts";
-import { ack, type AmqpClient, type Delivery, login, openClient } from "../../src/dev/bus-client.ts";
+import { ack, type AmqpClient, type Delivery, login, openClient } from "../../src/dev/amqp-client.ts";
 import { okOf } from "../support/control-plane.ts";
 import { newMac, sysinfoOf } from "../setup/machine.ts";
-import { beAgent } from "./bus-agent.ts";
+import { beAgent } from "./amqp-agent.ts";
 import { textOf } from "./packets.ts";
 import { discover, dotted, httpAsk, openRelay, openSite, type Relay, type Site, STAMP } from "./site.ts";
 

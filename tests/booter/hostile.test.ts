@@ -5,7 +5,7 @@ import type { Sent } from "../../booter/dhcp/server.ts";
 import { LOOKUP_LATE_MS, LOOKUP_MS } from "../../booter/limits.ts";
 import { okOf } from "../support/control-plane.ts";
 import { newMac, setUp } from "../setup/machine.ts";
-import { dhcpRig, mutatedDhcp } from "./mutations.ts";
+import { dhcpFixture, mutatedDhcp } from "./mutations.ts";
 import { textOf } from "./packets.ts";
 import { discover, dotted, httpAsk, openRelay, openSite, type Relay, relayed, type Site } from "./site.ts";
 
@@ -19,7 +19,7 @@ test("S-43: 20,000 mutated packets: every reply is to the one machine that may b
 
 test.each([0, 1, 240, 1_501, 9_000, 65_507])("a packet of %i bytes of nothing is dropped", (length) => {
   const sent: Sent[] = [];
-  const { handle } = dhcpRig((each) => void sent.push(each));
+  const { handle } = dhcpFixture((each) => void sent.push(each));
   handle(new Uint8Array(length), SOURCE);
   expect(sent).toEqual([]);
 });

@@ -27,7 +27,7 @@ export type Mutated = {
 };
 
 /** A DHCP server that knows one enrolled machine; what it sends goes to `send`. */
-export function dhcpRig(send: (sent: Sent) => void) {
+export function dhcpFixture(send: (sent: Sent) => void) {
   const facts = bootFacts(factsOf({ state: "enrolled", assigned_pi: "image" }));
   const found = (mac: string) => ({ facts: mac === MUTATED_MAC ? facts : null, verified: true });
   const records: Records = {
@@ -57,7 +57,7 @@ export function dhcpRig(send: (sent: Sent) => void) {
 export function mutatedDhcp(count: number): Mutated {
   const violations: string[] = [];
   let replies = 0;
-  const { handle, counters } = dhcpRig(({ bytes, address }) => {
+  const { handle, counters } = dhcpFixture(({ bytes, address }) => {
     replies += 1;
     const fault = replyFault(bytes, address);
     if (fault !== null && violations.length < 100) violations.push(fault);

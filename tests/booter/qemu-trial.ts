@@ -4,12 +4,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { BOOT_RECORD_STATES, type BootRecordState } from "../../src/contract/enums.ts";
 import { okOf, type TestPlane } from "../support/control-plane.ts";
 import { awaitingSetup, newMachine, seen, setUp, sysinfoOf } from "../setup/machine.ts";
-import { boots, MODES, type NetbootLab, openNetbootLab, pause, whyNoNetboot } from "./netboot-lab.ts";
+import { boots, MODES, type NetbootFixture, openNetbootFixture, pause, whyNoNetboot } from "./netboot-fixture.ts";
 
 const why_not = await whyNoNetboot(MODES);
-let lab: NetbootLab;
+let lab: NetbootFixture;
 beforeAll(async () => {
-  if (why_not === null) lab = await openNetbootLab();
+  if (why_not === null) lab = await openNetbootFixture();
 });
 afterAll(() => lab?.close());
 beforeEach((context) => context.skip(why_not !== null, why_not ?? ""));

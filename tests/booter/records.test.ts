@@ -19,7 +19,7 @@ function macOf(number: number): string {
 }
 
 /** A control plane that says what it is told to, and a clock. */
-function rig(start: BootFacts[] = []) {
+function fixture(start: BootFacts[] = []) {
   const site = {
     away: false,
     held: null as Promise<void> | null,
@@ -61,7 +61,7 @@ const enrolled = (changes: Record<string, unknown> = {}) =>
 
 describe("a record that the control plane confirmed", () => {
   test("answers without another question for a few seconds, to the millisecond", async () => {
-    const { site, open } = rig([enrolled()]);
+    const { site, open } = fixture([enrolled()]);
     const records = open();
     expect(records.fresh(MAC)).toBeNull();
     await records.find(MAC, {});
@@ -72,7 +72,7 @@ describe("a record that the control plane confirmed", () => {
   });
 
   test("is asked for once, however many packets of its machine come meanwhile", async () => {
-    const { site, open } = rig([enrolled()]);
+    const { site, open } = fixture([enrolled()]);
     const records = open();
     const found = await Promise.all(Array.from({ length: 50 }, () => records.find(MAC, {})));
     expect(site.asked).toEqual([MAC]);
@@ -80,7 +80,7 @@ describe("a record that the control plane confirmed", () => {
   });
 
   test("that changes its address is found under the new one, and its old one is nobody's", async () => {
-    const { site, open } = rig([enrolled()]);
+    const { site, open } = fixture([enrolled()]);
     const records = open();
     await records.refresh();
     site.now += 1;
@@ -91,7 +91,7 @@ describe("a record that the control plane confirmed", () => {
   });
 
   test("that is gone from the list is forgotten", async () => {
-    const { site, open } = rig([enrolled()]);
+    const { site, open } = fixture([enrolled()]);
     const records = open();
     await records.refresh();
     site.now += 1;
@@ -103,7 +103,7 @@ describe("a record that the control plane confirmed", () => {
 
 describe("while the control plane is away", () => {
   test("a kept copy speaks, marked as one, until it is as old as the limit", async () => {
-    const { site, open } = rig([enrolled()]);
+    const { site, open } = fixture([enrolled()]);
     const records = open();
     await records.refresh();
     site.away = true;
@@ -114,7 +114,7 @@ describe("while the control plane is away", () => {
   });
 
   test("a clock that was set back makes a copy too old, not young again", async () => {
-    const { site, open } = rig([enrolled()]);
+    const { site, open } = fixture([enrolled()]);
     const records = open();
     await records.refresh();
     site.away = true;
@@ -123,7 +123,7 @@ describe("while the control plane is away", () => {
   });
 
   test("a copy of an enrolled node holds its root password's hash, which no list takes away and a cleared one does", async () => {
-    const { site, open } = rig([enrolled({ root_password_hash: HASH })]);
+    const { site, open } = fixture([enrolled({ root_password_hash: HASH })]);
     const records = open();
     const hash = async () => (await records.find(MAC, {})).facts?.root_password_hash;
     expect(await hash()).toBe(HASH);
@@ -140,7 +140,7 @@ describe("while the control plane is away", () => {
   });
 
   test("a copy holds no hash of a node that left its record, of a machine that is not enrolled, or past its age", async () => {
-    const { site, open } = rig([enrolled({ root_password_hash: HASH })]);
+    const { site, open } = fixture([enrolled({ root_password_hash: HASH })]);
     const records = open();
     const kept = () => JSON.stringify(records.kept());
     await records.find(MAC, {});
@@ -158,7 +158,7 @@ describe("while the control plane is away", () => {
   });
 
   test("machines that are not known get no answer, all 10,000 of them", async () => {
-    const { site, open } = rig();
+    const { site, open } = fixture();
     site.away = true;
     const records = open();
     for (let number = 0; number < 10_000; number++) {
@@ -168,7 +168,7 @@ describe("while the control plane is away", () => {
   });
 
   test("its return is noticed by the next question", async () => {
-    const { site, open } = rig([enrolled()]);
+    const { site, open } = fixture([enrolled()]);
     const records = open();
     site.away = true;
     expect([(await records.find(MAC, {})).verified, records.reachable()]).toEqual([false, false]);
@@ -178,7 +178,7 @@ describe("while the control plane is away", () => {
 });
 
 test("a control plane that hangs holds a bounded number of questions, and a copy answers in time", async () => {
-  const { site, open } = rig([enrolled()]);
+  const { site, open } = fixture([enrolled()]);
   const records = open([], 10);
   await records.refresh();
   site.held = new Promise(() => {});
@@ -197,7 +197,7 @@ describe("an answer that comes late", () => {
 
   /** A control plane whose answers wait until they are let go. */
   function late(start: BootFacts[]) {
-    const { site, open } = rig(start);
+    const { site, open } = fixture(start);
     let go = () => {};
     const hold = () => void (site.held = new Promise((resolve) => go = resolve));
     return { site, records: open(), hold, go: () => go() };
@@ -271,7 +271,7 @@ describe("kept records on disk", () => {
   });
 
   test("let a booter that starts without its control plane boot enrolled nodes", async () => {
-    const { site, open } = rig();
+    const { site, open } = fixture();
     site.away = true;
     const records = open([{ facts: enrolled(), verified_at: site.now }]);
     expect(await records.find(MAC, {})).toMatchObject({ verified: false, facts: { state: "enrolled" } });

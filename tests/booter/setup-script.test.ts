@@ -12,15 +12,15 @@ import {
   KEY,
   kindsOfCalls,
   NEEDED,
-  openSetupRig,
+  openScratchMachine,
   type ScratchMachine,
-  type SetupRig,
+  type ScratchMachineFixture,
   STAMP,
   UUID,
-} from "./setup-rig.ts";
+} from "./scratch-machine.ts";
 
 const why_not = lacking(...NEEDED);
-let rig: SetupRig;
+let fixture: ScratchMachineFixture;
 /** A run that nothing disturbs, which several tests look at. */
 let plain: ScratchMachine;
 let ended: Ended;
@@ -37,12 +37,12 @@ const CHOICES = {
 };
 beforeAll(async () => {
   if (why_not !== null) return;
-  rig = await openSetupRig();
-  [plain, chosen] = [await rig.machine(), await rig.machine()];
+  fixture = await openScratchMachine();
+  [plain, chosen] = [await fixture.machine(), await fixture.machine()];
   for (const [key, value] of Object.entries(CHOICES)) chosen.values.set(key, value);
   [ended, { calls: chosen_calls }] = await Promise.all([plain.start(), chosen.start()]);
 });
-afterAll(() => rig?.close());
+afterAll(() => fixture?.close());
 beforeEach((context) => needs(context, ...NEEDED));
 
 describe("a bare machine", () => {
@@ -222,7 +222,7 @@ describe("a run is refused, and no disk is touched, when", () => {
       ],
     ];
   test.concurrent.for(refusals)("%s", async ([_name, arrange, step, words, status], { expect }) => {
-    const machine = await rig.machine();
+    const machine = await fixture.machine();
     await arrange(machine);
     const { code, calls } = await machine.start();
     expect([code, await machine.created(), await machine.state("unknown")]).toEqual([status, 0, null]);
@@ -233,7 +233,7 @@ describe("a run is refused, and no disk is touched, when", () => {
   });
 
   test.concurrent("a capacity of exactly twice the memory is enough", async ({ expect }) => {
-    const machine = await rig.machine();
+    const machine = await fixture.machine();
     await machine.put("layout.json", JSON.stringify({ ...LAYOUT, capacity: 2 * 1_024 * 1_048_576 }, null, "\t"));
     expect((await machine.start()).code).toBe(113);
   });
@@ -243,7 +243,7 @@ describe("a pool of this machine", () => {
   test.concurrent.for(["pool", "exported"])(
     "is resumed when it is %s: nothing is made of it again",
     async (where, { expect }) => {
-      const machine = await rig.machine();
+      const machine = await fixture.machine();
       const { put } = machine;
       await put(where);
       await put("datasets/zones", UUID);
@@ -266,7 +266,7 @@ describe("a call fails once: the next run ends well, the pool is made once, and 
   test.concurrent.for(PREFIXES)("%s", async (prefix, { expect }) => {
     const failing = ended.calls.findIndex((each) => each.startsWith(prefix));
     expect(failing).toBeGreaterThanOrEqual(0);
-    expect(await failedOnce(rig, { call: prefix, at: failing + 1 })).toBeNull();
+    expect(await failedOnce(fixture, { call: prefix, at: failing + 1 })).toBeNull();
   });
 });
 
@@ -275,7 +275,7 @@ test("every step has a call that the trial makes fail", () => {
 });
 
 test.concurrent("the end that could not be told is no end: the machine does not restart", async ({ expect }) => {
-  const machine = await rig.machine();
+  const machine = await fixture.machine();
   machine.answer = (step) => step === "complete" ? 503 : 200;
   const { code } = await machine.start();
   expect(code).toBe(1);

@@ -99,7 +99,7 @@ test.each([429, 503])("Retry-After of a %i is kept", async (http_status) => {
 
 test("an agent that nobody approves exits 6 when its wait is over, and takes the code away", async () => {
   const ran = await runAgent({ [REGISTER]: () => registered(), [POLL]: () => status("pending") }, {
-    words: ["--approval-wait-s", "10"],
+    argv: ["--approval-wait-s", "10"],
   });
   expect(ran.code).toBe(6);
   expect(ran.err()).toContain("not approved within 10 s");
@@ -109,7 +109,7 @@ test("an agent that nobody approves exits 6 when its wait is over, and takes the
 
 test("the wait is never longer than one hour", async () => {
   const ran = await runAgent({ [REGISTER]: () => registered(), [POLL]: () => status("pending") }, {
-    words: ["--approval-wait-s", "999999", "--pending-retry-ms", "600000"],
+    argv: ["--approval-wait-s", "999999", "--pending-retry-ms", "600000"],
   });
   expect(ran.err()).toContain("not approved within 3600 s");
 });
@@ -146,16 +146,16 @@ test.each([
   ["approved, key taken", "approved", status("approved"), 4, "start the agent again"],
   ["disabled while waiting", "pending", status("disabled"), 4, "an operator disabled this node"],
   ["enrolled by netboot", "awaiting_setup", status("awaiting_setup"), 5, "by netboot"],
-])("a node that cannot get a key says why: %s", async (_name, state, answer, code, words) => {
+])("a node that cannot get a key says why: %s", async (_name, state, answer, code, argv) => {
   const ran = await runAgent({ [REGISTER]: () => registered({ state }), [POLL]: () => answer });
   expect(ran.code).toBe(code);
-  expect(ran.err()).toContain(words);
+  expect(ran.err()).toContain(argv);
   expect(await savedKey(ran.state_dir)).toBe(null);
 });
 
 test("an agent that starts again renews its claim by its token; one whose key it got does not", async () => {
   const refused = { ...reports(), [REGISTER]: () => registered(), [POLL]: () => status("pending") };
-  const first = await runAgent(refused, { words: ["--approval-wait-s", "1"] });
+  const first = await runAgent(refused, { argv: ["--approval-wait-s", "1"] });
   const again = await runAgent({ ...refused, [POLL]: () => APPROVED }, { state_dir: first.state_dir });
   expect(first.asked[0]!.headers["x-poll-token"]).toBeUndefined();
   expect(again.asked[0]!.headers["x-poll-token"]).toBe("0123456789abcdef0123456789abcdef");
@@ -191,7 +191,7 @@ test("credentials of another machine, damaged ones and ones that others can read
 test.each(["00000000-0000-0000-0000-000000000000", "FFFFFFFF-ffff-ffff-ffff-ffffffffffff", "abc"])(
   "%s is no identity",
   async (uuid) => {
-    const ran = await runAgent({}, { words: ["--server-uuid", uuid] });
+    const ran = await runAgent({}, { argv: ["--server-uuid", uuid] });
     expect(ran.code).toBe(2);
   },
 );
@@ -199,7 +199,7 @@ test.each(["00000000-0000-0000-0000-000000000000", "FFFFFFFF-ffff-ffff-ffff-ffff
 test("a simulated machine keeps its identity, and another one is refused in its place", async () => {
   const first = await runAgent({ ...reports(), [REGISTER]: () => registered(), [POLL]: () => APPROVED });
   const other = "11111111-2222-4333-8444-555555555555";
-  const ran = await runAgent({}, { state_dir: first.state_dir, words: ["--server-uuid", other] });
+  const ran = await runAgent({}, { state_dir: first.state_dir, argv: ["--server-uuid", other] });
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain(SERVER_UUID);
 });

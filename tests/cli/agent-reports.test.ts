@@ -28,13 +28,13 @@ test("an enrolled node sends every report, in the shapes of the contract", async
 });
 
 test("an unchanged status is repeated only when it is due, a changed one is sent at once", async () => {
-  const words = ["--config-ms", "1000000", "--heartbeat-ms", "500", "--status-full-ms", "1000000"];
-  const ran = await runAgent({ ...ENROL, ...reports(40) }, { words });
+  const argv = ["--config-ms", "1000000", "--heartbeat-ms", "500", "--status-full-ms", "1000000"];
+  const ran = await runAgent({ ...ENROL, ...reports(40) }, { argv });
   // The second one tells of the reservoir that was applied in between.
   expect(count(ran, "/v1/agent/status")).toBeLessThanOrEqual(2);
   expect(count(ran, "/v1/agent/heartbeat")).toBe(40);
   const often = await runAgent({ ...ENROL, ...reports(40) }, {
-    words: [...words.slice(0, 4), "--status-full-ms", "1"],
+    argv: [...argv.slice(0, 4), "--status-full-ms", "1"],
   });
   expect(count(often, "/v1/agent/status")).toBeGreaterThan(10);
 });
@@ -68,7 +68,7 @@ async function keysHeld({ state_dir }: AgentRun): Promise<string[]> {
   return JSON.parse(await readFile(join(state_dir, "simulated-machine.json"), "utf8")).root_authorized_keys;
 }
 
-const OFTEN = { words: ["--config-ms", "1000"] };
+const OFTEN = { argv: ["--config-ms", "1000"] };
 
 test("the keys of root are kept in the machine's state, and replaced when they change", async () => {
   expect(await keysHeld(await runAgent(keysTold([KEY]), OFTEN))).toEqual([KEY]);
@@ -112,7 +112,7 @@ test("with --re-register a refused key is thrown away and the node registers aga
     ...ENROL,
     ...reports(),
     "/v1/agent/heartbeat": (asked, agent) => refusals-- > 0 ? REFUSED : beat(asked, agent),
-  }, { words: ["--re-register"] });
+  }, { argv: ["--re-register"] });
   expect(ran.code).toBe(130);
   expect(count(ran, "/v1/agent/register")).toBe(2);
   expect(ran.asked[0]!.body).toMatchObject({ server_uuid: SERVER_UUID });

@@ -19,7 +19,7 @@ export function stateDir(): string {
 
 export async function runAgent(
   routes: Readonly<Record<string, Route>>,
-  options: { state_dir?: string; words?: readonly string[] } = {},
+  options: { state_dir?: string; argv?: readonly string[] } = {},
 ): Promise<AgentRun> {
   const state_dir = options.state_dir ?? stateDir();
   const fake: FakeEnvironment = fakeEnvironment({
@@ -30,7 +30,7 @@ export async function runAgent(
     },
   });
   const place = ["--endpoint", ENDPOINT, "--state-dir", state_dir, "--server-uuid", SERVER_UUID];
-  const code = await runCommand(buildAgent(), ["run", ...place, ...(options.words ?? [])], fake.environment);
+  const code = await runCommand(buildAgent(), ["run", ...place, ...(options.argv ?? [])], fake.environment);
   return { ...fake, state_dir, code };
 }
 

@@ -43,10 +43,10 @@ test.each([
   [["rescue"], "rescue", `Rescue is off for ${MAC}`],
   [["rescue", "--clear"], "rescue/clear", `Rescue is off for ${MAC}`],
   [["decommission", "--yes"], "decommission", `Decommissioned ${MAC} (state=enrolling)`],
-])("boot %j posts %s and tells what came of it", async ([verb, ...rest], path, words) => {
+])("boot %j posts %s and tells what came of it", async ([verb, ...rest], path, argv) => {
   const ran = await opsctl(["cn", "boot", verb!, MAC, ...rest], { server: record });
   expect(ran.asked).toMatchObject([{ method: "POST", path: `/v2/cn-boot/${MAC}/${path}` }]);
-  expect(ran.out()).toBe(`${words}\n`);
+  expect(ran.out()).toBe(`${argv}\n`);
 });
 
 test("boot assign", async () => {
@@ -140,8 +140,8 @@ function policyServer(...rivals: object[]) {
 
 test("policy set keeps what it does not name", async () => {
   const { server, held } = policyServer();
-  const words = ["--auto-enroll", "false", "--enrollment-kernel-arg", "console=ttya", "--enrollment-kernel-arg", "-v"];
-  const ran = await opsctl(["cn", "boot", "policy", "set", ...words], { server });
+  const argv = ["--auto-enroll", "false", "--enrollment-kernel-arg", "console=ttya", "--enrollment-kernel-arg", "-v"];
+  const ran = await opsctl(["cn", "boot", "policy", "set", ...argv], { server });
   expect(ran.code).toBe(0);
   expect(held.policy).toEqual(bootPolicy({ auto_enroll: false, enrollment_kernel_args: ["console=ttya", "-v"] }));
 });
@@ -177,9 +177,9 @@ test("policy show names the version that apply can hold on to", async () => {
     bootPolicy(),
   );
   const path = file("p.json", JSON.stringify(bootPolicy({ auto_enroll: false })));
-  const words = ["cn", "boot", "policy", "apply", "-f", path, "--if-match"];
-  expect((await opsctl([...words, "boot-policy-2"], { server })).code).toBe(5);
-  const ran = await opsctl([...words, "boot-policy-3"], { server });
+  const argv = ["cn", "boot", "policy", "apply", "-f", path, "--if-match"];
+  expect((await opsctl([...argv, "boot-policy-2"], { server })).code).toBe(5);
+  const ran = await opsctl([...argv, "boot-policy-3"], { server });
   expect(ran.out()).toBe("Boot policy applied; changed: auto_enroll\n");
   expect(held.policy.auto_enroll).toBe(false);
 });

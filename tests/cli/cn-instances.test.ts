@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CN_STATES } from "../../src/contract/enums.ts";
 import { bareMachine } from "../api/bare-machine.ts";
-import { type Cloud, GIB, openCloud } from "../compute/cloud.ts";
+import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";
 import { okOf } from "../support/control-plane.ts";
-import { type AtPlane, atPlane } from "./at-plane.ts";
+import { type AtPlane, atPlane } from "./at-control-plane.ts";
 
-let a: Cloud;
+let a: ComputeFixture;
 let at: AtPlane;
 beforeAll(async () => {
-  a = await openCloud();
+  a = await openComputeFixture();
   at = atPlane(a.t);
 });
 afterAll(() => a.t.close());

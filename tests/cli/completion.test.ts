@@ -9,8 +9,8 @@ import { type FakeOptions } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { bootRecord, MAC, node, NODE_ID, PI } from "./records.ts";
 
-async function complete(words: string[], options: FakeOptions = {}): Promise<string[]> {
-  const ran = await opsctl(["__complete", "--", ...words], options);
+async function complete(argv: string[], options: FakeOptions = {}): Promise<string[]> {
+  const ran = await opsctl(["__complete", "--", ...argv], options);
   expect(ran.code).toBe(0);
   expect(ran.err()).toBe("");
   return ran.out().split("\n").filter((line) => line !== "").map((line) => line.split("\t")[0]!);

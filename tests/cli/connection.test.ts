@@ -126,8 +126,8 @@ const WHOAMI = { ...ROOT, capabilities: [], tenant_id: null, silo_id: null, expi
 
 test("login verifies the key, saves it and makes the first profile the default; logout erases it", async () => {
   const server = () => ({ body: WHOAMI });
-  const words = ["login", "--endpoint", "http://127.0.0.1:8080/", "--api-key-stdin"];
-  const login = await opsctl(words, { env: {}, server, typed: "opsk_secret\n" });
+  const argv = ["login", "--endpoint", "http://127.0.0.1:8080/", "--api-key-stdin"];
+  const login = await opsctl(argv, { env: {}, server, typed: "opsk_secret\n" });
   expect(login.code).toBe(0);
   expect(login.out()).toBe("Logged in to http://127.0.0.1:8080 as root (profile default)\n");
   expect(login.asked).toHaveLength(1);
@@ -147,23 +147,23 @@ test("login verifies the key, saves it and makes the first profile the default; 
 
 test("a key that the server refuses is not saved", async () => {
   const refused = () => ({ status: 401, body: { message: "no", error_code: "Unauthenticated" } });
-  const words = ["login", "--endpoint", "http://127.0.0.1:8080", "--api-key-stdin"];
-  const ran = await opsctl(words, { env: {}, server: refused, typed: "opsk_bad" });
+  const argv = ["login", "--endpoint", "http://127.0.0.1:8080", "--api-key-stdin"];
+  const ran = await opsctl(argv, { env: {}, server: refused, typed: "opsk_bad" });
   expect(ran.code).toBe(4);
   expect(await readdir(ran.home_dir)).toEqual([]);
 });
 
 test("login without a terminal asks for --api-key-stdin, and with one asks without echo", async () => {
-  const words = ["login", "--endpoint", "http://127.0.0.1:8080"];
-  expect((await opsctl(words, { env: {} })).code).toBe(2);
-  const asked = await opsctl(words, { env: {}, isTTY: true, typed: "opsk_typed", server: () => ({ body: WHOAMI }) });
+  const argv = ["login", "--endpoint", "http://127.0.0.1:8080"];
+  expect((await opsctl(argv, { env: {} })).code).toBe(2);
+  const asked = await opsctl(argv, { env: {}, isTTY: true, typed: "opsk_typed", server: () => ({ body: WHOAMI }) });
   expect(asked.code).toBe(0);
   expect(asked.out() + asked.err()).not.toContain("opsk_typed");
 });
 
 test("login over an unencrypted network warns", async () => {
-  const words = ["login", "--endpoint", "http://10.0.0.1", "--api-key-stdin"];
-  const ran = await opsctl(words, { env: {}, typed: "opsk_x", server: () => ({ body: WHOAMI }) });
+  const argv = ["login", "--endpoint", "http://10.0.0.1", "--api-key-stdin"];
+  const ran = await opsctl(argv, { env: {}, typed: "opsk_x", server: () => ({ body: WHOAMI }) });
   expect(ran.err()).toContain("not encrypted");
 });
 

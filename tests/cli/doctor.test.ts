@@ -109,7 +109,7 @@ test.each([
 ])("a boot record that keeps a machine from enrolling: %#", (record, text) => {
   const found = nodeFindings(facts(WAITING, { records: [record] })).find((finding) => finding.text.includes(text));
   expect(found).toBeDefined();
-  expect(found!.mend).toMatch(record.address === null ? /opsctl cn boot policy show/ : new RegExp(MAC));
+  expect(found!.fix).toMatch(record.address === null ? /opsctl cn boot policy show/ : new RegExp(MAC));
 });
 
 test("a node without any boot record cannot netboot", () => {

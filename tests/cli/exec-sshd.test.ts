@@ -29,8 +29,8 @@ function rackNode(number: number, admin_ip: string | null): CnView {
   return node({ server_uuid, hostname: `n${number}`, state: "approved", admin_ip });
 }
 
-function exec(nodes: readonly CnView[], words: readonly string[], on_node: Record<string, string> = {}): Promise<Ran> {
-  return opsctl(["cn", "exec", ...sshd.words, ...words], {
+function exec(nodes: readonly CnView[], argv: readonly string[], on_node: Record<string, string> = {}): Promise<Ran> {
+  return opsctl(["cn", "exec", ...sshd.argv, ...argv], {
     env: { ...LOGGED_IN, PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/", ...on_node },
     server: () => ({ body: { items: nodes } }),
   });

@@ -16,11 +16,11 @@ const OTHER_ID = "4f2a9c1e-0000-4000-8000-00000000c0de";
 const READY = { state: "approved", admin_ip: "10.0.0.1" } as const;
 
 /** An ssh that writes down the words it was given. */
-async function exec(words: readonly string[], nodes: readonly CnView[] = [node(READY)]) {
+async function exec(argv: readonly string[], nodes: readonly CnView[] = [node(READY)]) {
   const folder = mkdtempSync(join(tmpdir(), "berth-ssh-"));
   writeFileSync(join(folder, "ssh"), `#!/bin/sh\nfor word in "$@"; do echo "$word"; done >> ${folder}/words\n`);
   chmodSync(join(folder, "ssh"), 0o755);
-  const ran = await opsctl(["cn", "exec", ...words], {
+  const ran = await opsctl(["cn", "exec", ...argv], {
     env: { ...LOGGED_IN, PATH: `${folder}:${process.env.PATH}` },
     server: ({ query }) => ({
       body: { items: nodes.filter(({ state }) => query.state === undefined || query.state === state) },
@@ -77,8 +77,8 @@ test("two nodes with one hostname are told apart", async () => {
   expect(ran.err()).toContain("rack1-n4/4f2a9c1e: ");
 });
 
-test.each([[["cn", "exec"]], [["cn", "exec", "--nodes", ",", "true"]]])("%j is a usage error", async (words) => {
-  expect((await opsctl(words)).code).toBe(2);
+test.each([[["cn", "exec"]], [["cn", "exec", "--nodes", ",", "true"]]])("%j is a usage error", async (argv) => {
+  expect((await opsctl(argv)).code).toBe(2);
 });
 
 test("no approved node exits 3", async () => {

@@ -63,8 +63,8 @@ test.each([
   [["cn", "auto-approve", "open"], "required option '--duration-secs <seconds>' not specified"],
   [["cn", "auto-approve", "open", "--duration-secs", "0"], "It must be a whole number, at least 1."],
   [["cn", "reservoir", "set", "n", "--percent", "much"], "It must be a number."],
-])("a usage error exits 2 and says what is wrong: %j", async (words, message) => {
-  const ran = await opsctl(words);
+])("a usage error exits 2 and says what is wrong: %j", async (argv, message) => {
+  const ran = await opsctl(argv);
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain(message);
   expect(ran.asked).toEqual([]);
@@ -91,7 +91,7 @@ test("an interrupt exits 130 without a word", async () => {
         fake.abort();
       }),
   });
-  const words = ["cn", "list"];
-  expect(await runCommand(await buildProgram(words), words, fake.environment)).toBe(130);
+  const argv = ["cn", "list"];
+  expect(await runCommand(await buildProgram(argv), argv, fake.environment)).toBe(130);
   expect(fake.out() + fake.err()).toBe("");
 });

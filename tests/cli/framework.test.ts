@@ -14,8 +14,8 @@ test.each([
   [["cn", "list", ...GLOBALS, "--state", "pending"]],
   [["cn", "list", "--state", "pending", ...GLOBALS]],
   [["--endpoint=http://127.0.0.1:9", "cn", "--api-key=k", "list", "--state=pending", "--json"]],
-])("global options may stand anywhere: %j", async (words) => {
-  const ran = await opsctl(words, EMPTY);
+])("global options may stand anywhere: %j", async (argv) => {
+  const ran = await opsctl(argv, EMPTY);
   expect(ran.err()).toBe("");
   expect(ran.code).toBe(0);
   expect(JSON.parse(ran.out())).toEqual({ items: [] });
@@ -38,8 +38,8 @@ function everyHelp(node: CommandNode, path: string): string[] {
   ];
 }
 
-async function helpOf(words: readonly string[]): Promise<string> {
-  const ran = await opsctl(words);
+async function helpOf(argv: readonly string[]): Promise<string> {
+  const ran = await opsctl(argv);
   expect(ran.code).toBe(0);
   expect(ran.err()).toBe("");
   return ran.out();

@@ -17,10 +17,10 @@ const PROGRAMS = [
 ];
 
 /** What the parser prints for these words on a terminal this wide. */
-async function parsed(root: AnyCommand, words: readonly string[], columns: number): Promise<string> {
+async function parsed(root: AnyCommand, argv: readonly string[], columns: number): Promise<string> {
   let out = "";
   const write = (text: string) => void (out += text);
-  expect(await parse(root, words, { out: write, err: write, columns: () => columns })).toEqual({ kind: "done" });
+  expect(await parse(root, argv, { out: write, err: write, columns: () => columns })).toEqual({ kind: "done" });
   return out;
 }
 
@@ -42,12 +42,12 @@ describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
 
   test.each([[[]], [["help"]], [["--json", "--help"]], [["image", "--help"]], [["--help", "image"]], [["--", "-h"]]])(
     "%j is left to the parser",
-    async (words) => {
+    async (argv) => {
       const fake = fakeEnvironment();
       const given: (readonly string[])[] = [];
-      const run = (words: readonly string[]) => Promise.resolve(given.push(words) && 3 as const);
-      expect(await answer({ front, run }, words, fake.environment)).toBe(3);
-      expect(given).toEqual([words]);
+      const run = (argv: readonly string[]) => Promise.resolve(given.push(argv) && 3 as const);
+      expect(await answer({ front, run }, argv, fake.environment)).toBe(3);
+      expect(given).toEqual([argv]);
       expect(fake.out() + fake.err()).toBe("");
     },
   );

@@ -47,9 +47,9 @@ beforeAll(async () => {
 afterAll(() => folder?.remove());
 
 /** Runs it in the hostile folder; fails when anything there ran. */
-async function ended(name: Program, env: Readonly<Record<string, string>>, words = WORDS[name]): Promise<Ended> {
+async function ended(name: Program, env: Readonly<Record<string, string>>, argv = WORDS[name]): Promise<Ended> {
   await rm(canary, { force: true });
-  const running = start(name, words, { env: { HOME: folder.path, ...env }, cwd: hostile });
+  const running = start(name, argv, { env: { HOME: folder.path, ...env }, cwd: hostile });
   // One that waits for a debugger would outlive the test.
   const limit = setTimeout(() => running.signal("SIGKILL"), END_LIMIT_MS);
   const how = await running.ended.finally(() => clearTimeout(limit));

@@ -42,8 +42,8 @@ test("job list hands its filters on and resolves the node's name", async () => {
   const server: Server = ({ path }) => ({
     body: { items: path === "/v1/system/cns" ? [{ server_uuid: NODE, hostname: "rack1" }] : [] },
   });
-  const words = ["job", "list", "--node", "rack1", "--instance", "i1", "--status", "failed"];
-  const ran = await opsctl(words, { server });
+  const argv = ["job", "list", "--node", "rack1", "--instance", "i1", "--status", "failed"];
+  const ran = await opsctl(argv, { server });
   expect(ran.asked.at(-1)?.query).toEqual({ cn: NODE, instance: "i1", status: "failed", limit: "50" });
   expect(ran.out()).toBe("(no jobs)\n");
 });

@@ -79,8 +79,8 @@ test("cn show --json prints the whole record", async () => {
   expect(JSON.parse(ran.out())).toEqual(node());
 });
 
-test.each([["ABC-123"], ["abc123"], [" a b-c 1-23 "], ["abc", "123"]])("cn approve takes %j", async (...words) => {
-  const ran = await opsctl(["cn", "approve", "--yes", ...words], claimed({ bound_api_key_id: KEY_ID }));
+test.each([["ABC-123"], ["abc123"], [" a b-c 1-23 "], ["abc", "123"]])("cn approve takes %j", async (...argv) => {
+  const ran = await opsctl(["cn", "approve", "--yes", ...argv], claimed({ bound_api_key_id: KEY_ID }));
   expect(ran.asked.at(-1)).toMatchObject({ method: "POST", path: "/v1/cn-approvals", body: { code: "ABC123" } });
   expect(ran.out()).toBe(`Approved CN ${NODE_ID}; bound api key id ${KEY_ID}\n`);
 });
@@ -151,10 +151,10 @@ const WINDOW_LINES = [
 ];
 
 test("cn auto-approve status", async () => {
-  const words = ["cn", "auto-approve", "status"];
-  expect((await opsctl(words, answering(null))).out()).toBe("No window open.\n");
-  expect((await opsctl([...words, "--json"], answering(null))).out()).toBe("null\n");
-  expect((await opsctl(words, answering(WINDOW))).out()).toBe(`${WINDOW_LINES.join("\n")}\n`);
+  const argv = ["cn", "auto-approve", "status"];
+  expect((await opsctl(argv, answering(null))).out()).toBe("No window open.\n");
+  expect((await opsctl([...argv, "--json"], answering(null))).out()).toBe("null\n");
+  expect((await opsctl(argv, answering(WINDOW))).out()).toBe(`${WINDOW_LINES.join("\n")}\n`);
 });
 
 test("cn auto-approve open and close", async () => {

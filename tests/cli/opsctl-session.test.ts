@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ACCESS_TOKEN_TTL_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
 import type { User } from "../../src/contract/identity.ts";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
-import { type AtPlane, atPlane, serverOf } from "./at-plane.ts";
+import { type AtPlane, atPlane, serverOf } from "./at-control-plane.ts";
 import { ENDPOINT, type FakeOptions, type Server } from "./fake-environment.ts";
 
 let t: TestPlane;
@@ -21,8 +21,8 @@ afterAll(() => t?.close());
 const PASSWORD = "correct horse battery";
 const LATER_S = 5;
 
-async function user(username: string, words = ""): Promise<User> {
-  const made = await at.run(`user create ${username} --password-stdin --json ${words}`.trim(), { typed: PASSWORD });
+async function user(username: string, argv = ""): Promise<User> {
+  const made = await at.run(`user create ${username} --password-stdin --json ${argv}`.trim(), { typed: PASSWORD });
   expect(made.code, made.err()).toBe(0);
   return JSON.parse(made.out());
 }
@@ -31,8 +31,8 @@ type Session = { home_dir: string; wall_ms: number };
 
 /** Logs in; the profile is in `home_dir`, the tokens were made at about `wall_ms`. */
 async function logIn(username: string): Promise<Session> {
-  const words = `login --endpoint ${ENDPOINT} --username ${username} --password-stdin`;
-  const ran = await at.run(words, { env: {}, typed: `${PASSWORD}\n` });
+  const argv = `login --endpoint ${ENDPOINT} --username ${username} --password-stdin`;
+  const ran = await at.run(argv, { env: {}, typed: `${PASSWORD}\n` });
   expect(ran.code, ran.err()).toBe(0);
   expect(ran.out()).toBe(`Logged in to ${ENDPOINT} as ${username} (profile default)\n`);
   const { access_expires_at } = await savedIn(ran.home_dir);
@@ -74,8 +74,8 @@ test("a user of a tenant is made by the tenant's name", async () => {
 });
 
 test("an unknown capability is refused before any request", async () => {
-  for (const words of ["user create x --capability system-reed", "user grant x system-reed"]) {
-    const ran = await at.run(words);
+  for (const argv of ["user create x --capability system-reed", "user grant x system-reed"]) {
+    const ran = await at.run(argv);
     expect([ran.code, ran.asked]).toEqual([2, []]);
     expect(ran.err()).toContain(
       "there are system-read, system-operate, system-config-write, storage-admin, silo-admin",
@@ -95,8 +95,8 @@ test("a password is asked for twice and never shown; two that differ change noth
 });
 
 test("without a terminal a password must come from standard input", async () => {
-  for (const words of ["user create x", "user set-password eve", `login --endpoint ${ENDPOINT} --username x`]) {
-    const ran = await at.run(words);
+  for (const argv of ["user create x", "user set-password eve", `login --endpoint ${ENDPOINT} --username x`]) {
+    const ran = await at.run(argv);
     expect([ran.code, ran.err()]).toEqual([2, expect.stringContaining("pass --password-stdin")]);
   }
 });
@@ -119,8 +119,8 @@ test("login by username saves the session 0600, and the next command uses it", a
 test("a wrong password and an unknown user are the same exit code 4, and nothing is saved", async () => {
   await user("dora");
   for (const name of ["dora", "nobody"]) {
-    const words = `login --endpoint ${ENDPOINT} --username ${name} --password-stdin`;
-    const ran = await at.run(words, { env: {}, typed: "wrong password" });
+    const argv = `login --endpoint ${ENDPOINT} --username ${name} --password-stdin`;
+    const ran = await at.run(argv, { env: {}, typed: "wrong password" });
     expect(ran.code).toBe(4);
     expect(ran.asked).toHaveLength(1);
     await expect(savedIn(ran.home_dir)).rejects.toThrow();
@@ -128,9 +128,9 @@ test("a wrong password and an unknown user are the same exit code 4, and nothing
 });
 
 test("two ways to log in at once are refused", async () => {
-  for (const words of ["--username x --api-key-stdin", "--password-stdin", "--username x --api-key k"]) {
-    const ran = await at.run(`login --endpoint ${ENDPOINT} ${words}`, { env: {}, isTTY: true });
-    expect([ran.code, ran.asked], words).toEqual([2, []]);
+  for (const argv of ["--username x --api-key-stdin", "--password-stdin", "--username x --api-key k"]) {
+    const ran = await at.run(`login --endpoint ${ENDPOINT} ${argv}`, { env: {}, isTTY: true });
+    expect([ran.code, ran.asked], argv).toEqual([2, []]);
   }
 });
 
@@ -232,7 +232,7 @@ test("a new password ends the sessions of its user and is the one that logs in",
   expect(set.out()).toBe(`Set the password of user lea (${id})\n`);
   expect(set.err()).toBe("New password of lea: \nAgain: \n");
   expect((await at.run("whoami", { env: {}, ...session })).code).toBe(4);
-  const words = `login --endpoint ${ENDPOINT} --username lea --password-stdin`;
-  expect((await at.run(words, { env: {}, typed: PASSWORD })).code).toBe(4);
-  expect((await at.run(words, { env: {}, typed: "another password" })).code).toBe(0);
+  const argv = `login --endpoint ${ENDPOINT} --username lea --password-stdin`;
+  expect((await at.run(argv, { env: {}, typed: PASSWORD })).code).toBe(4);
+  expect((await at.run(argv, { env: {}, typed: "another password" })).code).toBe(0);
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Project, Silo } from "../../src/contract/tenancy.ts";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
-import { type AtPlane, atPlane } from "./at-plane.ts";
+import { type AtPlane, atPlane } from "./at-control-plane.ts";
 
 let t: TestPlane;
 let at: AtPlane;
@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => t?.close());
 
-async function completed(words: string): Promise<string[]> {
-  const ran = await at.run(["__complete", "--", ...words.split(" ")]);
+async function completed(argv: string): Promise<string[]> {
+  const ran = await at.run(["__complete", "--", ...argv.split(" ")]);
   expect([ran.code, ran.err()]).toEqual([0, ""]);
   return ran.out().split("\n").filter((line) => line !== "").map((line) => line.split("\t")[0]!);
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ExternalSubnet, NetworkPool, NicTag } from "../../src/contract/external-network.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
-import { type AtPlane, atPlane } from "./at-plane.ts";
+import { type AtPlane, atPlane } from "./at-control-plane.ts";
 
 let t: TestPlane;
 let at: AtPlane;
@@ -62,10 +62,10 @@ test("an external subnet is made with every option, listed, shown and deleted", 
 });
 
 test("a tag and an owner may be named by id or prefix; an unknown one makes nothing", async () => {
-  const words = `external-subnet create by-id --ipv4-block 192.0.2.0/24 --nic-tag`;
-  expect((await at.run(`${words} nothing`)).code).toBe(3);
-  expect((await at.run(`${words} uplink --owner-silo nothing`)).code).toBe(3);
-  expect(await at.json(`${words} ${tag.id}`)).toMatchObject({ nic_tag: "uplink", owner_silos: [] });
+  const argv = `external-subnet create by-id --ipv4-block 192.0.2.0/24 --nic-tag`;
+  expect((await at.run(`${argv} nothing`)).code).toBe(3);
+  expect((await at.run(`${argv} uplink --owner-silo nothing`)).code).toBe(3);
+  expect(await at.json(`${argv} ${tag.id}`)).toMatchObject({ nic_tag: "uplink", owner_silos: [] });
   expect(await at.printed("external-subnet show by-id")).toContain("owner_silos:     (all)\n");
 });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import type { Project, Quota, Silo, Tenant } from "../../src/contract/tenancy.ts";
-import { type AtPlane, atPlane } from "./at-plane.ts";
+import { type AtPlane, atPlane } from "./at-control-plane.ts";
 
 let t: TestPlane;
 let at: AtPlane;
@@ -114,8 +114,8 @@ test("a project is found by name, by TENANT/NAME, by SILO/TENANT/NAME and by id,
   expect(made).toMatch(new RegExp(`^Created project hall/shop/till \\(${ID}\\)\n$`));
   const till = await at.json<Project>("project show till");
   const tenant = await at.json<Tenant>("tenant show shop");
-  for (const words of ["shop/till", "hall/shop/till", till.id, "till --tenant shop", `till --tenant ${tenant.id}`]) {
-    expect(await at.json(`project show ${words}`), words).toEqual(till);
+  for (const argv of ["shop/till", "hall/shop/till", till.id, "till --tenant shop", `till --tenant ${tenant.id}`]) {
+    expect(await at.json(`project show ${argv}`), argv).toEqual(till);
   }
   const direct = await at.run(`project show ${till.id} --tenant ${tenant.id}`);
   expect(direct.asked.map(({ path }) => path)).toEqual([`/v1/tenants/${tenant.id}/projects/${till.id}`]);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
-import { type AtPlane, atPlane } from "./at-plane.ts";
+import { type AtPlane, atPlane } from "./at-control-plane.ts";
 
 let t: TestPlane;
 let at: AtPlane;
@@ -17,8 +17,8 @@ beforeAll(async () => {
 afterAll(() => t?.close());
 
 test("a key of a tenant is made, works inside that tenant only, is listed there and deleted", async () => {
-  const words = ["api-key", "create", "--tenant", "acme/default", "--description", "for the shop", "--scope", "full"];
-  const made = await at.run(words);
+  const argv = ["api-key", "create", "--tenant", "acme/default", "--description", "for the shop", "--scope", "full"];
+  const made = await at.run(argv);
   expect(made.code, made.err()).toBe(0);
   expect(made.out()).toMatch(/^opsk_[A-Za-z0-9_-]{12}_[A-Za-z0-9_-]{32}\n$/);
   expect(made.err()).not.toContain(made.out().trim());

@@ -5,8 +5,8 @@ import { type FakeEnvironment, fakeEnvironment, type FakeOptions, LOGGED_IN } fr
 
 export type Ran = FakeEnvironment & { readonly code: number };
 
-export async function opsctl(words: readonly string[], options: FakeOptions = {}): Promise<Ran> {
+export async function opsctl(argv: readonly string[], options: FakeOptions = {}): Promise<Ran> {
   const fake = fakeEnvironment({ env: LOGGED_IN, ...options });
-  const code = await runCommand(await buildProgram(words), words, fake.environment);
+  const code = await runCommand(await buildProgram(argv), argv, fake.environment);
   return { ...fake, code };
 }

@@ -4,7 +4,7 @@ import type { PlacementExplanation } from "../../src/contract/placement.ts";
 import { GIB, openNode, placeInstance } from "../compute/placed.ts";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
-import { type AtPlane, atPlane } from "./at-plane.ts";
+import { type AtPlane, atPlane } from "./at-control-plane.ts";
 
 let t: TestPlane;
 let at: AtPlane;
@@ -62,9 +62,9 @@ test("placement explain of an instance takes what it has; options replace that",
   const id = await placeInstance(t, { on: node.id, of: tenant });
   const told = await at.json<PlacementExplanation>(`placement explain ${id}`);
   expect(told).toMatchObject({ chosen: node.id, request: { instance_id: id, cpu_units: 200, brand: "bhyve" } });
-  const words = `placement explain ${id} --memory 8GiB --brand lx --role both --tenant acme --nic-tag dmz ` +
+  const argv = `placement explain ${id} --memory 8GiB --brand lx --role both --tenant acme --nic-tag dmz ` +
     `--nic-tag external --trait rack=r1 --avoid ${node.hostname} --min-platform 20990101T000000Z --disk 1GiB`;
-  expect(await at.json<PlacementExplanation>(words)).toMatchObject({
+  expect(await at.json<PlacementExplanation>(argv)).toMatchObject({
     chosen: null,
     request: {
       ram_mb: 8_192,
@@ -82,8 +82,8 @@ test("placement explain of an instance takes what it has; options replace that",
 
 test.each([["placement explain"], ["placement explain --cpu 2"], ["placement explain --memory 1GiB"]])(
   "%s is a usage error that says what is missing",
-  async (words) => {
-    const ran = await at.run(words);
+  async (argv) => {
+    const ran = await at.run(argv);
     expect([ran.code, ran.asked]).toEqual([2, []]);
     expect(ran.err()).toContain("name an instance, or give --cpu and --memory");
   },
@@ -106,7 +106,7 @@ test("cn drain-preview shows who finds a place and who does not, and what to mov
 
 test("cn placement set changes what is named and leaves the rest; --clear goes back to the default", async () => {
   const node = await openNode(t);
-  const set = (...words: string[]) => at.printed(["cn", "placement", "set", node.hostname, ...words]);
+  const set = (...argv: string[]) => at.printed(["cn", "placement", "set", node.hostname, ...argv]);
   await set(
     "--reserved",
     "true",
@@ -133,8 +133,8 @@ test("cn placement set changes what is named and leaves the rest; --clear goes b
 });
 
 test("cn placement set of nothing, or clearing what cannot be cleared, is refused before any request", async () => {
-  for (const words of ["cn placement set x", "cn placement set x --clear cordoned"]) {
-    const ran = await at.run(words);
+  for (const argv of ["cn placement set x", "cn placement set x --clear cordoned"]) {
+    const ran = await at.run(argv);
     expect([ran.code, ran.asked]).toEqual([2, []]);
   }
 });

@@ -9,32 +9,32 @@ const server: Server = ({ method, path }) => {
   return { body: path.startsWith("/v2/cn-boot/") ? bootRecord() : node({ state: "awaiting_setup" }) };
 };
 
-const VERBS: [words: string[], name: string, sent: string][] = [
+const VERBS: [argv: string[], name: string, sent: string][] = [
   [["cn", "factory-reset", NODE_ID], "rack1-n4", `POST /v1/cns/${NODE_ID}/factory-reset`],
   [["cn", "remove", NODE_ID], "rack1-n4", `DELETE /v1/cns/${NODE_ID}`],
   [["cn", "boot", "decommission", MAC], MAC, `POST /v2/cn-boot/${MAC}/decommission`],
 ];
 
-async function changes(words: string[], options: FakeOptions) {
-  const ran = await opsctl(words, { server, ...options });
+async function changes(argv: string[], options: FakeOptions) {
+  const ran = await opsctl(argv, { server, ...options });
   return { ...ran, sent: ran.asked.filter(({ method }) => method !== "GET").map((a) => `${a.method} ${a.path}`) };
 }
 
-test.each(VERBS)("%j without a terminal and without --yes is a usage error", async (words) => {
-  const ran = await changes(words, {});
+test.each(VERBS)("%j without a terminal and without --yes is a usage error", async (argv) => {
+  const ran = await changes(argv, {});
   expect([ran.code, ran.sent]).toEqual([2, []]);
   expect(ran.err()).toContain("--yes");
 });
 
-test.each(VERBS)("%j with --yes asks nothing, not even the server first", async (words, _name, sent) => {
-  const ran = await changes([...words, "--yes"], {});
+test.each(VERBS)("%j with --yes asks nothing, not even the server first", async (argv, _name, sent) => {
+  const ran = await changes([...argv, "--yes"], {});
   expect([ran.code, ran.sent, ran.asked.length]).toEqual([0, [sent], 1]);
 });
 
-test.each(VERBS)("%j on a terminal goes on only when the name %s was typed", async (words, name, sent) => {
-  expect((await changes(words, { isTTY: true, typed: [name] })).sent).toEqual([sent]);
+test.each(VERBS)("%j on a terminal goes on only when the name %s was typed", async (argv, name, sent) => {
+  expect((await changes(argv, { isTTY: true, typed: [name] })).sent).toEqual([sent]);
   for (const typed of ["", "y", "yes", `${name}x`]) {
-    const ran = await changes(words, { isTTY: true, typed: [typed] });
+    const ran = await changes(argv, { isTTY: true, typed: [typed] });
     expect([ran.code, ran.sent]).toEqual([1, []]);
   }
 });
@@ -50,8 +50,8 @@ test("factory-reset and remove tell what they did", async () => {
 });
 
 const HASH = `$6$saltsalt$${"a".repeat(85)}/`;
-const password = (words: string[], options: FakeOptions = {}) =>
-  opsctl(["cn", "root-password", NODE_ID, ...words], { server, ...options });
+const password = (argv: string[], options: FakeOptions = {}) =>
+  opsctl(["cn", "root-password", NODE_ID, ...argv], { server, ...options });
 
 test("root-password asks twice without echo and sends a hash, never the password", async () => {
   const ran = await password([], { isTTY: true, typed: ["correct horse", "correct horse"] });
@@ -91,8 +91,8 @@ test.each([
   ["two ways at once", ["--hash", HASH, "--clear"], {}],
   ["two ways at once", ["--clear", "--password-stdin"], {}],
   ["two ways at once", ["--hash", HASH, "--password-stdin"], {}],
-])("root-password with %s is a usage error and clears nothing: %j", async (_what, words, options) => {
-  const ran = await password(words, options);
+])("root-password with %s is a usage error and clears nothing: %j", async (_what, argv, options) => {
+  const ran = await password(argv, options);
   expect([ran.code, ran.asked.length]).toEqual([2, 0]);
 });
 

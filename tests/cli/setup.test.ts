@@ -65,11 +65,11 @@ To approve it:
 });
 
 test("setup plan with options shows what those would do, and repeats them in the command", async () => {
-  const words = ["--layout", "mirror", "--exclude", "c1t2d0", "--no-cache", "--compress", "zstd"];
-  const ran = await opsctl(["cn", "setup", "plan", NODE_ID, ...words], setup());
+  const argv = ["--layout", "mirror", "--exclude", "c1t2d0", "--no-cache", "--compress", "zstd"];
+  const ran = await opsctl(["cn", "setup", "plan", NODE_ID, ...argv], setup());
   expect(ran.out()).toMatch(/^c0t0d0 +480 GB +not used +kept$/m);
   expect(ran.out()).toMatch(/^c1t2d0 +4 TB +not used +kept$/m);
-  expect(ran.out()).toContain(`  opsctl cn setup approve ${NODE_ID} ${words.join(" ")}\n`);
+  expect(ran.out()).toContain(`  opsctl cn setup approve ${NODE_ID} ${argv.join(" ")}\n`);
 });
 
 test("setup plan says why there is no layout, and marks no disk", async () => {
@@ -124,20 +124,20 @@ test("setup approve maps every option, and 0 spares is not none", async () => {
 
 test.each([[[]], [["--layout", "raid0"]], [["--layout", "mirror", "--timeout", "3"]]])(
   "setup approve %j is a usage error",
-  async (words) => {
-    const ran = await opsctl([...approve, ...words], setup());
+  async (argv) => {
+    const ran = await opsctl([...approve, ...argv], setup());
     expect([ran.code, ran.asked.length]).toEqual([2, 0]);
   },
 );
 
 test("on a terminal setup approve shows what is destroyed and wants the hostname typed", async () => {
-  const words = [...approve, "--layout", "mirror"];
-  const wrong = await opsctl(words, { ...setup(), isTTY: true, typed: ["yes"] });
+  const argv = [...approve, "--layout", "mirror"];
+  const wrong = await opsctl(argv, { ...setup(), isTTY: true, typed: ["yes"] });
   expect([wrong.code, wrong.asked.some(({ method }) => method === "POST")]).toEqual([1, false]);
   expect(wrong.err()).toContain("All data on 4 disks is destroyed: c0t0d0 c1t0d0 c1t1d0 c1t2d0");
-  const right = await opsctl(words, { ...setup(), isTTY: true, typed: ["rack1-n4"] });
+  const right = await opsctl(argv, { ...setup(), isTTY: true, typed: ["rack1-n4"] });
   expect([right.code, right.asked.at(-1)!.method]).toEqual([0, "POST"]);
-  const agreed = await opsctl([...words, "--yes"], { ...setup(), isTTY: true });
+  const agreed = await opsctl([...argv, "--yes"], { ...setup(), isTTY: true });
   expect(agreed.asked).toHaveLength(1);
 });
 

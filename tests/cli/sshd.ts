@@ -17,7 +17,7 @@ export const SILENT_ADDRESS = "127.0.0.4";
 
 export type Sshd = {
   /** Words for `cn exec` with which it reaches this server. */
-  readonly words: readonly string[];
+  readonly argv: readonly string[];
   stop(): Promise<void>;
 };
 
@@ -44,8 +44,8 @@ export async function startSshd({ addresses = SSH_ADDRESSES, prefix = [] }: Sshd
   writeFileSync(join(folder, "sshd_config"), configText(folder, { port, addresses }));
   // Where root's sshd puts the process that parses what strangers send.
   if (userInfo().uid === 0) mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
-  const [program = "", ...words] = [...prefix, present("sshd"), "-D", "-e", "-f", join(folder, "sshd_config")];
-  const child = spawn(program, words, {
+  const [program = "", ...argv] = [...prefix, present("sshd"), "-D", "-e", "-f", join(folder, "sshd_config")];
+  const child = spawn(program, argv, {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let said = "";
@@ -59,7 +59,7 @@ export async function startSshd({ addresses = SSH_ADDRESSES, prefix = [] }: Sshd
     "GlobalKnownHostsFile=/dev/null",
   ];
   return {
-    words: ["--user", userInfo().username, ...options.flatMap((option) => ["--ssh-option", option])],
+    argv: ["--user", userInfo().username, ...options.flatMap((option) => ["--ssh-option", option])],
     stop: () =>
       new Promise((resolve) => {
         child.once("close", () => resolve());

@@ -7,11 +7,11 @@ import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { redacted, redactedText } from "../../cli/opsctl/support-bundle/redact.ts";
-import { type Cloud, openCloud } from "../compute/cloud.ts";
+import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
 import { okOf, ROOT_KEY, SECRET_KEY } from "../support/control-plane.ts";
 import { needs, present } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
-import { type AtPlane, atPlane } from "./at-plane.ts";
+import { type AtPlane, atPlane } from "./at-control-plane.ts";
 import { opsctl } from "./opsctl.ts";
 
 const PASSWORD = "canary-password-9f2c";
@@ -20,17 +20,17 @@ const CLICKHOUSE_PASSWORD = "canary-clickhouse-31d0";
 const SYSINFO_SECRET = "canary-sysinfo-5d1e";
 const ROOT_HASH = `$6$canarysalt$${"canaryroothash4c8e".padEnd(86, ".")}`;
 
-let cloud: Cloud;
+let fixture: ComputeFixture;
 let at: AtPlane;
 let folder: TemporaryFolder;
 /** What must not be in any bundle. */
 const canaries = [PASSWORD, USER_DATA, CLICKHOUSE_PASSWORD, SYSINFO_SECRET, ROOT_HASH, ROOT_KEY, SECRET_KEY];
 
 beforeAll(async () => {
-  cloud = await openCloud();
+  fixture = await openComputeFixture();
   folder = await temporaryFolder("support-bundle");
-  at = atPlane(cloud.t);
-  const { t, tenant, node } = cloud;
+  at = atPlane(fixture.t);
+  const { t, tenant, node } = fixture;
   const post = async (path: string, body: unknown) => okOf(await t.call("POST", path, { body }));
   const sysinfo = { root_shadow: SYSINFO_SECRET, boot: { rabbitmq: SYSINFO_SECRET } };
   const pending = await t.register({ hostname: "waiting", sysinfo });
@@ -41,9 +41,9 @@ beforeAll(async () => {
   okOf(await node.call("POST", "/v1/agent/status", { payload: { canary: SYSINFO_SECRET } }));
   const url = `https://reader:${CLICKHOUSE_PASSWORD}@clickhouse.example:8443/`;
   okOf(await t.call("PUT", "/v1/config/metrics.clickhouse_url", { body: { value: url } }));
-  await cloud.running({ user_data: USER_DATA });
+  await fixture.running({ user_data: USER_DATA });
   // A failure whose words hold secrets, as an agent might put them together.
-  const made = cloud.create();
+  const made = fixture.create();
   await node.fail(await node.take(), `login with password=${PASSWORD} as ${secret} failed for ${url}`);
   await made;
   canaries.push(
@@ -57,14 +57,14 @@ beforeAll(async () => {
   expect(user.username).toBe("carol");
 });
 afterAll(async () => {
-  await cloud?.t.close();
+  await fixture?.t.close();
   await folder?.remove();
 });
 
 /** Names and texts of the archive, read by an unpacker that is not ours. */
 function unpacked(archive: string): Map<string, string> {
-  const run = (...words: string[]) => {
-    const ran = spawnSync(present("tar"), words, { encoding: "utf8" });
+  const run = (...argv: string[]) => {
+    const ran = spawnSync(present("tar"), argv, { encoding: "utf8" });
     expect(ran.error ?? ran.stderr).toBe("");
     return ran.stdout;
   };
@@ -124,9 +124,9 @@ test("only its owner may read it, and nothing else is left beside it", async (co
 test("a credential that may read only some of it makes a bundle that says what is missing", async (context) => {
   needs(context, "tar");
   const body = { username: "reader", password: PASSWORD, capabilities: ["system-read"] };
-  okOf(await cloud.t.call("POST", "/v1/system/users", { body }));
+  okOf(await fixture.t.call("POST", "/v1/system/users", { body }));
   const { access_token } = okOf(
-    await cloud.t.call("POST", "/v1/auth/login", { key: null, body: { username: "reader", password: PASSWORD } }),
+    await fixture.t.call("POST", "/v1/auth/login", { key: null, body: { username: "reader", password: PASSWORD } }),
   );
   const { files, ran } = await bundle({ OPSCTL_ENDPOINT: "http://127.0.0.1:8080", OPSCTL_ACCESS_TOKEN: access_token });
   const { missing } = JSON.parse(files.get("manifest.json")!);
@@ -150,10 +150,10 @@ test.each(
       /401/,
     ],
   ] as const,
-)("%s: no file, and the reason", async (_, options, code, words) => {
+)("%s: no file, and the reason", async (_, options, code, argv) => {
   const path = join(folder.path, `${randomUUID()}.tar.gz`);
   const ran = await opsctl(["support-bundle", "--output", path], options);
-  expect([ran.code, ran.err()]).toEqual([code, expect.stringMatching(words)]);
+  expect([ran.code, ran.err()]).toEqual([code, expect.stringMatching(argv)]);
   await expect(stat(path)).rejects.toThrow("ENOENT");
 });
 

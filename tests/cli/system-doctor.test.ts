@@ -18,10 +18,10 @@ const STUCK = check({
 });
 const BROKEN = check({ status: "fail", found: ["vpc v1 is live at version 2"], mend: "report it" });
 
-async function doctor(checks: CheckResult[], words: string[] = []) {
+async function doctor(checks: CheckResult[], argv: string[] = []) {
   const status = checks.some((each) => each.status === "fail") ? "fail" : "warn";
   const body: DoctorReport = { status, checked_at: "2026-11-21T10:00:00.000Z", checks };
-  const ran = await opsctl(["doctor", ...words], { server: () => ({ body }) });
+  const ran = await opsctl(["doctor", ...argv], { server: () => ({ body }) });
   expect(ran.asked[0]).toMatchObject({ method: "GET", path: "/v1/system/doctor" });
   return ran;
 }

@@ -11,7 +11,7 @@ import { runCommand } from "../../cli/internal/run.ts";
 import type { Environment } from "../../cli/internal/environment.ts";
 import { buildProgram } from "../../cli/opsctl/program.ts";
 import { runTenantctl } from "../../cli/tenantctl/program.ts";
-import { serverOf } from "../cli/at-plane.ts";
+import { serverOf } from "../cli/at-control-plane.ts";
 import { ENDPOINT, type FakeEnvironment, fakeEnvironment } from "../cli/fake-environment.ts";
 import { CONTENT, hexOf, IMAGE_PATH, pattern, startVendor, SUMS_PATH, type Vendor } from "../cli/image/vendor.ts";
 import { okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
@@ -45,15 +45,15 @@ function environmentAt(env: Record<string, string>): FakeEnvironment {
   return { ...fake, environment };
 }
 
-async function opsctl(words: string): Promise<Ran> {
+async function opsctl(argv: string): Promise<Ran> {
   const fake = environmentAt({ OPSCTL_ENDPOINT: ENDPOINT, OPSCTL_API_KEY: ROOT_KEY, OPSCTL_INDEX: vendor.base });
-  const line = words.split(" ");
+  const line = argv.split(" ");
   return { ...fake, code: await runCommand(await buildProgram(line), line, fake.environment) };
 }
 
-async function tenantctl(words: string, env: Record<string, string> = {}): Promise<Ran> {
+async function tenantctl(argv: string, env: Record<string, string> = {}): Promise<Ran> {
   const fake = environmentAt({ TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: acme.key, ...env });
-  return { ...fake, code: await runTenantctl(words.split(" "), fake.environment) };
+  return { ...fake, code: await runTenantctl(argv.split(" "), fake.environment) };
 }
 
 async function printed(ran: Promise<Ran>): Promise<string> {
@@ -93,8 +93,8 @@ describe("opsctl image import", () => {
     expect(first).toBe(
       `Imported ubuntu/noble/20261001 as ${UBUNTU} (${id}), as the vendor's own document lists it\n`,
     );
-    for (const words of ["ubuntu/latest", "ubuntu/24.04 --name other", "ubuntu/noble --download"]) {
-      const again = await printed(opsctl(`image import ${words}`));
+    for (const argv of ["ubuntu/latest", "ubuntu/24.04 --name other", "ubuntu/noble --download"]) {
+      const again = await printed(opsctl(`image import ${argv}`));
       expect(again).toBe(`ubuntu/noble/20261001 is there already as ${UBUNTU} (${id})\n`);
     }
     expect(JSON.parse(await printed(opsctl("image import ubuntu/lts --json")))).toMatchObject({
@@ -119,9 +119,9 @@ describe("opsctl image import", () => {
     expect((await opsctl("image import ubuntu/lts")).code).not.toBe(0);
     vendor.files.set(SUMS_PATH, sums);
     vendor.artifact = { ...vendor.artifact, integrity: { digests: [], signatures: [] } };
-    for (const words of ["", " --download", " --trust-index", " --download --trust-index"]) {
-      const unlisted = await opsctl(`image import ubuntu/lts${words}`);
-      expect([words, unlisted.code]).toEqual([words, 1]);
+    for (const argv of ["", " --download", " --trust-index", " --download --trust-index"]) {
+      const unlisted = await opsctl(`image import ubuntu/lts${argv}`);
+      expect([argv, unlisted.code]).toEqual([argv, 1]);
     }
     expect(await publicImages()).toEqual([]);
   });
@@ -257,8 +257,8 @@ test("tenantctl image list shows public images and those of the tenant and proje
   );
   const other = await openTenant(t, "other");
   okOf(await t.call("POST", `/v1/tenants/${other.tenant_id}/images`, { body: body("foreign") }));
-  const names = async (words: string, env?: Record<string, string>) =>
-    JSON.parse(await printed(tenantctl(`${words} -o json`, env))).items.map(({ name }: { name: string }) => name);
+  const names = async (argv: string, env?: Record<string, string>) =>
+    JSON.parse(await printed(tenantctl(`${argv} -o json`, env))).items.map(({ name }: { name: string }) => name);
   expect(await names("image list")).toEqual(["shared", "own"]);
   expect(await names("image list", { TENANTCTL_TENANT: acme.tenant_id })).toEqual(["shared", "own"]);
   expect(await names(`image list --project ${acme.project_id} --tenant ${acme.tenant_id}`))

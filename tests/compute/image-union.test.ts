@@ -4,10 +4,10 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
-import { type Cloud, GIB, openCloud } from "./cloud.ts";
+import { type ComputeFixture, GIB, openComputeFixture } from "./compute-fixture.ts";
 
 let t: TestPlane;
-let cloud: Cloud;
+let fixture: ComputeFixture;
 let tenant: TestTenant;
 let foreign: TestTenant;
 let sibling_id: string;
@@ -15,8 +15,8 @@ const ids: Record<string, string> = {};
 
 beforeAll(async () => {
   t = await openTestPlane();
-  cloud = await openCloud({ t });
-  tenant = cloud.tenant;
+  fixture = await openComputeFixture({ t });
+  tenant = fixture.tenant;
   foreign = await openTenant(t, "foreign");
   sibling_id = okOf(await t.call("POST", `/v1/silos/${tenant.silo_id}/tenants`, { body: { name: "sibling" } })).id;
   const paths = {
@@ -72,9 +72,9 @@ test("each image that is listed makes an instance, and no other does", async () 
   );
   for (const [of, image_id] of Object.entries(ids)) {
     if (found.has(image_id)) {
-      expect((await cloud.running({ image_id, cpu: 1, memory_bytes: GIB })).image_id).toBe(image_id);
+      expect((await fixture.running({ image_id, cpu: 1, memory_bytes: GIB })).image_id).toBe(image_id);
     } else {
-      expect([of, (await cloud.create({ image_id })).status]).toEqual([of, 404]);
+      expect([of, (await fixture.create({ image_id })).status]).toEqual([of, 404]);
     }
   }
   expect(found.size).toBe(4);
@@ -89,12 +89,12 @@ test("what is made later is listed within its scope, and what is deleted is not"
 });
 
 test("a boot disk is never smaller than the disk in its image, however small the file is", async () => {
-  const { id: image_id, content_bytes } = await cloud.newImage({ size_bytes: GIB, content_bytes: 10 * GIB });
+  const { id: image_id, content_bytes } = await fixture.newImage({ size_bytes: GIB, content_bytes: 10 * GIB });
   expect(content_bytes).toBe(10 * GIB);
   for (const [disk_bytes, size_bytes] of [[undefined, 10 * GIB], [2 * GIB, 10 * GIB], [11 * GIB, 11 * GIB]] as const) {
-    const { id } = await cloud.running({ image_id, cpu: 1, memory_bytes: GIB, disk_bytes });
-    expect((await cloud.disksOf(id))[0].size_bytes).toBe(size_bytes);
+    const { id } = await fixture.running({ image_id, cpu: 1, memory_bytes: GIB, disk_bytes });
+    expect((await fixture.disksOf(id))[0].size_bytes).toBe(size_bytes);
   }
-  const plain = await cloud.newImage({ size_bytes: GIB });
+  const plain = await fixture.newImage({ size_bytes: GIB });
   expect(plain.content_bytes).toBe(GIB);
 });

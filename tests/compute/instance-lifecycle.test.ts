@@ -7,11 +7,11 @@ import { JOB_LEASE_S } from "../../src/contract/limits.ts";
 import { addUser } from "../api/user.ts";
 import { okOf } from "../support/control-plane.ts";
 import { conflictWith, expectRefused, makeFloatingIp, notFound } from "../network/public-addresses.ts";
-import { type Cloud, GIB, openCloud } from "./cloud.ts";
+import { type ComputeFixture, GIB, openComputeFixture } from "./compute-fixture.ts";
 
-let a: Cloud;
+let a: ComputeFixture;
 beforeAll(async () => {
-  a = await openCloud();
+  a = await openComputeFixture();
 });
 afterAll(() => a.t.close());
 

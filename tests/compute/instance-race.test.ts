@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
-import { addNode, type Cloud, GIB, type Node, openCloud } from "./cloud.ts";
+import { addNode, type ComputeFixture, GIB, type Node, openComputeFixture } from "./compute-fixture.ts";
 
-let a: Cloud;
+let a: ComputeFixture;
 let second: TestPlane;
 const nodes: Node[] = [];
 const SLOTS_PER_NODE = 5;
@@ -13,7 +13,7 @@ const SLOTS_PER_NODE = 5;
 const SMALL = { ram_total_mb: 20 * 1_024 };
 
 beforeAll(async () => {
-  a = await openCloud();
+  a = await openComputeFixture();
   second = await openTestPlane({ databaseUrl: a.t.databaseUrl });
   await a.node.alive(SMALL);
   nodes.push(a.node, await addNode(a.t, SMALL), await addNode(a.t, SMALL));

@@ -6,7 +6,7 @@ import type { OperationSummary } from "../../src/contract/operation.ts";
 import { CPU_UNITS_PER_VCPU, PLACEMENT_CANDIDATES_MAX } from "../../src/contract/limits.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
-import { addNode, type Cloud, type Node, openCloud } from "./cloud.ts";
+import { addNode, type ComputeFixture, type Node, openComputeFixture } from "./compute-fixture.ts";
 
 const ONE_SLOT = { ram_total_mb: 4_096 };
 const NO_NODE =
@@ -14,13 +14,13 @@ const NO_NODE =
 /** For a slow machine; nothing here is expected to take so long. */
 const PATIENCE_MS = 20_000;
 
-let a: Cloud;
+let a: ComputeFixture;
 let second: TestPlane;
 let holder: Connection;
 const nodes: Node[] = [];
 
 beforeAll(async () => {
-  a = await openCloud();
+  a = await openComputeFixture();
   second = await openTestPlane({ databaseUrl: a.t.databaseUrl });
   holder = await openClient({ url: a.t.databaseUrl, applicationName: "holder" });
   await a.node.alive(ONE_SLOT);

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
 import { conflictWith, expectRefused, notFound } from "../network/public-addresses.ts";
 import { openTenant } from "../tenancy/tenant.ts";
-import { type Cloud, GIB, openCloud, SEEN_AHEAD_S } from "./cloud.ts";
+import { type ComputeFixture, GIB, openComputeFixture, SEEN_AHEAD_S } from "./compute-fixture.ts";
 
-let a: Cloud;
+let a: ComputeFixture;
 beforeAll(async () => {
-  a = await openCloud();
+  a = await openComputeFixture();
 });
 afterAll(() => a.t.close());
 
@@ -253,7 +253,7 @@ describe("a create", () => {
   });
 
   test("names an image, subnets and keys that are there and the tenant's to use, or it is 404", async () => {
-    const b = await openCloud({ t: a.t, tenant: await openTenant(a.t, "b"), node: a.node });
+    const b = await openComputeFixture({ t: a.t, tenant: await openTenant(a.t, "b"), node: a.node });
     const own = await b.make(`/v1/tenants/${b.tenant.tenant_id}/images`, {
       name: "own",
       os: "linux",
@@ -358,12 +358,12 @@ describe("selectors", () => {
   });
 
   test("narrow the list, and a tenant sees its own instances alone", async () => {
-    const b = await openCloud({ t: a.t, tenant: await openTenant(a.t, "b"), node: a.node });
+    const b = await openComputeFixture({ t: a.t, tenant: await openTenant(a.t, "b"), node: a.node });
     const mine = await a.running();
     const image = await a.newImage();
     const other = await a.stopped({ image_id: image.id });
-    const list = async (query: string, cloud = a, key?: string | null) =>
-      okOf(await cloud.call("GET", `/v1/instances${query}`, key === undefined ? {} : { key: undefined })).items
+    const list = async (query: string, fixture = a, key?: string | null) =>
+      okOf(await fixture.call("GET", `/v1/instances${query}`, key === undefined ? {} : { key: undefined })).items
         .map(({ id }: { id: string }) => id).sort();
     const both = [mine.id, other.id].sort();
     expect(await list(a.selectors)).toEqual(both);
@@ -398,7 +398,7 @@ describe("selectors", () => {
     }
     notFound(await a.call("GET", `/v1/system/instances?cn=${mine.host_cn_uuid}`));
     const [nic] = await a.nicsOf(mine.id);
-    const nics = async (query: string, cloud = a) => okOf(await cloud.call("GET", `/v1/nics${query}`)).items;
+    const nics = async (query: string, fixture = a) => okOf(await fixture.call("GET", `/v1/nics${query}`)).items;
     expect(await nics(`?ip=${nic.primary_ipv4}`)).toEqual([nic]);
     expect(await nics(`?ip=${nic.primary_ipv6}`)).toEqual([nic]);
     expect(await nics(`?ip=${nic.primary_ipv4}`, b)).toEqual([]);

@@ -8,7 +8,7 @@ import { PLACEMENT_PROFILES_DEFAULT } from "../../src/contract/placement-profile
 import { openClient } from "../../src/db/pool.ts";
 import { pick } from "../../src/lib/placement/pick.ts";
 import type { PlacementRequest } from "../../src/lib/placement/request.ts";
-import { approvedAndLive } from "../../src/lib/placement/standing-filters.ts";
+import { approvedAndLive } from "../../src/lib/placement/node-filters.ts";
 import { activeProfile } from "../../src/lib/placement/profile.ts";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";

@@ -7,7 +7,7 @@ import { LENGTH_BYTES, TYPE } from "../support/commit-cutter.ts";
 import { openProxy } from "../support/network-proxy.ts";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant } from "../tenancy/tenant.ts";
-import { addNode, GIB, openCloud } from "./cloud.ts";
+import { addNode, GIB, openComputeFixture } from "./compute-fixture.ts";
 
 /** More than the node of the cloud has. */
 const LARGE = { memory_bytes: 100 * GIB, cpu: 4 };
@@ -32,10 +32,10 @@ const rowsOf = async (t: TestPlane, table: string, name: string) =>
 describe("a create that no node could take", () => {
   test("succeeds with the same Idempotency-Key once there is room, and only once", async () => {
     const t = await openApiClient();
-    const cloud = await openCloud({ t });
+    const fixture = await openComputeFixture({ t });
     const name = randomUUID();
     const given = { headers: { "idempotency-key": randomUUID() } };
-    const create = () => cloud.create({ ...LARGE, name }, given);
+    const create = () => fixture.create({ ...LARGE, name }, given);
     const [first, again] = [await create(), await create()];
     expect([first.status, again.status]).toEqual([503, 503]);
     expect(await rowsOf(t, "instance", name)).toBe(0);
@@ -45,15 +45,15 @@ describe("a create that no node could take", () => {
     // From now on it is the stored answer.
     expect(okOf(await create()).id).toBe(made.id);
     expect(await rowsOf(t, "instance", name)).toBe(1);
-    const other = await cloud.create({ ...LARGE, name: randomUUID() }, given);
+    const other = await fixture.create({ ...LARGE, name: randomUUID() }, given);
     expect(other.status).toBe(422);
   }, 60_000);
 
   test("is decided once for requests of one key that come together", async () => {
     const t = await openApiClient();
-    const cloud = await openCloud({ t });
+    const fixture = await openComputeFixture({ t });
     const [name, headers] = [randomUUID(), { "idempotency-key": randomUUID(), prefer: "respond-async" }];
-    const create = () => cloud.create({ ...LARGE, name }, { headers });
+    const create = () => fixture.create({ ...LARGE, name }, { headers });
     const refused = await Promise.all(Array.from({ length: 10 }, create));
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
     await addNode(t, ROOMY);

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { serverOf } from "../cli/at-plane.ts";
+import { serverOf } from "../cli/at-control-plane.ts";
 import { ENDPOINT } from "../cli/fake-environment.ts";
 import { type Ran, tenantctl } from "../cli/tenantctl/run.ts";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -24,13 +24,13 @@ afterAll(async () => {
   await folder.remove();
 });
 
-function at(words: readonly string[], key = acme.key): Promise<Ran> {
+function at(argv: readonly string[], key = acme.key): Promise<Ran> {
   const env = { TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: key, NO_COLOR: "1" };
-  return tenantctl(words, { env, server: serverOf(t), newId: randomUUID });
+  return tenantctl(argv, { env, server: serverOf(t), newId: randomUUID });
 }
 
-async function printed(...words: string[]): Promise<string> {
-  const ran = await at(words);
+async function printed(...argv: string[]): Promise<string> {
+  const ran = await at(argv);
   expect(ran.code, ran.err()).toBe(0);
   return ran.out();
 }
@@ -40,7 +40,7 @@ const fileOf = (name: string, text: string) => {
   writeFileSync(path, text);
   return path;
 };
-const create = (...words: string[]) => at(["ssh-key", "create", ...words]);
+const create = (...argv: string[]) => at(["ssh-key", "create", ...argv]);
 
 test("a key is made from its line or its file, listed, shown and deleted", async () => {
   const line = newPublicKey("me@laptop");
@@ -65,8 +65,8 @@ test("a key is made from its line or its file, listed, shown and deleted", async
 
 test("exactly one of --public-key and --public-key-file is asked for before anything is sent", async () => {
   const file = fileOf("two.pub", newPublicKey());
-  for (const words of [["--name", "x"], ["--name", "x", "--public-key", newPublicKey(), "--public-key-file", file]]) {
-    const ran = await create(...words);
+  for (const argv of [["--name", "x"], ["--name", "x", "--public-key", newPublicKey(), "--public-key-file", file]]) {
+    const ran = await create(...argv);
     expect([ran.code, ran.asked]).toEqual([2, []]);
   }
 });

@@ -5,17 +5,17 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { OperationView } from "../../src/contract/operation.ts";
 import { type Answer, okOf } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
-import { type Cloud, openCloud } from "./cloud.ts";
+import { type ComputeFixture, openComputeFixture } from "./compute-fixture.ts";
 
 const REQUEST_ID = randomUUID();
 const ASYNC = { prefer: "respond-async" };
 
-let a: Cloud;
+let a: ComputeFixture;
 let other: TestTenant;
 let readOnly: string;
 
 beforeAll(async () => {
-  a = await openCloud();
+  a = await openComputeFixture();
   other = await openTenant(a.t, "other");
   const body = { description: "reads", scope: "read_only" };
   readOnly = okOf(await a.t.call("POST", `/v1/tenants/${a.tenant.tenant_id}/api-keys`, { body })).secret;

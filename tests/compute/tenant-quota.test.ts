@@ -5,16 +5,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { brokenInvariants } from "../doctor/broken.ts";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
-import { type Cloud, GIB, openCloud } from "./cloud.ts";
+import { type ComputeFixture, GIB, openComputeFixture } from "./compute-fixture.ts";
 
 const UNLIMITED = { cpu_limit: 1_000, memory_bytes: 1_000 * GIB, disk_bytes: 1_000_000 * GIB, instance_limit: 1_000 };
 const SMALL = { cpu: 1, memory_bytes: GIB };
 
 let t: TestPlane;
 let second: TestPlane;
-let first: Cloud;
+let first: ComputeFixture;
 /** The same tenant in another project, on the same node. */
-let other: Cloud;
+let other: ComputeFixture;
 let tenant: TestTenant;
 
 beforeAll(async () => {
@@ -29,8 +29,8 @@ afterAll(async () => {
 beforeEach(async () => {
   tenant = await openTenant(t);
   const node = first?.node;
-  first = await openCloud({ t, tenant, ...(node && { node }) });
-  other = await openCloud({ t, tenant: await anotherProject(), node: first.node });
+  first = await openComputeFixture({ t, tenant, ...(node && { node }) });
+  other = await openComputeFixture({ t, tenant: await anotherProject(), node: first.node });
 });
 
 /** What a tenant can do by itself: create one more project. */
@@ -46,8 +46,8 @@ const usage = async () => okOf(await tenant.call("GET", `/v1/tenants/${tenant.te
 const setting = (key: string, value: number | null) => t.call("PUT", `/v1/config/quota.${key}`, { body: { value } });
 
 /** Creates that exceed nothing wait for their node, so only a refusal is waited for. */
-async function refusalOf(cloud: Cloud, fields: object) {
-  const { status, body } = await cloud.create(fields);
+async function refusalOf(fixture: ComputeFixture, fields: object) {
+  const { status, body } = await fixture.create(fields);
   expect([status, body.error_code]).toEqual([409, "QuotaExceeded"]);
   return body.message;
 }
@@ -89,7 +89,7 @@ describe("S-48: a new project lifts nothing", () => {
     const { id } = await first.running(SMALL);
     const message = `the quota of the tenant does not allow it: ${what}`;
     expect(await refusalOf(other, SMALL)).toBe(message);
-    const newest = await openCloud({ t, tenant: await anotherProject(), node: first.node });
+    const newest = await openComputeFixture({ t, tenant: await anotherProject(), node: first.node });
     expect(await refusalOf(newest, SMALL)).toBe(message);
     await first.destroy(id);
     await newest.running(SMALL);
@@ -120,10 +120,10 @@ describe("S-48: a new project lifts nothing", () => {
       const { instances } = await usage();
       okOf(await quota({ instance_limit: instances + 1 }));
       const planes = [t, second];
-      const answers = [first, other].map((cloud, n) =>
-        planes[(n + round) % 2]!.call("POST", `/v1/instances${cloud.selectors}`, {
+      const answers = [first, other].map((fixture, n) =>
+        planes[(n + round) % 2]!.call("POST", `/v1/instances${fixture.selectors}`, {
           key: tenant.key,
-          body: cloud.bodyOf(SMALL),
+          body: fixture.bodyOf(SMALL),
         })
       );
       await first.node.does("provision");

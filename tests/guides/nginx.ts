@@ -27,9 +27,9 @@ export async function startNginx(folder: string, block: string): Promise<Nginx> 
       .concat(`  access_log ${folder}/nginx-asked.log upstream;`, block, "}", "").join("\n"),
   );
   const program = present("nginx");
-  const words = ["-p", folder, "-c", file, "-e", join(folder, "nginx-errors.log")];
-  execFileSync(program, ["-t", ...words], { stdio: ["ignore", "pipe", "pipe"] });
-  const child = spawn(program, words, { stdio: "ignore" });
+  const argv = ["-p", folder, "-c", file, "-e", join(folder, "nginx-errors.log")];
+  execFileSync(program, ["-t", ...argv], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, argv, { stdio: "ignore" });
   const ended = new Promise<void>((done) => child.once("close", () => done()));
   const text = (name: string) => readFile(join(folder, name), "utf8").catch(() => "");
   for (const end = Date.now() + LISTEN_LIMIT_MS; (await text("nginx.pid")).trim() === "";) {

@@ -51,6 +51,6 @@ function commitBefore(migrations: readonly string[]): string | null {
   }
 }
 
-function git(...words: readonly string[]) {
-  return execFileSync(present("git"), words, { cwd: ROOT, maxBuffer: 2 ** 28, stdio: ["ignore", "pipe", "ignore"] });
+function git(...argv: readonly string[]) {
+  return execFileSync(present("git"), argv, { cwd: ROOT, maxBuffer: 2 ** 28, stdio: ["ignore", "pipe", "ignore"] });
 }

@@ -71,7 +71,7 @@ describe("the guide", () => {
       "/etc/ssl/berth.pem": files.certificate,
       "/etc/ssl/berth.key": files.key,
     };
-    for (const words of Object.keys(instead)) expect(block).toContain(words);
+    for (const argv of Object.keys(instead)) expect(block).toContain(argv);
     return { port, ...await startNginx(folder.path, replaced(block, instead)) };
   }
 

@@ -82,16 +82,16 @@ async function logsIn(folder: string): Promise<string[]> {
 
 /** Every word at once, so that what stands in place of one is not taken for another. */
 export function replaced(text: string, instead: Readonly<Record<string, string>>): string {
-  const words = Object.keys(instead).toSorted((a, b) => b.length - a.length)
+  const patterns = Object.keys(instead).toSorted((a, b) => b.length - a.length)
     .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return words.length === 0 ? text : text.replace(new RegExp(words.join("|"), "g"), (word) => instead[word]!);
+  return patterns.length === 0 ? text : text.replace(new RegExp(patterns.join("|"), "g"), (word) => instead[word]!);
 }
 
 async function bash(file: string, { folder, env, wrap }: Session): Promise<{ output: string; how: string }> {
-  const argv = [present("bash"), "--noprofile", "--norc", file];
-  const [program, ...words] = wrap === undefined ? argv : wrap(argv);
+  const plain = [present("bash"), "--noprofile", "--norc", file];
+  const [program, ...argv] = wrap === undefined ? plain : wrap(plain);
   const path = [join(ROOT, "dist"), dirname(process.execPath), process.env.PATH ?? ""].join(":");
-  const child = spawn(program!, words, {
+  const child = spawn(program!, argv, {
     cwd: folder,
     env: {
       ...inherited(folder),
@@ -114,8 +114,8 @@ async function bash(file: string, { folder, env, wrap }: Session): Promise<{ out
 /** The home stays, since Deno's cache is there; what the executables save goes into the folder. */
 function inherited(folder: string): Record<string, string> {
   const { HOME = "", DENO_DIR = "" } = process.env;
-  const words = { HOME, XDG_CONFIG_HOME: join(folder, "config"), LANG: "C.UTF-8", NO_COLOR: "1" };
-  return DENO_DIR === "" ? words : { ...words, DENO_DIR };
+  const argv = { HOME, XDG_CONFIG_HOME: join(folder, "config"), LANG: "C.UTF-8", NO_COLOR: "1" };
+  return DENO_DIR === "" ? argv : { ...argv, DENO_DIR };
 }
 
 function ended(child: ChildProcess): Promise<string> {

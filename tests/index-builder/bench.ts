@@ -71,7 +71,7 @@ function grownFeed(): string {
 }
 
 function oneBuild(site: string): { ms: number; megabytes: number } {
-  const words = [
+  const argv = [
     "all",
     "--site",
     site,
@@ -83,7 +83,7 @@ function oneBuild(site: string): { ms: number; megabytes: number } {
     "2026-10-09T05:17:00Z",
   ];
   const started_at = performance.now();
-  const ended = spawnSync(GNU_TIME!, ["-f", "%M", ...PROGRAM, ...words], { encoding: "utf8" });
+  const ended = spawnSync(GNU_TIME!, ["-f", "%M", ...PROGRAM, ...argv], { encoding: "utf8" });
   const ms = performance.now() - started_at;
   if (ended.status !== 0) throw new Error(`the build ended with ${ended.status}: ${ended.stderr.slice(-500)}`);
   return { ms, megabytes: Number(ended.stderr.trim().split("\n").at(-1)) / 1_024 };

@@ -57,9 +57,9 @@ console.log(`${tried} faulted publications, ${hit} of them ended by the fault, $
 for (const line of broken) console.log(line);
 process.exit(broken.length === 0 && hit > 0 ? 0 : 1);
 
-async function publishedBy(name: string, words: readonly string[]): Promise<string> {
+async function publishedBy(name: string, argv: readonly string[]): Promise<string> {
   const site = join(folder, name);
-  run(["all", "--site", site, ...words], []);
+  run(["all", "--site", site, ...argv], []);
   return await contentOf(site);
 }
 
@@ -95,8 +95,8 @@ async function everyMoment(call: string, fault: string, trees: { before: string;
   }
 }
 
-function run(words: readonly string[], wrapper: readonly string[]): number {
-  const [program, ...rest] = [...wrapper, ...PROGRAM, ...words];
+function run(argv: readonly string[], wrapper: readonly string[]): number {
+  const [program, ...rest] = [...wrapper, ...PROGRAM, ...argv];
   const ended = spawnSync(program!, rest, { stdio: "ignore" });
   if (ended.error !== undefined) throw new Error(`${program} cannot be run: ${ended.error.message}`);
   return ended.status ?? 128;

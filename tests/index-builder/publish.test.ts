@@ -16,14 +16,14 @@ beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "index-"))));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Runs the program in this process. @returns its exit code and what it said */
-async function index(...words: string[]) {
+async function index(...argv: string[]) {
   const lines: string[] = [];
   const terminal = {
     out: (text: string) => void lines.push(text),
     line: (text: string) => void lines.push(text),
     status: () => {},
   };
-  return { code: await buildProgram(terminal).run(words), said: lines.join("\n") };
+  return { code: await buildProgram(terminal).run(argv), said: lines.join("\n") };
 }
 const T0 = ["--recorded", webFolder("t0"), "--vendor", "debian"];
 const day = (date: string) => ["--at", `${date}T05:17:00Z`];

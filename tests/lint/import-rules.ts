@@ -11,7 +11,7 @@ export type ImportRule = {
   /** Packages of which only types may be imported. */
   readonly typePackages?: RegExp;
   readonly rule: string;
-  readonly mend: string;
+  readonly fix: string;
 };
 
 const CONTRACT = /^src\/contract\//;
@@ -35,35 +35,35 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: [CONTRACT],
     packages: /^zod$/,
     rule: "src/contract is the leaf that everybody shares: it imports itself and zod",
-    mend: "move what it needs into src/contract, or move the file out of it",
+    fix: "move what it needs into src/contract, or move the file out of it",
   },
   {
     of: LIB,
     files: [LIB, CONTRACT],
     packages: /^node:(?:crypto|buffer)$/,
     rule: "src/lib holds small exact functions: it imports itself, the contract and node:crypto",
-    mend: "give the function what it needs as a parameter",
+    fix: "give the function what it needs as a parameter",
   },
   {
     of: ENGINE,
     files: [ENGINE, CONTRACT],
     packages: /^node:crypto$/,
     rule: "actors/engine knows no kind and no database: it imports itself and the contract",
-    mend: "add a port to actors/engine/ports.ts or store.ts and construct it in src/wiring.ts",
+    fix: "add a port to actors/engine/ports.ts or store.ts and construct it in src/wiring.ts",
   },
   {
     of: /^actors\/sagas\//,
     files: [ENGINE, CONTRACT, LIB, /^actors\/sagas\//, /^actors\/[\w-]+\/(?!transition\.ts)/],
     packages: NONE,
     rule: "a saga speaks to actors by messages and never imports a transition",
-    mend: "use withActor() or tell() with the other kind's message",
+    fix: "use withActor() or tell() with the other kind's message",
   },
   {
     of: /^actors\/registry\.ts$/,
     files: [/^actors\//],
     packages: NONE,
     rule: "the registry lists what actors/ holds",
-    mend: "construct whatever else it needs in src/wiring.ts",
+    fix: "construct whatever else it needs in src/wiring.ts",
   },
   {
     of: /^actors\/[\w-]+\/reads\.ts$/,
@@ -71,7 +71,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     types: [/^src\/db\/tables\.ts$/],
     packages: /^kysely$/,
     rule: "reads.ts queries with Kysely over the table types, and knows no other kind",
-    mend: "read the other kind's rows through its own reads.ts, from the route",
+    fix: "read the other kind's rows through its own reads.ts, from the route",
   },
   {
     of: /^actors\//,
@@ -79,7 +79,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     types: [/^actors\/[\w-]+\/(?:messages|state)\.ts$/],
     packages: NONE,
     rule: "an actor kind imports the engine, the contract and src/lib, never another kind's transition",
-    mend: "emit withActor() or tell() with the other kind's message",
+    fix: "emit withActor() or tell() with the other kind's message",
   },
   {
     of: /^src\/services\//,
@@ -94,7 +94,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     types: [/^src\/db\/tables\.ts$/, /^actors\//, /^src\/routes\/deps\.ts$/],
     packages: /^(?:zod|node:crypto|kysely)$/,
     rule: "a service is what several routes share: it reads and sends, and defines no route",
-    mend: "define the route in src/routes, and put a decision into the actor's table",
+    fix: "define the route in src/routes, and put a decision into the actor's table",
   },
   {
     of: /^src\/routes\//,
@@ -112,7 +112,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     // Handed on to reads.ts.
     typePackages: /^kysely$/,
     rule: "a route parses, sends a message or reads, and views: no transition, no SQL",
-    mend: "put the decision into the actor's table and the query into its reads.ts",
+    fix: "put the decision into the actor's table and the query into its reads.ts",
   },
   {
     of: /^src\/(?:auth|http)\//,
@@ -120,14 +120,14 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     types: [OUTBOUND],
     packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|prom-client|@logtape\/logtape|jose|hash-wasm|node:.*)$/,
     rule: "src/auth and src/http know nothing of actors",
-    mend: "pass what they need as a function from src/wiring.ts",
+    fix: "pass what they need as a function from src/wiring.ts",
   },
   {
     of: OUTBOUND,
     files: [OUTBOUND, CONTRACT, LIB],
     packages: /^node:/,
     rule: "src/outbound connects to other hosts: it knows no database, no route and no credential",
-    mend: "give it what it needs as a parameter",
+    fix: "give it what it needs as a parameter",
   },
   {
     of: /^src\/db\//,
@@ -135,28 +135,28 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     types: [/^actors\/[\w-]+\/state\.ts$/],
     packages: /^(?:kysely|pg|node:.*)$/,
     rule: "src/db stores and reads rows: it knows the engine's ports, and of the kinds only how their rows look",
-    mend: "pass what it needs as a function from src/wiring.ts",
+    fix: "pass what it needs as a function from src/wiring.ts",
   },
   {
     of: /^src\/doctor\//,
     files: [/^src\/doctor\//, CONTRACT, LIB, /^src\/db\//],
     packages: NONE,
     rule: "src/doctor looks at rows: it knows tables and no kind's code",
-    mend: "pass what it needs from src/wiring.ts",
+    fix: "pass what it needs from src/wiring.ts",
   },
   {
     of: /^src\/workers\//,
     files: [/^src\/workers\//, ENGINE, CONTRACT, LIB, /^actors\/registry\.ts$/],
     packages: /^node:crypto$/,
     rule: "src/workers drives the engine and knows no kind",
-    mend: "pass what it needs as a function from src/wiring.ts",
+    fix: "pass what it needs as a function from src/wiring.ts",
   },
   {
     of: /^cli\/manual\/programs\.ts$/,
     files: [/^(?:booter|index-builder|nodeagent)\/program\.ts$/, /^cli\//],
     packages: NONE,
     rule: "the manual takes every executable's command tree, and is part of none",
-    mend: "take what it needs from the tree, or from cli/",
+    fix: "take what it needs from the tree, or from cli/",
   },
   {
     // Programs share what is at the top of cli, in cli/internal and in cli/image.
@@ -166,7 +166,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     packages: EXECUTABLE_PACKAGES,
     rule:
       "a program imports its own folder, what all of cli shares, the contract's types and plain values, src/lib and src/outbound",
-    mend: "move what two programs need into cli/internal",
+    fix: "move what two programs need into cli/internal",
   },
   {
     of: /^cli\/(?:internal|image)\//,
@@ -174,7 +174,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     types: [CONTRACT],
     packages: EXECUTABLE_PACKAGES,
     rule: "what programs share imports no program",
-    mend: "give the function what it needs as a parameter",
+    fix: "give the function what it needs as a parameter",
   },
   {
     of: /^(?:booter|cli|index-builder)\//,
@@ -182,7 +182,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     types: [CONTRACT],
     packages: EXECUTABLE_PACKAGES,
     rule: "an executable imports the contract's types and plain values, src/lib, src/outbound and its own folder",
-    mend: "import type from src/contract, or take the value from enums.ts, limits.ts or fault.ts",
+    fix: "import type from src/contract, or take the value from enums.ts, limits.ts or fault.ts",
   },
 ];
 

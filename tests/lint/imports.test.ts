@@ -13,7 +13,7 @@ function breaches(file: Source): string[] {
   const rule = ruleOf(file.path);
   if (rule === undefined) return [];
   return importsOf(file).filter((each) => !allows(rule, file.path, each))
-    .map(({ from }) => `${file.path} imports ${from}: ${rule.rule}. Mend: ${rule.mend}.`);
+    .map(({ from }) => `${file.path} imports ${from}: ${rule.rule}. Mend: ${rule.fix}.`);
 }
 
 test("no file imports across a border", () => {

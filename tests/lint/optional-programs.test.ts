@@ -46,7 +46,7 @@ test("no file of the tests looks for a program by itself", () => {
 
 /** They run behind `lacking` of another file, in a network or a root of their own. */
 const BEHIND: Readonly<Record<string, readonly string[]>> = {
-  "tests/booter/netboot-lab.ts": ["ip"],
+  "tests/booter/netboot-fixture.ts": ["ip"],
   "tests/booter/wire.ts": ["ip"],
   "tests/security/fetches-by-import.test.ts": ["unshare"],
   "tests/bench/dhcp.ts": ["ip"],

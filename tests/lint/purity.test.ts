@@ -21,8 +21,8 @@ const files = sources(["actors"]);
 
 function breaches(path: string, text: string): string[] {
   const bare = code(text);
-  return FORBIDDEN.filter(([pattern]) => pattern.test(bare)).map(([pattern, mend]) =>
-    `${path}: ${pattern}. Mend: ${mend}.`
+  return FORBIDDEN.filter(([pattern]) => pattern.test(bare)).map(([pattern, fix]) =>
+    `${path}: ${pattern}. Mend: ${fix}.`
   );
 }
 

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { Instance, Nic } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";
 import type { FloatingIp } from "../../src/contract/network.ts";
-import { addNode, type Node, openCloud } from "../compute/cloud.ts";
+import { addNode, type Node, openComputeFixture } from "../compute/compute-fixture.ts";
 import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
 import { ended, makeFloatingIp } from "./public-addresses.ts";
 
@@ -28,7 +28,7 @@ export function failed({ status, body }: Answer, message: string): void {
 
 /** `web` and `standby` are on the cloud's own node, `away` on another one. */
 export async function openBindings() {
-  const a = await openCloud();
+  const a = await openComputeFixture();
   const { t, tenant } = a;
 
   async function placed(node: Node): Promise<Placed> {

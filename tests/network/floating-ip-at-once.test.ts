@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bindings, bound, failed, openBindings, type Placed, UNBOUND } from "./bindings.ts";
-import type { Node } from "../compute/cloud.ts";
+import type { Node } from "../compute/compute-fixture.ts";
 import { okOf } from "../support/control-plane.ts";
 import { conflictWith, ended, expectRefused } from "./public-addresses.ts";
 

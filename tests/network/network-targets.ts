@@ -18,12 +18,12 @@ const FAMILIES: readonly (readonly [base: string, param: string, selectors: read
 
 export function networkTargets(plane: () => TestPlane): Record<string, (objects: Objects) => Promise<Target>> {
   let made: ReturnType<typeof makeObjects> | undefined;
-  const ground = () => made ??= makeObjects(plane());
-  const bodyOf = async (route: string) => acceptedBodies[route]?.(await ground());
+  const fixture = () => made ??= makeObjects(plane());
+  const bodyOf = async (route: string) => acceptedBodies[route]?.(await fixture());
 
   function targetsOf([base, param, selectors]: (typeof FAMILIES)[number]) {
     const all = async (objects: Objects) => {
-      const ids = objects === "existing" ? await ground() : {};
+      const ids = objects === "existing" ? await fixture() : {};
       return `${base}?${selectors.map((name) => `${name}=${ids[name] ?? randomUUID()}`).join("&")}`;
     };
     const one = async (objects: Objects) => {
@@ -47,7 +47,7 @@ export function networkTargets(plane: () => TestPlane): Record<string, (objects:
   return {
     ...Object.assign({}, ...FAMILIES.map(targetsOf)),
     [association]: async (objects: Objects) => ({
-      path: `/v1/subnets/${objects === "existing" ? (await ground()).subnet : randomUUID()}/route-table`,
+      path: `/v1/subnets/${objects === "existing" ? (await fixture()).subnet : randomUUID()}/route-table`,
       body: await bodyOf(association),
     }),
   };

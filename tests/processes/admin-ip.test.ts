@@ -62,14 +62,14 @@ afterAll(async () => {
 
 type AgentParts = {
   readonly name: string;
-  readonly words?: readonly string[];
+  readonly argv?: readonly string[];
   readonly env?: Record<string, string>;
 };
 
-function agentOf({ name, words = [], env = {} }: AgentParts): Running {
+function agentOf({ name, argv = [], env = {} }: AgentParts): Running {
   const place = ["--endpoint", server.url, "--state-dir", `${home.path}/${name}`, "--hostname", name];
   const pace = ["--config-ms", "200", "--pending-retry-ms", "100", "--error-retry-ms", "100"];
-  const agent = start("nodeagent", ["run", ...place, ...pace, ...words], { env, prefix: INSIDE });
+  const agent = start("nodeagent", ["run", ...place, ...pace, ...argv], { env, prefix: INSIDE });
   agents.push(agent);
   return agent;
 }
@@ -80,10 +80,10 @@ async function stopped(agent: Running): Promise<void> {
   agents = agents.filter((each) => each !== agent);
 }
 
-async function opsctl(...words: readonly string[]): Promise<string> {
+async function opsctl(...argv: readonly string[]): Promise<string> {
   const env = { HOME: home.path, PATH: process.env.PATH ?? "", OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY };
-  const { code, out, err } = await run("opsctl", words, { env });
-  if (code !== 0) throw new Error(`opsctl ${words.join(" ")}: ${code} ${err}`);
+  const { code, out, err } = await run("opsctl", argv, { env });
+  if (code !== 0) throw new Error(`opsctl ${argv.join(" ")}: ${code} ${err}`);
   return out;
 }
 
@@ -109,7 +109,7 @@ describe.skipIf(why_not !== null)("the admin_ip of a node that joined by claim c
     expect(await addressOf("claimed")).toBe(wire.there);
     const sshd = await startSshd({ addresses: [wire.there], prefix: INSIDE });
     try {
-      const out = await opsctl("cn", "exec", "--nodes", "claimed", ...sshd.words, "--", 'echo "$SSH_CONNECTION"');
+      const out = await opsctl("cn", "exec", "--nodes", "claimed", ...sshd.argv, "--", 'echo "$SSH_CONNECTION"');
       expect(out).toContain(` ${wire.there} `);
     } finally {
       await sshd.stop();
@@ -117,12 +117,12 @@ describe.skipIf(why_not !== null)("the admin_ip of a node that joined by claim c
   });
 
   test("is what --admin-ip or ADMIN_IP says instead; anything but an IPv4 address is a usage error", async () => {
-    await approved({ name: "told", words: ["--admin-ip", "192.0.2.7"] });
+    await approved({ name: "told", argv: ["--admin-ip", "192.0.2.7"] });
     expect(await addressOf("told")).toBe("192.0.2.7");
     await approved({ name: "told-too", env: { ADMIN_IP: "192.0.2.8" } });
     expect(await addressOf("told-too")).toBe("192.0.2.8");
     for (const text of ["192.0.2", "node7", "::1", "192.0.2.7/24"]) {
-      const refused = agentOf({ name: "refused", words: ["--admin-ip", text] });
+      const refused = agentOf({ name: "refused", argv: ["--admin-ip", text] });
       const { code, err } = await refused.ended;
       expect([code, err]).toEqual([2, expect.stringContaining("--admin-ip is not an IPv4 address")]);
     }
@@ -131,10 +131,10 @@ describe.skipIf(why_not !== null)("the admin_ip of a node that joined by claim c
   });
 
   test("changes when the node's address does, by the node's own key; of a disabled node nothing changes", async () => {
-    const agent = await approved({ name: "moved", words: ["--admin-ip", "192.0.2.20"] });
+    const agent = await approved({ name: "moved", argv: ["--admin-ip", "192.0.2.20"] });
     const before = await nodeNamed("moved");
     await stopped(agent);
-    const again = agentOf({ name: "moved", words: ["--admin-ip", "192.0.2.21"] });
+    const again = agentOf({ name: "moved", argv: ["--admin-ip", "192.0.2.21"] });
     await expect.poll(() => addressOf("moved"), PATIENCE).toBe("192.0.2.21");
     expect(await nodeNamed("moved")).toMatchObject({
       state: "approved",
@@ -143,7 +143,7 @@ describe.skipIf(why_not !== null)("the admin_ip of a node that joined by claim c
     });
     await stopped(again);
     await opsctl("cn", "disable", before.server_uuid);
-    const disabled = agentOf({ name: "moved", words: ["--admin-ip", "192.0.2.22"] });
+    const disabled = agentOf({ name: "moved", argv: ["--admin-ip", "192.0.2.22"] });
     await disabled.says(/reports to/);
     await new Promise((wake) => setTimeout(wake, 1_000));
     expect(await nodeNamed("moved")).toMatchObject({ state: "disabled", admin_ip: "192.0.2.21" });

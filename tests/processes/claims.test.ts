@@ -47,9 +47,9 @@ function agent(state: string): Running {
   return running;
 }
 
-function opsctl(...words: string[]): Promise<Ended> {
+function opsctl(...argv: string[]): Promise<Ended> {
   const env = { HOME: folder.path, OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY };
-  return run("opsctl", words, { env });
+  return run("opsctl", argv, { env });
 }
 
 async function codeOf(running: Running): Promise<string> {
@@ -112,10 +112,10 @@ test(
 
 test("an agent that starts again while it waits renews its own claim", async () => {
   const other = crypto.randomUUID();
-  const words = ["--endpoint", server.url, "--state-dir", join(folder.path, "third"), "--server-uuid", other];
+  const argv = ["--endpoint", server.url, "--state-dir", join(folder.path, "third"), "--server-uuid", other];
   const codes = [];
   for (let n = 0; n < 6; n++) {
-    const running = start("nodeagent", ["run", ...words, "--hostname", "rack1-n2"]);
+    const running = start("nodeagent", ["run", ...argv, "--hostname", "rack1-n2"]);
     started.push(running);
     codes.push(await codeOf(running));
     running.signal("SIGTERM");

@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { acceptedBodies, capacity } from "../api/bodies.ts";
-import { type Ground, openGround } from "../compute/ground.ts";
+import { type InstanceFixture, openInstanceFixture } from "../compute/instance-fixture.ts";
 import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { changedRows, type Dump } from "../support/dump.ts";
@@ -33,13 +33,13 @@ const ESTATE = [
 let database: FreshDatabase;
 let pair: Pair;
 let db: Db;
-let g: Ground;
+let g: InstanceFixture;
 
 beforeAll(async () => {
   database = await freshDatabase();
   pair = await startPair({ DATABASE_URL: database.url });
   db = openPool({ url: database.url, connectionsMax: 2, applicationName: "checks" });
-  g = await openGround({ call: callAt(0) }, {
+  g = await openInstanceFixture({ call: callAt(0) }, {
     url: "https://images.example/linux",
     sha256: "ab".repeat(32),
     size_bytes: 2 ** 30,

@@ -62,9 +62,9 @@ export function executable(name: Program): string {
   return join(ROOT, "dist", name);
 }
 
-export function start(name: Program, words: readonly string[], options: RunOptions = {}): Running {
+export function start(name: Program, argv: readonly string[], options: RunOptions = {}): Running {
   const { env = {}, cwd, typed, prefix = [], file = executable(name) } = options;
-  const [program = "", ...rest] = [...prefix, file, ...words];
+  const [program = "", ...rest] = [...prefix, file, ...argv];
   const child = spawn(program, rest, {
     cwd,
     env: { PATH: process.env.PATH ?? "", ...env },
@@ -105,6 +105,6 @@ async function untilSaid(said: () => string, pattern: RegExp, ended: Promise<End
 }
 
 /** Runs a program to its end. */
-export function run(name: Program, words: readonly string[], options: RunOptions = {}): Promise<Ended> {
-  return start(name, words, options).ended;
+export function run(name: Program, argv: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  return start(name, argv, options).ended;
 }

@@ -25,8 +25,8 @@ type Hosted = { readonly url: string; said(): string; terminate(): Promise<numbe
 
 async function denoServe(env: Readonly<Record<string, string>>): Promise<Hosted> {
   const { PATH = "", HOME = "", DENO_DIR = "" } = process.env;
-  const words = ["serve", "-A", "--host", "127.0.0.1", "--port", "0", "src/main.ts"];
-  const child = spawn(process.execPath, words, {
+  const argv = ["serve", "-A", "--host", "127.0.0.1", "--port", "0", "src/main.ts"];
+  const child = spawn(process.execPath, argv, {
     cwd: ROOT,
     env: { PATH, HOME, ...(DENO_DIR === "" ? {} : { DENO_DIR }), NO_COLOR: "1", BERTH_ROOT_KEY: ROOT_KEY, ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -11,9 +11,9 @@ import type { BootRecord } from "../../src/contract/boot.ts";
 import type { CnView } from "../../src/contract/cn.ts";
 import { openPool } from "../../src/db/pool.ts";
 import { loopbackConfig } from "../../src/dev/booter-config.ts";
-import { ack, type AmqpClient, login, openClient } from "../../src/dev/bus-client.ts";
+import { ack, type AmqpClient, login, openClient } from "../../src/dev/amqp-client.ts";
 import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
-import { beAgent } from "../booter/bus-agent.ts";
+import { beAgent } from "../booter/amqp-agent.ts";
 import { textOf } from "../booter/packets.ts";
 import {
   ADMIN_NETWORK,
@@ -92,15 +92,15 @@ function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
   return must<T>(server.url, { method, path, body });
 }
 
-async function opsctl(...words: readonly string[]): Promise<string> {
+async function opsctl(...argv: readonly string[]): Promise<string> {
   const env = {
     HOME: folder.path,
     PATH: process.env.PATH ?? "",
     OPSCTL_ENDPOINT: server.url,
     OPSCTL_API_KEY: ROOT_KEY,
   };
-  const { code, out, err } = await run("opsctl", words, { env });
-  if (code !== 0) throw new Error(`opsctl ${words.join(" ")}: ${code} ${err}`);
+  const { code, out, err } = await run("opsctl", argv, { env });
+  if (code !== 0) throw new Error(`opsctl ${argv.join(" ")}: ${code} ${err}`);
   return out;
 }
 
@@ -141,10 +141,10 @@ type Bare = {
 
 const clients: AmqpClient[] = [];
 
-async function onBus({ mac, address, login: words }: Bare, server_uuid: string): Promise<AmqpClient> {
+async function onBus({ mac, address, login: argv }: Bare, server_uuid: string): Promise<AmqpClient> {
   const client = await openClient(booter.ports.bus, address);
   clients.push(client);
-  await login(client, words);
+  await login(client, argv);
   await beAgent(client, { server_uuid, mac });
   return client;
 }
@@ -266,7 +266,7 @@ test("cn exec reaches a node that netbooted, at the address of its boot record",
   expect((await nodeOf(machine.server_uuid)).admin_ip).toBe(machine.address);
   const sshd: Sshd = await startSshd({ addresses: [machine.address] });
   try {
-    const out = await opsctl("cn", "exec", "--nodes", "reached", ...sshd.words, "--", 'echo "$SSH_CONNECTION"');
+    const out = await opsctl("cn", "exec", "--nodes", "reached", ...sshd.argv, "--", 'echo "$SSH_CONNECTION"');
     expect(out).toMatch(new RegExp(`^reached: \\S+ \\d+ ${machine.address.replaceAll(".", "\\.")} \\d+$`, "m"));
   } finally {
     await sshd.stop();

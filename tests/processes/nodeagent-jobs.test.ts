@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Job } from "../../src/contract/job.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
-import { type Ground, makeInstance, openGround } from "../compute/ground.ts";
+import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
 import { type ImageServer, serveImage } from "../compute/image-server.ts";
 import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
@@ -23,7 +23,7 @@ let server: ServerProcess;
 let folder: TemporaryFolder;
 let images: ImageServer;
 let state_dir: string;
-let g: Ground;
+let g: InstanceFixture;
 const started: Running[] = [];
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ beforeAll(async () => {
   state_dir = join(folder.path, "node");
   server = await startServer({ env: { DATABASE_URL: database.url } });
   images = await serveImage(randomBytes(200_000));
-  g = await openGround({ call }, { ...images, size_bytes: images.bytes.length });
+  g = await openInstanceFixture({ call }, { ...images, size_bytes: images.bytes.length });
   const [, code = ""] = await agent().says(/Claim code: ([0-9A-Z]{3}-[0-9A-Z]{3})\b/);
   okOf(await call("POST", "/v1/cn-approvals", { body: { code } }));
   await started[0]!.says(/reports to/);
@@ -104,8 +104,8 @@ async function inHand(): Promise<Job> {
 }
 
 const jobState = async ({ id }: Job) => (okOf(await call("GET", `/v1/system/jobs/${id}`)) as Job).status.status;
-const opsctl = (words: string) =>
-  run("opsctl", words.split(" "), {
+const opsctl = (argv: string) =>
+  run("opsctl", argv.split(" "), {
     env: { OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY, HOME: folder.path },
   });
 

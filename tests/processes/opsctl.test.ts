@@ -33,20 +33,20 @@ afterAll(async () => {
   await home?.remove();
 });
 
-function opsctl(words: string, options: RunOptions = {}): Promise<Ended> {
+function opsctl(argv: string, options: RunOptions = {}): Promise<Ended> {
   const env = { HOME: home.path, OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY };
-  return run("opsctl", words.split(" "), { env, ...options });
+  return run("opsctl", argv.split(" "), { env, ...options });
 }
 
 /** What it printed; the exit code must be 0. */
-async function printed(words: string, options: RunOptions = {}): Promise<string> {
-  const { code, out, err } = await opsctl(words, options);
-  expect(code, `opsctl ${words}: ${err}`).toBe(EXIT.ok);
+async function printed(argv: string, options: RunOptions = {}): Promise<string> {
+  const { code, out, err } = await opsctl(argv, options);
+  expect(code, `opsctl ${argv}: ${err}`).toBe(EXIT.ok);
   return out;
 }
 
-async function json<T>(words: string): Promise<T> {
-  return JSON.parse(await printed(`${words} --json`)) as T;
+async function json<T>(argv: string): Promise<T> {
+  return JSON.parse(await printed(`${argv} --json`)) as T;
 }
 
 async function newNode(): Promise<RegistrationView> {

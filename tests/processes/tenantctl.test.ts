@@ -51,14 +51,14 @@ afterAll(async () => {
   await home?.remove();
 });
 
-const tenantctl = (words: string, api_key: string): Promise<Ended> =>
-  run("tenantctl", words.split(" "), {
+const tenantctl = (argv: string, api_key: string): Promise<Ended> =>
+  run("tenantctl", argv.split(" "), {
     env: { HOME: home.path, TENANTCTL_ENDPOINT: server.url, TENANTCTL_API_KEY: api_key, NO_COLOR: "1" },
   });
 
-async function printed(words: string, api_key: string): Promise<string> {
-  const { code, out, err } = await tenantctl(words, api_key);
-  expect(code, `tenantctl ${words}: ${err}`).toBe(EXIT.ok);
+async function printed(argv: string, api_key: string): Promise<string> {
+  const { code, out, err } = await tenantctl(argv, api_key);
+  expect(code, `tenantctl ${argv}: ${err}`).toBe(EXIT.ok);
   return out;
 }
 
@@ -75,8 +75,8 @@ describe("a key of a tenant needs no --tenant", () => {
   test("to list projects, quotas and images, with the scope of each image", async () => {
     expect(await printed("project list -o table", key)).toContain("shop");
     expect(await printed("quota show --project shop -o table", key)).toContain("instances");
-    for (const words of ["image list -o table", "image list --project shop -o table"]) {
-      const rows = (await printed(`${words} --no-headers`, key)).trimEnd().split("\n");
+    for (const argv of ["image list -o table", "image list --project shop -o table"]) {
+      const rows = (await printed(`${argv} --no-headers`, key)).trimEnd().split("\n");
       expect(rows.map((row) => row.split(/ {2,}/)).map((cells) => [cells[1], cells.at(-1)])).toEqual([
         ["of-all", "public"],
         ["of-the-silo", "silo"],

@@ -36,8 +36,8 @@ function check(subject: string, holds: boolean): void {
 
 async function build(project: string, out: string, key_path: string): Promise<readonly string[]> {
   const wanted = values.package.flatMap((name) => ["--package", name]);
-  const words = ["run", "-A", join(project, "cli/release/main.ts"), "--key", key_path, "--out", out, ...wanted];
-  const { code, stderr } = await run(process.execPath, words, { SOURCE_DATE_EPOCH: String(TIME_S) });
+  const argv = ["run", "-A", join(project, "cli/release/main.ts"), "--key", key_path, "--out", out, ...wanted];
+  const { code, stderr } = await run(process.execPath, argv, { SOURCE_DATE_EPOCH: String(TIME_S) });
   if (code !== 0) throw new Error(`the release in ${project} ended with ${code}:\n${stderr}`);
   const entries = await readdir(out, { recursive: true, withFileTypes: true });
   return entries.filter((each) => each.isFile()).map((each) => relative(out, join(each.parentPath, each.name))).sort();
@@ -74,10 +74,10 @@ async function checkExecutable(release: string, name: string, architecture: keyo
   const path = join(release, `${name}-${architecture}`);
   await writeFile(path, bytes, { mode: 0o755 });
   // A stripped one is a plain bun, whose version is another.
-  const [program = "", ...words] = [...runner, path, name === "index-builder" ? "vendors" : "--version"];
-  const { code, stdout } = await run(program, words);
+  const [program = "", ...argv] = [...runner, path, name === "index-builder" ? "vendors" : "--version"];
+  const { code, stdout } = await run(program, argv);
   check(`${name} of ${architecture} runs`, code === 0 && (name === "index-builder" || stdout.trim() === VERSION));
-  const hostile = await run(program, words, { BUN_BE_BUN: "1", BUN_OPTIONS: "--preload /nowhere.ts" });
+  const hostile = await run(program, argv, { BUN_BE_BUN: "1", BUN_OPTIONS: "--preload /nowhere.ts" });
   check(`${name} of ${architecture} ignores Bun's variables`, hostile.code === 0 && hostile.stdout === stdout);
 }
 

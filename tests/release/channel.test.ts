@@ -82,13 +82,13 @@ async function pathOf(name: string, tools: readonly string[]): Promise<string> {
 type Install = { readonly kind?: string; readonly env?: Readonly<Record<string, string>> };
 
 /** Runs the script of a release's channel with nothing but its own variables. */
-function install(release: string, words: readonly string[], { kind = "gpgv and sha256sum", env = {} }: Install = {}) {
+function install(release: string, argv: readonly string[], { kind = "gpgv and sha256sum", env = {} }: Install = {}) {
   const clean = ["-i", `PATH=${at("bin", kind)}`, `TMPDIR=${folder.path}`];
   const given = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  return run("env", [...clean, ...given, "sh", join(channelOf(release), "install.sh"), ...words]);
+  return run("env", [...clean, ...given, "sh", join(channelOf(release), "install.sh"), ...argv]);
 }
-const intoPrefix = (release: string, words: readonly string[], more: Install = {}) =>
-  install(release, ["--prefix", at("prefix"), ...words], more);
+const intoPrefix = (release: string, argv: readonly string[], more: Install = {}) =>
+  install(release, ["--prefix", at("prefix"), ...argv], more);
 
 async function filesIn(path: string): Promise<string[]> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -148,7 +148,7 @@ describe.skipIf(!usable)("a release that cannot be made", { timeout: LIMIT_MS },
   });
 
   test("says which option is wrong, and shows its usage", async () => {
-    const release = (...words: string[]) => run(process.execPath, ["run", "-A", "cli/release/main.ts", ...words]);
+    const release = (...argv: string[]) => run(process.execPath, ["run", "-A", "cli/release/main.ts", ...argv]);
     const wrong = [
       [["--bogus"], 2, "Unknown option '--bogus'"],
       [[], 1, "--key FILE is missing"],
@@ -157,8 +157,8 @@ describe.skipIf(!usable)("a release that cannot be made", { timeout: LIMIT_MS },
       [["--key", key_path, "--package", "foo"], 1, "--package foo: must be one of berth-control-plane, opsctl"],
       [["--key", key_path, "--architecture", "sparc"], 1, "--architecture sparc: must be one of amd64, arm64"],
     ] as const;
-    for (const [words, code, why] of wrong) {
-      const how = await release(...words);
+    for (const [argv, code, why] of wrong) {
+      const how = await release(...argv);
       expect([how.code, how.stderr]).toEqual([code, expect.stringContaining(why)]);
       expect(how.stderr).not.toMatch(/\n\s+at /);
     }

@@ -55,8 +55,8 @@ export async function debianRoot(path: string): Promise<DebianRoot> {
     path,
     wrap,
     run: (argv, env = {}) => {
-      const [program, ...words] = wrap(argv);
-      return run(program, words, { ...env, PATH: `${INSIDE_PATH}:${process.env.PATH ?? ""}`, HOME: "/root" });
+      const [program, ...wrapped] = wrap(argv);
+      return run(program, wrapped, { ...env, PATH: `${INSIDE_PATH}:${process.env.PATH ?? ""}`, HOME: "/root" });
     },
     remove: () => rm(path, { recursive: true, force: true }),
   };

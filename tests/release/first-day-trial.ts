@@ -39,10 +39,10 @@ function check(subject: string, holds: boolean, seen: unknown): void {
 
 async function build(folder: string): Promise<string> {
   const out = join(folder, "release");
-  const words = ["run", "-A", "cli/release/main.ts", "--key", await releaseKeyIn(folder), "--out", out];
+  const argv = ["run", "-A", "cli/release/main.ts", "--key", await releaseKeyIn(folder), "--out", out];
   const architecture = (await must("dpkg", run("dpkg", ["--print-architecture"]))).trim();
   const wanted = PACKAGES.flatMap((name) => ["--package", name]);
-  await must("the release", run(process.execPath, [...words, "--architecture", architecture, ...wanted]));
+  await must("the release", run(process.execPath, [...argv, "--architecture", architecture, ...wanted]));
   return out;
 }
 
@@ -107,8 +107,8 @@ async function firstDay(root: DebianRoot, url: string): Promise<void> {
 
 async function remove(root: DebianRoot): Promise<void> {
   await must("dpkg --purge", root.run(["dpkg", "--purge", ...PACKAGES]));
-  const words = ["etc/berth", "usr/lib/berth", "usr/bin/opsctl", "var/cache/berth-control-plane"];
-  const left = await run("find", [...words.map((word) => join(root.path, word)), "-type", "f"]);
+  const argv = ["etc/berth", "usr/lib/berth", "usr/bin/opsctl", "var/cache/berth-control-plane"];
+  const left = await run("find", [...argv.map((word) => join(root.path, word)), "-type", "f"]);
   const paths = left.stdout.split("\n").filter((path) => path !== "").map((path) => path.slice(root.path.length + 1));
   check("nothing is left but the keys", paths.join() === KEYS_FILE, paths);
 }

@@ -44,13 +44,13 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
     await makeEmptyRoot(root);
   });
 
-  const rooted = (program: string, words: readonly string[]): Promise<Ended> => {
-    const [first = "", ...rest] = [...asRoot!, program, ...words];
+  const rooted = (program: string, argv: readonly string[]): Promise<Ended> => {
+    const [first = "", ...rest] = [...asRoot!, program, ...argv];
     return run(first, rest, { DPKG_FORCE });
   };
-  const install = (release: string, ...words: string[]) =>
-    rooted("sh", [at(release, "install.sh"), "--root", root, ...words]);
-  const dpkg = (...words: string[]) => rooted("dpkg", [`--root=${root}`, ...words]);
+  const install = (release: string, ...argv: string[]) =>
+    rooted("sh", [at(release, "install.sh"), "--root", root, ...argv]);
+  const dpkg = (...argv: string[]) => rooted("dpkg", [`--root=${root}`, ...argv]);
   const versionOf = async (name: string) =>
     (await run("dpkg-query", [`--admindir=${root}/var/lib/dpkg`, "-W", "-f", "${Status} ${Version}", name])).stdout;
 

@@ -26,8 +26,8 @@ export async function startUnit(root: DebianRoot, name: string): Promise<Install
   const unit = parseUnit(await readFile(join(root.path, "usr/lib/systemd/system", name), "utf8"));
   const user = unit.one("User");
   await makeCache(root, user, unit.all("CacheDirectory"));
-  const [program, ...words] = root.wrap(unit.one("ExecStart").split(" "), unit.all("WorkingDirectory")[0], user);
-  const child = spawn(program, words, {
+  const [program, ...argv] = root.wrap(unit.one("ExecStart").split(" "), unit.all("WorkingDirectory")[0], user);
+  const child = spawn(program, argv, {
     env: { PATH: INSIDE_PATH, ...await environment(root, unit.all("Environment"), unit.all("EnvironmentFile")) },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -107,12 +107,12 @@ describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT
     const web = join(root, STATE, "web");
     await cp(webFolder("t0"), web, { recursive: true });
     const unit = units.get("berth-index-builder.service")!;
-    const [, ...words] = unit.one("ExecStart").replace(" $INDEX_BUILDER_OPTIONS", "").split(" ");
+    const [, ...argv] = unit.one("ExecStart").replace(" $INDEX_BUILDER_OPTIONS", "").split(" ");
     const script = `umask ${unit.one("UMask")}; exec "$@"`;
     const [program = "", ...rest] = limited(
       STATE,
       BUILDER_ID,
-      ...["sh", "-c", script, "sh", "/usr/lib/berth/bin/index-builder", ...words, "--vendor", "debian"],
+      ...["sh", "-c", script, "sh", "/usr/lib/berth/bin/index-builder", ...argv, "--vendor", "debian"],
       ...["--recorded", `/${STATE}/web`, "--at", `${day}T05:17:00Z`],
     );
     const { code, stderr, stdout } = await run(program, rest);
@@ -150,12 +150,12 @@ describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT
       BERTH_SECRET_KEY: "5e".repeat(32),
     });
     expect(env.INDEX_SITE).toBe(`/${STATE}/site`);
-    const [program = "", ...words] = limited(
+    const [program = "", ...argv] = limited(
       cache,
       SERVER_ID,
       ...["sh", "-c", `umask ${unit.one("UMask")}; exec ${unit.one("ExecStart")}`],
     );
-    const child = spawn(program, words, {
+    const child = spawn(program, argv, {
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...own, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -17,7 +17,7 @@ import { netbootAgent } from "../../src/dev/netboot-agent.ts";
 import { fetchFrom, netbootMachine } from "../../src/dev/netboot-machine.ts";
 import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
 import { installTools } from "../booter/platform-tools.ts";
-import { archive, NEEDED } from "../booter/setup-rig.ts";
+import { archive, NEEDED } from "../booter/scratch-machine.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { lacking, pathOf, present } from "../support/optional-programs.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
@@ -72,9 +72,9 @@ beforeAll(async () => {
   const env = { DATABASE_URL: database.url };
   server = await startServer({ env, as_task: true });
 
-  const words = ["run", "-A", "cli/release/main.ts", "--key", await releaseKeyIn(folder.path), "--out", at("release")];
+  const argv = ["run", "-A", "cli/release/main.ts", "--key", await releaseKeyIn(folder.path), "--out", at("release")];
   const part = ["--architecture", ARCHITECTURE, "--package", "nodeagent", "--package", "booter"];
-  const made = await run(process.execPath, [...words, ...part], { SOURCE_DATE_EPOCH: String(TIME_S) });
+  const made = await run(process.execPath, [...argv, ...part], { SOURCE_DATE_EPOCH: String(TIME_S) });
   expect(made.code, made.stderr).toBe(0);
   site = createServer((request, response) => {
     readFile(at("release/channel", (request.url ?? "/").slice(1))).then((bytes) => {

@@ -7,11 +7,11 @@ export type Ended = { readonly code: number; readonly stdout: string; readonly s
 
 export function run(
   program: string,
-  words: readonly string[],
+  argv: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   return new Promise((done) => {
-    execFile(program, [...words], { env: { ...process.env, ...env }, encoding: "utf8" }, (error, stdout, stderr) => {
+    execFile(program, [...argv], { env: { ...process.env, ...env }, encoding: "utf8" }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
       done({ code, stdout, stderr: stderr === "" && error !== null ? error.message : stderr });
     });
@@ -23,6 +23,6 @@ export async function rootWords(): Promise<readonly string[] | null> {
   if (process.getuid?.() === 0) return [];
   const unshare = pathOf("unshare");
   if (unshare === null) return null;
-  const words = ["--map-root-user"];
-  return (await run(unshare, [...words, "true"])).code === 0 ? [unshare, ...words] : null;
+  const argv = ["--map-root-user"];
+  return (await run(unshare, [...argv, "true"])).code === 0 ? [unshare, ...argv] : null;
 }

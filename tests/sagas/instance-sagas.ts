@@ -16,7 +16,7 @@ import { type Db, openClient, openPool } from "../../src/db/pool.ts";
 import { createStore } from "../../src/db/store.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
 import { createBackgroundWorker } from "../../src/workers/background-worker.ts";
-import { openCloud } from "../compute/cloud.ts";
+import { openComputeFixture } from "../compute/compute-fixture.ts";
 import { openTestPlane } from "../support/control-plane.ts";
 import { copyOf, freshDatabase } from "../support/database.ts";
 import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
@@ -85,7 +85,7 @@ export type Bindable = { readonly nic_id: string; readonly instance_id: string; 
 
 export type InstanceSagas = Awaited<ReturnType<typeof openInstanceSagas>>;
 
-type Bare = Awaited<ReturnType<typeof makeBareGround>>;
+type Bare = Awaited<ReturnType<typeof makeBareFixture>>;
 /** What cases take from, before they make more. */
 type Prepared = {
   readonly standing: readonly [Bindable, Bindable] | undefined;
@@ -94,14 +94,14 @@ type Prepared = {
   /** Floating IPs on the first of those that stand. */
   readonly bound: readonly string[];
 };
-export type Ground = Bare & Prepared;
+export type InstanceFixture = Bare & Prepared;
 
 /**
  * A tenancy with a network, an image and a node, and what so many cases begin with, to be copied: what cases leave makes
  * the next ones slower, and so would making everything for each.
  */
-export async function makeGround(cases: number): Promise<Ground> {
-  const bare = await makeBareGround();
+export async function makeFixture(cases: number): Promise<InstanceFixture> {
+  const bare = await makeBareFixture();
   const p = await openInstanceSagas({ ...bare, standing: undefined, running: [], stopped: [], bound: [] });
   const standing = await p.bindable();
   const running: string[] = [];
@@ -117,16 +117,16 @@ export async function makeGround(cases: number): Promise<Ground> {
   return { ...bare, database: p.database, standing, running, stopped, bound };
 }
 
-async function makeBareGround() {
+async function makeBareFixture() {
   const database = await freshDatabase();
   // The surroundings are made through the API, whose own background work must then be over.
   const t = await openTestPlane({ databaseUrl: database.url });
-  const cloud = await openCloud({ t });
-  const { tenant: { silo_id, tenant_id, project_id }, image, node: { server_uuid: node } } = cloud;
+  const fixture = await openComputeFixture({ t });
+  const { tenant: { silo_id, tenant_id, project_id }, image, node: { server_uuid: node } } = fixture;
   // Room for all the instances that any number of cases leave standing.
-  await cloud.node.alive({ cpu_threads_logical: 100_000, ram_total_mb: 100_000_000 });
+  await fixture.node.alive({ cpu_threads_logical: 100_000, ram_total_mb: 100_000_000 });
   const wide = { name: "wide", ipv4_block: WIDE.block, ipv6_block: "fd00:10:0:2::/64" };
-  const subnet = await cloud.make(`/v1/subnets?vpc=${cloud.vpc.id}`, wide);
+  const subnet = await fixture.make(`/v1/subnets?vpc=${fixture.vpc.id}`, wide);
   await t.close();
   const owner = await openClient({ url: database.url });
   await owner.query(GATE_SQL);
@@ -136,10 +136,10 @@ async function makeBareGround() {
 }
 
 /** A copy of the ground. */
-export async function openInstanceSagas(ground: Ground) {
-  const { silo_id, tenant_id, project_id, image, node, subnet } = ground;
-  const ready = { running: [...ground.running], stopped: [...ground.stopped], bound: [...ground.bound] };
-  const database = await copyOf(ground.database);
+export async function openInstanceSagas(fixture: InstanceFixture) {
+  const { silo_id, tenant_id, project_id, image, node, subnet } = fixture;
+  const ready = { running: [...fixture.running], stopped: [...fixture.stopped], bound: [...fixture.bound] };
+  const database = await copyOf(fixture.database);
   const db: Db = openPool({ url: database.url, connectionsMax: 3 });
   const app: Db = openPool({ url: database.url, role: "berth_app" });
   const definitions = [...SAGAS.map(gated), ...OTHERS];
@@ -316,7 +316,7 @@ export async function openInstanceSagas(ground: Ground) {
     return id;
   }
 
-  let { standing } = ground;
+  let { standing } = fixture;
   /** Two instances for all cases that bind addresses, which leave them as they are. */
   const bindable = async () => standing ??= [await nicOf(await running()), await nicOf(await running())];
   async function nicOf(instance_id: string): Promise<Bindable> {
@@ -326,7 +326,7 @@ export async function openInstanceSagas(ground: Ground) {
 
   /** A floating IP that is bound to this, or to nothing. */
   async function floatingIp(to: Bindable | null): Promise<string> {
-    const taken = to !== null && to === ground.standing?.[0] ? ready.bound.shift() : undefined;
+    const taken = to !== null && to === fixture.standing?.[0] ? ready.bound.shift() : undefined;
     if (taken !== undefined) return taken;
     const id = randomUUID();
     const operation_id = randomUUID();

@@ -6,10 +6,10 @@ import { waitId } from "../../actors/engine/saga.ts";
 import { UNDO_TRIES_MAX } from "../../actors/saga/transition.ts";
 import { type Asked, type Begun, type Scenario, SCENARIOS } from "./instance-cases.ts";
 import {
-  type Ground,
+  type InstanceFixture,
   type InstanceSagas,
   LIMIT_MS,
-  makeGround,
+  makeFixture,
   openInstanceSagas,
   type Process,
   SAGAS,
@@ -18,21 +18,21 @@ import {
 /** A database grows with its cases, and the comparison of before and after with it. */
 const CASES_PER_DATABASE = 20;
 
-let ground: Ground;
+let fixture: InstanceFixture;
 let p: InstanceSagas;
 let cases = 0;
 beforeAll(async () => {
-  ground = await makeGround(CASES_PER_DATABASE);
-  p = await openInstanceSagas(ground);
+  fixture = await makeFixture(CASES_PER_DATABASE);
+  p = await openInstanceSagas(fixture);
 }, 60_000);
 afterAll(async () => {
   await p.end();
-  await ground.database.drop();
+  await fixture.database.drop();
 });
 beforeEach(async () => {
   if (++cases % CASES_PER_DATABASE !== 0) return;
   await p.end();
-  p = await openInstanceSagas(ground);
+  p = await openInstanceSagas(fixture);
 });
 afterEach(async () => {
   await p.open();

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { NOT_FETCHED } from "../../nodeagent/image-cache.ts";
 import type { Job } from "../../src/contract/job.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
-import { type Ground, makeInstance, openGround } from "../compute/ground.ts";
+import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
 import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
@@ -38,8 +38,8 @@ let target: FetchTarget;
 let allowed: AllowedServer;
 let agent: Running;
 let asked: string[] = [];
-let acme: Ground;
-let globex: Ground;
+let acme: InstanceFixture;
+let globex: InstanceFixture;
 
 async function call(method: string, path: string, { key, body }: CallOptions = {}): Promise<Answer> {
   const response = await fetch(server.url + path, {
@@ -65,8 +65,12 @@ beforeAll(async () => {
   });
   db = openPool({ url: database.url, connectionsMax: 1, applicationName: "test" });
   server = await startServer({ env: { DATABASE_URL: database.url } });
-  acme = await openGround({ call }, { url: `${allowed.url}/acme`, sha256: SHA256, size_bytes: BYTES.length });
-  globex = await openGround({ call }, { url: `${allowed.url}/globex`, sha256: SHA256, size_bytes: BYTES.length });
+  acme = await openInstanceFixture({ call }, { url: `${allowed.url}/acme`, sha256: SHA256, size_bytes: BYTES.length });
+  globex = await openInstanceFixture({ call }, {
+    url: `${allowed.url}/globex`,
+    sha256: SHA256,
+    size_bytes: BYTES.length,
+  });
   const pace = ["--heartbeat-ms", "200", "--status-check-ms", "100", "--error-retry-ms", "50", "--job-poll-ms", "50"];
   agent = start("nodeagent", ["run", "--endpoint", server.url, "--state-dir", join(folder.path, "node"), ...pace]);
   const [, code = ""] = await agent.says(/Claim code: ([0-9A-Z]{3}-[0-9A-Z]{3})\b/);
@@ -90,10 +94,10 @@ afterAll(async () => {
 
 type Source = { readonly url: string; readonly sha256?: string; readonly size_bytes?: number };
 
-type Made = { readonly g: Ground; readonly project: string; readonly image_id: string };
+type Made = { readonly g: InstanceFixture; readonly project: string; readonly image_id: string };
 
 /** An image in a project of its own, so that several may have one digest. */
-async function imageOf(g: Ground, { url, sha256 = SHA256, size_bytes = BYTES.length }: Source): Promise<Made> {
+async function imageOf(g: InstanceFixture, { url, sha256 = SHA256, size_bytes = BYTES.length }: Source): Promise<Made> {
   const name = randomBytes(8).toString("hex");
   const projects = `/v1/tenants/${g.tenant_id}/projects`;
   const project = okOf(await g.call("POST", projects, { body: { name } })).id;

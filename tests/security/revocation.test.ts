@@ -1,7 +1,7 @@
 // What a credential may do ends in every process the moment its deletion is answered, for requests that are held as well:
 // three servers that share a database, with a thousand requests in flight. Reliability rule S-11.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Cloud, openCloud } from "../compute/cloud.ts";
+import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
 import { type Answer, okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 
@@ -15,7 +15,7 @@ const HOLD_S = 15;
 
 /** Arranges, and plays the node; the requests go to the servers. */
 let t: TestPlane;
-let cloud: Cloud;
+let fixture: ComputeFixture;
 let servers: ServerProcess[];
 /** Held until its time is over, while the other tests run. */
 let heldPoll: Promise<Answer>;
@@ -23,7 +23,7 @@ let heldPoll: Promise<Answer>;
 beforeAll(async () => {
   t = await openTestPlane();
   heldPoll = (await pollRemoved()).answer;
-  cloud = await openCloud({ t });
+  fixture = await openComputeFixture({ t });
   const env = { DATABASE_URL: t.databaseUrl, BERTH_ROOT_KEY: ROOT_KEY, BERTH_LOGIN_PER_MINUTE: "1000000" };
   servers = await Promise.all(Array.from({ length: SERVERS }, () => startServer({ env })));
 }, 120_000);
@@ -72,14 +72,14 @@ const onServer = (method: string, path: string, key = ROOT_KEY) =>
 
 /** An operation of the tenant that runs until the node completes its job. */
 async function runningOperation(): Promise<{ path: string; finish: () => Promise<unknown> }> {
-  const created = await cloud.create({}, { headers: { prefer: "respond-async" } });
+  const created = await fixture.create({}, { headers: { prefer: "respond-async" } });
   expect(created.status).toBe(202);
-  return { path: `/v1/operations/${created.body.id}`, finish: () => cloud.node.does("provision") };
+  return { path: `/v1/operations/${created.body.id}`, finish: () => fixture.node.does("provision") };
 }
 
 const credentials: Readonly<Record<string, () => Promise<Credential>>> = {
   "an API key of a tenant that is deleted": async () => {
-    const path = `/v1/tenants/${cloud.tenant.tenant_id}/api-keys`;
+    const path = `/v1/tenants/${fixture.tenant.tenant_id}/api-keys`;
     const made = okOf(await t.call("POST", path, { body: { description: "d" } }));
     const { path: operation, finish } = await runningOperation();
     return {
@@ -91,7 +91,7 @@ const credentials: Readonly<Record<string, () => Promise<Credential>>> = {
     };
   },
   "a session that is logged out": async () => {
-    const body = { username: `user-${crypto.randomUUID()}`, password: PASSWORD, tenant_id: cloud.tenant.tenant_id };
+    const body = { username: `user-${crypto.randomUUID()}`, password: PASSWORD, tenant_id: fixture.tenant.tenant_id };
     okOf(await t.call("POST", "/v1/system/users", { body }));
     const { access_token } = okOf(
       await t.call("POST", "/v1/auth/login", { key: null, body: { ...body, tenant_id: undefined } }),

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
 import { openPool } from "../../src/db/pool.ts";
 import { capacity } from "../api/bodies.ts";
-import { type Ground, makeInstance, openGround } from "../compute/ground.ts";
+import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
 import { type ImageServer, serveImage } from "../compute/image-server.ts";
 import type { JobNode } from "../compute/jobs.ts";
 import { type RunningAgent, simulatedMachine } from "../compute/node-agent.ts";
@@ -216,13 +216,13 @@ describe("a database of release 0.1.0", { timeout: LIMIT_MS }, () => {
 });
 
 /** A tenant with an image and a subnet, and the one node there is. */
-async function placed(t: TestPlane): Promise<{ g: Ground; node: JobNode }> {
-  const g = await openGround(t, { ...images, size_bytes: images.bytes.length });
+async function placed(t: TestPlane): Promise<{ g: InstanceFixture; node: JobNode }> {
+  const g = await openInstanceFixture(t, { ...images, size_bytes: images.bytes.length });
   return { g, node: await t.approvedNode() };
 }
 
 /** An instance whose node has not taken its job yet. */
-async function waiting(t: TestPlane, g: Ground, node: JobNode): Promise<string> {
+async function waiting(t: TestPlane, g: InstanceFixture, node: JobNode): Promise<string> {
   okOf(await t.call("POST", "/v1/agent/capacity", { key: node.api_key, body: capacity() }));
   okOf(await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key }));
   await known(t, node);

@@ -13,13 +13,13 @@ import { changedRows, type Dump } from "../support/dump.ts";
 import { KEY, MESSAGES } from "./cells.ts";
 import { expectInvariants } from "./invariants.ts";
 import { newMac, sysinfoOf } from "./machine.ts";
-import { type Cut, openRig, type Rig } from "./rig.ts";
+import { type Cut, openSetupFixture, type SetupFixture } from "./setup-fixture.ts";
 
-let rig: Rig;
+let fixture: SetupFixture;
 let epochs = 100;
 beforeAll(async () => {
-  rig = await openRig();
-  await rig.db.query("insert into user_account (id, username, is_root) values ($1, 'root', true)", [KEY.user_id]);
+  fixture = await openSetupFixture();
+  await fixture.db.query("insert into user_account (id, username, is_root) values ($1, 'root', true)", [KEY.user_id]);
   const policy = {
     auto_enroll: true,
     allowlist: [],
@@ -36,10 +36,10 @@ beforeAll(async () => {
   const span = { network: "10.0.0.0", low: 10, high: 65_530, except: [] };
   await ok({ kind: "boot-policy", id: "site" }, { type: "put", policy, span, expected: null, current: 0 });
 });
-afterAll(() => rig.close());
+afterAll(() => fixture.close());
 
 async function ok(to: { kind: string; id: string }, message: { type: string; [field: string]: unknown }) {
-  const outcome = await rig.send(to, message);
+  const outcome = await fixture.send(to, message);
   if (!outcome.ok) throw new Error(`${message.type}: ${outcome.fault.message}`);
 }
 
@@ -91,10 +91,10 @@ const WAYS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly go
     ends: "succeeded",
     go: async (c) => {
       await approve(c);
-      await rig.rest();
+      await fixture.rest();
       await bundle(c);
       await toCn(c, { ...MESSAGES.setup_completed, epoch: c.epoch });
-      await rig.rest();
+      await fixture.rest();
     },
   },
   "complete before the operation waits for it": {
@@ -103,17 +103,17 @@ const WAYS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly go
       await approve(c);
       await bundle(c);
       await toCn(c, { ...MESSAGES.setup_completed, epoch: c.epoch });
-      await rig.rest();
+      await fixture.rest();
     },
   },
   "the second step fails: the machine reports failure": {
     ends: "unwound",
     go: async (c) => {
       await approve(c);
-      await rig.rest();
+      await fixture.rest();
       await bundle(c);
       await toCn(c, { ...MESSAGES.setup_failed, epoch: c.epoch });
-      await rig.rest();
+      await fixture.rest();
     },
   },
   "the second step fails before the operation waits for it": {
@@ -122,17 +122,17 @@ const WAYS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly go
       await approve(c);
       await bundle(c);
       await toCn(c, { ...MESSAGES.setup_failed, epoch: c.epoch });
-      await rig.rest();
+      await fixture.rest();
     },
   },
   "the second step fails: the deadline": {
     ends: "unwound",
     go: async (c) => {
       await approve(c);
-      await rig.rest();
+      await fixture.rest();
       await bundle(c);
-      await rig.advance(2_701);
-      await rig.rest();
+      await fixture.advance(2_701);
+      await fixture.rest();
     },
   },
   "abandoned at once": {
@@ -141,17 +141,17 @@ const WAYS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly go
       await approve(c);
       await bundle(c);
       await ok({ kind: "saga", id: c.operation_id }, { type: "abandon" });
-      await rig.rest();
+      await fixture.rest();
     },
   },
   "abandoned while the machine works": {
     ends: "unwound",
     go: async (c) => {
       await approve(c);
-      await rig.rest();
+      await fixture.rest();
       await bundle(c);
       await ok({ kind: "saga", id: c.operation_id }, { type: "abandon" });
-      await rig.rest();
+      await fixture.rest();
     },
   },
 };
@@ -183,17 +183,17 @@ function story(before: Dump, after: Dump, c: Case): string[] {
 
 async function travel(way: string, cut: Cut | null) {
   const c = await awaiting();
-  const before = await rig.dump();
-  rig.cut(cut);
+  const before = await fixture.dump();
+  fixture.cut(cut);
   await WAYS[way]?.go(c);
-  const counted = rig.counted();
-  rig.cut(null);
-  const after = await rig.dump();
+  const counted = fixture.counted();
+  fixture.cut(null);
+  const after = await fixture.dump();
   return { c, before, after, counted, story: story(before, after, c) };
 }
 
 async function operationOf({ operation_id }: Case) {
-  const { rows } = await rig.db.query<
+  const { rows } = await fixture.db.query<
     { state: string; steps: Record<string, { status: string }>; error: string | null }
   >(
     "select state, steps, error from saga where id = $1",
@@ -210,7 +210,7 @@ describe.each(Object.entries(WAYS))("%s", (way, { ends }) => {
   test("comes to its end, and if undone the database is as before the approval", async () => {
     const { c, before, after } = await travel(way, null);
     expect(await operationOf(c)).toMatchObject({ state: ends });
-    await expectInvariants(rig.db);
+    await expectInvariants(fixture.db);
     if (ends === "succeeded") return;
     expectUndone(before, after, c);
   });
@@ -225,12 +225,12 @@ describe.each(Object.entries(WAYS))("%s", (way, { ends }) => {
         expect(withoutWhy(broken.story)).toEqual(withoutWhy(clean.story));
       }
     }
-    await expectInvariants(rig.db);
+    await expectInvariants(fixture.db);
   });
 
   test("with everything of it repeated, and undone twice, changes nothing more", async () => {
     const { c } = await travel(way, null);
-    const rested = await rig.dump();
+    const rested = await fixture.dump();
     const operation = { kind: "saga", id: c.operation_id };
     const references = [{ scope: "cn", id: c.server_uuid }];
     const params = { server_uuid: c.server_uuid, epoch: c.epoch };
@@ -244,15 +244,15 @@ describe.each(Object.entries(WAYS))("%s", (way, { ends }) => {
     ];
     for (const message of repeated) await ok(operation, message);
     for (let n = 0; n < 2; n += 1) {
-      expect(await rig.send(operation, { type: "abandon" })).toMatchObject({
+      expect(await fixture.send(operation, { type: "abandon" })).toMatchObject({
         ok: false,
         fault: { message: `operation has ended already (${ends})` },
       });
       await toCn(c, { type: "revert_setup", epoch: c.epoch, reason: "again" });
       await toCn(c, { type: "tick" });
     }
-    await rig.rest();
-    expect(changedRows(rested, await rig.dump())).toEqual([]);
+    await fixture.rest();
+    expect(changedRows(rested, await fixture.dump())).toEqual([]);
   });
 });
 
@@ -275,7 +275,7 @@ test("the first step is the approval: it stands as done from the start, and a re
   const c = await awaiting();
   await approve(c);
   const again = { ...MESSAGES.approve_setup, operation_id: randomUUID(), epoch: c.epoch + 10_000 };
-  expect(await rig.send({ kind: "cn", id: c.server_uuid }, again)).toMatchObject({ ok: false });
+  expect(await fixture.send({ kind: "cn", id: c.server_uuid }, again)).toMatchObject({ ok: false });
   expect(await operationOf({ ...c, operation_id: again.operation_id })).toBeUndefined();
   expect(await operationOf(c)).toMatchObject({
     state: "running",
@@ -286,13 +286,13 @@ test("the first step is the approval: it stands as done from the start, and a re
 test("an operation whose node has vanished ends by its own limit", async () => {
   const c = await awaiting();
   await approve(c);
-  await rig.rest();
-  await rig.db.query("delete from cn where server_uuid = $1", [c.server_uuid]);
-  await rig.advance(49 * 60);
-  await rig.rest();
+  await fixture.rest();
+  await fixture.db.query("delete from cn where server_uuid = $1", [c.server_uuid]);
+  await fixture.advance(49 * 60);
+  await fixture.rest();
   expect(await operationOf(c)).toMatchObject({ state: "running" });
-  await rig.advance(61);
-  await rig.rest();
+  await fixture.advance(61);
+  await fixture.rest();
   expect(await operationOf(c)).toMatchObject({
     state: "unwound",
     error: "no report within the limit of step reported",
@@ -303,18 +303,20 @@ test("an operation whose node has vanished ends by its own limit", async () => {
 test("an abandoned operation never touches the run that came after it", async () => {
   const c = await awaiting();
   await approve(c);
-  await rig.rest();
+  await fixture.rest();
   await toCn(c, { ...MESSAGES.setup_failed, epoch: c.epoch });
   const next = { ...c, epoch: c.epoch + 10_000, operation_id: randomUUID() };
   await approve(next);
   // The older operation hears of its end, and undoes, only now.
-  await rig.rest();
+  await fixture.rest();
   expect(await operationOf(c)).toMatchObject({ state: "unwound" });
-  const { rows } = await rig.db.query("select state, setup_epoch::int from cn where server_uuid = $1", [c.server_uuid]);
+  const { rows } = await fixture.db.query("select state, setup_epoch::int from cn where server_uuid = $1", [
+    c.server_uuid,
+  ]);
   expect(rows).toEqual([{ state: "setting_up", setup_epoch: next.epoch }]);
   expect(await operationOf(next)).toMatchObject({ state: "running" });
 });
 
 test("after all of this the log and the operations are whole", async () => {
-  expect(await brokenInvariants(rig.db, [...LOG_CHECKS, ...OPERATION_CHECKS])).toEqual([]);
+  expect(await brokenInvariants(fixture.db, [...LOG_CHECKS, ...OPERATION_CHECKS])).toEqual([]);
 });

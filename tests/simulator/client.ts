@@ -7,7 +7,7 @@ import { hash32, seededId } from "./chance.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Operation } from "./journal.ts";
 import type { Process } from "./process.ts";
-import { choose, type Environment, later } from "./world.ts";
+import { choose, type Environment, later } from "./environment.ts";
 
 export type Request = {
   readonly to: ActorRef;

@@ -1,6 +1,6 @@
 // The processes of a run, and their deaths: a place stays empty for a while, then another process takes it.
 import { createProcess, type Process } from "./process.ts";
-import type { Environment } from "./world.ts";
+import type { Environment } from "./environment.ts";
 
 export type Cluster = ReturnType<typeof createCluster>;
 

@@ -3,7 +3,7 @@
 import type { Fate } from "../../actors/engine/memory-store.ts";
 import type { Unit } from "../../actors/engine/store.ts";
 import { type ActorRef, refKey } from "../../actors/engine/types.ts";
-import { draw, type Environment, later } from "./world.ts";
+import { draw, type Environment, later } from "./environment.ts";
 
 /** A call that the client lost may still take effect this much later. */
 const LATE_MS_MAX = 3_000;

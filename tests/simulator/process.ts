@@ -6,7 +6,7 @@ import { CommitError, type Store, type StoreSession, type Unit, type UnitResult 
 import { type BackgroundWorker, createBackgroundWorker } from "../../src/workers/background-worker.ts";
 import { hash32, seededId, stream } from "./chance.ts";
 import { fateIn, latencyMs } from "./fate.ts";
-import { behaviors, draw, type Environment, knowsSaga, later } from "./world.ts";
+import { behaviors, draw, type Environment, knowsSaga, later } from "./environment.ts";
 
 export type Process = {
   readonly index: number;

@@ -3,7 +3,7 @@ import { refKey } from "../../actors/engine/types.ts";
 import { actorKey } from "./evidence.ts";
 import type { Plan } from "./plan.ts";
 import type { Verdict } from "./run.ts";
-import { START_MS } from "./world.ts";
+import { START_MS } from "./environment.ts";
 
 /** A failing plan as text. `shrunk` is the smaller plan with its own verdict. */
 export function failureText(plan: Plan, shrunk: { readonly plan: Plan; readonly verdict: Verdict }): string {

@@ -7,7 +7,7 @@ import { type Counters, newCounters } from "./counters.ts";
 import type { Journal } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import { openJobs, perform, workOn } from "./script.ts";
-import { createEnvironment, type Environment } from "./world.ts";
+import { createEnvironment, type Environment } from "./environment.ts";
 
 export type Verdict = {
   readonly violations: readonly Violation[];

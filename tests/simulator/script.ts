@@ -9,7 +9,7 @@ import { operate } from "./client.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Operation } from "./journal.ts";
 import type { Command } from "./plan.ts";
-import { choose, type Environment, later } from "./world.ts";
+import { choose, type Environment, later } from "./environment.ts";
 
 type As<D extends Command["do"]> = Extract<Command, { do: D }>;
 type Row = Readonly<Record<string, Json>>;

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { Instance } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";
 import type { Db } from "../../src/db/pool.ts";
-import { type Ground, makeInstance, openGround } from "../compute/ground.ts";
+import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
 import { serveImage } from "../compute/image-server.ts";
 import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
 import { ROOT_KEY } from "../support/server-process.ts";
@@ -34,7 +34,7 @@ const LEASE_S = 120;
 const LEASE_PARTS = [LEASE_S / 2, LEASE_S / 2, LEASE_S / 2] as const;
 const IMAGE_BYTES = 10_000;
 
-type Subject = { readonly site: ClocksSite; readonly db: Db; readonly g: Ground };
+type Subject = { readonly site: ClocksSite; readonly db: Db; readonly g: InstanceFixture };
 
 /** One line for each agent; whether all was as it should be. */
 export async function agentsByWrongClocks(site: ClocksSite, db: Db): Promise<boolean> {
@@ -46,7 +46,7 @@ export async function agentsByWrongClocks(site: ClocksSite, db: Db): Promise<boo
   try {
     const call = callsOf(site);
     okOf(await call("PUT", "/v1/config/sweeper.stale_claim_threshold_secs", { body: { value: LEASE_S } }));
-    const g = await openGround({ call }, { ...images, size_bytes: images.bytes.length });
+    const g = await openInstanceFixture({ call }, { ...images, size_bytes: images.bytes.length });
     let good = true;
     for (const [name, clock] of Object.entries(CLOCKS)) {
       const agent = await clockedAgent({ file, folder: folder.path, endpoint: site.urls()[0]!, ahead_s: clock[0] });

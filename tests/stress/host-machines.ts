@@ -1,6 +1,6 @@
 // What nodes are left with by the jobs that they did and undid, in the order in which they told of them; and whether the
 // records say the same.
-import type { HostGround } from "./host-ground.ts";
+import type { HostFixture } from "./host-fixture.ts";
 import type { TwoEngines } from "./two-engines.ts";
 
 type Told = {
@@ -25,7 +25,7 @@ type Machine = {
 };
 
 /** Where records and nodes disagree; nothing is said of nodes that take no jobs. */
-export async function disagreements(two: TwoEngines, g: HostGround): Promise<readonly string[]> {
+export async function disagreements(two: TwoEngines, g: HostFixture): Promise<readonly string[]> {
   const { rows: approved } = await two.db.query(
     "select server_uuid from cn where server_uuid = any($1) and state = 'approved'",
     [g.nodes],
@@ -35,7 +35,7 @@ export async function disagreements(two: TwoEngines, g: HostGround): Promise<rea
   return [...await aboutInstances(two, { g, machines }), ...await aboutAddresses(two, { g, machines })];
 }
 
-async function machinesOf(two: TwoEngines, g: HostGround): Promise<ReadonlyMap<string, Machine>> {
+async function machinesOf(two: TwoEngines, g: HostFixture): Promise<ReadonlyMap<string, Machine>> {
   const machines = new Map(g.nodes.map((node): [string, Machine] => [node, { vms: new Map(), addresses: new Map() }]));
   const { rows } = await two.db.query<Told>(
     `select t.event, j.kind, j.target_cn as node, j.payload from transition t join job j on j.id::text = t.actor_id
@@ -86,7 +86,7 @@ function change({ vms, addresses }: Machine, { event, kind, payload }: Told): vo
   }
 }
 
-type Compared = { readonly g: HostGround; readonly machines: ReadonlyMap<string, Machine> };
+type Compared = { readonly g: HostFixture; readonly machines: ReadonlyMap<string, Machine> };
 
 async function aboutInstances(two: TwoEngines, { g, machines }: Compared): Promise<readonly string[]> {
   const { rows } = await two.db.query<{ id: string; name: string; state: string; host_cn_uuid: string }>(

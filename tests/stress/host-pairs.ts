@@ -4,9 +4,9 @@
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import { disagreements } from "./host-machines.ts";
-import { attachment, type HostGround, type InstanceName, LIMIT_MS, newHostGround, workOff } from "./host-ground.ts";
+import { attachment, type HostFixture, type InstanceName, LIMIT_MS, newHostFixture, workOff } from "./host-fixture.ts";
 import { checkAll, newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
-import { openSite } from "./parent-ground.ts";
+import { openSite } from "./parent-fixture.ts";
 import { GIB } from "./parent-messages.ts";
 import type { TwoEngines } from "./two-engines.ts";
 
@@ -14,7 +14,7 @@ type Order = { readonly to: ActorRef; readonly message: Message };
 type Operation = {
   /** What it needs to stay as it is, or changes. */
   readonly at: readonly string[];
-  order(ground: HostGround, newId: () => string): Order;
+  order(fixture: HostFixture, newId: () => string): Order;
 };
 
 /** One check of the whole database for so many pairs. */
@@ -86,19 +86,19 @@ export async function runHostPairs(two: TwoEngines, every = 1): Promise<PairRepo
     if (index % every !== 0 || report.violations.length >= VIOLATIONS_MAX) continue;
     await tryPair(two, report, {
       name: pair.join(" and "),
-      ground: () => newHostGround(two, site),
-      act: async (ground, party) => {
+      fixture: () => newHostFixture(two, site),
+      act: async (fixture, party) => {
         const { engine, worker } = two.sides[party];
-        const { to, message } = OPERATIONS[pair[party]]!.order(ground, two.newId);
+        const { to, message } = OPERATIONS[pair[party]]!.order(fixture, two.newId);
         const outcome = await engine.send(to, message);
         if (outcome.ok) await worker.pass();
         return outcome;
       },
-      left: async (ground) => {
-        await workOff(two, ground.nodes);
-        return await leftOf(two, ground);
+      left: async (fixture) => {
+        await workOff(two, fixture.nodes);
+        return await leftOf(two, fixture);
       },
-      wrong: (ground) => disagreements(two, ground),
+      wrong: (fixture) => disagreements(two, fixture),
       // An end that is told later leaves time for another one, and both are taken.
       compared: pair.every((each) => ENDS.has(each)) ? "left" : "each",
     });
@@ -108,7 +108,7 @@ export async function runHostPairs(two: TwoEngines, every = 1): Promise<PairRepo
   return report;
 }
 
-function lifecycle({ instances }: HostGround, name: InstanceName, message: Message): Order {
+function lifecycle({ instances }: HostFixture, name: InstanceName, message: Message): Order {
   return { to: { kind: "instance", id: instances[name].id }, message };
 }
 
@@ -116,11 +116,11 @@ function begun(type: string, newId: () => string): Message {
   return { type, operation_id: newId(), limit_ms: LIMIT_MS };
 }
 
-function forced(g: HostGround, name: InstanceName, newId: () => string): Order {
+function forced(g: HostFixture, name: InstanceName, newId: () => string): Order {
   return lifecycle(g, name, { type: "force_delete", operation_id: newId(), job_id: newId() });
 }
 
-function resize(g: HostGround, name: InstanceName, newId: () => string): Order {
+function resize(g: HostFixture, name: InstanceName, newId: () => string): Order {
   const { disk: disk_id } = g.instances[name];
   return lifecycle(g, name, {
     ...begun("resize_disk", newId),
@@ -130,11 +130,11 @@ function resize(g: HostGround, name: InstanceName, newId: () => string): Order {
   });
 }
 
-function attach(id: string, instance: HostGround["instances"][InstanceName], newId: () => string): Order {
+function attach(id: string, instance: HostFixture["instances"][InstanceName], newId: () => string): Order {
   return { to: { kind: "floating-ip", id }, message: attachment(instance, newId()) };
 }
 
-function told({ restart_job: id }: HostGround, message: Message): Order {
+function told({ restart_job: id }: HostFixture, message: Message): Order {
   return { to: { kind: "job", id }, message };
 }
 
@@ -143,7 +143,7 @@ function gone(kind: string, id: string): Order {
 }
 
 /** What the records say in the end, by names. */
-async function leftOf(two: TwoEngines, { tenant_id, project_id, nodes }: HostGround): Promise<unknown> {
+async function leftOf(two: TwoEngines, { tenant_id, project_id, nodes }: HostFixture): Promise<unknown> {
   const { rows: [row] } = await two.db.query(
     `select (select json_agg(json_build_array(i.name, i.state, i.operation_kind, d.size_bytes, d.applied_bytes)
                              order by i.name) from instance i join disk d on d.instance_id = i.id

@@ -14,7 +14,7 @@ type State = (typeof STATES)[number];
 const CHECK_EVERY = 50;
 
 /** A node in a state, and the words for whatever is its own. */
-type Ground = {
+type ParentFixture = {
   readonly id: string;
   /** The claim that it registered with, or would have. */
   readonly claim: Msg<"register">;
@@ -22,7 +22,7 @@ type Ground = {
   readonly words: Map<string, string>;
 };
 
-type Make = (ground: Ground, by: string, two: TwoEngines) => CnMessage | Msg<"register">;
+type Make = (fixture: ParentFixture, by: string, two: TwoEngines) => CnMessage | Msg<"register">;
 
 const COMMANDS: Readonly<Record<string, Make>> = {
   register: ({ id, words }, by, two) => registered(id, words, by, two),
@@ -94,15 +94,15 @@ export async function runNodePairs(two: TwoEngines, every = 1): Promise<PairRepo
     if (index % every !== 0 || report.violations.length >= VIOLATIONS_MAX) continue;
     await tryPair(two, report, {
       name: `${first} and ${second} of a node that is ${state}`,
-      ground: () => groundIn(state, two),
-      act: (ground, party) => {
-        const message = COMMANDS[party === 0 ? first : second]!(ground, party === 0 ? "first" : "second", two);
+      fixture: () => groundIn(state, two),
+      act: (fixture, party) => {
+        const message = COMMANDS[party === 0 ? first : second]!(fixture, party === 0 ? "first" : "second", two);
         const to = message.type === "register"
           ? { kind: "enrolment-claim", id: message.id }
-          : { kind: "cn", id: ground.id };
+          : { kind: "cn", id: fixture.id };
         return two.sides[party].engine.send(to, message);
       },
-      left: (ground) => leftOf(two, ground),
+      left: (fixture) => leftOf(two, fixture),
     });
     if (report.pairs % CHECK_EVERY === 0) await checkAll(two, report);
   }
@@ -112,7 +112,7 @@ export async function runNodePairs(two: TwoEngines, every = 1): Promise<PairRepo
 }
 
 /** The node and its keys, in words that are the same for every node. */
-async function leftOf(two: TwoEngines, { id, words }: Ground): Promise<unknown> {
+async function leftOf(two: TwoEngines, { id, words }: ParentFixture): Promise<unknown> {
   const { rows: [row] } = await two.db.query(
     `select state, hostname, role, unproven, bound_api_key_id,
             (select array_agg(k.claim_code order by k.claim_code) from enrolment_claim k
@@ -129,31 +129,31 @@ async function leftOf(two: TwoEngines, { id, words }: Ground): Promise<unknown> 
   return JSON.parse(JSON.stringify(row), (_key, value) => words.get(String(value)) ?? value);
 }
 
-async function groundIn(state: State, two: TwoEngines): Promise<Ground> {
+async function groundIn(state: State, two: TwoEngines): Promise<ParentFixture> {
   const id = two.newId();
   const words = new Map<string, string>([[id, "the node"]]);
   const claim = registered(id, words, "its", two);
   const epoch = newEpoch(words, "its");
-  const ground = { id, claim, epoch, words };
+  const fixture = { id, claim, epoch, words };
   const tell = (message: CnMessage) => two.make({ kind: "cn", id }, message);
   const key = newKey(words, "its", two);
   switch (state) {
     case "absent":
-      return ground;
+      return fixture;
     case "pending":
     case "approved":
     case "disabled":
       await two.make({ kind: "enrolment-claim", id: claim.id }, claim);
       if (state !== "pending") await tell(approvalOf(claim, key, two.newId()));
       if (state === "disabled") await tell({ type: "disable" });
-      return ground;
+      return fixture;
     case "awaiting_setup":
     case "setting_up":
-      await tell(COMMANDS["announce"]!(ground, "its", two) as CnMessage);
-      if (state === "awaiting_setup") return ground;
+      await tell(COMMANDS["announce"]!(fixture, "its", two) as CnMessage);
+      if (state === "awaiting_setup") return fixture;
       await tell(approval(epoch, two));
       await tell({ type: "take_bundle", key });
-      return ground;
+      return fixture;
   }
 }
 

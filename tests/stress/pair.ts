@@ -2,7 +2,7 @@
 // after the other would have made.
 import type { Outcome } from "../../actors/engine/types.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
-import { type Party, type Schedule, SCHEDULES } from "./gate.ts";
+import { type Party, type Schedule, SCHEDULES } from "./lock-barrier.ts";
 import type { TwoEngines } from "./two-engines.ts";
 
 export type PairReport = {
@@ -22,12 +22,12 @@ export const VIOLATIONS_MAX = 20;
 export type Pair<G> = {
   readonly name: string;
   /** What the two meet at, made anew for every history. */
-  ground(): Promise<G>;
-  act(ground: G, party: Party): Promise<Outcome>;
+  fixture(): Promise<G>;
+  act(fixture: G, party: Party): Promise<Outcome>;
   /** What is left, in words that are the same for every ground. */
-  left(ground: G): Promise<unknown>;
+  left(fixture: G): Promise<unknown>;
   /** What must not be, whatever the order was. */
-  wrong?(ground: G): Promise<readonly string[]>;
+  wrong?(fixture: G): Promise<readonly string[]>;
   /** Default: what both hear and what is left, together; or each for itself; or only what is left. */
   readonly compared?: "together" | "each" | "left";
 };
@@ -39,18 +39,18 @@ export async function tryPair<G>(two: TwoEngines, report: PairReport, pair: Pair
   report.pairs += 1;
   const ends: End[] = [];
   // Made at once, which is faster: they have nothing to do with each other.
-  const grounds = await Promise.all(SCHEDULES.map(() => pair.ground()));
+  const grounds = await Promise.all(SCHEDULES.map(() => pair.fixture()));
   for (const [index, schedule] of SCHEDULES.entries()) {
-    const ground = grounds[index]!;
+    const fixture = grounds[index]!;
     const heard: (Outcome | undefined)[] = [];
-    const task = (party: Party) => async () => void (heard[party] = await pair.act(ground, party));
+    const task = (party: Party) => async () => void (heard[party] = await pair.act(fixture, party));
     const { waited } = await two.gate.run(schedule, [task(0), task(1)]);
     report.histories += 1;
     if (waited > 0) report.waited += 1;
     if (heard.some((outcome) => outcome?.ok === false)) report.refused += 1;
-    const [both, left] = [heard.map(wordsOf), await pair.left(ground)];
+    const [both, left] = [heard.map(wordsOf), await pair.left(fixture)];
     ends.push(endOf(pair.compared ?? "together", { both, left }));
-    for (const what of await pair.wrong?.(ground) ?? []) {
+    for (const what of await pair.wrong?.(fixture) ?? []) {
       report.violations.push(`${pair.name}, turns ${turnsOf(schedule)}: ${what}`);
     }
   }

@@ -2,13 +2,13 @@
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomBytes } from "node:crypto";
 import type { Message } from "../../actors/engine/types.ts";
-import type { Ground } from "./parent-ground.ts";
+import type { ParentFixture } from "./parent-fixture.ts";
 
 const PLAN = { ipv4_block: "10.0.0.0/16", ipv6_block: "fd00::/56" };
 
 export const GIB = 2 ** 30;
 
-type Of = Pick<Ground, "tenant_id" | "project_id">;
+type Of = Pick<ParentFixture, "tenant_id" | "project_id">;
 
 export function createdVpc(
   { tenant_id, project_id }: Of,
@@ -30,7 +30,7 @@ export function createdVpc(
 }
 
 export function createdSubnet(
-  g: Of & Pick<Ground, "vpc" | "main_table">,
+  g: Of & Pick<ParentFixture, "vpc" | "main_table">,
   { id, name, block, vpc_id = g.vpc, route_table_id = g.main_table }: {
     readonly id: string;
     readonly name: string;
@@ -55,7 +55,7 @@ export function createdSubnet(
   };
 }
 
-export function createdRoute(g: Ground, id: string, name: string): Message {
+export function createdRoute(g: ParentFixture, id: string, name: string): Message {
   const { tenant_id, project_id, vpc } = g;
   return {
     type: "create",
@@ -73,7 +73,7 @@ export function createdRoute(g: Ground, id: string, name: string): Message {
   };
 }
 
-type Place = Of & Pick<Ground, "silo_id" | "image" | "subnet" | "vpc" | "node">;
+type Place = Of & Pick<ParentFixture, "silo_id" | "image" | "subnet" | "vpc" | "node">;
 
 export function createdInstance(g: Place, newId: () => string, name: string): Message {
   return {
@@ -128,7 +128,7 @@ export function createdImage({ tenant_id, project_id }: Of, id: string): Message
 }
 
 export function createdFloatingIp(
-  { silo_id, tenant_id, project_id }: Of & Pick<Ground, "silo_id">,
+  { silo_id, tenant_id, project_id }: Of & Pick<ParentFixture, "silo_id">,
   { id, name }: { readonly id: string; readonly name: string },
   newId: () => string,
 ): Message {

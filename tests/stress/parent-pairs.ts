@@ -2,7 +2,7 @@
 // steps of their sagas included. reliability.md, R-23.
 import type { ActorRef, Message } from "../../actors/engine/types.ts";
 import { checkAll, newReport, type PairReport, tryPair, VIOLATIONS_MAX } from "./pair.ts";
-import { type Ground, leftOf, newGround, openSite, type Site } from "./parent-ground.ts";
+import { leftOf, newParentFixture, openSite, type ParentFixture, type Site } from "./parent-fixture.ts";
 import { createdFloatingIp, createdInstance, createdRoute, createdSubnet, createdVpc } from "./parent-messages.ts";
 import type { TwoEngines } from "./two-engines.ts";
 
@@ -10,7 +10,7 @@ type Order = { readonly to: ActorRef; readonly message: Message };
 type Operation = {
   /** What it needs to stay as it is, or changes. */
   readonly at: readonly string[];
-  order(ground: Ground, newId: () => string, by: string): Order;
+  order(fixture: ParentFixture, newId: () => string, by: string): Order;
 };
 
 /** One check of the whole database for so many pairs. */
@@ -124,17 +124,17 @@ export type Operations = { readonly site: Site; readonly names: readonly [string
 export async function tryOperations(two: TwoEngines, report: PairReport, { site, names }: Operations): Promise<void> {
   await tryPair(two, report, {
     name: names.join(" and "),
-    ground: () => newGround(two, site),
-    act: async (ground, party) => {
+    fixture: () => newParentFixture(two, site),
+    act: async (fixture, party) => {
       const { engine, worker } = two.sides[party];
-      const { to, message } = OPERATIONS[names[party]]!.order(ground, two.newId, NAMES[party]);
+      const { to, message } = OPERATIONS[names[party]]!.order(fixture, two.newId, NAMES[party]);
       const outcome = await engine.send(to, message);
       if (outcome.ok) await worker.pass();
       return outcome;
     },
-    left: async (ground) => {
+    left: async (fixture) => {
       await two.rest();
-      return await leftOf(two, ground);
+      return await leftOf(two, fixture);
     },
   });
 }
@@ -149,7 +149,7 @@ function gone(kind: string, id: string, more: object = {}): Order {
   return { to: { kind, id }, message: { type: "delete", ...more } };
 }
 
-function nat({ tenant_id, project_id }: Ground, newId: () => string, name: string, vpc_id: string): Order {
+function nat({ tenant_id, project_id }: ParentFixture, newId: () => string, name: string, vpc_id: string): Order {
   return made("nat-gateway", {
     type: "create",
     id: newId(),
@@ -164,6 +164,6 @@ function nat({ tenant_id, project_id }: Ground, newId: () => string, name: strin
   });
 }
 
-function floating(g: Ground, newId: () => string, name: string, project_id: string): Order {
+function floating(g: ParentFixture, newId: () => string, name: string, project_id: string): Order {
   return made("floating-ip", createdFloatingIp({ ...g, project_id }, { id: newId(), name }, newId));
 }

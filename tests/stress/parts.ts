@@ -117,7 +117,7 @@ export const PARTS: readonly Part[] = [
   {
     name: "planted",
     option: "planted",
-    programs: () => [["tests/simulator/main.ts", "--planted"], ["tests/stress/planted.ts"]],
+    programs: () => [["tests/simulator/main.ts", "--planted"], ["tests/stress/mutants.ts"]],
   },
   { name: "guides", option: "guides", programs: () => [[...VITEST, "tests/guides/trial-config.ts"]] },
   { name: "timing of keys", option: "timing", programs: (count) => [timing(count, "key")], last: true },

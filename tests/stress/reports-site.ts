@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Instance } from "../../src/contract/instance.ts";
-import { type Ground, makeInstance, openGround } from "../compute/ground.ts";
+import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
 import { serveImage } from "../compute/image-server.ts";
 import type { JobNode } from "../compute/jobs.ts";
 import { type Machine, type RunningAgent, simulatedMachine } from "../compute/node-agent.ts";
@@ -15,7 +15,7 @@ import { until } from "./waiting.ts";
 
 export type ReportsSite = {
   readonly t: TestPlane;
-  readonly g: Ground;
+  readonly g: InstanceFixture;
   /** Of all nodes that have used theirs, as they are now. */
   keys(): readonly string[];
   /** Puts an agent with this key on the node, to be started; whatever is on its machine stays there. */
@@ -42,7 +42,7 @@ const IMAGE_BYTES = 10_000;
 export async function openReportsSite(t: TestPlane): Promise<ReportsSite> {
   const folder = await temporaryFolder("reports");
   const images = await serveImage(randomBytes(IMAGE_BYTES));
-  const g = await openGround(t, { ...images, size_bytes: images.bytes.length });
+  const g = await openInstanceFixture(t, { ...images, size_bytes: images.bytes.length });
   const keys = new Map<string, string>();
   const agents: RunningAgent[] = [];
 

@@ -15,7 +15,7 @@ import { openWire, REPORT_KINDS, type Wire } from "./reports-record.ts";
 import { newTally, replay, type Tally } from "./reports-replay.ts";
 import { openReportsSite, type ReportsSite } from "./reports-site.ts";
 import { effects, readState } from "./reports-state.ts";
-import { storyOf } from "./reports-story.ts";
+import { storyOf } from "./reports-scenario.ts";
 import { GOAL_MS, takeUnheard } from "./reports-unheard.ts";
 
 type Run = {

@@ -9,7 +9,7 @@ import { createStore } from "../../src/db/store.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
 import { type BackgroundWorker, createBackgroundWorker } from "../../src/workers/background-worker.ts";
 import { databaseUrl } from "../support/database-url.ts";
-import { type Authorize, createAuthorize } from "./gate.ts";
+import { type Authorize, createAuthorize } from "./lock-barrier.ts";
 
 export type Side = { readonly engine: Engine; readonly worker: BackgroundWorker };
 

@@ -8,7 +8,7 @@ import { type Ended, run } from "../release/tools.ts";
 export type Compiled = {
   readonly path: string;
   /** Runs it to its end. */
-  run(...words: string[]): Promise<Ended>;
+  run(...argv: string[]): Promise<Ended>;
 };
 
 /** Builds the program into the folder. */
@@ -16,5 +16,5 @@ export async function compiled(name: (typeof NAMES)[number], folder: string): Pr
   await mkdir(folder, { recursive: true });
   const path = join(folder, name);
   await compile(entryOf(name), path);
-  return { path, run: (...words) => run(path, words, { PATH: process.env.PATH ?? "" }) };
+  return { path, run: (...argv) => run(path, argv, { PATH: process.env.PATH ?? "" }) };
 }

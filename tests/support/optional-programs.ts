@@ -162,9 +162,9 @@ function search({ places, isUsable }: Row): string | null {
 }
 
 /** What a program prints; nothing where it fails. */
-function printed(path: string, ...words: readonly string[]): string {
+function printed(path: string, ...argv: readonly string[]): string {
   try {
-    return execFileSync(path, words, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return execFileSync(path, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
   } catch {
     return "";
   }

@@ -60,10 +60,10 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
     ...options.env,
   };
   const { flags = ["-A", HEAP_FLAG], as_task = false } = options;
-  const words = as_task
+  const argv = as_task
     ? [...TASK_FLAGS, ...starterPermissions(env), "src/start.ts", ...TASK_FLAGS]
     : [...flags, "src/serve.ts"];
-  const child = spawn(process.execPath, ["run", ...words], {
+  const child = spawn(process.execPath, ["run", ...argv], {
     cwd: ROOT,
     env,
     stdio: ["ignore", "ignore", "pipe"],

@@ -3,7 +3,7 @@
 // are in tests/compute/tenant-quota.test.ts; here they meet everything else.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Cloud, GIB, openCloud } from "../compute/cloud.ts";
+import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";
 import { type Answer, okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "./tenant.ts";
 
@@ -11,10 +11,10 @@ const PASSWORD = "correct horse battery";
 const HOUR_MS = 3_600_000;
 
 let t: TestPlane;
-let cloud: Cloud;
+let fixture: ComputeFixture;
 beforeAll(async () => {
   t = await openTestPlane();
-  cloud = await openCloud({ t });
+  fixture = await openComputeFixture({ t });
 });
 afterAll(() => t.close());
 
@@ -31,9 +31,9 @@ async function signedIn(fields: object) {
 }
 
 /** A tenant whose quota holds one instance, which it has. */
-async function fullTenant(): Promise<{ full: Cloud; tenant: TestTenant }> {
+async function fullTenant(): Promise<{ full: ComputeFixture; tenant: TestTenant }> {
   const tenant = await openTenant(t);
-  const full = await openCloud({ t, tenant, node: cloud.node });
+  const full = await openComputeFixture({ t, tenant, node: fixture.node });
   const most = { cpu_limit: 1_000, memory_bytes: 1_000 * GIB, disk_bytes: 1_000 * GIB, instance_limit: 1 };
   okOf(await t.call("PUT", `/v1/tenants/${tenant.tenant_id}/quota`, { body: most }));
   await full.running({ cpu: 1, memory_bytes: GIB });

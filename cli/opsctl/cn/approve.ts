@@ -10,8 +10,8 @@ export function approve(): AnyCommand {
   return command("approve", "Approve a node by the claim code on its console, after a look at what registered")
     .argument("<code...>", "claim code; case, spaces and hyphens do not matter")
     .option("--yes", "do not ask for confirmation")
-    .action(withIo(async (io, words, { yes }) => {
-      const body: CnApproval = { code: claimCodeOf(words) };
+    .action(withIo(async (io, argv, { yes }) => {
+      const body: CnApproval = { code: claimCodeOf(argv) };
       const found = await findClaim(io, body.code);
       if (found !== null) await agree(io, yes === true, found);
       const node = await io.post<CnView>("/v1/cn-approvals", body);
@@ -35,6 +35,6 @@ async function agree(io: Io, yes: boolean, found: ShownClaim): Promise<void> {
 }
 
 /** Document 2, Claim code: whitespace and hyphens go, letters become upper case. The server judges the rest. */
-function claimCodeOf(words: readonly string[]): string {
-  return words.join("").replace(/[\s-]+/g, "").toUpperCase();
+function claimCodeOf(argv: readonly string[]): string {
+  return argv.join("").replace(/[\s-]+/g, "").toUpperCase();
 }

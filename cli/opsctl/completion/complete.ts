@@ -25,9 +25,9 @@ const LOOK_UP_LIMIT_MS = 1_500;
 export function complete(): AnyCommand {
   return command("__complete", "Print what may stand at the cursor")
     .argument("[words...]", "the words after `opsctl`; put -- before them")
-    .action(withIo(async (io, words, _options, member) => {
+    .action(withIo(async (io, argv, _options, member) => {
       const tree = describe(rootOf(member as AnyCommand));
-      const found = await candidates(tree, words, (argument) => lookUp(io, argument).catch(() => []));
+      const found = await candidates(tree, argv, (argument) => lookUp(io, argument).catch(() => []));
       for (const { value, summary } of found) {
         io.environment.stdout.write(summary === "" ? `${value}\n` : `${value}\t${plainText(summary)}\n`);
       }

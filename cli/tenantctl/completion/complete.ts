@@ -10,14 +10,14 @@ import { valuesIn } from "./values-in.ts";
 export function complete(): AnyCommand {
   return command("__complete", "Print what may stand at the cursor")
     .argument("[words...]", "the words after `tenantctl`; put -- before them")
-    .action(withWords(async (io, words, _options, member) => {
+    .action(withWords(async (io, argv, _options, member) => {
       // The line that is written names its own server and scope.
-      const { endpoint, apiKey, tenant, project, vpc, routeTable, instance } = valuesIn(words.slice(0, -1));
+      const { endpoint, apiKey, tenant, project, vpc, routeTable, instance } = valuesIn(argv.slice(0, -1));
       const line = await openIo(io.environment, { flags: { endpoint, apiKey, tenant, project }, format: "table" });
       const tree = describe(rootOf(member as AnyCommand));
       const found = await candidates(
         tree,
-        words,
+        argv,
         (argument) => lookUp(line, argument, { vpc, routeTable, instance }).catch(() => []),
       );
       for (const { value, summary } of found) {

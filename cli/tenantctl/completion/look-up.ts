@@ -13,7 +13,7 @@ import { imageLevels } from "../image/image.ts";
 import type { TenantIo } from "../open-io.ts";
 import type { KindPlace } from "../record/kind.ts";
 import type { Named } from "../record/pick.ts";
-import { listQuery, type PlaceWords } from "../record/place.ts";
+import { listQuery, type PlaceWords } from "../record/scope.ts";
 import { ROUTE } from "../route/route.ts";
 import { ROUTE_TABLE } from "../route-table/route-table.ts";
 import { OWN_PATH } from "../ssh-key/ssh-key.ts";

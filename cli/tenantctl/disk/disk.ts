@@ -3,7 +3,7 @@ import type { Kind } from "../record/kind.ts";
 
 export const DISK: Kind<Disk> = {
   noun: "disk",
-  words: "disk",
+  argv: "disk",
   plural: "disks",
   title: "Disk",
   path: "/v1/disks",

@@ -3,7 +3,7 @@ import { type AnyCommand, command } from "../../framework.ts";
 import { parseByteSize } from "../../internal/byte-size.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../open-io.ts";
-import { INSTANCE_FLAGS, resolveRecord } from "../record/place.ts";
+import { INSTANCE_FLAGS, resolveRecord } from "../record/scope.ts";
 import { DISK } from "./disk.ts";
 
 export function resize(): AnyCommand {

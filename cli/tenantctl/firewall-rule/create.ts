@@ -4,10 +4,10 @@ import type { FirewallRule, FirewallRuleBody } from "../../../src/contract/netwo
 import { type AnyCommand, command, option } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
-import { resolveVpc, VPC_OPTION } from "../record/place.ts";
+import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
 import { FIREWALL_RULE } from "./firewall-rule.ts";
 import { portRange } from "./port-range.ts";
-import { DIRECTION_WORDS, directionOf, priorityOf, PROTOCOL_WORDS, protocolOf } from "./words.ts";
+import { DIRECTION_WORDS, directionOf, priorityOf, PROTOCOL_WORDS, protocolOf } from "./flags.ts";
 
 export function create(): AnyCommand {
   return command("create", "Make a rule for every NIC of a VPC")

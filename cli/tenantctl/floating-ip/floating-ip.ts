@@ -1,11 +1,11 @@
 import type { FloatingIp } from "../../../src/contract/network.ts";
 import type { TenantIo } from "../open-io.ts";
 import type { Kind } from "../record/kind.ts";
-import { resolveRecord } from "../record/place.ts";
+import { resolveRecord } from "../record/scope.ts";
 
 export const FLOATING_IP: Kind<FloatingIp> = {
   noun: "floating-ip",
-  words: "floating IP",
+  argv: "floating IP",
   plural: "floating IPs",
   title: "Floating IP",
   path: "/v1/floating-ips",

@@ -36,5 +36,5 @@ export async function resolveImage(io: TenantIo, name: string): Promise<string> 
 
 export async function findImage(io: TenantIo, name: string): Promise<Image> {
   if (isUuid(name)) return await io.get<Image>(`${PATH}/${name.toLowerCase()}`);
-  return pick(await visibleImages(io), { name, words: "image", plural: "images" });
+  return pick(await visibleImages(io), { name, argv: "image", plural: "images" });
 }

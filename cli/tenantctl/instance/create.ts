@@ -4,7 +4,7 @@ import { parseByteSize } from "../../internal/byte-size.ts";
 import { blockText } from "../../internal/table.ts";
 import { resolveImage } from "../image/image.ts";
 import { withIo } from "../open-io.ts";
-import { NAMED_BY, resolveRecord, VPC_FLAGS } from "../record/place.ts";
+import { NAMED_BY, resolveRecord, VPC_FLAGS } from "../record/scope.ts";
 import { needProject, projectScope } from "../scope.ts";
 import { resolveKeys } from "../ssh-key/ssh-key.ts";
 import { SUBNET } from "../subnet/subnet.ts";

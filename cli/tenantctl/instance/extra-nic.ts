@@ -2,7 +2,7 @@
 import type { ExtraNic } from "../../../src/contract/instance.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import type { TenantIo } from "../open-io.ts";
-import { resolveRecord } from "../record/place.ts";
+import { resolveRecord } from "../record/scope.ts";
 import { SUBNET } from "../subnet/subnet.ts";
 
 export type NicWords = { readonly subnet: string; readonly name: string };

@@ -6,7 +6,7 @@ import type { Kind } from "../record/kind.ts";
 /** Document 3: the state is an object, in cells too. */
 export const INSTANCE: Kind<Instance> = {
   noun: "instance",
-  words: "instance",
+  argv: "instance",
   plural: "instances",
   title: "Instance",
   path: "/v1/instances",

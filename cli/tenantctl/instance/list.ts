@@ -5,7 +5,7 @@ import { usageFailure } from "../../internal/failure.ts";
 import type { Column } from "../../internal/table.ts";
 import { resolveImage } from "../image/image.ts";
 import { type TenantIo, withIo } from "../open-io.ts";
-import { NAMED_BY } from "../record/place.ts";
+import { NAMED_BY } from "../record/scope.ts";
 import { projectScope } from "../scope.ts";
 import { addressesOf } from "./address.ts";
 import { hostTrouble, INSTANCE } from "./instance.ts";

@@ -1,6 +1,6 @@
 import type { AnyCommand } from "../../framework.ts";
 import { update } from "../record/update.ts";
-import { acts } from "./act.ts";
+import { acts } from "./action.ts";
 import { create } from "./create.ts";
 import { remove } from "./delete.ts";
 import { INSTANCE } from "./instance.ts";

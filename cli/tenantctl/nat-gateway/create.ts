@@ -4,7 +4,7 @@ import { plainText } from "../../internal/plain-text.ts";
 import { blockText } from "../../internal/table.ts";
 import { FAMILY_WORDS, familyOf, familyWord } from "../family.ts";
 import { withIo } from "../open-io.ts";
-import { resolveVpc, VPC_OPTION } from "../record/place.ts";
+import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
 import { NAT_GATEWAY } from "./nat-gateway.ts";
 
 export function create(): AnyCommand {

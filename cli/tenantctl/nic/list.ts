@@ -1,7 +1,7 @@
 import type { Nic } from "../../../src/contract/instance.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { withIo } from "../open-io.ts";
-import { INSTANCE_OPTION, resolveInstance, resolveRecord, VPC_FLAGS } from "../record/place.ts";
+import { INSTANCE_OPTION, resolveInstance, resolveRecord, VPC_FLAGS } from "../record/scope.ts";
 import { projectScope } from "../scope.ts";
 import { SUBNET } from "../subnet/subnet.ts";
 import { NIC } from "./nic.ts";

@@ -6,7 +6,7 @@ export type KindPlace = {
   /** Its word on the command line. */
   readonly noun: string;
   /** How sentences call it. */
-  readonly words: string;
+  readonly argv: string;
   readonly plural: string;
   readonly path: string;
   /** What its list is of. */
@@ -25,6 +25,6 @@ export type Kind<T extends Named> = KindPlace & {
 };
 
 /** `an instance`, `a NAT gateway`. */
-export function withArticle(words: string): string {
-  return `${/^[aeio]/.test(words) ? "an" : "a"} ${words}`;
+export function withArticle(argv: string): string {
+  return `${/^[aeio]/.test(argv) ? "an" : "a"} ${argv}`;
 }

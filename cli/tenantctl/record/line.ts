@@ -1,5 +1,5 @@
 import type { AnyCommand } from "../../framework.ts";
-import type { PlaceWords } from "./place.ts";
+import type { PlaceWords } from "./scope.ts";
 
 export type Line = PlaceWords & { readonly name?: string; readonly description?: string };
 

@@ -3,7 +3,7 @@ import { withIo } from "../open-io.ts";
 import { type Kind, withArticle } from "./kind.ts";
 import { lineOf } from "./line.ts";
 import type { Named } from "./pick.ts";
-import { addParentOptions, listQuery } from "./place.ts";
+import { addParentOptions, listQuery } from "./scope.ts";
 
 const HOLDERS = { project: "project", vpc: "VPC", "route-table": "route table", instance: "instance" } as const;
 

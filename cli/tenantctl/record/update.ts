@@ -5,11 +5,11 @@ import { withIo } from "../open-io.ts";
 import { type Kind, withArticle } from "./kind.ts";
 import { lineOf } from "./line.ts";
 import type { Named } from "./pick.ts";
-import { addNameArgument, resolveRecord } from "./place.ts";
+import { addNameArgument, resolveRecord } from "./scope.ts";
 
 export function update<T extends Named>(kind: Kind<T>): AnyCommand {
   return addNameArgument(
-    command("update", `Rename or describe ${withArticle(kind.words)}; what is left out stays`),
+    command("update", `Rename or describe ${withArticle(kind.argv)}; what is left out stays`),
     kind,
   )
     .option(...NAME_OPTION)

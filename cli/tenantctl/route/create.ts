@@ -2,7 +2,7 @@ import type { Route, RouteBody } from "../../../src/contract/network.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
-import { resolveRouteTable, ROUTE_TABLE_FLAGS, VPC_FLAGS } from "../record/place.ts";
+import { resolveRouteTable, ROUTE_TABLE_FLAGS, VPC_FLAGS } from "../record/scope.ts";
 import { ROUTE } from "./route.ts";
 import { resolveTarget, targetWords } from "./target.ts";
 
@@ -18,9 +18,9 @@ export function create(): AnyCommand {
     .option("--target-reject", "nowhere, and the sender is told so")
     .option("--target-virtual-gateway", "through the virtual gateway of the VPC")
     .action(withIo(async (io, { routeTable, vpc, name, description, destination, ...flags }) => {
-      const words = targetWords(flags);
+      const argv = targetWords(flags);
       const route_table = routeTable === undefined ? undefined : await resolveRouteTable(io, { routeTable, vpc });
-      const target = await resolveTarget(io, words, { route_table, vpc });
+      const target = await resolveTarget(io, argv, { route_table, vpc });
       const body: Omit<RouteBody, "description"> & { description?: string } = {
         name,
         description,

@@ -3,7 +3,7 @@ import type { Kind } from "../record/kind.ts";
 
 export const ROUTE: Kind<Route> = {
   noun: "route",
-  words: "route",
+  argv: "route",
   plural: "routes",
   title: "Route",
   path: "/v1/routes",

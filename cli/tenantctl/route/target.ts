@@ -4,7 +4,7 @@ import { usageFailure } from "../../internal/failure.ts";
 import { NAT_GATEWAY } from "../nat-gateway/nat-gateway.ts";
 import type { TenantIo } from "../open-io.ts";
 import { isUuid } from "../../internal/record-name.ts";
-import { resolveRecord } from "../record/place.ts";
+import { resolveRecord } from "../record/scope.ts";
 import { ROUTE_TABLE } from "../route-table/route-table.ts";
 
 export type TargetFlags = {
@@ -36,11 +36,11 @@ type Home = { readonly route_table: string | undefined; readonly vpc: string | u
 /** A gateway's name is looked up in the VPC of the route table. */
 export async function resolveTarget(
   io: TenantIo,
-  words: TargetWords,
+  argv: TargetWords,
   { route_table, vpc }: Home,
 ): Promise<RouteTarget> {
-  if (words.kind !== "nat_gateway") return words;
-  const { kind, gateway: name } = words;
+  if (argv.kind !== "nat_gateway") return argv;
+  const { kind, gateway: name } = argv;
   const asks = vpc === undefined && route_table !== undefined && !isUuid(name);
   const home = asks ? (await io.get<RouteTable>(`${ROUTE_TABLE.path}/${route_table}`)).vpc : vpc;
   return { kind, nat_gateway_id: await resolveRecord(io, NAT_GATEWAY, { name, vpc: home }) };

@@ -43,7 +43,7 @@ async function endSession(io: Io, session: Session): Promise<void> {
     // It has ended already.
     if (error.status === UNAUTHENTICATED) return;
     const { message, exit_code, error_code, request_id, status } = error;
-    const words = `${message}; the saved session is erased, at the server it ends at ${session.refresh_expires_at}`;
-    throw new Failure(words, exit_code, { error_code, request_id, status: status ?? undefined });
+    const argv = `${message}; the saved session is erased, at the server it ends at ${session.refresh_expires_at}`;
+    throw new Failure(argv, exit_code, { error_code, request_id, status: status ?? undefined });
   }
 }

@@ -9,7 +9,7 @@ export const OWN_PATH = "/v1/auth/ssh-keys";
 export const KEYS_PATH = "/v1/ssh-keys";
 export const KEY_ARGUMENT = ["<ssh-key>", "UUID; of your own also a unique UUID prefix or its name"] as const;
 
-const KEYS = { words: "SSH key", plural: "SSH keys" };
+const KEYS = { argv: "SSH key", plural: "SSH keys" };
 
 export async function ownKeys(io: TenantIo): Promise<SshKey[]> {
   return await io.get<SshKey[]>(OWN_PATH);

@@ -2,7 +2,7 @@ import type { Subnet, SubnetBody } from "../../../src/contract/network.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
-import { resolveVpc, VPC_OPTION } from "../record/place.ts";
+import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
 import { SUBNET } from "./subnet.ts";
 
 export function create(): AnyCommand {

@@ -3,7 +3,7 @@ import { type AnyCommand, command } from "../../framework.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../open-io.ts";
 import { isUuid } from "../../internal/record-name.ts";
-import { resolveRecord, resolveRouteTable, ROUTE_TABLE_FLAGS, VPC_FLAGS } from "../record/place.ts";
+import { resolveRecord, resolveRouteTable, ROUTE_TABLE_FLAGS, VPC_FLAGS } from "../record/scope.ts";
 import { SUBNET } from "./subnet.ts";
 
 export function setRouteTable(): AnyCommand {

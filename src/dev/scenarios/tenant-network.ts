@@ -20,7 +20,7 @@ export async function tenantNetwork(opsctl: Run, endpoint: string): Promise<void
     TENANTCTL_TENANT: made.tenant_id,
     TENANTCTL_PROJECT: "shop",
   });
-  const on = (...words: string[]) => tenantctl(...words, "-o", "table");
+  const on = (...argv: string[]) => tenantctl(...argv, "-o", "table");
   const vpc = idOf(
     await on("vpc", "create", "--name", "main", "--ipv4-block", "10.0.0.0/16", "--ipv6-block", "fd00:be:a7::/48"),
   );

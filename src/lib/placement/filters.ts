@@ -6,7 +6,7 @@ import * as capacity from "./capacity-filters.ts";
 import * as migration from "./migration-filters.ts";
 import type { PlacementRequest } from "./request.ts";
 import type { NodeSnapshot } from "./snapshot.ts";
-import * as standing from "./standing-filters.ts";
+import * as standing from "./node-filters.ts";
 import type { Filter } from "./verdict.ts";
 
 const FILTERS: Readonly<Record<PlacementFilter, Filter>> = {

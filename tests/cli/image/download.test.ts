@@ -19,8 +19,8 @@ beforeEach(async () => {
 });
 afterEach(() => vendor.close());
 
-function download(words: readonly string[] = [], options: Options = {}) {
-  return tenantctl(["image", "download", "ubuntu/noble", "--index", vendor.base, "--to", to, ...words], options);
+function download(argv: readonly string[] = [], options: Options = {}) {
+  return tenantctl(["image", "download", "ubuntu/noble", "--index", vendor.base, "--to", to, ...argv], options);
 }
 
 function imageRequests(): string[] {

@@ -11,8 +11,8 @@ let vendor: Vendor;
 beforeEach(async () => void (vendor = await startVendor()));
 afterEach(() => vendor.close());
 
-function image(...words: string[]) {
-  return tenantctl(["image", ...words, "--index", vendor.base]);
+function image(...argv: string[]) {
+  return tenantctl(["image", ...argv, "--index", vendor.base]);
 }
 
 test("search lists every file, newest first as the index has them", async () => {
@@ -35,8 +35,8 @@ test.each([
   [["--release", "3.24"], ["alpine x86_64"]],
   [["--format", "raw"], []],
   [["--variant", "minimal"], []],
-])("search %j", async (words, expected) => {
-  const { images } = JSON.parse((await image("search", ...words)).out());
+])("search %j", async (argv, expected) => {
+  const { images } = JSON.parse((await image("search", ...argv)).out());
   const found = (images as typeof vendor.images).flatMap(({ distro, build }) =>
     build.artifacts.map(({ arch }) => `${distro.id} ${arch}`)
   );
@@ -64,10 +64,10 @@ test.each([
   ["ubuntu/jammy", 3, "it has noble, latest, lts"],
   ["ubuntu/2", 3, "it has noble"],
   ["ubuntu/noble/1", 3, "it has 20261001"],
-])("%s ends with %i and says what there is", async (reference, code, words) => {
+])("%s ends with %i and says what there is", async (reference, code, argv) => {
   const ran = await image("info", reference);
   expect(ran.code).toBe(code);
-  expect(ran.err()).toContain(words);
+  expect(ran.err()).toContain(argv);
 });
 
 test("an archived build is found by its id", async () => {
@@ -131,12 +131,12 @@ test.each([
   ["is not JSON", "<html>", "not JSON"],
   ["is something else", "[]", "not a document of an image index"],
   ["has a path for an id", JSON.stringify({ images: [{ distro: { id: "../x" } }] }), "plain name"],
-])("an index that %s is refused with a reason", async (_name, text, words) => {
+])("an index that %s is refused with a reason", async (_name, text, argv) => {
   if (text === null) vendor.files.delete("/v1/images.json");
   else vendor.put("/v1/images.json", text);
   const ran = await image("search");
   expect(ran.code).not.toBe(0);
-  expect(ran.err()).toContain(words);
+  expect(ran.err()).toContain(argv);
 });
 
 test("an index that is busy is asked three times", async () => {
@@ -164,9 +164,9 @@ test("names in an index cannot move the cursor", async () => {
   const [first] = vendor.images;
   vendor.images[0] = { ...first!, release: { ...first!.release, title: "\u001b[2Jx\u202e", version: "\u001b[2J" } };
   vendor.publish();
-  for (const words of [["search"], ["info", "ubuntu/noble"]]) {
+  for (const argv of [["search"], ["info", "ubuntu/noble"]]) {
     for (const format of ["table", "json", "yaml"]) {
-      const ran = await image(...words, "-o", format);
+      const ran = await image(...argv, "-o", format);
       expect(ran.code).toBe(0);
       // deno-lint-ignore no-control-regex -- control bytes are what this is about
       expect(ran.out()).not.toMatch(/[\u001b\u202e]/);

@@ -24,8 +24,8 @@ beforeEach(async () => {
 });
 afterEach(() => vendor.close());
 
-function mirror(...words: string[]) {
-  return tenantctl(["image", "mirror", "--index", vendor.base, "--to", to, ...words]);
+function mirror(...argv: string[]) {
+  return tenantctl(["image", "mirror", "--index", vendor.base, "--to", to, ...argv]);
 }
 
 async function signList(): Promise<string> {
@@ -104,7 +104,7 @@ test("served over the network, it is asked and the vendor is not", async () => {
     expect((await mirror("--distro", "ubuntu", "--base-url", `${server.base}/sub/`)).code).toBe(0);
     await vendor.close();
     for (const path of filesIn(to)) server.put(`/sub/${path}`, readFileSync(join(to, path)));
-    const words = [
+    const argv = [
       "image",
       "download",
       "ubuntu/lts",
@@ -114,7 +114,7 @@ test("served over the network, it is asked and the vendor is not", async () => {
       "--fingerprint",
       fingerprint,
     ];
-    const got = await tenantctl([...words, "--to", newFolder()]);
+    const got = await tenantctl([...argv, "--to", newFolder()]);
     expect(got.code).toBe(0);
     expect(JSON.parse(got.out())).toMatchObject({ from: `${server.base}/sub/${NOBLE}`, digest_from: "vendor" });
     const { images } = JSON.parse(readFileSync(join(to, "v1/images.json"), "utf8"));

@@ -57,9 +57,9 @@ async function signList(key: KeyPair, published: KeyPair, date?: Date): Promise<
   sign({ signs: vendor.base + SUMS_PATH, url });
 }
 
-function download(words: readonly string[] = []) {
+function download(argv: readonly string[] = []) {
   const fixed = ["image", "download", "ubuntu/noble", "--index", vendor.base, "--to", to, "--signature"];
-  return tenantctl([...fixed, ...words]);
+  return tenantctl([...fixed, ...argv]);
 }
 
 const pinned = (...keys: KeyPair[]) => keys.flatMap(({ fingerprint }) => ["--fingerprint", fingerprint]);
@@ -210,17 +210,17 @@ test("verify --signature checks a file that is here already", async () => {
   await signList(mine, mine);
   const file = join(to, "any-name.img");
   writeFileSync(file, CONTENT);
-  const words = ["image", "verify", file, "--index", vendor.base, "--signature"];
-  const ran = await tenantctl([...words, "--fingerprint", mine.fingerprint]);
+  const argv = ["image", "verify", file, "--index", vendor.base, "--signature"];
+  const ran = await tenantctl([...argv, "--fingerprint", mine.fingerprint]);
   expect(ran.code).toBe(0);
   expect(JSON.parse(ran.out())).toMatchObject({ image: "ubuntu/noble/20261001", digest_from: "vendor" });
-  expect((await tenantctl([...words, "--fingerprint", another.fingerprint])).code).toBe(1);
+  expect((await tenantctl([...argv, "--fingerprint", another.fingerprint])).code).toBe(1);
 });
 
 test.each([["--key", "x"], ["--fingerprint", "0".repeat(40)]])(
   "%s without --signature is a usage error",
-  async (...words) => {
-    expect((await tenantctl(["image", "verify", "x", "--index", vendor.base, ...words])).code).toBe(2);
+  async (...argv) => {
+    expect((await tenantctl(["image", "verify", "x", "--index", vendor.base, ...argv])).code).toBe(2);
   },
 );
 

@@ -12,7 +12,7 @@ export type Options = {
   readonly onFetch?: (fake: FakeEnvironment, url: string) => void;
 };
 
-export async function tenantctl(words: readonly string[], options: Options = {}): Promise<Ran> {
+export async function tenantctl(argv: readonly string[], options: Options = {}): Promise<Ran> {
   const { onFetch, ...plain } = options;
   const fake = fakeEnvironment({ env: {}, ...plain });
   const environment: FakeEnvironment["environment"] = {
@@ -22,6 +22,6 @@ export async function tenantctl(words: readonly string[], options: Options = {})
       return fake.environment.outbound(url, given);
     },
   };
-  const code = await runTenantctl(words, environment);
+  const code = await runTenantctl(argv, environment);
   return { ...fake, environment, code };
 }

@@ -222,13 +222,13 @@ test("a process that is killed in the middle is followed by one that asks for th
       request.socket.on("error", () => {});
       return true;
     });
-    const words = ["image", "download", "ubuntu/noble", "--index", vendor.base, "--to", target];
-    const killed = run(words);
+    const argv = ["image", "download", "ubuntu/noble", "--index", vendor.base, "--to", target];
+    const killed = run(argv);
     await until(() => filesIn(dirname(target)).some((path) => sizeAt(path) === 200_000));
     killed.child.kill("SIGKILL");
     expect(await killed.ended).toBe(null);
     expect(filesIn(dirname(target)).includes("image")).toBe(false);
-    const next = run(words);
+    const next = run(argv);
     expect(await next.ended).toBe(0);
     expect(filesIn(dirname(target))).toEqual(["image"]);
     expect(readFileSync(target).equals(CONTENT)).toBe(true);
@@ -242,9 +242,9 @@ test("a process that is killed in the middle is followed by one that asks for th
   }
 });
 
-function run(words: readonly string[]) {
+function run(argv: readonly string[]) {
   const main = new URL("../../../cli/tenantctl/main.ts", import.meta.url).pathname;
-  const child = spawn(process.execPath, ["run", "-A", "--no-check", main, ...words], { stdio: "ignore" });
+  const child = spawn(process.execPath, ["run", "-A", "--no-check", main, ...argv], { stdio: "ignore" });
   return { child, ended: new Promise<number | null>((resolve) => child.once("exit", resolve)) };
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestPlane, ROOT_KEY, type TestPlane } from "../../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../../tenancy/tenant.ts";
-import { serverOf } from "../at-plane.ts";
+import { serverOf } from "../at-control-plane.ts";
 import { ENDPOINT, type FakeOptions } from "../fake-environment.ts";
 import { type Ran, tenantctl } from "./run.ts";
 
@@ -26,21 +26,21 @@ beforeAll(async () => {
 });
 afterAll(() => t?.close());
 
-const at = (words: string, options: FakeOptions = {}): Promise<Ran> =>
-  tenantctl(words.split(" "), { env, server: serverOf(t), newId: randomUUID, ...options });
+const at = (argv: string, options: FakeOptions = {}): Promise<Ran> =>
+  tenantctl(argv.split(" "), { env, server: serverOf(t), newId: randomUUID, ...options });
 
-async function printed(words: string, options: FakeOptions = {}): Promise<string> {
-  const ran = await at(words, options);
-  expect(ran.code, `tenantctl ${words}: ${ran.err()}`).toBe(0);
+async function printed(argv: string, options: FakeOptions = {}): Promise<string> {
+  const ran = await at(argv, options);
+  expect(ran.code, `tenantctl ${argv}: ${ran.err()}`).toBe(0);
   return ran.out();
 }
 
-async function json(words: string, options: FakeOptions = {}) {
-  return JSON.parse(await printed(`${words} -o json`, options));
+async function json(argv: string, options: FakeOptions = {}) {
+  return JSON.parse(await printed(`${argv} -o json`, options));
 }
 
-async function refused(words: string, options: FakeOptions = {}): Promise<string> {
-  const ran = await at(words, options);
+async function refused(argv: string, options: FakeOptions = {}): Promise<string> {
+  const ran = await at(argv, options);
   expect(ran.code, ran.out()).not.toBe(0);
   expect(ran.out()).toBe("");
   return ran.err();
@@ -72,8 +72,8 @@ test("a tenant builds a network by name, reads it back and takes it down again",
   );
   expect(route.target).toEqual({ kind: "nat_gateway", nat_gateway_id: gateway.id });
   for (const [name, flag] of [["a", "blackhole"], ["b", "reject"], ["c", "virtual-gateway"]]) {
-    const words = `route create --vpc web --route-table second --name ${name}`;
-    const made = await json(`${words} --destination 192.168.${name!.charCodeAt(0)}.1/24 --target-${flag}`);
+    const argv = `route create --vpc web --route-table second --name ${name}`;
+    const made = await json(`${argv} --destination 192.168.${name!.charCodeAt(0)}.1/24 --target-${flag}`);
     expect(made.target).toEqual({ kind: flag!.replace("-", "_") });
     expect(await printed(`route delete ${name} --vpc web --route-table second`)).toBe(`Route ${made.id} deleted.\n`);
   }
@@ -121,7 +121,7 @@ test("a selector that nobody names is the server's 400, with a hint", async () =
   expect(await printed(`vpc list ${project}`, { env: own })).toBe("(no VPCs)\n");
   const blocks = "--ipv4-block 10.0.0.0/8";
   for (
-    const [words, hint] of [
+    const [argv, hint] of [
       [`vpc list ${project}`, "pass --tenant (or TENANTCTL_TENANT)"],
       [`vpc create --name x ${blocks} ${project}`, "pass --tenant (or TENANTCTL_TENANT)"],
       [`floating-ip list`, "pass --tenant (or TENANTCTL_TENANT) and --project (or TENANTCTL_PROJECT)"],
@@ -135,7 +135,7 @@ test("a selector that nobody names is the server's 400, with a hint", async () =
       ["route create --name x --destination 0.0.0.0/0 --target-reject", "pass --route-table"],
     ] as const
   ) {
-    expect(await refused(words, { env: bare }), words).toContain(`; ${hint} (MissingScope, request `);
+    expect(await refused(argv, { env: bare }), argv).toContain(`; ${hint} (MissingScope, request `);
   }
 });
 

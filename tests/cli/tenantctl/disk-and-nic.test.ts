@@ -15,7 +15,7 @@ const ANSWERS = {
   [`GET /v1/nics/${PRIMARY_NIC.id}`]: PRIMARY_NIC,
 };
 const server = serving(ANSWERS);
-const run = (...words: string[]) => tenantctl(words, { env, server });
+const run = (...argv: string[]) => tenantctl(argv, { env, server });
 
 const DISKS = `ID                                    NAME  INSTANCE                              KIND  SIZE\n` +
   `${DISK.id}  boot  ${INSTANCE.id}  boot  21474836480\n`;
@@ -30,48 +30,48 @@ const NIC_LINES = `id:            ${PRIMARY_NIC.id}\nname:          primary\nins
 
 test.each([
   {
-    words: ["disk", "list", "--instance", INSTANCE.id],
+    argv: ["disk", "list", "--instance", INSTANCE.id],
     asks: [`GET /v1/disks?instance=${INSTANCE.id}`],
     prints: DISKS,
   },
   {
-    words: ["disk", "list", "--instance", "web-1"],
+    argv: ["disk", "list", "--instance", "web-1"],
     asks: [INSTANCES, `GET /v1/disks?instance=${INSTANCE.id}`],
     prints: DISKS,
   },
-  { words: ["disk", "show", DISK.id], asks: [`GET /v1/disks/${DISK.id}`], prints: DISK_LINES },
+  { argv: ["disk", "show", DISK.id], asks: [`GET /v1/disks/${DISK.id}`], prints: DISK_LINES },
   {
-    words: ["disk", "show", "boot", "--instance", INSTANCE.id],
+    argv: ["disk", "show", "boot", "--instance", INSTANCE.id],
     asks: [`GET /v1/disks?instance=${INSTANCE.id}`, `GET /v1/disks/${DISK.id}`],
     prints: DISK_LINES,
   },
   {
-    words: ["nic", "list", "--instance", "web-1"],
+    argv: ["nic", "list", "--instance", "web-1"],
     asks: [INSTANCES, `GET /v1/nics?instance=${INSTANCE.id}`],
     prints: NICS,
   },
   {
-    words: ["nic", "list", "--subnet", "dmz", "--vpc", VPC.id],
+    argv: ["nic", "list", "--subnet", "dmz", "--vpc", VPC.id],
     asks: [`GET /v1/subnets?vpc=${VPC.id}`, `GET /v1/nics?subnet=${SUBNET.id}`],
     prints: NICS,
   },
-  { words: ["nic", "list"], asks: [`GET /v1/nics?tenant=${TENANT}&project=${PROJECT}`], prints: NICS },
-  { words: ["nic", "list", "--ip", "10.0.1.2"], asks: ["GET /v1/nics?ip=10.0.1.2"], prints: NICS },
-  { words: ["nic", "show", PRIMARY_NIC.id], asks: [`GET /v1/nics/${PRIMARY_NIC.id}`], prints: NIC_LINES },
+  { argv: ["nic", "list"], asks: [`GET /v1/nics?tenant=${TENANT}&project=${PROJECT}`], prints: NICS },
+  { argv: ["nic", "list", "--ip", "10.0.1.2"], asks: ["GET /v1/nics?ip=10.0.1.2"], prints: NICS },
+  { argv: ["nic", "show", PRIMARY_NIC.id], asks: [`GET /v1/nics/${PRIMARY_NIC.id}`], prints: NIC_LINES },
   {
-    words: ["nic", "show", "primary", "--instance", INSTANCE.id],
+    argv: ["nic", "show", "primary", "--instance", INSTANCE.id],
     asks: [`GET /v1/nics?instance=${INSTANCE.id}`, `GET /v1/nics/${PRIMARY_NIC.id}`],
     prints: NIC_LINES,
   },
-])("asks what it must and prints it: $words", async ({ words, asks, prints }) => {
-  const ran = await run(...words);
+])("asks what it must and prints it: $words", async ({ argv, asks, prints }) => {
+  const ran = await run(...argv);
   expect([ran.err(), ran.code]).toEqual(["", 0]);
   expect(requestsOf(ran)).toEqual(asks);
   expect(ran.out()).toBe(prints);
 });
 
 test("with -o json lists and records are raw", async () => {
-  const json = async (...words: string[]) => JSON.parse((await run(...words, "-o", "json")).out());
+  const json = async (...argv: string[]) => JSON.parse((await run(...argv, "-o", "json")).out());
   expect(await json("disk", "list", "--instance", INSTANCE.id)).toEqual({ items: [DISK] });
   expect(await json("disk", "show", DISK.id)).toEqual(DISK);
   expect(await json("nic", "list", "--ip", "10.0.1.2")).toEqual({ items: [PRIMARY_NIC] });
@@ -83,7 +83,7 @@ test.each([
   { reboot_required: false, line: "The larger disk is available on the next start." },
 ])("resize prints the new size and when it counts: reboot_required $reboot_required", async ({ line, ...more }) => {
   const answers = { ...ANSWERS, [`POST /v1/disks/${DISK.id}/resize`]: { ...GROWN, ...more } };
-  const at = (...words: string[]) => tenantctl(["disk", "resize", ...words], { env, server: serving(answers) });
+  const at = (...argv: string[]) => tenantctl(["disk", "resize", ...argv], { env, server: serving(answers) });
   for (const size of ["34359738368", "32GiB"]) {
     const ran = await at(DISK.id, "--size-bytes", size);
     expect(requestsOf(ran)).toEqual([`POST /v1/disks/${DISK.id}/resize`]);
@@ -95,21 +95,21 @@ test.each([
 });
 
 test.each([
-  { words: ["disk", "list"], says: "--instance" },
-  { words: ["disk", "show", "boot"], says: "boot is not the UUID of a disk; to find it by name, pass --instance too" },
-  { words: ["disk", "resize", DISK.id], says: "--size-bytes" },
-  { words: ["disk", "resize", DISK.id, "--size-bytes", "big"], says: "--size-bytes is bytes, or a size" },
-  { words: ["nic", "list", "--subnet", "dmz"], says: "pass --vpc too" },
-  { words: ["nic", "show", "primary"], says: "pass --instance too" },
-])("refused before anything is asked: $words", async ({ words, says }) => {
-  const ran = await run(...words);
+  { argv: ["disk", "list"], says: "--instance" },
+  { argv: ["disk", "show", "boot"], says: "boot is not the UUID of a disk; to find it by name, pass --instance too" },
+  { argv: ["disk", "resize", DISK.id], says: "--size-bytes" },
+  { argv: ["disk", "resize", DISK.id, "--size-bytes", "big"], says: "--size-bytes is bytes, or a size" },
+  { argv: ["nic", "list", "--subnet", "dmz"], says: "pass --vpc too" },
+  { argv: ["nic", "show", "primary"], says: "pass --instance too" },
+])("refused before anything is asked: $words", async ({ argv, says }) => {
+  const ran = await run(...argv);
   expect([ran.code, ran.asked]).toEqual([2, []]);
   expect(ran.err()).toContain(says);
 });
 
 test("completion offers the disks and NICs of the instance that is on the line", async () => {
-  const complete = async (...words: string[]) =>
-    (await run("__complete", "--", ...words)).out().split("\n").filter((line) => line !== "").map((line) =>
+  const complete = async (...argv: string[]) =>
+    (await run("__complete", "--", ...argv)).out().split("\n").filter((line) => line !== "").map((line) =>
       line.split("\t")[0]
     );
   expect(await complete("disk", "show", "--instance", "web-1", "")).toEqual(["boot", DISK.id]);

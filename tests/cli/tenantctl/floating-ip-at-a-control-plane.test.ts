@@ -1,32 +1,32 @@
 // Attach and detach against a whole control plane, whose node is played by the test. Document 3, Tenant CLI.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Cloud, openCloud } from "../../compute/cloud.ts";
-import { serverOf } from "../at-plane.ts";
+import { type ComputeFixture, openComputeFixture } from "../../compute/compute-fixture.ts";
+import { serverOf } from "../at-control-plane.ts";
 import { ENDPOINT } from "../fake-environment.ts";
 import { type Ran, tenantctl } from "./run.ts";
 
-let a: Cloud;
+let a: ComputeFixture;
 let env: Record<string, string>;
 beforeAll(async () => {
-  a = await openCloud();
+  a = await openComputeFixture();
   const { key, tenant_id, project_id } = a.tenant;
   const scope = { TENANTCTL_TENANT: tenant_id, TENANTCTL_PROJECT: project_id };
   env = { TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: key, NO_COLOR: "1", ...scope };
 });
 afterAll(() => a?.t.close());
 
-const at = (words: string): Promise<Ran> =>
-  tenantctl(words.split(" "), { env, server: serverOf(a.t), newId: randomUUID });
-async function printed(words: string): Promise<string> {
-  const ran = await at(words);
-  expect(ran.code, `tenantctl ${words}: ${ran.err()}`).toBe(0);
+const at = (argv: string): Promise<Ran> =>
+  tenantctl(argv.split(" "), { env, server: serverOf(a.t), newId: randomUUID });
+async function printed(argv: string): Promise<string> {
+  const ran = await at(argv);
+  expect(ran.code, `tenantctl ${argv}: ${ran.err()}`).toBe(0);
   return ran.out();
 }
-const json = async (words: string) => JSON.parse(await printed(`${words} -o json`));
+const json = async (argv: string) => JSON.parse(await printed(`${argv} -o json`));
 /** What is printed of a command that the node has a part in. */
-async function done(words: string, job: string): Promise<string> {
-  const [out] = await Promise.all([printed(words), a.node.does(job)]);
+async function done(argv: string, job: string): Promise<string> {
+  const [out] = await Promise.all([printed(argv), a.node.does(job)]);
   return out;
 }
 

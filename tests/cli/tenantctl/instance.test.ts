@@ -37,7 +37,7 @@ const ANSWERS = {
   "POST /v1/instances": INSTANCE,
 };
 const server = serving(ANSWERS);
-const run = (...words: string[]) => tenantctl(["instance", ...words], { env: SCOPED, server });
+const run = (...argv: string[]) => tenantctl(["instance", ...argv], { env: SCOPED, server });
 
 describe("list", () => {
   test("sends the selectors and prints the columns", async () => {
@@ -123,8 +123,8 @@ describe("list", () => {
 
   test("says beside the table that a node has vanished, and not in the middle of JSON", async () => {
     const answers = { "GET /v1/instances": { items: [{ ...INSTANCE, host_live: false }, INSTANCE] } };
-    const at = (...words: string[]) =>
-      tenantctl(["instance", "list", ...words], { env: SCOPED, server: serving(answers) });
+    const at = (...argv: string[]) =>
+      tenantctl(["instance", "list", ...argv], { env: SCOPED, server: serving(answers) });
     expect((await at()).err()).toContain("The state of 1 instance may be out of date");
     expect((await at("-o", "json")).err()).toBe("");
   });
@@ -156,8 +156,8 @@ describe("show", () => {
     { change: { found_on_host: false }, says: "its node does not report it" },
   ])("says beside the record that $says", async ({ change, says }) => {
     const answers = { [`GET ${BY_ID}`]: { ...INSTANCE, ...change } };
-    const at = (...words: string[]) =>
-      tenantctl(["instance", "show", INSTANCE.id, ...words], { env: SCOPED, server: serving(answers) });
+    const at = (...argv: string[]) =>
+      tenantctl(["instance", "show", INSTANCE.id, ...argv], { env: SCOPED, server: serving(answers) });
     const ran = await at();
     expect([ran.out(), ran.err()]).toEqual([SHOWN, `The state may be out of date: ${says}\n`]);
     expect((await at("-o", "json")).err()).toBe("");
@@ -192,11 +192,11 @@ const SUBNETS = `GET /v1/subnets?vpc=${VPC.id}`;
 
 describe("create", () => {
   test.each([
-    { words: [...IDS, "--memory-bytes", "4294967296"], body: BODY, asks: [POST] },
-    { words: [...IDS, "--memory-bytes", "4GiB"], body: BODY, asks: [POST] },
-    { words: [...IDS, "--memory-bytes", "0"], body: { ...BODY, memory_bytes: 0 }, asks: [POST] },
+    { argv: [...IDS, "--memory-bytes", "4294967296"], body: BODY, asks: [POST] },
+    { argv: [...IDS, "--memory-bytes", "4GiB"], body: BODY, asks: [POST] },
+    { argv: [...IDS, "--memory-bytes", "0"], body: { ...BODY, memory_bytes: 0 }, asks: [POST] },
     {
-      words: [
+      argv: [
         ...IDS,
         ...["--memory-bytes", "4GiB", "--description", "shop", "--disk-bytes", "64GiB", "--mac", "02:00:00:00:00:01"],
         ...["--ssh-key-id", KEY.id, "--ssh-key-id", "laptop", "--nic", `${SUBNET.id}`, "--nic", `${SUBNET.id}:eth9`],
@@ -212,7 +212,7 @@ describe("create", () => {
       asks: ["GET /v1/auth/ssh-keys", POST],
     },
     {
-      words: [
+      argv: [
         ...["--image-id", "debian", "--primary-subnet-id", "dmz", "--vpc", VPC.id, "--memory-bytes", "4GiB"],
         ...["--nic", "dmz:back"],
       ],
@@ -225,17 +225,17 @@ describe("create", () => {
       ],
     },
     {
-      words: ["--image-id", IMAGE_ID, "--primary-subnet-id", "dmz", "--vpc", "web", "--memory-bytes", "4GiB"],
+      argv: ["--image-id", IMAGE_ID, "--primary-subnet-id", "dmz", "--vpc", "web", "--memory-bytes", "4GiB"],
       body: BODY,
       asks: [VPCS, SUBNETS, POST],
     },
-  ])("sends its body and prints the four lines: $words", async ({ words, body, asks }) => {
-    const ran = await run("create", ...WANTED, ...words);
+  ])("sends its body and prints the four lines: $words", async ({ argv, body, asks }) => {
+    const ran = await run("create", ...WANTED, ...argv);
     expect([ran.err(), ran.code]).toEqual(["", 0]);
     expect(requestsOf(ran)).toEqual(asks);
     expect(ran.asked.at(-1)!.body).toEqual(body);
     expect(ran.out()).toBe(FOUR_LINES);
-    expect(JSON.parse((await run("create", ...WANTED, ...words, "-o", "json")).out())).toEqual(INSTANCE);
+    expect(JSON.parse((await run("create", ...WANTED, ...argv, "-o", "json")).out())).toEqual(INSTANCE);
   });
 
   test("takes user data as the file has it, up to the last byte that the server takes", async () => {
@@ -274,20 +274,20 @@ describe("create", () => {
   });
 
   test.each([
-    { words: [...WANTED, ...IDS], says: "--memory-bytes" },
-    { words: [...WANTED, ...IDS, "--memory-bytes", "lots"], says: "--memory-bytes is bytes, or a size" },
-    { words: [...WANTED, ...IDS, "--memory-bytes", "1", "--disk-bytes", "-1"], says: "--disk-bytes is bytes" },
-    { words: ["--name", "x", "--cpu", "two", ...IDS, "--memory-bytes", "1"], says: "--cpu" },
-    { words: [...WANTED, "--memory-bytes", "1", "--image-id", IMAGE_ID], says: "--primary-subnet-id" },
-    { words: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", ":eth1"], says: "--nic is SUBNET or SUBNET:NAME" },
-    { words: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", `${SUBNET.id}:`], says: "--nic is SUBNET" },
-    { words: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", "dmz"], says: "to find it by name, pass --vpc too" },
+    { argv: [...WANTED, ...IDS], says: "--memory-bytes" },
+    { argv: [...WANTED, ...IDS, "--memory-bytes", "lots"], says: "--memory-bytes is bytes, or a size" },
+    { argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--disk-bytes", "-1"], says: "--disk-bytes is bytes" },
+    { argv: ["--name", "x", "--cpu", "two", ...IDS, "--memory-bytes", "1"], says: "--cpu" },
+    { argv: [...WANTED, "--memory-bytes", "1", "--image-id", IMAGE_ID], says: "--primary-subnet-id" },
+    { argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", ":eth1"], says: "--nic is SUBNET or SUBNET:NAME" },
+    { argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", `${SUBNET.id}:`], says: "--nic is SUBNET" },
+    { argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", "dmz"], says: "to find it by name, pass --vpc too" },
     {
-      words: [...WANTED, ...IDS, "--memory-bytes", "1", "--user-data-file", "/nowhere/x"],
+      argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--user-data-file", "/nowhere/x"],
       says: "cannot read /nowhere/x",
     },
-  ])("refused before anything is asked: $words", async ({ words, says }) => {
-    const ran = await run("create", ...words);
+  ])("refused before anything is asked: $words", async ({ argv, says }) => {
+    const ran = await run("create", ...argv);
     expect(ran.code).not.toBe(0);
     expect(ran.err()).toContain(says);
     expect(ran.asked).toEqual([]);
@@ -301,8 +301,8 @@ describe.each([
   { verb: "retry", path: "retry" },
 ])("$verb", ({ verb, path }) => {
   test("asks once and prints the updated instance as show does", async () => {
-    const at = (...words: string[]) =>
-      tenantctl(["instance", verb, ...words], {
+    const at = (...argv: string[]) =>
+      tenantctl(["instance", verb, ...argv], {
         env: SCOPED,
         server: serving({ ...ANSWERS, [`POST ${BY_ID}/${path}`]: INSTANCE }),
       });
@@ -324,11 +324,11 @@ test("update sends what is named and prints the four lines", async () => {
 });
 
 test.each([
-  { words: [], force: "false" },
-  { words: ["--force"], force: "true" },
-  { words: ["-o", "json"], force: "false" },
-])("delete always says whether by force, and prints its line: $words", async ({ words, force }) => {
-  const ran = await tenantctl(["instance", "delete", INSTANCE.id, ...words], {
+  { argv: [], force: "false" },
+  { argv: ["--force"], force: "true" },
+  { argv: ["-o", "json"], force: "false" },
+])("delete always says whether by force, and prints its line: $words", async ({ argv, force }) => {
+  const ran = await tenantctl(["instance", "delete", INSTANCE.id, ...argv], {
     env: SCOPED,
     server: serving({ [`DELETE ${BY_ID}`]: {} }),
   });
@@ -347,8 +347,8 @@ test("what the server refuses is said in its own words", async () => {
 });
 
 test("completion offers instances, images, subnets and keys by name", async () => {
-  const complete = async (...words: string[]) => {
-    const ran = await tenantctl(["__complete", "--", "instance", ...words], { env: SCOPED, server });
+  const complete = async (...argv: string[]) => {
+    const ran = await tenantctl(["__complete", "--", "instance", ...argv], { env: SCOPED, server });
     expect([ran.err(), ran.code]).toEqual(["", 0]);
     return ran.out().split("\n").filter((line) => line !== "").map((line) => line.split("\t")[0]);
   };

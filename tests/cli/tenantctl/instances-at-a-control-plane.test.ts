@@ -5,26 +5,26 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMint } from "../../../src/auth/mint.ts";
-import { type Cloud, GIB, openCloud } from "../../compute/cloud.ts";
+import { type ComputeFixture, GIB, openComputeFixture } from "../../compute/compute-fixture.ts";
 import { ROOT_KEY, SECRET_KEY } from "../../support/control-plane.ts";
 import { openTenant } from "../../tenancy/tenant.ts";
-import { serverOf } from "../at-plane.ts";
+import { serverOf } from "../at-control-plane.ts";
 import { ENDPOINT, fakeEnvironment, type FakeOptions } from "../fake-environment.ts";
 import { type Ran, tenantctl } from "./run.ts";
 
-let a: Cloud;
+let a: ComputeFixture;
 let env: Record<string, string>;
 let image_id: string;
 
 beforeAll(async () => {
-  a = await openCloud();
+  a = await openComputeFixture();
   env = envOf(a.tenant);
   image_id = (await a.newImage({ name: "debian" })).id;
   await printed(`vpc update ${a.vpc.id} --name net`);
 });
 afterAll(() => a?.t.close());
 
-function envOf({ key, tenant_id, project_id }: Pick<Cloud["tenant"], "key" | "tenant_id" | "project_id">) {
+function envOf({ key, tenant_id, project_id }: Pick<ComputeFixture["tenant"], "key" | "tenant_id" | "project_id">) {
   return {
     TENANTCTL_ENDPOINT: ENDPOINT,
     TENANTCTL_API_KEY: key,
@@ -34,20 +34,20 @@ function envOf({ key, tenant_id, project_id }: Pick<Cloud["tenant"], "key" | "te
   };
 }
 
-const at = (words: string, options: FakeOptions = {}): Promise<Ran> =>
-  tenantctl(words.split(" "), { env, server: serverOf(a.t), newId: randomUUID, ...options });
+const at = (argv: string, options: FakeOptions = {}): Promise<Ran> =>
+  tenantctl(argv.split(" "), { env, server: serverOf(a.t), newId: randomUUID, ...options });
 
-async function printed(words: string, options: FakeOptions = {}): Promise<string> {
-  const ran = await at(words, options);
-  expect(ran.code, `tenantctl ${words}: ${ran.err()}`).toBe(0);
+async function printed(argv: string, options: FakeOptions = {}): Promise<string> {
+  const ran = await at(argv, options);
+  expect(ran.code, `tenantctl ${argv}: ${ran.err()}`).toBe(0);
   return ran.out();
 }
 
-const json = async (words: string) => JSON.parse(await printed(`${words} -o json`));
+const json = async (argv: string) => JSON.parse(await printed(`${argv} -o json`));
 
 /** What is printed of a command that the node has a part in. */
-async function done(words: string, job: string): Promise<string> {
-  const [out] = await Promise.all([printed(words), a.node.does(job)]);
+async function done(argv: string, job: string): Promise<string> {
+  const [out] = await Promise.all([printed(argv), a.node.does(job)]);
   return out;
 }
 
@@ -139,8 +139,8 @@ test("--wait tells how far it has come and ends with the node's reason; --no-wai
 test("an answer that is lost on the way is heard in the end, and nothing is made twice", async () => {
   const server = serverOf(a.t);
   let cut = false;
-  const words = createWords("once").split(" ");
-  const making = tenantctl(words, {
+  const argv = createWords("once").split(" ");
+  const making = tenantctl(argv, {
     env,
     newId: randomUUID,
     server: async (asked, signal) => {
@@ -168,8 +168,8 @@ test("the selectors that are missing, foreign instances and force are the server
   expect(operator.err()).toContain(`${hint}tenant (or TENANTCTL_TENANT) and --project`);
   const { id } = await a.running({ name: "mine" });
   const other = envOf(await openTenant(a.t, "other"));
-  for (const words of [`instance show ${id}`, `instance stop ${id}`, `disk list --instance ${id}`]) {
-    expect((await at(words, { env: other })).code, words).toBe(3);
+  for (const argv of [`instance show ${id}`, `instance stop ${id}`, `disk list --instance ${id}`]) {
+    expect((await at(argv, { env: other })).code, argv).toBe(3);
   }
   const forced = await at("instance delete mine --force");
   expect(forced.code).toBe(4);

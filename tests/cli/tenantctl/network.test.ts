@@ -104,7 +104,7 @@ describe.each(FAMILIES)("$noun", ({ noun, path, record, scope, selectors, table,
     [`PATCH ${by_id}`]: record,
     [`DELETE ${by_id}`]: {},
   });
-  const run = (...words: string[]) => tenantctl([noun, ...words], { env: TOKEN_ENV, server });
+  const run = (...argv: string[]) => tenantctl([noun, ...argv], { env: TOKEN_ENV, server });
 
   test("list sends the selectors and prints the columns", async () => {
     const ran = await run("list", ...scope);
@@ -158,19 +158,19 @@ const RULE = ["--name", "http", "--action", "allow", "--priority", "100"];
 
 test.each([
   {
-    words: ["vpc", "create", "--name", "web", "--project", PROJECT, "--ipv4-block", "10.0.0.0/16"],
+    argv: ["vpc", "create", "--name", "web", "--project", PROJECT, "--ipv4-block", "10.0.0.0/16"],
     asks: `POST /v1/vpcs?${IN_PROJECT}`,
     body: { name: "web", ipv4_block: "10.0.0.0/16" },
     answer: VPC,
   },
   {
-    words: ["vpc", "create", "--name", "web", "--project", PROJECT, "--ipv6-block", "fd00::/48", "--description", "d"],
+    argv: ["vpc", "create", "--name", "web", "--project", PROJECT, "--ipv6-block", "fd00::/48", "--description", "d"],
     asks: `POST /v1/vpcs?${IN_PROJECT}`,
     body: { name: "web", description: "d", ipv6_block: "fd00::/48" },
     answer: VPC,
   },
   {
-    words: ["subnet", "create", "--vpc", VPC.id, "--name", "dmz", "--ipv4-block", "10.0.1.0/24"],
+    argv: ["subnet", "create", "--vpc", VPC.id, "--name", "dmz", "--ipv4-block", "10.0.1.0/24"],
     asks: `POST /v1/subnets?vpc=${VPC.id}`,
     body: { name: "dmz", ipv4_block: "10.0.1.0/24" },
     answer: SUBNET,
@@ -178,20 +178,20 @@ test.each([
   ...[[[], "v4"], [["--family", "V6"], "v6"], [["--family", "ipv6"], "v6"], [["--family", "IPv4"], "v4"]].map((
     [family, sent],
   ) => ({
-    words: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "egress", ...family!],
+    argv: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "egress", ...family!],
     asks: `POST /v1/nat-gateways?vpc=${VPC.id}`,
     body: { name: "egress", family: sent },
     answer: NAT_GATEWAY,
     prints: NAT_CREATED,
   })),
   ...[[[], "v4"], [["--family", "ipv6"], "v6"], [["--family", "v4"], "v4"]].map(([family, sent]) => ({
-    words: ["floating-ip", "create", "--project", PROJECT, "--name", "www", ...family!],
+    argv: ["floating-ip", "create", "--project", PROJECT, "--name", "www", ...family!],
     asks: `POST /v1/floating-ips?${IN_PROJECT}`,
     body: { name: "www", family: sent },
     answer: FLOATING_IP,
   })),
   {
-    words: ["route-table", "create", "--vpc", VPC.id, "--name", "t2", "--description", "second"],
+    argv: ["route-table", "create", "--vpc", VPC.id, "--name", "t2", "--description", "second"],
     asks: `POST /v1/route-tables?vpc=${VPC.id}`,
     body: { name: "t2", description: "second" },
     answer: ROUTE_TABLE,
@@ -202,7 +202,7 @@ test.each([
     [["--target-reject"], { kind: "reject" }],
     [["--target-virtual-gateway"], { kind: "virtual_gateway" }],
   ].map(([flags, target]) => ({
-    words: [
+    argv: [
       ...["route", "create", "--route-table", ROUTE_TABLE.id, "--name", "r", "--destination", "0.0.0.0/0"],
       ...flags as string[],
     ],
@@ -211,13 +211,13 @@ test.each([
     answer: ROUTE,
   })),
   {
-    words: ["firewall-rule", "create", "--vpc", VPC.id, ...RULE, "--direction", "in"],
+    argv: ["firewall-rule", "create", "--vpc", VPC.id, ...RULE, "--direction", "in"],
     asks: `POST /v1/firewall-rules?vpc=${VPC.id}`,
     body: { name: "http", action: "allow", direction: "inbound", priority: 100, protocol: "any" },
     answer: FIREWALL_RULE,
   },
   {
-    words: [
+    argv: [
       ...["firewall-rule", "create", "--vpc", VPC.id, ...RULE, "--direction", "out", "--protocol", "tcp"],
       ...["--source-cidr", "10.0.0.0/8", "--destination-cidr", "10.0.1.0/24"],
       ...["--source-ports", "1024-65535", "--destination-ports", "443", "--description", "web"],
@@ -238,20 +238,20 @@ test.each([
     answer: FIREWALL_RULE,
   },
   {
-    words: ["firewall-rule", "create", "--vpc", VPC.id, ...RULE, "--direction", "outbound", "--protocol", "icmp"],
+    argv: ["firewall-rule", "create", "--vpc", VPC.id, ...RULE, "--direction", "outbound", "--protocol", "icmp"],
     asks: `POST /v1/firewall-rules?vpc=${VPC.id}`,
     body: { name: "http", action: "allow", direction: "outbound", priority: 100, protocol: "icmp4" },
     answer: FIREWALL_RULE,
   },
-])("create sends its body and prints the record: $words", async ({ words, asks, body, answer, ...more }) => {
+])("create sends its body and prints the record: $words", async ({ argv, asks, body, answer, ...more }) => {
   const server = () => ({ status: 201, body: answer });
-  const ran = await tenantctl(words, { env: TOKEN_ENV, server });
+  const ran = await tenantctl(argv, { env: TOKEN_ENV, server });
   expect([ran.err(), ran.code]).toEqual(["", 0]);
   expect(requestsOf(ran)).toEqual([asks]);
   expect(ran.asked[0]!.body).toEqual(body);
-  const prints = "prints" in more ? more.prints : FAMILIES.find(({ noun }) => noun === words[0])!.lines;
+  const prints = "prints" in more ? more.prints : FAMILIES.find(({ noun }) => noun === argv[0])!.lines;
   expect(ran.out()).toBe(prints);
-  expect(JSON.parse((await tenantctl([...words, "-o", "json"], { env: TOKEN_ENV, server })).out())).toEqual(answer);
+  expect(JSON.parse((await tenantctl([...argv, "-o", "json"], { env: TOKEN_ENV, server })).out())).toEqual(answer);
 });
 
 const ROUTED = ["route", "create", "--route-table", ROUTE_TABLE.id, "--name", "r", "--destination", "0.0.0.0/0"];
@@ -259,29 +259,29 @@ const RULED = ["firewall-rule", "create", "--vpc", VPC.id, "--name", "r", "--act
 const VALID_RULE = [...RULED, "--priority", "1"];
 
 test.each([
-  { words: ["vpc", "create", "--name", "x"], says: "--project is required to create a vpc" },
-  { words: ["floating-ip", "create", "--name", "x"], says: "--project is required to create a floating IP" },
-  { words: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "x", "--family", "ipv5"], says: "--family" },
-  { words: ["floating-ip", "create", "--project", PROJECT, "--name", "x", "--family", "IPV4"], says: "--family" },
-  { words: ROUTED, says: "pass exactly one of --target-nat-gateway" },
-  { words: [...ROUTED, "--target-reject", "--target-blackhole"], says: "pass exactly one of --target-nat-gateway" },
-  { words: [...RULED, "--priority", "65536"], says: "--priority is 0 to 65535" },
-  { words: [...RULED, "--priority", "-1"], says: "--priority" },
-  { words: [...VALID_RULE, "--action", "drop"], says: "--action" },
-  { words: [...VALID_RULE, "--direction", "sideways"], says: "--direction" },
-  { words: [...VALID_RULE, "--protocol", "gre"], says: "--protocol" },
-  { words: [...VALID_RULE, "--source-ports", "http"], says: "http is neither a port" },
-  { words: [...VALID_RULE, "--source-ports", "1-2-3"], says: "1-2-3 is neither a port" },
-  { words: [...VALID_RULE, "--destination-ports", "80-"], says: "80- is neither a port" },
-  { words: [...VALID_RULE, "--destination-ports", "1-65536"], says: "1-65536 is neither a port" },
-  { words: [...VALID_RULE, "--destination-ports", "90-80"], says: "90-80: the low port is above the high one" },
-  { words: ["subnet", "list"], says: "--vpc" },
-  { words: ["subnet", "create", "--name", "x"], says: "--vpc" },
-  { words: ["nat-gateway", "create", "--name", "x"], says: "--vpc" },
-  { words: ["floating-ip", "attach", FLOATING_IP.id], says: "--nic" },
-  { words: ["vpc", "create", "--project", PROJECT], says: "--name" },
-])("refused before anything is asked: $words", async ({ words, says }) => {
-  const ran = await tenantctl(words);
+  { argv: ["vpc", "create", "--name", "x"], says: "--project is required to create a vpc" },
+  { argv: ["floating-ip", "create", "--name", "x"], says: "--project is required to create a floating IP" },
+  { argv: ["nat-gateway", "create", "--vpc", VPC.id, "--name", "x", "--family", "ipv5"], says: "--family" },
+  { argv: ["floating-ip", "create", "--project", PROJECT, "--name", "x", "--family", "IPV4"], says: "--family" },
+  { argv: ROUTED, says: "pass exactly one of --target-nat-gateway" },
+  { argv: [...ROUTED, "--target-reject", "--target-blackhole"], says: "pass exactly one of --target-nat-gateway" },
+  { argv: [...RULED, "--priority", "65536"], says: "--priority is 0 to 65535" },
+  { argv: [...RULED, "--priority", "-1"], says: "--priority" },
+  { argv: [...VALID_RULE, "--action", "drop"], says: "--action" },
+  { argv: [...VALID_RULE, "--direction", "sideways"], says: "--direction" },
+  { argv: [...VALID_RULE, "--protocol", "gre"], says: "--protocol" },
+  { argv: [...VALID_RULE, "--source-ports", "http"], says: "http is neither a port" },
+  { argv: [...VALID_RULE, "--source-ports", "1-2-3"], says: "1-2-3 is neither a port" },
+  { argv: [...VALID_RULE, "--destination-ports", "80-"], says: "80- is neither a port" },
+  { argv: [...VALID_RULE, "--destination-ports", "1-65536"], says: "1-65536 is neither a port" },
+  { argv: [...VALID_RULE, "--destination-ports", "90-80"], says: "90-80: the low port is above the high one" },
+  { argv: ["subnet", "list"], says: "--vpc" },
+  { argv: ["subnet", "create", "--name", "x"], says: "--vpc" },
+  { argv: ["nat-gateway", "create", "--name", "x"], says: "--vpc" },
+  { argv: ["floating-ip", "attach", FLOATING_IP.id], says: "--nic" },
+  { argv: ["vpc", "create", "--project", PROJECT], says: "--name" },
+])("refused before anything is asked: $words", async ({ argv, says }) => {
+  const ran = await tenantctl(argv);
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain(says);
   expect(ran.err()).toMatch(/^error: /);

@@ -105,11 +105,11 @@ test("on a terminal the status is one line, which is taken away", async () => {
 });
 
 test.each([
-  { words: [...START, "--wait"], told: [ACCEPTED, RUNS, FAILED] },
-  { words: START, told: [FAILED] },
-])("a failure is said in the server's words: $words", async ({ words, told }) => {
+  { argv: [...START, "--wait"], told: [ACCEPTED, RUNS, FAILED] },
+  { argv: START, told: [FAILED] },
+])("a failure is said in the server's words: $words", async ({ argv, told }) => {
   const { server, left } = plane(told);
-  const ran = await tenantctl(words, { env: SCOPED, server, isTTY: false });
+  const ran = await tenantctl(argv, { env: SCOPED, server, isTTY: false });
   expect([ran.code, ran.out(), left]).toEqual([1, "", []]);
   expect(ran.err()).toContain(`start failed: no disk`);
 });
@@ -155,32 +155,32 @@ test("operation show and operation wait follow what was not waited for", async (
 
 test("a conflict that the server answers at once is no operation that runs", async () => {
   const refused: Told = { status: 409, body: { message: "instance is in running, expected one of stopped" } };
-  for (const words of [START, [...START, "--wait"], [...START, "--no-wait"]]) {
+  for (const argv of [START, [...START, "--wait"], [...START, "--no-wait"]]) {
     const { server, writes } = plane([refused]);
-    const ran = await tenantctl(words, { env: SCOPED, server });
+    const ran = await tenantctl(argv, { env: SCOPED, server });
     expect([ran.code, writes.length]).toEqual([5, 1]);
   }
 });
 
 test.each(
   [
-    { words: DELETE, told: [CUT, GONE] },
-    { words: DELETE, told: [CUT, ACCEPTED, RUNS, GONE] },
-    { words: [...DELETE, "--wait"], told: [ACCEPTED, RUNS, GONE] },
-    { words: [...DELETE, "--wait"], told: [ACCEPTED, { status: 204 }] },
+    { argv: DELETE, told: [CUT, GONE] },
+    { argv: DELETE, told: [CUT, ACCEPTED, RUNS, GONE] },
+    { argv: [...DELETE, "--wait"], told: [ACCEPTED, RUNS, GONE] },
+    { argv: [...DELETE, "--wait"], told: [ACCEPTED, { status: 204 }] },
   ] as const,
-)("what an earlier request of the same command deleted is deleted: $words $told", async ({ words, told }) => {
+)("what an earlier request of the same command deleted is deleted: $words $told", async ({ argv, told }) => {
   const { server, keys, left } = plane(told, GONE);
-  const ran = await tenantctl(words, { env: SCOPED, server, isTTY: false });
+  const ran = await tenantctl(argv, { env: SCOPED, server, isTTY: false });
   expect([ran.out(), ran.code, left]).toEqual([`Instance ${INSTANCE.id} deleted.\n`, 0, []]);
   expect(keys().size).toBe(1);
 });
 
 test.each([[DELETE], [[...DELETE, "--wait"]], [[...DELETE, "--no-wait"]]])(
   "what was never there is not found: %j",
-  async (words) => {
+  async (argv) => {
     const { server, writes } = plane([GONE]);
-    const ran = await tenantctl(words, { env: SCOPED, server });
+    const ran = await tenantctl(argv, { env: SCOPED, server });
     expect([ran.code, ran.out(), writes.length]).toEqual([3, "", 1]);
   },
 );

@@ -20,9 +20,9 @@ export const TOKEN_ENV = {
 
 export type Ran = FakeEnvironment & { readonly code: number };
 
-export async function tenantctl(words: readonly string[], options: FakeOptions = {}): Promise<Ran> {
+export async function tenantctl(argv: readonly string[], options: FakeOptions = {}): Promise<Ran> {
   const fake = fakeEnvironment({ env: KEY_ENV, isTTY: true, ...options });
-  return { ...fake, code: await runTenantctl(words, fake.environment) };
+  return { ...fake, code: await runTenantctl(argv, fake.environment) };
 }
 
 /** A token whose signature nobody looks at here. */

@@ -11,16 +11,16 @@ const PROJECTS = [{ id: PROJECT, tenant_id: TENANT, name: "shop", description: "
 const VPCS = { "GET /v1/vpcs": { items: [VPC] } };
 
 test.each([
-  { from: "the flag before the variable", words: ["--tenant", TENANT], env: { ...KEY_ENV, TENANTCTL_TENANT: OTHER } },
-  { from: "the variable before the claim", words: [], env: { ...TOKEN_ENV, TENANTCTL_TENANT: TENANT } },
-  { from: "the claim of the token", words: [], env: TOKEN_ENV },
+  { from: "the flag before the variable", argv: ["--tenant", TENANT], env: { ...KEY_ENV, TENANTCTL_TENANT: OTHER } },
+  { from: "the variable before the claim", argv: [], env: { ...TOKEN_ENV, TENANTCTL_TENANT: TENANT } },
+  { from: "the claim of the token", argv: [], env: TOKEN_ENV },
   {
     from: "the claim, where the variable is empty",
-    words: [],
+    argv: [],
     env: { ...TOKEN_ENV, TENANTCTL_TENANT: "", TENANTCTL_API_KEY: "" },
   },
-])("the tenant comes from $from, and costs no request", async ({ words, env }) => {
-  const ran = await tenantctl(["vpc", "list", "--project", PROJECT, ...words], { env, server: serving(VPCS) });
+])("the tenant comes from $from, and costs no request", async ({ argv, env }) => {
+  const ran = await tenantctl(["vpc", "list", "--project", PROJECT, ...argv], { env, server: serving(VPCS) });
   expect(requestsOf(ran)).toEqual([`GET /v1/vpcs?${IN_PROJECT}`]);
 });
 
@@ -38,16 +38,16 @@ test("the flag for the project outranks its variable", async () => {
 const REQUIRES = "GET /v1/vpcs requires `?tenant=<uuid>&project=<uuid>` selectors";
 
 test.each([
-  { words: [], env: KEY_ENV, sent: {}, hint: "--tenant (or TENANTCTL_TENANT) and --project (or TENANTCTL_PROJECT)" },
-  { words: ["--project", PROJECT], env: KEY_ENV, sent: { project: PROJECT }, hint: "--tenant (or TENANTCTL_TENANT)" },
-  { words: [], env: TOKEN_ENV, sent: { tenant: TENANT }, hint: "--project (or TENANTCTL_PROJECT)" },
+  { argv: [], env: KEY_ENV, sent: {}, hint: "--tenant (or TENANTCTL_TENANT) and --project (or TENANTCTL_PROJECT)" },
+  { argv: ["--project", PROJECT], env: KEY_ENV, sent: { project: PROJECT }, hint: "--tenant (or TENANTCTL_TENANT)" },
+  { argv: [], env: TOKEN_ENV, sent: { tenant: TENANT }, hint: "--project (or TENANTCTL_PROJECT)" },
 ])(
   "what nobody named is left out, and the server's refusal comes with a hint: $hint",
-  async ({ words, env, ...case_ }) => {
+  async ({ argv, env, ...case_ }) => {
     const refusal = { status: 400, body: { message: REQUIRES, error_code: "MissingScope", request_id: "r1" } };
     const server: Server = (asked) =>
       asked.path === "/v1/auth/whoami" ? { status: 200, body: { tenant_id: null, silo_id: null } } : refusal;
-    const ran = await tenantctl(["vpc", "list", ...words], { env, server });
+    const ran = await tenantctl(["vpc", "list", ...argv], { env, server });
     expect(ran.asked.at(-1)!.query).toEqual({ ...case_.sent, limit: "1000" });
     expect(ran.err()).toBe(`error: ${REQUIRES}; pass ${case_.hint} (MissingScope, request r1)\n`);
     expect(ran.code).toBe(1);
@@ -55,18 +55,18 @@ test.each([
 );
 
 test.each([
-  { words: ["nat-gateway", "list"], message: "GET /v1/nat-gateways requires `?vpc=<uuid>`", hint: "--vpc" },
-  { words: ["route", "list"], message: "GET /v1/routes requires `?route_table=<uuid>`", hint: "--route-table" },
-])("the hint names the flag that the list needs: $hint", async ({ words, message, hint }) => {
+  { argv: ["nat-gateway", "list"], message: "GET /v1/nat-gateways requires `?vpc=<uuid>`", hint: "--vpc" },
+  { argv: ["route", "list"], message: "GET /v1/routes requires `?route_table=<uuid>`", hint: "--route-table" },
+])("the hint names the flag that the list needs: $hint", async ({ argv, message, hint }) => {
   const server = () => ({ status: 400, body: { message, error_code: "MissingScope" } });
-  const ran = await tenantctl(words, { server });
+  const ran = await tenantctl(argv, { server });
   expect(ran.err()).toBe(`error: ${message}; pass ${hint} (MissingScope)\n`);
 });
 
 test("lists of gateways, tables and rules send the project for the server to compare, other lists do not", async () => {
-  const asks = async (noun: string, ...words: string[]) =>
+  const asks = async (noun: string, ...argv: string[]) =>
     requestsOf(
-      await tenantctl([noun, "list", ...words], {
+      await tenantctl([noun, "list", ...argv], {
         env: SCOPED,
         server: serving({ [`GET /v1/${noun}s`]: { items: [] } }),
       }),
@@ -93,15 +93,15 @@ test("the server is asked whose an API key is, so a key of a tenant needs no ten
       "GET /v1/auth/whoami": { silo_id: null, tenant_id },
       [`GET /v1/tenants/${TENANT}/projects`]: PROJECTS,
     });
-  const words = ["vpc", "list", "--project", "shop"];
-  const bound = await tenantctl(words, { server: answers(TENANT) });
+  const argv = ["vpc", "list", "--project", "shop"];
+  const bound = await tenantctl(argv, { server: answers(TENANT) });
   const asked = ["GET /v1/auth/whoami", `GET /v1/tenants/${TENANT}/projects`, `GET /v1/vpcs?${IN_PROJECT}`];
   expect([bound.code, requestsOf(bound)]).toEqual([0, asked]);
   const by_id = await tenantctl(["vpc", "list", "--project", PROJECT], { server: answers(TENANT) });
   expect([by_id.code, requestsOf(by_id)]).toEqual([0, ["GET /v1/auth/whoami", `GET /v1/vpcs?${IN_PROJECT}`]]);
   const listed = await tenantctl(["project", "list"], { server: answers(TENANT) });
   expect([listed.code, requestsOf(listed)]).toEqual([0, asked.slice(0, 2)]);
-  const unbound = await tenantctl(words, { server: answers(null) });
+  const unbound = await tenantctl(argv, { server: answers(null) });
   expect(unbound.code).toBe(2);
   expect(unbound.err()).toContain("pass --tenant too");
   expect(new Set(requestsOf(unbound))).toEqual(new Set(["GET /v1/auth/whoami"]));
@@ -117,9 +117,9 @@ test("a tenant is found by its name: the caller's own, for an administrator one 
       "GET /v1/silos": [{ id: silo_id, name: "s" }],
       [`GET /v1/silos/${silo_id}/tenants`]: tenants,
     });
-  const words = ["vpc", "list", "--tenant", "acme", "--project", PROJECT];
+  const argv = ["vpc", "list", "--tenant", "acme", "--project", PROJECT];
   const nothing = { capabilities: [] };
-  const administrator = await tenantctl(words, {
+  const administrator = await tenantctl(argv, {
     server: answers({ silo_id, tenant_id: OTHER, capabilities: ["silo-admin"] }),
   });
   expect(requestsOf(administrator)).toEqual([
@@ -127,14 +127,14 @@ test("a tenant is found by its name: the caller's own, for an administrator one 
     `GET /v1/silos/${silo_id}/tenants`,
     `GET /v1/vpcs?${IN_PROJECT}`,
   ]);
-  const operator = await tenantctl(words, { server: answers({ silo_id: null, tenant_id: null, ...nothing }) });
+  const operator = await tenantctl(argv, { server: answers({ silo_id: null, tenant_id: null, ...nothing }) });
   expect(requestsOf(operator)[1]).toBe("GET /v1/silos");
   expect(operator.code).toBe(0);
   for (const silo of [silo_id, null]) {
     const own = { silo_id: silo, tenant_id: TENANT, tenant_name: "acme", ...nothing };
-    const member = await tenantctl(words, { server: answers(own) });
+    const member = await tenantctl(argv, { server: answers(own) });
     expect([member.code, requestsOf(member)]).toEqual([0, ["GET /v1/auth/whoami", `GET /v1/vpcs?${IN_PROJECT}`]]);
-    const foreign = await tenantctl(words, { server: answers({ ...own, tenant_name: "other" }) });
+    const foreign = await tenantctl(argv, { server: answers({ ...own, tenant_name: "other" }) });
     expect([foreign.code, requestsOf(foreign)]).toEqual([3, ["GET /v1/auth/whoami"]]);
   }
 });
@@ -155,15 +155,15 @@ const LISTS = serving({
 });
 
 test.each([
-  { words: ["vpc", "show", "web"], asks: [`GET /v1/vpcs?${IN_PROJECT}`, `GET /v1/vpcs/${VPC.id}`] },
-  { words: ["vpc", "show", "1111"], asks: [`GET /v1/vpcs?${IN_PROJECT}`, `GET /v1/vpcs/${VPC.id}`] },
-  { words: ["subnet", "list", "--vpc", "web"], asks: [`GET /v1/vpcs?${IN_PROJECT}`, `GET /v1/subnets?vpc=${VPC.id}`] },
+  { argv: ["vpc", "show", "web"], asks: [`GET /v1/vpcs?${IN_PROJECT}`, `GET /v1/vpcs/${VPC.id}`] },
+  { argv: ["vpc", "show", "1111"], asks: [`GET /v1/vpcs?${IN_PROJECT}`, `GET /v1/vpcs/${VPC.id}`] },
+  { argv: ["subnet", "list", "--vpc", "web"], asks: [`GET /v1/vpcs?${IN_PROJECT}`, `GET /v1/subnets?vpc=${VPC.id}`] },
   {
-    words: ["subnet", "delete", "dmz", "--vpc", "web"],
+    argv: ["subnet", "delete", "dmz", "--vpc", "web"],
     asks: [`GET /v1/vpcs?${IN_PROJECT}`, `GET /v1/subnets?vpc=${VPC.id}`, `DELETE /v1/subnets/${SUBNET.id}`],
   },
   {
-    words: ["route", "show", "default", "--route-table", "main", "--vpc", VPC.id],
+    argv: ["route", "show", "default", "--route-table", "main", "--vpc", VPC.id],
     asks: [
       `GET /v1/route-tables?vpc=${VPC.id}`,
       `GET /v1/routes?route_table=${ROUTE_TABLE.id}`,
@@ -171,7 +171,7 @@ test.each([
     ],
   },
   {
-    words: [
+    argv: [
       ...["route", "create", "--route-table", ROUTE_TABLE.id, "--name", "r", "--destination", "0.0.0.0/0"],
       ...["--target-nat-gateway", "egress"],
     ],
@@ -182,22 +182,22 @@ test.each([
     ],
   },
   {
-    words: ["floating-ip", "show", "www"],
+    argv: ["floating-ip", "show", "www"],
     asks: [`GET /v1/floating-ips?${IN_PROJECT}`, `GET /v1/floating-ips/${FLOATING_IP.id}`],
   },
-])("names are looked up where the list is scoped: $words", async ({ words, asks }) => {
-  const ran = await tenantctl(words, { env: SCOPED, server: LISTS });
+])("names are looked up where the list is scoped: $words", async ({ argv, asks }) => {
+  const ran = await tenantctl(argv, { env: SCOPED, server: LISTS });
   expect([ran.err(), ran.code]).toEqual(["", 0]);
   expect(requestsOf(ran)).toEqual(asks);
 });
 
 test.each([
-  { words: ["subnet", "show", "dmz"], flag: "--vpc" },
-  { words: ["firewall-rule", "delete", "http"], flag: "--vpc" },
-  { words: ["route", "show", "default"], flag: "--route-table" },
-  { words: ["route", "list", "--route-table", "main"], flag: "--vpc" },
-])("a name without its scope is a usage error that names $flag", async ({ words, flag }) => {
-  const ran = await tenantctl(words, { env: SCOPED });
+  { argv: ["subnet", "show", "dmz"], flag: "--vpc" },
+  { argv: ["firewall-rule", "delete", "http"], flag: "--vpc" },
+  { argv: ["route", "show", "default"], flag: "--route-table" },
+  { argv: ["route", "list", "--route-table", "main"], flag: "--vpc" },
+])("a name without its scope is a usage error that names $flag", async ({ argv, flag }) => {
+  const ran = await tenantctl(argv, { env: SCOPED });
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain(`to find it by name, pass ${flag} too`);
   expect(ran.asked).toEqual([]);
@@ -236,10 +236,10 @@ test("the quota is shown beside what is used, also where none is set", async () 
   const path = `/v1/tenants/${TENANT}/projects/${PROJECT}`;
   const limits = { cpu_limit: 8, memory_bytes: 2 ** 32, disk_bytes: 2 ** 40, instance_limit: 4 };
   const quota = { tenant_id: TENANT, project_id: PROJECT, ...limits, used, updated_at: "x" };
-  const words = ["quota", "show", "--project", PROJECT];
-  const set = await tenantctl(words, { env: TOKEN_ENV, server: serving({ [`GET ${path}/quota`]: quota }) });
+  const argv = ["quota", "show", "--project", PROJECT];
+  const set = await tenantctl(argv, { env: TOKEN_ENV, server: serving({ [`GET ${path}/quota`]: quota }) });
   expect(set.out()).toMatch(/^cpu +8 +2 +25%$/m);
-  const unset = await tenantctl([...words, "-o", "json"], {
+  const unset = await tenantctl([...argv, "-o", "json"], {
     env: TOKEN_ENV,
     server: serving({ [`GET ${path}/usage`]: used }),
   });
@@ -247,8 +247,8 @@ test("the quota is shown beside what is used, also where none is set", async () 
 });
 
 test("completion offers the names and UUIDs of the scope that is on the line", async () => {
-  const complete = async (...words: string[]) => {
-    const ran = await tenantctl(["__complete", "--", ...words], { env: SCOPED, server: LISTS });
+  const complete = async (...argv: string[]) => {
+    const ran = await tenantctl(["__complete", "--", ...argv], { env: SCOPED, server: LISTS });
     expect([ran.err(), ran.code]).toEqual(["", 0]);
     return ran.out().split("\n").filter((line) => line !== "").map((line) => line.split("\t")[0]);
   };
@@ -266,8 +266,8 @@ test("completion offers the names and UUIDs of the scope that is on the line", a
 });
 
 test("completion looks where the line points, not where the environment does", async () => {
-  const words = ["--endpoint", "http://other.example", "--api-key", jwt({ tenant_id: OTHER }), "vpc", "show", ""];
-  const ran = await tenantctl(["__complete", "--", ...words], {
+  const argv = ["--endpoint", "http://other.example", "--api-key", jwt({ tenant_id: OTHER }), "vpc", "show", ""];
+  const ran = await tenantctl(["__complete", "--", ...argv], {
     env: { ...KEY_ENV, TENANTCTL_PROJECT: PROJECT },
     server: LISTS,
   });

@@ -65,8 +65,8 @@ test("login asks for the password and saves the tokens for their owner only, nev
 });
 
 test("the password comes from standard input, spaces and all, but without the line's end", async () => {
-  const words = ["login", "--username", "ada", "--password-stdin"];
-  const ran = await tenantctl(words, { env: ENV, isTTY: false, server: identity(), typed: " pass word \n" });
+  const argv = ["login", "--username", "ada", "--password-stdin"];
+  const ran = await tenantctl(argv, { env: ENV, isTTY: false, server: identity(), typed: " pass word \n" });
   expect(JSON.parse(ran.out())).toEqual({ endpoint: ENDPOINT, username: "ada" });
   expect(ran.asked[0]!.body).toEqual({ username: "ada", password: " pass word " });
 });
@@ -83,8 +83,8 @@ test.each([
   [["login", "--password-stdin"]],
   [["login", "--username", "ada", "--api-key-stdin"]],
   [["login", "--username", "ada", "--api-key", "k"]],
-])("a login by two ways or by half of one is a usage error: %j", async (words) => {
-  const ran = await tenantctl(words, { env: ENV });
+])("a login by two ways or by half of one is a usage error: %j", async (argv) => {
+  const ran = await tenantctl(argv, { env: ENV });
   expect([ran.code, ran.asked]).toEqual([2, []]);
 });
 

@@ -17,9 +17,9 @@ const CLAIMS = { sub: "u1", iat: 1, tenant_id: "t1", realm_scope: "tenant", scop
 const TOKEN = ["e30", Buffer.from(JSON.stringify(CLAIMS)).toString("base64url"), "sig"].join(".");
 const WHOAMI = { username: "ada" };
 
-async function tenantctl(words: readonly string[], options: FakeOptions = {}) {
+async function tenantctl(argv: readonly string[], options: FakeOptions = {}) {
   const fake = fakeEnvironment({ env: LOGGED_IN, ...options });
-  return { ...fake, code: await runTenantctl(words, fake.environment) };
+  return { ...fake, code: await runTenantctl(argv, fake.environment) };
 }
 
 test("whoami prints the claims of a token, and says that a key has none", async () => {
@@ -39,19 +39,19 @@ test.each([
   [["whoami", "-o", "yaml", "--api-key", TOKEN]],
   [["--output=yaml", "--api-key", TOKEN, "whoami"]],
   [["whoami", "--api-key", TOKEN, "-oyaml"]],
-])("global flags may stand before or after the subcommand: %j", async (words) => {
-  const ran = await tenantctl(words);
+])("global flags may stand before or after the subcommand: %j", async (argv) => {
+  const ran = await tenantctl(argv);
   expect(ran.code).toBe(0);
   expect(ran.out()).toBe('sub: "u1"\ntenant_id: "t1"\nrealm_scope: "tenant"\nscope: "full"\nexp: 1900000000\n');
 });
 
 test("a table on a terminal, json otherwise, wide like table", async () => {
-  const words = ["whoami", "--api-key", TOKEN];
-  const table = (await tenantctl(words, { isTTY: true })).out();
-  expect((await tenantctl(words)).out().startsWith("{")).toBe(true);
-  expect((await tenantctl([...words, "-o", "json"], { isTTY: true })).out().startsWith("{")).toBe(true);
-  expect((await tenantctl([...words, "-o", "table"])).out()).toBe(table);
-  expect((await tenantctl([...words, "-o", "wide"])).out()).toBe(table);
+  const argv = ["whoami", "--api-key", TOKEN];
+  const table = (await tenantctl(argv, { isTTY: true })).out();
+  expect((await tenantctl(argv)).out().startsWith("{")).toBe(true);
+  expect((await tenantctl([...argv, "-o", "json"], { isTTY: true })).out().startsWith("{")).toBe(true);
+  expect((await tenantctl([...argv, "-o", "table"])).out()).toBe(table);
+  expect((await tenantctl([...argv, "-o", "wide"])).out()).toBe(table);
 });
 
 test("an unknown format is a usage error, and with -o json failures are JSON too", async () => {
@@ -119,8 +119,8 @@ test("flags outrank the environment, an API key an access token, and the environ
     server,
     typed: "saved-key\n",
   });
-  const used = async (words: string[], env: Record<string, string>) => {
-    const ran = await tenantctl(["env", "-o", "json", ...words], { env, home_dir });
+  const used = async (argv: string[], env: Record<string, string>) => {
+    const ran = await tenantctl(["env", "-o", "json", ...argv], { env, home_dir });
     return ran.code === 0 ? Object.values(JSON.parse(ran.out())) : ran.code;
   };
   const env = { TENANTCTL_ENDPOINT: "https://env.example", TENANTCTL_ACCESS_TOKEN: "env-token" };
@@ -134,15 +134,15 @@ test("flags outrank the environment, an API key an access token, and the environ
 });
 
 test("login verifies the key and saves it for its owner only; logout erases it", async () => {
-  const words = ["login", "--endpoint", `${ENDPOINT}/`, "--api-key-stdin"];
+  const argv = ["login", "--endpoint", `${ENDPOINT}/`, "--api-key-stdin"];
   const refused = { server: () => ({ status: 401, body: { message: "no" } }), env: {}, typed: "bad" };
-  const bad = await tenantctl(words, refused);
+  const bad = await tenantctl(argv, refused);
   expect(bad.code).toBe(4);
   const file = join(bad.home_dir, ".config/tenantctl/login.json");
   await expect(stat(file)).rejects.toThrow();
 
   const good = { server: () => ({ body: WHOAMI }), env: {}, typed: "opsk_secret\n", home_dir: bad.home_dir };
-  const ran = await tenantctl([...words, "-o", "table"], good);
+  const ran = await tenantctl([...argv, "-o", "table"], good);
   expect(ran.out()).toBe(`Logged in to ${ENDPOINT} as ada\n`);
   expect(ran.asked[0]!.headers.authorization).toBe("Bearer opsk_secret");
   expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -186,8 +186,8 @@ test("starting with --help loads no verb, and the root help is the same", async 
 });
 
 test("completion knows verbs, flags and formats, and its scripts ask tenantctl", async () => {
-  const complete = async (...words: string[]) =>
-    (await tenantctl(["__complete", "--", ...words])).out().split("\n").map((line) => line.split("\t")[0]);
+  const complete = async (...argv: string[]) =>
+    (await tenantctl(["__complete", "--", ...argv])).out().split("\n").map((line) => line.split("\t")[0]);
   expect(await complete("image", "d")).toContain("download");
   expect(await complete("image", "search", "--distro")).toContain("--distro");
   expect(await complete("whoami", "-o", "y")).toContain("yaml");

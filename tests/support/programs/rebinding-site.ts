@@ -41,8 +41,8 @@ for (const [host, name] of [[PUBLIC, "public_connections"], ["127.0.0.1", "loopb
   await once(server, "listening");
 }
 
-const [program, ...words] = process.argv.slice(2);
-const child = spawn(program!, words, { stdio: ["ignore", "pipe", "pipe"] });
+const [program, ...argv] = process.argv.slice(2);
+const child = spawn(program!, argv, { stdio: ["ignore", "pipe", "pipe"] });
 let said = "";
 for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => said += text);
 await once(child, "close");

@@ -16,7 +16,7 @@ function read(): number {
 const now = () => RealDate.now() + ahead_ms;
 
 globalThis.Date = new Proxy(RealDate, {
-  construct: (target, words, made) => Reflect.construct(target, words.length === 0 ? [now()] : words, made),
+  construct: (target, argv, made) => Reflect.construct(target, argv.length === 0 ? [now()] : argv, made),
   apply: () => new RealDate(now()).toString(),
   get: (target, name) => name === "now" ? now : Reflect.get(target, name),
 });

@@ -50,7 +50,7 @@ function whyDiscovered({ policy }: SiteFacts): string {
 /** What the records of a node that is set up have against its next netboot. It runs on meanwhile. */
 export function enrolledFindings(record: BootRecord, { staged }: SiteFacts): Finding[] {
   const { mac, assigned_pi } = record;
-  const found = [...noAddress(record).map(({ text, mend }) => warns(text, mend)), ...rescueFindings(record, "itself")];
+  const found = [...noAddress(record).map(({ text, fix }) => warns(text, fix)), ...rescueFindings(record, "itself")];
   if (record.state === "decommissioned") {
     found.push(
       warns(`boot record ${mac} is decommissioned: the node cannot netboot`, `opsctl cn boot reactivate ${mac}`),

@@ -63,7 +63,7 @@ async function diagnoseRecord(io: Io, record: BootRecord): Promise<Diagnosis> {
   const waits: Finding = {
     level: "stops",
     text: "no node is bound to this port: the machine has not been set up",
-    mend: "boot it; once it has announced itself it is in: opsctl cn list",
+    fix: "boot it; once it has announced itself it is in: opsctl cn list",
   };
   return {
     about: { mac, state },
@@ -74,10 +74,10 @@ async function diagnoseRecord(io: Io, record: BootRecord): Promise<Diagnosis> {
 
 function diagnosisText(title: string, findings: readonly Finding[], usable: boolean): string {
   const head = `${title} ${usable ? "is usable" : "is not usable"}`;
-  const lines = findings.flatMap(({ level, text, mend }) => [
+  const lines = findings.flatMap(({ level, text, fix }) => [
     "",
     `${level === "stops" ? "STOPS" : "warns"}  ${plainText(text)}`,
-    ...(mend === null ? [] : [`       -> ${plainText(mend)}`]),
+    ...(fix === null ? [] : [`       -> ${plainText(fix)}`]),
   ]);
   return [head, ...lines].join("\n");
 }

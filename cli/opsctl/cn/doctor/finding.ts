@@ -5,13 +5,13 @@ export type Finding = {
   readonly level: "stops" | "warns";
   readonly text: string;
   /** A command to run, or what to do by hand. Null when only waiting helps. */
-  readonly mend: string | null;
+  readonly fix: string | null;
 };
 
-export function stops(text: string, mend: string | null = null): Finding {
-  return { level: "stops", text, mend };
+export function stops(text: string, fix: string | null = null): Finding {
+  return { level: "stops", text, fix };
 }
 
-export function warns(text: string, mend: string | null = null): Finding {
-  return { level: "warns", text, mend };
+export function warns(text: string, fix: string | null = null): Finding {
+  return { level: "warns", text, fix };
 }

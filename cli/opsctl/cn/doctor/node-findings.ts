@@ -51,9 +51,9 @@ function pendingFindings({ node: { claim_code, claim_code_expires_at: expires_at
 }
 
 function disabledFindings({ node: { hostname } }: NodeFacts): Finding[] {
-  const mend = "start the node agent on it again and approve its new code, " +
+  const fix = "start the node agent on it again and approve its new code, " +
     `or: opsctl cn factory-reset ${hostname}, or: opsctl cn remove ${hostname}`;
-  return [stops("an operator disabled it", mend)];
+  return [stops("an operator disabled it", fix)];
 }
 
 function awaitingSetupFindings(facts: NodeFacts): Finding[] {
@@ -105,8 +105,8 @@ function approvedFindings({ node, records, site, now }: NodeFacts): Finding[] {
   else if (silent_s > CN_LIVE_S) found.push(stops(`its agent was last heard of ${agoText(silent_s)} ago`, agent));
   if (silent_s !== null && node.last_status === null) found.push(stops("its agent has never reported a status", agent));
   if (node.role === "edge") {
-    const mend = `opsctl cn label set ${node.hostname} --role both`;
-    found.push(warns("its role is edge: tenant instances are not placed on it", mend));
+    const fix = `opsctl cn label set ${node.hostname} --role both`;
+    found.push(warns("its role is edge: tenant instances are not placed on it", fix));
   }
   if (node.admin_ip === null) found.push(warns("it has no admin_ip: opsctl cn exec cannot reach it"));
   found.push(...records.flatMap((record) => enrolledFindings(record, site)));
@@ -122,9 +122,9 @@ function conflictFindings({ node: { conflict, state } }: NodeFacts): Finding[] {
   if (conflict === null) return [];
   const text = `another machine announced itself with the same server_uuid at ${conflict.announced_at} ` +
     `(${conflict.hostname}, ${conflict.macs.join(" ")})`;
-  const mend = "give one of the two boards an identity of its own; if all ports of this node were replaced, " +
+  const fix = "give one of the two boards an identity of its own; if all ports of this node were replaced, " +
     "remove its record and let it announce itself again";
-  return [state === "awaiting_setup" ? stops(text, mend) : warns(text, mend)];
+  return [state === "awaiting_setup" ? stops(text, fix) : warns(text, fix)];
 }
 
 /** A pending node is expected to have a claim; of any other it is a machine that says it is this one. */

@@ -26,8 +26,8 @@ export function exec(): AnyCommand {
     .option("--connect-timeout <seconds>", "longest time to connect", wholeNumber(1), CONNECT_LIMIT_S_DEFAULT)
     .option("--timeout <seconds>", "longest time on one node", wholeNumber(1), LIMIT_S_DEFAULT)
     .addHelpText("after", "\nssh asks nothing here: keys come from your agent, host keys must be known already.")
-    .action(withIo(async (io, words, options) => {
-      const { input, remote } = await whatToRun(words, options.script);
+    .action(withIo(async (io, argv, options) => {
+      const { input, remote } = await whatToRun(argv, options.script);
       const job: Job = {
         connect: { user: options.user, connect_limit_s: options.connectTimeout, options: options.sshOption ?? [] },
         remote,
@@ -43,15 +43,15 @@ export function exec(): AnyCommand {
     }));
 }
 
-async function whatToRun(words: readonly string[], script: string | undefined) {
+async function whatToRun(argv: readonly string[], script: string | undefined) {
   if (script === undefined) {
-    if (words.length === 0) throw usageFailure("name a command to run, or a file with --script");
-    return { remote: words.join(" "), input: null };
+    if (argv.length === 0) throw usageFailure("name a command to run, or a file with --script");
+    return { remote: argv.join(" "), input: null };
   }
   const input = await readFile(script).catch((error) => {
     throw new Failure(`cannot read ${script}: ${(error as Error).message}`, EXIT.failure);
   });
-  return { remote: scriptCommand(input.length, words), input };
+  return { remote: scriptCommand(input.length, argv), input };
 }
 
 function report(io: Io, results: readonly NodeResult[]): void {

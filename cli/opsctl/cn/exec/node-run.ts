@@ -40,7 +40,7 @@ export async function runOnNode(io: Io, target: Target, job: Job): Promise<NodeR
   const about = { server_uuid, node, admin_ip };
   if (admin_ip === null) return { ...about, exit_code: null, error: "it has no admin_ip", ...kept };
   const end = await runSsh(io.environment, {
-    words: sshWords(job.connect, admin_ip, job.remote),
+    argv: sshWords(job.connect, admin_ip, job.remote),
     input: job.input,
     limit_ms: job.limit_s * 1_000,
     out: keep("stdout"),

@@ -4,7 +4,7 @@ import type { Environment } from "../../../internal/environment.ts";
 import { lines } from "./output-lines.ts";
 
 export type SshRun = {
-  readonly words: readonly string[];
+  readonly argv: readonly string[];
   /** What ssh reads; null for nothing. */
   readonly input: Uint8Array | null;
   readonly limit_ms: number;
@@ -24,9 +24,9 @@ export type SshEnd =
 const KILL_AFTER_MS = 2_000;
 
 /** Ends when ssh has ended. When the world is aborted ssh is ended first. */
-export function runSsh(environment: Environment, { words, input, limit_ms, out, err }: SshRun): Promise<SshEnd> {
+export function runSsh(environment: Environment, { argv, input, limit_ms, out, err }: SshRun): Promise<SshEnd> {
   return new Promise((resolve) => {
-    const child = spawn("ssh", [...words], { env: { ...environment.env }, stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn("ssh", [...argv], { env: { ...environment.env }, stdio: ["pipe", "pipe", "pipe"] });
     let timed_out = false;
     let killer: ReturnType<typeof setTimeout> | undefined;
     const stop = () => {

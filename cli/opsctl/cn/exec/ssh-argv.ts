@@ -30,13 +30,13 @@ export function sshWords(connect: Connect, admin_ip: string, remote: string): st
  * came (a connection that breaks off looks like the end of the file), runs it, and leaves nothing behind.
  */
 export function scriptCommand(size_bytes: number, args: readonly string[]): string {
-  const words = ['"$f"', ...args.map(quoted)].join(" ");
+  const argv = ['"$f"', ...args.map(quoted)].join(" ");
   const check =
     `[ "$(wc -c <"$f" | tr -d ' ')" = ${size_bytes} ] || { echo "the script did not arrive whole" >&2; exit 125; }`;
   return `sh -c ${
     quoted(
       `f=$(mktemp) || exit 125; trap 'rm -f "$f"' EXIT; trap 'exit 129' HUP INT TERM; cat >"$f" || exit 125; ${check}; ` +
-        `chmod 700 "$f" || exit 125; ${words}`,
+        `chmod 700 "$f" || exit 125; ${argv}`,
     )
   }`;
 }

@@ -9,7 +9,7 @@ export async function placementPath(io: Io, name: string): Promise<string> {
 
 export function printPlacement(io: Io, held: CnPlacement): void {
   const factor = (value: number | null) => value ?? "(cluster default)";
-  const words = blockText([
+  const argv = blockText([
     ["reserved", held.reserved],
     ["reserved_reason", held.reserved_reason],
     ["cordoned", held.cordoned],
@@ -22,5 +22,5 @@ export function printPlacement(io: Io, held: CnPlacement): void {
     ["pinned_tenant_uuid", held.pinned_tenant_uuid],
     ["note", held.note],
   ]);
-  io.print(held, words);
+  io.print(held, argv);
 }

@@ -28,8 +28,8 @@ export async function waitForSetup(io: Io, { server_uuid, operation_id, limit_ms
   });
   if (operation.state === "succeeded") {
     const node = await io.get<CnView>(path);
-    const words = `CN ${plainText(node.server_uuid)} is set up (state=${plainText(node.state)})`;
-    return io.print({ ...node, operation_id }, words);
+    const argv = `CN ${plainText(node.server_uuid)} is set up (state=${plainText(node.state)})`;
+    return io.print({ ...node, operation_id }, argv);
   }
   const node = await io.get<CnView>(path).catch(() => null);
   if (io.json) io.print(node === null ? operation : { ...node, operation_id }, "");

@@ -7,8 +7,8 @@ export function set(): AnyCommand {
   return command("set", "Set placement traits of a node; those not named stay")
     .argument(...NODE_ARGUMENT)
     .argument("<trait=value...>", "for example rack=r12")
-    .action(withIo(async (io, name, words) => {
-      const given = Object.fromEntries(words.map(pairOf));
+    .action(withIo(async (io, name, argv) => {
+      const given = Object.fromEntries(argv.map(pairOf));
       await changeTraits(io, name, (held) => ({ ...held, ...given }));
     }));
 }

@@ -2,13 +2,13 @@
 // the other one stands still; an address that is bound to the first, and one that is free. And the nodes themselves, which
 // do their jobs.
 import { createdFloatingIp, createdImage, createdInstance, createdSubnet, createdVpc } from "./parent-messages.ts";
-import { addNode, type Site } from "./parent-ground.ts";
+import { addNode, type Site } from "./parent-fixture.ts";
 import type { TwoEngines } from "./two-engines.ts";
 
 export const INSTANCES = ["runs", "busy", "rests"] as const;
 export type InstanceName = (typeof INSTANCES)[number];
 
-export type HostGround = Site & {
+export type HostFixture = Site & {
   readonly tenant_id: string;
   readonly project_id: string;
   readonly vpc: string;
@@ -36,7 +36,7 @@ const LEASE_S = 3_600;
 const ROUNDS_MAX = 20;
 export const LIMIT_MS = 3_600_000;
 
-export async function newHostGround(two: TwoEngines, site: Site): Promise<HostGround> {
+export async function newHostFixture(two: TwoEngines, site: Site): Promise<HostFixture> {
   const { make, newId } = two;
   const own = { ...site, tenant_id: newId(), project_id: newId(), vpc: newId(), subnet: newId(), image: newId() };
   const { tenant_id, project_id, silo_id, user_id } = own;
@@ -82,7 +82,7 @@ export function attachment({ id: instance_id, nic: nic_id, node: host_cn_uuid }:
   return { type: "attach", nic_id, instance_id, host_cn_uuid, operation_id, limit_ms: LIMIT_MS };
 }
 
-type NewInstance = Omit<HostGround, "nodes" | "instances" | "bound_ip" | "free_ip" | "restart" | "restart_job"> & {
+type NewInstance = Omit<HostFixture, "nodes" | "instances" | "bound_ip" | "free_ip" | "restart" | "restart_job"> & {
   readonly name: InstanceName;
   readonly node: string;
 };

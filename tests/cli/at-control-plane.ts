@@ -7,30 +7,30 @@ import { opsctl, type Ran } from "./opsctl.ts";
 
 export type AtPlane = {
   /** The credential is the root key's unless `env` says otherwise. */
-  run(words: string | readonly string[], options?: FakeOptions): Promise<Ran>;
+  run(argv: string | readonly string[], options?: FakeOptions): Promise<Ran>;
   /** What it printed; the exit code must be 0. */
-  printed(words: string | readonly string[], options?: FakeOptions): Promise<string>;
-  json<T>(words: string, options?: FakeOptions): Promise<T>;
+  printed(argv: string | readonly string[], options?: FakeOptions): Promise<string>;
+  json<T>(argv: string, options?: FakeOptions): Promise<T>;
 };
 
 export function atPlane(t: TestPlane): AtPlane {
   const env = { OPSCTL_ENDPOINT: ENDPOINT, OPSCTL_API_KEY: ROOT_KEY };
-  const run: AtPlane["run"] = async (words, options) =>
-    await opsctl(typeof words === "string" ? words.split(" ") : words, {
+  const run: AtPlane["run"] = async (argv, options) =>
+    await opsctl(typeof argv === "string" ? argv.split(" ") : argv, {
       env,
       server: serverOf(t),
       newId: randomUUID,
       ...options,
     });
-  const printed: AtPlane["printed"] = async (words, options) => {
-    const ran = await run(words, options);
-    expect(ran.code, `opsctl ${words}: ${ran.err()}`).toBe(0);
+  const printed: AtPlane["printed"] = async (argv, options) => {
+    const ran = await run(argv, options);
+    expect(ran.code, `opsctl ${argv}: ${ran.err()}`).toBe(0);
     return ran.out();
   };
   return {
     run,
     printed,
-    json: async (words, options) => JSON.parse(await printed(`${words} --json`, options)),
+    json: async (argv, options) => JSON.parse(await printed(`${argv} --json`, options)),
   };
 }
 

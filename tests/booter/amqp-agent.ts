@@ -1,6 +1,6 @@
 // What the node's own agent says on the boot bus, in its order.
 import { u16, u32, u8 } from "../../booter/amqp/wire.ts";
-import { type AmqpClient, bind, consume, declare, openChannel } from "../../src/dev/bus-client.ts";
+import { type AmqpClient, bind, consume, declare, openChannel } from "../../src/dev/amqp-client.ts";
 
 export type AgentIdentity = { readonly server_uuid: string; readonly mac: string };
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { filesBelow } from "../lint/sources.ts";
 import { ROOT } from "./run.ts";
 
-export type Named = { readonly place: string; readonly words: readonly string[] };
+export type Named = { readonly place: string; readonly argv: readonly string[] };
 
 const AT_THE_TOP = ["README.md", "CONTRIBUTING.md"];
 const FOLDERS = ["src", "cli", "booter", "index-builder", "tests"];
@@ -45,7 +45,7 @@ export function commandsOf(paper: string, programs: readonly string[]): (Named &
     [...text.matchAll(start)].map(([, program = "", rest = ""]) => ({
       place: `${paper}:${line}`,
       program,
-      words: rest.trim().split(/\s+/).filter((word) => word !== ""),
+      argv: rest.trim().split(/\s+/).filter((word) => word !== ""),
     }))
   );
 }

@@ -5,12 +5,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loopbackConfig } from "../../src/dev/booter-config.ts";
-import { ack, type AmqpClient, login, openClient } from "../../src/dev/bus-client.ts";
+import { ack, type AmqpClient, login, openClient } from "../../src/dev/amqp-client.ts";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { newMac, putPolicy, sysinfoOf } from "../setup/machine.ts";
 import { type ApiSocket, type BooterProcess, servePlane, startBooter } from "./booter-process.ts";
-import { beAgent } from "./bus-agent.ts";
+import { beAgent } from "./amqp-agent.ts";
 import { textOf } from "./packets.ts";
 import { ADMIN_NETWORK, discover, dotted, httpAsk, openRelay, SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { CommandNode } from "../../cli/framework.ts";
 import { everyManual } from "../../cli/manual/programs.ts";
 import { DENO_VERSION } from "../../cli/release/deno-runtime.ts";
-import { codeOf, commandsOf, PAPERS, textOf } from "./papers.ts";
+import { codeOf, commandsOf, PAPERS, textOf } from "./documents.ts";
 import { ROOT } from "./run.ts";
 
 const tasks: Readonly<Record<string, { readonly command: string }>> =
@@ -27,8 +27,8 @@ function optionsIn(file: string): readonly string[] {
   );
 }
 
-function optionsNamed(words: string): string[] {
-  return [...words.matchAll(/(?<![\w-])--[a-z][\w-]*/g)].map(([option]) => option);
+function optionsNamed(argv: string): string[] {
+  return [...argv.matchAll(/(?<![\w-])--[a-z][\w-]*/g)].map(([option]) => option);
 }
 
 test.each(PAPERS)("%s: a task that it names is one of the project's, with the options it names", (paper) => {
@@ -66,11 +66,11 @@ test("every paper names the Deno that the packages bring", () => {
 });
 
 /** What is wrong with the words of a command, or null. Values of options are not looked at. */
-function wrong(tree: CommandNode, words: readonly string[]): string | null {
+function wrong(tree: CommandNode, argv: readonly string[]): string | null {
   let node = tree;
   const known = new Map(tree.options.flatMap((option) => option.flags.map((flag) => [flag, option])));
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at]!.replace(/[",.`]+$/, "");
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at]!.replace(/[",.`]+$/, "");
     if (/^--?[a-z]/.test(word)) {
       const option = known.get(word.split("=")[0]!);
       if (option === undefined) return `${node.name} has no option ${word}`;
@@ -88,7 +88,7 @@ function wrong(tree: CommandNode, words: readonly string[]): string | null {
 
 test.each(PAPERS)("%s: a command that it names is one of the executable's, with options that it has", (paper) => {
   const found = commandsOf(paper, [...trees.keys()])
-    .map(({ program, words, place }) => ({ place, what: wrong(trees.get(program)!, words) }));
+    .map(({ program, argv, place }) => ({ place, what: wrong(trees.get(program)!, argv) }));
   expect(found.filter(({ what }) => what !== null)).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
-import { type Authorize, createAuthorize, type Party, SCHEDULES } from "./gate.ts";
+import { type Authorize, createAuthorize, type Party, SCHEDULES } from "./lock-barrier.ts";
 
 const NAMES = ["gate one", "gate two"] as const;
 

@@ -18,8 +18,8 @@ import {
   login,
   openChannel,
   openClient,
-} from "../../src/dev/bus-client.ts";
-import { beAgent } from "./bus-agent.ts";
+} from "../../src/dev/amqp-client.ts";
+import { beAgent } from "./amqp-agent.ts";
 import { mutatedAmqp } from "./mutations.ts";
 
 const SECRET = new Uint8Array(32).fill(7);

@@ -1,7 +1,7 @@
 import type { Instance } from "../../../src/contract/instance.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { withIo } from "../open-io.ts";
-import { NAMED_BY, resolveInstance } from "../record/place.ts";
+import { NAMED_BY, resolveInstance } from "../record/scope.ts";
 import { INSTANCE, printInstance } from "./instance.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation.ts";
 

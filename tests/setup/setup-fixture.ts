@@ -16,7 +16,7 @@ import { HISTORY, isAtRest } from "./machine.ts";
 /** What happens at the boundary of one commit: the process ends, or only its connection. */
 export type Cut = { readonly how: "crash" | "connection lost"; readonly at: FaultPoint; readonly commit: number };
 
-export type Rig = {
+export type SetupFixture = {
   readonly db: Db;
   /** Sends, and sends again with the same id after a crash, as a client does. Answers the durable outcome. */
   send(to: ActorRef, message: Message): Promise<Outcome>;
@@ -36,7 +36,7 @@ const PASSES_MAX = 50;
 
 class Crash extends Error {}
 
-export async function openRig(): Promise<Rig> {
+export async function openSetupFixture(): Promise<SetupFixture> {
   const fresh = await freshDatabase();
   const db = openPool({ url: fresh.url, connectionsMax: 2, applicationName: "test" });
   const pool = openPool({ url: fresh.url, role: "berth_app", connectionsMax: 4, applicationName: "rig" });

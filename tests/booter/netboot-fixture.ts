@@ -32,7 +32,7 @@ export type Vm = {
   off(): Promise<void>;
 };
 
-export type NetbootLab = {
+export type NetbootFixture = {
   readonly t: TestPlane;
   booter(): BooterProcess;
   /** The running booter is killed, and started again on the same state. */
@@ -60,7 +60,7 @@ export async function whyNoNetboot(modes: readonly Mode[]): Promise<string | nul
 }
 
 /** @param allowlist of the boot policy; empty lets every machine in */
-export async function openNetbootLab(allowlist: readonly unknown[] = []): Promise<NetbootLab> {
+export async function openNetbootFixture(allowlist: readonly unknown[] = []): Promise<NetbootFixture> {
   const folder = await temporaryFolder("netboot");
   const space = `berth-boot-${process.pid}`;
   const inside = ["ip", "netns", "exec", space];
@@ -244,7 +244,7 @@ const GAVE_UP = /No more network devices|No bootable device|Shell>|BdsDxe: faile
 export type Booted = { readonly mac: string; readonly mode: Mode; readonly uuid?: string; readonly running?: Vm };
 
 /** Whether the machine boots before it gives up: at its first start, or at the one that is under way. */
-export async function boots(lab: NetbootLab, { mac, mode, uuid, running }: Booted): Promise<boolean> {
+export async function boots(lab: NetbootFixture, { mac, mode, uuid, running }: Booted): Promise<boolean> {
   const booted = new RegExp(`booted ${mac} 10\\.77\\.0\\.\\d+ on ${PLATFORM[mode]} end`);
   const vm = running ?? await lab.power(mac, mode, uuid);
   await vm.says(new RegExp(`${booted.source}|${GAVE_UP.source}`));

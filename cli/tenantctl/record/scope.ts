@@ -18,9 +18,9 @@ export const VPC_OPTION = [VPC_FLAGS, "the VPC: UUID, unique UUID prefix or name
 export const INSTANCE_FLAGS = "--instance <instance>";
 export const INSTANCE_OPTION = [INSTANCE_FLAGS, "the instance: UUID, unique UUID prefix or name"] as const;
 export const NAMED_BY = "UUID, unique UUID prefix or name";
-const VPCS = { path: "/v1/vpcs", words: "VPC", plural: "VPCs" };
-const ROUTE_TABLES = { path: "/v1/route-tables", words: "route table", plural: "route tables" };
-const INSTANCES = { path: "/v1/instances", words: "instance", plural: "instances" };
+const VPCS = { path: "/v1/vpcs", argv: "VPC", plural: "VPCs" };
+const ROUTE_TABLES = { path: "/v1/route-tables", argv: "route table", plural: "route tables" };
+const INSTANCES = { path: "/v1/instances", argv: "instance", plural: "instances" };
 
 /** The options that say in what a record is listed or made. */
 export function addParentOptions(made: AnyCommand, { parent, needs_vpc }: KindPlace): AnyCommand {
@@ -60,18 +60,18 @@ export function addNameArgument(made: AnyCommand, { noun, parent }: KindPlace): 
 }
 
 /** The selectors of the list that holds records of this kind. What nobody gave is left out, for the server to ask for. */
-export async function listQuery(io: TenantIo, { parent, sends_project }: KindPlace, words: PlaceWords): Promise<Query> {
+export async function listQuery(io: TenantIo, { parent, sends_project }: KindPlace, argv: PlaceWords): Promise<Query> {
   switch (parent) {
     case "project":
       return await projectScope(io);
     case "vpc": {
-      const vpc = words.vpc === undefined ? undefined : await resolveVpc(io, words.vpc);
+      const vpc = argv.vpc === undefined ? undefined : await resolveVpc(io, argv.vpc);
       return sends_project === true ? { vpc, project: await io.project() } : { vpc };
     }
     case "route-table":
-      return { route_table: words.routeTable === undefined ? undefined : await resolveRouteTable(io, words) };
+      return { route_table: argv.routeTable === undefined ? undefined : await resolveRouteTable(io, argv) };
     case "instance":
-      return { instance: words.instance === undefined ? undefined : await resolveInstance(io, words.instance) };
+      return { instance: argv.instance === undefined ? undefined : await resolveInstance(io, argv.instance) };
   }
 }
 
@@ -102,13 +102,13 @@ export async function resolveRecord(
   { name, ...place }: PlaceWords & { readonly name: string },
 ): Promise<string> {
   if (isUuid(name)) return name.toLowerCase();
-  if (kind.parent === "vpc" && place.vpc === undefined) throw notUuid(name, kind.words, "--vpc");
-  if (kind.parent === "route-table" && place.routeTable === undefined) throw notUuid(name, kind.words, "--route-table");
-  if (kind.parent === "instance" && place.instance === undefined) throw notUuid(name, kind.words, "--instance");
-  const { words, plural } = kind;
-  return pick(await io.all<Named>(kind.path, await listQuery(io, kind, place)), { name, words, plural }).id;
+  if (kind.parent === "vpc" && place.vpc === undefined) throw notUuid(name, kind.argv, "--vpc");
+  if (kind.parent === "route-table" && place.routeTable === undefined) throw notUuid(name, kind.argv, "--route-table");
+  if (kind.parent === "instance" && place.instance === undefined) throw notUuid(name, kind.argv, "--instance");
+  const { argv, plural } = kind;
+  return pick(await io.all<Named>(kind.path, await listQuery(io, kind, place)), { name, argv, plural }).id;
 }
 
-function notUuid(name: string, words: string, flag: string) {
-  return usageFailure(`${name} is not the UUID of a ${words}; to find it by name, pass ${flag} too`);
+function notUuid(name: string, argv: string, flag: string) {
+  return usageFailure(`${name} is not the UUID of a ${argv}; to find it by name, pass ${flag} too`);
 }

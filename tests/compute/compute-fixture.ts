@@ -32,7 +32,7 @@ export type Node = {
   done(asked: Promise<Answer>, kind: string): Promise<any>;
 };
 
-export type Cloud = Awaited<ReturnType<typeof openCloud>>;
+export type ComputeFixture = Awaited<ReturnType<typeof openComputeFixture>>;
 
 export async function addNode(t: TestPlane, fields: Record<string, unknown> = {}): Promise<Node> {
   const { server_uuid, api_key } = await t.approvedNode();
@@ -84,7 +84,7 @@ export async function addNode(t: TestPlane, fields: Record<string, unknown> = {}
 }
 
 /** One of each that is not given, and a node with room for 16 times 4 vCPUs and 64 GiB. */
-export async function openCloud(given: { t?: TestPlane; tenant?: TestTenant; node?: Node } = {}) {
+export async function openComputeFixture(given: { t?: TestPlane; tenant?: TestTenant; node?: Node } = {}) {
   const t = given.t ?? await openTestPlane();
   const tenant = given.tenant ?? await openTenant(t);
   const { call, selectors } = tenant;

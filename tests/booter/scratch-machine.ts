@@ -45,7 +45,7 @@ export type ScratchMachine = {
   created(): Promise<number>;
 };
 
-export type SetupRig = {
+export type ScratchMachineFixture = {
   /** A machine as it comes out of its box. */
   machine(): Promise<ScratchMachine>;
   close(): Promise<void>;
@@ -56,7 +56,7 @@ export const NEEDED = ["bash", "curl", "tar", "gzip", "awk", "sed", "grep"] as c
 
 type Heard = { readonly values: Map<string, string>; readonly reports: Told[]; answer: (step: string) => number };
 
-export async function openSetupRig(): Promise<SetupRig> {
+export async function openScratchMachine(): Promise<ScratchMachineFixture> {
   const folder = await temporaryFolder("setup-script");
   const archives = {
     platform: await archive(join(folder.path, "platform"), `platform-${STAMP}`, {
@@ -154,8 +154,11 @@ export function kindsOfCalls(calls: readonly string[]): { readonly call: string;
 }
 
 /** Fails one call of a fresh machine's run and runs it again: null, or what is wrong with that. */
-export async function failedOnce(rig: SetupRig, { call, at }: { call: string; at: number }): Promise<string | null> {
-  const machine = await rig.machine();
+export async function failedOnce(
+  fixture: ScratchMachineFixture,
+  { call, at }: { call: string; at: number },
+): Promise<string | null> {
+  const machine = await fixture.machine();
   await machine.put("fail_at", String(at));
   const first = await machine.start();
   await machine.forget("fail_at");

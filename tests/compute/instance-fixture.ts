@@ -3,10 +3,10 @@ import { randomUUID } from "node:crypto";
 import { type Answer, okOf, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
-export type Ground = TestTenant & { readonly subnet_id: string; readonly image_id: string };
+export type InstanceFixture = TestTenant & { readonly subnet_id: string; readonly image_id: string };
 export type Source = { readonly url: string; readonly sha256: string; readonly size_bytes: number };
 
-export async function openGround(t: Pick<TestPlane, "call">, source: Source): Promise<Ground> {
+export async function openInstanceFixture(t: Pick<TestPlane, "call">, source: Source): Promise<InstanceFixture> {
   const tenant = await openTenant(t);
   // The images of tests are on this machine, which nodes fetch from only where the operator says so.
   okOf(await t.call("PUT", "/v1/config/fetch.allowed_private", { body: { value: ["127.0.0.0/8"] } }));
@@ -23,7 +23,7 @@ export function imageBody({ url, sha256, size_bytes }: Source) {
 
 /** Answers when the instance runs, or with why it does not. */
 export function makeInstance(
-  g: Ground,
+  g: InstanceFixture,
   change: object = {},
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {

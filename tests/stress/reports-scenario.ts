@@ -2,7 +2,7 @@
 // whatever is in hand then: that is where all that was ever sent is sent again.
 import { randomUUID } from "node:crypto";
 import type { Job } from "../../src/contract/job.ts";
-import { makeInstance } from "../compute/ground.ts";
+import { makeInstance } from "../compute/instance-fixture.ts";
 import type { Machine } from "../compute/node-agent.ts";
 import { okOf } from "../support/control-plane.ts";
 import {

@@ -5,12 +5,12 @@ import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { plant, STORED_BUGS, type StoredBug } from "../../actors/engine/planted.ts";
 import { createLongPolls } from "../../src/db/long-polls.ts";
-import { claimKey, findStood, type KeyClaim } from "../../src/db/idempotency.ts";
+import { claimKey, findSavedScope, type KeyClaim } from "../../src/db/idempotency.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { ownCluster } from "../support/cluster.ts";
 import { bugLine } from "../simulator/planted.ts";
 import { newReport } from "./pair.ts";
-import { openSite } from "./parent-ground.ts";
+import { openSite } from "./parent-fixture.ts";
 import { tryOperations } from "./parent-pairs.ts";
 import { openTwoEngines, type TwoEngines } from "./two-engines.ts";
 
@@ -96,7 +96,7 @@ async function answeredBefore(two: TwoEngines): Promise<readonly string[]> {
   const first = { ...claim(randomUUID()), place: { tenant_id: randomUUID() } };
   await claimKey(two.db, first);
   await two.db.query("insert into seen (msg_id, reply) values ($1, '{}')", [first.new_msg_id]);
-  return await findStood(two.db, first) === null ? ["a repeated request is not known"] : [];
+  return await findSavedScope(two.db, first) === null ? ["a repeated request is not known"] : [];
 }
 
 /** All who wait for one thing hear of it. */

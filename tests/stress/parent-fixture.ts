@@ -9,7 +9,7 @@ import { stageImage } from "./staged-image.ts";
 /** What a whole run shares. */
 export type Site = { readonly silo_id: string; readonly user_id: string };
 
-export type Ground = Site & {
+export type ParentFixture = Site & {
   readonly tenant_id: string;
   readonly project_id: string;
   readonly vpc: string;
@@ -59,9 +59,9 @@ export async function openSite(two: TwoEngines): Promise<Site> {
   return { silo_id, user_id };
 }
 
-export async function newGround(two: TwoEngines, site: Site): Promise<Ground> {
+export async function newParentFixture(two: TwoEngines, site: Site): Promise<ParentFixture> {
   const { make, newId } = two;
-  const g: Ground = {
+  const g: ParentFixture = {
     ...site,
     tenant_id: newId(),
     project_id: newId(),
@@ -138,7 +138,7 @@ export async function addNode(two: TwoEngines, { node, user_id, ram_mb }: NewNod
 }
 
 /** How many of each kind are left, and what has become of the rest, in words. */
-export async function leftOf(two: TwoEngines, g: Ground): Promise<unknown> {
+export async function leftOf(two: TwoEngines, g: ParentFixture): Promise<unknown> {
   const counts = EVERY_TABLE.map((table) =>
     `(select coalesce(json_agg(name || ' ' || state order by name), '[]') from ${table} where tenant_id = $1) as ${table}`
   );

@@ -2,7 +2,7 @@
 // still ask it; otherwise what is heard of what was never there. Document 4, Fixed here, Idempotency-Key.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Cloud, openCloud } from "../compute/cloud.ts";
+import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
 import { type Answer, type CallOptions, okOf, type TestPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { addUser } from "./user.ts";
@@ -10,11 +10,11 @@ import { addUser } from "./user.ts";
 /** The same for all requests, so that two answers can be compared to the byte. */
 const REQUEST_ID = randomUUID();
 
-let a: Cloud;
+let a: ComputeFixture;
 let t: TestPlane;
 
 beforeAll(async () => {
-  a = await openCloud();
+  a = await openComputeFixture();
   t = a.t;
 });
 afterAll(() => t.close());

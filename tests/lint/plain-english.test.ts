@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { NAMES, PATTERNS, refused } from "./plain-english.ts";
+import { code, filesBelow, readText } from "./sources.ts";
+
+/** Folders and files that are checked. */
+const CHECKED: readonly string[] = [];
+
+const paths = CHECKED.flatMap((each) =>
+  each.includes(".") ? [each] : [...filesBelow([each], ".ts"), ...filesBelow([each], ".md")]
+)
+  // The list itself.
+  .filter((path) => !path.startsWith("tests/lint/plain-english") && !path.startsWith("tests/fixtures/"));
+
+test("no text for people uses a refused phrase", () => {
+  const found = paths.flatMap((path) =>
+    refused(path, readText(path)).map(({ line, text, word, fix }) => `${path}:${line}: "${word}" -> ${fix}: ${text}`)
+  );
+  expect(found).toEqual([]);
+});
+
+test("no name is one that the glossary replaces", () => {
+  const found = paths.filter((path) => path.endsWith(".ts")).flatMap((path) => {
+    const names = new Set(code(readText(path)).replace(/"[^"\n]*"/g, "").match(/\b[A-Za-z_]\w*\b/g));
+    return [...names].flatMap((name) =>
+      NAMES.filter(({ pattern }) => pattern.test(name)).map(({ fix }) => `${path}: ${name} -> ${fix}`)
+    );
+  });
+  expect(found).toEqual([]);
+});
+
+test.each([
+  ["// It stands against what is there.", "stands"],
+  ["/** What it does not find is no denial. */", "What"],
+  ['const text = "nobody waits for it";', "nobody"],
+  ["// Document 2, Limits", "Document 2"],
+])("refuses %s", (source, word) => {
+  expect(refused("a.ts", source).map((each) => each.word).join()).toContain(word);
+});
+
+test.each(["// A tell arrives twice at most.", "// The server rejects a duplicate name.", 'const path = "what/who";'])(
+  "accepts %s",
+  (source) => {
+    expect(refused("a.ts", source)).toEqual([]);
+  },
+);
+
+test("every pattern says what to write instead", () => {
+  expect([...PATTERNS, ...NAMES].filter(({ fix }) => fix === "")).toEqual([]);
+});
