@@ -4,10 +4,11 @@
 // effect, which only a quiet machine shows.
 //
 //   deno run -A tests/security/timing-trial.ts [--pairs 2000] [--only expired]
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { readConfig } from "../../src/config.ts";
+import { parseApiKey } from "../../src/lib/ids/api-key.ts";
 import { openPool } from "../../src/db/pool.ts";
 import { openControlPlane } from "../../src/wiring.ts";
 import { ownCluster } from "../support/cluster.ts";
@@ -19,6 +20,8 @@ const PAIRS = Number(values.pairs);
 const T_MAX = 4.5;
 /** Failures of this many pairs stay below what a site may fail in an hour. */
 const FORGIVEN_EVERY = 100;
+/** Requests of each kind before the measurement; fewer than a site may fail in an hour. */
+const WARMING = 50;
 const ROOT_KEY = "opsk_rootrootroot_0123456789abcdef0123456789abcdef";
 
 const cluster = await ownCluster({ fsync: "off", synchronous_commit: "off" });
@@ -52,12 +55,12 @@ async function code(): Promise<string> {
   return JSON.parse(await ask("POST", "/v1/agent/register", { key: null, body })).claim_code;
 }
 
-/** Milliseconds of each kind, in turn, so that whatever slows the machine slows both. */
+/** Milliseconds of each kind, in pairs, so that whatever slows the machine slows both. The order within a pair is random. */
 async function measure(acts: readonly (() => Promise<unknown>)[]): Promise<number[][]> {
   const times: number[][] = acts.map(() => []);
   for (let pair = 0; pair < PAIRS; pair++) {
     if (pair % FORGIVEN_EVERY === 0) await db.query("delete from failure_count");
-    for (const at of pair % 2 === 0 ? [0, 1] : [1, 0]) {
+    for (const at of Math.random() < 0.5 ? [0, 1] : [1, 0]) {
       const start = performance.now();
       await acts[at]!();
       times[at]!.push(performance.now() - start);
@@ -81,17 +84,27 @@ await ask("POST", "/lab/clock", { key: null, body: { seconds: 3_600 } });
 const approve = (text: string) => () => ask("POST", "/v1/cn-approvals", { body: { code: text } });
 const whoami = (key: string) => () => ask("GET", "/v1/auth/whoami", { key });
 const unknown = approve("000000");
-const wrong = whoami(`${ROOT_KEY.slice(0, -1)}0`);
+// Many ids and a new secret every time: one text takes longer than another, whether it is known or not.
+const KEYS = 100;
+const known_ids: string[] = [];
+for (let made = 0; made < KEYS; made++) {
+  const { secret } = JSON.parse(await ask("POST", "/v1/auth/api-keys", { body: { description: "timing" } }));
+  known_ids.push(parseApiKey(secret)!.lookup);
+}
+const unknown_ids = known_ids.map(() => randomBytes(9).toString("base64url"));
+const keyAs = (ids: readonly string[]) => () =>
+  whoami(`opsk_${ids[Math.floor(Math.random() * KEYS)]}_${randomBytes(24).toString("base64url")}`)();
+const wrong = keyAs(known_ids);
 const subjects = {
   "unknown beside unknown (the noise)": [unknown, unknown],
   "expired beside unknown": [approve(expired), unknown],
   "used beside unknown": [approve(used), unknown],
-  "a key's wrong secret beside an unknown key": [wrong, whoami(`opsk_${"z".repeat(12)}_${"z".repeat(32)}`)],
+  "a key's wrong secret beside an unknown key": [wrong, keyAs(unknown_ids)],
 };
 let told = false;
 try {
-  for (let warm = 0; warm < 50; warm++) for (const act of [unknown, wrong]) await act();
   for (const [name, acts] of Object.entries(subjects).filter(([name]) => name.includes(values.only))) {
+    for (let warm = 0; warm < WARMING; warm++) for (const act of acts) await act();
     const t = Math.abs(welch(await measure(acts)));
     console.log(`${t < T_MAX ? "ok  " : "FAIL"} ${name}: |t| = ${t.toFixed(2)} of ${T_MAX} over ${PAIRS} pairs`);
     told ||= t >= T_MAX;
