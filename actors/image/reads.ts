@@ -1,4 +1,4 @@
-// What is read of images without going through their mailboxes.
+// Queries for images.
 import { type Kysely, sql } from "kysely";
 import type { ImageScopeKind } from "../../src/contract/enums.ts";
 import type { Image } from "../../src/contract/image.ts";
@@ -6,7 +6,8 @@ import type { ScopeColumns } from "../../src/contract/scope.ts";
 import type { Database } from "../../src/db/tables.ts";
 import type { IdPage } from "../../src/lib/ids/page-token.ts";
 import { scopeFilter } from "../../src/lib/ids/scope.ts";
-import { imageView } from "./transition.ts";
+import { reader } from "../record/reads.ts";
+import { image } from "./transition.ts";
 
 type Db = Kysely<Database>;
 
@@ -28,17 +29,16 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
-/** The public ones, in the order of their ids. */
-export async function listPublicImages(
-  db: Db,
-  { after, rows }: IdPage,
-): Promise<Image[]> {
-  const found = await db.selectFrom("image").select(COLUMNS).where("scope_kind", "=", "public")
-    .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
-  return found.map((row) => imageView({ ...row, state: "live" }));
+const images = reader("image", COLUMNS, image.view);
+
+export const findImage = images.find;
+
+/** Lists the public images in the order of their ids. */
+export function listPublicImages(db: Db, at: IdPage): Promise<Image[]> {
+  return images.page(db, { scope_kind: "public" }, at);
 }
 
-/** Those of these scopes: the widest scope first, within a scope the oldest first. */
+/** Lists the images of these scopes: the widest scope first, within a scope the oldest first. */
 export async function listImages(
   db: Db,
   scopes: readonly ScopeColumns<ImageScopeKind>[],
@@ -48,18 +48,13 @@ export async function listImages(
     .where((eb) => eb.or(scopes.map(({ user_id: _nobody, ...columns }) => eb.and(scopeFilter(columns)))))
     .orderBy(sql`array_position(array['public', 'silo', 'tenant', 'project'], scope_kind)`)
     .orderBy("created_at").orderBy("id").limit(rows).execute();
-  return found.map((row) => imageView({ ...row, state: "live" }));
+  return found.map(image.view);
 }
 
-/** What an instance takes from its image, and whom the image is for. */
+/** Returns the scope of an image, and the columns that an instance copies from it. */
 export async function findImageToUse(db: Db, id: string) {
   const row = await db.selectFrom("image")
     .select(["id", "scope_kind", "silo_id", "tenant_id", "project_id", "size_bytes", "content_bytes", "compatibility"])
     .where("id", "=", id).executeTakeFirst();
   return row && { ...row, user_id: null };
-}
-
-export async function findImage(db: Db, id: string): Promise<Image | undefined> {
-  const row = await db.selectFrom("image").select(COLUMNS).where("id", "=", id).executeTakeFirst();
-  return row && imageView({ ...row, state: "live" });
 }

@@ -1,22 +1,18 @@
-// What is read of network pools without going through their mailboxes.
+// Queries for network pools.
 import type { Kysely } from "kysely";
 import type { NetworkPool } from "../../src/contract/external-network.ts";
 import type { Database } from "../../src/db/tables.ts";
 import type { IdPage } from "../../src/lib/ids/page-token.ts";
-import { networkPoolView } from "./transition.ts";
-
-type Db = Kysely<Database>;
+import { reader } from "../record/reads.ts";
+import { networkPool } from "./transition.ts";
 
 const COLUMNS = ["id", "name", "description", "networks", "owner_silos", "created_at"] as const;
 
-/** In the order of their ids, which is that of their creation. */
-export async function listNetworkPools(db: Db, { after, rows }: IdPage): Promise<NetworkPool[]> {
-  const found = await db.selectFrom("network_pool").select(COLUMNS)
-    .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
-  return found.map((row) => networkPoolView({ ...row, state: "live" }));
-}
+const networkPools = reader("network_pool", COLUMNS, networkPool.view);
 
-export async function findNetworkPool(db: Db, id: string): Promise<NetworkPool | undefined> {
-  const row = await db.selectFrom("network_pool").select(COLUMNS).where("id", "=", id).executeTakeFirst();
-  return row && networkPoolView({ ...row, state: "live" });
+export const findNetworkPool = networkPools.find;
+
+/** Lists network pools in the order of their creation. */
+export function listNetworkPools(db: Kysely<Database>, at: IdPage): Promise<NetworkPool[]> {
+  return networkPools.page(db, {}, at);
 }

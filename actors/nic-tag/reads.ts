@@ -1,27 +1,23 @@
-// What is read of NIC tags without going through their mailboxes, and which of them each node offers.
+// Queries for NIC tags, and for the tags that each node offers.
 import { type Kysely, sql } from "kysely";
 import type { CnNicTags, NicTag } from "../../src/contract/external-network.ts";
 import type { Database } from "../../src/db/tables.ts";
 import type { IdPage } from "../../src/lib/ids/page-token.ts";
-import { nicTagView } from "./transition.ts";
+import { reader } from "../record/reads.ts";
+import { nicTag } from "./transition.ts";
 
 type Db = Kysely<Database>;
 
-const COLUMNS = ["id", "name", "description", "mtu", "created_at"] as const;
+const nicTags = reader("nic_tag", ["id", "name", "description", "mtu", "created_at"], nicTag.view);
 
-/** In the order of their ids, which is that of their creation. */
-export async function listNicTags(db: Db, { after, rows }: IdPage): Promise<NicTag[]> {
-  const found = await db.selectFrom("nic_tag").select(COLUMNS)
-    .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
-  return found.map((row) => nicTagView({ ...row, state: "live" }));
+export const findNicTag = nicTags.find;
+
+/** Lists NIC tags in the order of their creation. */
+export function listNicTags(db: Db, at: IdPage): Promise<NicTag[]> {
+  return nicTags.page(db, {}, at);
 }
 
-export async function findNicTag(db: Db, id: string): Promise<NicTag | undefined> {
-  const row = await db.selectFrom("nic_tag").select(COLUMNS).where("id", "=", id).executeTakeFirst();
-  return row && nicTagView({ ...row, state: "live" });
-}
-
-/** Of the nodes that have reported their capacity, in the order of their UUIDs. `after` is the last of the page before. */
+/** Lists the tags of each node that has reported its capacity, in the order of the UUIDs of the nodes. */
 export async function listCnNicTags(db: Db, { after, rows }: IdPage): Promise<CnNicTags[]> {
   return await db.selectFrom("cn_capacity").innerJoin("cn_loaded", "cn_loaded.server_uuid", "cn_capacity.server_uuid")
     .select(["cn_capacity.server_uuid", "hostname", sql<string[]>`report->'nic_tags'`.as("nic_tags")])

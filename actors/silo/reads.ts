@@ -1,20 +1,15 @@
-// What is read of silos without going through their mailboxes.
+// Queries for silos.
 import type { Kysely } from "kysely";
 import type { Silo } from "../../src/contract/tenancy.ts";
 import type { Database } from "../../src/db/tables.ts";
-import { siloView } from "./transition.ts";
+import { reader } from "../record/reads.ts";
+import { silo } from "./transition.ts";
 
-type Db = Kysely<Database>;
+const silos = reader("silo", ["id", "name", "description", "default_tenant_id", "created_at"], silo.view);
 
-const COLUMNS = ["id", "name", "description", "default_tenant_id", "created_at"] as const;
+export const findSilo = silos.find;
 
-/** Oldest first. */
-export async function listSilos(db: Db, rows: number): Promise<Silo[]> {
-  const found = await db.selectFrom("silo").select(COLUMNS).orderBy("created_at").orderBy("id").limit(rows).execute();
-  return found.map((row) => siloView({ ...row, state: "live" }));
-}
-
-export async function findSilo(db: Db, id: string): Promise<Silo | undefined> {
-  const row = await db.selectFrom("silo").select(COLUMNS).where("id", "=", id).executeTakeFirst();
-  return row && siloView({ ...row, state: "live" });
+/** Lists silos, oldest first. */
+export function listSilos(db: Kysely<Database>, rows: number): Promise<Silo[]> {
+  return silos.oldestFirst(db, {}, rows);
 }

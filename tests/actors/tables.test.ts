@@ -11,27 +11,27 @@ import { externalSubnetTable } from "../../actors/external-subnet/transition.ts"
 import { firewallRuleTable } from "../../actors/firewall-rule/transition.ts";
 import { floatingIpTable } from "../../actors/floating-ip/transition.ts";
 import { idpTable } from "../../actors/idp/transition.ts";
-import { imageTable } from "../../actors/image/transition.ts";
+import { image } from "../../actors/image/transition.ts";
 import { instanceTable } from "../../actors/instance/transition.ts";
 import { jobTable } from "../../actors/job/transition.ts";
 import { behaviors, sagas } from "../../actors/registry.ts";
 import { natGatewayTable } from "../../actors/nat-gateway/transition.ts";
-import { networkPoolTable } from "../../actors/network-pool/transition.ts";
-import { nicTagTable } from "../../actors/nic-tag/transition.ts";
-import { projectTable } from "../../actors/project/transition.ts";
+import { networkPool } from "../../actors/network-pool/transition.ts";
+import { nicTag } from "../../actors/nic-tag/transition.ts";
+import { project } from "../../actors/project/transition.ts";
 import { quotaTable } from "../../actors/quota/transition.ts";
 import { routeTransitions } from "../../actors/route/transition.ts";
 import { routeTableTable } from "../../actors/route-table/transition.ts";
 import { sagaTable } from "../../actors/saga/transition.ts";
 import { sessionTable } from "../../actors/session/transition.ts";
 import { settingTable } from "../../actors/setting/transition.ts";
-import { siloTable } from "../../actors/silo/transition.ts";
+import { silo } from "../../actors/silo/transition.ts";
 import { siteTable } from "../../actors/site/transition.ts";
-import { sshKeyTable } from "../../actors/ssh-key/transition.ts";
+import { sshKey } from "../../actors/ssh-key/transition.ts";
 import { stagingTable } from "../../actors/staging/transition.ts";
 import { subnetTable } from "../../actors/subnet/transition.ts";
 import { tenantQuotaTable } from "../../actors/tenant-quota/transition.ts";
-import { tenantTable } from "../../actors/tenant/transition.ts";
+import { tenant } from "../../actors/tenant/transition.ts";
 import { userTable } from "../../actors/user/transition.ts";
 import { vpcTable } from "../../actors/vpc/transition.ts";
 
@@ -47,12 +47,12 @@ const TABLES = {
   "boot-record": bootRecordTable,
   "boot-roster": bootRosterTable,
   staging: stagingTable,
-  silo: siloTable,
+  silo: silo.transitions,
   user: userTable,
   session: sessionTable,
   idp: idpTable,
-  tenant: tenantTable,
-  project: projectTable,
+  tenant: tenant.transitions,
+  project: project.transitions,
   quota: quotaTable,
   "tenant-quota": tenantQuotaTable,
   vpc: vpcTable,
@@ -62,11 +62,11 @@ const TABLES = {
   "firewall-rule": firewallRuleTable,
   "nat-gateway": natGatewayTable,
   "floating-ip": floatingIpTable,
-  "nic-tag": nicTagTable,
+  "nic-tag": nicTag.transitions,
   "external-subnet": externalSubnetTable,
-  "network-pool": networkPoolTable,
-  image: imageTable,
-  "ssh-key": sshKeyTable,
+  "network-pool": networkPool.transitions,
+  image: image.transitions,
+  "ssh-key": sshKey.transitions,
   instance: instanceTable,
 };
 

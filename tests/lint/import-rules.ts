@@ -21,6 +21,9 @@ const LIB = /^src\/lib\//;
 /** Fetches on behalf of others, by every program. */
 const OUTBOUND = /^src\/outbound\//;
 const ENGINE = /^actors\/engine\//;
+/** What all records share: their description and their queries. */
+const RECORD = /^actors\/record\/(?!reads\.ts)/;
+const RECORD_READS = /^actors\/record\/reads\.ts$/;
 const NONE = /^$/;
 /** What every program of cli may use. */
 const SHARED_CLI = /^cli\/(?:(?:internal|image)\/|[\w-]+\.ts$)/;
@@ -67,7 +70,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     of: /^actors\/[\w-]+\/reads\.ts$/,
-    files: [ENGINE, CONTRACT, LIB],
+    files: [ENGINE, CONTRACT, LIB, RECORD_READS],
     types: [/^src\/db\/tables\.ts$/],
     packages: /^kysely$/,
     rule: "reads.ts queries with Kysely over the table types, and knows no other kind",
@@ -75,7 +78,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     of: /^actors\//,
-    files: [ENGINE, CONTRACT, LIB, TRANSITION],
+    files: [ENGINE, CONTRACT, LIB, TRANSITION, RECORD],
     types: [/^actors\/[\w-]+\/(?:messages|state)\.ts$/],
     packages: NONE,
     rule: "an actor kind imports the engine, the contract and src/lib, never another kind's transition",

@@ -1,0 +1,21 @@
+// The audit entry of a record's change. It never holds a secret.
+import { audit } from "../engine/effects.ts";
+import type { AuditNote, Json } from "../engine/types.ts";
+
+/** The action of an audit entry, and the columns that it shows, or a function that returns its payload. */
+export type AuditEntry<S, M> = {
+  readonly action: string;
+  readonly note: readonly (keyof S & string)[] | ((row: S, message: M) => Json);
+};
+
+/** Returns the function that makes the audit entries of one resource type, such as `NicTag`. */
+export function auditEntry(resource: string) {
+  return <S extends { readonly id: string }, M>({ action, note }: AuditEntry<S, M>, row: S, message: M): AuditNote => {
+    const payload = typeof note === "function" ? note(row, message) : pick(row, note);
+    return audit(action, `${resource}::"${row.id}"`, payload);
+  };
+}
+
+function pick<S>(row: S, columns: readonly (keyof S)[]): Partial<S> {
+  return Object.fromEntries(columns.map((column) => [column, row[column]])) as Partial<S>;
+}

@@ -1,0 +1,47 @@
+// The queries that are the same for all records: one by its id, a page in the order of ids, a whole list by age.
+import type { Kysely } from "kysely";
+import type { Database } from "../../src/db/tables.ts";
+import type { IdPage } from "../../src/lib/ids/page-token.ts";
+
+type Db = Kysely<Database>;
+type TableName = keyof Database & string;
+type Row<T extends TableName, C extends keyof Database[T]> = Pick<Database[T], C>;
+
+/** The queries on the table of one kind of record. */
+export type Reader<R, V> = {
+  find(db: Db, id: string): Promise<V | undefined>;
+  /** Lists the records with these values in the order of their ids, which is the order of their creation. */
+  page(db: Db, filter: Partial<R>, at: IdPage): Promise<V[]>;
+  /** Lists at most `rows` of the records with these values, oldest first. */
+  oldestFirst(db: Db, filter: Partial<R>, rows: number): Promise<V[]>;
+};
+
+/**
+ * Returns the queries on a table.
+ * @param columns the columns that the view needs
+ */
+export function reader<T extends TableName, C extends keyof Database[T] & string, V>(
+  table: T,
+  columns: readonly C[],
+  view: (row: Row<T, C>) => V,
+): Reader<Database[T], V> {
+  // Kysely cannot type a query on a table that is a type parameter. The parameters of `reader` check what it cannot.
+  type Standin = Kysely<{ record: { id: string; created_at: Date } }>;
+  const select = (db: Db, filter: Partial<Database[T]>) =>
+    (db as unknown as Standin).selectFrom(table as "record").select(columns as unknown as readonly "id"[])
+      .where((eb) => eb.and(filter as { id?: string }));
+  const views = (rows: readonly unknown[]) => rows.map((row) => view(row as Row<T, C>));
+  return {
+    async find(db, id) {
+      const row = await select(db, {}).where("id", "=", id).executeTakeFirst();
+      return row && view(row as unknown as Row<T, C>);
+    },
+    async page(db, filter, { after, rows }) {
+      const query = select(db, filter).orderBy("id").limit(rows);
+      return views(await (after === undefined ? query : query.where("id", ">", after)).execute());
+    },
+    async oldestFirst(db, filter, rows) {
+      return views(await select(db, filter).orderBy("created_at").orderBy("id").limit(rows).execute());
+    },
+  };
+}

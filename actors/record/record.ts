@@ -1,0 +1,172 @@
+// A record is a kind with one state: its row exists or it does not. One description makes such a kind. The description
+// states what differs: audit entries, locks, guards, the view. The rest is the same for all records and is here: the name
+// rule, 404 for an absent row, 409 for a second create, one audit entry per change. The table stays total: a description
+// that lacks the part for one of the kind's messages does not compile.
+import { type Fault, isFault } from "../../src/contract/fault.ts";
+import { type Named, nameFault, renamed, type Renaming } from "../../src/lib/text/resource-name.ts";
+import { go, lock, refuse } from "../engine/effects.ts";
+import { type Column, type Of, runTable, type Table } from "../engine/table.ts";
+import type { Behavior, Message, Out, Part } from "../engine/types.ts";
+import { type AuditEntry, auditEntry } from "./audit-entry.ts";
+
+/** The state of a record: its columns and the time of its creation. */
+export type RecordState<Columns> = Columns & Named & {
+  readonly state: "live";
+  readonly id: string;
+  readonly created_at: Date;
+};
+
+/** Creates a record. Its fields are the columns of the row, unless the description builds the row itself. */
+export type Create<Fields> = { readonly type: "create" } & Fields;
+/** Changes the name, the description or both. */
+export type Update = { readonly type: "update" } & Renaming;
+/** Deletes a record. */
+export type Delete = { readonly type: "delete" };
+
+/** One change of a record. */
+type Change<S, M> = AuditEntry<S, M> & {
+  /** Locks, guards, child rows and other actors that belong to the same commit. */
+  readonly parts?: (row: S, message: M) => readonly Part<S>[];
+};
+
+type Creation<S, M> = Change<S, M> & {
+  /** Returns the columns of the row. Default: the fields of the message. Runs before the name rule. */
+  readonly row?: (message: M, now: Date) => Omit<S, "state" | "created_at"> | Fault;
+  /** Runs after the name rule. */
+  readonly check?: (row: S, message: M) => Fault | null;
+  /** The refusal of a create for an id that exists. Default: a 409. */
+  readonly clash?: (row: S, message: M) => Fault;
+};
+
+type Renamed<S, M> = Partial<AuditEntry<S, M>> & Pick<Change<S, M>, "parts"> & {
+  /** The action of the audit entry, which shows the name unless `note` lists other columns. */
+  readonly action: string;
+  /** Returns the row with the other columns that an update changes. `row` already has the new name. */
+  readonly row?: (row: S, message: M, change: { readonly before: S; readonly now: Date }) => S | Fault;
+};
+
+/** A part of the description that a kind has exactly if it takes the message. */
+type PartFor<M extends Message, T extends string, Part> = T extends M["type"] ? { readonly [Name in T]: Part }
+  : { readonly [Name in T]?: never };
+
+type Others<M extends Message> = Exclude<M, { readonly type: "create" | "update" | "delete" }>;
+
+/** What differs between two kinds of records. */
+export type RecordDescription<S extends RecordState<unknown>, M extends Message, V> =
+  & {
+    readonly kind: string;
+    readonly table: string;
+    /** The kind in the text of a 409: `NIC tag` gives `NIC tag exists already`. */
+    readonly noun: string;
+    /** The type of the record in audit entries: `NicTag`. */
+    readonly resource: string;
+    /** The lock of the parent. A create shares it, so that a delete of the parent waits for the create or sees its row. */
+    readonly parent?: (row: S) => string | null;
+    readonly view: (row: Omit<S, "state">) => V;
+    readonly constraints: Readonly<Record<string, Fault>>;
+    /** Described, or a cell by hand where a create has several outcomes. */
+    readonly create: Creation<S, Of<M, "create">> | ((state: null, message: Of<M, "create">, now: Date) => Out<S>);
+  }
+  & PartFor<M, "update", Renamed<S, Of<M, "update">>>
+  & PartFor<M, "delete", Change<S, Of<M, "delete">>>
+  /** The rows of the table for all other messages. */
+  & ([Others<M>] extends [never] ? { readonly others?: never } : { readonly others: Table<S, Others<M>> });
+
+/** The behavior of a record, with its table for tests. */
+export type RecordBehavior<S extends RecordState<unknown>, M extends Message, V> = Behavior<S, M> & {
+  readonly transitions: Table<S, M>;
+  readonly view: (row: Omit<S, "state">) => V;
+};
+
+/** Makes the behavior of a record from its description. */
+export function record<S extends RecordState<unknown>, M extends Message, V>(
+  description: RecordDescription<S, M, V>,
+): RecordBehavior<S, M, V> {
+  const { kind, table, view, constraints } = description;
+  const transitions = tableOf<S, M>(description as unknown as AnyDescription<S>);
+  return {
+    kind,
+    table,
+    key: "id",
+    transitions,
+    step: (s, m, now) => runTable(transitions, s, m, now),
+    deadline: () => null,
+    view,
+    constraints,
+  };
+}
+
+/** The description with all parts optional and the messages' types erased: `RecordDescription` has checked both. */
+type AnyDescription<S extends RecordState<unknown>> = Pick<Described<S>, "noun" | "resource" | "parent"> & {
+  readonly create: Creation<S, Create<S>> | ((state: null, message: Create<S>, now: Date) => Out<S>);
+  readonly update?: Renamed<S, Update>;
+  readonly delete?: Change<S, Delete>;
+  readonly others?: Readonly<Record<string, Readonly<Record<Column<S>, unknown>>>>;
+};
+type Described<S extends RecordState<unknown>> = RecordDescription<S, Create<S>, unknown>;
+
+function tableOf<S extends RecordState<unknown>, M extends Message>(d: AnyDescription<S>): Table<S, M> {
+  const entry = auditEntry(d.resource);
+  const rows = {
+    create: createRow(d, entry),
+    ...(d.update && { update: { absent: "missing", live: updateCell(d.update, entry) } }),
+    ...(d.delete && { delete: { absent: "missing", live: deleteCell(d.delete, entry) } }),
+    ...d.others,
+  };
+  // PartFor and Others demand a part for each message of M, so each has its row here.
+  return rows as unknown as Table<S, M>;
+}
+
+type Entry = ReturnType<typeof auditEntry>;
+
+function createRow<S extends RecordState<unknown>>(d: AnyDescription<S>, entry: Entry) {
+  const { create } = d;
+  const exists = `${d.noun} exists already`;
+  if (typeof create === "function") return { absent: create, live: exists };
+  return { absent: createCell(create, d, entry), live: create.clash === undefined ? exists : clashCell(create.clash) };
+}
+
+function createCell<S extends RecordState<unknown>>(
+  creation: Creation<S, Create<S>>,
+  { parent }: AnyDescription<S>,
+  entry: Entry,
+) {
+  const { row, check, parts } = creation;
+  return function create(_s: null, m: Create<S>, now: Date): Out<S> {
+    const { type: _type, ...fields } = m;
+    const columns = row === undefined ? fields : row(m, now);
+    if (isFault(columns)) return refuse(columns);
+    const next = { ...columns, state: "live", created_at: now } as S;
+    const wrong = nameFault(next.name) ?? check?.(next, m) ?? null;
+    if (wrong !== null) return refuse(wrong);
+    const key = parent?.(next) ?? null;
+    return go(
+      next,
+      ...(key === null ? [] : [lock(key, true)]),
+      ...(parts?.(next, m) ?? []),
+      entry<S, Create<S>>(creation, next, m),
+    );
+  };
+}
+
+function clashCell<S extends RecordState<unknown>>(fault: (row: S, message: Create<S>) => Fault) {
+  return function clash(s: S, m: Create<S>): Out<S> {
+    return refuse(fault(s, m));
+  };
+}
+
+function updateCell<S extends RecordState<unknown>>({ row, parts, action, note }: Renamed<S, Update>, entry: Entry) {
+  return function update(s: S, m: Update, now: Date): Out<S> {
+    const named = renamed(s, m);
+    if (isFault(named)) return refuse(named);
+    const next = row === undefined ? named : row(named, m, { before: s, now });
+    if (isFault(next)) return refuse(next);
+    return go(next, ...(parts?.(next, m) ?? []), entry({ action, note: note ?? ["name"] }, next, m));
+  };
+}
+
+function deleteCell<S extends RecordState<unknown>>(removal: Change<S, Delete>, entry: Entry) {
+  return function remove(s: S, m: Delete): Out<S> {
+    return go<S>(null, ...(removal.parts?.(s, m) ?? []), entry(removal, s, m));
+  };
+}
