@@ -1,4 +1,4 @@
-// What is read of the declared roster without going through its mailbox.
+// Queries for the declared roster.
 import type { Kysely } from "kysely";
 import type { Roster } from "../../src/contract/boot.ts";
 import type { Database } from "../../src/db/tables.ts";

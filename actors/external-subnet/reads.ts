@@ -1,9 +1,10 @@
-// What is read of external subnets without going through their mailboxes.
+// Queries for external subnets.
 import type { Kysely } from "kysely";
 import type { ExternalSubnet } from "../../src/contract/external-network.ts";
 import type { Database } from "../../src/db/tables.ts";
 import type { IdPage } from "../../src/lib/ids/page-token.ts";
-import { externalSubnetView } from "./transition.ts";
+import { reader } from "../record/reads.ts";
+import { externalSubnet } from "./transition.ts";
 
 type Db = Kysely<Database>;
 
@@ -23,17 +24,16 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
-/** In the order of their ids, which is that of their creation. */
-export async function listExternalSubnets(db: Db, query: IdPage): Promise<ExternalSubnet[]> {
-  const { after, rows } = query;
-  const found = await db.selectFrom("external_subnet").select(COLUMNS)
-    .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
-  return found.map((row) => externalSubnetView({ ...row, state: "live" }));
+const externalSubnets = reader("external_subnet", COLUMNS, externalSubnet.view);
+
+/** Lists external subnets in the order of their creation. */
+export function listExternalSubnets(db: Db, at: IdPage): Promise<ExternalSubnet[]> {
+  return externalSubnets.page(db, {}, at);
 }
 
-/** Those of these ids that exist, in the order of the ids. */
+/** Returns the external subnets with these ids, in the order of the ids. Ids without a row are left out. */
 export async function findExternalSubnets(db: Db, ids: readonly string[]): Promise<ExternalSubnet[]> {
   const found = await db.selectFrom("external_subnet").select(COLUMNS).where("id", "in", ids).execute();
-  const byId = new Map(found.map((row) => [row.id, externalSubnetView({ ...row, state: "live" })]));
+  const byId = new Map(found.map((row) => [row.id, externalSubnet.view(row)]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }

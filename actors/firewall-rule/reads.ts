@@ -1,11 +1,10 @@
-// What is read of firewall rules without going through their mailboxes.
+// Queries for firewall rules.
 import type { Kysely } from "kysely";
 import type { FirewallRule } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
 import type { IdPage } from "../../src/lib/ids/page-token.ts";
-import { firewallRuleView } from "./transition.ts";
-
-type Db = Kysely<Database>;
+import { reader } from "../record/reads.ts";
+import { firewallRule } from "./transition.ts";
 
 const COLUMNS = [
   "id",
@@ -26,16 +25,13 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
+const firewallRules = reader("firewall_rule", COLUMNS, firewallRule.view);
+
+export const findFirewallRule = firewallRules.find;
+
 export type FirewallRuleQuery = IdPage & { readonly vpc_id: string };
 
-/** Those of a VPC, in the order of their ids, which is that of their creation. */
-export async function listFirewallRules(db: Db, { vpc_id, after, rows }: FirewallRuleQuery): Promise<FirewallRule[]> {
-  const found = await db.selectFrom("firewall_rule").select(COLUMNS).where("vpc_id", "=", vpc_id)
-    .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
-  return found.map((row) => firewallRuleView({ ...row, state: "live" }));
-}
-
-export async function findFirewallRule(db: Db, id: string): Promise<FirewallRule | undefined> {
-  const row = await db.selectFrom("firewall_rule").select(COLUMNS).where("id", "=", id).executeTakeFirst();
-  return row && firewallRuleView({ ...row, state: "live" });
+/** Lists the firewall rules of a VPC in the order of their creation. */
+export function listFirewallRules(db: Kysely<Database>, { vpc_id, ...at }: FirewallRuleQuery): Promise<FirewallRule[]> {
+  return firewallRules.page(db, { vpc_id }, at);
 }

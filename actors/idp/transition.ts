@@ -1,73 +1,46 @@
-// The issuer that vouches for the users of a tenant: at most one each, and no two tenants share one. Its tokens are
-// accepted as long as this row is there, so deleting it ends them at once.
+// The identity provider of a tenant's users. A tenant has at most one, and two tenants never share an issuer. The server
+// accepts the tokens of the issuer as long as this row exists, so a delete revokes them at once.
 import { conflict } from "../../src/contract/fault.ts";
 import type { Idp } from "../../src/contract/identity.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
-import { audit, go, lock } from "../engine/effects.ts";
-import { type At, type Of, runTable, type Table } from "../engine/table.ts";
-import type { Behavior, Out } from "../engine/types.ts";
+import { lock } from "../engine/effects.ts";
+import { type SetValue, type UnsetValue, value, type ValueState } from "../record/value.ts";
 
-export type IdpMessage =
-  | {
-    readonly type: "set";
-    readonly tenant_id: string;
-    readonly issuer_url: string;
-    readonly client_id: string;
-    /** Sealed. */
-    readonly client_secret: string;
-    readonly audience: string;
-  }
-  | { readonly type: "unset" };
-
-export type IdpState = {
-  readonly state: "set";
+type Columns = {
   readonly tenant_id: string;
   readonly issuer_url: string;
   readonly client_id: string;
+  /** Sealed. */
   readonly client_secret: string;
   readonly audience: string;
-  readonly created_at: Date;
 };
 
-export const idpTable: Table<IdpState, IdpMessage> = {
-  set: { absent: set, set },
-  unset: { absent: "missing", set: unset },
-};
+export type IdpMessage = SetValue<Columns> | UnsetValue;
 
-function set(_s: IdpState | null, m: Of<IdpMessage, "set">, now: Date): Out<IdpState> {
-  const { type: _type, ...given } = m;
-  const { client_secret: _sealed, tenant_id, ...note } = given;
-  return go(
-    { ...given, state: "set", created_at: now },
-    lock(lockKey("tenant", tenant_id), true),
-    audit("tenant_idp_set", resource(tenant_id), note),
-  );
-}
+export type IdpState = ValueState<Columns & { readonly created_at: Date }>;
 
-function unset(s: At<IdpState, "set">): Out<IdpState> {
-  return go<IdpState>(null, audit("tenant_idp_delete", resource(s.tenant_id), { issuer_url: s.issuer_url }));
-}
-
-function resource(tenant_id: string): string {
-  return `Tenant::"${tenant_id}"`;
-}
-
-/** The secret is in no view. */
-export function idpView(s: Omit<IdpState, "state" | "client_secret">): Idp {
-  const { tenant_id, issuer_url, client_id, audience } = s;
-  return { tenant_id, issuer_url, client_id, audience, created_at: toRfc3339(s.created_at) };
-}
-
-export const idp: Behavior<IdpState, IdpMessage> = {
+export const idp = value<IdpState, IdpMessage>({
   kind: "idp",
   table: "tenant_idp",
   key: "tenant_id",
-  step: (s, m, now) => runTable(idpTable, s, m, now),
-  deadline: () => null,
+  resource: ({ tenant_id }) => `Tenant::"${tenant_id}"`,
+  set: {
+    action: "tenant_idp_set",
+    row: ({ type: _type, ...columns }, now) => ({ ...columns, created_at: now }),
+    parts: ({ tenant_id }) => [lock(lockKey("tenant", tenant_id), true)],
+    note: ({ issuer_url, client_id, audience }) => ({ issuer_url, client_id, audience }),
+  },
+  unset: { action: "tenant_idp_delete", absent: "missing", note: ({ issuer_url }) => ({ issuer_url }) },
   view: idpView,
   constraints: {
     tenant_idp_issuer: conflict("another tenant has the issuer <issuer_url> already"),
     tenant_idp_tenant_id_fkey: conflict("the tenant is gone"),
   },
-};
+});
+
+/** Shows everything but the client secret. */
+export function idpView(row: Omit<IdpState, "state" | "client_secret">): Idp {
+  const { tenant_id, issuer_url, client_id, audience } = row;
+  return { tenant_id, issuer_url, client_id, audience, created_at: toRfc3339(row.created_at) };
+}

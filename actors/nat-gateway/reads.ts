@@ -1,11 +1,10 @@
-// What is read of NAT gateways without going through their mailboxes.
+// Queries for NAT gateways.
 import type { Kysely } from "kysely";
 import type { NatGateway } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
 import type { IdPage } from "../../src/lib/ids/page-token.ts";
-import { natGatewayView } from "./transition.ts";
-
-type Db = Kysely<Database>;
+import { reader } from "../record/reads.ts";
+import { natGateway } from "./transition.ts";
 
 const COLUMNS = [
   "id",
@@ -21,16 +20,13 @@ const COLUMNS = [
   "updated_at",
 ] as const;
 
+const natGateways = reader("nat_gateway", COLUMNS, natGateway.view);
+
+export const findNatGateway = natGateways.find;
+
 export type NatGatewayQuery = IdPage & { readonly vpc_id: string };
 
-/** Those of a VPC, in the order of their ids, which is that of their creation. */
-export async function listNatGateways(db: Db, { vpc_id, after, rows }: NatGatewayQuery): Promise<NatGateway[]> {
-  const found = await db.selectFrom("nat_gateway").select(COLUMNS).where("vpc_id", "=", vpc_id)
-    .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
-  return found.map((row) => natGatewayView({ ...row, state: "live" }));
-}
-
-export async function findNatGateway(db: Db, id: string): Promise<NatGateway | undefined> {
-  const row = await db.selectFrom("nat_gateway").select(COLUMNS).where("id", "=", id).executeTakeFirst();
-  return row && natGatewayView({ ...row, state: "live" });
+/** Lists the NAT gateways of a VPC in the order of their creation. */
+export function listNatGateways(db: Kysely<Database>, { vpc_id, ...at }: NatGatewayQuery): Promise<NatGateway[]> {
+  return natGateways.page(db, { vpc_id }, at);
 }

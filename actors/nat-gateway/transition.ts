@@ -1,106 +1,104 @@
-// A NAT gateway of a VPC. It holds one address of the fixed pool of its family from the unit that makes it to the one
-// that deletes it; the operation that tells of either begins in the same unit. Document 3, Networking rules.
+// A NAT gateway of a VPC. It holds one address of the fixed pool of its family from the commit that creates it to the
+// commit that deletes it. The operation that reports either begins in the same commit (docs/networking.md).
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { poolExhausted, publicPool } from "../../src/lib/net/public-pool.ts";
-import { nameFault, renamed, type Renaming } from "../../src/lib/text/resource-name.ts";
-import { allocate, audit, go, guard, insert, lock, refuse, release, remove, withActor } from "../engine/effects.ts";
+import { allocate, audit, go, guard, insert, lock, release, remove, withActor } from "../engine/effects.ts";
 import { planted } from "../engine/planted.ts";
-import { type At, type Of, runTable, type Table } from "../engine/table.ts";
-import type { Behavior, Out, Part } from "../engine/types.ts";
+import type { Out, Part } from "../engine/types.ts";
+import { type Create, record, type RecordState, type Update } from "../record/record.ts";
 import type { VpcMember } from "../vpc/state.ts";
 
-export type NatGatewayMessage =
-  | ({
-    readonly type: "create";
-    readonly family: AddressFamily;
-    /** Stands for the address that the commit takes. */
-    readonly token: string;
-    readonly operation_id: string;
-  } & VpcMember)
-  | ({ readonly type: "update" } & Renaming)
-  | { readonly type: "delete"; readonly operation_id: string }
-  /** The operation that made it is taken back. */
-  | { readonly type: "withdraw"; readonly operation_id: string };
-
-export type NatGatewayState = VpcMember & {
-  readonly state: "live";
+type Fields = VpcMember & {
   readonly family: AddressFamily;
-  readonly public_address: string;
-  readonly desired_generation: number;
-  readonly created_at: Date;
-  readonly updated_at: Date;
+  /** The placeholder of the address, which the commit allocates. */
+  readonly token: string;
+  readonly operation_id: string;
 };
 
-type Live = At<NatGatewayState, "live">;
-type Msg<T extends NatGatewayMessage["type"]> = Of<NatGatewayMessage, T>;
+export type NatGatewayMessage =
+  | Create<Fields>
+  | Update
+  | { readonly type: "delete"; readonly operation_id: string }
+  /** The operation that created the gateway is rolled back. */
+  | { readonly type: "withdraw"; readonly operation_id: string };
 
-/** The operations: the step that commits together with the record. Document 4, 3.2. */
+export type NatGatewayState = RecordState<
+  VpcMember & {
+    readonly family: AddressFamily;
+    readonly public_address: string;
+    readonly desired_generation: number;
+    readonly updated_at: Date;
+  }
+>;
+
+type OfOperation = { readonly operation_id: string };
+
+/** The operations, each with the step that commits together with the record. */
 const NAT_GATEWAY_CREATE = { saga: "nat-gateway-create", record: "create_record" } as const;
 const NAT_GATEWAY_DELETE = { saga: "nat-gateway-delete", record: "delete_record" } as const;
 
-export const natGatewayTable: Table<NatGatewayState, NatGatewayMessage> = {
-  create: { absent: create, live: "nat gateway exists already" },
-  update: { absent: "missing", live: update },
-  delete: { absent: "missing", live: destroy },
-  withdraw: { absent: "ignore", live: withdraw },
-};
+export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>({
+  kind: "nat-gateway",
+  table: "nat_gateway",
+  noun: "nat gateway",
+  resource: "NatGateway",
+  parent: ({ vpc_id }) => lockKey("vpc", vpc_id),
+  create: {
+    action: "nat_gateway_create",
+    note: noted,
+    row: ({ type: _type, token, operation_id: _operation, ...fields }, now) => (
+      { ...fields, public_address: token, desired_generation: 1, updated_at: now }
+    ),
+    parts: (row, { token, operation_id }) => [
+      allocate(publicPool(row.family), token, poolExhausted(`the public ${row.family} address pool`)),
+      insert("public_address", { address: token, nat_gateway_id: row.id }),
+      begin(row, operation_id, NAT_GATEWAY_CREATE),
+    ],
+  },
+  update: {
+    action: "nat_gateway_update",
+    row: (next, _m, { now }) => ({ ...next, updated_at: now }),
+  },
+  delete: {
+    action: "nat_gateway_delete",
+    note: noted,
+    parts: (row, { operation_id }) => [...releaseAddress(row), begin(row, operation_id, NAT_GATEWAY_DELETE)],
+  },
+  others: { withdraw: { absent: "ignore", live: withdraw } },
+  view: (row) => ({
+    id: row.id,
+    tenant_id: row.tenant_id,
+    project_id: row.project_id,
+    project: row.project_id,
+    vpc_id: row.vpc_id,
+    vpc: row.vpc_id,
+    name: row.name,
+    description: row.description,
+    family: row.family,
+    public_address: row.public_address,
+    edge_cluster_id: null,
+    desired_generation: row.desired_generation,
+    realized: { desired_generation: row.desired_generation, applied_generation: null, realizations: [] },
+    created_at: toRfc3339(row.created_at),
+    updated_at: toRfc3339(row.updated_at),
+  }),
+  constraints: {
+    nat_gateway_name: conflict("a nat gateway named <name> already exists in this VPC"),
+    nat_gateway_of_vpc: conflict("the VPC is gone"),
+  },
+});
 
-function create(_s: null, m: Msg<"create">, now: Date): Out<NatGatewayState> {
-  const { id, tenant_id, project_id, vpc_id, name, description, family, token } = m;
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
-  const next: NatGatewayState = {
-    state: "live",
-    id,
-    tenant_id,
-    project_id,
-    vpc_id,
-    name,
-    description,
-    family,
-    public_address: token,
-    desired_generation: 1,
-    created_at: now,
-    updated_at: now,
-  };
-  return go(
-    next,
-    lock(lockKey("vpc", vpc_id), true),
-    allocate(publicPool(family), token, poolExhausted(`the public ${family} address pool`)),
-    insert("public_address", { address: token, nat_gateway_id: id }),
-    begin(next, m.operation_id, NAT_GATEWAY_CREATE),
-    note("nat_gateway_create", next, m.operation_id),
-  );
+function withdraw(s: NatGatewayState, m: OfOperation): Out<NatGatewayState> {
+  const entry = audit("nat_gateway_delete", `NatGateway::"${s.id}"`, noted(s, m));
+  return go<NatGatewayState>(null, ...releaseAddress(s), entry);
 }
 
-function update(s: Live, m: Msg<"update">, now: Date): Out<NatGatewayState> {
-  const next = renamed(s, m);
-  if ("message" in next) return refuse(next);
-  return go(
-    { ...next, updated_at: now },
-    audit("nat_gateway_update", resource(s.id), { name: next.name }),
-  );
-}
-
-function destroy(s: Live, m: Msg<"delete">): Out<NatGatewayState> {
-  return go<NatGatewayState>(
-    null,
-    ...unhold(s),
-    begin(s, m.operation_id, NAT_GATEWAY_DELETE),
-    note("nat_gateway_delete", s, m.operation_id),
-  );
-}
-
-function withdraw(s: Live, m: Msg<"withdraw">): Out<NatGatewayState> {
-  return go<NatGatewayState>(null, ...unhold(s), note("nat_gateway_delete", s, m.operation_id));
-}
-
-/** Whoever points a route at it holds the same lock shared. */
-function unhold({ id, vpc_id, family, public_address }: Live): Part<NatGatewayState>[] {
+/** The create of a route to the gateway shares the lock. */
+function releaseAddress({ id, vpc_id, family, public_address }: NatGatewayState): Part<NatGatewayState>[] {
   return [
     lock(lockKey("vpc", vpc_id)),
     guard("nat_gateway_is_unused", { id }, `nat gateway ${id} is still referenced by routes`),
@@ -126,53 +124,7 @@ function begin(s: NatGatewayState, id: string, { saga, record }: { readonly saga
   });
 }
 
-function note(action: string, s: NatGatewayState, operation_id: string) {
+function noted(s: NatGatewayState, { operation_id }: OfOperation) {
   const { name, vpc_id, project_id, tenant_id, family, public_address } = s;
-  return audit(action, resource(s.id), {
-    name,
-    vpc_id,
-    project_id,
-    tenant_id,
-    family,
-    public_address,
-    operation_id,
-  });
+  return { name, vpc_id, project_id, tenant_id, family, public_address, operation_id };
 }
-
-function resource(id: string): string {
-  return `NatGateway::"${id}"`;
-}
-
-export function natGatewayView(s: NatGatewayState): NatGateway {
-  const { id, tenant_id, project_id, vpc_id, name, description, family, public_address, desired_generation } = s;
-  return {
-    id,
-    tenant_id,
-    project_id,
-    project: project_id,
-    vpc_id,
-    vpc: vpc_id,
-    name,
-    description,
-    family,
-    public_address,
-    edge_cluster_id: null,
-    desired_generation,
-    realized: { desired_generation, applied_generation: null, realizations: [] },
-    created_at: toRfc3339(s.created_at),
-    updated_at: toRfc3339(s.updated_at),
-  };
-}
-
-export const natGateway: Behavior<NatGatewayState, NatGatewayMessage> = {
-  kind: "nat-gateway",
-  table: "nat_gateway",
-  key: "id",
-  step: (s, m, now) => runTable(natGatewayTable, s, m, now),
-  deadline: () => null,
-  view: natGatewayView,
-  constraints: {
-    nat_gateway_name: conflict("a nat gateway named <name> already exists in this VPC"),
-    nat_gateway_of_vpc: conflict("the VPC is gone"),
-  },
-};

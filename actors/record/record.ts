@@ -25,6 +25,8 @@ export type Delete = { readonly type: "delete" };
 
 /** One change of a record. */
 type Change<S, M> = AuditEntry<S, M> & {
+  /** Returns the fault that refuses the change. A create runs it after the name rule. */
+  readonly check?: (row: S, message: M) => Fault | null;
   /** Locks, guards, child rows and other actors that belong to the same commit. */
   readonly parts?: (row: S, message: M) => readonly Part<S>[];
 };
@@ -32,8 +34,6 @@ type Change<S, M> = AuditEntry<S, M> & {
 type Creation<S, M> = Change<S, M> & {
   /** Returns the columns of the row. Default: the fields of the message. Runs before the name rule. */
   readonly row?: (message: M, now: Date) => Omit<S, "state" | "created_at"> | Fault;
-  /** Runs after the name rule. */
-  readonly check?: (row: S, message: M) => Fault | null;
   /** The refusal of a create for an id that exists. Default: a 409. */
   readonly clash?: (row: S, message: M) => Fault;
 };
@@ -167,6 +167,8 @@ function updateCell<S extends RecordState<unknown>>({ row, parts, action, note }
 
 function deleteCell<S extends RecordState<unknown>>(removal: Change<S, Delete>, entry: Entry) {
   return function remove(s: S, m: Delete): Out<S> {
+    const wrong = removal.check?.(s, m) ?? null;
+    if (wrong !== null) return refuse(wrong);
     return go<S>(null, ...(removal.parts?.(s, m) ?? []), entry(removal, s, m));
   };
 }

@@ -1,11 +1,10 @@
-// What is read of routes without going through their mailboxes.
+// Queries for routes.
 import type { Kysely } from "kysely";
 import type { Route } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
 import type { IdPage } from "../../src/lib/ids/page-token.ts";
-import { routeView } from "./transition.ts";
-
-type Db = Kysely<Database>;
+import { reader } from "../record/reads.ts";
+import { route } from "./transition.ts";
 
 const COLUMNS = [
   "id",
@@ -21,16 +20,13 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
+const routes = reader("route", COLUMNS, route.view);
+
+export const findRoute = routes.find;
+
 export type RouteQuery = IdPage & { readonly route_table_id: string };
 
-/** Those of a route table, in the order of their ids, which is that of their creation. */
-export async function listRoutes(db: Db, { route_table_id, after, rows }: RouteQuery): Promise<Route[]> {
-  const found = await db.selectFrom("route").select(COLUMNS).where("route_table_id", "=", route_table_id)
-    .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
-  return found.map((row) => routeView({ ...row, state: "live" }));
-}
-
-export async function findRoute(db: Db, id: string): Promise<Route | undefined> {
-  const row = await db.selectFrom("route").select(COLUMNS).where("id", "=", id).executeTakeFirst();
-  return row && routeView({ ...row, state: "live" });
+/** Lists the routes of a route table in the order of their creation. */
+export function listRoutes(db: Kysely<Database>, { route_table_id, ...at }: RouteQuery): Promise<Route[]> {
+  return routes.page(db, { route_table_id }, at);
 }

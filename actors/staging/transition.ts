@@ -1,33 +1,22 @@
-// The platform images that one booter has staged. A report replaces the one before it. Document 4, Fixed here.
-import { audit, go } from "../engine/effects.ts";
-import { runTable, type Table } from "../engine/table.ts";
-import type { Behavior, Out } from "../engine/types.ts";
+// The platform images that one booter has staged. A report replaces the report before it (docs/booting.md).
+import { type SetValue, value, type ValueState } from "../record/value.ts";
 
-export type StagingMessage = { readonly type: "stage"; readonly staged_by: string; readonly stamps: readonly string[] };
+/** `staged_by` is the id of the booter's API key. */
+type Columns = { readonly staged_by: string; readonly stamps: readonly string[] };
 
-export type StagingState = {
-  readonly state: "set";
-  /** The key of the booter's credential. */
-  readonly staged_by: string;
-  readonly stamps: readonly string[];
-  readonly staged_at: Date;
-};
+export type StagingMessage = SetValue<Columns>;
 
-export const stagingTable: Table<StagingState, StagingMessage> = { stage: { absent: stage, set: stage } };
+export type StagingState = ValueState<Columns & { readonly staged_at: Date }>;
 
-function stage(_s: StagingState | null, m: StagingMessage, now: Date): Out<StagingState> {
-  const stamps = [...new Set(m.stamps)].sort();
-  return go(
-    { state: "set", staged_by: m.staged_by, stamps, staged_at: now },
-    audit("platform_images_put", `ApiKey::"${m.staged_by}"`, { stamps }),
-  );
-}
-
-export const staging: Behavior<StagingState, StagingMessage> = {
+export const staging = value<StagingState, StagingMessage>({
   kind: "staging",
   table: "staging",
   key: "staged_by",
-  step: (s, m, now) => runTable(stagingTable, s, m, now),
-  deadline: () => null,
-  view: (s) => ({ stamps: s.stamps }),
-};
+  resource: ({ staged_by }) => `ApiKey::"${staged_by}"`,
+  set: {
+    action: "platform_images_put",
+    row: ({ staged_by, stamps }, now) => ({ staged_by, stamps: [...new Set(stamps)].sort(), staged_at: now }),
+    note: ({ stamps }) => ({ stamps }),
+  },
+  view: ({ stamps }) => ({ stamps }),
+});

@@ -1,29 +1,30 @@
-// What is read of tenants' quotas without going through their mailboxes, joined with what is used.
+// Queries for the quotas and the usage of tenants.
 import { type Kysely, sql } from "kysely";
 import type { Limits, TenantQuota, Usage, UsageView } from "../../src/contract/tenancy.ts";
 import type { Database } from "../../src/db/tables.ts";
-import { tenantQuotaView } from "./transition.ts";
+import { toRfc3339 } from "../../src/lib/text/instant.ts";
 
 type Db = Kysely<Database>;
 
 const LIMITS = ["cpu_limit", "memory_bytes", "disk_bytes", "instance_limit"] as const;
 
-/** Undefined when none is set. */
+/** Returns undefined for a tenant without a quota. */
 export async function findTenantQuota(db: Db, tenant_id: string): Promise<TenantQuota | undefined> {
   const row = await db.selectFrom("tenant_quota").select(["tenant_id", ...LIMITS, "updated_at"])
     .where("tenant_id", "=", tenant_id).executeTakeFirst();
   if (row === undefined) return undefined;
-  return tenantQuotaView({ ...row, state: "set" }, await findTenantUsage(db, tenant_id));
+  const { updated_at, ...limits } = row;
+  return { ...limits, used: await findTenantUsage(db, tenant_id), updated_at: toRfc3339(updated_at) };
 }
 
-/** The sum over the tenant's projects. */
+/** Returns the sum over the projects of the tenant. */
 export async function findTenantUsage(db: Db, tenant_id: string): Promise<Usage> {
   const used = await db.selectFrom("tenant_usage").select(["cpu", "memory_bytes", "disk_bytes", "instances"])
     .where("tenant_id", "=", tenant_id).executeTakeFirst();
   return used ?? { cpu: 0, memory_bytes: 0, disk_bytes: 0, instances: 0 };
 }
 
-/** The limits in force for a tenant or a project: its own quota, else the defaults. */
+/** Returns the limits that apply to a tenant or a project: its own quota, or else the defaults. */
 export async function limitsInForce(
   db: Db,
   of: { readonly kind: "tenant" | "project"; readonly id: string },

@@ -1,11 +1,10 @@
-// What is read of VPCs without going through their mailboxes.
+// Queries for VPCs.
 import type { Kysely } from "kysely";
 import type { Vpc } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
 import type { IdPage } from "../../src/lib/ids/page-token.ts";
-import { vpcView } from "./transition.ts";
-
-type Db = Kysely<Database>;
+import { reader } from "../record/reads.ts";
+import { vpc } from "./transition.ts";
 
 const COLUMNS = [
   "id",
@@ -20,16 +19,13 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
+const vpcs = reader("vpc", COLUMNS, vpc.view);
+
+export const findVpc = vpcs.find;
+
 export type VpcQuery = IdPage & { readonly project_id: string };
 
-/** Those of a project, in the order of their ids, which is that of their creation. */
-export async function listVpcs(db: Db, { project_id, after, rows }: VpcQuery): Promise<Vpc[]> {
-  const found = await db.selectFrom("vpc").select(COLUMNS).where("project_id", "=", project_id)
-    .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
-  return found.map((row) => vpcView({ ...row, state: "live" }));
-}
-
-export async function findVpc(db: Db, id: string): Promise<Vpc | undefined> {
-  const row = await db.selectFrom("vpc").select(COLUMNS).where("id", "=", id).executeTakeFirst();
-  return row && vpcView({ ...row, state: "live" });
+/** Lists the VPCs of a project in the order of their creation. */
+export function listVpcs(db: Kysely<Database>, { project_id, ...at }: VpcQuery): Promise<Vpc[]> {
+  return vpcs.page(db, { project_id }, at);
 }

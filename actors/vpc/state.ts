@@ -1,8 +1,8 @@
-// The row of a VPC, and what the rows of all that is in one have in common.
+// The row of a VPC, and the columns that the rows of everything in a VPC share.
 import type { Named } from "../../src/lib/text/resource-name.ts";
+import type { RecordState } from "../record/record.ts";
 
-export type VpcState = {
-  readonly state: "live";
+export type VpcState = RecordState<{
   readonly id: string;
   readonly tenant_id: string;
   readonly project_id: string;
@@ -10,16 +10,10 @@ export type VpcState = {
   readonly vni: number;
   readonly ipv4_block: string | null;
   readonly ipv6_block: string | null;
-  readonly created_at: Date;
-} & Named;
+}>;
 
-/** Something in a VPC: its tenant and project are the VPC's. */
-export type VpcMember = {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly project_id: string;
-  readonly vpc_id: string;
-} & Named;
+/** The scope of a record in a VPC. It never changes. */
+export type VpcPlace = { readonly tenant_id: string; readonly project_id: string; readonly vpc_id: string };
 
-/** Where something in a VPC stands, which never changes. */
-export type VpcPlace = Pick<VpcMember, "tenant_id" | "project_id" | "vpc_id">;
+/** A record in a VPC: its tenant and its project are those of the VPC. */
+export type VpcMember = VpcPlace & Named & { readonly id: string };

@@ -1,63 +1,83 @@
-// A VPC of a project. Making one also makes its main route table, in the same commit; it goes only when nothing but that
-// table and its routes is left in it (document 3, Networking rules; document 4, 1.15, Delete guards).
-import { conflict, type Fault, fault, NOT_FOUND } from "../../src/contract/fault.ts";
+// A VPC of a project. A create also creates the main route table, in the same commit. A delete is refused while the VPC
+// holds anything but that table and its routes (docs/networking.md).
+import { conflict, type Fault, fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { Vpc } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { type GivenBlocks, readBlocks, storedBlock } from "../../src/lib/net/ip-block.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
-import { nameFault, renamed, type Renaming } from "../../src/lib/text/resource-name.ts";
+import { type Named, nameFault } from "../../src/lib/text/resource-name.ts";
 import { audit, effect, go, guard, lock, otherwise, refuse, withActor } from "../engine/effects.ts";
-import { type At, type Of, runTable, type Table } from "../engine/table.ts";
-import type { Behavior, Out } from "../engine/types.ts";
+import type { Out } from "../engine/types.ts";
+import { type Create, type Delete, record, type Update } from "../record/record.ts";
 import type { VpcState } from "./state.ts";
 
-export type VpcMessage =
-  | {
-    readonly type: "create";
-    readonly id: string;
-    readonly tenant_id: string;
-    readonly project_id: string;
-    readonly name: string;
-    readonly description: string;
-    readonly main_route_table_id: string;
-    /** Numbers to try, in this order. */
-    readonly vnis: readonly number[];
-  } & GivenBlocks
-  | ({ readonly type: "update" } & Renaming)
-  | { readonly type: "delete" };
+type Fields = Named & GivenBlocks & {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly project_id: string;
+  readonly main_route_table_id: string;
+  /** The numbers to try, in this order. */
+  readonly vnis: readonly number[];
+};
 
-type Live = At<VpcState, "live">;
+export type VpcMessage = Create<Fields> | Update | Delete;
 
-/** Of all VPCs: a number may only be looked for by one at a time. */
+/** One lock for all VPCs, so that only one commit at a time looks for a free number. */
 const VNI_LOCK = "pool:vni";
 const NO_VNI: Fault = fault("unavailable", "no free VNI was found; try again");
 
-export const vpcTable: Table<VpcState, VpcMessage> = {
-  create: { absent: create, live: "vpc exists already" },
-  update: { absent: "missing", live: update },
-  delete: { absent: "missing", live: remove },
-};
+export const vpc = record<VpcState, VpcMessage, Vpc>({
+  kind: "vpc",
+  table: "vpc",
+  noun: "vpc",
+  resource: "Vpc",
+  create,
+  update: {
+    action: "vpc_update",
+    // A create in the VPC refers to the row that this writes.
+    parts: ({ id }) => [lock(lockKey("vpc", id))],
+  },
+  delete: {
+    action: "vpc_delete",
+    note: ["name", "tenant_id", "project_id"],
+    parts: ({ id: vpc_id, main_route_table_id }) => [
+      lock(lockKey("vpc", vpc_id)),
+      guard("vpc_is_empty", { vpc_id }, `vpc ${vpc_id} still holds <WHAT>; delete that first`),
+      effect("vpc_routes_gone", { vpc_id }),
+      withActor({ kind: "route-table", id: main_route_table_id }, { type: "vpc_deleted" }),
+    ],
+  },
+  view: (row) => ({
+    id: row.id,
+    tenant_id: row.tenant_id,
+    project_id: row.project_id,
+    project: row.project_id,
+    main_route_table_id: row.main_route_table_id,
+    name: row.name,
+    description: row.description,
+    vni: row.vni,
+    ipv4_block: storedBlock(row.ipv4_block),
+    ipv6_block: storedBlock(row.ipv6_block),
+    created_at: toRfc3339(row.created_at),
+  }),
+  constraints: {
+    vpc_name: conflict("a vpc named <name> already exists in this project"),
+    vpc_vni: NO_VNI,
+    vpc_project_fkey: NOT_FOUND,
+  },
+});
 
-function create(_s: null, m: Of<VpcMessage, "create">, now: Date): Out<VpcState> {
+/** Each number is one outcome: the commit takes the first that is free. */
+function create(_s: null, m: Create<Fields>, now: Date): Out<VpcState> {
   const { id, tenant_id, project_id, main_route_table_id, name, description } = m;
   const read = readBlocks(m, "vpc");
-  if ("message" in read) return refuse(read);
-  const broken = nameFault(name);
-  if (broken !== null) return refuse(broken);
+  if (isFault(read)) return refuse(read);
+  const wrong = nameFault(name);
+  if (wrong !== null) return refuse(wrong);
+  const columns = { id, tenant_id, project_id, main_route_table_id, name, description, ...read.text };
   const withNumber = (vni: number, rest: Out<VpcState> | null): Out<VpcState> =>
     go(
-      {
-        id,
-        state: "live",
-        tenant_id,
-        project_id,
-        main_route_table_id,
-        name,
-        description,
-        vni,
-        ...read.text,
-        created_at: now,
-      },
+      { ...columns, state: "live", vni, created_at: now },
       lock(lockKey("project", project_id), true),
       lock(VNI_LOCK),
       guard("vni_is_free", { vni }, NO_VNI),
@@ -71,67 +91,9 @@ function create(_s: null, m: Of<VpcMessage, "create">, now: Date): Out<VpcState>
         description: `The main route table of VPC ${name}`,
         is_main: true,
       }),
-      audit("vpc_create", resource(id), { name, tenant_id, project_id, vni, ...read.text }),
+      audit("vpc_create", `Vpc::"${id}"`, { name, tenant_id, project_id, vni, ...read.text }),
       ...(rest === null ? [] : [otherwise(rest)]),
     );
   const first = m.vnis.reduceRight<Out<VpcState> | null>((rest, vni) => withNumber(vni, rest), null);
   return first ?? refuse(NO_VNI);
 }
-
-function update(s: Live, m: Of<VpcMessage, "update">): Out<VpcState> {
-  const next = renamed(s, m);
-  if ("message" in next) return refuse(next);
-  return go(
-    next,
-    // Whoever adds to the VPC refers to its row, which this writes.
-    lock(lockKey("vpc", s.id)),
-    audit("vpc_update", resource(s.id), { name: next.name }),
-  );
-}
-
-function remove(s: Live): Out<VpcState> {
-  const { id: vpc_id, name, tenant_id, project_id } = s;
-  return go<VpcState>(
-    null,
-    lock(lockKey("vpc", vpc_id)),
-    guard("vpc_is_empty", { vpc_id }, `vpc ${vpc_id} still holds <WHAT>; delete that first`),
-    effect("vpc_routes_gone", { vpc_id }),
-    withActor({ kind: "route-table", id: s.main_route_table_id }, { type: "vpc_deleted" }),
-    audit("vpc_delete", resource(vpc_id), { name, tenant_id, project_id }),
-  );
-}
-
-function resource(id: string): string {
-  return `Vpc::"${id}"`;
-}
-
-export function vpcView(s: VpcState): Vpc {
-  const { id, tenant_id, project_id, main_route_table_id, name, description, vni } = s;
-  return {
-    id,
-    tenant_id,
-    project_id,
-    project: project_id,
-    main_route_table_id,
-    name,
-    description,
-    vni,
-    ipv4_block: storedBlock(s.ipv4_block),
-    ipv6_block: storedBlock(s.ipv6_block),
-    created_at: toRfc3339(s.created_at),
-  };
-}
-
-export const vpc: Behavior<VpcState, VpcMessage> = {
-  kind: "vpc",
-  table: "vpc",
-  key: "id",
-  step: (s, m, now) => runTable(vpcTable, s, m, now),
-  deadline: () => null,
-  view: vpcView,
-  constraints: {
-    vpc_name: conflict("a vpc named <name> already exists in this project"),
-    vpc_vni: NO_VNI,
-    vpc_project_fkey: NOT_FOUND,
-  },
-};

@@ -97,7 +97,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
   app.openapi(putRosterRoute, async (c) => {
     const canonical = canonicalRoster(c.req.valid("json"));
     if ("error" in canonical) return faultResponse(c, badRequest(canonical.error));
-    const outcome = await deps.sendOnce(c, BOOT_ROSTER, { type: "put", entries: canonical.roster });
+    const outcome = await deps.sendOnce(c, BOOT_ROSTER, { type: "set", entries: canonical.roster });
     return outcome.ok ? c.json(outcome.reply as Roster, 200) : faultResponse(c, outcome.fault);
   });
 
@@ -154,7 +154,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
   app.openapi(stageRoute, async (c) => {
     const staged_by = callerOf(c);
     const { stamps } = c.req.valid("json");
-    const outcome = await deps.sendOnce(c, { kind: "staging", id: staged_by }, { type: "stage", staged_by, stamps });
+    const outcome = await deps.sendOnce(c, { kind: "staging", id: staged_by }, { type: "set", staged_by, stamps });
     return outcome.ok ? c.json({ items: await listStaged(deps.kysely) }, 200) : faultResponse(c, outcome.fault);
   });
 }

@@ -68,7 +68,7 @@ export function configRoutes(app: App, deps: RouteDeps): void {
   app.openapi(resetRoute, async (c) => {
     const { key } = c.req.valid("param");
     if (!isSettingKey(key)) return faultResponse(c, NOT_FOUND);
-    const outcome = await deps.sendOnce(c, { kind: "setting", id: key }, { type: "reset", key });
+    const outcome = await deps.sendOnce(c, { kind: "setting", id: key }, { type: "unset" });
     return outcome.ok ? c.json(await deps.settings.get(key), 200) : faultResponse(c, outcome.fault);
   });
 }

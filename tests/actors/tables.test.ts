@@ -3,67 +3,67 @@ import { expect, test } from "vitest";
 import { apiKeyTable } from "../../actors/api-key/transition.ts";
 import { bootPolicyTable } from "../../actors/boot-policy/transition.ts";
 import { bootRecordTable } from "../../actors/boot-record/transition.ts";
-import { bootRosterTable } from "../../actors/boot-roster/transition.ts";
+import { bootRoster } from "../../actors/boot-roster/transition.ts";
 import { cnTable } from "../../actors/cn/transition.ts";
 import { printTable } from "../../actors/engine/table.ts";
 import { enrolmentClaimTable } from "../../actors/enrolment-claim/transition.ts";
-import { externalSubnetTable } from "../../actors/external-subnet/transition.ts";
-import { firewallRuleTable } from "../../actors/firewall-rule/transition.ts";
+import { externalSubnet } from "../../actors/external-subnet/transition.ts";
+import { firewallRule } from "../../actors/firewall-rule/transition.ts";
 import { floatingIpTable } from "../../actors/floating-ip/transition.ts";
-import { idpTable } from "../../actors/idp/transition.ts";
+import { idp } from "../../actors/idp/transition.ts";
 import { image } from "../../actors/image/transition.ts";
 import { instanceTable } from "../../actors/instance/transition.ts";
 import { jobTable } from "../../actors/job/transition.ts";
 import { behaviors, sagas } from "../../actors/registry.ts";
-import { natGatewayTable } from "../../actors/nat-gateway/transition.ts";
+import { natGateway } from "../../actors/nat-gateway/transition.ts";
 import { networkPool } from "../../actors/network-pool/transition.ts";
 import { nicTag } from "../../actors/nic-tag/transition.ts";
 import { project } from "../../actors/project/transition.ts";
-import { quotaTable } from "../../actors/quota/transition.ts";
-import { routeTransitions } from "../../actors/route/transition.ts";
-import { routeTableTable } from "../../actors/route-table/transition.ts";
+import { quota } from "../../actors/quota/transition.ts";
+import { route } from "../../actors/route/transition.ts";
+import { routeTable } from "../../actors/route-table/transition.ts";
 import { sagaTable } from "../../actors/saga/transition.ts";
 import { sessionTable } from "../../actors/session/transition.ts";
-import { settingTable } from "../../actors/setting/transition.ts";
+import { setting } from "../../actors/setting/transition.ts";
 import { silo } from "../../actors/silo/transition.ts";
 import { siteTable } from "../../actors/site/transition.ts";
 import { sshKey } from "../../actors/ssh-key/transition.ts";
-import { stagingTable } from "../../actors/staging/transition.ts";
-import { subnetTable } from "../../actors/subnet/transition.ts";
-import { tenantQuotaTable } from "../../actors/tenant-quota/transition.ts";
+import { staging } from "../../actors/staging/transition.ts";
+import { subnet } from "../../actors/subnet/transition.ts";
+import { tenantQuota } from "../../actors/tenant-quota/transition.ts";
 import { tenant } from "../../actors/tenant/transition.ts";
 import { userTable } from "../../actors/user/transition.ts";
-import { vpcTable } from "../../actors/vpc/transition.ts";
+import { vpc } from "../../actors/vpc/transition.ts";
 
 const TABLES = {
   cn: cnTable,
   "enrolment-claim": enrolmentClaimTable,
   site: siteTable,
   "api-key": apiKeyTable,
-  setting: settingTable,
+  setting: setting.transitions,
   job: jobTable,
   saga: sagaTable(sagas),
   "boot-policy": bootPolicyTable,
   "boot-record": bootRecordTable,
-  "boot-roster": bootRosterTable,
-  staging: stagingTable,
+  "boot-roster": bootRoster.transitions,
+  staging: staging.transitions,
   silo: silo.transitions,
   user: userTable,
   session: sessionTable,
-  idp: idpTable,
+  idp: idp.transitions,
   tenant: tenant.transitions,
   project: project.transitions,
-  quota: quotaTable,
-  "tenant-quota": tenantQuotaTable,
-  vpc: vpcTable,
-  subnet: subnetTable,
-  "route-table": routeTableTable,
-  route: routeTransitions,
-  "firewall-rule": firewallRuleTable,
-  "nat-gateway": natGatewayTable,
+  quota: quota.transitions,
+  "tenant-quota": tenantQuota.transitions,
+  vpc: vpc.transitions,
+  subnet: subnet.transitions,
+  "route-table": routeTable.transitions,
+  route: route.transitions,
+  "firewall-rule": firewallRule.transitions,
+  "nat-gateway": natGateway.transitions,
   "floating-ip": floatingIpTable,
   "nic-tag": nicTag.transitions,
-  "external-subnet": externalSubnetTable,
+  "external-subnet": externalSubnet.transitions,
   "network-pool": networkPool.transitions,
   image: image.transitions,
   "ssh-key": sshKey.transitions,

@@ -5,16 +5,16 @@ import { bootPolicyTable } from "../../actors/boot-policy/transition.ts";
 import type { BootRecordMessage } from "../../actors/boot-record/messages.ts";
 import type { BootRecordState } from "../../actors/boot-record/state.ts";
 import { bootRecord, bootRecordTable } from "../../actors/boot-record/transition.ts";
-import { bootRosterTable } from "../../actors/boot-roster/transition.ts";
+import { bootRoster } from "../../actors/boot-roster/transition.ts";
 import { printTable } from "../../actors/engine/table.ts";
 import type { Out } from "../../actors/engine/types.ts";
-import { stagingTable } from "../../actors/staging/transition.ts";
+import { staging } from "../../actors/staging/transition.ts";
 
 const TABLES = {
   "boot-record": bootRecordTable,
   "boot-policy": bootPolicyTable,
-  "boot-roster": bootRosterTable,
-  staging: stagingTable,
+  "boot-roster": bootRoster.transitions,
+  staging: staging.transitions,
 };
 
 test.each(Object.entries(TABLES))("the table of %s", (_kind, table) => {

@@ -1,0 +1,88 @@
+// A value is a record without a lifecycle of its own: one message writes the whole row, another may remove it. Quotas, the
+// identity provider of a tenant and settings are values. The table is total, as in record.ts.
+import type { Fault } from "../../src/contract/fault.ts";
+import { audit, go } from "../engine/effects.ts";
+import { type Of, runTable, type Table } from "../engine/table.ts";
+import type { Behavior, Json, Message, Out, Part } from "../engine/types.ts";
+
+/** The state of a value. */
+export type ValueState<Columns> = Columns & { readonly state: "set" };
+
+/** Writes the whole row. */
+export type SetValue<Fields> = { readonly type: "set" } & Fields;
+/** Removes the row. */
+export type UnsetValue = { readonly type: "unset" };
+
+/** The audit entry of a change. Its resource is the owner of the value. */
+type Change<S> = { readonly action: string; readonly note: (row: S) => Json };
+
+/** What differs between two kinds of values. */
+export type ValueDescription<S extends ValueState<unknown>, M extends Message> =
+  & {
+    readonly kind: string;
+    readonly table: string;
+    readonly key: string;
+    /** The resource in audit entries: `Tenant::"<id>"`. */
+    readonly resource: (row: S) => string;
+    readonly set: Change<S> & {
+      /** Returns the columns of the row. */
+      readonly row: (message: Of<M, "set">, now: Date) => Omit<S, "state">;
+      readonly parts?: (row: S) => readonly Part<S>[];
+    };
+    readonly view: (row: S) => Json;
+    readonly constraints?: Readonly<Record<string, Fault>>;
+  }
+  & ("unset" extends M["type"] ? {
+      readonly unset: Change<S> & {
+        /** The cell of an absent row: a 404, or no effect. */
+        readonly absent: "missing" | "ignore";
+      };
+    }
+    : { readonly unset?: never });
+
+/** The behavior of a value, with its table for tests. */
+export type ValueBehavior<S extends ValueState<unknown>, M extends Message> = Behavior<S, M> & {
+  readonly transitions: Table<S, M>;
+};
+
+/** Makes the behavior of a value from its description. */
+export function value<S extends ValueState<unknown>, M extends Message & { readonly type: "set" | "unset" }>(
+  description: ValueDescription<S, M>,
+): ValueBehavior<S, M> {
+  const { kind, table, key, view, constraints } = description;
+  const transitions = tableOf(description);
+  return {
+    kind,
+    table,
+    key,
+    transitions,
+    step: (s, m, now) => runTable(transitions, s, m, now),
+    deadline: () => null,
+    view,
+    ...(constraints && { constraints }),
+  };
+}
+
+function tableOf<S extends ValueState<unknown>, M extends Message>(d: ValueDescription<S, M>): Table<S, M> {
+  const removal = d.unset as (Change<S> & { readonly absent: string }) | undefined;
+
+  function set(_s: S | null, m: Of<M, "set">, now: Date): Out<S> {
+    const next = { ...d.set.row(m, now), state: "set" } as S;
+    return go(next, ...(d.set.parts?.(next) ?? []), entry(d.set, next));
+  }
+
+  function unset(s: S): Out<S> {
+    return go<S>(null, entry(removal!, s));
+  }
+
+  function entry({ action, note }: Change<S>, row: S) {
+    return audit(action, d.resource(row), note(row));
+  }
+
+  const rows = {
+    set: { absent: set, set },
+    ...(removal && { unset: { absent: removal.absent, set: unset } }),
+  };
+  // The description has a part for each message of M, so each has its row here.
+  return rows as unknown as Table<S, M>;
+}
