@@ -1,13 +1,13 @@
-// What a floating IP can be told.
+// The messages to a floating IP.
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import type { Renaming } from "../../src/lib/text/resource-name.ts";
 import type { Fault, Offsets } from "../engine/types.ts";
 
-/** One place to take an address from. */
+/** A pool from which an address can be allocated. */
 export type AddressSource = {
   readonly pool_id: string;
   readonly family: AddressFamily;
-  /** The external subnet and the part of its pool that is its own; null for a fixed pool. */
+  /** The external subnet, and the range of the pool that belongs to it; null for a fixed pool. */
   readonly network: { readonly id: string; readonly nic_tag: string; readonly within: Offsets } | null;
 };
 
@@ -20,38 +20,38 @@ export type FloatingIpMessage =
     readonly project_id: string;
     readonly name: string;
     readonly description: string;
-    /** Asked in this order; the first with room gives the address. */
+    /** Tried in this order: the first with a free address provides it. */
     readonly sources: readonly AddressSource[];
-    /** The network pool that lists the sources, when one was asked for. */
+    /** The network pool that lists the sources, if the request names one. */
     readonly network_pool_id: string | null;
-    /** What is heard when none has room, or when there is none. */
+    /** The fault if no source has a free address, or if there is no source. */
     readonly refusal: Fault;
-    /** Stands for the address that the commit takes. */
+    /** The placeholder of the address, which the commit allocates. */
     readonly token: string;
     readonly operation_id: string;
   }
   | ({ readonly type: "update" } & Renaming)
   | { readonly type: "delete" }
-  /** Binds it to a NIC; what it was bound to before is given up in the end. */
+  /** Binds it to a NIC and in the end unbinds it from the NIC before. */
   | {
     readonly type: "attach";
     readonly nic_id: string;
     readonly instance_id: string;
-    /** The node that the instance is on. */
+    /** The node of the instance. */
     readonly host_cn_uuid: string | null;
     readonly operation_id: string;
-    /** How long each node may take. */
+    /** The time limit of each node. */
     readonly limit_ms: number;
   }
   | { readonly type: "detach"; readonly operation_id: string; readonly limit_ms: number }
-  /** The nodes have done their part. */
+  /** The nodes have carried out their orders. */
   | { readonly type: "attached"; readonly operation_id: string }
   | { readonly type: "detached"; readonly operation_id: string }
-  /** The operation unwinds: what was let go of is bound again. Told under this name when it is, if it waits for that. */
+  /** The operation rolls back: the old node binds the address again. If it waits, the saga gets `told_as` at the end. */
   | { readonly type: "reclaim"; readonly operation_id: string; readonly told_as: string; readonly waits: boolean }
-  /** The operation came to nothing: the binding is what it was before. */
+  /** The operation has rolled back: the binding is the one before it. */
   | { readonly type: "restore"; readonly operation_id: string; readonly reason: string }
-  /** An instance is gone, with its NICs. `forced`: the operation that did not wait for its node. */
+  /** An instance is deleted with its NICs. `forced` is the operation that did not wait for the node, or null. */
   | { readonly type: "instance_gone"; readonly instance_id: string; readonly forced: string | null }
-  /** The operation that made it is taken back. */
+  /** The operation that created the floating IP is rolled back. */
   | { readonly type: "withdraw"; readonly operation_id: string };

@@ -1,53 +1,53 @@
 // The operations on floating IPs: their sagas, the steps that commit together with the floating IP's own messages, the
-// parameters that both sides know, and what nodes are asked for. Document 4, 1.8 and 3.2.
+// parameters that both sides share, and the orders to nodes.
 import type { FloatingIp } from "../../src/contract/network.ts";
 import type { Reference } from "../../src/contract/operation.ts";
 import { withActor } from "../engine/effects.ts";
 import { type JobPlan, stepId } from "../engine/saga.ts";
 import type { Json, With } from "../engine/types.ts";
-import type { Binding, FloatingIpState } from "./state.ts";
+import type { Binding, FloatingIpFields } from "./state.ts";
 
 export const FLOATING_IP_ALLOCATE = { saga: "floating-ip-allocate", record: "allocate" } as const;
 export const FLOATING_IP_ATTACH = { saga: "floating-ip-attach", bound: "attach" } as const;
 export const FLOATING_IP_DETACH = { saga: "floating-ip-detach", begun: "begin" } as const;
 
-/** The address, as nodes are told. */
+/** The address in an order to a node. */
 export type Bound = {
   readonly floating_ip_id: string;
   readonly fip_addr: string;
   readonly external_nic_tag: string | null;
   readonly vlan_id: number | null;
 };
-/** A binding that its node is to let go of, under the generation that it has there. */
+/** A binding that its node is to release, with its generation there. */
 export type Held = Binding & {
   readonly generation: number;
-  /** Whether the node was seen when the operation began. Nobody waits for one that was not. */
+  /** Whether the node was live when the operation began. An operation does not wait for a node that was not. */
   readonly live: boolean;
 };
 
 export type FloatingIpDetachParams = {
   readonly floating_ip_id: string;
   readonly bound: Bound;
-  /** What it is taken from; null: from nothing. */
+  /** The binding that the operation ends, or null. */
   readonly held: Held | null;
   readonly limit_ms: number;
-  /** As it was when the operation began; what is heard in the end is made from it. */
+  /** The view when the operation began. The result of the operation is made from it. */
   readonly floating_ip: FloatingIp;
 };
 export type FloatingIpAttachParams = FloatingIpDetachParams & {
-  /** Null: it is bound there already. */
+  /** Null if the floating IP is already bound there. */
   readonly to: (Binding & { readonly generation: number }) | null;
 };
 
 type Order = Omit<JobPlan, "limit_ms">;
 
-/** The node of the NIC answers for the address from now on. */
+/** Orders the node of the NIC to answer for the address. */
 export function claimOrder(bound: Bound, to: Binding & { readonly generation: number }): Order {
   const { host_cn_uuid, nic_id, instance_id, generation } = to;
   return { kind: "fip_claim", target_cn: host_cn_uuid, payload: { ...bound, nic_id, instance_id, generation } };
 }
 
-/** The node lets go of it, unless it is bound to another NIC or under a later generation there. */
+/** Orders the node to release the address, unless it has bound it to another NIC or under a later generation. */
 export function releaseOrder(bound: Bound, from: Binding & { readonly generation: number }): Order {
   const { host_cn_uuid: hosted_cn, nic_id, instance_id, generation } = from;
   return {
@@ -57,17 +57,17 @@ export function releaseOrder(bound: Bound, from: Binding & { readonly generation
   };
 }
 
-/** A job that no operation waits for. */
+/** Sends an order as a job that no operation waits for. */
 export function sent(order: Order, { id, operation_id }: { readonly id: string; readonly operation_id: string }): With {
   return withActor({ kind: "job", id }, { type: "enqueue", id, ...order, saga_id: operation_id });
 }
 
-/** The id of the job by which a node lets go of what an operation took from it by force. */
-export function forcedRelease(operation_id: string, { id }: FloatingIpState, { nic_id }: Binding): string {
+/** Returns the id of the job that releases an address after the forced delete of an instance. */
+export function forcedRelease(operation_id: string, { id }: FloatingIpFields, { nic_id }: Binding): string {
   return stepId(operation_id, "release", `${id} ${nic_id}`);
 }
 
-export function boundOf({ id, address, external_nic_tag, vlan_id }: FloatingIpState): Bound {
+export function boundOf({ id, address, external_nic_tag, vlan_id }: FloatingIpFields): Bound {
   return { floating_ip_id: id, fip_addr: address, external_nic_tag, vlan_id: vlan_id ?? null };
 }
 
@@ -76,12 +76,12 @@ type Begin = {
   readonly saga: string;
   readonly params: Json;
   readonly done: Readonly<Record<string, Json>>;
-  /** What it is bound to, and from. */
+  /** The old and the new binding. */
   readonly about: readonly (Binding | null)[];
 };
 
 /** Starts the saga in the commit of the message that does its first step. */
-export function begin(s: FloatingIpState, { id, saga, params, done, about }: Begin): With {
+export function begin(s: FloatingIpFields, { id, saga, params, done, about }: Begin): With {
   const references: Reference[] = [
     { scope: "floating_ip", id: s.id },
     { scope: "project", id: s.project_id },

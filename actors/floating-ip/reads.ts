@@ -1,13 +1,10 @@
-// What is read of floating IPs without going through their mailboxes.
+// Queries for floating IPs.
 import type { Kysely } from "kysely";
 import type { FloatingIp } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
 import type { IdPage } from "../../src/lib/ids/page-token.ts";
-import { floatingIpView } from "./view.ts";
-
-type Db = Kysely<Database>;
-
-export type FloatingIpQuery = IdPage & { readonly project_id: string };
+import { reader } from "../record/reads.ts";
+import { floatingIpRowView } from "./view.ts";
 
 const COLUMNS = [
   "id",
@@ -26,14 +23,16 @@ const COLUMNS = [
   "updated_at",
 ] as const;
 
-/** Those of a project, in the order of their ids, which is that of their creation. */
-export async function listFloatingIps(db: Db, { project_id, after, rows }: FloatingIpQuery): Promise<FloatingIp[]> {
-  const found = await db.selectFrom("floating_ip").select(COLUMNS).where("project_id", "=", project_id)
-    .$if(after !== undefined, (q) => q.where("id", ">", after!)).orderBy("id").limit(rows).execute();
-  return found.map(floatingIpView);
-}
+const floatingIps = reader("floating_ip", COLUMNS, floatingIpRowView);
 
-export async function findFloatingIp(db: Db, id: string): Promise<FloatingIp | undefined> {
-  const row = await db.selectFrom("floating_ip").select(COLUMNS).where("id", "=", id).executeTakeFirst();
-  return row && floatingIpView(row);
+export const findFloatingIp = floatingIps.find;
+
+export type FloatingIpQuery = IdPage & { readonly project_id: string };
+
+/** Lists the floating IPs of a project in the order of their creation. */
+export function listFloatingIps(
+  db: Kysely<Database>,
+  { project_id, ...at }: FloatingIpQuery,
+): Promise<FloatingIp[]> {
+  return floatingIps.page(db, { project_id }, at);
 }

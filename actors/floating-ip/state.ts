@@ -1,12 +1,16 @@
-// The row of a floating IP.
+// The states of a floating IP. At most one operation at a time changes the binding:
+//
+//   detached ──attach──► attaching ──attached──► attached ──detach──► detaching ──detached──► detached
+//
+// An operation that rolls back asks the node that released the address to bind it again: reclaiming. The row has no column
+// for these states. They follow from which other columns are null, so that a process of an earlier release can use the row.
 import type { AddressFamily } from "../../src/contract/enums.ts";
-import type { At } from "../engine/table.ts";
 
-/** What is at work on its binding. */
-export type BindingOperation = "attach" | "detach";
+/** A NIC, its instance and the node of the instance. */
+export type Binding = { readonly nic_id: string; readonly instance_id: string; readonly host_cn_uuid: string };
 
-export type FloatingIpState = {
-  readonly state: "live";
+/** The columns that have the same meaning in every state. */
+export type FloatingIpFields = {
   readonly id: string;
   readonly tenant_id: string;
   readonly project_id: string;
@@ -14,63 +18,93 @@ export type FloatingIpState = {
   readonly description: string;
   readonly address: string;
   readonly family: AddressFamily;
-  /** Where the address goes back to. */
+  /** The pool to which a delete returns the address. */
   readonly pool_id: string;
-  /** The external subnet it was taken from; null for the fixed pools. */
+  /** The external subnet of the address; null for the fixed pools. */
   readonly network_id: string | null;
   readonly external_nic_tag: string | null;
-  /** Of its network: joined by the view and never written. */
+  /** The VLAN of the external subnet, which the view floating_ip_loaded joins. It is never written. */
   readonly vlan_id?: number | null;
-  /** The NIC it is bound to; from the first commit of an attach on the one that it is to be bound to. */
-  readonly attached_to: string | null;
-  readonly attached_instance_id: string | null;
-  readonly hosted_cn: string | null;
   /** Grows with every order to a node. */
   readonly generation: number;
-  /** The operation at work on its binding: no other begins before it ends. */
-  readonly operation_id: string | null;
-  readonly operation_kind: BindingOperation | null;
-  /** While it is being attached: what it was bound to before. */
-  readonly prior_nic_id: string | null;
-  readonly prior_instance_id: string | null;
-  readonly prior_cn: string | null;
-  /** What the operation waits to be told while it unwinds and a node binds the address again. */
-  readonly reclaimed_as: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
 };
 
-export type Live = At<FloatingIpState, "live">;
+/** `from` is the binding that the operation ends; null if there was none, or if its instance is deleted. */
+type InOperation = FloatingIpFields & { readonly operation_id: string; readonly from: Binding | null };
 
-/** A NIC, its instance and the node that it is on. */
-export type Binding = { readonly nic_id: string; readonly instance_id: string; readonly host_cn_uuid: string };
+export type Detached = FloatingIpFields & { readonly state: "detached" };
+export type Attached = FloatingIpFields & { readonly state: "attached"; readonly bound: Binding };
+/** `to` is null after the instance of the new binding was deleted. */
+export type Attaching = InOperation & { readonly state: "attaching"; readonly to: Binding | null };
+export type Detaching = InOperation & { readonly state: "detaching" };
+/** The operation rolls back and waits until the node of `from` has bound the address again. */
+export type Reclaiming = InOperation & {
+  readonly state: "reclaiming";
+  readonly from: Binding;
+  /** The job that the operation waits for. */
+  readonly reclaimed_as: string;
+  /** The binding that the operation was to make; null for a detach. */
+  readonly to: Binding | null;
+  readonly operation_kind: "attach" | "detach";
+};
 
-/** Bound to nothing. */
-export const UNBOUND = { attached_to: null, attached_instance_id: null, hosted_cn: null } as const;
-export const NO_PRIOR = { prior_nic_id: null, prior_instance_id: null, prior_cn: null } as const;
-/** No operation is at work. */
-export const AT_REST = { operation_id: null, operation_kind: null, reclaimed_as: null, ...NO_PRIOR } as const;
+/** No operation changes the binding. */
+export type AtRest = Detached | Attached;
+/** An operation changes the binding. */
+export type Busy = Attaching | Detaching | Reclaiming;
+export type FloatingIpState = AtRest | Busy;
 
+/** Returns the columns that have the same meaning in every state. */
+export function fieldsOf(s: FloatingIpFields): FloatingIpFields {
+  return {
+    id: s.id,
+    tenant_id: s.tenant_id,
+    project_id: s.project_id,
+    name: s.name,
+    description: s.description,
+    address: s.address,
+    family: s.family,
+    pool_id: s.pool_id,
+    network_id: s.network_id,
+    external_nic_tag: s.external_nic_tag,
+    vlan_id: s.vlan_id ?? null,
+    generation: s.generation,
+    created_at: s.created_at,
+    updated_at: s.updated_at,
+  };
+}
+
+/** Returns the state after an operation: bound to the NIC, or to none. */
+export function atRest(s: FloatingIpFields, bound: Binding | null): AtRest {
+  return bound === null ? { ...fieldsOf(s), state: "detached" } : { ...fieldsOf(s), state: "attached", bound };
+}
+
+/** Returns the current binding: during an attach the new one, during a detach the one that ends. */
 export function bindingOf(s: FloatingIpState): Binding | null {
-  const { attached_to: nic_id, attached_instance_id: instance_id, hosted_cn: host_cn_uuid } = s;
-  return nic_id === null || instance_id === null || host_cn_uuid === null
-    ? null
-    : { nic_id, instance_id, host_cn_uuid };
+  switch (s.state) {
+    case "detached":
+      return null;
+    case "attached":
+      return s.bound;
+    case "attaching":
+      return s.to;
+    case "detaching":
+      return s.from;
+    case "reclaiming":
+      return s.operation_kind === "attach" ? s.to : s.from;
+  }
 }
 
-export function priorOf(s: FloatingIpState): Binding | null {
-  const { prior_nic_id: nic_id, prior_instance_id: instance_id, prior_cn: host_cn_uuid } = s;
-  return nic_id === null || instance_id === null || host_cn_uuid === null
-    ? null
-    : { nic_id, instance_id, host_cn_uuid };
-}
-
-export function boundTo(to: Binding | null): Pick<Live, keyof typeof UNBOUND> {
-  if (to === null) return UNBOUND;
-  return { attached_to: to.nic_id, attached_instance_id: to.instance_id, hosted_cn: to.host_cn_uuid };
-}
-
-export function priorTo(of: Binding | null): Pick<Live, keyof typeof NO_PRIOR> {
-  if (of === null) return NO_PRIOR;
-  return { prior_nic_id: of.nic_id, prior_instance_id: of.instance_id, prior_cn: of.host_cn_uuid };
+/** Returns the kind of the operation, as audit entries and refusals name it. */
+export function operationKind(s: Busy): "attach" | "detach" {
+  switch (s.state) {
+    case "attaching":
+      return "attach";
+    case "detaching":
+      return "detach";
+    case "reclaiming":
+      return s.operation_kind;
+  }
 }

@@ -1,23 +1,28 @@
-// A floating IP as the API shows it. Document 4, 1.15.
+// A floating IP as the API shows it.
 import type { FloatingIp } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { type FloatingIpRow, rowOf } from "./row.ts";
 import type { FloatingIpState } from "./state.ts";
 
-export function floatingIpView(s: Pick<FloatingIpState, keyof FloatingIp>): FloatingIp {
+export function floatingIpView(s: FloatingIpState): FloatingIp {
+  return floatingIpRowView(rowOf(s));
+}
+
+export function floatingIpRowView(row: Pick<FloatingIpRow, keyof FloatingIp>): FloatingIp {
   return {
-    id: s.id,
-    tenant_id: s.tenant_id,
-    project_id: s.project_id,
-    name: s.name,
-    description: s.description,
-    address: s.address,
-    family: s.family,
-    attached_to: s.attached_to,
-    attached_instance_id: s.attached_instance_id,
-    network_id: s.network_id,
-    external_nic_tag: s.external_nic_tag,
-    hosted_cn: s.hosted_cn,
-    created_at: toRfc3339(s.created_at),
-    updated_at: toRfc3339(s.updated_at),
+    id: row.id,
+    tenant_id: row.tenant_id,
+    project_id: row.project_id,
+    name: row.name,
+    description: row.description,
+    address: row.address,
+    family: row.family,
+    attached_to: row.attached_to,
+    attached_instance_id: row.attached_instance_id,
+    network_id: row.network_id,
+    external_nic_tag: row.external_nic_tag,
+    hosted_cn: row.hosted_cn,
+    created_at: toRfc3339(row.created_at),
+    updated_at: toRfc3339(row.updated_at),
   };
 }

@@ -1,0 +1,93 @@
+// The end of an operation on a binding: it succeeds, or it rolls back.
+import { conflict } from "../../src/contract/fault.ts";
+import { go, refuse, tell } from "../engine/effects.ts";
+import type { Of } from "../engine/table.ts";
+import type { Out } from "../engine/types.ts";
+import type { FloatingIpMessage } from "./messages.ts";
+import { noted, unbound } from "./notices.ts";
+import { boundOf, claimOrder, sent } from "./operation.ts";
+import {
+  atRest,
+  type Attaching,
+  bindingOf,
+  type Busy,
+  type Detaching,
+  fieldsOf,
+  type FloatingIpState,
+  operationKind,
+} from "./state.ts";
+
+type Msg<T extends FloatingIpMessage["type"]> = Of<FloatingIpMessage, T>;
+
+/** Ends an attach. The instance of the old binding forgets the floating IP. */
+export function attached(s: Attaching, { operation_id }: Msg<"attached">, now: Date): Out<FloatingIpState> {
+  if (s.operation_id !== operation_id) return { out: "ignore" };
+  if (s.to === null) return refuse(conflict("the instance was deleted meanwhile"));
+  return go<FloatingIpState>(
+    { ...atRest(s, s.to), updated_at: now },
+    ...unbound(s, s.from?.instance_id, s.to.instance_id),
+    noted(s, "floating_ip_attached", { ...s.to, operation_id }),
+  );
+}
+
+export function detached(s: Detaching, { operation_id }: Msg<"detached">, now: Date): Out<FloatingIpState> {
+  if (s.operation_id !== operation_id) return { out: "ignore" };
+  return go<FloatingIpState>(
+    { ...atRest(s, null), updated_at: now },
+    ...unbound(s, s.from?.instance_id, undefined),
+    noted(s, "floating_ip_detached", { ...s.from, operation_id }),
+  );
+}
+
+/** The node that released the address binds it again. If its instance is deleted, there is nothing to bind. */
+export function reclaim(s: Busy, m: Msg<"reclaim">): Out<FloatingIpState> {
+  const { operation_id, told_as, waits } = m;
+  const { from } = s;
+  if (s.operation_id !== operation_id || from === null) return nothingToReclaim(s, m);
+  const generation = s.generation + 1;
+  const claim = sent(claimOrder(boundOf(s), { ...from, generation }), { id: told_as, operation_id });
+  if (!waits) return go<FloatingIpState>({ ...withoutReclaim(s), generation }, claim);
+  return go<FloatingIpState>(
+    {
+      ...fieldsOf(s),
+      state: "reclaiming",
+      operation_id,
+      operation_kind: operationKind(s),
+      reclaimed_as: told_as,
+      to: s.state === "detaching" ? null : s.to,
+      from,
+      generation,
+    },
+    claim,
+  );
+}
+
+/** Reports the end of a reclaim to an operation that waits for one. */
+export function nothingToReclaim(s: FloatingIpState | null, m: Msg<"reclaim">): Out<FloatingIpState> {
+  return m.waits ? go<FloatingIpState>(s, reclaimed(m)) : { out: "ignore" };
+}
+
+/** Reports the end of a reclaim to the operation. */
+export function reclaimed({ operation_id, told_as }: Pick<Msg<"reclaim">, "operation_id" | "told_as">) {
+  return tell({ kind: "saga", id: operation_id }, { type: "job_ended", job_id: told_as, outcome: "completed" });
+}
+
+/** Returns the state of the operation without the reclaim. */
+export function withoutReclaim(s: Busy): Attaching | Detaching {
+  if (s.state !== "reclaiming") return s;
+  const { operation_id, to, from } = s;
+  return s.operation_kind === "attach"
+    ? { ...fieldsOf(s), state: "attaching", operation_id, to, from }
+    : { ...fieldsOf(s), state: "detaching", operation_id, from };
+}
+
+/** Ends an operation that failed: the binding is the one before it. */
+export function restore(s: Busy, { operation_id, reason }: Msg<"restore">, now: Date): Out<FloatingIpState> {
+  if (s.operation_id !== operation_id) return { out: "ignore" };
+  const target = bindingOf(s);
+  return go<FloatingIpState>(
+    { ...atRest(s, s.from), updated_at: now },
+    ...unbound(s, target?.instance_id, s.from?.instance_id),
+    noted(s, `floating_ip_${operationKind(s)}_failed`, { operation_id, reason }),
+  );
+}

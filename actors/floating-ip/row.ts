@@ -1,0 +1,67 @@
+// The row of a floating IP, and its mapping to the states. The mapping loses nothing: a row that is read and written again
+// is the same row.
+import {
+  atRest,
+  type Binding,
+  bindingOf,
+  fieldsOf,
+  type FloatingIpFields,
+  type FloatingIpState,
+  operationKind,
+} from "./state.ts";
+
+export type FloatingIpRow = FloatingIpFields & {
+  readonly state: "live";
+  /** The current binding: see bindingOf. All three columns are null, or none is. */
+  readonly attached_to: string | null;
+  readonly attached_instance_id: string | null;
+  readonly hosted_cn: string | null;
+  readonly operation_id: string | null;
+  readonly operation_kind: "attach" | "detach" | null;
+  /** During an attach, the binding that it ends. */
+  readonly prior_nic_id: string | null;
+  readonly prior_instance_id: string | null;
+  readonly prior_cn: string | null;
+  /** The job that an operation which rolls back waits for. */
+  readonly reclaimed_as: string | null;
+};
+
+export function stateOf(row: FloatingIpRow): FloatingIpState {
+  const { operation_id, operation_kind, reclaimed_as } = row;
+  const bound = binding(row.attached_to, row.attached_instance_id, row.hosted_cn);
+  const prior = binding(row.prior_nic_id, row.prior_instance_id, row.prior_cn);
+  if (operation_id === null || operation_kind === null) return atRest(row, bound);
+  const [to, from] = operation_kind === "attach" ? [bound, prior] : [null, bound];
+  if (reclaimed_as !== null && from !== null) {
+    return { ...fieldsOf(row), state: "reclaiming", operation_id, operation_kind, reclaimed_as, to, from };
+  }
+  return operation_kind === "attach"
+    ? { ...fieldsOf(row), state: "attaching", operation_id, to, from }
+    : { ...fieldsOf(row), state: "detaching", operation_id, from };
+}
+
+export function rowOf(s: FloatingIpState): FloatingIpRow {
+  const bound = bindingOf(s);
+  const operation = s.state === "detached" || s.state === "attached" ? null : s;
+  const kind = operation && operationKind(operation);
+  const prior = kind === "attach" ? operation?.from : null;
+  return {
+    ...fieldsOf(s),
+    state: "live",
+    attached_to: bound?.nic_id ?? null,
+    attached_instance_id: bound?.instance_id ?? null,
+    hosted_cn: bound?.host_cn_uuid ?? null,
+    operation_id: operation?.operation_id ?? null,
+    operation_kind: kind,
+    prior_nic_id: prior?.nic_id ?? null,
+    prior_instance_id: prior?.instance_id ?? null,
+    prior_cn: prior?.host_cn_uuid ?? null,
+    reclaimed_as: s.state === "reclaiming" ? s.reclaimed_as : null,
+  };
+}
+
+function binding(nic_id: string | null, instance_id: string | null, host_cn_uuid: string | null): Binding | null {
+  return nic_id === null || instance_id === null || host_cn_uuid === null
+    ? null
+    : { nic_id, instance_id, host_cn_uuid };
+}

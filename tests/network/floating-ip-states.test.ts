@@ -1,0 +1,98 @@
+// The states of a floating IP and its row. The mapping between them must lose nothing: what an operation waits for is in
+// the row.
+import { describe, expect, test } from "vitest";
+import type { FloatingIpMessage } from "../../actors/floating-ip/messages.ts";
+import { type FloatingIpRow, rowOf, stateOf } from "../../actors/floating-ip/row.ts";
+import type { FloatingIpState } from "../../actors/floating-ip/state.ts";
+import { floatingIp } from "../../actors/floating-ip/transition.ts";
+
+const NOW = new Date("2026-01-01T00:00:00Z");
+const LATER = new Date("2026-01-01T00:01:00Z");
+const FIELDS = {
+  id: "fip",
+  tenant_id: "tenant",
+  project_id: "project",
+  name: "web",
+  description: "",
+  address: "203.0.113.7",
+  family: "v4",
+  pool_id: "pool",
+  network_id: "network",
+  external_nic_tag: "external",
+  vlan_id: 7,
+  generation: 3,
+  created_at: NOW,
+  updated_at: NOW,
+} as const;
+const OLD = { nic_id: "old-nic", instance_id: "old", host_cn_uuid: "old-node" };
+const NEW = { nic_id: "new-nic", instance_id: "new", host_cn_uuid: "new-node" };
+const OPERATION = { operation_id: "operation", from: OLD };
+const RECLAIM = { ...OPERATION, state: "reclaiming", reclaimed_as: "job" } as const;
+
+const STATES: Readonly<Record<string, FloatingIpState>> = {
+  detached: { ...FIELDS, state: "detached" },
+  attached: { ...FIELDS, state: "attached", bound: OLD },
+  attaching: { ...FIELDS, ...OPERATION, state: "attaching", to: NEW },
+  "attaching without an old binding": { ...FIELDS, ...OPERATION, state: "attaching", to: NEW, from: null },
+  "attaching to a deleted instance": { ...FIELDS, ...OPERATION, state: "attaching", to: null },
+  detaching: { ...FIELDS, ...OPERATION, state: "detaching" },
+  "detaching from nothing": { ...FIELDS, ...OPERATION, state: "detaching", from: null },
+  "reclaiming after an attach": { ...FIELDS, ...RECLAIM, operation_kind: "attach", to: NEW },
+  "reclaiming after a detach": { ...FIELDS, ...RECLAIM, operation_kind: "detach", to: null },
+};
+
+test.each(Object.entries(STATES))("the row of %s maps back to the same state", (_name, state) => {
+  expect(stateOf(rowOf(state))).toEqual(state);
+  expect(rowOf(state).state).toBe("live");
+});
+
+function decide(state: FloatingIpState, message: FloatingIpMessage) {
+  const out = floatingIp.step(rowOf(state), message, LATER);
+  if (out.out !== "go") return out;
+  return { next: out.next && stateOf(out.next as FloatingIpRow), parts: out.parts };
+}
+
+describe("the deletion of an instance", () => {
+  const gone = (instance_id: string) => ({ type: "instance_gone", instance_id, forced: null }) as const;
+  const toSaga = (message: unknown) => ({ part: "tell", to: { kind: "saga", id: "operation" }, message });
+
+  test("of an attached floating IP detaches it", () => {
+    expect(decide(STATES["attached"]!, gone("old"))).toMatchObject({ next: { state: "detached" } });
+    expect(decide(STATES["attached"]!, gone("other"))).toEqual({ out: "ignore" });
+  });
+
+  test("that an attach binds to abandons the operation", () => {
+    const { next, parts } = decide(STATES["attaching"]!, gone("new")) as { next: FloatingIpState; parts: unknown[] };
+    expect(next).toMatchObject({ state: "attaching", to: null, from: OLD });
+    expect(parts).toContainEqual(toSaga({ type: "abandon" }));
+  });
+
+  test("whose node binds the address again ends the reclaim", () => {
+    const { next, parts } = decide(STATES["reclaiming after an attach"]!, gone("old")) as {
+      next: FloatingIpState;
+      parts: unknown[];
+    };
+    expect(next).toMatchObject({ state: "attaching", to: NEW, from: null });
+    expect(parts).toContainEqual(toSaga({ type: "job_ended", job_id: "job", outcome: "completed" }));
+  });
+});
+
+describe("a rollback", () => {
+  const reclaim = (waits: boolean) => ({ type: "reclaim", operation_id: "operation", told_as: "job", waits }) as const;
+
+  test("that waits for the old node is reclaiming until it is restored", () => {
+    const { next } = decide(STATES["detaching"]!, reclaim(true)) as { next: FloatingIpState };
+    expect(next).toMatchObject({ state: "reclaiming", operation_kind: "detach", reclaimed_as: "job", generation: 4 });
+    const restored = decide(next, { type: "restore", operation_id: "operation", reason: "timeout" });
+    expect(restored).toMatchObject({ next: { state: "attached", bound: OLD, generation: 4 } });
+  });
+
+  test("that does not wait sends the order and stays in its state", () => {
+    expect(decide(STATES["attaching"]!, reclaim(false))).toMatchObject({ next: { state: "attaching", generation: 4 } });
+  });
+
+  test("of another operation changes nothing", () => {
+    const other = { type: "restore", operation_id: "other", reason: "timeout" } as const;
+    expect(decide(STATES["attaching"]!, other)).toEqual({ out: "ignore" });
+  });
+});
