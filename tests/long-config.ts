@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
 /**
  * What takes long: an emulated PC that boots, the second of two sets of seeds, a TypeScript compiler, load during which
  * servers and the database are killed, whole ways through compiled programs, and limits that need time to show. `deno task
- * trial` does the machine that boots, the seeds, the kills and the planted bugs at greater length.
+ * trial` does the machine that boots, the seeds, the kills and the mutants at greater length.
  */
 export const LONG = [
   "tests/booter/qemu.test.ts",
@@ -22,7 +22,7 @@ export const LONG = [
   "tests/security/revocation.test.ts",
   "tests/security/growth.test.ts",
   "tests/db/embedded-logins.test.ts",
-  "tests/simulator/planted.test.ts",
+  "tests/simulator/mutants.test.ts",
 ] as const;
 
 export default defineConfig({

@@ -5,7 +5,6 @@ import { UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
 import { type Identified, identified } from "../../src/lib/ids/registration-identity.ts";
 import { serialOf } from "../../src/lib/ids/sysinfo-serial.ts";
 import { audit, go, guard, refuse, remove, reply, take, upsert, withActor } from "../engine/effects.ts";
-import { planted } from "../engine/planted.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { reportedAdminIp } from "./admin-address.ts";
 import { endClaims, proven } from "./claims.ts";
@@ -44,7 +43,7 @@ export function join(_s: null, m: Msg<"join">, now: Date): Out<CnState> {
   const note = { server_uuid: m.server_uuid, hostname: m.hostname, bound_api_key_id: m.key.id, auto_approved: true };
   return go(
     approved,
-    take(AUTO_APPROVE_BUDGET, planted("window_budget_not_taken") ? 0 : 1, conflict(NOT_JOINED)),
+    take(AUTO_APPROVE_BUDGET, 1, conflict(NOT_JOINED)),
     bindKey(m.server_uuid, m.key),
     startNodeJoin(approved, m.operation_id),
     audit("agent_register", resource(m), note),
@@ -155,7 +154,7 @@ export function approve(s: On<"pending"> | On<"approved">, m: Msg<"approve">, no
     ...proven(s),
     // The machine starts afresh: its reports count from its approval on.
     remove("cn_signal", { server_uuid }),
-    ...(replaced === null || planted("approval_keeps_key") ? [] : [dropKey(replaced)]),
+    ...(replaced === null ? [] : [dropKey(replaced)]),
     bindKey(server_uuid, m.key),
     startNodeJoin(next, m.operation_id),
     audit("cn_approve", resource(s), {
@@ -174,7 +173,7 @@ export function eraseCredential(
   m: Msg<"key_used">,
 ): Out<CnState> {
   if (s.bound_api_key_id !== m.key_id || s.pending_credential === null) return { out: "ignore" };
-  return go(planted("credential_not_erased") ? s : { ...s, pending_credential: null });
+  return go({ ...s, pending_credential: null });
 }
 
 type Unkeyed = Omit<

@@ -1,6 +1,5 @@
 // How a node leaves: disabled, reset to bare, or removed. Document 2, Factory reset and Remove.
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
-import { planted } from "../engine/planted.ts";
 import { audit, go, guard, lock, withActor } from "../engine/effects.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { endClaims, proven } from "./claims.ts";
@@ -11,7 +10,6 @@ import { type CnState, NO_CODE, type On, resource } from "./state.ts";
 
 /** Its claims end. The bound key is not revoked (document 2, Authentication): what it may still do is a row of the policy table. */
 export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out<CnState> {
-  const pending_credential = planted("disable_keeps_credential") ? s.pending_credential : null;
   // The agent that waited last hears that its node is disabled, which a claim that ended could not say.
   const heard = s.poll_token_sha256 === null ? s.claims.at(-1) : undefined;
   const { registration_id, poll_token_sha256 } = heard ?? s;
@@ -23,11 +21,11 @@ export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out
     state: "disabled",
     unproven: false,
     claims: [],
-    pending_credential,
+    pending_credential: null,
   };
   return go(
     next,
-    ...(planted("disable_keeps_code") ? [] : endClaims(s.server_uuid)),
+    ...endClaims(s.server_uuid),
     ...proven(s),
     audit("cn_disable", resource(s), { server_uuid: s.server_uuid, bound_api_key_id: s.bound_api_key_id }),
   );
@@ -81,7 +79,7 @@ export function removeNode(s: On<"pending"> | On<"disabled"> | On<"awaiting_setu
   return go<CnState>(
     null,
     ...nothingStandsOn(server_uuid),
-    ...(planted("remove_keeps_key") ? [] : dropped(s)),
+    ...dropped(s),
     ...[...macs].map((mac) => withActor({ kind: "boot-record", id: mac }, { type: "retire", server_uuid })),
     ...endClaims(server_uuid),
     ...proven(s),

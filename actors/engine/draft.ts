@@ -1,5 +1,4 @@
 // A draft collects what one choice of a unit writes while messages are stepped on the actors it has loaded.
-import { planted } from "./planted.ts";
 import type { ChildRow, Choice, LoadedActor, RowWrite } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, ChildWrite, Envelope, Json, Out, Part } from "./types.ts";
 import { refKey } from "./types.ts";
@@ -67,13 +66,10 @@ export function workingState(draft: Draft, ref: ActorRef, context: DraftContext)
   return working;
 }
 
-/** What the planted bug incarnation_reused says. */
-const NIL_UUID = "00000000-0000-0000-0000-000000000000";
-
 function incarnationOf(key: string, context: DraftContext): string {
   const known = context.incarnations.get(key);
   if (known !== undefined) return known;
-  const fresh = planted("incarnation_reused") ? NIL_UUID : context.newId();
+  const fresh = context.newId();
   context.incarnations.set(key, fresh);
   return fresh;
 }
@@ -114,11 +110,11 @@ function advance(
     to_state: out.next?.state ?? "absent",
     msg_id: by.id,
     at: context.now,
-    audit: note === undefined || (planted("audit_dropped") && draft.working.size > 1) ? null : {
+    audit: note === undefined ? null : {
       actor: by.origin.actor,
       action: note.action,
       resource: note.resource,
-      request_id: planted("audit_names_nobody") ? null : by.origin.request_id,
+      request_id: by.origin.request_id,
       decision: "allow",
       outcome: { kind: "success", resource: note.resource },
       payload: note.payload,
@@ -187,7 +183,7 @@ function stepWith(draft: Draft, to: ActorRef, by: Envelope, context: DraftContex
     return;
   }
   const out = actor.behavior.step(actor.state, by.message, context.now) as Out<ActorState>;
-  if (out.out === "refuse" && !planted("companion_refusal_ignored")) draft.refused ??= out;
+  if (out.out === "refuse") draft.refused ??= out;
   if (out.out === "go") advance(draft, actor, out, by, context);
 }
 
@@ -224,7 +220,7 @@ function rowWrite(actor: Working): RowWrite | null {
   const { ref, behavior, loaded, state, version, incarnation } = actor;
   if (version === loaded.version) return null;
   if (state === null) return loaded.version === 0 ? null : { op: "delete", ref, row: {} };
-  const engineColumns = { version, wake_at: planted("deadline_not_stored") ? null : behavior.deadline(state) };
+  const engineColumns = { version, wake_at: behavior.deadline(state) };
   if (loaded.version === 0) return { op: "insert", ref, row: { ...state, incarnation, ...engineColumns } };
   return { op: "update", ref, row: { ...changed(loaded.state ?? {}, state), ...engineColumns } };
 }

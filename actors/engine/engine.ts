@@ -5,7 +5,6 @@ import { type Fault, fault } from "../../src/contract/fault.ts";
 import { splitByLocks } from "./lock-conflicts.ts";
 import { fold } from "./fold.ts";
 import { createMailboxes, type Mailbox, type MailboxLimits, type Waiting } from "./mailbox.ts";
-import { planted } from "./planted.ts";
 import type { Ports } from "./ports.ts";
 import {
   CommitError,
@@ -67,9 +66,6 @@ export type Engine = ReturnType<typeof createEngine>;
 
 /** 503: a queue is full. Nothing was done. */
 export const OVERLOADED = fault("unavailable", "the server is busy; try again", { retry_after_s: 1 });
-
-/** What the planted bug unknown_is_refusal says. */
-const GIVEN_UP = fault("conflict", "the commit failed");
 
 /** Results of units whose senders have not been answered yet. */
 type Written = readonly (readonly [Item, UnitResult])[];
@@ -154,7 +150,6 @@ export function createEngine(options: EngineOptions) {
     try {
       await attempt([box], store, 1);
     } catch (again) {
-      if (planted("claims_leak")) throw again;
       await repeatLater([box], again);
     }
   }
@@ -166,7 +161,6 @@ export function createEngine(options: EngineOptions) {
   async function attempt(claimed: readonly Mailbox[], session: StoreSession, messages_max: number): Promise<Written> {
     // What is queued during the load waits for the next one: a message must not be decided by a clock older than itself.
     const queued = new Map(claimed.map((box) => [box, Math.min(messages_max, box.queue.length)]));
-    if (planted("decided_by_an_old_clock")) queued.forEach((_, box) => queued.set(box, messages_max));
     const loaded = await session.load(claimed.map((box) => box.ref));
     await ports.fault("after_load");
     const actors = new Map(loaded.actors);
@@ -222,7 +216,6 @@ export function createEngine(options: EngineOptions) {
     let results: readonly UnitResult[];
     try {
       await ports.fault("before_commit");
-      if (planted("answer_before_commit")) items.forEach((item) => settleEarly(item));
       results = await session.commit(items.map((item) => item.unit));
       await ports.fault("after_commit");
     } catch (error) {
@@ -235,17 +228,10 @@ export function createEngine(options: EngineOptions) {
       const result = results[index];
       return result === undefined ? [] : [[item, result]];
     });
-    if (session !== store && !planted("exclusive_answers_early")) return written;
+    if (session !== store) return written;
     for (const [item, result] of written) settleItem(item, result);
     await ports.fault("after_reply");
     return [];
-  }
-
-  /** What the planted bug of that name does. */
-  function settleEarly(item: Item): void {
-    for (const reply of item.unit.choices[0]?.replies ?? []) {
-      item.box.queue.find((each) => each.envelope.id === reply.msg_id)?.settle(outcomeOf(reply.reply));
-    }
   }
 
   /** Halves the call until the unit that breaks a rule, or waits for a lock, stands alone. */
@@ -283,8 +269,7 @@ export function createEngine(options: EngineOptions) {
   }
 
   function markStale(waiting: Waiting): void {
-    const id = planted("new_id_on_retry") ? ports.newId() : waiting.envelope.id;
-    waiting.envelope = { ...waiting.envelope, id, fresh: false };
+    waiting.envelope = { ...waiting.envelope, fresh: false };
   }
 
   function isTwin(error: CommitError): boolean {
@@ -313,8 +298,7 @@ export function createEngine(options: EngineOptions) {
           (result.replies ?? item.unit.choices[result.choice]?.replies ?? []).map((each) => [each.msg_id, each.reply]),
         );
         for (const waiting of boxes.answered(item.box, item.messages)) {
-          const first = replies.values().next().value;
-          const stored = planted("reply_of_another") ? first : replies.get(waiting.envelope.id);
+          const stored = replies.get(waiting.envelope.id);
           if (stored === undefined) waiting.fail(new Error("a message was committed without a reply"));
           else waiting.settle(outcomeOf(stored));
         }
@@ -323,16 +307,13 @@ export function createEngine(options: EngineOptions) {
         return;
       }
       case "conflict":
-        if (planted("conflict_is_done")) return settleItem(item, { status: "done", choice: 0, replies: null });
         for (const waiting of item.box.queue.slice(0, item.messages)) waiting.attempts += 1;
         return;
       case "known": {
         const replies = new Map(result.replies.map((each) => [each.msg_id, each.reply]));
         const taken = boxes.answered(item.box, item.messages);
         // The others of the unit were not written and keep their places.
-        const others = taken.filter((waiting) => !replies.has(waiting.envelope.id));
-        if (planted("requeue_at_the_back")) others.forEach((waiting) => boxes.put(waiting));
-        else boxes.putBack(item.box, others);
+        boxes.putBack(item.box, taken.filter((waiting) => !replies.has(waiting.envelope.id)));
         for (const waiting of taken) {
           const stored = replies.get(waiting.envelope.id);
           if (stored !== undefined) waiting.settle(outcomeOf(stored));
@@ -352,9 +333,6 @@ export function createEngine(options: EngineOptions) {
       return;
     }
     let tries = 1;
-    for (const box of planted("unknown_is_refusal") ? claimed : []) {
-      for (const each of boxes.answered(box, box.queue.length)) each.settle({ ok: false, fault: GIVEN_UP });
-    }
     for (const box of claimed) {
       for (const waiting of box.queue) {
         markStale(waiting);

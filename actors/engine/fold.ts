@@ -1,7 +1,6 @@
 // Folding: the messages waiting for one actor are stepped one after another on the state that was loaded once, and
 // become one unit. A message whose decision has conditions, alternatives or other actors stands alone in its unit.
 import { apply, closeDraft, type Draft, type DraftContext, newDraft, workingState } from "./draft.ts";
-import { planted } from "./planted.ts";
 import type { Choice, LoadedActor, Unit } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, Envelope, Out } from "./types.ts";
 import { refKey } from "./types.ts";
@@ -31,8 +30,7 @@ export function fold(input: FoldInput): Folded {
   if (actor === undefined) return { needs: [input.ref] };
   let messages = 0;
   for (const envelope of input.queue.slice(0, input.messages_max)) {
-    const state = planted("fold_forgets_state") ? actor.loaded.state : actor.state;
-    const out = actor.behavior.step(state, envelope.message, input.now) as Out<ActorState>;
+    const out = actor.behavior.step(actor.state, envelope.message, input.now) as Out<ActorState>;
     if (standsAlone(out)) {
       if (messages > 0) break;
       return foldAlone(input, envelope, out, context);
@@ -93,12 +91,9 @@ function unitOf(drafts: readonly Draft[], choices: readonly Choice[], envelopes:
       actors.set(key, { ref, incarnation: loaded.incarnation, version: loaded.version });
     }
   }
-  if (planted("refusal_unchecked") && choices.every((choice) => choice.transitions.length === 0)) actors.clear();
   return {
     actors: [...actors.values()],
-    stale_ids: planted("no_lookup")
-      ? []
-      : envelopes.filter((envelope) => !envelope.fresh).map((envelope) => envelope.id),
+    stale_ids: envelopes.filter((envelope) => !envelope.fresh).map((envelope) => envelope.id),
     choices,
   };
 }

@@ -4,7 +4,6 @@ import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import { CPU_UNITS_PER_VCPU } from "../../src/contract/limits.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
 import { effect, guard, lock, release, remove } from "../engine/effects.ts";
-import { planted } from "../engine/planted.ts";
 import type { Condition, Part } from "../engine/types.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { subnetLock, subnetPool } from "../../src/lib/net/subnet-pool.ts";
@@ -32,17 +31,13 @@ export function takeQuota(of: QuotaOf, amounts: Amounts, defaults: QuotaDefaults
     ...quotaLocks(of),
     guard("quota_has_room", { project_id, ...amounts, defaults: defaults.project }, overQuota("project")),
     guard("tenant_quota_has_room", { tenant_id, ...amounts, defaults: defaults.tenant }, overQuota("tenant")),
-    ...quotaUse({ project_id, ...amounts }),
+    effect("quota_use", { project_id, ...amounts }),
   ];
 }
 
 /** Creates in two projects of one tenant exclude each other, so that they cannot take the same room of the tenant. */
 function quotaLocks({ tenant_id, project_id }: QuotaOf): Condition[] {
   return [lock(lockKey("project", project_id)), lock(lockKey("quota", tenant_id))];
-}
-
-function quotaUse(args: Amounts & { readonly project_id: string }): Condition[] {
-  return planted("quota_not_counted") ? [] : [effect("quota_use", args)];
 }
 
 /** A node, and for whom room is wanted on it; null where the instance stands on it already. */
@@ -58,7 +53,7 @@ export function takeRoom({ server_uuid, owner }: Host, amounts: Amounts, refusal
     lock(lockKey("cn", server_uuid)),
     // Document 4, 4.1: instances stand on nodes of the role tenant, or both.
     guard("cn_has_room", { ...room, ...(owner && { ...owner, role: "tenant" }) }, refusal),
-    ...(planted("room_not_counted") ? [] : [effect("cn_use", { ...room, instances })]),
+    effect("cn_use", { ...room, instances }),
   ];
 }
 

@@ -2,7 +2,6 @@
 import { conflict, fault } from "../../src/contract/fault.ts";
 import { addMs } from "../../src/lib/text/instant.ts";
 import { audit, go, guard, refuse, tell, withActor } from "../engine/effects.ts";
-import { planted } from "../engine/planted.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Message, Out, Part } from "../engine/types.ts";
 import type { JobMessage } from "./messages.ts";
@@ -92,7 +91,7 @@ function enqueue(_state: null, m: Msg<"enqueue">, now: Date): Out<JobState> {
 }
 
 function claim(s: On<"pending">, m: Msg<"claim">, now: Date): Out<JobState> {
-  if (m.by !== s.target_cn && !planted("job_claimed_by_anyone")) return refuse(NOT_YOURS);
+  if (m.by !== s.target_cn) return refuse(NOT_YOURS);
   const { lease_s } = m;
   const lease_until = addMs(now, lease_s * 1_000);
   return go(
@@ -104,10 +103,10 @@ function claim(s: On<"pending">, m: Msg<"claim">, now: Date): Out<JobState> {
 }
 
 function complete(s: On<"in_progress">, m: Msg<"complete">, now: Date): Out<JobState> {
-  if (m.by !== s.claimed_by && !planted("job_ended_by_anyone")) return refuse(NOT_YOURS);
+  if (m.by !== s.claimed_by) return refuse(NOT_YOURS);
   return go(
     { ...s, state: "completed", result: m.result, completed_at: now },
-    ...(planted("completion_untold") ? [] : [ended(s, { outcome: "completed", result: m.result })]),
+    ended(s, { outcome: "completed", result: m.result }),
     noted(s, "agent_complete", { outcome: "completed" }),
   );
 }
@@ -152,8 +151,7 @@ function cancelPending(s: On<"pending">, m: Msg<"cancel">, now: Date): Out<JobSt
 }
 
 function cancelClaimed(s: On<"in_progress">, m: Msg<"cancel">, now: Date): Out<JobState> {
-  const tombstone = !planted("cancel_leaves_no_tombstone");
-  return go({ ...s, state: "cancelled", reason: m.reason, tombstone, completed_at: now });
+  return go({ ...s, state: "cancelled", reason: m.reason, tombstone: true, completed_at: now });
 }
 
 function bury(s: On<"failed"> | On<"cancelled">, m: Msg<"bury">): Out<JobState> {

@@ -7,7 +7,6 @@ import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { poolExhausted, publicPool } from "../../src/lib/net/public-pool.ts";
 import { allocate, audit, go, guard, insert, lock, release, remove, withActor } from "../engine/effects.ts";
-import { planted } from "../engine/planted.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { type Create, record, type RecordState, type Update } from "../record/record.ts";
 import type { VpcMember } from "../vpc/state.ts";
@@ -102,7 +101,7 @@ function releaseAddress({ id, vpc_id, family, public_address }: NatGatewayState)
   return [
     lock(lockKey("vpc", vpc_id)),
     guard("nat_gateway_is_unused", { id }, `nat gateway ${id} is still referenced by routes`),
-    ...(planted("address_kept") ? [] : [release(publicPool(family), public_address)]),
+    release(publicPool(family), public_address),
     remove("public_address", { address: public_address }),
   ];
 }

@@ -2,7 +2,6 @@
 // Each tick is one unit: the step's writes commit with the saga's row or not at all.
 import { conflict } from "../../src/contract/fault.ts";
 import { go, refuse } from "../engine/effects.ts";
-import { planted } from "../engine/planted.ts";
 import { type SagaDefinition, type StepDefinition, type StepPart, waitId } from "../engine/saga.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out, Part } from "../engine/types.ts";
@@ -114,7 +113,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     } as const;
     const after = {
       ...recorded(s, s.step, record),
-      outputs: planted("output_lost") ? s.outputs : { ...s.outputs, [s.step]: output },
+      outputs: { ...s.outputs, [s.step]: output },
     };
     if (next === undefined) return go(ended(after, "succeeded", now), ...parts);
     return go({ ...after, state: "running", step: next.name, job_id: null, attempts: 0, due_at: now }, ...parts);
@@ -139,7 +138,6 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
 
   function endForward(s: On<"running">, ending: Ending, now: Date): Out<SagaState> {
     if (ending.outcome === "completed") return stepDone(s, ending.result ?? null, now);
-    if (planted("failure_goes_on")) return stepDone(s, null, now);
     return unwindFrom({ ...s, job_id: null }, ending.reason ?? "the job failed", now);
   }
 
@@ -160,9 +158,8 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     more: readonly Part<SagaState>[] = [],
   ): Out<SagaState> {
     const failed = recorded(s, s.step, { status: "failed", error: reason, ended_at: now.toISOString() });
-    const waitsForJob = !planted("cancel_forgotten") && s.job_id !== null &&
-      stepsOf(s).find((step) => step.name === s.step)?.kind === "job";
-    const parts: Part<SagaState>[] = waitsForJob && s.job_id !== null ? [cancelJob(s.job_id, reason)] : [];
+    const runsJob = stepsOf(s).find((step) => step.name === s.step)?.kind === "job";
+    const parts: Part<SagaState>[] = runsJob && s.job_id !== null ? [cancelJob(s.job_id, reason)] : [];
     return backFrom({ ...failed, error: reason }, now, [...parts, ...more]);
   }
 
@@ -173,7 +170,6 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     for (let index = here - 1; index >= 0; index -= 1) {
       const step = steps[index];
       if (step === undefined || s.steps[step.name]?.status !== "succeeded" || step.undo === null) continue;
-      if (planted("undo_skipped")) continue;
       const next = { ...s, state: "unwinding", step: step.name, job_id: null, attempts: 0, due_at: now } as const;
       return go(next, ...parts);
     }

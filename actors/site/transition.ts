@@ -4,7 +4,6 @@ import type { AutoApproveWindow } from "../../src/contract/cn.ts";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";
 import { audit, go, remove, upsert } from "../engine/effects.ts";
-import { planted } from "../engine/planted.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 
@@ -60,11 +59,7 @@ function open(_s: SiteState | null, m: Of<SiteMessage, "open_window">, now: Date
   };
   return go(
     next,
-    upsert("budget", ["name"], {
-      name: BUDGET,
-      remaining: m.count,
-      expires_at: planted("window_never_expires") ? null : expires_at,
-    }),
+    upsert("budget", ["name"], { name: BUDGET, remaining: m.count, expires_at }),
     audit("auto_approve_set", `Site::"${SITE.id}"`, {
       requested_duration_secs: m.duration_secs,
       effective_duration_secs: effective_secs,
@@ -74,8 +69,7 @@ function open(_s: SiteState | null, m: Of<SiteMessage, "open_window">, now: Date
 }
 
 function close(s: Open): Out<SiteState> {
-  const budget = planted("close_keeps_budget") ? [] : [remove("budget", { name: BUDGET })];
-  return go(closed(s), ...budget, audit("auto_approve_clear", `Site::"${SITE.id}"`));
+  return go(closed(s), remove("budget", { name: BUDGET }), audit("auto_approve_clear", `Site::"${SITE.id}"`));
 }
 
 function expire(s: Open, _m: Of<SiteMessage, "tick">, now: Date): Out<SiteState> {

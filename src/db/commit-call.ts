@@ -1,7 +1,6 @@
 // A set of units as the parameters of commit_units_1. What every message has (actor, transition, reply) travels as one
 // array per column: PostgreSQL reads those several times faster than JSON, and a reply passes through unparsed. What few
 // messages have travels in one JSON document, from which empty lists are left out.
-import { planted } from "../../actors/engine/planted.ts";
 import type { Choice, ReplyRow, RowWrite, TransitionRow, Unit } from "../../actors/engine/store.ts";
 import { arrayLiteral, longTextArray } from "./sql-array.ts";
 
@@ -15,7 +14,7 @@ export function commitParams(units: readonly Unit[]): readonly unknown[] {
     for (const { ref, incarnation, version } of unit.actors) {
       lists.actors.push({ u, kind: ref.kind, id: ref.id, incarnation: version > 0 ? incarnation : null, version });
     }
-    if (hasConditions(unit)) lists.plans.push({ u, choices: unit.choices.map(({ conditions }) => sent(conditions)) });
+    if (hasConditions(unit)) lists.plans.push({ u, choices: unit.choices.map(({ conditions }) => conditions) });
     unit.choices.forEach((choice, c) => addChoice(lists, choice, { u, c }));
   });
   const { actors, transitions, replies } = lists;
@@ -43,10 +42,6 @@ export function commitParams(units: readonly Unit[]): readonly unknown[] {
     arrayLiteral(replies.map((each) => each.msg_id)),
     longTextArray(replies.map((each) => JSON.stringify(each.reply))),
   ];
-}
-
-function sent(conditions: Choice["conditions"]): Choice["conditions"] {
-  return planted("guard_not_sent") ? conditions.filter((each) => each.do !== "guard") : conditions;
 }
 
 type Entry = { readonly u: number; readonly c: number };

@@ -1,7 +1,6 @@
 // An Idempotency-Key stands for one message. Whoever sends the same key and body again is given the same message id,
 // and so hears the stored answer of that message. Document 4, Fixed here and 3.5.
 import { createHash } from "node:crypto";
-import { planted } from "../../actors/engine/planted.ts";
 import { type Fault, fault } from "../contract/fault.ts";
 import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
 import type { DbClient } from "./pool.ts";
@@ -54,8 +53,7 @@ export async function claimKey(db: DbClient, claim: KeyClaim): Promise<KeyAnswer
     place === undefined ? null : JSON.stringify(place),
   ]);
   const row = rows[0]!;
-  if (row.body_sha256 !== body_sha256 && !planted("idempotency_body_ignored")) return { ok: false, fault: OTHER_BODY };
-  if (planted("idempotency_key_forgotten")) return { ok: true, msg_id: new_msg_id, repeated: false };
+  if (row.body_sha256 !== body_sha256) return { ok: false, fault: OTHER_BODY };
   return { ok: true, msg_id: row.msg_id, repeated: row.repeated };
 }
 
@@ -76,7 +74,6 @@ const SAVED_SCOPE = `
      and i.created_at > (select berth_now()) - make_interval(hours => $6)`;
 
 export async function findSavedScope(db: DbClient, use: KeyUse): Promise<unknown> {
-  if (planted("repeated_request_forgotten")) return null;
   const { principal, method, path, key, body_sha256 } = use;
   const params = [principal, method, indexable(path), key, body_sha256, SEEN_RETENTION_HOURS];
   return (await db.query<{ place: unknown }>(SAVED_SCOPE, params)).rows[0]?.place ?? null;

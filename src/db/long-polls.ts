@@ -1,6 +1,5 @@
 // Requests that wait for something to change. One query answers for all of them, every 250 ms and at once when a hint
 // comes, so that ten thousand held requests cost four queries a second. The query is the truth, a hint only its haste.
-import { planted } from "../../actors/engine/planted.ts";
 export type LongPollsOptions<K, V> = {
   /** The answers there are for these keys; a key without one goes on waiting. */
   readonly sweep: (keys: K[]) => Promise<ReadonlyMap<K, V>>;
@@ -71,10 +70,7 @@ export function createLongPolls<K extends string | number, V extends object>(
   }
 
   function answerAll(key: K, answer: V | null): void {
-    for (const answerOne of waiters.get(key) ?? []) {
-      answerOne(answer);
-      if (planted("poll_answers_one")) return;
-    }
+    for (const answerOne of waiters.get(key) ?? []) answerOne(answer);
   }
 
   function wait(key: K, hold_ms: number, signal: AbortSignal): Promise<V | null | "full"> {

@@ -2,7 +2,6 @@
 // may run it, and it has three wake sources: a nudge after a commit, a loop while the process lives, and whoever calls
 // pass() from outside (the cron entry of a host that stops idle processes).
 import type { Engine } from "../../actors/engine/engine.ts";
-import { planted } from "../../actors/engine/planted.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { Store } from "../../actors/engine/store.ts";
 import type { ActorRef, Outcome } from "../../actors/engine/types.ts";
@@ -60,7 +59,6 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   async function deliver(): Promise<void> {
     for (;;) {
       const batch = await store.outbox(BATCH_ROWS);
-      if (planted("tell_forgotten")) await store.delivered(batch.map(({ id }) => id));
       const sent = await Promise.allSettled(batch.map(({ id, to, message }) => engine.send(to, message, { id })));
       const done = batch.filter((_, index) => wasHeard(sent[index])).map(({ id }) => id);
       if (done.length > 0) await store.delivered(done);

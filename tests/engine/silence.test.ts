@@ -1,7 +1,7 @@
 // A database that says nothing. How long a caller waits is the driver's limit, once, and not that limit for every try.
 import { expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";
-import { createMemoryStore } from "../../actors/engine/memory-store.ts";
+import { createMemoryStore } from "../support/memory-store.ts";
 import { CommitError, type Store } from "../../actors/engine/store.ts";
 import { isSilence } from "../../src/db/pool.ts";
 import { productionPorts } from "../../src/workers/ports.ts";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";
-import { createMemoryStore } from "../../actors/engine/memory-store.ts";
+import { createMemoryStore } from "../support/memory-store.ts";
 import { CommitError, type Store } from "../../actors/engine/store.ts";
 import { createStore } from "../../src/db/store.ts";
 import { type Db, openClient, openPool } from "../../src/db/pool.ts";

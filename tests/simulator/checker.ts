@@ -1,6 +1,6 @@
 // The history checker. The log gives the order, so that nothing has to be searched for: each check is one pass that
 // confirms that the order is legal and agrees with what clients sent and heard.
-import type { MemoryTables } from "../../actors/engine/memory-rows.ts";
+import type { MemoryTables } from "../support/memory-rows.ts";
 import { checkAnswers } from "./check-answers.ts";
 import { checkCredentials } from "./check-credentials.ts";
 import { checkHeard } from "./check-heard.ts";

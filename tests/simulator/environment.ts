@@ -1,6 +1,6 @@
 // What all processes of a run share: virtual time, one database, the journal, and the plan with its chances.
-import type { MemoryTables } from "../../actors/engine/memory-rows.ts";
-import { createMemoryStore, type MemoryStore } from "../../actors/engine/memory-store.ts";
+import type { MemoryTables } from "../support/memory-rows.ts";
+import { createMemoryStore, type MemoryStore } from "../support/memory-store.ts";
 import type { AnyBehavior } from "../../actors/engine/types.ts";
 import { behaviors as production, sagas } from "../../actors/registry.ts";
 import { sagaBehavior } from "../../actors/saga/transition.ts";

@@ -1,5 +1,5 @@
 // The journal in the forms that the checks look things up in, each built in one pass.
-import type { MemoryTables } from "../../actors/engine/memory-rows.ts";
+import type { MemoryTables } from "../support/memory-rows.ts";
 import { refKey } from "../../actors/engine/types.ts";
 import type { Journal, Operation, RowVersion, StampedTransition } from "./journal.ts";
 

@@ -1,6 +1,6 @@
 // How the database treats the calls of one process: late, old, refused, lost before or after it took effect, or taking
 // effect long after it seemed lost.
-import type { Fate } from "../../actors/engine/memory-store.ts";
+import type { Fate } from "../support/memory-store.ts";
 import type { Unit } from "../../actors/engine/store.ts";
 import { type ActorRef, refKey } from "../../actors/engine/types.ts";
 import { draw, type Environment, later } from "./environment.ts";

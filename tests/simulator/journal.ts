@@ -1,7 +1,7 @@
 // What really happened, as no process can know it: every row each actor ever had and every transition, stamped in the
 // order in which they took effect; and beside it what each client sent and heard, written down by the clients.
 import type { LoadedActor, TransitionRow } from "../../actors/engine/store.ts";
-import type { MemoryTables } from "../../actors/engine/memory-rows.ts";
+import type { MemoryTables } from "../support/memory-rows.ts";
 import { type ActorRef, type Fault, type Json, type Message, refKey } from "../../actors/engine/types.ts";
 import { hash32 } from "./chance.ts";
 

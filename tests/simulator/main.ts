@@ -1,10 +1,8 @@
-// The long trial: deno run -A tests/simulator/main.ts --histories 100000 [--seed N] [--replay FILE] [--planted]
+// Simulates many histories, or replays one: deno run -A tests/simulator/main.ts --histories 100000 [--seed N] [--replay FILE]
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { SIMULATED_BUGS } from "../../actors/engine/planted.ts";
 import { keepCase, readCase, readCorpus } from "./corpus.ts";
 import { silent } from "./counters.ts";
-import { bugLine, catchBug, CAUGHT_BY } from "./planted.ts";
 import { run } from "./run.ts";
 import { explain, trial, trialText } from "./trial.ts";
 
@@ -13,7 +11,6 @@ const { values } = parseArgs({
     histories: { type: "string" },
     seed: { type: "string" },
     replay: { type: "string" },
-    planted: { type: "boolean" },
   },
 });
 
@@ -42,27 +39,13 @@ async function longTrial(histories: number, first_seed: number): Promise<boolean
   return result.failures.length === 0 && silent(result.counters).length === 0;
 }
 
-/** Every planted bug is caught. */
-async function planted(): Promise<boolean> {
-  let missed = 0;
-  for (const bug of SIMULATED_BUGS) {
-    const first = await catchBug(bug);
-    if (first === null) missed += 1;
-    console.log(bugLine(bug, CAUGHT_BY[bug], first));
-  }
-  console.log(`planted bugs ${SIMULATED_BUGS.length}, not caught ${missed}`);
-  return missed === 0;
-}
-
 function wholeNumber(name: string, text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) throw new Error(`--${name} takes a whole number`);
   return value;
 }
 
-const good = values.planted === true
-  ? await planted()
-  : values.replay === undefined
+const good = values.replay === undefined
   ? await longTrial(wholeNumber("histories", values.histories ?? "100000"), wholeNumber("seed", values.seed ?? "1"))
   : await replay(values.replay);
 process.exit(good ? 0 : 1);

@@ -1,19 +1,20 @@
-// Makes a failing plan small: commands go, then kinds of fault, as long as the same invariant still breaks.
+// Shrinks a failing plan: removes commands, then kinds of fault, as long as the plan still fails.
 import type { Plan, Rates } from "./plan.ts";
-import { run } from "./run.ts";
-import type { Invariant } from "./violation.ts";
 
 export type Shrunk = { readonly plan: Plan; readonly runs: number };
 
-/** At most `runs_max` runs; what is small by then is handed back. */
-export async function shrink(plan: Plan, invariant: Invariant, runs_max = 1_000): Promise<Shrunk> {
+/** Returns the smallest failing plan that it finds within `runs_max` runs. */
+export async function shrink(
+  plan: Plan,
+  stillFails: (plan: Plan) => Promise<boolean>,
+  runs_max = 1_000,
+): Promise<Shrunk> {
   let smallest = plan;
   let runs = 0;
 
   async function fails(candidate: Plan): Promise<boolean> {
     runs += 1;
-    const { violations } = await run(candidate);
-    if (!violations.some((each) => each.invariant === invariant)) return false;
+    if (!await stillFails(candidate)) return false;
     smallest = candidate;
     return true;
   }

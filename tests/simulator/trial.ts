@@ -42,7 +42,9 @@ export async function explain(plan: Plan): Promise<Failure> {
   if (first === undefined) {
     throw new Error(`the plan of seed ${plan.seed} does not fail again: the run is not determined by it`);
   }
-  const shrunk = (await shrink(plan, first.invariant)).plan;
+  const breaksAgain = async (candidate: Plan) =>
+    (await run(candidate)).violations.some((each) => each.invariant === first.invariant);
+  const shrunk = (await shrink(plan, breaksAgain)).plan;
   return { shrunk, text: failureText(plan, { plan: shrunk, verdict: await run(shrunk) }) };
 }
 

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type Option, type Part, PARTS, SIZES } from "./parts.ts";
+import { FORMER_NAMES, type Option, type Part, PARTS, SIZES } from "./parts.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const AT_ONCE = 2;
@@ -16,11 +16,11 @@ const { values } = parseArgs({
   options: {
     seed: { type: "string", default: "1" },
     only: { type: "string", default: OPTIONS.join(",") },
-    ...Object.fromEntries(OPTIONS.map((option) => [option, { type: "string", default: String(SIZES[option]) }])),
-  } as Record<"seed" | "only" | Option, { type: "string"; default: string }>,
+    ...Object.fromEntries([...OPTIONS, ...Object.keys(FORMER_NAMES)].map((name) => [name, { type: "string" }])),
+  } as Record<"seed" | "only", { type: "string"; default: string }> & Record<string, { type: "string" }>,
 });
 const sizes = Object.fromEntries(OPTIONS.map((option) => [option, number(option)])) as Record<Option, number>;
-const only = new Set(values.only.split(","));
+const only = new Set(values.only.split(",").map((name) => FORMER_NAMES[name] ?? name));
 for (const name of only) {
   if (!OPTIONS.some((option) => option === name)) {
     throw new Error(`--only: no part ${name}; there are ${OPTIONS.join(", ")}`);
@@ -39,7 +39,8 @@ for (const end of ends) console.log(endLine(end));
 process.exit(ends.every(({ good }) => good) ? 0 : 1);
 
 function number(option: "seed" | Option): number {
-  const value = Number(values[option]);
+  const former = Object.keys(FORMER_NAMES).find((name) => FORMER_NAMES[name] === option);
+  const value = Number(values[option] ?? (former && values[former]) ?? SIZES[option as Option]);
   if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${option} takes a whole number`);
   return value;
 }

@@ -35,8 +35,8 @@ export const SIZES = {
   clocks: 30,
   /** Instances that are created at once. */
   creates: 1_000,
-  /** 1: mistakes made on purpose, all of which must be found. */
-  planted: 1,
+  /** 1: mutants of the sources, each of which a check must catch. */
+  mutants: 1,
   /** 1: the guides that restore and fail over. */
   guides: 1,
   /** Pairs of requests of which each kind must take the same time. */
@@ -44,6 +44,9 @@ export const SIZES = {
 } as const;
 
 export type Option = keyof typeof SIZES;
+
+/** Earlier names of options, which still work. */
+export const FORMER_NAMES: Readonly<Record<string, Option>> = { planted: "mutants" };
 
 const VITEST = ["npm:vitest", "run", "--config"];
 
@@ -115,9 +118,9 @@ export const PARTS: readonly Part[] = [
     programs: (count) => [["tests/stress/creates.ts", "--creates", String(count)]],
   },
   {
-    name: "planted",
-    option: "planted",
-    programs: () => [["tests/simulator/main.ts", "--planted"], ["tests/stress/mutants.ts"]],
+    name: "mutants",
+    option: "mutants",
+    programs: () => [["tests/stress/mutants/main.ts"]],
   },
   { name: "guides", option: "guides", programs: () => [[...VITEST, "tests/guides/trial-config.ts"]] },
   { name: "timing of keys", option: "timing", programs: (count) => [timing(count, "key")], last: true },

@@ -1,8 +1,7 @@
 // The conditions of a choice, in memory: all of them are checked before the first takes, gives or does anything.
 import type { MemoryTables } from "./memory-rows.ts";
-import { planted } from "./planted.ts";
-import { type CallCondition, CommitError } from "./store.ts";
-import type { Fault, Json } from "./types.ts";
+import { type CallCondition, CommitError } from "../../actors/engine/store.ts";
+import type { Fault, Json } from "../../actors/engine/types.ts";
 
 /** What the database knows by its functions, and its clock. */
 export type MemoryRules = {
@@ -49,7 +48,7 @@ export function createConditions(
 
   return function check(conditions, undo) {
     for (const each of conditions) {
-      if (each.do === "guard" && !planted("guard_not_asked")) {
+      if (each.do === "guard") {
         const guard = rules.guards?.[each.name];
         if (guard === undefined) throw new Error(`no guard ${each.name}`);
         const verdict = guard(each.args, tables);

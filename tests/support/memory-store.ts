@@ -4,7 +4,6 @@
 // runs under an actor's lock is applied at the end, as a transaction is, and may be lost there.
 import { createConditions, type MemoryRules } from "./memory-conditions.ts";
 import { ABSENT, createRows, type MemorySchema, type MemoryTables } from "./memory-rows.ts";
-import { planted } from "./planted.ts";
 import {
   type Choice,
   CommitError,
@@ -15,8 +14,8 @@ import {
   type StoreSession,
   type Unit,
   type UnitResult,
-} from "./store.ts";
-import { type ActorRef, type Fault, type Json, refKey } from "./types.ts";
+} from "../../actors/engine/store.ts";
+import { type ActorRef, type Fault, type Json, refKey } from "../../actors/engine/types.ts";
 
 /** What the database knows, and what becomes of the calls. */
 export type MemoryStoreOptions = MemorySchema & MemoryRules & {
@@ -118,9 +117,8 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       const key = refKey(ref);
       if (held.has(key) && !mine.has(key)) return { status: "conflict" };
       const now = tables.actors.get(key) ?? ABSENT;
-      const same_version = now.version === version || planted("version_not_compared");
-      const same_life = version === 0 || now.incarnation === incarnation || planted("incarnation_not_compared");
-      if (!same_version || !same_life) return { status: "conflict" };
+      if (now.version !== version) return { status: "conflict" };
+      if (version > 0 && now.incarnation !== incarnation) return { status: "conflict" };
     }
     let refusal: Fault | null = null;
     for (const [index, choice] of unit.choices.entries()) {

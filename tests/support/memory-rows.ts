@@ -1,5 +1,4 @@
 // Rows in memory: what a commit writes, under the unique rules of a schema. Every write says how to take it back.
-import { planted } from "./planted.ts";
 import {
   type ChildRow,
   type Choice,
@@ -9,8 +8,8 @@ import {
   type ReplyRow,
   type StoredReply,
   type TransitionRow,
-} from "./store.ts";
-import { type ActorRef, type Json, refKey } from "./types.ts";
+} from "../../actors/engine/store.ts";
+import { type ActorRef, type Json, refKey } from "../../actors/engine/types.ts";
 
 type Row = Record<string, Json>;
 
@@ -146,8 +145,7 @@ export function createRows(schema: MemorySchema) {
   }
 
   function remember({ msg_id, reply }: ReplyRow, undo: (() => void)[]): void {
-    if (planted("refusal_not_stored") && "fault" in reply) return;
-    if (tables.seen.has(msg_id) && !planted("no_lookup")) throw new CommitError("constraint", "seen_pkey");
+    if (tables.seen.has(msg_id)) throw new CommitError("constraint", "seen_pkey");
     tables.seen.set(msg_id, reply);
     undo.push(() => tables.seen.delete(msg_id));
   }

@@ -1,0 +1,192 @@
+// Mutants of the engine and of the database that it commits to. Simulated histories catch them.
+import type { Invariant } from "../../simulator/violation.ts";
+import type { Mutant } from "./mutant.ts";
+
+const DRAFT = "actors/engine/draft.ts";
+const ENGINE = "actors/engine/engine.ts";
+const FOLD = "actors/engine/fold.ts";
+const WORKER = "src/workers/background-worker.ts";
+const MEMORY_ROWS = "tests/support/memory-rows.ts";
+const MEMORY_STORE = "tests/support/memory-store.ts";
+
+const ANSWER_BEFORE_COMMIT = `
+      for (const item of items) {
+        for (const reply of item.unit.choices[0]?.replies ?? []) {
+          item.box.queue.find((each) => each.envelope.id === reply.msg_id)?.settle(outcomeOf(reply.reply));
+        }
+      }`;
+
+const REFUSE_ALL = `
+    for (const box of claimed) {
+      for (const each of boxes.answered(box, box.queue.length)) {
+        each.settle({ ok: false, fault: fault("conflict", "the commit failed") });
+      }
+    }`;
+
+export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
+  {
+    name: "answer_before_commit",
+    caughtBy: "1 acknowledged means durable",
+    edits: [{
+      file: ENGINE,
+      find: `await ports.fault("before_commit");`,
+      replace: `await ports.fault("before_commit");${ANSWER_BEFORE_COMMIT}`,
+    }],
+  },
+  {
+    name: "exclusive_answers_early",
+    caughtBy: "1 acknowledged means durable",
+    edits: [{ file: ENGINE, find: "if (session !== store) return written;", replace: "" }],
+  },
+  {
+    name: "conflict_is_done",
+    caughtBy: "1 acknowledged means durable",
+    edits: [{
+      file: ENGINE,
+      find: "for (const waiting of item.box.queue.slice(0, item.messages)) waiting.attempts += 1;\n        return;",
+      replace: `return settleItem(item, { status: "done", choice: 0, replies: null });`,
+    }],
+  },
+  {
+    name: "version_not_compared",
+    caughtBy: "6 one writer",
+    edits: [{ file: MEMORY_STORE, find: "now.version !== version", replace: "false" }],
+  },
+  {
+    name: "incarnation_not_compared",
+    caughtBy: "6 one writer",
+    edits: [{ file: MEMORY_STORE, find: "version > 0 && now.incarnation !== incarnation", replace: "false" }],
+  },
+  {
+    name: "incarnation_reused",
+    caughtBy: "6 one writer",
+    edits: [{
+      file: DRAFT,
+      find: "const fresh = context.newId();",
+      replace: `const fresh = "00000000-0000-0000-0000-000000000000";`,
+    }],
+  },
+  {
+    name: "fold_forgets_state",
+    caughtBy: "2 legal path",
+    edits: [{
+      file: FOLD,
+      find: "behavior.step(actor.state, envelope",
+      replace: "behavior.step(actor.loaded.state, envelope",
+    }],
+  },
+  {
+    name: "decided_by_an_old_clock",
+    caughtBy: "2 legal path",
+    edits: [{ file: ENGINE, find: "Math.min(messages_max, box.queue.length)", replace: "messages_max" }],
+  },
+  {
+    name: "reply_of_another",
+    caughtBy: "2 legal path",
+    edits: [{
+      file: ENGINE,
+      find: "const stored = replies.get(waiting.envelope.id);\n          if (stored === undefined)",
+      replace: "const stored = replies.values().next().value;\n          if (stored === undefined)",
+    }],
+  },
+  {
+    name: "unknown_is_refusal",
+    caughtBy: "3 refused means untouched",
+    edits: [{ file: ENGINE, find: "let tries = 1;", replace: `let tries = 1;${REFUSE_ALL}` }],
+  },
+  {
+    name: "refusal_not_stored",
+    caughtBy: "3 refused means untouched",
+    edits: [{
+      file: MEMORY_ROWS,
+      find: "if (tables.seen.has(msg_id))",
+      replace: `if ("fault" in reply) return;\n    if (tables.seen.has(msg_id))`,
+    }],
+  },
+  {
+    name: "refusal_unchecked",
+    caughtBy: "3b justified answer",
+    edits: [{
+      file: FOLD,
+      find: "actors: [...actors.values()],",
+      replace: "actors: choices.every(({ transitions }) => transitions.length === 0) ? [] : [...actors.values()],",
+    }],
+  },
+  {
+    name: "new_id_on_retry",
+    caughtBy: "4 unknown means at most once",
+    edits: [{
+      file: ENGINE,
+      find: "{ ...waiting.envelope, fresh: false }",
+      replace: "{ ...waiting.envelope, id: ports.newId(), fresh: false }",
+    }],
+  },
+  {
+    name: "no_lookup",
+    caughtBy: "4 unknown means at most once",
+    edits: [
+      {
+        file: FOLD,
+        find: "envelopes.filter((envelope) => !envelope.fresh).map((envelope) => envelope.id)",
+        replace: "[]",
+      },
+      { file: MEMORY_ROWS, find: "if (tables.seen.has(msg_id))", replace: "if (false)" },
+    ],
+  },
+  {
+    name: "requeue_at_the_back",
+    caughtBy: "5 order of time",
+    edits: [{
+      file: ENGINE,
+      find: "boxes.putBack(item.box, taken.filter((waiting) => !replies.has(waiting.envelope.id)));",
+      replace: "taken.filter((each) => !replies.has(each.envelope.id)).forEach((each) => boxes.put(each));",
+    }],
+  },
+  {
+    name: "companion_refusal_ignored",
+    caughtBy: "9 credentials",
+    edits: [{ file: DRAFT, find: `if (out.out === "refuse") draft.refused ??= out;`, replace: "" }],
+  },
+  {
+    name: "tell_forgotten",
+    caughtBy: "10 operations come to rest",
+    edits: [{
+      file: WORKER,
+      find: "const batch = await store.outbox(BATCH_ROWS);",
+      replace: "const batch = await store.outbox(BATCH_ROWS);\n      await store.delivered(batch.map(({ id }) => id));",
+    }],
+  },
+  {
+    name: "deadline_not_stored",
+    caughtBy: "10 operations come to rest",
+    edits: [{ file: DRAFT, find: "wake_at: behavior.deadline(state)", replace: "wake_at: null" }],
+  },
+  {
+    name: "guard_not_asked",
+    caughtBy: "16 nothing dangles",
+    edits: [{
+      file: "tests/support/memory-conditions.ts",
+      find: `if (each.do === "guard") {`,
+      replace: "if (false) {",
+    }],
+  },
+  {
+    name: "audit_dropped",
+    caughtBy: "17 audit",
+    edits: [{
+      file: DRAFT,
+      find: "audit: note === undefined ? null",
+      replace: "audit: note === undefined || draft.working.size > 1 ? null",
+    }],
+  },
+  {
+    name: "audit_names_nobody",
+    caughtBy: "17 audit",
+    edits: [{ file: DRAFT, find: "request_id: by.origin.request_id", replace: "request_id: null" }],
+  },
+  {
+    name: "claims_leak",
+    caughtBy: "no bug",
+    edits: [{ file: ENGINE, find: "await repeatLater([box], again);", replace: "throw again;" }],
+  },
+];

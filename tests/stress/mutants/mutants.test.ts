@@ -1,0 +1,42 @@
+// Every mutant applies to the tree as it is, and the checks catch a sample. `deno task test:long` catches all simulated
+// ones, `deno task trial` all.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { catchSimulated, SIMULATED_MUTANTS } from "./catch.ts";
+import { DATABASE_MUTANTS } from "./database.ts";
+import { mutated } from "./mutant.ts";
+import { copySources, originalSource, type SourceCopy } from "./source-copy.ts";
+
+const ALL = [...SIMULATED_MUTANTS, ...DATABASE_MUTANTS];
+/** One of the engine, one of a saga, and an authentication bypass. */
+const SAMPLE = ["conflict_is_done", "undo_skipped", "any_code_approves"];
+
+let copy: SourceCopy;
+beforeAll(async () => {
+  copy = await copySources();
+});
+afterAll(() => copy.remove());
+
+test.each(ALL)("mutant $name applies to the tree", async ({ edits }) => {
+  for (const edit of edits) {
+    const source = await originalSource(edit.file);
+    expect(mutated(source, edit)).not.toBe(source);
+  }
+});
+
+test("mutants have different names", () => {
+  expect(new Set(ALL.map(({ name }) => name)).size).toBe(ALL.length);
+});
+
+test.each([["no", "a b"], ["two", "text text"]])("a mutant whose text occurs %s times is refused", (_times, source) => {
+  expect(() => mutated(source, { file: "a.ts", find: "text", replace: "" })).toThrow("expected once");
+});
+
+test.each(SIMULATED_MUTANTS.filter(({ name }) => SAMPLE.includes(name)))(
+  "mutant $name breaks invariant $caughtBy",
+  async (mutant) => expect(await catchSimulated(copy, mutant)).not.toBeNull(),
+  60_000,
+);
+
+test("the original source breaks no invariant in the corpus", async () => {
+  expect(await copy.run(null, ["tests/stress/mutants/search-histories.ts", "2 legal path", "0"])).toBe("");
+}, 60_000);

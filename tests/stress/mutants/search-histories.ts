@@ -1,0 +1,26 @@
+// Searches for a simulated history that breaks an invariant, and prints its name: a plan of the corpus or a seed. Prints
+// nothing when no history does. deno run -A tests/stress/mutants/search-histories.ts INVARIANT [SEEDS]
+import process from "node:process";
+import { readCorpus } from "../../simulator/corpus.ts";
+import { type Plan, planFor } from "../../simulator/plan.ts";
+import { run } from "../../simulator/run.ts";
+
+/** Every mutant so far is caught within this many. */
+const SEEDS_MAX = 6_000;
+
+const [invariant, seeds] = process.argv.slice(2);
+const seeds_max = seeds === undefined ? SEEDS_MAX : Number(seeds);
+
+const first = await search();
+if (first !== null) console.log(first);
+
+/** The corpus first: a plan that found a bug once finds it again at once. */
+async function search(): Promise<string | null> {
+  for (const [name, { plan }] of await readCorpus()) if (await breaks(plan)) return name;
+  for (let seed = 1; seed <= seeds_max; seed += 1) if (await breaks(planFor(seed))) return `seed ${seed}`;
+  return null;
+}
+
+async function breaks(plan: Plan): Promise<boolean> {
+  return (await run(plan)).violations.some((each) => each.invariant === invariant);
+}
