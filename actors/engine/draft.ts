@@ -1,4 +1,5 @@
 // A draft collects what one choice of a unit writes while messages are stepped on the actors it has loaded.
+import { callCondition } from "./conditions.ts";
 import type { ChildRow, Choice, LoadedActor, RowWrite } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, ChildWrite, Envelope, Json, Out, Part } from "./types.ts";
 import { refKey } from "./types.ts";
@@ -145,31 +146,13 @@ function takePart(draft: Draft, part: Part<ActorState>, by: Envelope, context: D
       stepWith(draft, part.to, { ...by, to: part.to, message: part.message }, context);
       return;
     case "guard":
-      draft.choice.conditions.push({ do: "guard", name: part.name, args: part.args, fault: part.fault });
-      return;
     case "take":
-      draft.choice.conditions.push({ do: "take", budget: part.budget, amount: part.amount, fault: part.fault });
-      return;
     case "give":
-      draft.choice.conditions.push({ do: "give", budget: part.budget, amount: part.amount });
-      return;
     case "allocate":
-      draft.choice.conditions.push({
-        do: "allocate",
-        pool: part.pool,
-        token: part.token,
-        fault: part.fault,
-        ...part.within,
-      });
-      return;
     case "release":
-      draft.choice.conditions.push({ do: "release", pool: part.pool, value: part.value });
-      return;
     case "effect":
-      draft.choice.conditions.push({ do: "effect", name: part.name, args: part.args });
-      return;
     case "lock":
-      draft.choice.conditions.push({ do: "lock", key: part.key, shared: part.shared });
+      draft.choice.conditions.push(callCondition(part));
       return;
     default:
       part satisfies never;

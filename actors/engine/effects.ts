@@ -1,13 +1,12 @@
 // The vocabulary of a cell: go, refuse, and the parts a decision can carry.
 import { conflict, type Fault } from "../../src/contract/fault.ts";
+import type { Condition, EffectArgs, EffectName, GuardArgs, GuardName, Offsets } from "./conditions.ts";
 import type {
   ActorRef,
   AuditNote,
   ChildWrite,
-  Condition,
   Json,
   Message,
-  Offsets,
   Otherwise,
   Out,
   Part,
@@ -61,7 +60,7 @@ export function withActor(to: ActorRef, message: Message): With {
  * that takes the place of <WHAT> in the message: the name of what stands in the way.
  * @param refusal the fault, or the text of a 409
  */
-export function guard(name: string, args: Json, refusal: string | Fault): Condition {
+export function guard<N extends GuardName>(name: N, args: GuardArgs<N>, refusal: string | Fault): Condition {
   return { part: "guard", name, args, fault: typeof refusal === "string" ? conflict(refusal) : refusal };
 }
 
@@ -81,7 +80,7 @@ export function give(budget: string, amount: number): Condition {
  * `within` narrows what is taken to a range of the pool's offsets.
  */
 export function allocate(pool: string, token: string, fault: Fault, within?: Offsets): Condition {
-  return { part: "allocate", pool, token, fault, ...(within && { within }) };
+  return { part: "allocate", pool, token, fault, ...within };
 }
 
 /** Returns a value to its pool. */
@@ -90,7 +89,7 @@ export function release(pool: string, value: string): Condition {
 }
 
 /** Runs the SQL function `effect_<name>(args)` inside the commit, once the conditions of this choice hold. */
-export function effect(name: string, args: Json): Condition {
+export function effect<N extends EffectName>(name: N, args: EffectArgs<N>): Condition {
   return { part: "effect", name, args };
 }
 

@@ -1,5 +1,6 @@
 // The store port: the only way the engine touches the database. PostgreSQL implements it in src/db/store.ts, the
 // simulator in memory-store.ts; one contract suite tries both.
+import type { CallCondition } from "./conditions.ts";
 import type { ActorRef, Fault, Json, Message } from "./types.ts";
 
 /** A row as loaded: null state when there is none. `version` 0 means absent. */
@@ -29,23 +30,6 @@ export type Unit = {
   readonly stale_ids: readonly string[];
   readonly choices: readonly Choice[];
 };
-
-/** A condition as the commit call takes it; `low` and `high` are the ends of an allocation's offsets, included. */
-export type CallCondition =
-  | { readonly do: "guard"; readonly name: string; readonly args: Json; readonly fault: Fault }
-  | { readonly do: "take"; readonly budget: string; readonly amount: number; readonly fault: Fault }
-  | { readonly do: "give"; readonly budget: string; readonly amount: number }
-  | {
-    readonly do: "allocate";
-    readonly pool: string;
-    readonly token: string;
-    readonly fault: Fault;
-    readonly low?: number;
-    readonly high?: number;
-  }
-  | { readonly do: "release"; readonly pool: string; readonly value: string }
-  | { readonly do: "effect"; readonly name: string; readonly args: Json }
-  | { readonly do: "lock"; readonly key: string; readonly shared: boolean };
 
 /** `row` holds every column on insert, the changed ones on update, nothing on delete. */
 export type RowWrite = {

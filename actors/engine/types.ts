@@ -1,8 +1,9 @@
 // The words of the engine: what an actor is, what a message is, and what a step may ask for.
 import type { Fault } from "../../src/contract/fault.ts";
 import type { AuditActor } from "../../src/contract/audit.ts";
+import type { Condition, Offsets } from "./conditions.ts";
 
-export type { Fault };
+export type { Condition, Fault, Offsets };
 
 /** Anything that survives JSON. Dates are allowed in rows and become RFC 3339 text on the way out. */
 export type Json = unknown;
@@ -61,25 +62,6 @@ export type Tell = { readonly part: "tell"; readonly to: ActorRef; readonly mess
 
 /** Another actor steps in the same commit; its refusal refuses the whole. */
 export type With = { readonly part: "with"; readonly to: ActorRef; readonly message: Message };
-
-/** The offsets of a pool that an allocation accepts, ends included. */
-export type Offsets = { readonly low: number; readonly high: number };
-
-/** Conditions are facts only inside the commit call, which checks them again and refuses with their fault. */
-export type Condition =
-  | { readonly part: "guard"; readonly name: string; readonly args: Json; readonly fault: Fault }
-  | { readonly part: "take"; readonly budget: string; readonly amount: number; readonly fault: Fault }
-  | { readonly part: "give"; readonly budget: string; readonly amount: number }
-  | {
-    readonly part: "allocate";
-    readonly pool: string;
-    readonly token: string;
-    readonly fault: Fault;
-    readonly within?: Offsets;
-  }
-  | { readonly part: "release"; readonly pool: string; readonly value: string }
-  | { readonly part: "effect"; readonly name: string; readonly args: Json }
-  | { readonly part: "lock"; readonly key: string; readonly shared: boolean };
 
 /** What the sender hears instead of the view of the new state. */
 export type Reply = { readonly part: "reply"; readonly reply: Json };

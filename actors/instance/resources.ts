@@ -74,7 +74,12 @@ export function giveBackAll(s: InstanceState): Part<InstanceState>[] {
   const { project_id, host_cn_uuid: server_uuid, id: instance_id } = s;
   // Memory is counted in whole MiB, rounded down before its sign.
   const room = roomOf({ cpu: s.cpu, memory_bytes: s.memory_bytes, disk_bytes, instances: 1 });
-  const back = Object.fromEntries(Object.entries(room).map(([what, amount]) => [what, -amount]));
+  const back = {
+    cpu_units: -room.cpu_units,
+    ram_mb: -room.ram_mb,
+    disk_bytes: -room.disk_bytes,
+    instances: -room.instances,
+  };
   return [
     ...quotaLocks(s),
     effect("quota_use", { project_id, ...negative }),

@@ -1,12 +1,11 @@
 // An actor kind for trying the engine: a lamp that is switched on and off, made and removed, and that uses every part a
 // decision can carry.
-import { fault } from "../../src/contract/fault.ts";
+import { conflict, fault } from "../../src/contract/fault.ts";
 import {
   allocate,
   audit,
   give,
   go,
-  guard,
   insert,
   lock,
   otherwise,
@@ -20,7 +19,7 @@ import {
   withActor,
 } from "../../actors/engine/effects.ts";
 import { type Of, runTable, type Table } from "../../actors/engine/table.ts";
-import type { Behavior, Out } from "../../actors/engine/types.ts";
+import type { Behavior, Condition, Json, Out } from "../../actors/engine/types.ts";
 
 export type LampState =
   | { readonly state: "off"; readonly id: string; readonly label: string | null; readonly address: string | null }
@@ -116,7 +115,12 @@ function unplug(s: LampState): Out<LampState> {
 }
 
 function guarded(s: LampState, m: Of<LampMessage, "guarded">): Out<LampState> {
-  return go(s, lock(`lamp:${s.id}`), guard("lamp_allows", { allow: m.allow }, "the guard forbids it"));
+  return go(s, lock(`lamp:${s.id}`), testGuard("lamp_allows", { allow: m.allow }, "the guard forbids it"));
+}
+
+/** A guard that only tests define. */
+export function testGuard(name: string, args: Json, text: string): Condition {
+  return { part: "guard", name, args, fault: conflict(text) };
 }
 
 function tellOther(s: LampState, m: Of<LampMessage, "tell_other">): Out<LampState> {

@@ -29,7 +29,7 @@ function memorySubject(): Promise<Subject> {
       { name: "lamp_label", table: "lamp", columns: ["label"] },
       { name: "lamp_part_pkey", table: "lamp_part", columns: ["lamp_id", "key"] },
     ],
-    guards: { lamp_allows: (args) => (args as { allow: boolean }).allow },
+    testGuards: { lamp_allows: (args) => (args as { allow: boolean }).allow },
   });
   store.tables.budgets.set("current", { remaining: 3, expires_at: null });
   store.tables.pools.set("sockets", [1, 2, 3]);

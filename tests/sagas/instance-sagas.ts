@@ -5,7 +5,6 @@ import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { conflict } from "../../src/contract/fault.ts";
 import { createEngine, type Engine, type SendOptions } from "../../actors/engine/engine.ts";
-import { guard } from "../../actors/engine/effects.ts";
 import type { FaultPoint } from "../../actors/engine/ports.ts";
 import type { Plan, SagaDefinition, StepDefinition } from "../../actors/engine/saga.ts";
 import { CommitError, type Store } from "../../actors/engine/store.ts";
@@ -17,6 +16,7 @@ import { createStore } from "../../src/db/store.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
 import { createBackgroundWorker } from "../../src/workers/background-worker.ts";
 import { openComputeFixture } from "../compute/compute-fixture.ts";
+import { testGuard } from "../engine/probe.ts";
 import { openTestPlane } from "../support/control-plane.ts";
 import { copyOf, freshDatabase } from "../support/database.ts";
 import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
@@ -33,7 +33,7 @@ const OTHERS = (all as readonly SagaDefinition<never>[]).filter(({ name }) => !I
 function gated(definition: SagaDefinition<never>): SagaDefinition<never> {
   const before = (name: string, plan: Plan<unknown>): Plan<unknown> => ({
     ...plan,
-    parts: [guard("saga_gate", { name }, `the gate ${name} is closed`), ...plan.parts],
+    parts: [testGuard("saga_gate", { name }, `the gate ${name} is closed`), ...plan.parts],
   });
   const steps = definition.steps.map((step): StepDefinition => {
     const { name, undo } = step;

@@ -2,7 +2,7 @@
 // last write that has no undo. Each step and each undo passes a gate that a test can close, so that it fails there.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { give, guard, insert, take, withActor } from "../../actors/engine/effects.ts";
+import { give, insert, take, withActor } from "../../actors/engine/effects.ts";
 import { createEngine, type Engine, OVERLOADED } from "../../actors/engine/engine.ts";
 import type { FaultPoint } from "../../actors/engine/ports.ts";
 import { job as jobPlan, saga, type StepPart, write } from "../../actors/engine/saga.ts";
@@ -14,7 +14,7 @@ import { productionPorts } from "../../src/workers/ports.ts";
 import { createBackgroundWorker } from "../../src/workers/background-worker.ts";
 import { freshDatabase } from "../support/database.ts";
 import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
-import { lamp, LAMP_SQL, NO_CURRENT } from "../engine/probe.ts";
+import { lamp, LAMP_SQL, NO_CURRENT, testGuard } from "../engine/probe.ts";
 
 export const STEPS = ["reserve", "light", "work", "plug", "finish"] as const;
 export type Step = (typeof STEPS)[number];
@@ -24,7 +24,7 @@ export const NODE = "99999999-0000-4000-8000-000000000001";
 type Params = { readonly first: string; readonly second: string };
 
 const lampRef = (id: string) => ({ kind: "lamp", id });
-const gate = (name: string): StepPart => guard("probe_gate", { name }, `the gate ${name} is closed`);
+const gate = (name: string): StepPart => testGuard("probe_gate", { name }, `the gate ${name} is closed`);
 const work = (kind: string, limit_ms = JOB_LIMIT_MS) => ({ kind, target_cn: NODE, payload: {}, limit_ms });
 
 export const probe = saga<Params>("probe")

@@ -56,11 +56,11 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
       { name: "cn_poll_token", table: "cn", columns: ["poll_token_sha256"] },
     ],
     guards: {
-      no_instance_on_cn: (args) => !placed.has((args as { server_uuid: string }).server_uuid),
+      no_instance_on_cn: (args) => !placed.has(args.server_uuid),
       no_reservation_on_cn: () => true,
       no_migration_of_cn: () => true,
       claims_are_counted: (args, tables) => {
-        const { source_bucket } = args as { source_bucket: string };
+        const { source_bucket } = args;
         for (const name of ["claims", `claims-from:${source_bucket}`]) tables.budgets.set(name, UNLIMITED);
         return true;
       },
@@ -69,11 +69,11 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
         return true;
       },
       node_has_room_for_claim: (args, tables) => {
-        const { server_uuid, max } = args as { server_uuid: string; max: number };
+        const { server_uuid, max } = args;
         return liveClaimsOf(tables, server_uuid, scheduler.now()).length < max;
       },
       is_last_claim: (args, tables) => {
-        const { server_uuid, id } = args as { server_uuid: string; id: string };
+        const { server_uuid, id } = args;
         return claimsOf(tables, server_uuid).every((claim) => claim.id === id);
       },
       // Nodes of the simulator work on whatever becomes of them.
@@ -84,7 +84,7 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
       claim_ended: () => () => {},
       unproven_ended: () => () => {},
       end_claims: (args, tables) => {
-        const { server_uuid, except } = args as { server_uuid: string; except: string | null };
+        const { server_uuid, except } = args;
         const gone = claimsOf(tables, server_uuid).filter(({ id }) => id !== except);
         gone.forEach(({ key, id }) => {
           tables.actors.delete(key);

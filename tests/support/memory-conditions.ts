@@ -1,14 +1,17 @@
 // The conditions of a choice, in memory: all of them are checked before the first takes, gives or does anything.
+import type { CallCondition, EffectArgs, EffectName, GuardArgs, GuardName } from "../../actors/engine/conditions.ts";
 import type { MemoryTables } from "./memory-rows.ts";
-import { type CallCondition, CommitError } from "../../actors/engine/store.ts";
+import { CommitError } from "../../actors/engine/store.ts";
 import type { Fault, Json } from "../../actors/engine/types.ts";
 
 /** What the database knows by its functions, and its clock. */
 export type MemoryRules = {
   readonly now: () => Date;
-  readonly guards?: Readonly<Record<string, (args: Json, tables: MemoryTables) => boolean | string>>;
+  readonly guards?: { readonly [N in GuardName]?: (args: GuardArgs<N>, tables: MemoryTables) => boolean | string };
+  /** Guards that only tests define. */
+  readonly testGuards?: Readonly<Record<string, (args: Json) => boolean>>;
   /** An effect returns how to take it back. */
-  readonly effects?: Readonly<Record<string, (args: Json, tables: MemoryTables) => () => void>>;
+  readonly effects?: { readonly [N in EffectName]?: (args: EffectArgs<N>, tables: MemoryTables) => () => void };
 };
 
 type Verdict = { readonly fault: Fault } | { readonly values: ReadonlyMap<string, string> };
@@ -46,10 +49,15 @@ export function createConditions(
     undo.push(() => free.splice(0, free.length, ...before));
   }
 
+  const guards = { ...rules.guards, ...rules.testGuards } as Readonly<
+    Record<string, (args: Json, tables: MemoryTables) => boolean | string>
+  >;
+  const effects = { ...rules.effects } as Readonly<Record<string, (args: Json, tables: MemoryTables) => () => void>>;
+
   return function check(conditions, undo) {
     for (const each of conditions) {
       if (each.do === "guard") {
-        const guard = rules.guards?.[each.name];
+        const guard = guards[each.name];
         if (guard === undefined) throw new Error(`no guard ${each.name}`);
         const verdict = guard(each.args, tables);
         if (typeof verdict === "string" && verdict !== "true") {
@@ -72,7 +80,7 @@ export function createConditions(
       if (each.do === "give") spend(each.budget, each.amount, undo);
       if (each.do === "allocate") values.set(each.token, allocate(each, undo));
       if (each.do === "effect") {
-        const run = rules.effects?.[each.name];
+        const run = effects[each.name];
         if (run === undefined) throw new Error(`no effect ${each.name}`);
         undo.push(run(each.args, tables));
       }

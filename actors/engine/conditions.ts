@@ -1,0 +1,148 @@
+// The conditions of a commit: each is defined here, with its arguments and what it checks, and once in SQL. The commit
+// call checks all conditions of a choice before it applies any of them, so a decision may rely on them although it was
+// made on rows that were loaded earlier. Guards are the SQL functions guard_<name>, effects effect_<name>.
+import type { Fault } from "../../src/contract/fault.ts";
+import type { Json } from "./types.ts";
+
+/** A named condition: what it checks or does. `Args` is the type of its arguments. */
+type Definition<Args> = { readonly text: string; readonly args?: (args: Args) => void };
+
+function define<Args>(text: string): Definition<Args> {
+  return { text };
+}
+
+type Uuid = string;
+type Node = { readonly server_uuid: Uuid };
+/** How many claims may wait: in all, and from one source. */
+type ClaimSlots = { readonly site_max: number; readonly source_max: number };
+type Usage = {
+  readonly cpu: number;
+  readonly memory_bytes: number;
+  readonly disk_bytes: number;
+  readonly instances: number;
+};
+type Room = Node & { readonly cpu_units: number; readonly ram_mb: number; readonly disk_bytes: number };
+/** Null where the quota has no default. */
+type QuotaDefaults = Readonly<Record<string, number | null>>;
+
+/** What a commit can check. A guard answers true or false, or with the name of the obstacle. */
+export const GUARDS = {
+  // Nodes
+  no_instance_on_cn: define<Node>("no instance is placed on the node"),
+  no_reservation_on_cn: define<Node>("no placement reservation is in flight for the node"),
+  no_migration_of_cn: define<Node>("no migration from or to the node is in flight"),
+  no_active_cn: define<Node>("the node is neither approved nor being set up"),
+  cn_is_approved: define<Node>("the node is approved"),
+  cn_is_live: define<Node & { readonly live_s: number }>("the node sent a heartbeat within live_s seconds"),
+  cn_has_room: define<Room & { readonly tenant_id?: Uuid; readonly silo_id?: Uuid; readonly role?: string }>(
+    "the node has this much CPU, memory and disk left, and accepts instances of the tenant",
+  ),
+  cn_offers_nic_tag: define<Node & { readonly nic_tag: string }>("the node reports the NIC tag"),
+  status_is_last: define<Node & { readonly status_id: Uuid }>("no newer status report of the node arrived"),
+  pin_holds: define<{ readonly pinned_silo_uuid: Uuid | null; readonly pinned_tenant_uuid: Uuid | null }>(
+    "the silo and the tenant of the pin exist, and the tenant is in the silo",
+  ),
+  // Enrolment and booting
+  claims_are_counted: define<{ readonly source_bucket: string } & ClaimSlots>("the budgets of claims exist"),
+  unproven_are_counted: define<{ readonly max: number }>("the budget of unproven nodes exists"),
+  node_has_room_for_claim: define<Node & { readonly max: number }>("the node has fewer than max live claims"),
+  is_last_claim: define<Node & { readonly id: Uuid }>("the node has no other claim"),
+  enrolment_window_is_open: define<Readonly<Record<never, never>>>("the auto-approve window is open"),
+  enrollment_pi_is_staged: define<Readonly<Record<never, never>>>("the boot policy's enrolment image is staged"),
+  boot_policy_is: define<{ readonly version: number }>("the boot policy still has this version"),
+  // Tenancy
+  silos_exist: define<{ readonly silos: readonly Uuid[] }>("every silo exists"),
+  tenant_is_no_default: define<{ readonly tenant_id: Uuid }>("the tenant is not its silo's default tenant"),
+  tenant_is_empty: define<{ readonly tenant_id: Uuid }>("nothing belongs to the tenant"),
+  project_is_empty: define<{ readonly project_id: Uuid }>("nothing belongs to the project"),
+  user_owns_no_key: define<{ readonly user_id: Uuid }>("the user owns no key"),
+  quota_has_room: define<{ readonly project_id: Uuid; readonly defaults: QuotaDefaults } & Usage>(
+    "the project's quota covers the usage",
+  ),
+  tenant_quota_has_room: define<{ readonly tenant_id: Uuid; readonly defaults: QuotaDefaults } & Usage>(
+    "the tenant's quota covers the usage",
+  ),
+  // Instances and images
+  image_is_unused: define<{ readonly image_id: Uuid }>("no disk uses the image"),
+  instance_stays: define<{ readonly instance_id: Uuid }>("no migration of the instance is in flight"),
+  disk_is_at_rest: define<{ readonly disk_id: Uuid }>("no operation on the disk is in flight"),
+  // Networks
+  vni_is_free: define<{ readonly vni: number }>("no VPC has the VNI"),
+  vpc_is_empty: define<{ readonly vpc_id: Uuid }>("nothing belongs to the VPC"),
+  subnet_block_is_free: define<{ readonly vpc_id: Uuid; readonly block: string }>(
+    "the block overlaps no subnet of the VPC",
+  ),
+  subnet_is_empty: define<{ readonly subnet_id: Uuid }>("nothing uses the subnet"),
+  route_table_is_unused: define<{ readonly route_table_id: Uuid }>("no subnet uses the route table"),
+  nat_gateway_is_unused: define<{ readonly id: Uuid }>("no route leads to the NAT gateway"),
+  floating_ips_rest: define<{ readonly instance_id: Uuid }>("no operation on the instance's floating IPs is in flight"),
+  floating_ip_is_off_nodes: define<{ readonly floating_ip_id: Uuid }>("no node may still answer for the floating IP"),
+  nic_tag_exists: define<{ readonly name: string }>("the NIC tag exists"),
+  nic_tag_is_unused: define<{ readonly name: string }>("nothing uses the NIC tag"),
+  external_subnet_is_apart: define<{ readonly ipv4_block: string | null; readonly ipv6_block: string | null }>(
+    "the blocks overlap no other external subnet",
+  ),
+  external_subnet_is_unused: define<{ readonly id: Uuid }>("nothing uses the external subnet"),
+  external_subnets_exist: define<{ readonly networks: readonly Uuid[] }>("every external subnet exists"),
+  external_network_is_offered: define<
+    { readonly network_id: Uuid; readonly silo_id: Uuid | null; readonly network_pool_id: Uuid | null }
+  >("the external subnet is offered to the silo, by itself or by the network pool"),
+} satisfies Readonly<Record<string, Definition<never>>>;
+
+/** What a commit can do once the conditions of its choice hold. */
+export const EFFECTS = {
+  cn_use: define<Room & { readonly instances: number }>("adds to what is used on the node"),
+  quota_use: define<{ readonly project_id: Uuid } & Usage>("adds to what the project and its tenant use"),
+  end_claims: define<Node & { readonly except: Uuid | null } & ClaimSlots>("ends the node's claims but one"),
+  claim_ended: define<{ readonly source_bucket: string } & ClaimSlots>("frees the slot of a claim"),
+  unproven_ended: define<{ readonly max: number }>("frees the slot of an unproven node"),
+  rebuild_admin_pool: define<Json>("makes the pool of admin addresses match the boot policy"),
+  vpc_routes_gone: define<{ readonly vpc_id: Uuid }>("deletes the routes of the VPC"),
+} satisfies Readonly<Record<string, Definition<never>>>;
+
+type ArgsOf<D> = D extends Definition<infer Args> ? Args : never;
+/** The name of a guard. */
+export type GuardName = keyof typeof GUARDS;
+/** The arguments of a guard. */
+export type GuardArgs<N extends GuardName> = ArgsOf<(typeof GUARDS)[N]>;
+/** The name of an effect. */
+export type EffectName = keyof typeof EFFECTS;
+/** The arguments of an effect. */
+export type EffectArgs<N extends EffectName> = ArgsOf<(typeof EFFECTS)[N]>;
+
+/** Offsets of a pool, ends included. */
+export type Offsets = { readonly low: number; readonly high: number };
+
+/** A condition as a decision carries it. A condition that does not hold refuses the choice with its fault. */
+export type Condition =
+  /** The guard answers true. */
+  | { readonly part: "guard"; readonly name: string; readonly args: Json; readonly fault: Fault }
+  /** The budget has at least `amount` left and has not expired; the commit subtracts it. */
+  | { readonly part: "take"; readonly budget: string; readonly amount: number; readonly fault: Fault }
+  /** Adds `amount` to the budget. */
+  | { readonly part: "give"; readonly budget: string; readonly amount: number }
+  /** The pool has a free value, at these offsets; the commit takes the lowest and puts it in place of the token. */
+  | {
+    readonly part: "allocate";
+    readonly pool: string;
+    readonly token: string;
+    readonly fault: Fault;
+    readonly low?: number;
+    readonly high?: number;
+  }
+  /** Returns the value to the pool. */
+  | { readonly part: "release"; readonly pool: string; readonly value: string }
+  /** Runs the effect. */
+  | { readonly part: "effect"; readonly name: string; readonly args: Json }
+  /** Holds the lock until the commit ends. */
+  | { readonly part: "lock"; readonly key: string; readonly shared: boolean };
+
+/** A condition as the commit call takes it: the same, under the key `do`. */
+export type CallCondition = {
+  readonly [P in Condition["part"]]: { readonly do: P } & Omit<Extract<Condition, { part: P }>, "part">;
+}[Condition["part"]];
+
+/** Returns the condition in the form of the commit call. */
+export function callCondition({ part, ...rest }: Condition): CallCondition {
+  return { do: part, ...rest } as CallCondition;
+}
