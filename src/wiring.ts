@@ -85,7 +85,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   let closing = false;
   const weak = tlsWarning(databaseUrl);
   if (weak !== null) logger.warning(weak);
-  await migrate(config.ownerUrl ?? databaseUrl);
+  await migrate(config.ownerUrl ?? databaseUrl, { release: VERSION });
   const db = openPool({
     url: databaseUrl,
     role: "berth_app",

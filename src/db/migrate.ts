@@ -1,22 +1,26 @@
-// Brings a database up to this build. One process at a time (an advisory lock), one transaction per file, and a record of
-// what ran: a file is never run twice, never edited after it ran, never slipped in before one that ran.
-import { type Migration, readMigrations } from "./migration-files.ts";
+// Brings a database to the schema of this build. One process at a time migrates (an advisory lock). Each numbered migration
+// is one transaction and runs once: a file that ran is never edited, and no file is inserted before it. The functions follow
+// in one transaction (migrate-functions.ts).
+import { applyFunctions, changedFunctions, readFunctionRecord } from "./migrate-functions.ts";
+import { type Migration, readFunctions, readMigrations } from "./migration-files.ts";
 import { type Connection, openClient, sqlState } from "./pool.ts";
 
 export type MigrateOptions = {
   /** Default: the migrations of this build. */
   readonly folder?: URL;
+  /** The release of this build, such as 0.2.0. Default: 0, which leaves the functions of every release as they are. */
+  readonly release?: string;
 };
 
-/** Architecture, section 2: 60 s for migrations. */
+/** docs/limits.md. */
 const STATEMENT_LIMIT_MS = 60_000;
-/** Others queue behind a lock that a migration waits for, so it gives up soon and comes again. */
+/** Other statements queue behind a migration that waits for a lock, so it gives up soon and retries. */
 const LOCK_LIMIT_MS = 2_000;
 const LOCK_TRIES_MAX = 10;
 const LOCK_RETRY_MS = 250;
-/** How long we wait for another process that migrates. */
-const TURN_LIMIT_MS = 10 * 60_000;
-const TURN_POLL_MS = 100;
+/** Time to wait for another process that migrates. */
+const QUEUE_LIMIT_MS = 10 * 60_000;
+const QUEUE_POLL_MS = 100;
 /** Any number that nothing else in this database uses: "berth" in ASCII. */
 const LOCK_KEY = 0x62_65_72_74_68;
 
@@ -25,9 +29,9 @@ const DEADLOCK_DETECTED = "40P01";
 const INSUFFICIENT_PRIVILEGE = "42501";
 
 /**
- * Applies what is missing and answers the names of the files it applied, in order.
- * Throws an Error with the mend when the record and the files disagree, or when the server is a standby. A database that
- * a newer build has migrated is left as it is: old and new processes share one during a deploy.
+ * Applies the missing migrations and the changed functions. Returns the names of the applied files, in order. Throws an
+ * Error with a fix when the record and the files disagree, or when the server is a standby. It leaves a database that a
+ * newer build has migrated as it is: old and new processes share one during a deploy.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
   const migrations = await readMigrations(options.folder);
@@ -39,16 +43,26 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
   });
   try {
     await refuseStandby(client);
-    await takeTurn(client);
+    await lockMigrations(client);
+    const record = await readRecord(client);
     const applied: string[] = [];
-    for (const migration of pending(migrations, await readRecord(client))) {
-      await apply(client, migration);
+    for (const migration of pending(migrations, record)) {
+      await retryWhileLocked(migration.name, client, () => applyMigration(client, migration));
       applied.push(migration.name);
     }
-    return { applied };
+    if ((record.at(-1)?.number ?? 0) > (migrations.at(-1)?.number ?? 0)) return { applied };
+    return { applied: [...applied, ...await migrateFunctions(client, options)] };
   } finally {
     await client.end(); // Ends the session, and the lock with it.
   }
+}
+
+async function migrateFunctions(client: Connection, { folder, release = "0" }: MigrateOptions): Promise<string[]> {
+  const files = await readFunctions(folder);
+  const changed = changedFunctions(files, await readFunctionRecord(client), release);
+  if (changed.length === 0) return [];
+  await retryWhileLocked("functions", client, () => applyFunctions(client, { files, changed, release }));
+  return changed.map(({ name }) => `functions/${name}.sql`);
 }
 
 type Recorded = { readonly number: number; readonly name: string; readonly sha256: string };
@@ -60,23 +74,23 @@ async function refuseStandby(client: Connection): Promise<void> {
   }
 }
 
-/** By polling: a session that waits inside a lock holds back other DDL. */
-async function takeTurn(client: Connection): Promise<void> {
-  for (let waited_ms = 0; waited_ms < TURN_LIMIT_MS; waited_ms += TURN_POLL_MS) {
+/** Polls: a session that waits inside a lock blocks the DDL of others. */
+async function lockMigrations(client: Connection): Promise<void> {
+  for (let waited_ms = 0; waited_ms < QUEUE_LIMIT_MS; waited_ms += QUEUE_POLL_MS) {
     const { rows } = await client.query("select pg_try_advisory_lock($1) as mine", [LOCK_KEY]);
     if (rows[0].mine) return;
-    await new Promise((wake) => setTimeout(wake, TURN_POLL_MS));
+    await new Promise((wake) => setTimeout(wake, QUEUE_POLL_MS));
   }
   throw new Error(
-    `Another process has been migrating this database for ${TURN_LIMIT_MS / 60_000} minutes. ` +
+    `Another process has been migrating this database for ${QUEUE_LIMIT_MS / 60_000} minutes. ` +
       `Look for application_name berth-migrate in pg_stat_activity.`,
   );
 }
 
 async function readRecord(client: Connection): Promise<readonly Recorded[]> {
-  // A user that may not make tables can still find that nothing is to be done.
-  const there = await client.query("select to_regclass('schema_migration') is not null as yes");
-  if (!there.rows[0].yes) {
+  // A user that may not create tables can still find that nothing is missing.
+  const { rows: [table] } = await client.query("select to_regclass('schema_migration') is not null as exists");
+  if (!table.exists) {
     await client.query(`
       create table if not exists schema_migration (
         number     integer primary key,
@@ -84,14 +98,14 @@ async function readRecord(client: Connection): Promise<readonly Recorded[]> {
         sha256     text not null,
         applied_at timestamptz not null default now()
       )`).catch((cause) => {
-      throw new Error(`The record of migrations cannot be made: ${cause.message}${hint(cause)}`, { cause });
+      throw new Error(`The table schema_migration cannot be created: ${cause.message}${hint(cause)}`, { cause });
     });
   }
   const { rows } = await client.query<Recorded>("select number, name, sha256 from schema_migration order by number");
   return rows;
 }
 
-/** What is to be applied, after the record was compared with the files. */
+/** Compares the record with the files and returns the migrations to apply. */
 function pending(migrations: readonly Migration[], record: readonly Recorded[]): readonly Migration[] {
   const files = new Map(migrations.map((migration) => [migration.number, migration]));
   const newest = migrations.at(-1)?.number ?? 0;
@@ -100,7 +114,7 @@ function pending(migrations: readonly Migration[], record: readonly Recorded[]):
     const file = files.get(row.number);
     if (file === undefined && row.number < newest) {
       throw new Error(
-        `migrations/${row.name} was applied to this database and is gone from the build. Restore the file.`,
+        `migrations/${row.name} was applied to this database but is missing in this build. Restore the file.`,
       );
     }
     if (file !== undefined && file.sha256 !== row.sha256) {
@@ -121,42 +135,40 @@ function pending(migrations: readonly Migration[], record: readonly Recorded[]):
   return missing;
 }
 
-async function apply(client: Connection, migration: Migration): Promise<void> {
+async function retryWhileLocked(name: string, client: Connection, apply: () => Promise<void>): Promise<void> {
   for (let tries = 1;; tries++) {
     try {
-      return await applyOnce(client, migration);
+      return await inTransaction(client, apply);
     } catch (error) {
       const state = sqlState(error);
-      const busy = state === LOCK_NOT_AVAILABLE || state === DEADLOCK_DETECTED;
-      if (!busy || tries === LOCK_TRIES_MAX) {
-        throw new Error(`migrations/${migration.name} failed: ${(error as Error).message}${hint(error)}`, {
-          cause: error,
-        });
+      const locked = state === LOCK_NOT_AVAILABLE || state === DEADLOCK_DETECTED;
+      if (!locked || tries === LOCK_TRIES_MAX) {
+        throw new Error(`migrations/${name} failed: ${(error as Error).message}${hint(error)}`, { cause: error });
       }
       await new Promise((wake) => setTimeout(wake, LOCK_RETRY_MS * tries));
     }
   }
 }
 
-/** What to do when the user has no right to migrate. */
+/** Returns the fix for a user that lacks the permission to migrate. */
 function hint(error: unknown): string {
   return sqlState(error) === INSUFFICIENT_PRIVILEGE
     ? ". Set BERTH_OWNER_DATABASE_URL to the address of the user that owns the tables."
     : "";
 }
 
-async function applyOnce(client: Connection, { number, name, sql, sha256 }: Migration): Promise<void> {
+async function inTransaction(client: Connection, apply: () => Promise<void>): Promise<void> {
   await client.query("begin");
   try {
-    await client.query(sql);
-    await client.query("insert into schema_migration (number, name, sha256) values ($1, $2, $3)", [
-      number,
-      name,
-      sha256,
-    ]);
+    await apply();
     await client.query("commit");
   } catch (error) {
-    await client.query("rollback").catch(() => {}); // The first error tells; a broken connection rolls back by itself.
+    await client.query("rollback").catch(() => {}); // A broken connection rolls back by itself; the first error counts.
     throw error;
   }
+}
+
+async function applyMigration(client: Connection, { number, name, sql, sha256 }: Migration): Promise<void> {
+  await client.query(sql);
+  await client.query("insert into schema_migration (number, name, sha256) values ($1, $2, $3)", [number, name, sha256]);
 }

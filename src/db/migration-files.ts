@@ -1,40 +1,64 @@
-// The numbered SQL files of this build. A file's checksum is of its text, so that a checkout with other line ends agrees.
+// The SQL files of this build: numbered migrations, and the functions in their final form. A checksum is of the text with
+// normalized line ends, so that a checkout with other line ends agrees.
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export type Migration = {
-  readonly number: number;
+export type SqlFile = {
   /** File name, for example 0001_roles.sql. */
   readonly name: string;
   readonly sql: string;
   readonly sha256: string;
 };
 
-const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
+export type Migration = SqlFile & { readonly number: number };
 
-/** All migrations of a folder, in order. Throws an Error that names a file whose name or number is wrong. */
-export async function readMigrations(
-  folder: URL = new URL("../../migrations/", import.meta.url),
-): Promise<readonly Migration[]> {
-  const names = (await readdir(fileURLToPath(folder))).filter((name) => name.endsWith(".sql")).sort();
-  const migrations = await Promise.all(names.map((name) => readMigration(new URL(name, folder))));
-  migrations.reduce<Migration | null>((before, migration) => {
-    if (before?.number === migration.number) {
-      throw new Error(
-        `migrations/${before.name} and ${migration.name} have one number: give one the next free number.`,
-      );
+const FOLDER = new URL("../../migrations/", import.meta.url);
+const MIGRATION_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
+const FUNCTION_NAME = /^([a-z0-9_]+)\.sql$/;
+/** The canonical schema, printed by `deno task schema`. It is never applied. */
+const SCHEMA = "schema.sql";
+
+/** Returns the numbered migrations of a folder, in order. Throws an Error that names a file with a wrong name or number. */
+export async function readMigrations(folder: URL = FOLDER): Promise<readonly Migration[]> {
+  const files = (await readFolder(folder)).filter(({ name }) => name !== SCHEMA);
+  const migrations = files.map((file): Migration => {
+    const number = MIGRATION_NAME.exec(file.name)?.[1];
+    if (number === undefined) throw new Error(`migrations/${file.name} must be named NNNN_subject.sql, in lower case.`);
+    return { ...file, number: Number(number) };
+  });
+  for (const [index, { name, number }] of migrations.entries()) {
+    const before = migrations[index - 1];
+    if (before?.number === number) {
+      throw new Error(`migrations/${before.name} and ${name} have one number: give one the next free number.`);
     }
-    return migration;
-  }, null);
+  }
   return migrations;
 }
 
-async function readMigration(file: URL): Promise<Migration> {
-  const name = basename(fileURLToPath(file));
-  const number = FILE_NAME.exec(name)?.[1];
-  if (number === undefined) throw new Error(`migrations/${name} must be named NNNN_subject.sql, in lower case.`);
+/** Returns the functions of a folder of migrations. Throws an Error that names a file without the function of its name. */
+export async function readFunctions(folder: URL = FOLDER): Promise<readonly SqlFile[]> {
+  return (await readFolder(new URL("functions/", folder))).map((file) => {
+    const name = FUNCTION_NAME.exec(file.name)?.[1];
+    if (name === undefined || !file.sql.includes(`create or replace function ${name}(`)) {
+      throw new Error(`migrations/functions/${file.name} must be named as the function that it creates or replaces.`);
+    }
+    return { ...file, name };
+  });
+}
+
+/** Returns the SQL files of a folder by name; none when the folder does not exist. */
+async function readFolder(folder: URL): Promise<readonly SqlFile[]> {
+  const entries = await readdir(fileURLToPath(folder)).catch((error) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const names = entries.filter((name) => name.endsWith(".sql")).sort();
+  return await Promise.all(names.map((name) => readSql(new URL(name, folder))));
+}
+
+async function readSql(file: URL): Promise<SqlFile> {
   const sql = (await readFile(file, "utf8")).replaceAll("\r\n", "\n");
-  return { number: Number(number), name, sql, sha256: createHash("sha256").update(sql).digest("hex") };
+  return { name: basename(fileURLToPath(file)), sql, sha256: createHash("sha256").update(sql).digest("hex") };
 }

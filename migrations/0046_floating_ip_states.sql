@@ -1,0 +1,2 @@
+-- Reserves the number.
+select 1;

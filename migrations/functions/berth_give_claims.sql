@@ -1,0 +1,10 @@
+-- Returns the budget that claims of one source took. The site's row comes first, as in the order in which they are
+-- taken.
+create or replace function berth_give_claims(of_source text, given bigint, site_max bigint, source_max bigint) returns void
+language plpgsql volatile as $$
+begin
+  update budget set remaining = remaining + given where name = 'claims';
+  delete from budget where name = 'claims' and remaining >= site_max;
+  update budget set remaining = remaining + given where name = 'claims-from:' || of_source;
+  delete from budget where name = 'claims-from:' || of_source and remaining >= source_max;
+end $$;

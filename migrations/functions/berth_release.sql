@@ -1,0 +1,18 @@
+-- Returns a value to its pool and merges it with its neighbours. Releasing a free value is a bug of the caller.
+create or replace function berth_release(of_pool text, value text) returns void language plpgsql volatile as $$
+declare
+  base   inet;
+  spot   bigint;
+  low_of bigint;
+  high_of bigint;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('pool:' || of_pool, 0));
+  select p.base into strict base from pool p where p.id = of_pool;
+  spot := case when base is null then value::bigint else value::inet - base end;
+  if exists (select from pool_range where pool_id = of_pool and spot between low and high) then
+    raise exception using errcode = 'check_violation', constraint = 'pool_value_free_already';
+  end if;
+  delete from pool_range where pool_id = of_pool and high = spot - 1 returning low into low_of;
+  delete from pool_range where pool_id = of_pool and low = spot + 1 returning high into high_of;
+  insert into pool_range values (of_pool, coalesce(low_of, spot), coalesce(high_of, spot));
+end $$;

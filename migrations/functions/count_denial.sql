@@ -1,0 +1,27 @@
+-- Counts a denial of one caller and action. Audits the first of a window at once, and the sum of the others when the
+-- window is over.
+create or replace function count_denial(of_key text, window_s int, of_msg uuid, of_request text, of_audit jsonb) returns void
+language plpgsql volatile as $$
+declare
+  counted denial_window;
+begin
+  loop
+    insert into denial_window (key, opened_at, request_id, audit) values (of_key, berth_now(), of_request, of_audit)
+      on conflict (key) do nothing;
+    if found then
+      perform audit_denial(of_msg, of_request, of_audit, null);
+      return;
+    end if;
+    select * into counted from denial_window where key = of_key for update;
+    -- Not found: the row was deleted in between.
+    exit when found;
+  end loop;
+  if counted.opened_at > berth_now() - make_interval(secs => window_s) then
+    update denial_window set denials = denials + 1, request_id = of_request, audit = of_audit where key = of_key;
+    return;
+  end if;
+  perform audit_denial(of_msg, of_request, of_audit,
+    case when counted.denials > 0 then denials_since(counted.opened_at, counted.denials + 1) end);
+  update denial_window set opened_at = berth_now(), denials = 0, request_id = of_request, audit = of_audit
+   where key = of_key;
+end $$;

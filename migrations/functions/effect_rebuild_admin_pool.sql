@@ -1,0 +1,22 @@
+-- Builds the free ranges of the admin pool from the boot policy: the addresses between start and end without the
+-- gateway's and the boot records'. Records keep their addresses.
+create or replace function effect_rebuild_admin_pool(args jsonb) returns void language plpgsql volatile as $$
+declare
+  block inet := (args->>'network')::inet;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('pool:admin-network', 0));
+  delete from pool_range where pool_id = 'admin-network';
+  update pool set base = block where id = 'admin-network';
+  if block is null then
+    return;
+  end if;
+  -- The gaps between taken addresses, ends included: a block may be too large to visit every address.
+  insert into pool_range (pool_id, low, high)
+    select 'admin-network', before + 1, n - 1
+      from (select n, lag(n, 1, (args->>'low')::bigint - 1) over (order by n) as before
+              from (select value::bigint from jsonb_array_elements_text(args->'except')
+                     union select r.address - block from boot_record r where r.address is not null
+                     union select (args->>'high')::bigint + 1) taken(n)
+             where n between (args->>'low')::bigint and (args->>'high')::bigint + 1) gaps
+     where n - before > 1;
+end $$;

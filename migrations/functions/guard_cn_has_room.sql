@@ -1,0 +1,63 @@
+-- Whether a node {server_uuid} has room for {cpu_units, ram_mb, disk_bytes}: 'true', or the reason why not. The
+-- filters of src/lib/placement check the same rules with the same names. The counters stay locked until the unit is
+-- written. {tenant_id, silo_id} are compared with the node's pin, {role} with its role; the caller and a change of the
+-- role hold the lock cn:<id>. Every new instance needs CPU: without cpu_units an existing instance grows, and the
+-- node's state does not matter.
+create or replace function guard_cn_has_room(args jsonb) returns text language plpgsql volatile as $$
+declare
+  of_cn  constant uuid := (args->>'server_uuid')::uuid;
+  wanted record;
+  node   record;
+  used   cn_usage;
+  pool   jsonb;
+  room   double precision;
+begin
+  select coalesce((args->>'cpu_units')::bigint, 0) as cpu_units, coalesce((args->>'ram_mb')::bigint, 0) as ram_mb,
+         coalesce((args->>'disk_bytes')::bigint, 0) as disk_bytes into wanted;
+  insert into cn_usage (server_uuid) select server_uuid from cn where server_uuid = of_cn on conflict do nothing;
+  select * into used from cn_usage where server_uuid = of_cn for update;
+  if not found then return 'it is gone'; end if;
+  select c.state, c.role, s.last_seen, p.*, k.report into node
+    from cn c left join cn_signal s using (server_uuid) left join cn_placement p using (server_uuid)
+              left join cn_capacity k using (server_uuid) where c.server_uuid = of_cn;
+
+  if wanted.cpu_units > 0 then
+    if node.state <> 'approved' then return format('it is %s', node.state); end if;
+    -- 60 s: docs/limits.md.
+    if node.last_seen is null or node.last_seen < berth_now() - interval '60 seconds' then
+      return 'it was not seen lately';
+    end if;
+    if args ? 'role' and node.role not in (args->>'role', 'both') then
+      return format('its role is %s', node.role);
+    end if;
+    if node.reserved then return 'an operator reserved it'; end if;
+    if node.cordoned then return 'it is cordoned'; end if;
+    if args ? 'tenant_id' and (node.pinned_tenant_uuid <> (args->>'tenant_id')::uuid
+                               or node.pinned_silo_uuid <> (args->>'silo_id')::uuid) then
+      return 'it is pinned to somebody else';
+    end if;
+  end if;
+
+  if node.report is null then return 'it has not reported its capacity'; end if;
+  -- A node without its own factors has 4.0, 1.0 and 1.0: docs/limits.md.
+  room := (node.report->>'cpu_threads_logical')::double precision * 100 * coalesce(node.overprovision_cpu, 4)
+          - used.cpu_units;
+  if wanted.cpu_units > 0 and room < wanted.cpu_units then
+    return format('%s CPU units left, %s wanted', greatest(0, floor(room)), wanted.cpu_units);
+  end if;
+  room := (node.report->>'ram_total_mb')::double precision * coalesce(node.overprovision_ram, 1) - used.ram_mb;
+  if wanted.ram_mb > 0 and room < wanted.ram_mb then
+    return format('%s MiB of memory left, %s wanted', greatest(0, floor(room)), wanted.ram_mb);
+  end if;
+  if wanted.disk_bytes > 0 then
+    select p into pool from jsonb_array_elements(node.report->'zpools') p where p->>'name' = 'zones' limit 1;
+    if pool is null then return 'it has no pool zones'; end if;
+    room := least(
+      (pool->>'total_bytes')::double precision * coalesce(node.overprovision_disk, 1) - used.disk_bytes,
+      (pool->>'free_bytes')::double precision * coalesce(node.overprovision_disk, 1) - berth_unmade_bytes(of_cn));
+    if room < wanted.disk_bytes then
+      return format('%s bytes of disk left, %s wanted', greatest(0, floor(room)), wanted.disk_bytes);
+    end if;
+  end if;
+  return 'true';
+end $$;

@@ -1,0 +1,9 @@
+-- Whether a silo {silo_id} may use the external subnet {network_id}, directly or through {network_pool_id}.
+create or replace function guard_external_network_is_offered(args jsonb) returns boolean language sql volatile as $$
+  select exists (select from external_subnet s
+                  where s.id = (args->>'network_id')::uuid
+                    and (s.owner_silos = '{}' or (args->>'silo_id')::uuid = any(s.owner_silos)))
+     and (args->>'network_pool_id' is null or exists (
+           select from network_pool p
+            where p.id = (args->>'network_pool_id')::uuid and (args->>'network_id')::uuid = any(p.networks)
+              and (p.owner_silos = '{}' or (args->>'silo_id')::uuid = any(p.owner_silos)))) $$;

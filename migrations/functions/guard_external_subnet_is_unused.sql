@@ -1,0 +1,7 @@
+-- A user of the external subnet {id}, or 'true'. The caller holds its lock exclusively.
+create or replace function guard_external_subnet_is_unused(args jsonb) returns text language sql volatile as $$
+  select coalesce(
+    (select format('floating ip %s', id) from floating_ip where network_id = (args->>'id')::uuid limit 1),
+    (select format('network pool %s (%s)', p.name, p.id) from network_pool_network n
+       join network_pool p on p.id = n.network_pool_id where n.network_id = (args->>'id')::uuid limit 1),
+    'true') $$;

@@ -1,0 +1,9 @@
+-- The node that may still answer for the floating IP {floating_ip_id}, because it has unfinished orders, or 'true'. A
+-- removed node answers for nothing.
+create or replace function guard_floating_ip_is_off_nodes(args jsonb) returns text language sql volatile as $$
+  select coalesce(
+    (select target_cn::text from job
+      where payload ? 'floating_ip_id' and payload->>'floating_ip_id' = args->>'floating_ip_id'
+        and (state in ('pending', 'in_progress') or tombstone)
+        and exists (select from cn where server_uuid = target_cn) order by seq limit 1),
+    'true') $$;

@@ -1,0 +1,7 @@
+-- The operation in progress on a floating IP of the instance {instance_id}, or 'true'.
+create or replace function guard_floating_ips_rest(args jsonb) returns text language sql volatile as $$
+  select coalesce(
+    (select operation_id::text from floating_ip
+      where attached_instance_id = (args->>'instance_id')::uuid and operation_id is not null limit 1),
+    (select operation_id::text from floating_ip where prior_instance_id = (args->>'instance_id')::uuid limit 1),
+    'true') $$;

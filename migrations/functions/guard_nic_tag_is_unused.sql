@@ -1,0 +1,6 @@
+-- A user of the NIC tag {name}, or 'true'. The caller holds its lock exclusively.
+create or replace function guard_nic_tag_is_unused(args jsonb) returns text language sql volatile as $$
+  select coalesce(
+    (select format('external subnet %s (%s)', name, id) from external_subnet
+      where nic_tag = args->>'name' order by id limit 1),
+    'true') $$;

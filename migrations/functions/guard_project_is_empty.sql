@@ -1,0 +1,10 @@
+-- An object in the project {project_id}, or 'true'. The caller has locked the project exclusively.
+create or replace function guard_project_is_empty(args jsonb) returns text language sql volatile as $$
+  select coalesce(
+    (select format('instance %s (%s)', name, id) from instance where project_id = (args->>'project_id')::uuid limit 1),
+    (select format('vpc %s (%s)', name, id) from vpc where project_id = (args->>'project_id')::uuid limit 1),
+    (select format('floating ip %s (%s)', name, id) from floating_ip
+      where project_id = (args->>'project_id')::uuid limit 1),
+    (select format('image %s (%s)', name, id) from image where project_id = (args->>'project_id')::uuid limit 1),
+    (select format('ssh key %s (%s)', name, id) from ssh_key where project_id = (args->>'project_id')::uuid limit 1),
+    'true') $$;

@@ -1,0 +1,11 @@
+-- An object in the VPC {vpc_id}, or 'true'. The main route table does not count. The caller holds the VPC's lock
+-- exclusively.
+create or replace function guard_vpc_is_empty(args jsonb) returns text language sql volatile as $$
+  select coalesce(
+    (select format('subnet %s (%s)', name, id) from subnet where vpc_id = (args->>'vpc_id')::uuid limit 1),
+    (select format('route table %s (%s)', name, id) from route_table
+      where vpc_id = (args->>'vpc_id')::uuid and not is_main limit 1),
+    (select format('firewall rule %s (%s)', name, id) from firewall_rule
+      where vpc_id = (args->>'vpc_id')::uuid limit 1),
+    (select format('nat gateway %s (%s)', name, id) from nat_gateway where vpc_id = (args->>'vpc_id')::uuid limit 1),
+    'true') $$;

@@ -1,0 +1,11 @@
+-- The limits in force for a tenant: its own quota as a whole, otherwise the defaults {cpu_limit, memory_bytes,
+-- disk_bytes, instance_limit}; null is unlimited. `own` tells which of the two applies.
+create or replace function limits_of_tenant(tenant uuid, defaults jsonb,
+  out cpu bigint, out memory_bytes bigint, out disk_bytes bigint, out instances bigint, out own boolean)
+language sql stable as $$
+  select case when q.tenant_id is null then (defaults->>'cpu_limit')::bigint else q.cpu_limit end,
+         case when q.tenant_id is null then (defaults->>'memory_bytes')::bigint else q.memory_bytes end,
+         case when q.tenant_id is null then (defaults->>'disk_bytes')::bigint else q.disk_bytes end,
+         case when q.tenant_id is null then (defaults->>'instance_limit')::bigint else q.instance_limit end,
+         q.tenant_id is not null
+    from (values (tenant)) w(id) left join tenant_quota q on q.tenant_id = w.id $$;

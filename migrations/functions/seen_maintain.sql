@@ -1,0 +1,26 @@
+-- Creates the partitions from yesterday to the day after tomorrow and drops those older than `keep_days`. Runs with
+-- the rights of its owner: the server itself may not change tables.
+create or replace function seen_maintain(keep_days int default 1) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  day  date;
+  part record;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('berth:seen_maintain', 0));
+  for day in select generate_series(current_date - 1, current_date + 2, interval '1 day')::date loop
+    if to_regclass(format('seen_%s', to_char(day, 'YYYYMMDD'))) is null then
+      begin
+        execute format('create table %I partition of seen for values from (%L) to (%L)',
+          'seen_' || to_char(day, 'YYYYMMDD'), seen_bound(day), seen_bound(day + 1));
+      exception when check_violation then
+        -- The default partition holds ids of that day already, because a process's clock ran ahead. They stay there.
+        null;
+      end;
+    end if;
+  end loop;
+  for part in select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+              where i.inhparent = 'seen'::regclass and c.relname ~ '^seen_[0-9]{8}$'
+                and to_date(right(c.relname, 8), 'YYYYMMDD') < current_date - keep_days loop
+    execute format('drop table %I', part.relname);
+  end loop;
+end $$;
