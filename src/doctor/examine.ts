@@ -1,7 +1,7 @@
 // The doctor's visit: every check in one read-only snapshot, so that no two of them see different moments, each with a
 // limit of its own. A check that runs out of time is skipped and says so; the visit goes on.
 import type { CheckResult, DoctorReport } from "../contract/doctor.ts";
-import { readMigrations } from "../db/migration-files.ts";
+import { readFunctions, readMigrations } from "../db/migration-files.ts";
 import type { Db, DbClient } from "../db/pool.ts";
 import { sqlState } from "../db/sql-error.ts";
 import { toRfc3339 } from "../lib/text/instant.ts";
@@ -30,7 +30,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 const BROKEN = "the system promises that this cannot be: keep a copy of the database and report it as a bug";
 
 export async function examine(db: Db, { kinds, now_ms }: ExamineOptions): Promise<DoctorReport> {
-  const files = await readMigrations();
+  const files = { migrations: await readMigrations(), functions: await readFunctions() };
   return await db.withClient(async (client) => {
     const started_ms = now_ms();
     await client.query("begin isolation level repeatable read read only");

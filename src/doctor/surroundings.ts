@@ -1,6 +1,6 @@
 // What the system stands on: the database server, the migrations, the clocks, the head of the audit chain.
 import type { CheckResult } from "../contract/doctor.ts";
-import type { Migration } from "../db/migration-files.ts";
+import type { Migration, SqlFile } from "../db/migration-files.ts";
 import type { DbClient } from "../db/pool.ts";
 
 /** The version that the server brings itself and is tested with. Older ones down to 16 have all that it uses. */
@@ -34,20 +34,22 @@ export async function databaseVersion(client: DbClient): Promise<CheckResult> {
   });
 }
 
-/** The record of what ran against the files of this build. */
-export async function migrationsWhole(client: DbClient, files: readonly Migration[]): Promise<CheckResult> {
+/** The files of this build that a database must have. */
+export type SchemaFiles = { readonly migrations: readonly Migration[]; readonly functions: readonly SqlFile[] };
+
+/** Compares the records of applied migrations and functions with the files of this build. */
+export async function migrationsWhole(
+  client: DbClient,
+  { migrations, functions }: SchemaFiles,
+): Promise<CheckResult> {
   const title = "every migration of this build has run, as it is in this build";
   const { rows } = await client.query<{ number: number; name: string; sha256: string }>(
     "select number, name, sha256 from schema_migration order by number",
   );
-  const recorded = new Map(rows.map((row) => [row.number, row]));
-  const found = files.flatMap(({ number, name, sha256 }) => {
-    const row = recorded.get(number);
-    if (row === undefined) return [`${name} has not run`];
-    return row.sha256 === sha256 ? [] : [`${name} ran in another form, as ${row.name}`];
-  });
-  const newest = files.at(-1);
+  const newest = migrations.at(-1);
   const later = rows.filter(({ number }) => number > (newest?.number ?? 0));
+  // Functions of a newer build may differ.
+  const found = [...unlike(migrations, rows), ...later.length > 0 ? [] : await changedFunctions(client, functions)];
   if (found.length > 0) {
     return result("migrations", title, {
       status: "fail",
@@ -62,6 +64,23 @@ export async function migrationsWhole(client: DbClient, files: readonly Migratio
     facts: [],
     found: later.map(({ name }) => `${name} is of a newer build`),
     mend: "replace this server by one of the newer build",
+  });
+}
+
+async function changedFunctions(client: DbClient, functions: readonly SqlFile[]): Promise<string[]> {
+  const { rows } = await client.query<{ name: string; sha256: string }>("select name, sha256 from schema_function");
+  return unlike(functions, rows).map((text) => `function ${text}`);
+}
+
+type Recorded = { readonly number?: number; readonly name: string; readonly sha256: string };
+
+/** Lists the files that the record lacks or has with another checksum. Migrations are compared by their number. */
+function unlike(files: readonly Recorded[], rows: readonly Recorded[]): string[] {
+  const recorded = new Map(rows.map((row) => [row.number ?? row.name, row]));
+  return files.flatMap(({ number, name, sha256 }) => {
+    const row = recorded.get(number ?? name);
+    if (row === undefined) return [`${name} has not run`];
+    return row.sha256 === sha256 ? [] : [`${name} ran in another form, as ${row.name}`];
   });
 }
 

@@ -1,41 +1,24 @@
-// A database of the release before, whose pending nodes had their code and token on their own row, goes on with claims.
+// The upgrade of release 0.1.0, where a pending node had its code and token in its own row, to claims.
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdir } from "node:fs/promises";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMint, sha256Hex } from "../../src/auth/mint.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { readMigrations } from "../../src/db/migration-files.ts";
 import { openClient } from "../../src/db/pool.ts";
 import { okOf, openTestPlane, SECRET_KEY, type TestPlane } from "../support/control-plane.ts";
-import { emptyDatabase, type FreshDatabase } from "../support/database.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
-
-/** The last migration of release 0.1.0. */
-const LAST_OF_0_1_0 = 35;
+import type { FreshDatabase } from "../support/database.ts";
+import { databaseOfRelease010 } from "./release-0-1-0.ts";
 
 const mint = createMint(Buffer.from(SECRET_KEY, "hex"));
 let database: FreshDatabase;
-let folder: TemporaryFolder;
 let t: TestPlane;
 
 type Pending = { readonly server_uuid: string; readonly registration_id: string; readonly code: string };
 const pending = (code: string): Pending => ({ server_uuid: randomUUID(), registration_id: randomUUID(), code });
-/** One that waits, one whose code has expired, one that had been approved and disabled before it registered again. */
+/** A waiting node, one with an expired code, and one that was approved and disabled before it registered again. */
 const [waiting, expired, rejoined] = [pending("ABC234"), pending("ABC235"), pending("ABC236")];
 
 beforeAll(async () => {
-  database = await emptyDatabase();
-  folder = await temporaryFolder("release-before");
-  const path = join(folder.path, "migrations");
-  await mkdir(path);
-  for (const { name, number } of await readMigrations()) {
-    const from = new URL(`../../migrations/${name}`, import.meta.url);
-    if (number <= LAST_OF_0_1_0) await copyFile(from, join(path, name));
-  }
-  await migrate(database.url, { folder: pathToFileURL(`${path}/`) });
+  database = await databaseOfRelease010();
   const client = await openClient({ url: database.url });
   for (const { server_uuid, registration_id, code } of [waiting, expired, rejoined]) {
     const before = code === rejoined.code ? ["absent>pending", "pending>approved", "approved>disabled"] : [];
@@ -73,7 +56,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await t?.close();
   await database?.drop();
-  await folder?.remove();
 });
 
 const status = ({ registration_id }: Pending) =>
@@ -82,7 +64,7 @@ const status = ({ registration_id }: Pending) =>
     signal: AbortSignal.timeout(500),
   });
 
-test("a pending node's code and token go on working", async () => {
+test("a pending node's code and token keep working", async () => {
   expect(okOf(await status(waiting)).state).toBe("pending");
   const shown = okOf(await t.call("GET", `/v1/system/cns/${waiting.server_uuid}`));
   expect(shown).toMatchObject({ state: "pending", claim_code: "ABC-234", claims: [{ serial: "TAG1", differs: [] }] });
@@ -91,7 +73,7 @@ test("a pending node's code and token go on working", async () => {
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: api_key })).status).toBe(200);
 });
 
-test("an expired one goes with the next pass; one that an operator had disabled is disabled again when its claim expires", async () => {
+test("the next pass deletes an expired node; a node that was disabled before is disabled again when its claim expires", async () => {
   await t.plane.pass();
   expect((await t.call("GET", `/v1/system/cns/${expired.server_uuid}`)).status).toBe(404);
   await t.advance(1_800);
@@ -99,7 +81,7 @@ test("an expired one goes with the next pass; one that an operator had disabled 
   expect(okOf(await t.call("GET", `/v1/system/cns/${rejoined.server_uuid}`)).state).toBe("disabled");
 });
 
-test("the doctor finds no broken invariant of claims afterwards", async () => {
+test("the doctor finds no violated invariant of claims afterwards", async () => {
   const { checks } = okOf(await t.call("GET", "/v1/system/doctor"));
   const broken = checks.filter((check: { id: string; status: string }) =>
     ["INV-6", "INV-9"].includes(check.id) && check.status !== "ok"

@@ -1,9 +1,9 @@
-import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
-import { readMigrations } from "../../src/db/migration-files.ts";
+import { readFunctions, readMigrations } from "../../src/db/migration-files.ts";
 import { openClient } from "../../src/db/pool.ts";
 import { emptyDatabase, type FreshDatabase } from "../support/database.ts";
 import { startProgram } from "../support/program.ts";
@@ -48,12 +48,13 @@ test("files are applied in order, recorded, and not applied again", async () => 
 });
 
 test("the migrations of this build apply to an empty database", async () => {
-  const names = (await readMigrations()).map((migration) => migration.name);
-  expect((await migrate(database.url)).applied).toEqual(names);
+  const migrations = (await readMigrations()).map(({ name }) => name);
+  const functions = (await readFunctions()).map(({ name }) => `functions/${name}.sql`);
+  expect((await migrate(database.url)).applied).toEqual([...migrations, ...functions]);
   expect((await migrate(database.url)).applied).toEqual([]);
 });
 
-test("a file edited after it was applied is refused with its name and the mend", async () => {
+test("a file edited after it was applied is rejected with its name and the fix", async () => {
   await migrate(database.url, { folder });
   await write("0001_shelf.sql", "create table shelf (id uuid primary key)");
   await expect(migrate(database.url, { folder })).rejects.toThrow(
@@ -68,7 +69,7 @@ test("other line ends are not an edit", async () => {
   expect(await migrate(database.url, { folder })).toEqual({ applied: [] });
 });
 
-test("a file slipped in before an applied one is refused", async () => {
+test("a new file before an applied one is rejected", async () => {
   await write("0009_last.sql", "create table last_one (id bigint)");
   await migrate(database.url, { folder });
   await write("0005_late.sql", "create table late (id bigint)");
@@ -83,7 +84,7 @@ test("a database that a newer build migrated is left as it is", async () => {
   expect(await migrate(database.url, { folder: older })).toEqual({ applied: [] });
 });
 
-test("a file that fails leaves nothing behind and is applied once mended", async () => {
+test("a file that fails leaves nothing behind and is applied once it is fixed", async () => {
   await write("0003_bad.sql", "create table half (id bigint); select no_such_function()");
   await expect(migrate(database.url, { folder })).rejects.toThrow(/0003_bad\.sql failed: .*no_such_function/);
   expect(await select("select to_regclass('half') as half, count(*) as applied from schema_migration")).toEqual([
@@ -93,15 +94,100 @@ test("a file that fails leaves nothing behind and is applied once mended", async
   expect(await migrate(database.url, { folder })).toEqual({ applied: ["0003_bad.sql"] });
 });
 
-test("two files with one number are refused", async () => {
+test("two files with one number are rejected", async () => {
   await write("0002_again.sql", "select 1");
   await expect(migrate(database.url, { folder })).rejects.toThrow(/0002_again\.sql and 0002_book\.sql have one number/);
 });
 
-test("of three processes at once one applies and two find nothing to do", async () => {
+test("of three concurrent processes one applies and two find nothing to do", async () => {
   await write("0003_slow.sql", "create table slow as select 1 as one from pg_sleep(0.5)");
   const counts = await Promise.all(
     [1, 2, 3].map(() => startProgram("migrate-once", database.url, folder.href).firstLine),
   );
   expect(counts.sort()).toEqual(["0", "0", "3"]);
+});
+
+describe("functions", () => {
+  const ONE = "create or replace function one() returns int language sql as 'select 1'";
+  const called = async () => (await select<{ one: number }>("select one()"))[0]?.one;
+  const RECORD =
+    "create table schema_function (name text primary key, sha256 text, release text, applied_at timestamptz)";
+
+  beforeEach(async () => {
+    await mkdir(new URL("functions/", folder));
+    await write("0003_record.sql", RECORD);
+    await write("functions/one.sql", ONE);
+  });
+
+  test("are applied after the migrations, and again when the file changes", async () => {
+    expect((await migrate(database.url, { folder })).applied.at(-1)).toBe("functions/one.sql");
+    expect(await migrate(database.url, { folder })).toEqual({ applied: [] });
+    await write("functions/one.sql", ONE.replace("select 1", "select 11"));
+    expect(await migrate(database.url, { folder })).toEqual({ applied: ["functions/one.sql"] });
+    expect(await called()).toBe(11);
+  });
+
+  test("may call one that a later file creates", async () => {
+    await write(
+      "functions/half.sql",
+      "create or replace function half() returns int language sql as 'select one() / 2'",
+    );
+    expect((await migrate(database.url, { folder })).applied.slice(-2)).toEqual([
+      "functions/half.sql",
+      "functions/one.sql",
+    ]);
+  });
+
+  test.each([
+    ["syntax", "create or replace function bad() returns int language plpgsql as 'begin retrun 1; end'", /retrun/],
+    [
+      "a missing table",
+      "create or replace function bad() returns int language sql as 'select n from nowhere'",
+      /nowhere/,
+    ],
+    [
+      "its statement",
+      "create or replace function bad() returns no_type language sql as 'select 1'",
+      /bad\.sql: .*no_type/,
+    ],
+  ])("are applied all or none: a bad one, by %s", async (_what, bad, error) => {
+    await migrate(database.url, { folder });
+    await write("functions/one.sql", ONE.replace("select 1", "select 11"));
+    await write("functions/bad.sql", bad);
+    await expect(migrate(database.url, { folder })).rejects.toThrow(error);
+    expect(await called()).toBe(1);
+  });
+
+  test("of a later release stay when an older one starts", async () => {
+    await write("functions/one.sql", ONE.replace("select 1", "select 11"));
+    await migrate(database.url, { folder, release: "0.10.0" });
+    await write("functions/one.sql", ONE);
+    expect(await migrate(database.url, { folder, release: "0.9.1" })).toEqual({ applied: [] });
+    expect(await called()).toBe(11);
+    expect(await migrate(database.url, { folder, release: "0.10.0" })).toEqual({ applied: ["functions/one.sql"] });
+  });
+
+  test("stay when a newer build has migrated the database", async () => {
+    await write("0004_later.sql", "create table later (id bigint)");
+    await migrate(database.url, { folder });
+    await rm(new URL("0004_later.sql", folder));
+    await write("functions/one.sql", ONE.replace("select 1", "select 11"));
+    expect(await migrate(database.url, { folder })).toEqual({ applied: [] });
+  });
+
+  test("a file without the function of its name is rejected", async () => {
+    await write("functions/two.sql", ONE);
+    await expect(migrate(database.url, { folder })).rejects.toThrow(
+      /functions\/two\.sql must be named as the function/,
+    );
+  });
+
+  test("every function of this build has a file", async () => {
+    await migrate(database.url);
+    const found = await select<{ name: string }>(
+      `select distinct proname as name from pg_proc p where pronamespace = 'public'::regnamespace
+          and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e') order by 1`,
+    );
+    expect(found.map(({ name }) => name)).toEqual((await readFunctions()).map(({ name }) => name));
+  });
 });

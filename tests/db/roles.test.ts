@@ -52,6 +52,8 @@ test.each([
   "create trigger t before insert on shelf for each row execute function suppress_redundant_updates_trigger()",
   "update schema_migration set sha256 = ''",
   "delete from schema_migration",
+  "update schema_function set sha256 = ''",
+  "create or replace function berth_now() returns timestamptz language sql as 'select now()'",
   "create role intruder",
   "alter role berth_app superuser",
   "alter system set fsync = off",

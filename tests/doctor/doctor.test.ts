@@ -117,7 +117,7 @@ test("a check that cannot be done now is skipped with the reason, and the others
   expect(checks).toHaveLength((await report()).checks.length);
 });
 
-test("a migration that did not run, ran in another form or is of a newer build is told", async () => {
+test("a migration that did not run, ran in another form or is of a newer build is reported", async () => {
   const migrations = async () => (await report()).checks.find(({ id }) => id === "migrations")!;
   expect(await migrations()).toMatchObject({ status: "ok", facts: [expect.stringMatching(/^up to \d{4}_/)] });
   await t.db.query("insert into schema_migration (number, name, sha256) values (9999, '9999_later.sql', 'any')");
@@ -130,4 +130,6 @@ test("a migration that did not run, ran in another form or is of a newer build i
   expect(await migrations()).toMatchObject({ status: "fail", found: [expect.stringContaining("in another form")] });
   await t.db.query("update schema_migration set sha256 = $1 where number = 1", [first!.sha256]);
   expect(await migrations()).toMatchObject({ status: "ok" });
+  await t.db.query("delete from schema_function where name = 'berth_now'");
+  expect(await migrations()).toMatchObject({ status: "fail", found: ["function berth_now has not run"] });
 });

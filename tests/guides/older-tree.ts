@@ -31,7 +31,7 @@ export async function makeOlderTree(folder: string): Promise<void> {
 
 /** Names of files, in order. */
 export function migrationsIn(folder: string): readonly string[] {
-  return readdirSync(join(folder, "migrations")).filter((name) => name.endsWith(".sql")).sort();
+  return readdirSync(join(folder, "migrations")).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort();
 }
 
 /** The newest commit with fewer migrations, or null where there is no history that has one. */
@@ -43,7 +43,7 @@ function commitBefore(migrations: readonly string[]): string | null {
     );
     return ["HEAD", ...changes.map((commit) => `${commit}^`)].find((commit) => {
       const names = git("ls-tree", "--name-only", commit, "migrations/").toString("utf8").split("\n");
-      return names.filter((name) => name.endsWith(".sql")).length < migrations.length;
+      return names.filter((name) => /\/\d{4}_.*\.sql$/.test(name)).length < migrations.length;
     }) ?? null;
   } catch {
     // No repository, or one that was cloned without what came before.
