@@ -1,19 +1,19 @@
-// The audit chain. Each event carries the hash of the one before it; the exact text that was hashed is what is stored,
-// so nothing has to be rebuilt to check it (audit-verify.ts). Document 4, section 6.
+// The audit chain. Each event has the hash of the previous event. The hashed text itself is stored, so a check rebuilds
+// nothing (audit-verify.ts).
 //
-// The chain is made from the transition log after the commit, in (xid, id) order, and only below the oldest transaction
-// that still runs: nothing can appear later in a place that was passed already. One process at a time, by a lock that
-// ends with its transaction.
+// The chain is built from the transition log after the commit, in (xid, id) order, and only below the oldest running
+// transaction: no row can appear later before a chained one. One process at a time chains, under a lock that ends with its
+// transaction.
 import { createHash } from "node:crypto";
 import type { AuditEvent, AuditHead } from "../contract/audit.ts";
 import { canonicalJson } from "../lib/text/canonical-json.ts";
 import { toRfc3339 } from "../lib/text/instant.ts";
 import type { Db, DbClient } from "./pool.ts";
 
-/** Document 4, section 6: what the first event has before it. */
+/** The prev_hash of the first event. */
 export const GENESIS_HASH = "0".repeat(64);
 
-/** What a transition row holds for the chain. */
+/** The audit column of a transition row. */
 export type AuditEntry = Omit<AuditEvent, "seq" | "ts" | "prev_hash" | "hash">;
 
 type Place = { readonly last_xid: string; readonly last_id: number };
@@ -21,13 +21,13 @@ type Head = AuditHead & Place & { readonly restored: boolean };
 type Pending = { readonly id: number; readonly xid: string; readonly at: Date; readonly audit: AuditEntry };
 
 const BATCH_ROWS = 500;
-/** Longer than the pool's own limit: a batch of another process may be ahead of us. Below the statement limit. */
+/** Longer than the pool's own limit, because another process may be chaining a batch. Below the statement limit. */
 const LOCK_LIMIT = "set local lock_timeout = '4s'";
 const LOCK = "select pg_advisory_xact_lock(hashtextextended('berth:audit_chain', 0))";
 
 /**
- * A dump restored into another cluster brings transaction numbers that were never given there. Then the place in the
- * log means nothing, and what was chained already is told by its id alone.
+ * A dump restored into another cluster has transaction numbers that this cluster has not assigned. The position in the
+ * log is meaningless then, and only the id shows what is chained already.
  */
 const HEAD = `
   select seq, hash, last_xid::text, last_id, last_xid >= pg_snapshot_xmax(pg_current_snapshot()) as restored
@@ -48,7 +48,7 @@ const MOVE_HEAD = "update audit_head set seq = $2, hash = $3, last_xid = $4::xid
 
 const START: Place = { last_xid: "0", last_id: 0 };
 
-/** Chains all that can be chained now, `max` events per transaction. Returns how many there were. */
+/** Chains all events that can be chained now, `max` per transaction. Returns their number. */
 export async function chainPending(db: Db, max = BATCH_ROWS): Promise<number> {
   let total = 0;
   while (true) {
@@ -58,7 +58,7 @@ export async function chainPending(db: Db, max = BATCH_ROWS): Promise<number> {
   }
 }
 
-/** On an error the connection is closed with its transaction open, so the lock goes and nothing stays. */
+/** An error closes the connection with its transaction open, which rolls back and releases the lock. */
 async function chainBatch(client: DbClient, max: number): Promise<number> {
   await client.query("begin");
   await client.query(LOCK_LIMIT);
@@ -92,7 +92,7 @@ async function readHead(client: DbClient): Promise<Head> {
   return rows[0];
 }
 
-/** After a restore the place starts over, but only once nothing of the old log is left to chain. */
+/** After a restore the position starts over, but only when all events of the old log are chained. */
 function placeAfter(head: Head, rows: readonly Pending[], drained: boolean): Place {
   if (head.restored) return drained ? START : head;
   const last = rows.at(-1);

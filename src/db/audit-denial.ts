@@ -1,6 +1,6 @@
-// A denial of a known caller leaves a row in the transition log like a mutation does, so that the same chain takes it: the
-// first of a caller and an action at once, those that follow as one sum a minute, so that no caller makes the chain grow
-// by asking again. Anonymous denials are not recorded, except refused logins. Document 4, 2.8; reliability.md S-49.
+// A denial of a known caller writes a row to the transition log, as a mutation does, so the audit chain includes it. The
+// first denial of a caller and an action is written at once, later ones as one sum a minute: a caller cannot make the
+// chain grow by repeating a request. Anonymous denials are not recorded, except rejected logins. docs/reliability.md S-49.
 import type { AuditActor, AuditOutcome } from "../contract/audit.ts";
 import { DENIAL_WINDOW_S } from "../contract/limits.ts";
 import type { Db, DbClient } from "./pool.ts";
@@ -12,15 +12,15 @@ export type Denial = {
   readonly actor: AuditActor;
   readonly action: string;
   readonly resource: string | null;
-  /** What is counted apart from other denials of this caller and action; must come from a bounded set. */
+  /** Separates the count from the caller's other denials of this action. Values must come from a bounded set. */
   readonly apart?: string | null;
   /** Default: forbidden. */
   readonly outcome?: AuditOutcome;
-  /** Must hold no secret; a claim code at most by its first three characters. */
+  /** Must not hold a secret; at most the first three characters of a claim code. */
   readonly payload?: object;
 };
 
-/** A repeat after a broken connection can count one denial twice, which is the safe side. */
+/** A retry after a broken connection may count one denial twice, which is harmless. */
 const COUNT = "select count_denial($1, $2, $3, $4, $5)";
 
 export async function recordDenial(db: Db, denial: Denial): Promise<void> {
@@ -30,13 +30,13 @@ export async function recordDenial(db: Db, denial: Denial): Promise<void> {
   await db.query(COUNT, [key, DENIAL_WINDOW_S, msg_id, request_id, JSON.stringify(audit, storable)]);
 }
 
-/** Audits what was counted in windows that are over. Returns how many were. */
+/** Audits the counts of closed windows. Returns the number of closed windows. */
 export async function closeDenials(db: DbClient): Promise<number> {
   const { rows } = await db.query<{ closed: number }>("select close_denials($1) as closed", [DENIAL_WINDOW_S]);
   return rows[0]?.closed ?? 0;
 }
 
-/** jsonb holds neither NUL nor half of a surrogate pair; a caller's odd text must not hide its denial. */
+/** jsonb accepts neither NUL nor half of a surrogate pair; such text from a caller must not prevent the record. */
 function storable(_key: string, value: unknown): unknown {
   return typeof value === "string" ? value.toWellFormed().replaceAll("\0", "\uFFFD") : value;
 }

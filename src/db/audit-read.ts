@@ -1,11 +1,11 @@
-// Reading the audit chain. Every read first chains what had been committed before it began, so that whoever sees an
-// effect also finds its event.
+// Reads the audit chain. Every read first chains the transitions that were committed before it began, so a client that
+// sees an effect also finds its event.
 import type { AuditEvent, AuditHead, AuditPage } from "../contract/audit.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT } from "../contract/limits.ts";
 import { chainPending } from "./audit-chain.ts";
 import type { Db, DbClient } from "./pool.ts";
 
-/** How long a read waits for transactions that were running before it, and how long between two looks. */
+/** Limit of a read's wait for transactions that were running before it, and the interval between its checks. */
 const SETTLE_MS = 1_000;
 const LOOK_MS = 10;
 
@@ -17,8 +17,8 @@ const UNSETTLED = `
        and not exists (select from audit_event e where e.transition_id = t.id)) as unsettled`;
 
 /**
- * Chains what is pending. Events behind a transaction that still runs are waited for, but not longer than a second:
- * they appear when that transaction ends.
+ * Chains pending events. Waits at most a second for events behind a running transaction: they appear when that
+ * transaction ends.
  */
 export async function settle(db: Db): Promise<void> {
   const edge = (await db.query<{ edge: string }>(EDGE)).rows[0]!.edge;
@@ -30,7 +30,7 @@ export async function settle(db: Db): Promise<void> {
   }
 }
 
-/** The newest event, or null before the first. */
+/** Returns the newest event, or null before the first. */
 export async function readHead(db: DbClient): Promise<AuditHead | null> {
   const { rows } = await db.query<AuditHead>("select seq, hash from audit_head where seq >= 0");
   return rows[0] ?? null;
@@ -45,7 +45,7 @@ const PAGE = `
 type PageRow = StoredEvent & { readonly head_seq: number; readonly head_hash: string };
 type StoredEvent = { readonly seq: number | null; readonly canonical: string; readonly hash: string };
 
-/** Events after `after_seq` (exclusive), from event 0 on without it. Document 4, section 6. */
+/** Lists events after `after_seq` (exclusive), or from event 0. */
 export async function listEvents(db: Db, query: { after_seq?: number; limit?: number }): Promise<AuditPage> {
   await settle(db);
   const { rows } = await db.query<PageRow>(PAGE, [query.after_seq ?? -1, query.limit ?? AUDIT_PAGE_ROWS_DEFAULT]);
@@ -56,14 +56,14 @@ export async function listEvents(db: Db, query: { after_seq?: number; limit?: nu
   };
 }
 
-/** One event, or null beyond the head. */
+/** Returns one event, or null beyond the head. */
 export async function getEvent(db: Db, seq: number): Promise<AuditEvent | null> {
   await settle(db);
   const { rows } = await db.query<StoredEvent>("select seq, canonical, hash from audit_event where seq = $1", [seq]);
   return rows[0] === undefined ? null : toEvent(rows[0]);
 }
 
-/** The event as it was hashed, not as its columns are, so that a reader can check the hash. */
+/** Returns the event from the hashed text instead of its columns, so that a reader can check the hash. */
 function toEvent(row: StoredEvent): AuditEvent {
   try {
     return { ...JSON.parse(row.canonical), hash: row.hash };

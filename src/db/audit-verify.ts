@@ -1,6 +1,6 @@
-// Checks the audit chain in one snapshot, a chunk at a time. What it detects: a changed, removed, exchanged or inserted
-// event, a tail cut off below the head or grown beyond it, and a text that does not fit its hash. A chain rewritten
-// together with its head is told only by a head that was kept elsewhere.
+// Checks the audit chain in one snapshot, chunk by chunk. It detects a changed, removed, exchanged or inserted event, a
+// tail cut off below the head or extended beyond it, and a text that does not match its hash. Only a copy of the head
+// elsewhere reveals a chain that was rewritten together with its head.
 import type { AuditHead, AuditVerification } from "../contract/audit.ts";
 import { GENESIS_HASH, sha256 } from "./audit-chain.ts";
 import { readHead, settle } from "./audit-read.ts";
@@ -10,7 +10,7 @@ type Stored = { readonly seq: number; readonly canonical: string; readonly prev_
 type Mismatch = { readonly seq: number; readonly message: string };
 
 const CHUNK_ROWS = 1_000;
-/** Architecture, section 2: verify may take longer than a request's statements. */
+/** Longer than the statements of other requests: docs/limits.md. */
 const STATEMENT_LIMIT = "set local statement_timeout = '60s'";
 const CHUNK =
   "select seq, canonical, prev_hash, hash from audit_event where seq >= $1 and seq <= $2 order by seq limit $3";
@@ -55,14 +55,14 @@ async function checkRange(
   return rows[0] === undefined ? null : { seq: rows[0].seq, message: "the event is beyond the head" };
 }
 
-/** The hash that event `seq` must carry as its prev_hash; null when the event before it is missing. */
+/** Returns the hash that event `seq` must have as its prev_hash; null when the previous event is missing. */
 async function hashBefore(client: DbClient, seq: number): Promise<string | null> {
   if (seq === 0) return GENESIS_HASH;
   const { rows } = await client.query<Stored>(CHUNK, [seq - 1, seq - 1, 1]);
   return rows[0]?.hash ?? null;
 }
 
-/** The hash of the last event of the range, or the first event that is wrong. */
+/** Returns the hash of the last event of the range, or the first wrong event. */
 async function checkEvents(
   client: DbClient,
   before: string,
@@ -83,7 +83,7 @@ async function checkEvents(
   return hash;
 }
 
-/** The event after the range was made from the range's last one, so it tells whether that one was rewritten. */
+/** The event after the range contains the hash of the range's last event, so it shows whether that event was rewritten. */
 async function checkNext(client: DbClient, seq: number, hash: string): Promise<Mismatch | null> {
   const { rows } = await client.query<Stored>(CHUNK, [seq, seq, 1]);
   if (rows[0] === undefined) return { seq, message: "the event is missing" };
@@ -104,6 +104,6 @@ function parsed(text: string): { seq?: unknown; prev_hash?: unknown } | null {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // Hashed as it is, but no event: the caller reports it.
+    return null; // The hash matches, but the text is not an event: the caller reports it.
   }
 }

@@ -1,5 +1,5 @@
-// Makes PostgreSQL's own files. They appear under their final name only when whole, so a start that is killed half-way
-// leaves nothing that a later start could mistake for a database.
+// Creates PostgreSQL's own files. They get their final name only when complete, so a later start does not mistake the
+// files of a killed start for a database.
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmod, chown, cp, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
@@ -25,8 +25,8 @@ export type Cluster = {
 };
 
 /**
- * Makes the cluster when it is missing, checks that these programs can run it otherwise. Answers the password of its
- * superuser.
+ * Creates the cluster when it is missing; otherwise checks that these programs can run it. Returns the superuser's
+ * password.
  */
 export async function ensureCluster(made: Cluster): Promise<string> {
   const { folder, binaries, user } = made;
@@ -41,8 +41,8 @@ export async function ensureCluster(made: Cluster): Promise<string> {
   const program = binaries.version.split(".")[0];
   if (disk !== program) {
     throw new Error(
-      `${folder.cluster} was made by PostgreSQL ${disk}, and this build brings ${program}. Dump it with the build that ` +
-        `made it (pg_dumpall) and restore into a new BERTH_DATA_DIR.`,
+      `${folder.cluster} was created by PostgreSQL ${disk}, and this build includes ${program}. Dump it with the build that ` +
+        `created it (pg_dumpall) and restore into a new BERTH_DATA_DIR.`,
     );
   }
   await ownBy(user, folder.cluster);
@@ -63,7 +63,7 @@ async function initCluster({ folder, binaries, user, durable }: Cluster): Promis
     await rm(growing, { recursive: true, force: true });
     await mkdir(growing, { mode: 0o700 });
     await ownBy(user, growing);
-    // A file, because arguments and environments can be read by others.
+    // A file, because other users can read arguments and environments.
     await writeSecret(handed, password);
     await ownBy(user, handed);
     const argv = [
@@ -85,13 +85,13 @@ async function initCluster({ folder, binaries, user, durable }: Cluster): Promis
       statements: [`create database ${DATABASE}`],
     });
     await writeSecret(folder.password, password);
-    // Of a cluster that is gone.
+    // The logins of a deleted cluster.
     await rm(folder.logins, { force: true });
     await rename(growing, folder.cluster);
     return password;
   } catch (error) {
     const detail = String((error as { stderr?: unknown }).stderr ?? "").trim();
-    throw new Error(`PostgreSQL could not make its files in ${folder.cluster}: ${detail || (error as Error).message}`, {
+    throw new Error(`PostgreSQL could not create its files in ${folder.cluster}: ${detail || (error as Error).message}`, {
       cause: error,
     });
   } finally {
@@ -102,18 +102,18 @@ async function initCluster({ folder, binaries, user, durable }: Cluster): Promis
 export type SingleUserRun = {
   readonly pgdata: string;
   readonly database: string;
-  /** Each without its semicolon; line ends are blanks. */
+  /** Each without its semicolon. Line ends become spaces. */
   readonly statements: readonly string[];
 };
 
 /**
- * Runs statements as the superuser while no server runs: nobody can connect meanwhile, and the superuser needs no login.
- * Throws an Error with PostgreSQL's words.
+ * Runs statements as the superuser while no server runs: no client can connect, and the superuser needs no login.
+ * Throws an Error with PostgreSQL's message.
  */
 export function inSingleUserMode({ folder, binaries, user, durable }: Cluster, run: SingleUserRun): Promise<void> {
   const [program, ...rest] = user.wrap([
     ...[binaries.postgres, "--single", "-D", run.pgdata, "-c", `fsync=${durable ? "on" : "off"}`],
-    // A statement that fails may hold a password.
+    // Keeps a failed statement out of the log: it may hold a password.
     ...["-c", "log_min_error_statement=panic", run.database],
   ]);
   const child = spawn(program, rest, {
@@ -124,11 +124,11 @@ export function inSingleUserMode({ folder, binaries, user, durable }: Cluster, r
   });
   let printed = "";
   child.stderr.on("data", (chunk) => printed += chunk);
-  child.stdin.on("error", () => {}); // It ended early: how is told below.
+  child.stdin.on("error", () => {}); // The process ended early; its close event has the reason.
   child.stdin.end(run.statements.map((each) => `${each.replace(/\s+/g, " ").trim()};\n`).join(""));
   return new Promise((done, fail) => {
     child.on("error", fail);
-    // Single-user mode ends with 0 whatever the statement did; what it printed tells.
+    // Single-user mode exits with 0 even when a statement fails; only its output shows the failure.
     child.on("close", (code) => {
       if (code === 0 && !/\b(ERROR|FATAL|PANIC):/.test(printed)) done();
       else fail(new Error(printed.trim() || `postgres --single ended with ${code}`));
@@ -136,7 +136,7 @@ export function inSingleUserMode({ folder, binaries, user, durable }: Cluster, r
   });
 }
 
-/** Gives the files to the user that will run the server, when they are not its own yet. */
+/** Changes the owner of the files to the user that will run the server, when it is another one. */
 export async function ownBy(user: PostgresUser, path: string): Promise<void> {
   if (user.owner === null) return;
   const { uid, gid } = user.owner;
@@ -146,7 +146,7 @@ export async function ownBy(user: PostgresUser, path: string): Promise<void> {
   else await chown(path, uid, gid);
 }
 
-/** The programs, copied to where the user can read them. */
+/** Copies the programs to a folder that the user can read. */
 export async function copyBinaries(binaries: PostgresBinaries, place: string): Promise<PostgresBinaries> {
   const copy = join(place, `postgres-${binaries.version}`);
   if (!await exists(copy)) {

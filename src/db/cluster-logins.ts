@@ -1,6 +1,6 @@
-// The logins of the embedded server. The control plane works as `berth_server`, which has the rights of `berth_app` and
-// no others; `berth_owner` owns the database and migrates it. Neither is a superuser and neither may make roles. The
-// superuser that initdb makes acts in single-user mode alone, before the server runs: the server accepts no login of it.
+// The logins of the embedded server. The control plane uses `berth_server`, which has exactly the rights of `berth_app`;
+// `berth_owner` owns the database and migrates it. Neither is a superuser, and neither may create roles. The superuser
+// that initdb creates works only in single-user mode, before the server runs: the server accepts no login by it.
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,18 +13,18 @@ export const OWNER_LOGIN = "berth_owner";
 export type Logins = { readonly server: string; readonly owner: string };
 
 const PASSWORD_BYTES = 24;
-/** A role as migrations/0001_roles.sql makes it; what is there stays. */
+/** Creates a role as migrations/0001_roles.sql does, unless it exists. */
 const ROLE = (name: string) =>
   `do $$ begin if not exists (select from pg_roles where rolname = '${name}') then
      create role ${name} nologin noinherit; end if; end $$`;
 const PLAIN = "nosuperuser nocreaterole nocreatedb noreplication nobypassrls";
 
-/** What a login is, whatever it was. `password` is base64url, so it needs no quoting. */
+/** Creates or resets a login. `password` is base64url, so it needs no quoting. */
 function login(name: string, password: string, inherit: "inherit" | "noinherit"): string[] {
   return [ROLE(name), `alter role ${name} login ${inherit} ${PLAIN} password '${password}'`];
 }
 
-/** What migrations/0001_roles.sql says of tables to come; it holds for the role that said it. */
+/** The default privileges of migrations/0001_roles.sql. They apply to the role that ran the statement. */
 const DEFAULT_RIGHTS = [
   ["select, insert, update, delete on tables", "berth_app"],
   ["usage on sequences", "berth_app"],
@@ -35,9 +35,9 @@ const DEFAULT_RIGHTS = [
 );
 
 /**
- * Release 0.1.0 migrated as the superuser, which owns what it made. PostgreSQL refuses to reassign all that the superuser
- * of initdb owns at once, since its own tables are among it. Before the first migration there is nothing to take over,
- * and the rights of tables to come must wait: the migrations' own record is made before them.
+ * Release 0.1.0 migrated as the superuser, which owns its tables. PostgreSQL refuses to reassign everything that initdb's
+ * superuser owns at once, because that includes the system tables. Before the first migration there is nothing to take
+ * over, and default privileges must wait: the table schema_migration is created before them.
  */
 const TAKE_OVER = `do $$
 declare each record;
@@ -70,7 +70,7 @@ begin
 ${DEFAULT_RIGHTS.map((each) => `execute '${each}';`).join("\n")}
 end $$`;
 
-/** Makes the logins of a cluster that has none, also of one that release 0.1.0 made. Answers their passwords. */
+/** Creates the logins of a cluster that has none, also of a cluster of release 0.1.0. Returns their passwords. */
 export async function ensureLogins(cluster: Cluster): Promise<Logins> {
   const { folder } = cluster;
   const present = await readFile(folder.logins, "utf8").catch(() => "");
@@ -89,15 +89,15 @@ export async function ensureLogins(cluster: Cluster): Promise<Logins> {
       TAKE_OVER,
     ],
   }).catch((cause) => {
-    throw new Error(`The logins of ${folder.path} could not be made: ${(cause as Error).message}`, { cause });
+    throw new Error(`The logins of ${folder.path} could not be created: ${(cause as Error).message}`, { cause });
   });
   await writeSecret(folder.logins, JSON.stringify(logins));
   return logins;
 }
 
 /**
- * Who may connect: the two logins, to this database, with a password. It is a file beside PostgreSQL's own, which stays
- * as it is, so that release 0.1.0 can open the folder again. Answers its path.
+ * Allows the two logins to connect to this database, with a password. The rules are in a file of their own: PostgreSQL's
+ * own file stays unchanged, so that release 0.1.0 can open the folder again. Returns the path.
  */
 export async function writeHostRules({ folder, user }: Cluster, superuser: boolean): Promise<string> {
   const path = join(folder.cluster, "berth_hba.conf");

@@ -1,12 +1,12 @@
-// A set of units as the parameters of commit_units_1. What every message has (actor, transition, reply) travels as one
-// array per column: PostgreSQL reads those several times faster than JSON, and a reply passes through unparsed. What few
-// messages have travels in one JSON document, from which empty lists are left out.
+// Encodes a set of units as the parameters of commit_units_1. The parts of every message (actor, transition, reply) are one
+// array per column: PostgreSQL reads arrays several times faster than JSON, and a reply passes through unparsed. The parts
+// of few messages are in one JSON document, without empty lists.
 import type { Choice, ReplyRow, RowWrite, TransitionRow, Unit } from "../../actors/engine/store.ts";
 import { arrayLiteral, longTextArray } from "./sql-array.ts";
 
 export const COMMIT_SQL = `select commit_units_1(${Array.from({ length: 22 }, (_, n) => `$${n + 1}`)}) as answer`;
 
-/** The parameters of COMMIT_SQL, in the order of the function's own. Entries bear their unit (u) and choice (c). */
+/** Returns the parameters of COMMIT_SQL, in order. Each entry has its unit (u) and choice (c). */
 export function commitParams(units: readonly Unit[]): readonly unknown[] {
   const lists = emptyLists();
   units.forEach((unit, u) => {
@@ -85,7 +85,7 @@ function addChoice(lists: Lists, choice: Choice, { u, c }: Entry): void {
     const like = `${op} ${ref.kind} ${columns}`;
     const writes = lists.writes.get(like) ?? { op, kind: ref.kind, columns, entries: [] };
     lists.writes.set(like, writes);
-    // No column of ours begins with a dollar sign.
+    // No column name begins with a dollar sign.
     writes.entries.push({ $u: u, $c: c, $id: ref.id, ...row });
   }
   for (const each of choice.children) lists.children.push({ u, c, n: lists.children.length, ...each });

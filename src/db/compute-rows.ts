@@ -1,4 +1,4 @@
-// Rows of images, keys, instances, their parts and their jobs, as Kysely sees them. tables.ts lists the tables.
+// Row types of images, keys, instances, their parts and their jobs, for Kysely. tables.ts lists the tables.
 import type { DiskKind, ImageScopeKind, InstanceBrand, InstanceState, JobStatus } from "../contract/enums.ts";
 import type { Compatibility } from "../contract/image.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
@@ -30,7 +30,7 @@ export type InstanceRow = OwnedRow & {
   updated_at: Date;
 };
 
-/** What an instance owns. */
+/** Columns of an instance's disks and NICs. */
 type PartRow = {
   id: string;
   tenant_id: string;

@@ -1,14 +1,14 @@
-// The folder of an embedded server. One process owns it, by a lock that the kernel drops when that process ends, however
-// it ends. A server found running in it therefore has no owner, and is stopped before a new one starts.
+// The folder of an embedded server. One process owns it, by a lock that the kernel releases whenever that process ends. A
+// server that still runs in it has no owner, and is stopped before a new one starts.
 //
-//   owner.lock     the lock; the owner's pid inside, for people
-//   url            how the control plane reaches the server, 0600, only while it runs
-//   owner-url      the same for the owner of the tables: migrations, and dumps by pg_dump
+//   owner.lock     the lock; contains the owner's pid, for people
+//   url            address of the server for the control plane, 0600, only while it runs
+//   owner-url      address for the owner of the tables: migrations, and dumps by pg_dump
 //   logins         the passwords of both, 0600
-//   password       the password of PostgreSQL's superuser, 0600: nothing logs in as it
-//   postgres.log   what the server prints
+//   password       the password of PostgreSQL's superuser, 0600: no client logs in with it
+//   postgres.log   the server's output
 //   pg/            PostgreSQL's own files
-//   place          where pg/ is instead, when the user that runs PostgreSQL cannot enter this folder
+//   place          the folder that has pg/ instead, when the user that runs PostgreSQL cannot enter this one
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -24,7 +24,7 @@ export type DataFolder = {
   readonly url: string;
   readonly ownerUrl: string;
   readonly place: string;
-  /** Gives the folder up. */
+  /** Releases the lock. */
   release(): void;
 };
 
@@ -33,7 +33,7 @@ const FAST_STOP_MS = 30_000;
 const QUIT_MS = 5_000;
 const POLL_MS = 20;
 
-/** Takes the folder, making it when it is missing. Throws an Error naming the owner when another process has it. */
+/** Locks the folder, and creates it when it is missing. Throws an Error with the owner's pid when another process has it. */
 export async function takeDataFolder(dataDir: string): Promise<DataFolder> {
   const path = resolve(dataDir);
   await mkdir(path, { recursive: true, mode: 0o700 });
@@ -53,7 +53,7 @@ export async function takeDataFolder(dataDir: string): Promise<DataFolder> {
   return folderAt(path, path, () => lock.close());
 }
 
-/** The same folder with PostgreSQL's own files elsewhere. */
+/** Returns the folder with PostgreSQL's own files in another place. */
 export function withClusterIn(folder: DataFolder, place: string): DataFolder {
   return folderAt(folder.path, place, folder.release);
 }
@@ -82,19 +82,19 @@ export async function writeSecret(path: string, secret: string): Promise<void> {
   await chmod(path, 0o600);
 }
 
-/** Keeps one older log, so that the newest trouble is always there and the disk never fills. */
+/** Keeps one older log: recent errors stay available, and the disk does not fill up. */
 export async function rotateLog(log: string): Promise<void> {
   const size_bytes = await stat(log).then((s) => s.size, () => 0);
   if (size_bytes > LOG_BYTES_MAX) await rename(log, `${log}.1`);
 }
 
-/** Stops a server that a dead owner left behind in this cluster. */
+/** Stops a server that runs in this cluster after its owner ended. */
 export async function stopOrphan(cluster: string): Promise<void> {
   const pidFile = join(cluster, "postmaster.pid");
   const pid = Number((await readFile(pidFile, "utf8").catch(() => "")).split("\n")[0]);
   if (!(pid > 0) || !isAlive(pid)) return;
   if (!commandLine(pid).includes(cluster)) {
-    // The number belongs to another program now (a reboot, say); PostgreSQL would take it for a running server.
+    // Another program has the pid now, for example after a reboot; PostgreSQL would take it for a running server.
     await rm(pidFile, { force: true });
     return;
   }
@@ -105,7 +105,7 @@ export async function stopOrphan(cluster: string): Promise<void> {
   }
 }
 
-/** Fast stop, then an immediate one. False when the process outlives both. */
+/** Stops fast, then immediately. Returns false when the process survives both. */
 export async function stopByPid(pid: number): Promise<boolean> {
   signal(pid, "SIGINT");
   if (await isGone(pid, FAST_STOP_MS)) return true;
@@ -126,16 +126,16 @@ function signal(pid: number, name: "SIGINT" | "SIGQUIT"): void {
     process.kill(pid, name);
   } catch (error) {
     if (isNotCapable(error)) return void shell('kill -s "$2" "$1"', pid, name.slice("SIG".length));
-    if ((error as { code?: string }).code !== "ESRCH") throw error; // ESRCH: it ended by itself, as wished.
+    if ((error as { code?: string }).code !== "ESRCH") throw error; // ESRCH: the process has ended already.
   }
 }
 
-/** Deno allows signals and /proc to a process that may start every program; one with a list asks a shell of that list. */
+/** Deno allows signals and /proc only with permission to start every program; with a list, we use a shell of that list. */
 function isNotCapable(error: unknown): boolean {
   return (error as Error).name === "NotCapable";
 }
 
-/** What the shell prints for the process as $1; null when the command fails. */
+/** Runs a shell command with the pid as $1. Returns its output; null when the command fails. */
 function shell(command: string, pid: number, ...more: readonly string[]): string | null {
   try {
     return execFileSync("sh", ["-c", command, "sh", String(pid), ...more], {
@@ -144,7 +144,7 @@ function shell(command: string, pid: number, ...more: readonly string[]): string
       stdio: ["ignore", "pipe", "ignore"],
     });
   } catch {
-    return null; // It ended while we looked.
+    return null; // The process ended in the meantime.
   }
 }
 
@@ -161,7 +161,7 @@ export function isAlive(pid: number): boolean {
   return !isZombie(pid);
 }
 
-/** A process whose parent has not asked for its status answers signal 0, but runs no more. */
+/** Whether a process has ended but its parent has not read its status: signal 0 still succeeds. */
 function isZombie(pid: number): boolean {
   try {
     return /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));

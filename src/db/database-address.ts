@@ -1,4 +1,4 @@
-// Where a database URL leads, as the driver reads it: a host and a port, or a socket in a folder.
+// The address in a database URL, as the driver reads it: a host and a port, or a socket in a folder.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -8,9 +8,9 @@ export type DatabasePlace =
 
 const PORT_DEFAULT = 5_432;
 
-/** What the URL leaves out comes from PGHOST and PGPORT, then from the driver's defaults. */
+/** Parts missing in the URL come from PGHOST and PGPORT, then from the driver's defaults. */
 export function databasePlace(text: string, env: Environment): DatabasePlace {
-  // The driver, too, takes a user without a host, which URL does not.
+  // The driver accepts a user without a host; URL does not.
   const url = URL.parse(text.replace("@/", "@localhost/"), "postgres://localhost");
   const hasHost = url !== null && !/^[a-z]+:\/\/(?:[^/?#]*@)?(?:[/?#]|$)/i.test(text);
   const named = url?.searchParams.get("host") ||

@@ -1,5 +1,5 @@
-// The PostgreSQL server that Berth brings along, used when DATABASE_URL is unset. It is a real server: what differs from
-// an installed one is only who starts and stops it.
+// The PostgreSQL server that is included, used when DATABASE_URL is unset. It differs from an installed server only in who
+// starts and stops it.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -22,29 +22,29 @@ import { freePort, type PostgresProcess, runPostgres } from "./postgres-process.
 import { choosePostgresUser, type PostgresUser } from "./postgres-user.ts";
 
 export type EmbeddedOptions = {
-  /** Made when missing. One process at a time owns it. */
+  /** Created when missing. One process at a time owns it. */
   readonly dataDir: string;
-  /** TCP port on 127.0.0.1. Default: a free one, another at every start. */
+  /** TCP port on 127.0.0.1. Default: another free one at every start. */
   readonly port?: number;
-  /** PostgreSQL settings that win over ours, for example `{ fsync: "off" }` in tests. */
+  /** PostgreSQL settings that override ours, for example `{ fsync: "off" }` in tests. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Lets the superuser log in, for tests that make databases and roles. Without it nothing logs in as the superuser. */
+  /** Lets the superuser log in, for tests that create databases and roles. Default: no login as the superuser. */
   readonly superuser?: boolean;
-  /** Told what an operator should know, in one line. Default: standard error. */
+  /** Receives messages for the operator, one line each. Default: standard error. */
   readonly note?: (line: string) => void;
 };
 
 export type EmbeddedPostgres = {
-  /** Of the login that the control plane works with. It holds the password: never log it. Also in the file `url`. */
+  /** URL of the control plane's login. It holds the password: never log it. Also in the file `url`. */
   readonly url: string;
-  /** Of the login that owns the database and its tables, for migrations. Also in the file `owner-url`. */
+  /** URL of the login that owns the database and its tables, for migrations. Also in the file `owner-url`. */
   readonly ownerUrl: string;
   /** Null unless the options let the superuser log in. */
   readonly superuserUrl: string | null;
   readonly pid: number;
-  /** Settles when the server has ended, wished or not, with how it ended. */
+  /** Resolves when the server has ended for any reason, with a description of the end. */
   readonly ended: Promise<string>;
-  /** Fast stop: open transactions roll back, clients are dropped, files are flushed. Repeats are harmless. */
+  /** Stops fast: open transactions roll back, clients are disconnected, files are flushed. May be repeated. */
   stop(): Promise<void>;
 };
 
@@ -53,15 +53,15 @@ const RETRY_MS = 200;
 const SETTINGS = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  deadlock_timeout: "200ms", // reliability.md 4.6: only a superuser may set it, so not the pool.
+  deadlock_timeout: "200ms", // Only a superuser may set it, so the pool cannot.
   timezone: "UTC",
   log_timezone: "UTC",
 } as const;
 
-/** Where PostgreSQL's files go when root's own folder is closed to the user that runs it. */
+/** The folder for PostgreSQL's files when the user that runs PostgreSQL cannot enter root's own folder. */
 export const SHARED_PLACE = "/var/lib/berth";
 
-/** Starts the server, making its files on the first start. Throws an Error that says what to do when it cannot. */
+/** Starts the server; the first start creates its files. Throws an Error with a remedy when it cannot. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const folder = await takeDataFolder(options.dataDir);
   try {
@@ -85,7 +85,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 }
 
-/** Finds a place for files and programs that the user can enter and run. */
+/** Chooses folders for files and programs that the user can enter and run. */
 async function settle(
   { folder, durable, user }: { folder: DataFolder; durable: boolean; user: PostgresUser },
   options: EmbeddedOptions,
@@ -106,7 +106,7 @@ async function placeOf(
   user: PostgresUser,
   { note = (line) => console.error(line) }: EmbeddedOptions,
 ): Promise<DataFolder> {
-  // A place once chosen stays, also when the reason has gone: a new empty database would look like lost data.
+  // A chosen folder stays, even when the reason is gone: a new empty database would look like lost data.
   const chosen = await readFile(folder.place, "utf8").catch(() => "");
   if (chosen === "" && (user.seesOurFiles || await canEnter(user, dirname(folder.path)))) return folder;
   const place = chosen || join(SHARED_PLACE, createHash("sha256").update(folder.path).digest("hex").slice(0, 12));
@@ -124,11 +124,11 @@ async function canRun(user: PostgresUser, argv: readonly string[]): Promise<bool
     await promisify(execFile)(program, rest, { cwd: "/", env: bareEnvironment(), ...user.ids });
     return true;
   } catch {
-    return false; // A program that may not even be started throws, one that fails rejects: both are an answer.
+    return false; // A program that cannot be started throws; one that fails rejects. Both mean no.
   }
 }
 
-/** A free port may be gone by the time we listen, and workers of a killed server take a moment to notice. */
+/** Another program may take the free port, and workers of a killed server take a moment to end. */
 async function startWithRetry(cluster: Cluster, options: EmbeddedOptions): Promise<PostgresProcess> {
   for (let tries = 1;; tries++) {
     const port = options.port ?? await freePort();

@@ -1,6 +1,6 @@
-// Hints say which actors changed, so that whoever waits looks again at once. They are sent after the commit by a
-// statement of their own, at most one per 10 ms and process. A hint may be lost, doubled or late and is never the
-// truth: everybody who listens also looks from time to time.
+// Hints name the actors that changed, so that waiting requests check at once. They are sent after the commit by a
+// separate statement, at most one per 10 ms and process. A hint may be lost, duplicated or late: every listener also
+// checks periodically.
 import { randomUUID } from "node:crypto";
 import { type ActorRef, refKey } from "../../actors/engine/types.ts";
 import type { Db } from "./pool.ts";
@@ -11,31 +11,31 @@ export const HINT_CHANNEL = "berth";
 export type Hint = readonly ActorRef[] | "all";
 
 export type Hints = {
-  /** Tells this process at once and the others soon. Never throws and never waits. */
+  /** Notifies this process at once and the others soon. Never throws and never waits. */
   hint(refs: readonly ActorRef[]): void;
-  /** Returns the function that ends it. */
+  /** Adds a listener. Returns the function that removes it. */
   onHint(listener: (hint: Hint) => void): () => void;
-  /** For the LISTEN connection: a notification on HINT_CHANNEL. */
+  /** Called by the LISTEN connection with a notification on HINT_CHANNEL. */
   receive(payload: string): void;
-  /** For the LISTEN connection: it was down, so hints may have been missed. */
+  /** Called by the LISTEN connection after it was down: hints may have been missed. */
   missed(): void;
-  /** Sends what is waiting. */
+  /** Sends the waiting hints. */
   close(): Promise<void>;
 };
 
 export type HintOptions = {
   readonly db: Db;
-  /** Told of failures that nobody waits for. */
+  /** Receives failures that no caller waits for. */
   readonly report: (message: string, error: unknown) => void;
 };
 
-/** Architecture, section 2. */
+/** docs/limits.md. */
 const COALESCE_MS = 10;
 const PAYLOAD_BYTES_MAX = 7_000;
-/** With this many the payload says "all" anyway. */
+/** With this many refs the payload is "all" in any case. */
 const WAITING_MAX = PAYLOAD_BYTES_MAX;
 
-/** `by` tells a process its own notifications, which it has heard already. */
+/** `by` lets a process skip its own notifications, which it has received already. */
 type Payload = { readonly by: string; readonly refs: readonly string[] | "all" };
 
 export function createHints({ db, report }: HintOptions): Hints {
@@ -98,7 +98,7 @@ function encode(by: string, keys: ReadonlySet<string>): string {
   return JSON.stringify({ by, refs: "all" } satisfies Payload);
 }
 
-/** Null for our own. What cannot be read, from another version say, means that anything may have changed. */
+/** Returns null for our own payload. An unreadable one, perhaps of another release, means that anything may have changed. */
 function decode(text: string, by: string): Hint | null {
   try {
     const payload = JSON.parse(text) as Payload;
@@ -109,9 +109,9 @@ function decode(text: string, by: string): Hint | null {
   }
 }
 
-/** Kinds hold no colon; ids may. */
+/** A kind has no colon; an id may. */
 function toRef(key: string): ActorRef {
   const colon = key.indexOf(":");
-  if (colon < 1) throw new TypeError(`${key} names no actor`);
+  if (colon < 1) throw new TypeError(`${key} is not an actor`);
   return { kind: key.slice(0, colon), id: key.slice(colon + 1) };
 }

@@ -1,22 +1,22 @@
-// An Idempotency-Key stands for one message. Whoever sends the same key and body again is given the same message id,
-// and so hears the stored answer of that message. Document 4, Fixed here and 3.5.
+// An Idempotency-Key identifies one message. A repeat with the same key and body gets the same message id, and so the
+// stored reply of that message. docs/wire.md, "Repeating a request".
 import { createHash } from "node:crypto";
 import { type Fault, fault } from "../contract/fault.ts";
 import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
 import type { DbClient } from "./pool.ts";
 
 export type KeyClaim = {
-  /** Keys of different callers never meet. */
+  /** Keys of different callers are independent. */
   readonly principal: string;
   readonly method: string;
   readonly path: string;
-  /** As parseIdempotencyKey accepted it. */
+  /** Validated by parseIdempotencyKey. */
   readonly key: string;
-  /** Lower hex, over the bytes of the body. */
+  /** Of the body's bytes, in lower-case hex. */
   readonly body_sha256: string;
   /** A new UUIDv7, used when the key is new. */
   readonly new_msg_id: string;
-  /** Where the object of the request stands; none where the route has no such place. */
+  /** Resource scope of the request's object; absent where the route has none. */
   readonly place?: object | undefined;
 };
 
@@ -26,7 +26,7 @@ export type KeyAnswer =
   | { readonly ok: true; readonly msg_id: string; readonly repeated: boolean }
   | { readonly ok: false; readonly fault: Fault };
 
-/** A row that is too old counts as none. The update of a live one changes nothing, but answers with what it holds. */
+/** Replaces an expired row. The update of a live row changes nothing; it only returns the row. */
 const CLAIM = `
   insert into idempotency as i (principal, method, path, key, body_sha256, msg_id, created_at, place)
   values ($1, $2, $3, $4, $5, $6, berth_now(), $8)
@@ -58,8 +58,8 @@ export async function claimKey(db: DbClient, claim: KeyClaim): Promise<KeyAnswer
 }
 
 /**
- * Forgets the key of a request that was answered 503 and had no effect: the same request is then tried again. Only while it
- * still belongs to that message, so that a late duplicate does not forget a newer one.
+ * Deletes the key of a request that got 503 and had no effect, so that a retry of the request runs. Only while the key
+ * belongs to that message: a late duplicate must not delete a newer key.
  */
 export async function forgetKey(db: DbClient, use: KeyUse, msg_id: string): Promise<void> {
   const { principal, method, path, key } = use;
@@ -67,7 +67,7 @@ export async function forgetKey(db: DbClient, use: KeyUse, msg_id: string): Prom
   await db.query(forget, [principal, method, indexable(path), key, msg_id]);
 }
 
-/** Where the object stood of a request that was answered before, key, body and all. */
+/** The saved resource scope of a request with the same key and body that has a reply. */
 const SAVED_SCOPE = `
   select i.place from idempotency i join seen on seen.msg_id = i.msg_id
    where (i.principal, i.method, i.path, i.key) = ($1, $2, $3, $4) and i.body_sha256 = $5
@@ -79,14 +79,14 @@ export async function findSavedScope(db: DbClient, use: KeyUse): Promise<unknown
   return (await db.query<{ place: unknown }>(SAVED_SCOPE, params)).rows[0]?.place ?? null;
 }
 
-/** An index row holds about 2,700 bytes; a path may be longer. */
+/** PostgreSQL's limit of an index row is about 2,700 bytes; a path may be longer. */
 const PATH_CHARS_MAX = 500;
 function indexable(path: string): string {
   if (path.length <= PATH_CHARS_MAX) return path;
   return `sha256:${createHash("sha256").update(path).digest("hex")}`;
 }
 
-/** Removes keys whose answers are no longer kept. Returns how many. */
+/** Deletes keys whose replies are no longer stored. Returns their number. */
 export async function pruneIdempotency(db: DbClient): Promise<number> {
   const old = "delete from idempotency where created_at <= (select berth_now()) - make_interval(hours => $1)";
   return (await db.query(old, [SEEN_RETENTION_HOURS])).rowCount;

@@ -1,21 +1,21 @@
-// Rate limits as rows, so that all processes share them, on the database's clock. Document 4, section 8.
+// Rate limits as rows on the database's clock, so that all processes share them. docs/limits.md.
 import { APPROVE_FAILURES_PER_HOUR } from "../contract/limits.ts";
 import type { DbClient } from "./pool.ts";
 
 export type Bucket = {
-  /** What is limited and for whom, such as approve:192.0.2.1; at most 200 characters. */
+  /** The action and the caller, such as approve:192.0.2.1; at most 200 characters. */
   readonly bucket: string;
-  /** Tokens of a full bucket, a whole number from 1. */
+  /** Tokens of a full bucket, an integer from 1. */
   readonly burst: number;
   readonly per_minute: number;
 };
 
-/** `retry_after_s` is whole seconds, at least 1. */
+/** `retry_after_s` is in whole seconds, at least 1. */
 export type LimitAnswer = { readonly ok: true } | { readonly ok: false; readonly retry_after_s: number };
 
 /**
- * $1 bucket, $2 microseconds per token, $3 microseconds of a whole bucket. A row says when its bucket is full again; a
- * moment further away than a whole bucket means that the clock was set back, and counts as full.
+ * $1 bucket, $2 microseconds per token, $3 microseconds of a full bucket. A row has the time when its bucket is full
+ * again. A time further away than a full bucket means that the clock was set back, and counts as full.
  */
 const TAKE = `
   with span as (select $2 * interval '1 microsecond' as token, $3 * interval '1 microsecond' as bucket),
@@ -30,7 +30,7 @@ const TAKE = `
   select exists (select from taken) as taken,
          (select extract(epoch from full_at - berth_now()) from rate_bucket where bucket = $1)::float8 as full_in_s`;
 
-/** Takes one token, or says when there will be one. */
+/** Takes one token, or returns the time until there is one. */
 export async function takeToken(db: DbClient, bucket: Bucket): Promise<LimitAnswer> {
   const { token_us, bucket_us } = spans(bucket);
   const { rows } = await db.query<{ taken: boolean; full_in_s: number | null }>(TAKE, [
@@ -40,25 +40,25 @@ export async function takeToken(db: DbClient, bucket: Bucket): Promise<LimitAnsw
   ]);
   const { taken, full_in_s } = rows[0]!;
   if (taken) return { ok: true };
-  // Null when another process made the row after our look at it.
+  // Null when another process created the row after the statement began.
   const wait_s = full_in_s === null ? token_us / 1e6 : full_in_s - (bucket_us - token_us) / 1e6;
   return { ok: false, retry_after_s: Math.max(1, Math.ceil(wait_s)) };
 }
 
-/** Gives one token back, as if it had not been taken. */
+/** Returns one token, as if it had not been taken. */
 export async function giveToken(db: DbClient, bucket: Bucket): Promise<void> {
   const give = "update rate_bucket set full_at = full_at - $2 * interval '1 microsecond' where bucket = $1";
   await db.query(give, [bucket.bucket, spans(bucket).token_us]);
 }
 
 function spans({ burst, per_minute }: Bucket): { token_us: number; bucket_us: number } {
-  if (!Number.isInteger(burst) || burst < 1) throw new RangeError(`burst ${burst} is no whole number from 1`);
+  if (!Number.isInteger(burst) || burst < 1) throw new RangeError(`burst ${burst} is not an integer from 1`);
   if (!(per_minute > 0)) throw new RangeError(`per_minute ${per_minute} is not above 0`);
   const token_us = Math.max(1, Math.round(60e6 / per_minute));
   return { token_us, bucket_us: burst * token_us };
 }
 
-/** What may fail only so often in an hour, over the whole site. Counted only for callers who are known (S-07). */
+/** Limits of failures per hour and site. Only authenticated callers count (S-07). */
 const FAILURES_PER_HOUR = { "cn-approval": APPROVE_FAILURES_PER_HOUR } as const;
 export type FailureSubject = keyof typeof FAILURES_PER_HOUR;
 
@@ -66,7 +66,7 @@ const NOTE = `
   insert into failure_count as f (subject, minute, failures) values ($1, date_trunc('minute', berth_now()), 1)
   on conflict (subject, minute) do update set failures = f.failures + 1`;
 
-/** The minute an hour ago counts as a whole, so that no hour ever holds more than the limit. */
+/** The minute that began an hour ago counts in full, so that no hour exceeds the limit. */
 const FAILURES = `
   select coalesce(sum(failures), 0)::int as failures,
          extract(epoch from min(minute) + interval '61 minutes' - max(n.now))::float8 as oldest_leaves_in_s
@@ -77,7 +77,7 @@ export async function noteFailure(db: DbClient, subject: FailureSubject): Promis
   await db.query(NOTE, [subject]);
 }
 
-/** Asked before the attempt. Attempts that run at the same moment can pass together, by as many as there are. */
+/** Whether the limit is reached; checked before the attempt. Concurrent attempts may exceed it by their number. */
 export async function failuresExhausted(db: DbClient, subject: FailureSubject): Promise<LimitAnswer> {
   const { rows } = await db.query<{ failures: number; oldest_leaves_in_s: number | null }>(FAILURES, [subject]);
   const { failures, oldest_leaves_in_s } = rows[0]!;
@@ -85,7 +85,7 @@ export async function failuresExhausted(db: DbClient, subject: FailureSubject): 
   return { ok: false, retry_after_s: Math.max(1, Math.ceil(oldest_leaves_in_s ?? 1)) };
 }
 
-/** Removes rows that say nothing any more. Returns how many. */
+/** Deletes full buckets and old failures. Returns the number of rows. */
 export async function pruneLimits(db: DbClient): Promise<number> {
   const buckets = await db.query("delete from rate_bucket where full_at <= (select berth_now())");
   const minutes = await db.query("delete from failure_count where minute < (select berth_now()) - interval '2 hours'");

@@ -1,26 +1,26 @@
-// The one LISTEN connection of a process. A notification is a hint and never the truth: whatever was missed while the
-// connection was down is found by looking, so the caller is told of each new connection.
+// The LISTEN connection of a process. A notification is only a hint. The caller checks for changes after each reconnection,
+// because notifications are lost while the connection is down.
 import { type Connection, openClient } from "./pool.ts";
 
 export type ListenerOptions = {
   readonly channel: string;
   readonly onNotify: (payload: string) => void;
-  /** After each new connection but the first: hints may have been missed. */
+  /** Called after each connection except the first: hints may have been missed. */
   readonly onReconnect?: () => void;
-  /** Told why a connection ended or could not be made, and what a callback threw. */
+  /** Receives the reason why a connection ended or failed, and errors that a callback throws. */
   readonly onError?: (error: Error) => void;
   readonly applicationName?: string;
 };
 
 export type Listener = {
-  /** Settles when the channel is first listened to. Never rejects: until then, and after a break, it keeps trying. */
+  /** Resolves at the first LISTEN. Never rejects: before it, and after a break, it retries. */
   readonly ready: Promise<void>;
   close(): Promise<void>;
 };
 
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 5_000;
-/** A half-open connection says nothing by itself; this finds it. */
+/** The probe detects a half-open connection, which raises no error by itself. */
 const PROBE_MS = 15_000;
 
 export function openListener(url: string, options: ListenerOptions): Listener {
@@ -50,7 +50,7 @@ async function listenUntil(closing: AbortSignal, { url, options, onReady }: Loop
         else guarded(options, () => options.onReconnect?.());
         await untilBroken(client, closing);
       } finally {
-        await client.end().catch(() => {}); // It may be broken already, which was reported above.
+        await client.end().catch(() => {}); // A connection that is already broken was reported above.
       }
     } catch (error) {
       if (!closing.aborted) guarded(options, () => options.onError?.(error as Error));
@@ -70,14 +70,14 @@ async function untilBroken(client: Connection, closing: AbortSignal): Promise<vo
     client.once("error", reject);
     client.once("end", () => reject(new Error("Connection terminated")));
   });
-  broken.catch(() => {}); // Seen by the race below, or too late to matter.
+  broken.catch(() => {}); // The race below handles it, or it is too late to matter.
   while (!closing.aborted) {
     await Promise.race([broken, pause(PROBE_MS, closing)]);
     if (!closing.aborted) await client.query("select 1");
   }
 }
 
-/** Full jitter: after a restart of the database, processes do not come back in step. */
+/** Full jitter: after a restart of the database, processes do not reconnect simultaneously. */
 function retryIn_ms(failures: number): number {
   return Math.random() * Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(failures, 10));
 }
@@ -95,7 +95,7 @@ function pause(limit_ms: number, closing: AbortSignal): Promise<void> {
   });
 }
 
-/** A callback that throws must not end the process from inside an event handler. */
+/** An error in a callback must not end the process from inside an event handler. */
 function guarded(options: ListenerOptions, call: () => void): void {
   try {
     call();

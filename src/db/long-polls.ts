@@ -1,30 +1,30 @@
-// Requests that wait for something to change. One query answers for all of them, every 250 ms and at once when a hint
-// comes, so that ten thousand held requests cost four queries a second. The query is the truth, a hint only its haste.
+// Requests that wait for a change. One query serves all of them, every 250 ms and at once when a hint arrives, so ten
+// thousand long polls cost four queries a second. Only the query's result counts; a hint only makes it earlier.
 export type LongPollsOptions<K, V> = {
-  /** The answers there are for these keys; a key without one goes on waiting. */
+  /** Returns the answers for these keys; a key without an answer keeps waiting. */
   readonly sweep: (keys: K[]) => Promise<ReadonlyMap<K, V>>;
   readonly every_ms?: number;
-  /** Beyond this many waiting requests the next is refused. */
+  /** Beyond this number of waiting requests the next one is rejected. */
   readonly held_max: number;
-  /** Told of a sweep that failed; the next one tries again. */
+  /** Receives the error of a failed sweep; the next sweep retries. */
   readonly report: (message: string, error: unknown) => void;
 };
 
 export type LongPolls<K, V> = {
-  /** The answer; null when `hold_ms` has passed or the signal was aborted; "full" when nobody more can wait. */
+  /** Returns the answer; null when `hold_ms` has passed or the signal was aborted; "full" when too many requests wait. */
   wait(key: K, hold_ms: number, signal: AbortSignal): Promise<V | null | "full">;
-  /** Looks at once, or when the last look is a moment ago. Calls in between become one look. */
+  /** Sweeps at once, or soon after the last sweep. Calls in between share one sweep. */
   nudge(): void;
   held(): number;
-  /** Ends every wait with null; later ones end at once. */
+  /** Ends every wait with null; later waits end at once. */
   close(): void;
 };
 
 type Waiter<V> = (answer: V | null) => void;
 
-/** Architecture, section 2, Hints. */
+/** docs/limits.md. */
 const EVERY_MS = 250;
-/** Between two sweeps, however many hints come. */
+/** Minimum between two sweeps. */
 const REST_MS = 10;
 
 export function createLongPolls<K extends string | number, V extends object>(

@@ -1,6 +1,6 @@
-// Look-ups that arrive together are one query. Nothing is kept, so that what was revoked is refused by every process at
-// once: an answer is always of a query that began after it was asked for. A statement costs the database and us more than
-// the rows it finds, so a crowd waits a moment to become one; a caller alone never does.
+// Concurrent look-ups share one query. Results are not cached, so that every process rejects a revoked key at once: a
+// result always comes from a query that began after the call. A statement costs more than the rows it returns, so
+// concurrent callers wait a moment to share one; a single caller never waits.
 
 type Wanted<Row> = {
   readonly promise: Promise<Row | null>;
@@ -8,10 +8,10 @@ type Wanted<Row> = {
   readonly reject: (error: unknown) => void;
 };
 
-/** Between the starts of two queries while callers come in crowds. */
+/** Minimum between the starts of two queries with several callers. */
 const REST_MS = 10;
 
-/** Makes a look-up by text; null where the query finds nothing. A query that fails, fails all that wait for it. */
+/** Creates a look-up by text; it returns null where the query finds no row. A failed query fails all its callers. */
 export function createLookup<Row>(query: (keys: readonly string[]) => Promise<ReadonlyMap<string, Row>>) {
   let waiting = new Map<string, Wanted<Row>>();
   let crowded_until_ms = 0;

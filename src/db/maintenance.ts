@@ -1,4 +1,4 @@
-// What has to be done now and then, by any process: partitions of stored replies, old operations, old limits.
+// Periodic maintenance, by any process: partitions of stored replies, old operations, old limits.
 import type { SettingView } from "../contract/setting.ts";
 import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
 import type { Db } from "./pool.ts";
@@ -10,7 +10,7 @@ export type MaintenanceOptions = {
 
 const HOURS_PER_DAY = 24;
 
-/** Each step stands alone; the first that fails is thrown after the others ran. */
+/** The steps are independent; the first error is thrown after all have run. */
 export async function maintain(db: Db, { settings, prune }: MaintenanceOptions): Promise<void> {
   const steps = [
     () => db.query("select seen_maintain($1)", [Math.ceil(SEEN_RETENTION_HOURS / HOURS_PER_DAY)]),
@@ -23,7 +23,7 @@ export async function maintain(db: Db, { settings, prune }: MaintenanceOptions):
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Stuck operations stay for ever. Document 4, 3.1. */
+/** Stuck operations are kept forever: an operator must resolve them. */
 async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   await db.query(
     "delete from saga where state in ('succeeded', 'unwound') and done_at < (select berth_now()) - make_interval(secs => $1)",
@@ -31,7 +31,7 @@ async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   );
 }
 
-/** As long as operations. What a node has still to undo stays. */
+/** Kept as long as operations. A job that a node has yet to undo stays. */
 async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {
   await db.query(
     "delete from job where completed_at < (select berth_now()) - make_interval(secs => $1) and tombstone is not true",

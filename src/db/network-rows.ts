@@ -1,4 +1,4 @@
-// Rows of what people name and of networks, as Kysely sees them. tables.ts lists the tables.
+// Row types of named records and of networks, for Kysely. tables.ts lists the tables.
 import type {
   AddressFamily,
   FirewallAction,
@@ -8,10 +8,10 @@ import type {
 } from "../contract/enums.ts";
 import type { IcmpTypeCode, PortRange } from "../contract/network.ts";
 
-/** What every record that people name has. */
+/** Columns of every named record. */
 export type NamedRow = { id: string; name: string; description: string; created_at: Date };
 
-/** What belongs to a project. */
+/** Columns of records that belong to a project. */
 export type OwnedRow = NamedRow & { tenant_id: string; project_id: string };
 
 export type VpcRow = OwnedRow & {

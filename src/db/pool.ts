@@ -1,5 +1,5 @@
-// Connections to PostgreSQL: the only file that imports the driver. A connection whose state is in doubt (it broke, a
-// statement timed out on our side, a transaction was left open) is closed and never handed out again.
+// Connections to PostgreSQL; the only file that imports the driver. A connection in doubtful state (broken, a statement
+// timed out on our side, a transaction left open) is closed and never reused.
 import { Kysely, PostgresDialect, type PostgresPoolClient, type PostgresQueryResult } from "kysely";
 import pg from "pg";
 import { isConnectionError } from "./sql-error.ts";
@@ -19,9 +19,9 @@ export type ConnectOptions = {
 
 export type PoolOptions = ConnectOptions & {
   readonly connectionsMax?: number;
-  /** Each connection acts as this role when it exists and the user may; else as the user of the URL. */
+  /** Each connection uses this role if it exists and the user may set it; otherwise the user of the URL. */
   readonly role?: string;
-  /** Told of idle connections that broke. They are replaced without further ado. */
+  /** Receives errors of idle connections. They are replaced automatically. */
   readonly onError?: (error: Error) => void;
 };
 
@@ -33,7 +33,7 @@ export type Db = DbClient & {
   readonly kysely: Kysely<Database>;
   /** One connection for several statements. An open transaction is rolled back by closing the connection. */
   withClient<T>(use: (client: DbClient) => Promise<T>): Promise<T>;
-  /** Waits for statements that run, then closes. Repeats are harmless. */
+  /** Waits for running statements, then closes. May be repeated. */
   close(): Promise<void>;
   stats(): { readonly open: number; readonly idle: number; readonly waiting: number };
 };
@@ -41,15 +41,15 @@ export type Db = DbClient & {
 // deno-lint-ignore no-explicit-any -- a caller that names no row type asserts nothing about columns
 type Row = any;
 
-/** Architecture, section 2: pool 8 + 1 LISTEN per process; its timeouts. */
+/** Per process, beside one LISTEN connection: docs/limits.md. */
 const CONNECTIONS_MAX = 8;
 const STATEMENT_LIMIT_MS = 5_000;
 const LOCK_LIMIT_MS = 250;
-/** reliability.md 4.6. */
+/** docs/limits.md. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** Both for reaching the server and for waiting until a connection is free: then the caller sheds load. */
+/** Limit for reaching the server and for waiting for a free connection; after it the caller sheds load. */
 const CONNECT_LIMIT_MS = 5_000;
-/** How much longer than the server's own limit we wait before we take the connection for dead. */
+/** Time beyond the server's own limit before we treat the connection as dead. */
 const READ_GRACE_MS = 3_000;
 const KEEP_IDLE_MS = 60_000;
 const KEEPALIVE_AFTER_MS = 10_000;
@@ -57,7 +57,7 @@ const KEEPALIVE_AFTER_MS = 10_000;
 const SET_ROLE = `select set_config('role', rolname, false) from pg_roles where rolname = $1
   and pg_has_role(oid, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)`;
 
-/** Opens nothing yet: the first statement connects. */
+/** Creates a pool. The first statement connects. */
 export function openPool(options: PoolOptions): Db {
   const pool = new pg.Pool({
     ...clientConfig(options),
@@ -79,7 +79,7 @@ export function openPool(options: PoolOptions): Db {
 
   let closing: Promise<void> | undefined;
   const close = () => closing ??= pool.end();
-  // Kysely's type also offers cursors, which it uses only when given a cursor class; we give none.
+  // Kysely's type also has cursors, which it uses only with a cursor class; we pass none.
   const kyselyConnect = connect as () => Promise<unknown> as () => Promise<PostgresPoolClient>;
   const kyselyPool = { connect: kyselyConnect, end: close, options: pool.options, Client: pg.Client };
   return {
@@ -93,16 +93,16 @@ export function openPool(options: PoolOptions): Db {
 
 export type Connection = pg.Client;
 
-/** One connection outside the pool, open. For LISTEN, migrations and administration. */
+/** Opens one connection outside the pool, for LISTEN, migrations and administration. */
 export async function openClient(options: ConnectOptions): Promise<Connection> {
   const client = new pg.Client(clientConfig(options));
-  client.on("error", () => {}); // Without a listener a broken connection would end the process; the next query tells.
+  client.on("error", () => {}); // Without a listener a broken connection would end the process; the next query reports the error.
   await client.connect();
   return client;
 }
 
 async function prepare(client: pg.ClientBase, role: string | undefined): Promise<void> {
-  client.on("error", () => {}); // While leased, the pool does not listen; the statement that runs is told.
+  client.on("error", () => {}); // The pool does not listen to a leased connection; the running statement gets the error.
   if (role !== undefined) await client.query(SET_ROLE, [role]);
 }
 
@@ -111,7 +111,7 @@ type Lease = {
   release(discard?: boolean): void;
 };
 
-/** A connection on loan, which notices what would make it unfit for the next borrower. */
+/** A leased connection, which detects whether it must be closed instead of reused. */
 function lease(client: pg.PoolClient): Lease {
   let broken = false;
   return {
@@ -120,7 +120,7 @@ function lease(client: pg.PoolClient): Lease {
         broken ||= isConnectionError(error);
         throw error;
       });
-      // The driver types the command as any text; Kysely knows which ones there are.
+      // The driver types the command as string; Kysely as a union.
       return answer as Promise<PostgresQueryResult<R>>;
     },
     release: (discard = false) => client.release(discard || broken || client.getTransactionStatus() !== "I"),
@@ -139,7 +139,7 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
     statement_timeout,
     lock_timeout: options.lockLimit_ms ?? LOCK_LIMIT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    // The server's limit does not help when the server or the way to it is gone.
+    // The server's limit does not help when the server or the network is gone.
     query_timeout: statement_timeout + READ_GRACE_MS,
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
     keepAlive: true,
@@ -150,7 +150,7 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
 
 const OID = { int8: 20, int8Array: 1016, date: 1082 } as const;
 
-/** int8 as a number, date as its text; the driver's own choice for the rest: numeric is text, timestamptz a Date. */
+/** int8 becomes a number, date its text; the driver decides the rest: numeric is text, timestamptz a Date. */
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: "text" | "binary") => {
   const standard = pg.types.getTypeParser(oid, format as "text");
   if (format === "binary") return standard;
@@ -159,14 +159,14 @@ const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: "tex
       return exactNumber;
     case OID.int8Array:
       return (text: string) => deepMap(standard(text), exactNumber);
-    case OID.date: // A day has no midnight until somebody names a zone.
+    case OID.date: // A date has no instant without a time zone.
       return (text: string) => text;
     default:
       return standard;
   }
 };
 
-/** Throws a RangeError rather than round: ids and byte counts must be exact. */
+/** Throws a RangeError instead of rounding: ids and byte counts must be exact. */
 function exactNumber(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${text} does not fit a JavaScript number`);

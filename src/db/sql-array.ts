@@ -1,10 +1,10 @@
-// Arrays as parameters. The driver's own way quotes and escapes every element, one after another, which for long texts
-// costs more than PostgreSQL takes to store them.
+// Arrays as parameters. The driver quotes and escapes every element, which costs more for long texts than PostgreSQL needs
+// to store them.
 
-/** PostgreSQL's number for its type text. */
+/** PostgreSQL's id of the type text. */
 const TEXT_OID = 25;
 
-/** An array literal, for elements that are short and mostly need no quotes: numbers, uuids, instants, names. */
+/** Returns an array literal, for short elements that rarely need quotes: numbers, uuids, instants, names. */
 export function arrayLiteral(values: readonly (number | string | null)[]): string {
   return `{${values.map(element).join(",")}}`;
 }
@@ -17,11 +17,11 @@ function element(value: number | string | null): string {
 
 const SAFE = /^[\w:.-]+$/;
 
-/** A text[] in the binary form, in which nothing is quoted, for long texts. The driver sends a Buffer as binary. */
+/** Returns a text[] in binary form, which needs no quotes, for long texts. The driver sends a Buffer as binary. */
 export function longTextArray(values: readonly (string | null)[]): Buffer {
   if (values.length === 0) return Buffer.from(int32s(0, 0, TEXT_OID));
-  // Dimensions, "there are nulls", element type, elements, lower bound; then each element after its length. All texts
-  // are encoded at once, with room for the lengths between them, since each call into the encoder costs.
+  // Dimensions, whether there are nulls, element type, number of elements, lower bound; then each element after its length.
+  // All texts are encoded at once, with space for the lengths between them, because each call of the encoder is expensive.
   const header = int32s(1, values.includes(null) ? 1 : 0, TEXT_OID, values.length, 1);
   const texts = ROOM + values.map((value) => value ?? "").join(ROOM);
   const bytes = Buffer.byteLength(texts);

@@ -1,5 +1,5 @@
-// What a failed statement means. Two families: PostgreSQL answered (the statement had no effect), or the connection
-// broke (it may have been committed: only a repeat with the same message id is safe).
+// Classifies failed statements. Either PostgreSQL returned an error (the statement had no effect), or the connection broke
+// (the statement may have been committed: only a repeat with the same message id is safe).
 
 type Failure = {
   code?: unknown;
@@ -10,14 +10,14 @@ type Failure = {
   errors?: unknown;
 };
 
-/** Errors of sockets and name look-up, in Node's spelling. */
+/** Node's codes for errors of sockets and name look-up. */
 const SOCKET_CODES: ReadonlySet<string> = new Set([
   ...["ECONNRESET", "ECONNREFUSED", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "ENOTCONN", "EHOSTUNREACH", "ENETUNREACH"],
   ...["ENETDOWN", "ENOTFOUND", "EAI_AGAIN", "ENOENT", "ERR_STREAM_DESTROYED", "ERR_STREAM_WRITE_AFTER_END"],
   ...["ERR_SOCKET_CLOSED"],
 ]);
 
-/** PostgreSQL says goodbye, or is not ready yet. Class 08 (connection exception) belongs here too. */
+/** PostgreSQL ends the session, or is not ready yet. Class 08 (connection exception) means the same. */
 const SESSION_STATES: ReadonlySet<string> = new Set([
   "57P01", // admin_shutdown: also pg_terminate_backend
   "57P02", // crash_shutdown
@@ -28,28 +28,28 @@ const SESSION_STATES: ReadonlySet<string> = new Set([
   "53300", // too_many_connections
 ]);
 
-/** The driver's own words for the same, where it gives no code. */
+/** The driver's messages for the same, where it gives no code. */
 const DRIVER_WORDS =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable)/;
 
-/** What the driver says when it has waited for as long as it may: for an answer, for the server, or for a free connection. */
+/** The driver's messages after a timeout: of an answer, of the server, or of the wait for a free connection. */
 const SILENCE_WORDS =
   /^(Connection terminated due to connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout)/;
 
-/** The five-character SQLSTATE that PostgreSQL answered, or undefined when the error is not its answer. */
+/** Returns PostgreSQL's five-character SQLSTATE, or undefined when the error is not from PostgreSQL. */
 export function sqlState(error: unknown): string | undefined {
-  // Socket errors have codes too ("EPIPE" even has five characters); only PostgreSQL's answers have a severity.
+  // Socket errors have codes, too ("EPIPE" even has five characters); only PostgreSQL's errors have a severity.
   const { code, severity } = asFailure(error);
   return typeof code === "string" && typeof severity === "string" ? code : undefined;
 }
 
-/** The name of the constraint that refused, or undefined. */
+/** Returns the name of the violated constraint, or undefined. */
 export function sqlConstraint(error: unknown): string | undefined {
   const { constraint } = asFailure(error);
   return typeof constraint === "string" ? constraint : undefined;
 }
 
-/** True when the connection broke or could not be made, so that nobody knows whether the statement took effect. */
+/** Whether the connection broke or could not be opened, so that the statement's effect is unknown. */
 export function isConnectionError(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return state.startsWith("08") || SESSION_STATES.has(state);
@@ -60,7 +60,7 @@ export function isConnectionError(error: unknown): boolean {
   return cause !== undefined && isConnectionError(cause);
 }
 
-/** True when a connection error is not the end of a connection, but that nothing came for as long as we wait. */
+/** Whether a connection error is a timeout instead of the end of a connection. */
 export function isSilence(error: unknown): boolean {
   const { message, cause } = asFailure(error);
   if (typeof message === "string" && SILENCE_WORDS.test(message)) return true;

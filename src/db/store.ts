@@ -1,4 +1,4 @@
-// The engine's store on PostgreSQL: loads are one query per kind, a commit is one statement (commit_units_1).
+// The engine's store on PostgreSQL: a load is one query per kind, a commit is one statement (commit_units_1).
 import {
   CommitError,
   type Loaded,
@@ -16,13 +16,13 @@ import { type Db, type DbClient, isConnectionError, isSilence, sqlConstraint, sq
 
 const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 
-/** Creates the store over a pool. `behaviors` tell where the rows of each kind are. */
+/** Creates the store over a pool. `behaviors` name the table of each kind. */
 export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
   const kinds = new Map(behaviors.map((behavior) => [behavior.kind, behavior]));
 
-  function place(kind: string): AnyBehavior {
+  function behaviorOf(kind: string): AnyBehavior {
     const behavior = kinds.get(kind);
-    if (behavior === undefined) throw new Error(`no actor kind ${kind}`);
+    if (behavior === undefined) throw new Error(`unknown actor kind ${kind}`);
     return behavior;
   }
 
@@ -31,11 +31,11 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
     const actors = new Map<string, LoadedActor>(refs.map((ref) => [refKey(ref), ABSENT]));
     let now: Date | null = null;
     for (const [kind, members] of byKind) {
-      const { table, key, from } = place(kind);
+      const { table, key, from } = behaviorOf(kind);
       if (forUpdate) {
         await client.query(`select from ${table} where ${key} = any($1) for update`, [members.map((ref) => ref.id)]);
       }
-      // The clock comes first, so that it is there without any row; ids are bound, names are ours.
+      // The left join returns the clock even without rows. Ids are parameters; table names come from code.
       const { rows } = await client.query<LoadRow>(
         `select c.now_ms as "$now", t.* from (${NOW_MS}) c left join ${from ?? table} t on t.${key} = any($1)`,
         [members.map((ref) => ref.id)],
@@ -55,7 +55,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
     try {
       const { rows } = await client.query<{ answer: CallAnswer }>(COMMIT_SQL, commitParams(units));
       const [row] = rows;
-      if (row === undefined) throw new Error("commit_units_1 answered nothing");
+      if (row === undefined) throw new Error("commit_units_1 returned no row");
       return resultsOf(units, row.answer);
     } catch (error) {
       throw commitErrorOf(error);
@@ -90,7 +90,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
     commit: (units) => commitOn(db, units),
     exclusive,
     due: async (kind, limit) => {
-      const { table, key } = place(kind);
+      const { table, key } = behaviorOf(kind);
       const { rows } = await db.query<{ id: string }>(
         `select ${key} as id from ${table} where wake_at <= (select berth_now()) order by wake_at limit $1`,
         [limit],
@@ -110,7 +110,7 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
   };
 }
 
-/** As a number, because it comes with every row and an instant takes longer to write and read. */
+/** A number, because it comes with every row and a timestamp takes longer to write and read. */
 const NOW_MS = "select floor(extract(epoch from berth_now()) * 1000)::bigint as now_ms";
 
 type LoadRow = { $now: number; incarnation: string; version: number | null } & Record<string, unknown>;
@@ -129,7 +129,7 @@ function resultsOf(units: readonly Unit[], answer: CallAnswer): readonly UnitRes
   return results;
 }
 
-/** Classes 23 (integrity) broke a rule; locks, deadlocks and serialization may go away; the rest is unknown or a bug. */
+/** Class 23 (integrity) violated a rule; locks, deadlocks and serialization may pass; the rest is unknown or a bug. */
 function commitErrorOf(error: unknown): unknown {
   if (error instanceof CommitError) return error;
   if (isConnectionError(error)) return new CommitError("unknown", null, { cause: error, silent: isSilence(error) });

@@ -1,20 +1,20 @@
-// TLS to the database. Whoever asks for it gets the server's certificate and name verified, whatever mode is named
-// (reliability rule S-32); who asks for less, away from this machine, is told at every start.
+// TLS to the database. Every TLS mode verifies the server's certificate and name (docs/reliability.md S-32). Without TLS to
+// another machine, each start logs a warning.
 import { isLoopback } from "../lib/net/client-address.ts";
 
-/** Modes that libpq encrypts without looking at who answers, or without looking at the name. */
+/** Modes in which libpq verifies no certificate, or not its name. */
 const WEAK_MODE = /([?&]sslmode=)(?:allow|prefer|require|verify-ca)(?=&|$)/;
 const FILES = ["sslrootcert", "sslcert", "sslkey"];
 
 /**
- * The same connection with verification. The driver verifies for these modes today, warns, and announces that its next
- * major version will not: so it is said outright.
+ * Returns the URL with verification. The driver verifies in these modes today, and warns that its next major version
+ * will not, so the URL names the strict mode.
  */
 export function strictTls(url: string): string {
   return compatible(url) ? url : url.replace(WEAK_MODE, "$1verify-full");
 }
 
-/** What an operator should know about this connection, or null. Holds nothing of the URL but the host. */
+/** Returns a warning about this connection for the operator, or null. It contains only the host of the URL. */
 export function tlsWarning(url: string): string | null {
   const place = parsed(url);
   if (place === null) return null;
@@ -38,7 +38,7 @@ export function tlsFiles(url: string): string[] {
   return FILES.map((name) => place?.searchParams.get(name) ?? "").filter((path) => path !== "");
 }
 
-/** The operator asks for what libpq does with these modes. */
+/** Whether the URL requests libpq's meaning of these modes. */
 function compatible(url: string): boolean {
   return /[?&]uselibpqcompat=true\b/.test(url) && !/[?&]sslmode=verify-full(?=&|$)/.test(url);
 }
