@@ -88,7 +88,7 @@ async function chainBatch(client: DbClient, max: number): Promise<number> {
 
 async function readHead(client: DbClient): Promise<Head> {
   const { rows } = await client.query<Head>(HEAD);
-  if (rows[0] === undefined) throw new Error("the table audit_head has lost its row");
+  if (rows[0] === undefined) throw new Error("the table audit_head has no row");
   return rows[0];
 }
 

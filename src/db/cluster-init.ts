@@ -91,9 +91,12 @@ async function initCluster({ folder, binaries, user, durable }: Cluster): Promis
     return password;
   } catch (error) {
     const detail = String((error as { stderr?: unknown }).stderr ?? "").trim();
-    throw new Error(`PostgreSQL could not create its files in ${folder.cluster}: ${detail || (error as Error).message}`, {
-      cause: error,
-    });
+    throw new Error(
+      `PostgreSQL could not create its files in ${folder.cluster}: ${detail || (error as Error).message}`,
+      {
+        cause: error,
+      },
+    );
   } finally {
     await rm(handed, { force: true });
   }

@@ -1,9 +1,8 @@
-// INV-7: what is handed out of pools and counters. Whoever holds something holds it alone; what is free and what is
-// held make up the whole.
+// INV-7: pools and counters. Each value has one holder; free and used values add up to the whole pool.
 import { CPU_UNITS_PER_VCPU, POOL_OFFSET_MAX, SUBNET_ADDRESSES_KEPT } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 
-/** Each address that somebody holds, and the pool that it is of. */
+/** Each address in use, with its holder and its pool. */
 const HELD = `
   select 'boot record ' || mac as holder, 'admin-network' as pool_id, address from boot_record where address is not null
    union all select 'nat gateway ' || id, 'public:' || family, public_address from nat_gateway
@@ -12,7 +11,7 @@ const HELD = `
    union all select 'nic ' || id, 'subnet:' || subnet_id || ':v6', primary_ipv6 from nic
     where primary_ipv6 is not null`;
 
-/** What each pool can hand out in all, without the IPv6 pools of subnets. No broadcast address is among it. */
+/** The number of addresses that each pool can allocate, without broadcast addresses and the IPv6 pools of subnets. */
 const SIZES = `
   select 'subnet:' || id || ':v4' as pool_id,
          (2::bigint ^ (32 - masklen(ipv4_block)))::bigint - ${SUBNET_ADDRESSES_KEPT} - 1 as wanted from subnet
@@ -29,7 +28,7 @@ const SIZES = `
 export const ADDRESS_CHECKS: readonly Check[] = [
   invariant(
     "INV-7",
-    "a boot record's address is its own, inside its network, and neither network, broadcast nor gateway",
+    "a boot record's address is unique, inside its network, and not the network, broadcast or gateway address",
     `
     select format('boot record %s has %s', mac, host(address)) as what from (
       select *, set_masklen(address, (networking->>'prefix_len')::int) as own,
@@ -40,21 +39,21 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
-    "no address is held by two",
+    "no address has two holders",
     `
     select format('%s is held by %s', host(address), string_agg(holder, ' and ')) as what
       from (${HELD}) h group by pool_id, address having count(*) > 1`,
   ),
   invariant(
     "INV-7",
-    "no address is free and held at once",
+    "no address is both free and in use",
     `
     select format('%s of %s', host(h.address), h.holder) as what from (${HELD}) h join pool p on p.id = h.pool_id
       join pool_range f on f.pool_id = p.id and h.address - p.base between f.low and f.high`,
   ),
   invariant(
     "INV-7",
-    "what is free of a pool and what is held make up the pool",
+    "the free and the used addresses of a pool add up to the pool",
     `
     select format('pool %s: %s free and %s held of %s', s.pool_id, coalesce(f.free, 0), coalesce(h.held, 0),
                   s.wanted) as what
@@ -69,7 +68,7 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
-    "an address that is public is written down for its one holder",
+    "each public address is recorded for its one holder",
     `
     select format('%s of %s', host(h.address), h.holder) as what from (${HELD}) h
       left join public_address a on a.address = h.address
@@ -78,16 +77,16 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
-    "no two VPCs have one VNI",
+    "no two VPCs have the same VNI",
     `
     select format('VNI %s of VPCs %s', vni, string_agg(id::text, ', ')) as what from vpc
      group by vni having count(*) > 1`,
   ),
   invariant(
     "INV-7",
-    "what is counted as used on a node is what its instances take",
+    "a node's counted use equals the sum over its instances",
     `
-    select format('node %s: counted %s, standing %s', server_uuid, u.used, w.used) as what
+    select format('node %s: counted %s, in use %s', server_uuid, u.used, w.used) as what
       from (select server_uuid, array[cpu_units, ram_mb, disk_bytes, instances] as used from cn_usage) u
       full join (select i.host_cn_uuid as server_uuid,
                         array[sum(i.cpu) * ${CPU_UNITS_PER_VCPU}, sum(i.memory_bytes / 1048576),
@@ -100,9 +99,9 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
-    "what is counted as used of a quota is what the project's instances take",
+    "a project's counted use equals the sum over its instances",
     `
-    select format('project %s: counted %s, standing %s', project_id, u.used, w.used) as what
+    select format('project %s: counted %s, in use %s', project_id, u.used, w.used) as what
       from (select project_id, array[cpu, memory_bytes, disk_bytes, instances] as used from project_usage) u
       full join (select i.project_id, array[sum(i.cpu), sum(i.memory_bytes), coalesce(sum(d.bytes), 0),
                                              count(*)]::bigint[] as used
@@ -112,7 +111,7 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
-    "what is counted as used of a tenant's quota is the sum over its projects",
+    "a tenant's counted use equals the sum over its projects",
     `
     select format('tenant %s: counted %s, its projects %s', tenant_id, u.used, w.used) as what
       from (select tenant_id, array[cpu, memory_bytes, disk_bytes, instances] as used from tenant_usage) u

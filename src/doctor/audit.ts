@@ -1,12 +1,12 @@
-// INV-17: one event of the chain for each audited transition. The chain follows the log: what is behind its place in
-// the log has its event, what is before it may still wait. A chain that was restored into another server begins again
-// at the start of the log and has no place until it is through.
+// INV-17: one event of the chain for each audited transition. The chain follows the log: a transition before the chain's
+// position has its event, a later one may still wait. A chain that was restored into another server restarts at the
+// beginning of the log and has no position until it has reached the end.
 import { type Check, invariant } from "./check.ts";
 
 export const AUDIT_CHECKS: readonly Check[] = [
   invariant(
     "INV-17",
-    "each audited transition that the chain has passed has its event",
+    "each audited transition before the chain's position has its event",
     `
     select format('%s of %s %s (transition %s)', t.event, t.actor_kind, t.actor_id, t.id) as what
       from transition t, audit_head h
@@ -16,14 +16,14 @@ export const AUDIT_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-17",
-    "each event is of an audited transition",
+    "each audit event belongs to an audited transition",
     `
     select format('event %s (transition %s)', e.seq, e.transition_id) as what from audit_event e
      where not exists (select from transition t where t.id = e.transition_id and t.audit is not null)`,
   ),
   invariant(
     "INV-17",
-    "the events are numbered from 0 without a gap, up to the head",
+    "the audit events are numbered from 0 to the head without a gap",
     `
     select format('%s events up to %s, the head is at %s', count(e.seq), max(e.seq), h.seq) as what
       from audit_head h left join audit_event e on true group by h.seq
@@ -31,7 +31,7 @@ export const AUDIT_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-17",
-    "the last event's hash is the head's",
+    "the hash of the last audit event equals the head's",
     `
     select format('event %s', h.seq) as what from audit_head h left join audit_event e on e.seq = h.seq
      where h.seq >= 0 and e.hash is distinct from h.hash`,

@@ -1,22 +1,22 @@
-// A check of the doctor is one query. Every row that it answers is something that is not as it should be, in words of
-// its column `what`; no row is right. Nothing here may show a secret: rows name objects by id, state and number.
+// A check of the doctor is one query. Each row is a violation, described in its column `what`; an empty result passes. Rows
+// must not show secrets: they name objects by id, state and number.
 
 export type Check = {
-  /** INV-n for an invariant of the design, a word for what an operator wants to know. */
+  /** INV-n for an invariant, a short name for a condition. */
   readonly id: string;
-  /** What is so when the check finds nothing. */
+  /** The rule, as a statement that is true when the check finds nothing. */
   readonly title: string;
-  /** fail: a promise is broken. warn: the system works, with a drawback. */
+  /** fail: a promise is broken. warn: the system works with a drawback. */
   readonly severity: "warn" | "fail";
   readonly query: string;
-  /** What to do about it. Null for a broken invariant: that is a bug, see MEND_BROKEN. */
-  readonly mend: string | null;
+  /** The remedy. Null for a violated invariant, which is a bug: see BROKEN. */
+  readonly fix: string | null;
 };
 
-/** A promise that the control plane makes. */
+/** Creates the check of a promise of the control plane. */
 export function invariant(id: string, title: string, query: string): Check {
-  return { id, title, severity: "fail", query, mend: null };
+  return { id, title, severity: "fail", query, fix: null };
 }
 
-/** What no query can tell, and where it is tried instead. */
+/** An invariant that no query can check, with the reason. */
 export type Outside = { readonly id: string; readonly title: string; readonly reason: string };

@@ -1,4 +1,4 @@
-// INV-9 of enrolment claims: each belongs to a node that may have it, ends in time, and is counted.
+// INV-9 for enrolment claims: each belongs to a node that may have it, ends in time, and is counted.
 import {
   CLAIMS_PER_NODE_MAX,
   CLAIMS_PER_SITE_MAX,
@@ -7,20 +7,20 @@ import {
 } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 
-/** A claim is deleted at its expiry, by a pass that comes within a minute. */
+/** A pass deletes a claim within a minute of its expiry. */
 const EXPIRED_OVER_S = 60;
 
 export const CLAIM_CHECKS: readonly Check[] = [
   invariant(
     "INV-9",
-    "an enrolment claim is of a node that is there and not disabled",
+    "each enrolment claim belongs to an existing node that is not disabled",
     `
     select format('claim %s of node %s (%s)', k.id, k.server_uuid, coalesce(cn.state, 'gone')) as what
       from enrolment_claim k left join cn using (server_uuid) where cn.state is null or cn.state = 'disabled'`,
   ),
   invariant(
     "INV-9",
-    "no enrolment claim is older than its expiry and a pass",
+    "no enrolment claim outlives its expiry by more than one pass",
     `
     select format('claim %s of node %s expired at %s', id, server_uuid, expires_at) as what from enrolment_claim
      where expires_at + interval '${EXPIRED_OVER_S} seconds' < berth_now()`,
@@ -41,9 +41,9 @@ export const CLAIM_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-9",
-    "claims and unproven nodes are counted as they are",
+    "the counters of claims and unproven nodes are correct",
     `
-    select format('%s: %s are counted, %s are there', name, counted, there) as what
+    select format('%s: %s counted, %s exist', name, counted, there) as what
       from (select b.name, case when b.name = 'claims' then ${CLAIMS_PER_SITE_MAX}
                                 when b.name = 'unproven-nodes' then ${UNPROVEN_NODES_MAX}
                                 else ${CLAIMS_PER_SOURCE_MAX} end - b.remaining as counted,

@@ -1,10 +1,10 @@
-// What an operator wants to know of a running system beside its promises: what is stuck, late, silent or about to hurt.
+// Conditions of a running system that an operator must know, beside the invariants: stuck, late or silent parts.
 import { CN_LIVE_S } from "../contract/limits.ts";
 import type { Check } from "./check.ts";
 
-/** Passes of the background work come twice a second; what is due for so long has nobody who does it. */
+/** Background passes run twice a second; work that is due for longer is not being done. */
 const OVERDUE = "interval '60 seconds'";
-/** A node looks for work every few seconds. */
+/** A node asks for work every few seconds. */
 const UNCLAIMED = "interval '10 minutes'";
 
 export const CONDITIONS: readonly Check[] = [
@@ -14,92 +14,92 @@ export const CONDITIONS: readonly Check[] = [
     severity: "warn",
     query: `select format('operation %s (%s): %s', id, saga, stuck_reason) as what from saga where state = 'stuck'
              order by created_at`,
-    mend: "mend the cause, then: opsctl operation abandon <id>   (tries the undo again)",
+    fix: "fix the cause, then: opsctl operation abandon <id>   (retries the undo)",
   },
   {
     id: "operations-moving",
-    title: "every operation that is due is moved on",
+    title: "no operation is overdue",
     severity: "fail",
     query: `select format('operation %s (%s) in step %s was due at %s', id, saga, step, due_at) as what from saga
              where state in ('running', 'unwinding') and wake_at < berth_now() - ${OVERDUE} order by wake_at`,
-    mend: "look at the log of the control plane: `background work failed`; a step that no build knows needs its build",
+    fix: "see the log of the control plane: `background work failed`; an unknown step needs the build that has it",
   },
   {
     id: "tells-delivered",
-    title: "what one record tells another arrives",
+    title: "messages between records are delivered",
     severity: "fail",
     query: `select format('%s to %s %s since %s', message->>'type', to_kind, to_id, created_at) as what from outbox
              where created_at < berth_now() - ${OVERDUE} order by created_at`,
-    mend: "look at the log of the control plane: `background work failed: tells`",
+    fix: "see the log of the control plane: `background work failed: tells`",
   },
   {
     id: "setups-moving",
-    title: "every setup whose time is up is taken back",
+    title: "every expired setup is undone",
     severity: "fail",
     query: `select format('node %s (%s) was due at %s', server_uuid, state, wake_at) as what from cn
              where wake_at < berth_now() - ${OVERDUE} order by wake_at`,
-    mend: "look at the log of the control plane: `background work failed: timers of cn`",
+    fix: "see the log of the control plane: `background work failed: timers of cn`",
   },
   {
     id: "jobs-taken",
-    title: "nodes take the jobs that wait for them",
+    title: "nodes claim their waiting jobs",
     severity: "warn",
     query: `select format('job %s (%s) waits for node %s since %s', id, kind, target_cn, created_at) as what from job
              where state = 'pending' and created_at < berth_now() - ${UNCLAIMED} order by seq`,
-    mend: "opsctl cn doctor <node>",
+    fix: "opsctl cn doctor <node>",
   },
   {
     id: "jobs-renewed",
-    title: "a job that its node no longer renews is ended",
+    title: "a job whose lease expired is ended",
     severity: "fail",
     query: `select format('job %s (%s) of node %s ran out at %s', id, kind, target_cn, lease_until) as what from job
              where state = 'in_progress' and wake_at < berth_now() - ${OVERDUE} order by wake_at`,
-    mend: "look at the log of the control plane: `background work failed: timers of job`",
+    fix: "see the log of the control plane: `background work failed: timers of job`",
   },
   {
     id: "jobs-undone",
-    title: "nodes undo what was taken from them",
+    title: "nodes undo the jobs that were taken from them",
     severity: "warn",
     query:
       `select format('job %s (%s) was taken from node %s at %s', id, kind, target_cn, completed_at) as what from job
              where tombstone and completed_at < berth_now() - ${UNCLAIMED} order by completed_at`,
-    mend: "opsctl cn doctor <node>; a node that is gone for good: opsctl cn disable, then opsctl cn remove",
+    fix: "opsctl cn doctor <node>; for a node that will not return: opsctl cn disable, then opsctl cn remove",
   },
   {
     id: "nodes-heard",
-    title: "every approved node is heard of",
+    title: "every approved node reports",
     severity: "warn",
     query: `select format('%s (%s), %s', c.hostname, c.server_uuid,
-                          coalesce('last heard ' || s.last_seen, 'never heard')) as what
+                          coalesce('last heartbeat ' || s.last_seen, 'no heartbeat yet')) as what
               from cn c left join cn_signal s using (server_uuid)
              where c.state = 'approved'
                and greatest(s.last_seen, c.approved_at) < berth_now() - interval '${CN_LIVE_S} seconds'
              order by s.last_seen nulls first, c.server_uuid`,
-    mend: "opsctl cn doctor <node>",
+    fix: "opsctl cn doctor <node>",
   },
   {
     id: "audit-chained",
-    title: "what is audited is chained within a minute",
+    title: "audited changes are chained within a minute",
     severity: "warn",
     query: `select format('%s of %s %s at %s', t.event, t.actor_kind, t.actor_id, t.at) as what
               from transition t, audit_head h
              where t.audit is not null and t.at < berth_now() - ${OVERDUE} and (t.xid, t.id) > (h.last_xid, h.last_id)
                and not exists (select from audit_event e where e.transition_id = t.id) order by t.xid, t.id`,
-    mend: "a long write transaction in any database of the PostgreSQL server holds it back: look at pg_stat_activity",
+    fix: "a long write transaction in any database of the PostgreSQL server delays it: see pg_stat_activity",
   },
   {
     id: "secret-outside",
     title: "the server's secret is not in the database that it protects",
     severity: "warn",
     query: `select format('the secret is in the table server_secret since %s', created_at) as what from server_secret`,
-    mend: "set BERTH_SECRET_KEY; what to do with the one in the database is said in the log at every start",
+    fix: "set BERTH_SECRET_KEY; the log of every start says what to do with the secret in the database",
   },
   {
     id: "clock-real",
-    title: "the clock is not that of a laboratory",
+    title: "the clock is not shifted as in a dev environment",
     severity: "warn",
     query:
-      `select format('the database''s clock is taken to be %s ahead', ahead) as what from lab_clock where ahead <> '0'`,
-    mend: "run production without BERTH_LAB, on a database of its own",
+      `select format('the system''s clock is %s ahead of the database''s', ahead) as what from lab_clock where ahead <> '0'`,
+    fix: "run production without BERTH_LAB, on a database of its own",
   },
 ];

@@ -1,5 +1,5 @@
-// The doctor's visit: every check in one read-only snapshot, so that no two of them see different moments, each with a
-// limit of its own. A check that runs out of time is skipped and says so; the visit goes on.
+// The doctor's examination: every check in one read-only snapshot, so that all see the same moment, each with its own time
+// limit. A check that exceeds its limit is reported as skipped; the others continue.
 import type { CheckResult, DoctorReport } from "../contract/doctor.ts";
 import { readFunctions, readMigrations } from "../db/migration-files.ts";
 import type { Db, DbClient } from "../db/pool.ts";
@@ -15,19 +15,19 @@ export type ExamineOptions = {
   readonly now_ms: () => number;
 };
 
-/** Of each check, so that a report of a broken system stays readable. */
+/** Per check, so that the report of a broken system stays readable. */
 const FOUND_MAX = 20;
-/** Below what the pool waits for an answer. */
+/** Below the pool's limit for a reply. */
 const CHECK_LIMIT_MS = 5_000;
-/** All checks together: what is not begun by then is skipped. */
+/** For all checks together; checks that have not started by then are skipped. */
 const VISIT_LIMIT_MS = 60_000;
 
-/** Out of time, or somebody changes the shape of a table: reasons to leave one check out. */
+/** Reasons to skip a check: a timeout, or a concurrent change of a table's columns. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   "57014": `not done after ${CHECK_LIMIT_MS / 1_000} s`,
   "55P03": "a table that it reads is being changed",
 };
-const BROKEN = "the system promises that this cannot be: keep a copy of the database and report it as a bug";
+const BROKEN = "this must never happen: keep a copy of the database and report a bug";
 
 export async function examine(db: Db, { kinds, now_ms }: ExamineOptions): Promise<DoctorReport> {
   const files = { migrations: await readMigrations(), functions: await readFunctions() };
@@ -44,7 +44,7 @@ export async function examine(db: Db, { kinds, now_ms }: ExamineOptions): Promis
     ];
     for (const check of [...CONDITIONS, ...invariants(kinds)]) {
       const late = now_ms() - started_ms > VISIT_LIMIT_MS;
-      results.push(late ? skipped(check, "the checks before it took too long") : await run(client, check));
+      results.push(late ? skipped(check, "the earlier checks took too long") : await run(client, check));
     }
     await client.query("commit");
     for (const { id, title, reason } of OUTSIDE) results.push(skipped({ id, title }, reason));
@@ -65,7 +65,7 @@ async function run(client: DbClient, check: Check): Promise<CheckResult> {
       found: found.slice(0, FOUND_MAX),
       more: found.length > FOUND_MAX,
       facts: [],
-      mend: found.length === 0 ? null : check.mend ?? BROKEN,
+      mend: found.length === 0 ? null : check.fix ?? BROKEN,
     };
   } catch (error) {
     const reason = LEFT_OUT[sqlState(error) ?? ""];

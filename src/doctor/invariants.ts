@@ -1,4 +1,5 @@
-// Every invariant of the design that the database can tell about itself, and why it cannot tell of the others.
+// The invariants that the database can check, and the reasons why it cannot check the others. docs/reliability.md,
+// "Invariants".
 import { ADDRESS_CHECKS } from "./addresses.ts";
 import { AUDIT_CHECKS } from "./audit.ts";
 import type { Check, Outside } from "./check.ts";
@@ -9,7 +10,7 @@ import { TENANCY_CHECKS } from "./tenancy.ts";
 
 export type ActorTable = Parameters<typeof rowChecks>[0][number];
 
-/** In the order of their numbers. `kinds` are the actor kinds of this build, each with the table of its rows. */
+/** Lists the checks by number. `kinds` are the actor kinds of this build, each with the table of its rows. */
 export function invariants(kinds: readonly ActorTable[]): readonly Check[] {
   const all = [
     ...LOG_CHECKS,
@@ -30,32 +31,32 @@ function numberOf({ id }: { readonly id: string }): number {
 export const OUTSIDE: readonly Outside[] = [
   {
     id: "INV-3b",
-    title: "a refusal was right for some state between request and answer",
-    reason: "only clients know when they asked; simulated histories check it",
+    title: "a refusal was correct for some state between request and reply",
+    reason: "only clients know when they sent a request; simulated histories check it",
   },
   {
     id: "INV-5",
-    title: "what was answered before something else was sent comes first",
-    reason: "only clients know when they heard; simulated histories check it",
+    title: "a request that was answered before another was sent comes first",
+    reason: "only clients know when they got a reply; simulated histories check it",
   },
   {
     id: "INV-11",
-    title: "an operation that is taken back leaves nothing",
-    reason: "it needs the rows from before; the tests of the operations compare them",
+    title: "an operation that was undone leaves nothing",
+    reason: "it needs the earlier rows; the tests of the operations compare them",
   },
   {
     id: "INV-18",
-    title: "no secret is outside",
-    reason: "it needs secrets that are known; tests with planted ones check it",
+    title: "no secret appears in logs, replies or metrics",
+    reason: "it needs known secrets; tests that insert them check it",
   },
   {
     id: "INV-19",
-    title: "a reader of the image index sees one generation only",
-    reason: "the index is no part of the database; index-builder checks the tree that it publishes",
+    title: "a reader of the image index sees only one generation",
+    reason: "the index is not in the database; index-builder checks the tree that it publishes",
   },
   {
     id: "INV-20",
-    title: "memory, connections and queues stay within their bounds",
-    reason: "it is about a process over time; look at /metrics",
+    title: "memory, connections and queues stay within their limits",
+    reason: "it concerns a process over time; see /metrics",
   },
 ];

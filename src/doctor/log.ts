@@ -1,15 +1,13 @@
-// INV-1 to INV-6, as far as the rows tell: the log of transitions, the rows that it leads to, and the stored answers.
-// What clients heard is known to clients alone.
+// INV-1 to INV-6, as far as rows show them: the transition log, the rows that result from it, and the stored replies. Only
+// clients know which replies they received.
 import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 import { PUBLISHED_STEPS } from "./published.ts";
 
-/** Notes of refused requests are rows of the log, but of no actor and no message that was answered. */
+/** Denied requests are rows of the log, but they have no actor and no message with a reply. */
 const OF_ACTORS = "actor_kind <> 'request'";
 
-/**
- * Kinds of which rows go without a transition: with the record that they belong to, or after a rest.
- */
+/** Kinds whose rows are deleted without a transition: with their parent, or after a retention period. */
 const SWEPT = ["route", "quota", "tenant-quota", "session", "saga", "job", "enrolment-claim"];
 
 const DOCUMENTED = PUBLISHED_STEPS.map((step) => `('${step.join("', '")}')`).join(", ");
@@ -17,8 +15,8 @@ const DOCUMENTED = PUBLISHED_STEPS.map((step) => `('${step.join("', '")}')`).joi
 export const LOG_CHECKS: readonly Check[] = [
   invariant(
     "INV-1",
-    "what took effect has its stored answer, as long as answers are kept",
-    // A message of the last hours: its answer goes when its day is over, at the earliest.
+    "every change has its stored reply while replies are kept",
+    // Only recent messages: a reply is deleted after the end of its day at the earliest.
     `select format('%s of %s %s: message %s', event, actor_kind, actor_id, msg_id) as what from transition t
       where ${OF_ACTORS} and t.at > berth_now() - interval '${SEEN_RETENTION_HOURS / 2} hours'
         and not exists (select from seen s where s.msg_id = t.msg_id)`,
@@ -32,7 +30,7 @@ export const LOG_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-2",
-    "each transition starts where the one before it ended",
+    "each transition starts in the state in which the previous one ended",
     `select format('%s %s: %s (%s) starts from %s after %s', actor_kind, actor_id, event, seq, from_state,
                    before) as what
        from (select actor_kind, actor_id, seq, event, from_state,
@@ -42,20 +40,20 @@ export const LOG_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-2",
-    "every step of a node is in the published table",
+    "every transition of a node is in the published table",
     `select format('cn %s: %s from %s to %s', actor_id, event, from_state, to_state) as what
        from transition where actor_kind = 'cn' and (event, from_state, to_state) not in (values ${DOCUMENTED})`,
   ),
   invariant(
     "INV-3",
-    "what was refused took no effect",
+    "a refused message had no effect",
     `
     select format('%s of %s %s: message %s was refused', t.event, t.actor_kind, t.actor_id, t.msg_id) as what
       from seen s join transition t on t.msg_id = s.msg_id where s.reply like '{"fault"%'`,
   ),
   invariant(
     "INV-4",
-    "a message acts on an actor once",
+    "a message changes an actor once",
     `
     select format('message %s acted on %s %s %s times', msg_id, actor_kind, actor_id, count(*)) as what
       from transition group by actor_kind, actor_id, msg_id having count(*) > 1`,
@@ -64,10 +62,10 @@ export const LOG_CHECKS: readonly Check[] = [
 
 type Kind = { readonly kind: string; readonly table: string; readonly key: string };
 
-/** INV-2 and INV-6 of the rows of one kind: each is where its last transition led, and nobody wrote it past its log. */
+/** INV-2 and INV-6 for the rows of each kind: a row equals its last transition and was not written past its log. */
 export function rowChecks(kinds: readonly Kind[]): readonly Check[] {
   const present = kinds.map(({ kind, table, key }) => `
-    select format('${kind} %s is %s at version %s, which its log does not say', r.${key}, r.state, r.version) as what
+    select format('${kind} %s is %s at version %s, which does not match its log', r.${key}, r.state, r.version) as what
       from ${table} r
      where not exists (select from transition t where t.actor_kind = '${kind}' and t.actor_id = r.${key}::text
                           and t.incarnation = r.incarnation and t.seq = r.version and t.to_state = r.state)
@@ -75,12 +73,12 @@ export function rowChecks(kinds: readonly Kind[]): readonly Check[] {
                       and t.incarnation = r.incarnation and t.seq > r.version)`);
   const rows = kinds.map(({ kind, table, key }) => `select '${kind}' as kind, ${key}::text as id from ${table}`);
   return [
-    invariant("INV-6", "each record is what its last transition made of it", present.join(" union all ")),
+    invariant("INV-6", "each record has the state of its last transition", present.join(" union all ")),
     invariant(
       "INV-2",
-      "no record is gone whose log does not say so",
+      "no record is missing without a transition that deleted it",
       `
-      select format('%s %s was left %s and is gone', last.actor_kind, last.actor_id, last.to_state) as what
+      select format('%s %s is missing; its last state was %s', last.actor_kind, last.actor_id, last.to_state) as what
         from (select distinct on (actor_kind, actor_id) actor_kind, actor_id, to_state from transition
                where actor_kind <> all ('{request,${SWEPT.join(",")}}') order by actor_kind, actor_id, id desc) last
         left join (${rows.join(" union all ")}) r on r.kind = last.actor_kind and r.id = last.actor_id

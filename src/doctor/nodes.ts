@@ -1,19 +1,20 @@
-// INV-8, INV-9, INV-13 and INV-14: what nodes, boot records, credentials, setups and the auto-approve window promise.
+// INV-8, INV-9, INV-13 and INV-14: nodes, boot records, credentials, setups and the auto-approve window.
 import { AUTO_APPROVE_SECS_MAX, SETUP_LIMIT_MS } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 import { CLAIM_CHECKS } from "./claims.ts";
 
-/** A setup is taken back at its deadline, by a pass that comes within a minute. */
+/** A pass undoes a setup within a minute of its deadline. */
 const SETUP_OVER_S = SETUP_LIMIT_MS / 1_000 + 60;
 
 /**
- * The steps of the site and the nodes that a window approved, each with what the step before it opened. A commit takes
- * from the window's budget before it writes its transitions, and holds the budget's row from then on: so the order of
- * the ids is the order of takings and openings. Only in one commit with a step of the site, which has the same xid and
- * moment, the takings all came first. Nothing is joined: without statistics a join of this log ran out of time.
+ * The transitions of the site and the automatic approvals of nodes, each with the window that was open before it. A commit
+ * takes from the window's budget before it writes its transitions, and locks the budget's row from then on, so the ids are
+ * in the order of approvals and openings. The exception is a commit that also has a transition of the site, with the same
+ * xid and time: there all approvals came first. The query has no join, because without statistics a join of this log timed
+ * out.
  */
 const AUTO_APPROVALS = `
-    with told as (
+    with logged as (
       select id, xid, actor_id, at, actor_kind = 'site' as is_step, event = 'open_window' as opens,
              (audit->'payload'->>'count')::bigint as count,
              at + (audit->'payload'->>'effective_duration_secs')::bigint * interval '1 second' as expires_at
@@ -21,7 +22,7 @@ const AUTO_APPROVALS = `
        where actor_kind = 'site'
           or (actor_kind = 'cn' and event in ('join', 'register') and from_state = 'absent' and to_state = 'approved')),
     placed as (
-      select *, least(id, min(id) filter (where is_step) over (partition by xid, at)) as place from told),
+      select *, least(id, min(id) filter (where is_step) over (partition by xid, at)) as place from logged),
     parted as (
       select *, count(*) filter (where is_step) over (order by place, is_step, id) as part from placed),
     taken as (
@@ -35,7 +36,7 @@ const AUTO_APPROVALS = `
 export const NODE_CHECKS: readonly Check[] = [
   invariant(
     "INV-8",
-    "an enrolled record has an address, an image and a node that is or was set up",
+    "an enrolled boot record has an address, an image and a node that is or was set up",
     `
     select format('boot record %s of node %s (%s)', r.mac, r.server_uuid, cn.state) as what
       from boot_record r left join cn on cn.server_uuid = r.server_uuid
@@ -44,14 +45,14 @@ export const NODE_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-8",
-    "a record that is merely discovered is bound to no node",
+    "a discovered boot record is not bound to a node",
     `
     select format('boot record %s is bound to %s', mac, server_uuid) as what
       from boot_record where state = 'discovered' and server_uuid is not null`,
   ),
   invariant(
     "INV-9",
-    "a live key of a node is the one key that its record names",
+    "a node's live key is the key in its record",
     `
     select format('key %s of node %s (%s)', k.id, k.bound_to_cn, cn.state) as what
       from api_key k left join cn on cn.server_uuid = k.bound_to_cn
@@ -59,7 +60,7 @@ export const NODE_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-9",
-    "the key that a record names is live",
+    "the key in a node's record is live",
     `
     select format('node %s (%s) names key %s', server_uuid, state, bound_api_key_id) as what from cn
      where bound_api_key_id is not null and not exists (select from api_key k
@@ -67,7 +68,7 @@ export const NODE_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-9",
-    "a node that was never approved or awaits setup has no key, and a pending one nothing to deliver",
+    "an unproven node and a node that awaits setup have no key; a pending node has no credential to deliver",
     `
     select format('node %s (%s)', server_uuid, state) as what from cn
      where ((unproven or state = 'awaiting_setup') and (bound_api_key_id is not null or ticket_keys is not null))
@@ -76,28 +77,28 @@ export const NODE_CHECKS: readonly Check[] = [
   ...CLAIM_CHECKS,
   invariant(
     "INV-9",
-    "after the first report of a setup its key can be read no more",
+    "after the first report of a setup its key is no longer readable",
     `
     select format('node %s, setup %s', server_uuid, setup_epoch) as what from cn
      where pending_credential is not null and (setup_progress->>'epoch')::bigint = setup_epoch`,
   ),
   invariant(
     "INV-13",
-    "no setup is older than its deadline and a pass",
+    "no setup outlives its deadline by more than one pass",
     `
     select format('node %s, approved at %s', server_uuid, approved_at) as what from cn
      where state = 'setting_up' and approved_at + interval '${SETUP_OVER_S} seconds' < berth_now()`,
   ),
   invariant(
     "INV-13",
-    "an epoch names one setup only",
+    "each setup has its own epoch",
     `
     select format('epoch %s of nodes %s', setup_epoch, string_agg(server_uuid::text, ', ')) as what
       from cn where setup_epoch is not null group by setup_epoch having count(*) > 1`,
   ),
   invariant(
     "INV-14",
-    "an auto-approve window ends in time and approves no more than its count",
+    "an auto-approve window ends in time and approves at most its count",
     `
     select format('window of %s, %s left, until %s', s.window_count, b.remaining, s.window_expires_at) as what
       from site s left join budget b on b.name = 'auto-approve'
@@ -107,7 +108,7 @@ export const NODE_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-14",
-    "no window was too long, and each node that was approved at once was within the count and the time of an open one",
+    "no auto-approve window was too long, and each automatic approval was within the count and time of an open window",
     `${AUTO_APPROVALS}
     select case when is_step then format('window of %s, until %s', at, expires_at)
                 when open then format('node %s, approved at %s as number %s of %s, window of %s until %s', actor_id, at,

@@ -1,4 +1,4 @@
-// One visit at a time in each process: a visit takes a connection for long. Who asks meanwhile hears the same report.
+// One examination at a time in each process, because it occupies a connection for long. Concurrent callers get its report.
 
 export function oneAtATime<T>(visit: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null;

@@ -1,5 +1,4 @@
-// INV-10 and INV-12: operations and the jobs that nodes do for them. A tell that is not delivered yet is on its way,
-// and what waits for it is as it should be.
+// INV-10 and INV-12: operations and their jobs on nodes. An actor may correctly wait for a tell that is not delivered yet.
 import { type Check, invariant } from "./check.ts";
 
 const NOT_ON_ITS_WAY = (kind: string, id: string) =>
@@ -8,7 +7,7 @@ const NOT_ON_ITS_WAY = (kind: string, id: string) =>
 export const OPERATION_CHECKS: readonly Check[] = [
   invariant(
     "INV-10",
-    "an operation that is over, or stuck, says so whole",
+    "an operation's state, step and end agree",
     `
     select format('operation %s (%s) is %s', id, saga, state) as what from saga
      where (state in ('succeeded', 'unwound')) <> (done_at is not null)
@@ -17,7 +16,7 @@ export const OPERATION_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-10",
-    "no operation waits for a job that has ended and told nobody",
+    "no operation waits for a job that has ended without a message",
     `
     select format('operation %s (%s) waits in step %s for job %s, which is %s', s.id, s.saga, s.step, j.id,
                   j.state) as what
@@ -37,7 +36,7 @@ export const OPERATION_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-12",
-    "a job is in the hands of the node that it is for, or of nobody",
+    "only a job's target node has claimed it",
     `
     select format('job %s (%s, %s) of node %s is with %s', id, kind, state, target_cn, claimed_by) as what from job
      where case when state in ('in_progress', 'completed') then claimed_by is distinct from target_cn::text
@@ -54,7 +53,7 @@ export const OPERATION_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-12",
-    "no node makes or runs an instance whose record is gone",
+    "no node creates or runs an instance without a record",
     `
     select format('job %s (%s) of node %s for instance %s', j.id, j.kind, j.target_cn,
                   j.payload->>'instance_id') as what
@@ -65,7 +64,7 @@ export const OPERATION_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-12",
-    "an instance that an operation holds is let go when the operation is over",
+    "an ended operation has released its instance",
     `
     select format('instance %s is held by operation %s (%s), which is %s', i.id, i.operation_id, i.operation_kind,
                   coalesce(s.state, 'gone')) as what

@@ -1,11 +1,11 @@
-// The steps that a node may take, as document 2 publishes them (CN state, Setup, Factory reset, Remove): event, from,
-// to. Written from the document, never from the code.
+// The published transitions of a node: event, from, to. docs/nodes.md, "States". Written from the specification, never from
+// the code.
 
 type Step = readonly [event: string, from: string, to: string];
 
 const EVERY = ["pending", "approved", "disabled", "awaiting_setup", "setting_up"] as const;
 
-/** What operators and nodes note of a node wherever it stands. */
+/** Events that keep the state of a node. */
 const staysWith = (event: string, states: readonly string[] = EVERY): Step[] =>
   states.map((state) => [event, state, state]);
 
@@ -14,7 +14,7 @@ export const PUBLISHED_STEPS: readonly Step[] = [
   ["register", "absent", "approved"],
   ["register", "disabled", "pending"],
   ...staysWith("register", ["pending", "approved", "awaiting_setup", "setting_up"]),
-  // Registrations since claims are records of their own (document 4, Fixed here); those above are of the release before.
+  // Registrations since claims are separate records; release 0.1.0 wrote the registrations above.
   ["join", "absent", "approved"],
   ["claimed", "absent", "pending"],
   ["claimed", "disabled", "pending"],

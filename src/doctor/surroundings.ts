@@ -1,12 +1,12 @@
-// What the system stands on: the database server, the migrations, the clocks, the head of the audit chain.
+// Checks of the environment: the database server, the migrations, the clocks, the head of the audit chain.
 import type { CheckResult } from "../contract/doctor.ts";
 import type { Migration, SqlFile } from "../db/migration-files.ts";
 import type { DbClient } from "../db/pool.ts";
 
-/** The version that the server brings itself and is tested with. Older ones down to 16 have all that it uses. */
+/** The included version, which all tests use. Older versions down to 16 have every feature that is used. */
 const MAJOR_TESTED = 18;
 const MAJOR_MIN = 15;
-/** Timestamps that operators compare; nothing is decided by a process's clock. */
+/** For operators who compare timestamps; no decision depends on a process's clock. */
 const CLOCK_DIFFERENCE_MS_MAX = 2_000;
 
 type Found = Pick<CheckResult, "status" | "facts"> & Partial<CheckResult>;
@@ -42,7 +42,7 @@ export async function migrationsWhole(
   client: DbClient,
   { migrations, functions }: SchemaFiles,
 ): Promise<CheckResult> {
-  const title = "every migration of this build has run, as it is in this build";
+  const title = "every migration of this build has run in its present form";
   const { rows } = await client.query<{ number: number; name: string; sha256: string }>(
     "select number, name, sha256 from schema_migration order by number",
   );
@@ -55,7 +55,7 @@ export async function migrationsWhole(
       status: "fail",
       facts: [],
       found,
-      mend: "start a server of this build: it migrates; a file that was edited must be restored",
+      mend: "start a server of this build, which migrates the database; restore an edited file",
     });
   }
   if (later.length === 0) return result("migrations", title, { status: "ok", facts: [`up to ${newest?.name}`] });
@@ -63,7 +63,7 @@ export async function migrationsWhole(
     status: "warn",
     facts: [],
     found: later.map(({ name }) => `${name} is of a newer build`),
-    mend: "replace this server by one of the newer build",
+    mend: "replace this server by the newer build",
   });
 }
 
@@ -84,7 +84,7 @@ function unlike(files: readonly Recorded[], rows: readonly Recorded[]): string[]
   });
 }
 
-/** The middle of the way there and back is when the database looked at its clock, give or take half the way. */
+/** Assumes that the database read its clock halfway through the round trip; the error is at most half of it. */
 export async function clocks(client: DbClient, now_ms: () => number): Promise<CheckResult> {
   const title = `the clocks of server and database differ by less than ${CLOCK_DIFFERENCE_MS_MAX / 1_000} s`;
   const before_ms = now_ms();
@@ -99,19 +99,19 @@ export async function clocks(client: DbClient, now_ms: () => number): Promise<Ch
     status: "warn",
     facts: [],
     found: [fact],
-    mend: "let both machines follow one time server",
+    mend: "synchronize both machines with the same time server",
   });
 }
 
-/** Nothing to judge: whoever keeps what it says can tell later whether the chain was rewritten. */
+/** Reports the head: an operator who keeps it can later detect a rewritten chain. */
 export async function auditHead(client: DbClient): Promise<CheckResult> {
   const { rows: [head] } = await client.query<{ seq: number; hash: string }>("select seq, hash from audit_head");
-  const title = "the audit chain has a head; keep it somewhere else";
+  const title = "the audit chain has a head; keep a copy of it elsewhere";
   if (head === undefined) {
     return result("audit-head", title, {
       status: "fail",
       facts: [],
-      found: ["the table audit_head has lost its row"],
+      found: ["the table audit_head has no row"],
       mend: "restore the database from a backup",
     });
   }

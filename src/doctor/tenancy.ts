@@ -1,4 +1,4 @@
-// INV-15 and INV-16: what belongs to a tenant stands in its projects, and what is inside something fits into it.
+// INV-15 and INV-16: a tenant's objects are in its projects, and each object fits its parent.
 import { SUBNET_ADDRESSES_KEPT } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 
@@ -21,7 +21,7 @@ const PLACED = IN_VPC.map((table) => `select '${table}' as kind, id, tenant_id, 
 export const TENANCY_CHECKS: readonly Check[] = [
   invariant(
     "INV-15",
-    "each object is of the tenant that its project is of",
+    "each object belongs to the tenant of its project",
     `
     select format('%s %s of project %s and tenant %s', c.kind, c.id, c.project_id, c.tenant_id) as what
       from (${OWNED.join(" union all ")}) c left join project p on p.id = c.project_id
@@ -29,7 +29,7 @@ export const TENANCY_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-15",
-    "what is inside a VPC is of its project",
+    "each object in a VPC belongs to the VPC's project",
     `
     select format('%s %s of project %s in VPC %s', c.kind, c.id, c.project_id, c.vpc_id) as what
       from (${PLACED.join(" union all ")}) c left join vpc v on v.id = c.vpc_id
@@ -37,7 +37,7 @@ export const TENANCY_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-15",
-    "disks and NICs are of the project of their instance",
+    "disks and NICs belong to the project of their instance",
     `
     select format('%s %s of instance %s', c.kind, c.id, c.instance_id) as what
       from (select 'nic' as kind, id, instance_id, tenant_id, project_id from nic
@@ -47,7 +47,7 @@ export const TENANCY_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-16",
-    "a subnet is inside its VPC and apart from its other subnets",
+    "a subnet is inside its VPC and overlaps no other subnet",
     `
     select format('subnet %s (%s, %s)', s.id, s.ipv4_block, s.ipv6_block) as what
       from subnet s join vpc v on v.id = s.vpc_id
@@ -58,7 +58,7 @@ export const TENANCY_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-16",
-    "an address of a NIC is one that its subnet hands out",
+    "a NIC's address is in the range of its subnet",
     `
     select format('nic %s has %s, %s of subnet %s', n.id, host(n.primary_ipv4), host(n.primary_ipv6), s.id) as what
       from nic n join subnet s on s.id = n.subnet_id
@@ -70,7 +70,7 @@ export const TENANCY_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-16",
-    "a route leads to a NAT gateway of its own VPC and family, and its VPC has that family",
+    "a route's NAT gateway has the route's VPC and family, and the VPC has that family",
     `
     select format('route %s to %s', r.id, r.destination) as what
       from route r join vpc v on v.id = r.vpc_id left join nat_gateway g on g.id = r.nat_gateway_id
@@ -80,7 +80,7 @@ export const TENANCY_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-16",
-    "an instance stands on a node that is there and set up",
+    "an instance is on an existing node that was set up",
     `
     select format('instance %s (%s) on node %s (%s)', i.id, i.state, i.host_cn_uuid, coalesce(c.state, 'gone')) as what
       from instance i left join cn c on c.server_uuid = i.host_cn_uuid
@@ -89,7 +89,7 @@ export const TENANCY_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-16",
-    "a floating IP is attached to a NIC that is there, or its release is on its way",
+    "a floating IP is attached to an existing NIC, or its release is in progress",
     `
     select format('floating ip %s at nic %s of instance %s', f.id, f.attached_to, f.attached_instance_id) as what
       from floating_ip f left join nic n on n.id = f.attached_to

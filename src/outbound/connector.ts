@@ -1,7 +1,7 @@
-// The one way in which Berth fetches an address on behalf of somebody else: a tenant's image, a place that an index names,
-// the keys of an issuer. It resolves the host, checks every address, and connects to exactly the address that it checked;
-// the name goes into SNI, the certificate's check and the Host header. It follows no redirect: a caller that does passes
-// the target through here again. Document 4, "Fetches on behalf of others"; reliability rules S-25 and S-47.
+// The only code that fetches URLs from others: a tenant's image, a URL in an index, the keys of an issuer. It resolves the
+// host, checks every address, and connects to exactly the checked address; the name is used for SNI, the certificate's
+// check and the Host header. It does not follow redirects: a caller that does passes each target through here again.
+// docs/reliability.md S-25 and S-47.
 import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
@@ -9,52 +9,52 @@ import { isIP } from "node:net";
 import type { Cidr } from "../lib/net/ip-address.ts";
 import { literalAddress, mayBeFetched } from "../lib/net/public-address.ts";
 
-/** Where a fetch may go beyond public addresses. */
+/** Addresses that a fetch may use beside public ones. */
 export type Reach = {
-  /** Ranges that the operator allows: the setting `fetch.allowed_private`. */
+  /** Ranges in the setting `fetch.allowed_private`. */
   readonly allowed: readonly Cidr[];
-  /** Origins that the caller's own user or configuration names, such as the index of a command line. */
+  /** Origins in the caller's own arguments or configuration, such as the index on a command line. */
   readonly named?: NamedOrigins;
 };
 
-/** Origins, each with the addresses of its first resolution: a name that changes later reaches no other private address. */
+/** Origins, each with the addresses of its first resolution: a name that changes later cannot reach other private addresses. */
 export type NamedOrigins = Map<string, readonly string[] | null>;
 
 export type Outbound = {
   readonly reach: Reach;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Every address of a name. Default: the resolver of this machine. */
+  /** Resolves a name to all its addresses. Default: this machine's resolver. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
 };
 
-/** The address is not one that may be fetched. Nothing was sent, and no connection was opened. */
+/** The address must not be fetched. No connection was opened and nothing was sent. */
 export class FetchRefused extends Error {
   override readonly name = "FetchRefused";
 }
 
-/** Redirects that a fetch follows at most (S-25), each one checked again. */
+/** Limit of redirects per fetch (S-25). Each target is checked. */
 export const REDIRECTS_MAX = 3;
 export const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
 
 const REMEDY = "the setting fetch.allowed_private, or the variable BERTH_FETCH_ALLOWED_PRIVATE, can allow its network";
-/** Milliseconds until a connection is there, TLS included: longer than a lost packet or two take. */
+/** Limit of a connection's setup in milliseconds, TLS included: longer than the loss of a packet or two takes. */
 const CONNECT_MS = 10_000;
-/** Addresses of one name that are tried. */
+/** Limit of addresses to try per name. */
 const ADDRESSES_TRIED = 3;
-/** Bytes of an answer's headers. */
+/** Limit of a response's headers in bytes. */
 const HEADER_BYTES_MAX = 64 * 1024;
-/** Statuses whose answers have no body, so that Response takes none. */
+/** Statuses without a body; Response accepts none for them. */
 const BODILESS = [204, 205, 304];
 
-/** The set of origins of URLs that a user or an operator wrote himself. */
+/** Returns the origins of URLs that a user or an operator has written. */
 export function namedOrigins(urls: readonly string[]): NamedOrigins {
   return new Map(urls.filter((url) => URL.canParse(url)).map((url) => [new URL(url).origin, null]));
 }
 
 /**
- * One GET without redirects, cookies, credentials or decompression. Throws FetchRefused for an address that may not be
- * fetched, and the error of the network or of `signal` for one that does not answer.
+ * Sends one GET without redirects, cookies, credentials or decompression. Throws FetchRefused for an address that must
+ * not be fetched, and the error of the network or of `signal` when there is no response.
  */
 export async function fetchOutbound(text: string, outbound: Outbound): Promise<Response> {
   const url = readUrl(text);
@@ -103,7 +103,7 @@ async function resolveHere(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-/** The system's resolver cannot be stopped, so the caller stops waiting for it. */
+/** The system's resolver cannot be cancelled, so the caller stops waiting for it. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let stop = () => {};
@@ -118,7 +118,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   }
 }
 
-/** Nothing was sent yet, so the next address of the same name may be tried. */
+/** Nothing was sent yet, so the next address of the name may be tried. */
 class NotConnected extends Error {}
 
 async function getFrom(address: string, url: URL, { headers, signal }: Outbound): Promise<Response> {
@@ -132,7 +132,7 @@ async function getFrom(address: string, url: URL, { headers, signal }: Outbound)
     headers: { "accept-encoding": "identity", ...headers, host: url.host, connection: "close" },
     agent: false as const,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // SNI carries names only; without it the certificate is checked for `host`.
+    // SNI accepts names only; without it the certificate is checked for `host`.
     ...(isIP(name) === 0 && { servername: name }),
   };
   signal.throwIfAborted();
@@ -151,7 +151,7 @@ async function getFrom(address: string, url: URL, { headers, signal }: Outbound)
     const abort = () => fail(signal.reason);
     const limit = setTimeout(() => fail(new Error(`no connection within ${CONNECT_MS / 1_000} s`)), CONNECT_MS);
     signal.addEventListener("abort", abort, { once: true });
-    // Stays for the body's time: an error without a listener would end the process.
+    // The listener stays while the body arrives: an error without a listener would end the process.
     request.on("error", fail);
     request.once("socket", (socket) => {
       socket.once(tls ? "secureConnect" : "connect", () => {
@@ -185,7 +185,7 @@ function responseOf(message: http.IncomingMessage, signal: AbortSignal): Respons
   return new Response(bodyOf(message, signal), { status, headers });
 }
 
-/** The body as it comes; an error when it breaks off, and when `signal` aborts. */
+/** Streams the body. Fails when it is cut off and when `signal` aborts. */
 function bodyOf(message: http.IncomingMessage, signal: AbortSignal): ReadableStream<Uint8Array<ArrayBuffer>> {
   const chunks = message[Symbol.asyncIterator]();
   const abort = () => message.destroy(new Error(textOf(signal.reason)));
@@ -196,7 +196,7 @@ function bodyOf(message: http.IncomingMessage, signal: AbortSignal): ReadableStr
       try {
         const { done, value } = await chunks.next();
         if (!done) return controller.enqueue(new Uint8Array(value));
-        if (!message.complete) throw new Error("the answer broke off");
+        if (!message.complete) throw new Error("the response was cut off");
         end();
         controller.close();
       } catch (error) {

@@ -1,6 +1,6 @@
-// The process that fetches documents for the server: the only one that may open connections to any address, and it may do
-// nothing else. It reads no file, no variable, starts no program and knows no credential of anybody. Its first line of
-// standard input is `{secret, port}`; it prints the port on which it listens and ends when standard input ends.
+// The process that fetches documents for the server: the only process that may connect to any address, and that is its only
+// permission. It reads no file and no variable, starts no program and has no credentials. The first line of its standard
+// input is `{secret, port}`. It prints the port on which it listens, and ends when standard input ends.
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "node:crypto";
 import http from "node:http";
@@ -9,7 +9,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { type DocumentRequest, fetchDocumentHere } from "./document.ts";
 
-/** A request is a URL and a few ranges. */
+/** A request has a URL and a few ranges. */
 const REQUEST_BYTES_MAX = 256 * 1024;
 
 function isAuthorized(request: http.IncomingMessage, secret: string): boolean {
@@ -41,7 +41,7 @@ function serve({ secret, port }: { readonly secret: string; readonly port: numbe
   server.listen(port, "127.0.0.1", () => console.log((server.address() as AddressInfo).port));
 }
 
-// Its parent decides when it ends: by the end of standard input, so also when the parent was killed.
+// The end of standard input ends it, also when its parent was killed.
 process.on("SIGTERM", () => {});
 process.on("SIGINT", () => {});
 const input = createInterface({ input: process.stdin });

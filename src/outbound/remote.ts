@@ -1,20 +1,20 @@
-// The server's side of the process that fetches for it (process.ts): one request per document, on the loopback interface,
-// with a secret that both got on standard input. node:http, because fetch would obey a proxy of the environment.
+// The server's side of the fetching process (process.ts): one request per document, on the loopback interface, with a
+// secret that the child got on standard input. It uses node:http because fetch would use a proxy of the environment.
 import http from "node:http";
 import type { DocumentFetch, FetchedDocument } from "./document.ts";
 
 export type FetcherAddress = { readonly port: number; readonly secret: string };
 
-/** Milliseconds more than the document may take, so that the other process says what went wrong. */
+/** Milliseconds beyond the document's limit, so that the other process can report the error. */
 const MARGIN_MS = 2_000;
 
-/** Fetches through the other process. Throws what it reports, or that it does not answer. */
+/** Fetches through the other process. Throws its error, or an error when it does not reply. */
 export function remoteDocumentFetch({ port, secret }: FetcherAddress): DocumentFetch {
   return async (request) => {
     const answer = await post({ port, secret, body: JSON.stringify(request), limit_ms: request.total_ms + MARGIN_MS });
     const read = JSON.parse(answer) as Partial<FetchedDocument> & { error?: string };
     if (typeof read.status !== "number" || typeof read.text !== "string") {
-      throw new Error(read.error ?? "the fetching process gave no answer");
+      throw new Error(read.error ?? "the fetching process did not reply");
     }
     return { status: read.status, text: read.text };
   };

@@ -1,6 +1,6 @@
-// Background work: tells, timers, sagas, the audit chain, upkeep. Every pass is idempotent, so any number of processes
-// may run it, and it has three wake sources: a nudge after a commit, a loop while the process lives, and whoever calls
-// pass() from outside (the cron entry of a host that stops idle processes).
+// Background work: tells, timers, sagas, the audit chain, maintenance. Every pass is idempotent, so any number of processes
+// may run it. Three sources start a pass: a nudge after a commit, a loop in a running process, and a call of pass() from
+// outside (the cron entry of a host that stops idle processes).
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { Store } from "../../actors/engine/store.ts";
@@ -10,13 +10,13 @@ export type BackgroundWorkerOptions = {
   readonly store: Store;
   readonly engine: Engine;
   readonly ports: Ports;
-  /** Kinds whose rows carry deadlines. */
+  /** Kinds whose rows have deadlines. */
   readonly timed: readonly string[];
-  /** Whether this build knows the saga: an unknown one waits for a build that does. */
+  /** Whether this build has the saga: an unknown saga waits for a build that has it. */
   readonly knowsSaga: (name: string) => boolean;
-  /** Appends what is pending to the audit chain. */
+  /** Appends pending events to the audit chain. */
   readonly chain: () => Promise<unknown>;
-  /** Partitions, old rows: what may run rarely. */
+  /** Rare work: partitions, old rows. */
   readonly maintain: () => Promise<unknown>;
   readonly every_ms?: number;
   readonly maintenance_every_ms?: number;
@@ -24,10 +24,10 @@ export type BackgroundWorkerOptions = {
 
 export type BackgroundWorker = ReturnType<typeof createBackgroundWorker>;
 
-/** Rows taken at once; a pass goes on while it finds full batches. */
+/** Rows per batch; a pass continues while batches are full. */
 const BATCH_ROWS = 200;
 const EVERY_MS = 500;
-/** Between two passes, however often it is nudged. */
+/** Minimum between two passes. */
 const GAP_MS = 25;
 const MAINTENANCE_EVERY_MS = 60_000;
 
@@ -40,7 +40,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   let passing: Promise<void> | null = null;
   let wake: (() => void) | null = null;
 
-  /** One pass over everything that is due. Each part fails alone. */
+  /** Runs one pass over all due work. An error in one part does not stop the others. */
   async function pass(): Promise<void> {
     await guarded("tells", deliver);
     for (const kind of options.timed) await guarded(`timers of ${kind}`, () => tick(kind));
@@ -55,7 +55,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     }
   }
 
-  /** Delivers, then deletes: a tell may come twice, but its message id lets it act once. */
+  /** Delivers, then deletes: a tell may arrive twice, but its message id makes it act once. */
   async function deliver(): Promise<void> {
     for (;;) {
       const batch = await store.outbox(BATCH_ROWS);
@@ -74,14 +74,14 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     if (due.length === BATCH_ROWS) wanted = true;
   }
 
-  /** Runs a saga until it rests or waits. A refused step tells the saga why, which turns it round. */
+  /** Runs a saga until it ends or waits. A rejected step sends its reason to the saga, which then unwinds. */
   async function advance(ref: ActorRef): Promise<void> {
     for (;;) {
       const { actors } = await store.load([ref]);
       const state = actors.get(`${ref.kind}:${ref.id}`)?.state;
       if (state === null || state === undefined || !options.knowsSaga(String(state["saga"]))) return;
       const outcome = await engine.send(ref, { type: "tick" });
-      // A full queue refuses nothing of the step itself: the next pass tries again.
+      // A full queue is not a rejection of the step: the next pass retries.
       if (!outcome.ok && outcome.fault.kind === "unavailable") return;
       if (!outcome.ok) {
         await engine.send(ref, { type: "step_refused", step: String(state["step"]), reason: outcome.fault.message });
@@ -92,7 +92,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     }
   }
 
-  /** Asks for a pass soon; many nudges make one pass. */
+  /** Requests a pass soon; many nudges share one pass. */
   function nudge(): void {
     wanted = true;
     wake?.();
@@ -133,7 +133,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   };
 }
 
-/** A refusal is an answer; a full queue is none, and the tell comes again. */
+/** A rejection is a reply. A full queue is not: the tell is repeated. */
 function wasHeard(sent: PromiseSettledResult<Outcome> | undefined): boolean {
   return sent?.status === "fulfilled" && (sent.value.ok || sent.value.fault.kind !== "unavailable");
 }

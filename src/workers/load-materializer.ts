@@ -1,17 +1,16 @@
-// Summaries of the load of nodes, for placement: every process asks, and the database lets one of them do it (document 4,
-// 9.2, Load materialiser). What is summarised are the nodes' own capacity reports.
+// Summarizes the nodes' capacity reports for placement. Every process tries, and the database lets one of them do it.
 import type { Ports } from "../../actors/engine/ports.ts";
 
 export type LoadMaterializer = {
-  /** One pass, unless there was one lately. */
+  /** Runs one pass, unless there was one recently. */
   pass(): Promise<void>;
-  /** A pass each interval, the first after one. */
+  /** Runs a pass each interval, the first after one interval. */
   start(): void;
   stop(): Promise<void>;
 };
 
 export type LoadOptions = {
-  /** Summarises what was reported since the last time, unless somebody did within the interval. */
+  /** Summarizes the reports since the last pass, unless a process has done so within the interval. */
   readonly materialize: (interval_s: number) => Promise<unknown>;
   readonly ports: Pick<Ports, "report">;
   readonly interval_s: () => Promise<number>;
@@ -32,7 +31,7 @@ export function createLoadMaterializer({ materialize, ports, interval_s }: LoadO
 
   async function rest(duration_s: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    // It may have been stopped while the database was asked how long.
+    // The caller may have stopped it while the interval was read from the database.
     if (stopped) return;
     await new Promise<void>((resolve) => {
       wake = resolve;
@@ -59,5 +58,5 @@ export function createLoadMaterializer({ materialize, ports, interval_s }: LoadO
   };
 }
 
-/** While the database does not say how long. */
+/** While the interval cannot be read from the database. */
 const RETRY_S = 5;

@@ -1,9 +1,9 @@
-// The ports of a real process. Everything here that is not deterministic is here on purpose.
+// The ports of a real process: the place for clocks, timers and randomness.
 import { getRandomValues } from "node:crypto";
 import type { Ports } from "../../actors/engine/ports.ts";
 import { uuid7 } from "../lib/ids/uuid7.ts";
 
-/** @param report told of failures that nobody waits for */
+/** @param report receives failures that no caller waits for */
 export function productionPorts(report: Ports["report"] = () => {}): Ports {
   return {
     newId: () => uuid7(Date.now(), getRandomValues(new Uint8Array(10))),

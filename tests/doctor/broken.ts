@@ -1,4 +1,4 @@
-// The doctor's invariants, asked of a test's database: what no history, fault or race may ever break.
+// Runs the doctor's invariants on a test's database: no history, fault or race may violate them.
 import { behaviors } from "../../actors/registry.ts";
 import type { DbClient } from "../../src/db/pool.ts";
 import type { Check } from "../../src/doctor/check.ts";
@@ -6,7 +6,7 @@ import { invariants } from "../../src/doctor/invariants.ts";
 
 const ALL = invariants(behaviors);
 
-/** One line for each offending row; none when every rule holds. */
+/** Returns one line per violation; an empty list when every invariant holds. */
 export async function brokenInvariants(db: DbClient, checks: readonly Check[] = ALL): Promise<string[]> {
   const broken: string[] = [];
   for (const { id, title, query } of checks) {

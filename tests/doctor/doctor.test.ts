@@ -1,5 +1,5 @@
-// The doctor, asked of a system in which everything there is has been made: it finds nothing, and each check finds
-// what is broken for it. reliability.md, section 2.
+// The doctor on a system with every kind of object: it finds nothing, and each check finds its violation.
+// docs/reliability.md, "Invariants".
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { behaviors } from "../../actors/registry.ts";
 import type { CheckResult, DoctorReport } from "../../src/contract/doctor.ts";
@@ -17,7 +17,7 @@ let t: TestPlane;
 beforeAll(async () => {
   t = await openTestPlane();
   await makeObjects(t);
-  // Its maker left the instance in the middle of an operation that never was.
+  // The fixture left the instance in the middle of an operation that never existed.
   await t.db.query(
     "update instance set state = 'running', operation_id = null, operation_kind = null, version = version - 1",
   );
@@ -40,7 +40,7 @@ async function report(): Promise<DoctorReport> {
 const statusOf = ({ checks }: DoctorReport, id: string) =>
   checks.filter((check) => check.id === id).map(({ status }) => status);
 
-test("of a system that is well all checks are ok, and what no row can tell is skipped with the reason", async () => {
+test("on a healthy system all checks are ok, and invariants that no query can check are skipped with the reason", async () => {
   const { status, checks } = await report();
   const wrong = checks.filter((check) => check.status !== "ok" && check.status !== "skip");
   expect(wrong.map(({ id, title, found }) => ({ id, title, found }))).toEqual([]);
@@ -56,7 +56,7 @@ test("every invariant from INV-1 to INV-20 is checked, or skipped with a reason"
   expect([...ids].sort()).toEqual([...wanted, "INV-3b"].sort());
 });
 
-test("every check has a way to be wrong among these tests", () => {
+test("every check has a statement that violates it", () => {
   expect(CHECKS.map(({ title }) => title).sort()).toEqual(Object.keys(BROKEN).sort());
 });
 
@@ -66,7 +66,7 @@ test.each(CHECKS.map((check) => [`${check.id}: ${check.title}`, check] as const)
     await t.db.withClient(async (client) => {
       expect((await client.query(query)).rows).toEqual([]);
       await client.query("begin");
-      // Neither keys nor triggers stand in the way of the statement.
+      // Neither foreign keys nor triggers may prevent the statement.
       await client.query("set local session_replication_role = replica");
       for (const statement of BROKEN[title]!.split(";\n")) await client.query(statement);
       const { rows } = await client.query<{ what: string }>(query);
@@ -77,7 +77,7 @@ test.each(CHECKS.map((check) => [`${check.id}: ${check.title}`, check] as const)
   },
 );
 
-test("a stuck operation warns, a broken promise fails, and of many findings twenty are shown", async () => {
+test("a stuck operation is a warning, a violated invariant a failure, and at most twenty findings are shown", async () => {
   const { rows: [saga] } = await t.db.query<{ id: string }>(
     `insert into saga (id, incarnation, version, state, saga, params, refs, outputs, steps, early, created_at,
        stuck_reason)
@@ -94,14 +94,14 @@ test("a stuck operation warns, a broken promise fails, and of many findings twen
   });
   expect(stuck.found).toHaveLength(20);
   expect(stuck.found[0]).toMatch(/^operation [0-9a-f-]{36} \(node-join\): the undo failed$/);
-  // Nobody's log says that there is such an operation.
+  // The log has no such operation.
   expect(statusOf(ill, "INV-6")).toEqual(["fail"]);
   expect(saga).toBeDefined();
   await t.db.query("delete from saga where stuck_reason = 'the undo failed'");
   expect((await report()).status).toBe("ok");
 });
 
-test("a check that cannot be done now is skipped with the reason, and the others are done", async () => {
+test("a check that cannot run now is skipped with the reason, and the others run", async () => {
   const held = t.db.withClient(async (client) => {
     await client.query("begin");
     await client.query("lock table staging in access exclusive mode");

@@ -1,11 +1,11 @@
-// INV-14 of every window that ever was: what the log says of openings, ends and approvals, whole and forged.
+// INV-14 for all windows in the log: correct and forged openings, ends and approvals.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import type { DbClient } from "../../src/db/pool.ts";
 import { NODE_CHECKS } from "../../src/doctor/nodes.ts";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 
-const { query: CHECK } = NODE_CHECKS.find(({ title }) => title.startsWith("no window was too long"))!;
+const { query: CHECK } = NODE_CHECKS.find(({ title }) => title.startsWith("no auto-approve window was too long"))!;
 
 /** The windows of this history, in order. */
 const COUNTED = 1;
@@ -48,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => t?.close());
 
-/** What the check finds after these statements, which are taken back. */
+/** Returns the check's findings after these statements, which are rolled back. */
 function found(...statements: readonly string[]): Promise<string[]> {
   return t.db.withClient(async (client: DbClient) => {
     await client.query("begin");
@@ -62,7 +62,7 @@ function found(...statements: readonly string[]): Promise<string[]> {
   });
 }
 
-/** An approval that the log has from nowhere: after all others, or in one commit with the opening of a window. */
+/** Inserts a forged approval: after all others, or in one commit with the opening of a window. */
 const forged = (beside: string | null) =>
   `insert into transition (xid, actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at)
    select ${beside === null ? "pg_current_xact_id(), " : "xid, "} 'cn', gen_random_uuid(), gen_random_uuid(), 1,
@@ -72,13 +72,13 @@ const forged = (beside: string | null) =>
 const ask = (nth: number, field: string, value: number | null) =>
   `update transition set audit = jsonb_set(audit, '{payload,${field}}', '${value}') where id = ${WINDOW(nth)}`;
 
-/** The time of the last approval before an opening, against the end of the window that took it. */
+/** Moves the last approval before an opening, relative to the end of its window. */
 const moved = (nth: number, ms: number) =>
   `update transition set at = (select at from transition where id = ${WINDOW(nth)})
      + interval '600 seconds' + interval '${ms} milliseconds'
     where id = (select max(id) from transition where ${APPROVED} and id < ${WINDOW(nth + 1)})`;
 
-test("of a history with windows that were full, over, closed and replaced nothing is found", async () => {
+test("a history with full, expired, closed and replaced windows has no violation", async () => {
   expect(await found()).toEqual([]);
 });
 
@@ -100,13 +100,13 @@ test("an approval after a window was closed, or before there was any, is found",
   const one_closed = `delete from transition where actor_kind = 'site' and id > ${WINDOW(CLOSED)}
     and event = 'open_window'`;
   const without = "node N, approved at T without a window";
-  // The one approval of the last two windows comes after the closing then.
+  // Then the one approval of the last two windows follows the closing.
   expect(await found(one_closed)).toEqual([without]);
   expect(await found("delete from transition where actor_kind = 'site'")).toEqual(Array(7).fill(without));
 });
 
-test("what was taken in one commit with an opening was taken from the window before it", async () => {
-  // The closed one has no successor for it, the one that was opened over has room, the one before it none.
+test("an approval in one commit with an opening counts for the window before it", async () => {
+  // The closed window cannot take it, the replaced one has room, the one before it is full.
   expect(await found(forged(WINDOW(FULL)))).toEqual([]);
   expect(await found(forged(WINDOW(OPENED_OVER)))).toEqual(["node N, approved at T without a window"]);
   expect(await found(forged(WINDOW(LASTING)))).toEqual([
@@ -114,7 +114,7 @@ test("what was taken in one commit with an opening was taken from the window bef
   ]);
 });
 
-test("a window that was opened for longer than a day is found, and one whose end is not written down", async () => {
+test("a window of more than a day is found, and a window without an end", async () => {
   expect(await found(ask(CLOSED, "effective_duration_secs", AUTO_APPROVE_SECS_MAX + 1))).toEqual([
     "window of T, until T",
   ]);
