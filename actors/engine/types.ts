@@ -33,7 +33,10 @@ export type Envelope = {
 };
 
 /** What the sender hears: the view of what was written, or the refusal. Both are stored under the message id. */
-export type Outcome = { readonly ok: true; readonly reply: Json } | { readonly ok: false; readonly fault: Fault };
+export type Outcome<R = Json> = { readonly ok: true; readonly reply: R } | {
+  readonly ok: false;
+  readonly fault: Fault;
+};
 
 // ---------------------------------------------------------------------------------------------- parts of a decision
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { findJob, findWork } from "../../actors/job/reads.ts";
 import { NODE_NOT_APPROVED } from "../../actors/job/transition.ts";
 import { Uuid } from "../contract/common.ts";
-import { conflict, type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
+import { conflict, type Fault, fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { Blueprint, ClaimBody, ClaimView, Job, JobEndBody, JobProgressBody } from "../contract/job.ts";
 import { TOMBSTONES_PER_CLAIM } from "../contract/limits.ts";
 import { goneSignal } from "../http/env.ts";
@@ -12,16 +12,19 @@ import { faultResponse } from "../http/fault-status.ts";
 import { answers, ASKS, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
 import { blueprintOf } from "../services/blueprint.ts";
 import { nodeOf } from "../services/calling-node.ts";
-import { type App, type Ctx, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
 import { hold } from "./long-poll.ts";
+
+type Deps =
+  & Writes
+  & Pick<RouteDeps, "claims" | "hold_ms" | "holdShares" | "mint" | "settings" | "signals" | "standingOf">;
 
 const tags = ["Node agent"];
 const JobParam = z.object({ job_id: Uuid });
 
 type Asked = { readonly server_uuid: string; readonly running: readonly string[] | null };
 
-export function agentJobRoutes(app: App, deps: RouteDeps): void {
+export function agentJobRoutes(app: App, deps: Deps): void {
   const claimRoute = createRoute({
     method: "post",
     path: "/v1/agent/claim",

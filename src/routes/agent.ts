@@ -10,13 +10,15 @@ import { faultResponse } from "../http/fault-status.ts";
 import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, ASKS, jsonBody, rights } from "./answer.ts";
 import { nodeOf } from "../services/calling-node.ts";
-import type { App, RouteDeps } from "./deps.ts";
+import type { App, Reads, RouteDeps } from "./deps.ts";
 import { madeAt, reconcile } from "../services/reconcile.ts";
+
+type Deps = Reads & Pick<RouteDeps, "mint" | "newId" | "send" | "settings" | "signals">;
 
 const tags = ["Node agent"];
 const Done = z.null().describe("Taken");
 
-export function agentRoutes(app: App, deps: RouteDeps): void {
+export function agentRoutes(app: App, deps: Deps): void {
   const heartbeatRoute = createRoute({
     method: "post",
     path: "/v1/agent/heartbeat",

@@ -8,7 +8,7 @@ import { SCAN_ROWS_MAX } from "../contract/limits.ts";
 import { ERROR_RESPONSES } from "../http/openapi.ts";
 import { scanLimitExceeded } from "../http/page.ts";
 import type { RefusalHints, RefusalStatus } from "../http/refusals.ts";
-import type { RouteDeps } from "./deps.ts";
+import type { Access } from "./deps.ts";
 
 /** A 200 with a JSON body, and the refusals. */
 export function answers<T extends z.ZodType>(schema: T, description: string) {
@@ -37,7 +37,7 @@ export function jsonBody<T extends z.ZodType>(schema: T) {
 }
 
 /** The gate of a route and the rights it shows in the description; `locate` finds where its object stands. */
-export function rights(deps: RouteDeps, action: Action, locate?: Locate) {
+export function rights(deps: Access, action: Action, locate?: Locate) {
   const gate = deps.allow(action, locate);
   const refusals: RefusalStatus[] = [...refusalsOf(action), ...(locate === undefined ? [] : [404 as const])];
   return { middleware: [gate] as [typeof gate], "x-rights": rightsOf(action), "x-refusals": refusals };
@@ -55,6 +55,6 @@ export const ASKS = { "x-never": [409, 422] } satisfies RefusalHints;
 export const REPEATABLE = { "x-never": [422] } satisfies RefusalHints;
 
 /** The same for a route that takes no credential. */
-export function openRights(deps: RouteDeps, action: Action, locate?: Locate) {
+export function openRights(deps: Access, action: Action, locate?: Locate) {
   return { ...rights(deps, action, locate), security: [] };
 }

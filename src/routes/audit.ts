@@ -9,10 +9,12 @@ import { faultResponse } from "../http/fault-status.ts";
 import { answers, rights } from "./answer.ts";
 import type { App, RouteDeps } from "./deps.ts";
 
+type Deps = Pick<RouteDeps, "allow" | "audit">;
+
 const tags = ["Audit"];
 const seq = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
-export function auditRoutes(app: App, deps: RouteDeps): void {
+export function auditRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/audit/events",

@@ -4,7 +4,7 @@ import { findPolicy } from "../../actors/boot-policy/reads.ts";
 import { findAdminAddress, findBundle, findRootPasswordHash } from "../../actors/cn/reads.ts";
 import { withoutClaims } from "../../actors/cn/view.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
-import { type BootRecord, SeenBody, SeenRecord } from "../contract/boot.ts";
+import { SeenBody, SeenRecord } from "../contract/boot.ts";
 import { CnParam, CnView } from "../contract/cn.ts";
 import { badRequest, conflict, type Fault } from "../contract/fault.ts";
 import { FAILURE_REPORT_BYTES_MAX } from "../contract/limits.ts";
@@ -20,12 +20,15 @@ import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, jsonBody, REPEATABLE, rights } from "./answer.ts";
 import { admittedBy, lookUp } from "../services/boot-lookup.ts";
 import { callerOf, Mac, underPolicy } from "./cn-boot.ts";
-import { type App, type Ctx, type RouteDeps } from "./deps.ts";
+import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
+
+type Deps = Writes & Pick<RouteDeps, "mint" | "newId" | "root_user_id" | "settings">;
+type Report = Extract<CnMessage, { type: "setup_progressed" | "setup_completed" | "setup_failed" }>;
 
 const tags = ["Booter"];
 
-export function booterRoutes(app: App, deps: RouteDeps): void {
+export function booterRoutes(app: App, deps: Deps): void {
   const seenRoute = createRoute({
     method: "post",
     path: "/v2/booter/seen",
@@ -47,7 +50,7 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
       return await deps.send(c, { kind: "boot-record", id: mac }, { type: "seen", mac, by: callerOf(c), ...found });
     });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    const record = outcome.reply as BootRecord;
+    const record = outcome.reply;
     const hash = await findRootPasswordHash(deps.kysely, record);
     return c.json(hash === null ? record : { ...record, root_password_hash: hash }, 200);
   });
@@ -88,10 +91,9 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
       });
     });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    const refused = (outcome.reply as { conflict?: unknown }).conflict;
-    return typeof refused === "string"
-      ? faultResponse(c, conflict(refused))
-      : c.json(withoutClaims(outcome.reply as CnView), 200);
+    return "server_uuid" in outcome.reply
+      ? c.json(withoutClaims(outcome.reply), 200)
+      : faultResponse(c, conflict(outcome.reply.conflict));
   });
 
   const bundleRoute = createRoute({
@@ -110,7 +112,7 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
     const key = deps.mint.nodeKey(server_uuid, { id: deps.newId(), user_id: deps.root_user_id });
     const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "take_bundle", key });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    const { epoch } = outcome.reply as Pick<SetupBundle, "epoch">;
+    const { epoch } = outcome.reply;
     // Read back, since a request with the same Idempotency-Key may have come first with a key of its own.
     const bundle = await findBundle(deps.kysely, server_uuid, epoch);
     if (bundle === null) return faultResponse(c, TAKEN);
@@ -190,9 +192,9 @@ export function booterRoutes(app: App, deps: RouteDeps): void {
     return await report(c, c.req.valid("param").server_uuid, { type: "setup_failed", epoch, reason });
   });
 
-  async function report(c: Ctx, server_uuid: string, message: CnMessage) {
+  async function report(c: Ctx, server_uuid: string, message: Report) {
     const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, message);
-    return outcome.ok ? c.json(withoutClaims(outcome.reply as CnView), 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(withoutClaims(outcome.reply), 200) : faultResponse(c, outcome.fault);
   }
 }
 

@@ -7,13 +7,14 @@ import { findClaimByCode, type FoundClaim } from "../../actors/enrolment-claim/r
 import { findWindow } from "../../actors/site/reads.ts";
 import { SITE } from "../../actors/site/transition.ts";
 import { AutoApproveBody, AutoApproveWindow, CnApproval, CnView } from "../contract/cn.ts";
-import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
 import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { CLAIM_CODE_MESSAGE, parseClaimCode } from "../lib/ids/claim-code.ts";
 import { answers, answersNothing, jsonBody, refuses, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
+
+type Deps = Writes & Pick<RouteDeps, "audit" | "limits" | "mint" | "newId" | "root_user_id">;
 
 const tags = ["Approval"];
 
@@ -24,7 +25,7 @@ function noClaim(server_uuid: string, id: string): FoundClaim {
   return { id, server_uuid, hostname: "", ...nothing, console_tls_spki_sha256_hex: null, ...no_token };
 }
 
-export function cnApprovalRoutes(app: App, deps: RouteDeps): void {
+export function cnApprovalRoutes(app: App, deps: Deps): void {
   // Before the credential: an empty bucket answers 429 even to the right key with the right code.
   const limited = createMiddleware<HttpEnv>(async (c, next) => {
     const refusal = await deps.limits.approve(c.get("clientAddress"));
@@ -76,7 +77,7 @@ export function cnApprovalRoutes(app: App, deps: RouteDeps): void {
       },
       idempotency,
     );
-    if (outcome.ok) return c.json(outcome.reply as CnView, 200);
+    if (outcome.ok) return c.json(outcome.reply, 200);
     if (outcome.fault.kind === "not_found") {
       await deps.limits.noteApproveFailure();
       await deps.audit.refusedCode(c, code.slice(0, 3));
@@ -111,7 +112,7 @@ export function cnApprovalRoutes(app: App, deps: RouteDeps): void {
     const opened_by = principal.kind === "user" ? principal.user_id : deps.root_user_id;
     const message = { type: "open_window", duration_secs, count: count ?? null, opened_by } as const;
     const outcome = await deps.sendOnce(c, SITE, message);
-    return outcome.ok ? c.json(outcome.reply as AutoApproveWindow, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   const closeRoute = createRoute({

@@ -11,7 +11,7 @@ import type { Action } from "../auth/policy.ts";
 import { AssignBody, BootRecord } from "../contract/boot.ts";
 import { page, PageQuery } from "../contract/common.ts";
 import { BOOT_RECORD_STATES } from "../contract/enums.ts";
-import { badRequest, type Fault, NOT_FOUND, POLICY_CHANGED } from "../contract/fault.ts";
+import { badRequest, type Fault, isFault, NOT_FOUND, POLICY_CHANGED } from "../contract/fault.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
 import { canonicalMac, isMulticastMac } from "../lib/net/mac.ts";
@@ -19,10 +19,12 @@ import { decodePageToken } from "../lib/ids/page-token.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
 import { lookUp } from "../services/boot-lookup.ts";
 import { decideAgain } from "../services/decide-again.ts";
-import { type App, type Ctx, type IdempotencyClaim, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import type { App, Ctx, IdempotencyClaim, Writes } from "./deps.ts";
+
+type Deps = Writes;
 
 const tags = ["Boot records"];
+type PlainAction = Extract<BootRecordMessage, { type: "reactivate" | "decommission" | "rescue" }>;
 /** How often a decision is made again after the boot policy changed under it. */
 const POLICY_TRIES_MAX = 5;
 
@@ -39,7 +41,7 @@ export const Mac = z.string().max(32).transform((text, context) => {
 
 const MacParam = z.object({ mac: Mac });
 
-export function cnBootRoutes(app: App, deps: RouteDeps): void {
+export function cnBootRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v2/cn-boot",
@@ -104,7 +106,7 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
         at,
       );
     });
-    return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   plainAction("reactivate", "CnBootReactivate", "Let a decommissioned machine be discovered again", {
@@ -135,10 +137,10 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
       const { enroll: _enroll, ...found } = await lookUp(deps.kysely, mac);
       return await deps.send(c, { kind: "boot-record", id: mac }, { type: "rescue", on: true, ...found }, at);
     });
-    return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
-  function plainAction(verb: string, action: Action, summary: string, message: BootRecordMessage): void {
+  function plainAction(verb: string, action: Action, summary: string, message: PlainAction): void {
     const route = createRoute({
       method: "post",
       path: `/v2/cn-boot/{mac}/${verb}`,
@@ -151,7 +153,7 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
     app.openapi(route, async (c) => {
       const { mac } = c.req.valid("param");
       const outcome = await deps.sendOnce(c, { kind: "boot-record", id: mac }, message);
-      return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
+      return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
     });
   }
 
@@ -172,7 +174,7 @@ export function cnBootRoutes(app: App, deps: RouteDeps): void {
       return faultResponse(c, badRequest(`platform_image: ${platform_image} is not staged on any booter`));
     }
     const outcome = await deps.sendOnce(c, { kind: "boot-record", id: mac }, { type: "assign", platform_image });
-    return outcome.ok ? c.json(outcome.reply as BootRecord, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 }
 
@@ -183,10 +185,10 @@ export function callerOf(c: Ctx): string {
 }
 
 /** Decides again while the boot policy changes under the decision. */
-export function underPolicy(
+export function underPolicy<R>(
   idempotency: IdempotencyClaim | undefined,
-  decide: (idempotency: IdempotencyClaim | undefined) => Promise<Outcome>,
-): Promise<Outcome> {
+  decide: (idempotency: IdempotencyClaim | undefined) => Promise<Outcome<R>>,
+): Promise<Outcome<R>> {
   const isStale = ({ error_code }: Fault) => error_code === POLICY_CHANGED.error_code;
   return decideAgain(idempotency, { tries_max: POLICY_TRIES_MAX, isStale }, decide);
 }

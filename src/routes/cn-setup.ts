@@ -3,20 +3,21 @@ import { createRoute } from "@hono/zod-openapi";
 import { getRandomValues } from "node:crypto";
 import { findAnnounced, findCnSettings, nextSetupEpoch } from "../../actors/cn/reads.ts";
 import { CnParam, CnView } from "../contract/cn.ts";
-import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { LayoutProposal, RootPasswordBody, SetupApproval, SetupApproved, Traits } from "../contract/setup.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { layoutProposal } from "../lib/disk-layout/proposal.ts";
 import { cryptPasswordError, isSha512Crypt, saltFromBytes, sha512Crypt } from "../lib/crypto/sha512-crypt.ts";
 import { disksOf } from "../lib/disk-layout/disks.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import type { App, Writes } from "./deps.ts";
+
+type Deps = Writes;
 
 const tags = ["Setup"];
 const SALT_BYTES = 16;
 
-export function cnSetupRoutes(app: App, deps: RouteDeps): void {
+export function cnSetupRoutes(app: App, deps: Deps): void {
   const proposalRoute = createRoute({
     method: "get",
     path: "/v1/cns/{server_uuid}/setup-layout-proposal",
@@ -58,7 +59,7 @@ export function cnSetupRoutes(app: App, deps: RouteDeps): void {
       operation_id: idempotency.id,
     }, idempotency);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    return c.json({ ...outcome.reply as CnView, operation_id: idempotency.id }, 200);
+    return c.json({ ...outcome.reply, operation_id: idempotency.id }, 200);
   });
 
   const resetRoute = createRoute({
@@ -75,7 +76,7 @@ export function cnSetupRoutes(app: App, deps: RouteDeps): void {
   app.openapi(resetRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
     const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "factory_reset" });
-    return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   const passwordRoute = createRoute({
@@ -97,7 +98,7 @@ export function cnSetupRoutes(app: App, deps: RouteDeps): void {
     const { server_uuid } = c.req.valid("param");
     const message = { type: "set_root_password", root_password_hash: hash } as const;
     const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, message);
-    return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   const traitsRoute = createRoute({
@@ -127,7 +128,7 @@ export function cnSetupRoutes(app: App, deps: RouteDeps): void {
     const { server_uuid } = c.req.valid("param");
     const { traits } = c.req.valid("json");
     const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "set_traits", traits });
-    return outcome.ok ? c.json(outcome.reply as Traits, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 }
 

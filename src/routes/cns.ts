@@ -15,11 +15,13 @@ import { resultsPage, rowsToFetch } from "../http/page.ts";
 import { toRfc3339 } from "../lib/text/instant.ts";
 import { decodePageToken } from "../lib/ids/page-token.ts";
 import { answers, answersNothing, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
+
+type Deps = Writes & Pick<RouteDeps, "settings">;
 
 const tags = ["Compute nodes"];
 
-export function cnRoutes(app: App, deps: RouteDeps): void {
+export function cnRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/system/cns",
@@ -110,7 +112,7 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
   app.openapi(disableRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
     const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "disable" });
-    return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   const roleRoute = createRoute({
@@ -126,7 +128,7 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
     const { server_uuid } = c.req.valid("param");
     const { role } = c.req.valid("json");
     const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "set_role", role });
-    return outcome.ok ? c.json(outcome.reply as CnView, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   const reservoirRoute = createRoute({
@@ -149,7 +151,7 @@ export function cnRoutes(app: App, deps: RouteDeps): void {
       reservoir_percent: reservoir_percent ?? null,
       defaults: await deps.settings.reservoir(),
     });
-    return outcome.ok ? c.json(outcome.reply as CnReservoirView, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   const removeRoute = createRoute({

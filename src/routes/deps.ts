@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import type { Kysely } from "kysely";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Messages } from "../../actors/registry.ts";
+import type { Replies } from "../../actors/replies.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { SagaDefinition } from "../../actors/engine/saga.ts";
 import type { Registered } from "../../actors/cn/reads.ts";
@@ -27,21 +28,33 @@ export type ClaimEnded = { readonly ended: true };
 /** An idempotency claim: the id of the message, and whether a request with the same Idempotency-Key came before. */
 export type IdempotencyClaim = { readonly id: string; readonly repeated: boolean };
 
+/** The reply to messages of type `T` of one kind. */
+export type ReplyOf<K extends keyof Messages, T extends Messages[K]["type"]> = K extends keyof Replies
+  ? T extends keyof Replies[K] ? Replies[K][T] : unknown
+  : unknown;
+
+/** The message of type `T` of one kind. */
+export type MessageOf<K extends keyof Messages, T extends Messages[K]["type"]> = Messages[K] & { readonly type: T };
+
 export type RouteDeps = {
   readonly allow: Authorize;
   /** For reads.ts of the actors; routes write no query of their own. */
   readonly kysely: Kysely<Database>;
   /** Sends the one message that this request is: with an Idempotency-Key, a repeated request hears the same answer. */
-  readonly sendOnce: <K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K]) => Promise<Outcome>;
+  readonly sendOnce: <K extends keyof Messages, T extends Messages[K]["type"]>(
+    c: Ctx,
+    to: To<K>,
+    message: MessageOf<K, T>,
+  ) => Promise<Outcome<ReplyOf<K, T>>>;
   /** The message id of this request, for routes that derive something from it; or the refusal of its Idempotency-Key. */
   readonly idempotency: (c: Ctx) => Promise<IdempotencyClaim | Fault>;
   /** Sends one of perhaps several messages on behalf of the request's caller. */
-  readonly send: <K extends keyof Messages>(
+  readonly send: <K extends keyof Messages, T extends Messages[K]["type"]>(
     c: Ctx,
     to: To<K>,
-    message: Messages[K],
+    message: MessageOf<K, T>,
     idempotency?: IdempotencyClaim,
-  ) => Promise<Outcome>;
+  ) => Promise<Outcome<ReplyOf<K, T>>>;
   readonly newId: () => string;
   readonly mint: Mint;
   readonly passwords: Passwords;
@@ -102,6 +115,15 @@ export type RouteDeps = {
   };
   readonly hold_ms: number;
 };
+
+/** What `rights` needs. */
+export type Access = Pick<RouteDeps, "allow">;
+/** What routes need that only read. */
+export type Reads = Pick<RouteDeps, "allow" | "kysely">;
+/** What routes need that read and send messages. */
+export type Writes = Reads & Pick<RouteDeps, "idempotency" | "send" | "sendOnce">;
+/** What routes need that start an operation and wait for its end. */
+export type Operates = Writes & Pick<RouteDeps, "holdShares" | "outcomes" | "settings">;
 
 export type To<K extends string> = { readonly kind: K; readonly id: string };
 

@@ -3,12 +3,12 @@ import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { Timestamp } from "../contract/common.ts";
 import { answers, ASKS, jsonBody, openRights } from "./answer.ts";
-import type { App, RouteDeps } from "./deps.ts";
+import type { Access, App } from "./deps.ts";
 
 /** Ten years: far enough for any deadline, near enough for any timestamp. */
 const AHEAD_S_MAX = 315_360_000;
 
-export function labRoutes(app: App, deps: RouteDeps, advance: (seconds: number) => Promise<Date>): void {
+export function labRoutes(app: App, deps: Access, advance: (seconds: number) => Promise<Date>): void {
   const clockRoute = createRoute({
     method: "post",
     path: "/lab/clock",

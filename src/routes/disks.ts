@@ -4,13 +4,14 @@ import { z } from "zod";
 import { findDisk, listDisks } from "../../actors/instance/reads.ts";
 import { atRow, inInstance } from "../auth/resource-scope.ts";
 import { page, Uuid } from "../contract/common.ts";
-import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { Disk, DiskResizeBody, DiskResized } from "../contract/instance.ts";
 import { DISK_BYTES_MAX, NODE_WAIT_MS } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
+
+type Deps = Writes & Pick<RouteDeps, "mint" | "settings">;
 
 const tags = ["Instances"];
 const path = "/v1/disks/{disk_id}";
@@ -18,7 +19,7 @@ const params = z.object({ disk_id: Uuid });
 const atDisk = atRow("disk", "disk_id");
 const SIZE = badRequest("size_bytes must be greater than zero and at most 16 TiB");
 
-export function diskRoutes(app: App, deps: RouteDeps): void {
+export function diskRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/disks",
@@ -76,6 +77,6 @@ export function diskRoutes(app: App, deps: RouteDeps): void {
       limit_ms: NODE_WAIT_MS,
       quota_defaults: await deps.settings.quotaDefaults(),
     }, idempotency);
-    return outcome.ok ? c.json(outcome.reply as DiskResized, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 }

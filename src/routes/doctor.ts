@@ -2,10 +2,10 @@
 import { createRoute } from "@hono/zod-openapi";
 import { DoctorReport } from "../contract/doctor.ts";
 import { answers, rights } from "./answer.ts";
-import type { App, RouteDeps } from "./deps.ts";
+import type { Access, App } from "./deps.ts";
 
 /** `examine` looks at everything in one snapshot. */
-export function doctorRoutes(app: App, deps: RouteDeps & { readonly examine: () => Promise<DoctorReport> }): void {
+export function doctorRoutes(app: App, deps: Access & { readonly examine: () => Promise<DoctorReport> }): void {
   const doctorRoute = createRoute({
     method: "get",
     path: "/v1/system/doctor",

@@ -6,7 +6,7 @@ import { faultResponse } from "../http/fault-status.ts";
 import { ERROR_RESPONSES } from "../http/openapi.ts";
 import { createTreeFiles } from "../http/tree-file.ts";
 import { openRights } from "./answer.ts";
-import type { App, Ctx, RouteDeps } from "./deps.ts";
+import type { Access, App, Ctx } from "./deps.ts";
 
 const tags = ["Image index"];
 const JSON_TYPE = "application/json";
@@ -27,7 +27,7 @@ function untyped(answer: Promise<Response>): never {
   return answer as never;
 }
 
-export function indexSiteRoutes(app: App, deps: RouteDeps, site: string): void {
+export function indexSiteRoutes(app: App, deps: Access, site: string): void {
   const answer = createTreeFiles(site);
   const responses = { 200: { description: "The file, with ETag and Last-Modified" }, ...ERROR_RESPONSES };
 

@@ -5,14 +5,15 @@ import { type Action } from "../auth/policy.ts";
 import { operates } from "../auth/authorization.ts";
 import { atRow } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
-import { fault, NOT_FOUND } from "../contract/fault.ts";
+import { fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { Instance } from "../contract/instance.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersNothing, refuses, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import type { App, Operates, RouteDeps } from "./deps.ts";
 import { nowOrThen } from "./instances.ts";
 import { ACCEPTED, operate, PREFER } from "./operation-answer.ts";
+
+type Deps = Operates & Pick<RouteDeps, "audit" | "mint">;
 
 const tags = ["Instances"];
 const path = "/v1/instances/{instance_id}";
@@ -34,7 +35,7 @@ const DOINGS: readonly Doing[] = [
   { verb: "retry", action: "InstanceRetry", summary: "Start an instance that has failed" },
 ];
 
-export function instanceActionRoutes(app: App, deps: RouteDeps): void {
+export function instanceActionRoutes(app: App, deps: Deps): void {
   for (const doing of DOINGS) actionRoute(app, deps, doing);
 
   const deleteRoute = createRoute({
@@ -83,7 +84,7 @@ export function instanceActionRoutes(app: App, deps: RouteDeps): void {
   });
 }
 
-function actionRoute(app: App, deps: RouteDeps, { verb, action, summary }: Doing): void {
+function actionRoute(app: App, deps: Deps, { verb, action, summary }: Doing): void {
   const route = createRoute({
     method: "post",
     path: `${path}/${verb}`,

@@ -6,17 +6,18 @@ import { callerOf, scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject, ofInstances } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { INSTANCE_STATES, type InstanceState } from "../contract/enums.ts";
-import { CAPACITY_EXHAUSTED, type Fault, NOT_FOUND } from "../contract/fault.ts";
+import { CAPACITY_EXHAUSTED, type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { Instance, InstanceBody } from "../contract/instance.ts";
 import { PLACEMENT_TRIES_MAX } from "../contract/limits.ts";
 import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import type { App, Operates, Reads, RouteDeps } from "./deps.ts";
 import { brokenRule, newInstance } from "../services/new-instance.ts";
 import { ACCEPTED, operate, PREFER } from "./operation-answer.ts";
+
+type Deps = Operates & Pick<RouteDeps, "mint">;
 
 const tags = ["Instances"];
 const path = "/v1/instances/{instance_id}";
@@ -30,7 +31,7 @@ export const StateQuery = z.preprocess(
   z.enum(INSTANCE_STATES),
 ).optional().describe("pending, provisioning, running, stopping, stopped or failed, in any case");
 
-export function instanceRoutes(app: App, deps: RouteDeps): void {
+export function instanceRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/instances",
@@ -144,7 +145,7 @@ export function instanceRoutes(app: App, deps: RouteDeps): void {
       description: description ?? null,
     });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    const written = outcome.reply as Instance;
+    const written = outcome.reply;
     // The record does not say whether its node is alive.
     const host_live = (await findInstance(deps.kysely, to.id))?.host_live ?? written.host_live;
     return c.json({ ...written, host_live }, 200);
@@ -157,7 +158,7 @@ function filledUp({ error_code }: Fault): boolean {
 
 /** The instance as it is now; for a repeated request, and when it is gone again, as the operation left it. */
 export async function nowOrThen(
-  deps: RouteDeps,
+  deps: Reads,
   of: { readonly id: string; readonly repeated: boolean; readonly output: unknown },
 ): Promise<Instance> {
   const { instance: then } = of.output as { instance: Instance };

@@ -10,11 +10,13 @@ import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
 import { decodePageToken } from "../lib/ids/page-token.ts";
 import { answers, rights } from "./answer.ts";
-import type { App, RouteDeps } from "./deps.ts";
+import type { App, Reads } from "./deps.ts";
+
+type Deps = Reads;
 
 const tags = ["Jobs"];
 
-export function jobRoutes(app: App, deps: RouteDeps): void {
+export function jobRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/system/jobs",

@@ -12,7 +12,7 @@ const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try a
 /** What was waited for; null when the time is over or the caller has left; a Fault when no more can wait. */
 export async function hold<V extends object>(
   c: Ctx,
-  { holdShares }: RouteDeps,
+  { holdShares }: Pick<RouteDeps, "holdShares">,
   wait: { readonly polls: Polls<V>; readonly key: string; readonly hold_ms: number },
 ): Promise<{ readonly found: V | null } | Fault> {
   const gone = goneSignal(c);

@@ -11,11 +11,13 @@ import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { formatIp, parseIp } from "../lib/net/ip-address.ts";
 import { answers, rights } from "./answer.ts";
-import type { App, RouteDeps } from "./deps.ts";
+import type { App, Reads } from "./deps.ts";
+
+type Deps = Reads;
 
 const tags = ["Instances"];
 
-export function nicRoutes(app: App, deps: RouteDeps): void {
+export function nicRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/nics",

@@ -5,12 +5,11 @@ import { z } from "zod";
 import { findOperationStatus, type OperationStatus } from "../../actors/saga/reads.ts";
 import type { Messages } from "../../actors/registry.ts";
 import type { ErrorCode } from "../contract/error-codes.ts";
-import { conflict, type Fault, fault } from "../contract/fault.ts";
+import { conflict, type Fault, fault, isFault } from "../contract/fault.ts";
 import { OPERATION_GRACE_MS } from "../contract/limits.ts";
 import { OperationSummary } from "../contract/operation.ts";
 import { type Again, decideAgain } from "../services/decide-again.ts";
-import { type Ctx, type IdempotencyClaim, type RouteDeps, type To } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import type { Ctx, IdempotencyClaim, Operates, To } from "./deps.ts";
 import { hold } from "./long-poll.ts";
 
 /** A 202 with an OperationSummary. No type says so: of a route with two successes the router's types keep one. */
@@ -48,7 +47,7 @@ export type Ended =
   | { readonly ended: "refused"; readonly fault: Fault };
 
 /** Begins the operation, or finds it begun by the same Idempotency-Key, and waits for its end. */
-export async function operate<K extends keyof Messages>(c: Ctx, deps: RouteDeps, begun: Begun<K>): Promise<Ended> {
+export async function operate<K extends keyof Messages>(c: Ctx, deps: Operates, begun: Begun<K>): Promise<Ended> {
   const { to, idempotency, operation_id } = begun;
   const before = idempotency.repeated ? await findOperationStatus(deps.kysely, operation_id) : undefined;
   if (before !== undefined) return wantsNoWait(c) ? accepted(c, before) : heardAgain(before, begun);

@@ -6,19 +6,20 @@ import { callerOf } from "../auth/authorize.ts";
 import { atOperation } from "../auth/resource-scope.ts";
 import { Uuid, wholeNumber } from "../contract/common.ts";
 import { RESOURCE_SCOPES } from "../contract/enums.ts";
-import { fault, NOT_FOUND } from "../contract/fault.ts";
+import { fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { OPERATION_PAGE_ROWS_DEFAULT, OPERATION_PAGE_ROWS_MAX, OPERATION_WAIT_S_MAX } from "../contract/limits.ts";
 import { OperationSummary, OperationView } from "../contract/operation.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
 import { hold } from "./long-poll.ts";
+
+type Deps = Writes & Pick<RouteDeps, "endings" | "holdShares" | "sagas">;
 
 const tags = ["Operations"];
 const REST: ReadonlySet<string> = new Set(["succeeded", "failed", "unwound", "stuck"]);
 
-export function operationRoutes(app: App, deps: RouteDeps): void {
+export function operationRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/operations",

@@ -12,7 +12,7 @@ import {
 } from "../services/placement-snapshot.ts";
 import { CnParam } from "../contract/cn.ts";
 import { CnPlacement, CnPlacementPatch } from "../contract/cn-placement.ts";
-import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { DrainPreview, ExplainBody, PlacementExplanation } from "../contract/placement.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { type HostedInstance, previewDrain } from "../lib/placement/drain.ts";
@@ -20,12 +20,13 @@ import { pick } from "../lib/placement/pick.ts";
 import { type PlacementRequest, sizesOf } from "../lib/placement/request.ts";
 import { type Snapshot, withInstance } from "../lib/placement/snapshot.ts";
 import { answers, ASKS, jsonBody, rights } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import type { App, RouteDeps, Writes } from "./deps.ts";
+
+type Deps = Writes & Pick<RouteDeps, "settings">;
 
 const tags = ["Placement"];
 
-export function placementRoutes(app: App, deps: RouteDeps): void {
+export function placementRoutes(app: App, deps: Deps): void {
   const showRoute = createRoute({
     method: "get",
     path: "/v1/cns/{server_uuid}/placement",
@@ -58,7 +59,7 @@ export function placementRoutes(app: App, deps: RouteDeps): void {
     if (twice !== undefined) return faultResponse(c, badRequest(`clear: ${twice} is also given a value`));
     const to = { kind: "cn" as const, id: c.req.valid("param").server_uuid };
     const outcome = await deps.sendOnce(c, to, { type: "set_placement", patch });
-    return outcome.ok ? c.json(outcome.reply as CnPlacement, 200) : faultResponse(c, outcome.fault);
+    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
   const explainRoute = createRoute({

@@ -12,7 +12,7 @@ import type { Outcome } from "../../actors/engine/types.ts";
 import { findWindow } from "../../actors/site/reads.ts";
 import { sha256Hex } from "../auth/mint.ts";
 import { RegisterStatusQuery, RegisterStatusView, Registration, RegistrationView } from "../contract/agent.ts";
-import { badRequest, type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, type Fault, fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import {
   CLAIM_CODE_CHARS,
   CLAIM_CODE_TRIES_MAX,
@@ -27,12 +27,16 @@ import { addressBucket } from "../lib/net/client-address.ts";
 import type { Said } from "../lib/ids/registration-identity.ts";
 import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, jsonBody, openRights, refuses, REPEATABLE } from "./answer.ts";
-import { type App, type Ctx, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
 import { hold } from "./long-poll.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
 
+type Deps =
+  & Writes
+  & Pick<RouteDeps, "approvals" | "hold_ms" | "holdShares" | "limits" | "mint" | "newId" | "root_user_id">;
+
 const tags = ["Node agent"];
+type Registering = Outcome<RegistrationReply>;
 
 /** What a registration shows of who sends it. */
 type Proof = {
@@ -42,7 +46,7 @@ type Proof = {
   readonly token_sha256: string | null;
 };
 
-export function registrationRoutes(app: App, deps: RouteDeps): void {
+export function registrationRoutes(app: App, deps: Deps): void {
   const limited = createMiddleware<HttpEnv>(async (c, next) => {
     const refusal = await deps.limits.register(c.get("clientAddress"));
     if (refusal !== null) return faultResponse(c, refusal);
@@ -80,12 +84,12 @@ export function registrationRoutes(app: App, deps: RouteDeps): void {
     if (refusal !== null) return faultResponse(c, refusal);
     const outcome = await register(c, saidIn(body), proof as Proof);
     if (!outcome.ok) return faultResponse(c, await withRetryAfter(c, body.server_uuid, outcome.fault));
-    const { registration_id, ...reply } = outcome.reply as RegistrationReply;
+    const { registration_id, ...reply } = outcome.reply;
     return c.json({ ...reply, poll_token: deps.mint.pollToken(registration_id ?? deps.newId()) }, 200);
   });
 
   /** With proof of the node to its record; otherwise a claim. */
-  async function register(c: Ctx, said: Said, { key_id, token_sha256 }: Proof): Promise<Outcome> {
+  async function register(c: Ctx, said: Said, { key_id, token_sha256 }: Proof): Promise<Registering> {
     const { server_uuid } = said;
     const ground = await findGround(deps.kysely, server_uuid);
     const proof: NodeProof | null = key_id !== null
@@ -112,7 +116,7 @@ export function registrationRoutes(app: App, deps: RouteDeps): void {
   }
 
   /** Renews the claim that the token is of, or makes one. A code that another claim has is minted again, some times. */
-  async function claim(c: Ctx, said: Said, token_sha256: string | null): Promise<Outcome> {
+  async function claim(c: Ctx, said: Said, token_sha256: string | null): Promise<Registering> {
     const source = c.get("clientAddress");
     let renewed = token_sha256 === null
       ? undefined

@@ -9,8 +9,10 @@ import { Instance } from "../contract/instance.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, rights } from "./answer.ts";
-import type { App, RouteDeps } from "./deps.ts";
+import type { App, Reads } from "./deps.ts";
 import { StateQuery } from "./instances.ts";
+
+type Deps = Reads;
 
 const MISSING = fault(
   "bad_request",
@@ -18,7 +20,7 @@ const MISSING = fault(
   { error_code: "MissingScope" },
 );
 
-export function systemInstanceRoutes(app: App, deps: RouteDeps): void {
+export function systemInstanceRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/system/instances",

@@ -11,11 +11,11 @@ import type { Metrics } from "../http/metrics.ts";
 import { openApiDocument } from "../http/openapi.ts";
 import { isLoopback } from "../lib/net/client-address.ts";
 import { answers, openRights, rights } from "./answer.ts";
-import type { App, RouteDeps } from "./deps.ts";
+import type { Access, App } from "./deps.ts";
 
 const tags = ["System"];
 
-export type SystemDeps = RouteDeps & {
+export type SystemDeps = Access & {
   readonly version: string;
   readonly metrics: Metrics;
   /** True when the database answers. */

@@ -8,9 +8,10 @@ import type { Instance } from "../contract/instance.ts";
 import type { Blueprint, Job } from "../contract/job.ts";
 import type { RouteDeps } from "../routes/deps.ts";
 
+type Deps = Pick<RouteDeps, "kysely" | "mint">;
 type Part = Omit<Blueprint, "job_id" | "kind" | "instance">;
 
-export async function blueprintOf(deps: RouteDeps, job: Job): Promise<Blueprint> {
+export async function blueprintOf(deps: Deps, job: Job): Promise<Blueprint> {
   const { instance_id } = job.kind;
   const instance = typeof instance_id === "string" ? await findInstance(deps.kysely, instance_id) ?? null : null;
   const part = instance !== null && job.kind.kind === "provision" ? await wholePart(deps, instance) : NOTHING;
@@ -29,7 +30,7 @@ const NOTHING: Part = {
   provision_metadata: [],
 };
 
-async function wholePart({ kysely, mint }: RouteDeps, instance: Instance): Promise<Part> {
+async function wholePart({ kysely, mint }: Deps, instance: Instance): Promise<Part> {
   const [image, nics, disks, keys, sealed_user_data] = await Promise.all([
     findImage(kysely, instance.image_id),
     listNicsOf(kysely, instance.id),

@@ -13,11 +13,11 @@ export type Again = {
 };
 
 /** `decide` hears how many tries went before. */
-export async function decideAgain<T extends IdempotencyClaim | undefined>(
+export async function decideAgain<T extends IdempotencyClaim | undefined, R>(
   idempotency: T,
   { tries_max, isStale }: Again,
-  decide: (idempotency: T, tries: number) => Promise<Outcome>,
-): Promise<Outcome> {
+  decide: (idempotency: T, tries: number) => Promise<Outcome<R>>,
+): Promise<Outcome<R>> {
   for (let tries = 0;; tries += 1) {
     const outcome = await decide(
       tries === 0 || idempotency === undefined ? idempotency : { ...idempotency, id: idOfTry(idempotency.id, tries) },

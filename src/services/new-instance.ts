@@ -44,8 +44,10 @@ export function brokenRule({ cpu, memory_bytes, disk_bytes, user_data }: Instanc
   return bytes > USER_DATA_BYTES_MAX ? badRequest(`user_data must be at most ${USER_DATA_BYTES_MAX} bytes`) : null;
 }
 
-/** The message that makes the instance, or the refusal of what its body names. */
-export async function newInstance(deps: RouteDeps, wanted: Wanted): Promise<Create | Fault> {
+type Deps = Pick<RouteDeps, "kysely" | "mint" | "settings">;
+
+/** Returns the message that creates the instance, or the fault of an object that the body names. */
+export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | Fault> {
   const { body, place, id, operation_id, tries } = wanted;
   const ssh_key_ids = [...new Set(body.ssh_key_ids.map((key) => key.toLowerCase()))];
   const [image, nics, keysMissing] = await Promise.all([
@@ -100,7 +102,7 @@ export async function newInstance(deps: RouteDeps, wanted: Wanted): Promise<Crea
 }
 
 /** What the caller sees and the tenant may use. A root operator sees all; an instance still uses nothing foreign. */
-async function imageOf(deps: RouteDeps, { body, place, principal }: Wanted) {
+async function imageOf(deps: Deps, { body, place, principal }: Wanted) {
   const image = await findImageToUse(deps.kysely, body.image_id.toLowerCase());
   if (image === undefined || !isVisible(principal, image)) return null;
   const { scope_kind, silo_id, tenant_id } = image;
@@ -109,7 +111,7 @@ async function imageOf(deps: RouteDeps, { body, place, principal }: Wanted) {
 }
 
 /** Document 3: each key must live in the same silo as the instance. An operator's own key lives in none. */
-async function missingKey(deps: RouteDeps, { place, principal }: Wanted, ids: readonly string[]): Promise<boolean> {
+async function missingKey(deps: Deps, { place, principal }: Wanted, ids: readonly string[]): Promise<boolean> {
   const keys = await findSshKeysToUse(deps.kysely, ids);
   const usable = keys.filter((key) =>
     isVisible(principal, key) &&
@@ -124,7 +126,7 @@ function isVisible(principal: Principal, place: RecordScope): boolean {
 }
 
 /** The primary one first, then the others in the order in which they were asked for. */
-async function nicsOf(deps: RouteDeps, { body, place, id }: Wanted): Promise<NicPlan[] | null> {
+async function nicsOf(deps: Deps, { body, place, id }: Wanted): Promise<NicPlan[] | null> {
   const asked = [
     { name: "primary", subnet_id: body.primary_subnet_id, mac: body.mac ?? null },
     ...body.extra_nics.map((nic) => ({ ...nic, mac: null })),

@@ -2,14 +2,13 @@
 // makes one that expires later than itself (S-48). A session is no key: it expires because it is renewed, so a user who
 // is signed in may make a key without an expiry.
 import { callerOf } from "../auth/authorize.ts";
-import type { ApiKeyCreated, ApiKeyView } from "../contract/api-key.ts";
+import type { ApiKeyCreated } from "../contract/api-key.ts";
 import { type KeyScope, TENANT_KEY_SCOPES } from "../contract/enums.ts";
-import { badRequest, conflict, type Fault, fault } from "../contract/fault.ts";
+import { badRequest, conflict, type Fault, fault, isFault } from "../contract/fault.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import type { KnownPrincipal } from "../auth/principal.ts";
 import { toRfc3339 } from "../lib/text/instant.ts";
 import { type Ctx, type RouteDeps } from "../routes/deps.ts";
-import { isFault } from "../contract/fault.ts";
 
 export type WantedKey = {
   readonly description: string;
@@ -22,7 +21,7 @@ export type WantedKey = {
 export const OWN_KEY = conflict("the key that makes this request cannot delete itself; use another key");
 
 /** Makes the key and answers with its secret. The key's id is the message's, so that a repeat meets the same actor. */
-export async function answerNewKey(c: Ctx, deps: RouteDeps, wanted: WantedKey) {
+export async function answerNewKey(c: Ctx, deps: Pick<RouteDeps, "idempotency" | "mint" | "send">, wanted: WantedKey) {
   const caller = callerOf(c);
   const expires_at = expiryOf(caller, wanted);
   if (expires_at !== null && !(expires_at instanceof Date)) return faultResponse(c, expires_at);
@@ -44,7 +43,7 @@ export async function answerNewKey(c: Ctx, deps: RouteDeps, wanted: WantedKey) {
     expires_at,
   }, idempotency);
   if (!outcome.ok) return faultResponse(c, outcome.fault);
-  const created: ApiKeyCreated = { ...outcome.reply as ApiKeyView, secret: text };
+  const created: ApiKeyCreated = { ...outcome.reply, secret: text };
   return c.json(created, 201);
 }
 

@@ -8,12 +8,13 @@ import type { Ctx, RouteDeps } from "../routes/deps.ts";
 /** Others are written with a sign, which the database does not read. */
 const PLAIN_YEAR = /^[0-9]{4}-/;
 
+type Deps = Pick<RouteDeps, "kysely" | "mint" | "send">;
 type Vm = { readonly state: string; readonly identity: string | null };
 
 export type TakenStatus = { readonly id: string; readonly made_at: string | null; readonly payload: unknown };
 
 /** A status that came behind a later one, or that comes again, finds nothing to say. */
-export async function reconcile(c: Ctx, deps: RouteDeps, { id, made_at, payload }: TakenStatus): Promise<void> {
+export async function reconcile(c: Ctx, deps: Deps, { id, made_at, payload }: TakenStatus): Promise<void> {
   const vms = member(payload, "vms");
   if (typeof vms !== "object" || vms === null) return;
   const by = nodeOf(c);
@@ -32,7 +33,11 @@ export async function reconcile(c: Ctx, deps: RouteDeps, { id, made_at, payload 
 }
 
 /** A machine that bears an identity of another one is not ours, whatever its id; one that bears none yet is believed. */
-function isForeign({ mint }: RouteDeps, { id: instance_id, tenant_id, project_id }: Reportable, vm: Vm): boolean {
+function isForeign(
+  { mint }: Pick<Deps, "mint">,
+  { id: instance_id, tenant_id, project_id }: Reportable,
+  vm: Vm,
+): boolean {
   return vm.identity !== null && vm.identity !== mint.identityHmac({ instance_id, tenant_id, project_id });
 }
 

@@ -13,7 +13,7 @@ import type { Fault } from "../contract/fault.ts";
 import { claimKey, findSavedScope, forgetKey, type KeyUse } from "../db/idempotency.ts";
 import type { Db } from "../db/pool.ts";
 import { parseIdempotencyKey } from "../http/idempotency-key.ts";
-import { type Ctx, type IdempotencyClaim, type RouteDeps, type To } from "../routes/deps.ts";
+import type { Ctx, IdempotencyClaim, MessageOf, ReplyOf, RouteDeps, To } from "../routes/deps.ts";
 import { isFault } from "../contract/fault.ts";
 
 type ClaimPorts = {
@@ -69,23 +69,29 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
     if (keyed?.unavailable === true && c.res.status === 503) await forgetKey(db, keyed.use, keyed.msg_id);
   }
 
-  async function send<K extends keyof Messages>(
+  async function send<K extends keyof Messages, T extends Messages[K]["type"]>(
     c: Ctx,
     to: To<K>,
-    message: Messages[K],
+    message: MessageOf<K, T>,
     at?: IdempotencyClaim,
-  ): Promise<Outcome> {
+  ): Promise<Outcome<ReplyOf<K, T>>> {
     const origin = { actor: auditActor(c.get("principal")), request_id: c.get("requestId") };
-    if (at === undefined) return await engine.send(to, message, { origin });
+    // The engine stores replies as JSON; `Replies` states what each kind replies.
+    type Replied = Outcome<ReplyOf<K, T>>;
+    if (at === undefined) return await engine.send(to, message, { origin }) as Replied;
     const keyed = c.get("keyed");
     // Unknown until it is answered: a message that throws may have had its effect.
     if (keyed !== undefined) keyed.unavailable = false;
     const outcome = await engine.send(to, message, { id: at.id, fresh: !at.repeated, origin });
     if (keyed !== undefined) keyed.unavailable = isStoredUnavailability(outcome);
-    return outcome;
+    return outcome as Replied;
   }
 
-  async function sendOnce<K extends keyof Messages>(c: Ctx, to: To<K>, message: Messages[K]): Promise<Outcome> {
+  async function sendOnce<K extends keyof Messages, T extends Messages[K]["type"]>(
+    c: Ctx,
+    to: To<K>,
+    message: MessageOf<K, T>,
+  ): Promise<Outcome<ReplyOf<K, T>>> {
     const at = await idempotency(c);
     return isFault(at) ? { ok: false, fault: at } : await send(c, to, message, at);
   }

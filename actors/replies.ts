@@ -1,0 +1,82 @@
+// The reply to each type of message, by kind. A reply is the view of the state that was written, unless the actor
+// replies something else. Messages that are missing here have replies that no sender reads.
+import type { ApiKeyView } from "../src/contract/api-key.ts";
+import type { BootPolicy, BootRecord, Roster } from "../src/contract/boot.ts";
+import type { AutoApproveWindow, CnReservoirView, CnView } from "../src/contract/cn.ts";
+import type { CnPlacement } from "../src/contract/cn-placement.ts";
+import type { ExternalSubnet, NetworkPool, NicTag } from "../src/contract/external-network.ts";
+import type { Idp, User } from "../src/contract/identity.ts";
+import type { Image } from "../src/contract/image.ts";
+import type { DiskResized, Instance } from "../src/contract/instance.ts";
+import type { FirewallRule, FloatingIp, NatGateway, Route, RouteTable, Subnet, Vpc } from "../src/contract/network.ts";
+import type { SetupBundle, Traits } from "../src/contract/setup.ts";
+import type { SshKey } from "../src/contract/ssh-key.ts";
+import type { Project, Quota, Silo, Tenant, TenantQuota } from "../src/contract/tenancy.ts";
+import type { RegistrationReply } from "./enrolment-claim/state.ts";
+import type { SessionView } from "./session/transition.ts";
+
+type Created<View> = { readonly create: View };
+type Edited<View> = Created<View> & { readonly update: View };
+
+export type Replies = {
+  readonly cn: {
+    readonly join: RegistrationReply;
+    readonly refresh: RegistrationReply;
+    readonly approve: CnView;
+    readonly disable: CnView;
+    readonly set_role: CnView;
+    readonly set_reservoir: CnReservoirView;
+    readonly set_traits: Traits;
+    readonly set_placement: CnPlacement;
+    readonly set_root_password: CnView;
+    /** An announcement that contradicts the record is stored on it as a conflict. */
+    readonly announce: CnView | { readonly conflict: string };
+    readonly approve_setup: CnView;
+    /** The rest of the bundle is secret: the route reads it from the record. */
+    readonly take_bundle: Pick<SetupBundle, "epoch">;
+    readonly setup_progressed: CnView;
+    readonly setup_completed: CnView;
+    readonly setup_failed: CnView;
+    readonly factory_reset: CnView;
+  };
+  readonly "enrolment-claim": { readonly register: RegistrationReply; readonly renew: RegistrationReply };
+  readonly site: { readonly open_window: AutoApproveWindow };
+  readonly "api-key": Created<ApiKeyView>;
+  readonly "boot-policy": { readonly put: { readonly policy: BootPolicy; readonly version: number } };
+  readonly "boot-record": {
+    readonly seen: BootRecord;
+    readonly authorize: BootRecord;
+    readonly reactivate: BootRecord;
+    readonly rescue: BootRecord;
+    readonly assign: BootRecord;
+    readonly decommission: BootRecord;
+  };
+  readonly "boot-roster": { readonly put: Roster };
+  readonly silo: Edited<Silo>;
+  readonly tenant: Edited<Tenant>;
+  readonly project: Edited<Project>;
+  /** The route adds the usage, which is counted outside of the record. */
+  readonly quota: { readonly set: Omit<Quota, "used"> };
+  readonly "tenant-quota": { readonly set: Omit<TenantQuota, "used"> };
+  readonly user: Created<User> & {
+    readonly set_password: User;
+    readonly grant: User;
+    readonly revoke_capability: User;
+  };
+  /** Null: the refresh token ended the session. */
+  readonly session: Created<SessionView> & { readonly refresh: SessionView | null };
+  readonly idp: { readonly set: Idp };
+  readonly vpc: Edited<Vpc>;
+  readonly subnet: Edited<Subnet> & { readonly use_route_table: Subnet };
+  readonly "route-table": Edited<RouteTable>;
+  readonly route: Edited<Route>;
+  readonly "firewall-rule": Edited<FirewallRule>;
+  readonly "nat-gateway": Edited<NatGateway>;
+  readonly "floating-ip": Edited<FloatingIp>;
+  readonly "nic-tag": Created<NicTag>;
+  readonly "external-subnet": Edited<ExternalSubnet>;
+  readonly "network-pool": Created<NetworkPool> & { readonly replace: NetworkPool };
+  readonly image: Edited<Image>;
+  readonly "ssh-key": Created<SshKey>;
+  readonly instance: { readonly update: Instance; readonly resize_disk: DiskResized };
+};
