@@ -1,4 +1,4 @@
-// What the environment says. Read once, checked at once: a value that is not understood stops the start.
+// The configuration in the environment, read and validated once: an invalid value stops the start.
 import type { Cidr } from "./lib/net/ip-address.ts";
 import { parseCidr } from "./lib/net/ip-address.ts";
 import { API_KEY_FORM, parseApiKey } from "./lib/ids/api-key.ts";
@@ -18,9 +18,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Config = {
   readonly host: string;
   readonly port: number;
-  /** Null: the embedded PostgreSQL under dataDir. */
+  /** Null: the embedded PostgreSQL in dataDir. */
   readonly databaseUrl: string | null;
-  /** A user that may migrate, when DATABASE_URL's may not. */
+  /** The URL of a user that may migrate, if the user of DATABASE_URL may not. */
   readonly ownerUrl: string | null;
   readonly dataDir: string;
   /** A published image index to serve beside the API. */
@@ -33,14 +33,14 @@ export type Config = {
   readonly loginPerMinute: number;
   /** Failed attempts at one account's password, from all addresses together. */
   readonly loginAccountPerMinute: number;
-  /** The identity service whose tokens are accepted beside our own, or null. */
+  /** The identity service whose tokens are also accepted, or null. */
   readonly identity: IdentityService | null;
   readonly trustedProxies: readonly Cidr[];
-  /** The server's own certificate; null: plain HTTP, for the loopback interface or a proxy in front. */
+  /** The server's certificate; null: plain HTTP, for the loopback interface or behind a proxy. */
   readonly tls: TlsFiles | null;
-  /** A proxy in front cuts slow senders, so the plain server will do. */
+  /** A proxy in front handles slow clients, so Deno.serve is enough. */
   readonly behindProxy: boolean;
-  /** Open connections of this process. Above the files that it may have, it would stop to take any. */
+  /** Open connections of this process. It must stay below the limit of open files. */
   readonly connectionsMax: number;
   readonly logLevel: "debug" | "info" | "warning" | "error";
   readonly env: Environment;
@@ -49,7 +49,7 @@ export type Config = {
 const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 const LAB_NODES_MAX = 100;
 
-/** Throws an Error that names the variable and the rule. */
+/** Reads and validates the environment. Throws an Error that names the variable and the rule. */
 export function readConfig(env: Environment): Config {
   const rootKey = env["BERTH_ROOT_KEY"] ?? null;
   if (rootKey !== null && parseApiKey(rootKey) === null) {
@@ -57,7 +57,7 @@ export function readConfig(env: Environment): Config {
   }
   const lab = flag(env, "BERTH_LAB");
   return {
-    // An address: the permission to listen on a name would be one for all ports of it.
+    // An address: Deno can permit listening on a name only for all of its ports.
     host: (env["HOST"] || "localhost").replace(/^localhost$/, "127.0.0.1"),
     port: whole(env, "PORT", { standard: 8080, low: 0, high: 65_535 }),
     databaseUrl: env["DATABASE_URL"] || null,
@@ -107,7 +107,7 @@ function whole(env: Environment, name: string, rule: { standard: number; low: nu
   throw new Error(`${name} must be a whole number from ${rule.low} to ${rule.high}`);
 }
 
-/** Without an audience, tokens that the service made for others would be accepted here. */
+/** The audience is required: without it, tokens that the service issued for other services would be accepted. */
 function identityService(env: Environment): IdentityService | null {
   const issuer = issuerUrl(env, "BERTH_IDENTITY_ISSUER");
   const jwks_url = issuerUrl(env, "BERTH_IDENTITY_JWKS_URL");

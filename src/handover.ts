@@ -1,5 +1,5 @@
-// What the process above the server (start.ts) tells it in the first line of its standard input: secrets, which neither
-// its arguments nor its environment may hold. The input stays open; its end says that the other process is gone.
+// The secrets that start.ts passes to the server in the first line of its standard input, so that they are in neither its
+// arguments nor its environment. The input stays open; its end means that start.ts is gone.
 import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Environment } from "./config.ts";
@@ -7,26 +7,26 @@ import type { FetcherAddress } from "./outbound/remote.ts";
 
 export type Handover = {
   readonly fetcher: FetcherAddress;
-  /** In place of the variables of these names. */
+  /** Override the variables of the same names. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whether DATABASE_URL is that of the PostgreSQL that Berth brings along. */
+  /** Whether DATABASE_URL is that of the embedded PostgreSQL. */
   readonly embedded: boolean;
 };
 
-/** The second line: drain and end. Not a signal, after which Deno does not say how a child ended. */
+/** The second line: drain and exit. Deno does not report the exit status of a child that was signalled. */
 export const STOP_LINE = "stop";
 
-/** The server's argument that says that a handover comes. */
+/** The argument that tells the server to read a handover. */
 export const HANDOVER_FLAG = "--handover";
 
 export type Handed = Handover & {
-  /** The other process asks the server to end. */
+  /** Resolves when start.ts asks the server to stop. */
   readonly stopped: Promise<void>;
-  /** The other process is gone. */
+  /** Resolves when start.ts is gone. */
   readonly ended: Promise<void>;
 };
 
-/** Null without the argument: then the server does everything itself. */
+/** Reads the handover. Returns null without the argument: then the server runs alone. */
 export async function readHandover(): Promise<Handed | null> {
   if (!process.argv.includes(HANDOVER_FLAG)) return null;
   const lines = createInterface({ input: process.stdin });
@@ -40,7 +40,7 @@ export async function readHandover(): Promise<Handed | null> {
   return { ...JSON.parse(line) as Handover, stopped, ended };
 }
 
-/** The environment with what was handed over in front. Looks up one name at a time, as the permissions allow. */
+/** Returns the environment, overridden by the handover. It reads single names, as the permissions require. */
 export function withHandover(env: Environment, handed: Handover | null): Environment {
   if (handed === null) return env;
   return new Proxy(env, {

@@ -1,5 +1,5 @@
-// The control plane as a fetch handler: for `deno serve src/main.ts` and for hosts that start an isolate on a request and
-// stop it when idle. Nothing that matters is in memory; DATABASE_URL must be set. `task start` is serve.ts.
+// The control plane as a fetch handler, for `deno serve src/main.ts` and for hosts that start an isolate on a request and
+// stop it when idle. It keeps no state in memory; DATABASE_URL must be set. `task start` runs serve.ts instead.
 import process from "node:process";
 import { readConfig } from "./config.ts";
 import { edgeAnswer } from "./http/edge-answer.ts";
@@ -8,7 +8,7 @@ import { type ControlPlane, openControlPlane } from "./wiring.ts";
 
 let opening: Promise<ControlPlane> | undefined;
 
-/** Opened by the first request; a failed opening is tried again by the next. */
+/** Opened by the first request; after a failure the next request tries again. */
 function controlPlane(): Promise<ControlPlane> {
   return opening ??= open().catch((error) => {
     opening = undefined;
@@ -18,15 +18,15 @@ function controlPlane(): Promise<ControlPlane> {
 
 async function open(): Promise<ControlPlane> {
   const config = readConfig(process.env);
-  if (config.databaseUrl === null) throw new Error("DATABASE_URL must be set; `task start` brings its own PostgreSQL");
+  if (config.databaseUrl === null) throw new Error("DATABASE_URL must be set; `task start` starts its own PostgreSQL");
   await configureLogging(config.logLevel);
   const opened = await openControlPlane({ config, databaseUrl: config.databaseUrl, resident: true });
-  // The host drains requests by itself but waits for open connections to the database.
+  // The host drains requests itself, but waits for open database connections.
   process.once("SIGTERM", () => void opened.close());
   return opened;
 }
 
-/** The next request tries again. The reason is for the log alone. */
+/** The next request tries again. The reason is only logged. */
 function notOpen(error: unknown): Response {
   console.error(`berth: cannot open the control plane: ${error instanceof Error ? error.message : String(error)}`);
   const { status, headers, body } = edgeAnswer(503, "Service Unavailable");
@@ -40,7 +40,7 @@ export default {
     const opened = await controlPlane().catch(notOpen);
     return opened instanceof Response ? opened : opened.fetch(request, { remoteAddress: peer?.remoteAddr?.hostname });
   },
-  /** The floor under the background work, for a host's schedule. */
+  /** Runs the background work at least this often, where the host has a schedule. */
   async scheduled(): Promise<void> {
     await (await controlPlane()).pass();
   },

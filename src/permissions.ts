@@ -1,10 +1,13 @@
-// What each process of `task start` may do, as flags for `deno run`, from what the environment says: lists, each as short as
-// this configuration allows (reliability rule S-38). There are three. The server (serve.ts) meets every caller: it reaches
-// its own address, its database and the process that fetches for it, writes no file and starts no program. The process that
-// fetches (outbound/process.ts) may connect anywhere, since tenants name the issuers of their tokens, and nothing else. The
-// process above them (start.ts) starts both, and PostgreSQL where the operator brings none; it meets no caller.
+// The permissions of the processes of `task start`, as flags for `deno run`: allow lists, each as short as the
+// configuration permits (docs/reliability.md, S-38).
 //
-// `task start` runs this file and starts start.ts with what it prints.
+// - The server (serve.ts) handles requests. It connects only to its own address, its database and the outbound process,
+//   writes no file and starts no program.
+// - The outbound process (outbound/process.ts) may connect anywhere, since tenants choose the issuers of their tokens. It
+//   may do nothing else.
+// - start.ts starts both, and PostgreSQL if there is no DATABASE_URL. It handles no request.
+//
+// `task start` runs this file and starts start.ts with the flags that it prints.
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -16,26 +19,25 @@ import { tlsFiles } from "./db/tls.ts";
 import { parseIp } from "./lib/net/ip-address.ts";
 
 /**
- * V8 lets its heap grow to several times what lives in it before it looks. Thousands of held requests live long, so it
- * looks when the heap has doubled: 65 to 68 kB an agent where it was 127 to 172 (tests/bench/agents.ts). It costs some
- * processor time, how much was not measured on an equal footing.
+ * Makes V8 collect garbage when the heap has doubled, since long polls live long: 65 to 68 kB per agent instead of 127 to
+ * 172 (tests/bench/agents.ts). The cost in processor time was not measured.
  */
 export const HEAP_FLAG = "--v8-flags=--heap-growing-percent=100";
 
-/** What readConfig, the settings and the database driver look up. */
+/** The variables that readConfig, the settings and the database driver read. */
 const VARIABLES = ["HOST", "PORT", "DATABASE_URL", "INDEX_SITE", "BERTH_*", "PG*", "USER", "USERNAME"];
-/** What is read while it runs, beside the code that it is made of. */
+/** Files that are read at run time, in addition to the code. */
 const OWN_FILES = ["migrations", "src/auth/password-worker.ts"];
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 export type ServerSurroundings = {
-  /** Where the process that fetches for the server listens, on 127.0.0.1; null: it cannot read keys of issuers. */
+  /** The port of the outbound process on 127.0.0.1; null: the server cannot read keys of issuers. */
   readonly fetcher_port: number | null;
 };
 
 /**
- * What the server may do. The environment is that of the server, DATABASE_URL of an embedded PostgreSQL included. Throws an
- * Error that names the variable when it holds what no configuration is.
+ * Returns the flags of the server. `env` is the server's environment, with the DATABASE_URL of an embedded PostgreSQL.
+ * Throws an Error that names the invalid variable.
  */
 export function serverPermissions(
   env: Environment,
@@ -56,17 +58,17 @@ export function serverPermissions(
     config.labNodes > 0 ? "--allow-env" : list("env", VARIABLES),
     list("read", [...OWN_FILES, ...files, ...sockets, ...(config.labNodes > 0 ? ["dist/nodeagent"] : [])]),
     ...(sockets.length > 0 ? [list("write", sockets)] : []),
-    // Only a laboratory has simulated nodes.
+    // Only dev environments have simulated nodes.
     ...(config.labNodes > 0 ? [list("run", [process.execPath, `${ROOT}dist/nodeagent`])] : []),
   ];
 }
 
-/** What PostgreSQL takes beside its own programs: who runs it, whose its files are, what stops it. */
+/** Tools that starting PostgreSQL needs in addition to its own programs. */
 const TOOLS = ["sh", "id", "unshare", "chown"];
 
 /**
- * What the process above the server may do: start this Deno again and, where it brings PostgreSQL along, PostgreSQL's
- * programs and the tools beside them. It listens on nothing but a free port for a moment.
+ * Returns the flags of start.ts: it may run this Deno and, with an embedded PostgreSQL, PostgreSQL's programs and `TOOLS`.
+ * It listens only to find a free port.
  */
 export function starterPermissions(env: Environment): string[] {
   const config = readConfig(env);
@@ -84,13 +86,13 @@ export function starterPermissions(env: Environment): string[] {
   ];
 }
 
-/** Those of this machine, since Deno warns of the others. */
+/** Returns the tools that exist on this machine; Deno warns about missing ones. */
 function toolsOf(path: string): string[] {
   const folders = path.split(":").filter((folder) => folder.startsWith("/"));
   return TOOLS.flatMap((tool) => folders.map((folder) => `${folder}/${tool}`).find(existsSync) ?? []);
 }
 
-/** A name would have to be resolved, which Deno allows for all ports of it or for none. */
+/** A name is refused: Deno can permit it only for all ports. */
 function listening({ host, port }: Config): string[] {
   if (parseIp(host) === null) throw new Error(`HOST must be an address such as 127.0.0.1, not the name ${host}`);
   return [hostPort(host, port)];
@@ -103,7 +105,9 @@ function hostPort(host: string, port: number): string {
 function list(kind: string, values: readonly string[]): string {
   const odd = values.find((value) => /[\s,"'$]/.test(value));
   if (odd !== undefined) {
-    throw new Error(`${JSON.stringify(odd)} cannot be granted: choose a path without spaces, commas and quotes`);
+    throw new Error(
+      `${JSON.stringify(odd)} cannot be granted: choose a path without spaces, commas and quotes`,
+    );
   }
   return `--allow-${kind}=${[...new Set(values)].join(",")}`;
 }

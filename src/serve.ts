@@ -1,6 +1,5 @@
-// The server as a process of its own. Listens, and drains on SIGTERM. `task start` runs it below start.ts, which starts
-// PostgreSQL when DATABASE_URL is unset and the process that fetches for it; run by itself it does both on its own, and
-// then needs every permission.
+// The server process: listens, and drains on SIGTERM. Under `task start`, start.ts is its parent and starts PostgreSQL
+// (when DATABASE_URL is unset) and the outbound process. Run alone, the server does both itself and needs every permission.
 import { getLogger } from "@logtape/logtape";
 import process from "node:process";
 import { readConfig } from "./config.ts";
@@ -15,7 +14,7 @@ import { configureLogging } from "./logging.ts";
 import { isLoopback } from "./lib/net/client-address.ts";
 import { openControlPlane } from "./wiring.ts";
 
-/** How long running requests may take to end after SIGTERM. */
+/** Time that running requests have after SIGTERM. */
 const DRAIN_MS = 10_000;
 
 const logger = getLogger(["berth"]);
@@ -34,14 +33,14 @@ async function serve(): Promise<void> {
     resident: true,
     fetchDocument: handed === null ? undefined : remoteDocumentFetch(handed.fetcher),
   });
-  // The plain server cannot take another certificate while it runs, so TLS is always spoken by the other one.
+  // Deno.serve cannot replace its certificate while it runs, so TLS always uses the Node server.
   const server = config.behindProxy && tls === null ? serveDeno() : await serveEdge();
   const url = `http${tls === null ? "" : "s"}://${
     config.host.includes(":") ? `[${config.host}]` : config.host
   }:${server.port}`;
   const nodes = startLabNodes({ count: config.labNodes, endpoint: url, dataDir: config.dataDir });
   if (tls === null && !config.behindProxy && !isLoopback(config.host)) {
-    logger.warning("keys and passwords cross the network in clear: set BERTH_TLS_CERT and BERTH_TLS_KEY", { url });
+    logger.warning("keys and passwords cross the network unencrypted: set BERTH_TLS_CERT and BERTH_TLS_KEY", { url });
   }
   async function serveEdge() {
     const edge = await serveNode({
@@ -80,7 +79,7 @@ async function serve(): Promise<void> {
     stopping = true;
     logger.info("draining");
     nodes.stop();
-    // Held requests end first, or the drain would wait for them.
+    // Ends the long polls first; the drain would wait for them.
     plane.release();
     await server.close(DRAIN_MS);
     await plane.close();
@@ -94,10 +93,10 @@ async function serve(): Promise<void> {
   void handed?.ended.then(() => stop(1));
   void embedded?.ended.then((why) => {
     if (stopping) return;
-    logger.error("the embedded PostgreSQL ended", { why });
+    logger.error("the embedded PostgreSQL exited", { why });
     void stop(1);
   });
-  // Last: whoever reads this may send a signal at once.
+  // Logged last: a reader of this line may send a signal at once.
   logger.info("listening", {
     url,
     database: embedded === null && handed?.embedded !== true ? "DATABASE_URL" : "embedded",

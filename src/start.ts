@@ -1,7 +1,6 @@
-// `task start`: the process above the server. It starts what the server may not start itself (the process that fetches for
-// it, and PostgreSQL when the operator brings none), then the server with its exact permissions, and passes signals on. It
-// listens on nothing and reads no request. What the server must know goes into its standard input: a secret in an argument
-// or a variable could be read by others.
+// `task start`: the parent of the server process. It starts the outbound process and, without DATABASE_URL, PostgreSQL;
+// then the server with exactly the permissions that it needs. It forwards signals, listens on no port and reads no request.
+// Secrets go to the server through its standard input, since other processes can read arguments and variables.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -14,18 +13,18 @@ import { type Handover, HANDOVER_FLAG, STOP_LINE } from "./handover.ts";
 import { HEAP_FLAG, serverPermissions } from "./permissions.ts";
 
 const SECRET_BYTES = 32;
-/** Pause before the fetching process is started again, so that one that cannot start takes no whole processor. */
+/** Pause before the outbound process is started again, so that one that cannot start does not use a whole core. */
 const RESTART_MS = 1_000;
-/** What Deno itself looks up: the fetching process gets no secret. */
+/** The variables that Deno itself reads. The outbound process gets no secret. */
 const RUNTIME_VARIABLES =
   /^(?:PATH|HOME|XDG_CACHE_HOME|DENO_(?:DIR|CERT|TLS_CA_STORE|NO_UPDATE_CHECK|AUDIT_PERMISSIONS)|SSL_CERT_.*|NODE_EXTRA_CA_CERTS|NO_COLOR|LANG|LC_.*|TZ)$/;
 
-/** Handed over instead: the server's own environment, which the nodes of a laboratory inherit, holds none of them. */
+/** Passed on standard input instead, since simulated nodes inherit the server's environment. */
 const SECRET_VARIABLES = ["BERTH_ROOT_KEY", "BERTH_SECRET_KEY", "DATABASE_URL", "BERTH_OWNER_DATABASE_URL"];
 
 type Fetcher = { readonly port: number; readonly secret: string; stop(): Promise<void> };
 
-/** Starts it, and starts it again on the same port when it ends by itself. */
+/** Starts the outbound process, and starts it again on the same port when it exits by itself. */
 async function startFetcher(flags: readonly string[]): Promise<Fetcher> {
   const secret = randomBytes(SECRET_BYTES).toString("base64url");
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => RUNTIME_VARIABLES.test(name)));
@@ -35,18 +34,18 @@ async function startFetcher(flags: readonly string[]): Promise<Fetcher> {
   function run(port: number): Promise<number> {
     const argv = ["run", ...flags, "--allow-net", "src/outbound/process.ts"];
     child = spawn(process.execPath, argv, { env, stdio: ["pipe", "pipe", "inherit"] });
-    child.stdin!.on("error", () => {}); // It ended before it read: the exit below says so.
+    child.stdin!.on("error", () => {}); // It exited before reading; the exit handler reports that.
     child.stdin!.write(`${JSON.stringify({ secret, port })}\n`);
     return new Promise((resolve, reject) => {
       createInterface({ input: child.stdout! }).once("line", (line) => resolve(Number(line)));
-      child.once("exit", (code, signal) => reject(new Error(`the fetching process ended with ${signal ?? code}`)));
+      child.once("exit", (code, signal) => reject(new Error(`the outbound process exited with ${signal ?? code}`)));
     });
   }
 
   const port = await run(0);
   const keep = () => void child.once("exit", () => stopping || again());
   function again(): void {
-    console.error("berth: the fetching process ended; it is started again");
+    console.error("berth: the outbound process exited and is started again");
     setTimeout(() => stopping || run(port).then(keep, again), RESTART_MS);
   }
   keep();
@@ -63,7 +62,7 @@ async function startFetcher(flags: readonly string[]): Promise<Fetcher> {
   };
 }
 
-/** The flags of this process that its children get too: where code comes from, and that nothing is asked. */
+/** The flags of this process that its children also get: the sources of code, and no prompts. */
 function sharedFlags(): string[] {
   return process.argv.slice(2);
 }
@@ -101,7 +100,7 @@ async function startServer(config: Config, { flags, embedded, fetcher }: Parts):
     fetcher: { port: fetcher.port, secret: fetcher.secret },
     env: {
       ...Object.fromEntries(secrets),
-      // The server reads no file of the folder that PostgreSQL has, so the secret that is kept there comes along.
+      // The server may not read PostgreSQL's data folder, so it gets the secret that is stored there.
       ...(embedded !== null && {
         DATABASE_URL: embedded.url,
         BERTH_OWNER_DATABASE_URL: embedded.ownerUrl,
@@ -113,13 +112,13 @@ async function startServer(config: Config, { flags, embedded, fetcher }: Parts):
   const granted = serverPermissions({ ...process.env, ...handover.env }, { fetcher_port: fetcher.port });
   const argv = ["run", ...flags, HEAP_FLAG, ...granted, "src/serve.ts", HANDOVER_FLAG];
   const server = spawn(process.execPath, argv, { env: inherited, stdio: ["pipe", "inherit", "inherit"] });
-  server.stdin!.on("error", () => {}); // It ended before it read: its exit says so.
-  // Never closed before the end: when this process is killed, the server notices the end of its input and drains.
+  server.stdin!.on("error", () => {}); // It exited before reading; the exit handler reports that.
+  // Kept open: when this process is killed, the server sees the end of its input and drains.
   server.stdin!.write(`${JSON.stringify(handover)}\n`);
   return server;
 }
 
-/** Waits for the server, passing on what stops it. Answers this process's exit status. */
+/** Waits for the server and forwards signals. Returns the exit status of this process. */
 function endOf(server: ChildProcess, embedded: EmbeddedPostgres | null): Promise<number> {
   let [lost, over] = [false, false];
   const stop = () => void server.stdin!.write(`${STOP_LINE}\n`);
@@ -132,7 +131,7 @@ function endOf(server: ChildProcess, embedded: EmbeddedPostgres | null): Promise
   void embedded?.ended.then((why) => {
     if (over) return;
     lost = true;
-    console.error(`berth: the embedded PostgreSQL ended: ${why}`);
+    console.error(`berth: the embedded PostgreSQL exited: ${why}`);
     stop();
   });
   return ended;

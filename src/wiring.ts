@@ -1,4 +1,4 @@
-// The only place that constructs ports: one control plane from its configuration and a database URL.
+// Builds one control plane from its configuration and a database URL. This is the only place that constructs ports.
 import { getLogger } from "@logtape/logtape";
 import { createEngine } from "../actors/engine/engine.ts";
 import { CommitError } from "../actors/engine/store.ts";
@@ -56,27 +56,27 @@ const logger = getLogger(["berth"]);
 
 export type ControlPlane = {
   readonly fetch: (request: Request, peer?: Partial<Peer>) => Response | Promise<Response>;
-  /** For a server that reads bodies itself; `fetch` asks it for those that it is not given. */
+  /** For servers that read bodies themselves; `fetch` calls it for the other requests. */
   readonly admitBody: BodyAdmission;
-  /** One pass of the background work, for hosts that call it from a schedule. */
+  /** Runs the background work once, for hosts with a schedule. */
   readonly pass: () => Promise<void>;
-  /** Answers the held requests, so that a drain need not wait for them. */
+  /** Answers the long polls, so that a drain need not wait for them. */
   readonly release: () => void;
-  /** Finishes what was accepted and closes the database. */
+  /** Finishes the accepted requests and closes the database. */
   readonly close: () => Promise<void>;
 };
 
 export type WiringOptions = {
   readonly config: Config;
   readonly databaseUrl: string;
-  /** Whether the process lives between requests: then it listens for hints and runs the background loop. */
+  /** Whether the process stays alive between requests: then it listens for hints and runs the background loop. */
   readonly resident: boolean;
   readonly show?: (text: string) => void;
-  /** How documents of issuers are fetched. Default: in this process, which then needs an open network. */
+  /** How documents of issuers are fetched. Default: by this process, which then needs access to the network. */
   readonly fetchDocument?: DocumentFetch;
 };
 
-/** Migrates, makes the root operator, and builds the app. Throws when the database cannot be used. */
+/** Migrates, creates the root operator, and builds the app. Throws when the database cannot be used. */
 export async function openControlPlane(options: WiringOptions): Promise<ControlPlane> {
   const { config, databaseUrl, resident } = options;
   const show = options.show ?? console.error;
@@ -91,7 +91,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     role: "berth_app",
     applicationName: "berth",
     onError: (error) => {
-      if (!closing) logger.warning("an idle database connection broke", { error: error.message });
+      if (!closing) logger.warning("an idle database connection failed", { error: error.message });
     },
   });
   const ports = productionPorts(report);
@@ -131,13 +131,13 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   });
   for (const key of settings.shadowed) logger.warning("a setting is shadowed by the environment", { key });
 
-  const holds = createLongPollsOfServer({ db, hints, report });
+  const longPolls = createLongPollsOfServer({ db, hints, report });
   const listener = resident
     ? openListener(databaseUrl, {
       channel: HINT_CHANNEL,
       onNotify: hints.receive,
       onReconnect: hints.missed,
-      onError: (error) => logger.warning("the LISTEN connection broke", { error: error.message }),
+      onError: (error) => logger.warning("the LISTEN connection failed", { error: error.message }),
     })
     : null;
 
@@ -176,14 +176,14 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     trustedProxies: config.trustedProxies,
     admitBody,
     observe: metrics.observe,
-    // A broken rule that no fault is named for is a bug, and no repetition mends it.
+    // A violated constraint without a fault is a bug; repeating the request does not help.
     unavailable: (error) =>
       error instanceof CommitError
         ? error.reason !== "constraint"
         : error instanceof IssuerUnavailable || isConnectionError(error),
   });
   const { savedScope, answered, ...claims } = createIdempotencyClaims({ db, engine, mint, newId: ports.newId });
-  const gate = createAuthorize({
+  const authorize = createAuthorize({
     credentials,
     rate: await createCallerRate({ read: settings.callerRates, now_ms: () => performance.now() }),
     db,
@@ -194,7 +194,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     answered,
   });
 
-  /** The id follows from who it is, so that first tokens that arrive together make one user. */
+  /** The id is derived from the subject, so that concurrent first tokens create one user. */
   async function federate(user: Federated): Promise<string | null> {
     const id = mint.idFrom(JSON.stringify([user.issuer, user.tenant_id, user.subject]), "federated-user");
     const outcome = await engine.send({ kind: "user", id }, { type: "federate", id, ...user });
@@ -203,7 +203,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   }
 
   const deps: RouteDeps = {
-    allow: gate,
+    allow: authorize,
     ...claims,
     kysely: db.kysely,
     newId: ports.newId,
@@ -214,9 +214,9 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     root_user_id,
     settings,
     signals,
-    ...holds.polls,
-    standingOf: holds.standingOf,
-    holdShares: holds.holdShares,
+    ...longPolls.polls,
+    standingOf: longPolls.standingOf,
+    holdShares: longPolls.holdShares,
     sagas,
     audit: createAudit(db, ports.newId),
     limits: createLimits(db, config),
@@ -236,7 +236,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     await db.query("update lab_clock set ahead = ahead + make_interval(secs => $1)", [seconds]);
     const { rows } = await db.query<{ now: Date }>("select berth_now() as now");
     worker.nudge();
-    holds.polls.approvals.nudge();
+    longPolls.polls.approvals.nudge();
     return rows[0]!.now;
   }
 
@@ -252,7 +252,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
 
   async function close(): Promise<void> {
     closing = true;
-    holds.release();
+    longPolls.release();
     await worker.stop();
     await load.stop();
     while (!engine.idle()) await ports.sleep(IDLE_POLL_MS);
@@ -270,7 +270,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
       await worker.pass();
       await load.pass();
     },
-    release: holds.release,
+    release: longPolls.release,
     close,
   };
 }

@@ -1,6 +1,6 @@
-// From an API key to its owner, or to the tenant that it is bound to. It is found by the hash of its secret: a wrong secret
-// is found as little as an unknown id is, and takes as long. What the search's own time could tell is about a hash, which
-// nobody who guesses can choose.
+// Resolves an API key to its owner, or to the tenant that it is bound to. The row is found by the hash of the secret, so
+// response time does not reveal whether a key exists: a wrong secret and an unknown id are the same failed lookup. The
+// time of the lookup could reveal something about a hash, but a caller cannot choose hashes.
 import { createHash } from "node:crypto";
 import type { KeyScope } from "../contract/enums.ts";
 import { createLookup } from "../db/lookup.ts";
@@ -20,7 +20,7 @@ type KeyRow = Person & {
   readonly pending: boolean;
 };
 
-/** A key that is bound to a tenant has the rights of that tenant and none of its owner's. */
+/** A key that is bound to a tenant has the permissions of that tenant and none of its owner's. */
 const LOOKUP = `
   select k.id, k.lookup, k.secret_sha256, k.user_id, u.username, u.is_root and k.tenant_id is null as is_root,
          case when k.tenant_id is null then u.capabilities else '{}' end as capabilities,

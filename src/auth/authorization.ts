@@ -1,4 +1,4 @@
-// What the policy says of one caller, one action and one place, and how a refusal sounds.
+// Decides from the policy whether a caller may perform an action on an object, and words the refusals.
 import type { Capability } from "../contract/enums.ts";
 import { type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
 import type { RecordScope, ResourceScope } from "./resource-scope.ts";
@@ -6,12 +6,16 @@ import { type Action, POLICY, type Rule } from "./policy.ts";
 import type { KnownPrincipal, Principal } from "./principal.ts";
 import { owns, sees } from "./visibility.ts";
 
-/** One body for missing, malformed, expired, revoked and unknown credentials (document 4, Fixed here). */
-export const UNAUTHENTICATED: Fault = fault("unauthenticated", "a valid credential is required", {
-  error_code: "Unauthenticated",
-});
+/** The same for missing, malformed, expired, revoked and unknown credentials, so that it reveals nothing about a key. */
+export const UNAUTHENTICATED: Fault = fault(
+  "unauthenticated",
+  "the API key or token is missing, not recognized, expired or revoked",
+  {
+    error_code: "Unauthenticated",
+  },
+);
 
-/** Null when the principal may do the action somewhere, otherwise what it hears. Says nothing about any object. */
+/** Returns null when the principal may perform the action on some object, otherwise the refusal. Looks at no object. */
 export function refusalOf(action: Action, principal: Principal): Fault | null {
   const rule: Rule = POLICY[action];
   if (rule.who === "anyone" || rule.who === "visitor") return null;
@@ -19,25 +23,25 @@ export function refusalOf(action: Action, principal: Principal): Fault | null {
   return rule.scopes.includes(principal.scope) && hasRight(rule.who, principal) ? null : denial(action);
 }
 
-/** The same for an object whose place is known. */
-export function refusalAt(action: Action, principal: Principal, place: ResourceScope | RecordScope): Fault | null {
+/** The same for one object, by its scope. */
+export function refusalAt(action: Action, principal: Principal, scope: ResourceScope | RecordScope): Fault | null {
   const { who, scopes }: Rule = POLICY[action];
-  // What a key's scope does not reach, it sees as if it had no credential: that is all a visitor's rule lets through here.
+  // A key whose scope does not include the action is treated as anonymous; only `visitor` rules admit that.
   const caller = principal.kind === "user" && scopes.includes(principal.scope) ? principal : null;
   if (caller?.is_root) return null;
-  if (who === "tenant") return caller?.tenant_id === place.tenant_id ? null : denial(action);
+  if (who === "tenant") return caller?.tenant_id === scope.tenant_id ? null : denial(action);
   if (who === "operator") {
-    return caller !== null && (operates(caller) || caller.tenant_id === place.tenant_id) ? null : denial(action);
+    return caller !== null && (operates(caller) || caller.tenant_id === scope.tenant_id) ? null : denial(action);
   }
-  const administers = caller !== null && caller.silo_id !== null && caller.silo_id === place.silo_id;
+  const administers = caller !== null && caller.silo_id !== null && caller.silo_id === scope.silo_id;
   if (who === "silo") return administers ? null : denial(action);
-  if (who === "silo_tenant") return administers || caller?.tenant_id === place.tenant_id ? null : denial(action);
+  if (who === "silo_tenant") return administers || caller?.tenant_id === scope.tenant_id ? null : denial(action);
   if (who !== "visitor" && who !== "viewer" && who !== "owner") return null;
-  if (!sees(caller, place)) return NOT_FOUND;
-  return who !== "owner" || (caller !== null && owns(caller, place)) ? null : denial(action);
+  if (!sees(caller, scope)) return NOT_FOUND;
+  return who !== "owner" || (caller !== null && owns(caller, scope)) ? null : denial(action);
 }
 
-/** Document 4, 1.11: a fleet operator, whose instances are everybody's. */
+/** Returns whether the caller is an operator of the fleet, who may act on the instances of any tenant. */
 export function operates(principal: Principal): boolean {
   return principal.kind === "user" && (principal.is_root || principal.capabilities.includes("system-operate"));
 }
@@ -66,19 +70,19 @@ function hasRight(who: Exclude<Rule["who"], "anyone" | "visitor">, principal: Kn
       return operates(principal) || principal.tenant_id !== null;
     case "viewer":
     case "owner":
-      // What stands where they ask decides.
+      // Decided by the scope of the object.
       return true;
     default:
       return principal.is_root || principal.capabilities.includes(who satisfies Capability);
   }
 }
 
-/** The action as the audit chain names it: cn_approve. */
+/** Returns the action as the audit chain names it: cn_approve. */
 export function actionId(action: Action): string {
   return action.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
 }
 
-/** How those are refused who may not do an action: 403 where they hear of it, 404 where they do not. */
+/** Returns the statuses of a caller without permission: 403, or 404 where the action is hidden. */
 export function refusalsOf(action: Action): (403 | 404)[] {
   const { who, denied }: Rule = POLICY[action];
   switch (who) {
@@ -93,10 +97,10 @@ export function refusalsOf(action: Action): (403 | 404)[] {
   }
 }
 
-/** The rights of an action in words, for the API's own description. */
+/** Returns who may perform an action, in words, for the API description. */
 export function rightsOf(action: Action): string {
   const rule: Rule = POLICY[action];
-  const rest = `key scopes: ${rule.scopes.join(", ")}${rule.denied === "hide" ? "; others read 404" : ""}`;
+  const rest = `key scopes: ${rule.scopes.join(", ")}${rule.denied === "hide" ? "; others get 404" : ""}`;
   switch (rule.who) {
     case "anyone":
       return "anyone, also without a credential";
@@ -116,11 +120,11 @@ export function rightsOf(action: Action): string {
     case "operator":
       return `members of the tenant, users with the capability system-operate and root operators; ${rest}`;
     case "visitor":
-      return `anyone where the scope is public; otherwise those it is for and root operators; ${rest}`;
+      return `anyone when the scope is public; otherwise members of the scope and root operators; ${rest}`;
     case "viewer":
-      return `those the scope is for and root operators; ${rest}`;
+      return `members of the scope and root operators; ${rest}`;
     case "owner":
-      return `members of the tenant (of a silo's: those with the capability silo-admin) and root operators; ${rest}`;
+      return `members of the tenant (for a silo's records: those with the capability silo-admin) and root operators; ${rest}`;
     default:
       return `users with the capability ${rule.who} and root operators; ${rest}`;
   }

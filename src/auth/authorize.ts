@@ -1,9 +1,9 @@
-// The gate before every route. Order of refusals: 401 for a bad credential (also on anonymous routes), 400 for a missing
-// selector, then 403 or 404: first what the credential may do at all, then whether the object is its own. A refused
-// caller who is known leaves an audit entry. An object that is gone stands where it stood for the repeated request of a
-// caller that it was there for, so that this one hears what it heard (document 4, Fixed here, Idempotency-Key). A known
-// caller who asks too often gets 429 before any right is looked at. A request that was held is checked again before it is
-// answered: a caller who lost the credential or the right meanwhile gets no content (reliability rule S-11).
+// The authorization before every route. The order of refusals:
+// 401 for a bad credential, also on anonymous routes; 429 for an authenticated caller over its rate; 400 for a missing
+// selector; then 403 or 404, first for the action in general, then for the object.
+// The refusal of an authenticated caller is audited. A repeated request uses the saved scope of an object that was
+// deleted since, so that it gets the same answer. A long poll is authorized again before it is answered: a caller that
+// lost its credential or permission meanwhile gets no content (docs/reliability.md, S-11).
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AuditActor } from "../contract/audit.ts";
@@ -22,18 +22,18 @@ import type { KnownPrincipal, Principal } from "./principal.ts";
 
 export type AuthorizeOptions = {
   readonly credentials: Credentials;
-  /** For the place of an object. */
+  /** For reading the scope of an object. */
   readonly db: DbClient;
-  /** A node used its key for the first time: what was kept for its delivery is erased before the request goes on. */
+  /** Called when a node first uses its key: erases the copy that was kept for delivery before the request continues. */
   readonly firstUse: (cn: string, key_id: string) => Promise<unknown>;
-  /** The key was used; nobody waits for the note. */
+  /** Notes that the key was used, without waiting for the write. */
   readonly used: (key_id: string) => void;
   readonly denied: (denial: Denied) => Promise<void>;
-  /** Counts the request of a known caller: null, or the 429. */
+  /** Counts the request of an authenticated caller: returns null, or the 429. */
   readonly rate: (principal: KnownPrincipal, method: string) => Fault | null;
-  /** Where the object of this request stood, if this caller sent it before under its Idempotency-Key and was answered. */
+  /** Returns the scope saved for this caller's Idempotency-Key, if the request was sent and answered before. */
   readonly savedScope: (c: Context<HttpEnv>, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
-  /** The route has answered; nothing was sent yet. */
+  /** Called when the route has answered, before the answer is sent. */
   readonly answered: (c: Context<HttpEnv>) => Promise<void>;
 };
 
@@ -46,7 +46,7 @@ export type Denied = {
 
 export type Authorize = ReturnType<typeof createAuthorize>;
 
-/** Makes `allow(action, locate)`, the middleware that every route names in its definition. */
+/** Returns `allow(action, locate)`, the middleware that every route names in its definition. */
 export function createAuthorize(options: AuthorizeOptions) {
   return (action: Action, locate?: Locate) =>
     createMiddleware<HttpEnv>(async (c, next) => {
@@ -70,15 +70,15 @@ export function createAuthorize(options: AuthorizeOptions) {
         const found = await locate.find(c, options.db);
         if (found !== null && "kind" in found) return faultResponse(c, found);
         const hidden = found === null || !("anywhere" in found || refusalAt(action, principal, found) === null);
-        // Asked for a foreign object too, which it tells nothing about: both refusals are the same work.
+        // Looked up for a foreign object, too, so that response time does not reveal whether the object exists.
         const savedScope = hidden ? await options.savedScope(c, principal) : null;
-        const place = found ?? savedScope;
-        // A root operator asks for nothing foreign: what it does not find is no denial.
-        if (place === null) return known?.is_root ? faultResponse(c, NOT_FOUND) : await refuse(NOT_FOUND);
-        const foreign = "anywhere" in place ? null : refusalAt(action, principal, place);
+        const scope = found ?? savedScope;
+        // No object is foreign to a root operator, so its 404 is not audited as a denial.
+        if (scope === null) return known?.is_root ? faultResponse(c, NOT_FOUND) : await refuse(NOT_FOUND);
+        const foreign = "anywhere" in scope ? null : refusalAt(action, principal, scope);
         if (foreign !== null) return await refuse(foreign);
-        if (!("anywhere" in place)) c.set("stands", place);
-        if (!("scope_kind" in place || "anywhere" in place)) c.set("place", place);
+        if (!("anywhere" in scope)) c.set("recordScope", scope);
+        if (!("scope_kind" in scope || "anywhere" in scope)) c.set("resourceScope", scope);
       }
       if (known !== null) {
         if (known.key_id !== null) options.used(known.key_id);
@@ -90,15 +90,15 @@ export function createAuthorize(options: AuthorizeOptions) {
       c.set("checkAgain", async () => {
         const again = await options.credentials(authorization);
         if (again === null) return UNAUTHENTICATED;
-        const place = c.get("stands");
+        const scope = c.get("recordScope");
         return refusalOf(action, again.principal) ??
-          (place === undefined ? null : refusalAt(action, again.principal, place));
+          (scope === undefined ? null : refusalAt(action, again.principal, scope));
       });
       await next();
       await options.answered(c);
       const lost = c.get("held") === true ? await c.get("checkAgain")?.() ?? null : null;
       if (lost !== null) {
-        // Its headers belong to the answer that is not given.
+        // Drops the headers of the answer that is withheld.
         c.res = undefined;
         c.res = faultResponse(c, lost);
       }
@@ -114,29 +114,29 @@ export function createAuthorize(options: AuthorizeOptions) {
   }
 }
 
-/** What was found from the headers, unless the body took so long that the credential may be gone. */
+/** Returns the result of the check before the body was read, unless reading took so long that it may be stale. */
 function freshlyChecked(c: Context<HttpEnv>): Checked | undefined {
   const checked = c.get("checked");
   return checked !== undefined && performance.now() - checked.at_ms <= CREDENTIAL_FRESH_MS ? checked : undefined;
 }
 
-/** The caller as the audit chain names it. Document 4, section 6. */
+/** Returns the caller as the audit chain names it. */
 export function auditActor(principal: Principal): AuditActor {
   if (principal.kind === "anonymous") return { kind: "anonymous" };
   const { user_id, key_id, is_root } = principal;
   return key_id === null ? { kind: "operator", user_id, is_root } : { kind: "api_key", key_id, user_id };
 }
 
-/** The caller of a route that anonymous ones do not reach. Throws where the policy lets them in, a bug of the route. */
+/** Returns the caller of a route that requires a credential. Throws when the policy admits anonymous callers (a bug). */
 export function callerOf(c: { get(key: "principal"): Principal }): KnownPrincipal {
   const principal = c.get("principal");
-  if (principal.kind === "anonymous") throw new Error("a route for known callers met an anonymous one");
+  if (principal.kind === "anonymous") throw new Error("an anonymous caller reached a route that needs a credential");
   return principal;
 }
 
-/** The place that the gate found. Throws where a route has no `locate`, which is a bug of the route. */
-export function scopeOf(c: { get(key: "place"): ResourceScope | undefined }): ResourceScope {
-  const place = c.get("place");
-  if (place === undefined) throw new Error("a route asks for a place that its gate does not find");
-  return place;
+/** Returns the resource scope that the authorization found. Throws when the route has no `locate` (a bug). */
+export function scopeOf(c: { get(key: "resourceScope"): ResourceScope | undefined }): ResourceScope {
+  const scope = c.get("resourceScope");
+  if (scope === undefined) throw new Error("the route needs a resource scope but has no `locate`");
+  return scope;
 }

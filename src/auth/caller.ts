@@ -1,15 +1,15 @@
-// Whose share of the server a request uses. A limit binds its subject (reliability.md S-48): more keys, sessions or users
-// give no caller a larger share, so the keys and users of one tenant share one, and each node has its own.
+// The share of the server that a request counts against. More keys, sessions or users give nobody a larger share
+// (docs/reliability.md, S-48): the keys and users of a tenant have one share together, each node has its own.
 import type { KnownPrincipal } from "./principal.ts";
 
 export type Caller = {
-  /** Stable text that names the share. */
+  /** Stable name of the share. */
   readonly id: string;
-  /** How many shares it is worth. */
+  /** How many ordinary shares it counts as. */
   readonly shares: number;
 };
 
-/** A booter speaks for all machines of its segments. */
+/** A booter sends requests for all machines of its segments. */
 const BOOTER_SHARES = 10;
 
 export function shareOf({ bound_cn, tenant_id, user_id, key_id, scope, is_root }: KnownPrincipal): Caller {

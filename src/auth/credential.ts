@@ -1,6 +1,6 @@
-// From the Authorization header to a principal. One form is accepted, `Bearer`, and what follows it decides who reads it:
-// an API key, a token of another issuer (which names itself), or a token of ours (which names none). Each has its own
-// algorithms, so that no token is read by a rule that was made for another.
+// Resolves the Authorization header to a principal. Only `Bearer` is accepted, with an API key, a token of another
+// issuer (it has the claim `iss`), or a token of our own sessions (it has none). Each form has its own reader and its own
+// algorithms, so that a token is never checked by the rules of another form.
 import { decodeJwt, errors } from "jose";
 import { TOKEN_CHARS_MAX } from "../contract/limits.ts";
 import type { Db } from "../db/pool.ts";
@@ -12,7 +12,7 @@ import type { Principal } from "./principal.ts";
 import { createSessionCredential } from "./session-credential.ts";
 import type { SessionTokens } from "./token.ts";
 
-/** The principal, or null for a credential that is none. `pending` tells that its node has not used the key before. */
+/** `pending`: the key of a node that has not used it before. */
 export type Credential = { readonly principal: Principal; readonly pending: boolean };
 
 export type CredentialOptions = Pick<IssuerOptions, "identity" | "federate"> & {
@@ -23,13 +23,13 @@ export type CredentialOptions = Pick<IssuerOptions, "identity" | "federate"> & {
 
 const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** Reads credentials of one process. */
+/** Returns the function that resolves credentials. */
 export function createCredentials({ db, tokens, identity, federate, web }: CredentialOptions) {
   const ofApiKey = createApiKeyCredential(db);
   const ofSession = createSessionCredential(db, tokens);
   const ofIssuer = createIssuerCredential({ db, keys: createIssuerKeys({ ...web, identity }), identity, federate });
 
-  /** Anonymous without a header; null for a header that proves nothing. A database or an issuer that fails throws. */
+  /** Anonymous without a header; null for a bad credential. Throws when the database or the issuer fails. */
   return async function credential(header: string | undefined): Promise<Credential | null> {
     if (header === undefined) return { principal: { kind: "anonymous" }, pending: false };
     if (!header.startsWith("Bearer ")) return null;
@@ -43,7 +43,7 @@ export function createCredentials({ db, tokens, identity, federate, web }: Crede
   };
 }
 
-/** Undefined when the token names no issuer; null when it is no token. Believes nothing: whoever is named checks it. */
+/** Returns the unverified `iss` claim; undefined without one, null for malformed tokens. The reader verifies it later. */
 function claimedIssuer(token: string): string | undefined | null {
   try {
     const { iss } = decodeJwt(token);
@@ -54,7 +54,7 @@ function claimedIssuer(token: string): string | undefined | null {
   }
 }
 
-/** PostgreSQL text holds neither NUL nor half of a surrogate pair, and no issuer's name has them. */
+/** PostgreSQL text cannot hold NUL or unpaired surrogates; no issuer's name contains them. */
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }

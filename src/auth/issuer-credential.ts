@@ -1,6 +1,6 @@
-// From a token of another issuer to its user: of the identity service that the site is configured with, or of the issuer
-// that a tenant brought. Document 4, 2.3. Who the issuer speaks for is ours to say and never the token's: a tenant's
-// issuer speaks for that tenant alone. A token that is bound to something we do not check is refused.
+// Resolves a token of another issuer to its user. The issuer is the identity service of the site's configuration, or one
+// that a tenant registered, which can only issue tokens for that tenant. A token that is bound to something that the
+// server does not check is refused.
 import { z } from "zod";
 import type { Capability } from "../contract/enums.ts";
 import { SUBJECT_CHARS_MAX, TOKEN_LEEWAY_S } from "../contract/limits.ts";
@@ -9,7 +9,7 @@ import type { Credential } from "./credential.ts";
 import type { Issuer, IssuerKeys } from "./issuer.ts";
 import type { KnownPrincipal } from "./principal.ts";
 
-/** BERTH_IDENTITY_ISSUER and its companions. */
+/** From BERTH_IDENTITY_ISSUER, BERTH_IDENTITY_AUDIENCE and BERTH_IDENTITY_JWKS_URL. */
 export type IdentityService = Issuer & { readonly audience: string };
 
 export type Federated = {
@@ -24,7 +24,7 @@ export type IssuerOptions = {
   readonly db: Db;
   readonly keys: IssuerKeys;
   readonly identity: IdentityService | null;
-  /** Makes the user of a first token and answers its id; null when its tenant is gone. */
+  /** Creates the user at the first token and returns its id; null when the tenant no longer exists. */
   readonly federate: (user: Federated) => Promise<string | null>;
 };
 
@@ -72,7 +72,7 @@ const TENANT_ALGORITHMS = ["RS256", "ES256", "EdDSA"];
 const FULL_SCOPES: ReadonlySet<unknown> = new Set(["admin", "full"]);
 
 export function createIssuerCredential({ db, keys, identity, federate }: IssuerOptions) {
-  /** `iss` is what the token claims to be of; nothing else of it has been believed yet. */
+  /** `iss` is the unverified issuer claim of the token. */
   return async function issuerCredential(token: string, iss: string): Promise<Credential | null> {
     return identity !== null && iss === identity.issuer
       ? await ofIdentityService(token, identity)
@@ -88,7 +88,7 @@ export function createIssuerCredential({ db, keys, identity, federate }: IssuerO
     const wanted = node === null ? claims.tenant_id?.toLowerCase() ?? null : null;
     const known = await readKnown({ claims, tenant_id: wanted, node });
     if (known === null || (node !== null && !known.row.node_has_key)) return null;
-    // The node and nothing else of what the token says.
+    // The token of a node gives the permissions of the node's agent only; its other claims are ignored.
     if (node !== null) return asUser(known, claims, { is_root: false, scope: "agent", bound_cn: node });
     const scope = FULL_SCOPES.has(claims.scope) ? "full" : "read_only";
     return asUser(known, claims, { is_root: claims.realm_scope === "system", scope, bound_cn: null });
@@ -107,7 +107,7 @@ export function createIssuerCredential({ db, keys, identity, federate }: IssuerO
   type Claimed = z.infer<typeof Claims>;
   type Known = { readonly row: KnownRow; readonly user_id: string };
 
-  /** Null for a token out of its time, or of a tenant that is not there. */
+  /** Returns null when the token is expired or not valid yet, or its tenant does not exist. */
   async function readKnown(
     given: { readonly claims: Claimed; readonly tenant_id: string | null; readonly node: string | null },
   ): Promise<Known | null> {
@@ -116,8 +116,8 @@ export function createIssuerCredential({ db, keys, identity, federate }: IssuerO
     const now_s = row.now.getTime() / 1_000;
     if (now_s >= exp || (nbf !== undefined && nbf > now_s + TOKEN_LEEWAY_S)) return null;
     if (tenant_id !== null && row.tenant_id === null) return null;
-    const place = { tenant_id, silo_id: row.silo_id };
-    const user_id = row.user_id ?? await federate({ issuer: iss, subject: sub, username: nameOf(sub, iss), ...place });
+    const user_id = row.user_id ??
+      await federate({ issuer: iss, subject: sub, username: nameOf(sub, iss), tenant_id, silo_id: row.silo_id });
     return user_id === null ? null : { row, user_id };
   }
 
@@ -147,7 +147,7 @@ export function createIssuerCredential({ db, keys, identity, federate }: IssuerO
   }
 }
 
-/** The end of the year 9999, which is the last that RFC 3339 can write. */
+/** The end of the year 9999, the last instant that RFC 3339 can express. */
 const INSTANT_MS_MAX = Date.UTC(10_000, 0) - 1;
 
 function isFor(claims: z.infer<typeof Claims>, issuer: string, audiences: readonly string[]): boolean {

@@ -1,18 +1,18 @@
-// Where tokens may come from: https, or http on a loopback address.
+// URLs of issuers: https, or http on a loopback address.
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** What the URL of an issuer must be, for a refusal. */
+/** The rule for the URL of an issuer, for error texts. */
 export const ISSUER_URL_RULE = "must be https, or http on a loopback address, without user, query or fragment";
 
-/** Whether tokens of this issuer can be trusted to come from it: OpenID Connect Discovery, 3. */
+/** Returns whether the URL authenticates the issuer (OpenID Connect Discovery, 3). */
 export function isIssuerUrl(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || /[?#\s]/.test(text) || url.username !== "" || url.password !== "") return false;
   return url.protocol === "https:" || isLoopback(url);
 }
 
-/** Whether the address that an issuer names for its keys may be asked: an issuer out there names none within. */
+/** Returns whether keys may be fetched from a URL that the issuer names. A remote issuer must not name a local address. */
 export function mayFollow(issuer: string, text: string): boolean {
   const [from, to] = [URL.parse(issuer), URL.parse(text)];
   if (from === null || to === null || to.username !== "" || to.password !== "") return false;

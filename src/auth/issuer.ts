@@ -1,5 +1,5 @@
-// The keys of other issuers: found by OpenID discovery or named outright, kept for JWKS_CACHE_S, read again when a token
-// names one that is not among them. An issuer that fails is an error and never an anonymous caller.
+// The keys of other issuers, found by OpenID discovery or configured. They are cached for JWKS_CACHE_S and read again when
+// a token names an unknown key. A failing issuer is an error; the caller never becomes anonymous.
 import { Buffer } from "node:buffer";
 import { compactVerify, createLocalJWKSet, errors } from "jose";
 import { z } from "zod";
@@ -13,7 +13,7 @@ import {
 import type { DocumentFetch } from "../outbound/document.ts";
 import { mayFollow } from "./issuer-url.ts";
 
-/** The issuer does not answer, or not what it should. The text is for the log. */
+/** The issuer does not answer, or its answer is invalid. The text is for the log. */
 export class IssuerUnavailable extends Error {
   override readonly name = "IssuerUnavailable";
 }
@@ -32,21 +32,21 @@ const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 export type IssuerKeys = ReturnType<typeof createIssuerKeys>;
 
-/** How the documents of issuers are fetched: their addresses are chosen by others, a tenant's or an issuer's. */
+/** How the documents of issuers are fetched. Tenants and issuers choose the addresses. */
 export type IssuerWeb = {
   readonly fetch: DocumentFetch;
-  /** The setting `fetch.allowed_private`, as it is now. */
+  /** Reads the setting `fetch.allowed_private`. */
   readonly allowedPrivate: () => Promise<readonly string[]>;
-  /** The identity service of the operator's own configuration. */
+  /** The identity service of the site's configuration. */
   readonly identity: Issuer | null;
 };
 
-/** `clock_ms` is monotonic and only measures how long keys are kept. */
+/** Returns `verify`. `clock_ms` is monotonic; it only measures the age of cached keys. */
 export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => performance.now()) {
   const entries = new Map<string, Entry>();
   const age_s = (at_ms: number) => (clock_ms() - at_ms) / 1_000;
 
-  /** The payload of a token that the issuer signed, as JSON; null when it did not. Checks no claim. */
+  /** Returns the JSON payload of a token that the issuer signed, otherwise null. Does not check the claims. */
   async function verify(token: string, issuer: Issuer, algorithms: readonly string[]): Promise<unknown> {
     const keys = await keysOf(issuer, JWKS_CACHE_S);
     const first = await check(token, keys, algorithms);
@@ -73,7 +73,7 @@ export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => 
     entries.set(name, entry);
     if (entry.keys !== null && age_s(entry.keys.read_at_ms) < age_max_s) return entry.keys;
     if (entry.failed_at_ms !== null && age_s(entry.failed_at_ms) < ISSUER_PAUSE_S) {
-      throw new IssuerUnavailable(`${issuer.issuer} failed a moment ago`);
+      throw new IssuerUnavailable(`${issuer.issuer} failed moments ago; it is not asked again yet`);
     }
     forgetOld();
     entry.reading ??= readKeys(web, issuer).then(
@@ -89,7 +89,7 @@ export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => 
     return await entry.reading;
   }
 
-  /** Issuers that were replaced leave nothing behind. */
+  /** Drops the entries of issuers that are no longer used. */
   function forgetOld(): void {
     for (const [name, { keys, reading, failed_at_ms }] of entries) {
       const at_ms = keys?.read_at_ms ?? failed_at_ms;
@@ -109,14 +109,14 @@ async function readKeys(web: IssuerWeb, { issuer, jwks_url }: Issuer): Promise<K
 async function discover(web: IssuerWeb, issuer: string, named: readonly string[]): Promise<string> {
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const found = Discovery.parse(await fetchJson(web, url, named));
-  if (found.issuer !== issuer) throw new Error(`the document at ${url} is of another issuer`);
+  if (found.issuer !== issuer) throw new Error(`the document at ${url} belongs to another issuer`);
   if (!mayFollow(issuer, found.jwks_uri)) {
-    throw new Error(`the document at ${url} names keys at an address not allowed`);
+    throw new Error(`the document at ${url} names a key address that is not allowed`);
   }
   return found.jwks_uri;
 }
 
-/** @param named URLs of the operator's configuration, whose origins may be private */
+/** @param named URLs of the site's configuration, whose origins may be private */
 async function fetchJson(
   { fetch, allowedPrivate }: IssuerWeb,
   url: string,

@@ -1,4 +1,4 @@
-// New secrets, in the form in which they are stored, delivered and shown.
+// Creates secrets, in the forms in which they are stored, delivered and shown.
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import {
@@ -13,13 +13,13 @@ import {
 import { formatApiKey } from "../lib/ids/api-key.ts";
 import { derive, open, seal } from "./seal.ts";
 
-/** Three quarters of its characters: base64url holds six bits each. */
+/** Base64url encodes three bytes in four characters. */
 const LOOKUP_BYTES = KEY_LOOKUP_CHARS * 3 / 4;
 const UUID_BYTES = 16;
 const DIGEST_KEY_BYTES = 32;
 const SECRET_BYTES = KEY_SECRET_CHARS * 3 / 4;
 
-/** The three keys that a node gets beside its API key, in hex. Document 4, 1.3. */
+/** The three keys that a node gets in addition to its API key, in hex. */
 export type TicketKeys = {
   readonly console_ticket_key_hex: string;
   readonly imds_token_key_hex: string;
@@ -34,18 +34,15 @@ export type InstanceIdentity = {
 
 export type Mint = ReturnType<typeof createMint>;
 
-/** Mints with the server's secret. */
+/** Returns the functions that create and open secrets with the server's secret. */
 export function createMint(secret: Uint8Array) {
-  /**
-   * A key made of bytes that the message id determines, so that the answer to a repeated request can be rebuilt although
-   * no stored reply holds it.
-   */
+  /** Derives a key from the message id, so that a repeated request gets the same key although no stored reply holds it. */
   function apiKey(msg_id: string) {
     const bytes = derive(secret, { purpose: "api-key", id: msg_id }, LOOKUP_BYTES + SECRET_BYTES);
     return keyOf(bytes);
   }
 
-  /** A node's key: random, sealed until the node has used it, then known to nobody but the node. */
+  /** Returns a random key for a node. The sealed copy is deleted at first use; then only the node has the key. */
   function nodeKey(server_uuid: string, key: { readonly id: string; readonly user_id: string }) {
     const { text, lookup, secret_sha256 } = keyOf(randomBytes(LOOKUP_BYTES + SECRET_BYTES));
     const tickets: TicketKeys = {
@@ -70,12 +67,12 @@ export function createMint(secret: Uint8Array) {
     return JSON.parse(open(secret, sealed, { purpose: "ticket-keys", id: server_uuid }));
   }
 
-  /** 32 hex characters. The record keeps only the hash; the token is made again from the registration's id. */
+  /** Derives the token of a registration, 32 hex characters. The record stores only its hash. */
   function pollToken(registration_id: string): string {
     return derive(secret, { purpose: "poll-token", id: registration_id }, POLL_TOKEN_BYTES).toString("hex");
   }
 
-  /** A UUID (version 8) that the message id and the label determine: for what a request makes beside its main record. */
+  /** Derives a UUID (version 8) from the message id, for a further record that the request creates. */
   function idFrom(msg_id: string, label: string): string {
     const hex = derive(secret, { purpose: `id:${label}`, id: msg_id }, UUID_BYTES).toString("hex");
     return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)].join(
@@ -83,7 +80,7 @@ export function createMint(secret: Uint8Array) {
     );
   }
 
-  /** Numbers to try for a VPC's VNI, in [VNI_MIN, VNI_MAX], that the message id determines. */
+  /** Derives candidates for a VPC's VNI, in [VNI_MIN, VNI_MAX], from the message id. */
   function vnis(msg_id: string): readonly number[] {
     const bytes = derive(secret, { purpose: "vni", id: msg_id }, VNI_TRIES_MAX * 4);
     return Array.from(
@@ -92,12 +89,12 @@ export function createMint(secret: Uint8Array) {
     );
   }
 
-  /** The secret of a tenant's issuer, for the tenant's record alone. */
+  /** Seals the client secret of a tenant's issuer for the tenant's record. */
   function sealIdpSecret(tenant_id: string, text: string): string {
     return seal(secret, text, { purpose: "idp-secret", id: tenant_id });
   }
 
-  /** Cloud-init data of an instance, which may hold passwords, for the instance's record alone. */
+  /** Seals the cloud-init data of an instance, which may hold passwords, for the instance's record. */
   function sealUserData(instance_id: string, text: string): string {
     return seal(secret, text, { purpose: "user-data", id: instance_id });
   }
@@ -106,21 +103,18 @@ export function createMint(secret: Uint8Array) {
     return open(secret, sealed, { purpose: "user-data", id: instance_id });
   }
 
-  /**
-   * What a node writes into an instance's VM and reports, so that the control plane knows its own VMs again: hex, by the
-   * deployment's secret. Document 4, 1.9.
-   */
+  /** Returns the mark that a node writes into an instance's VM and reports, so that the server recognizes its VMs. */
   function identityHmac({ instance_id, tenant_id, project_id }: InstanceIdentity): string {
     const key = derive(secret, { purpose: "instance-identity", id: "" }, DIGEST_KEY_BYTES);
     return createHmac("sha256", key).update([instance_id, tenant_id, project_id].join("\0")).digest("hex");
   }
 
-  /** The password of root inside an instance: the same each time, so that it is stored nowhere. */
+  /** Derives the root password of an instance. It is never stored. */
   function instanceRootPassword(instance_id: string): string {
     return derive(secret, { purpose: "instance-root-password", id: instance_id }, SECRET_BYTES).toString("base64url");
   }
 
-  /** What a request's body is compared by. Keyed, since a body may hold a password and a plain hash of it could be tried. */
+  /** Returns a digest that identifies a body. Keyed: a plain hash would allow guessing a password in the body. */
   function bodyDigest(body: string): string {
     return createHmac("sha256", derive(secret, { purpose: "idempotency", id: "" }, DIGEST_KEY_BYTES)).update(body)
       .digest("hex");
@@ -150,7 +144,7 @@ function keyOf(bytes: Uint8Array) {
   return { text: formatApiKey(lookup, key_secret), lookup, secret_sha256: sha256Hex(key_secret) };
 }
 
-/** Lower hex, of the UTF-8 text. */
+/** Returns the digest of the UTF-8 text in lower-case hex. */
 export function sha256Hex(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -1,4 +1,4 @@
-// Hashes passwords beside the event loop, one at a time. Parameters: OWASP, Password Storage Cheat Sheet, argon2id.
+// Hashes passwords in a worker thread, one at a time. Parameters: OWASP, Password Storage Cheat Sheet, argon2id.
 import { randomBytes } from "node:crypto";
 import { parentPort } from "node:worker_threads";
 import { argon2id, argon2Verify } from "hash-wasm";
@@ -20,7 +20,7 @@ async function work(task: PasswordTask): Promise<string | boolean> {
 parentPort?.on("message", (task: PasswordTask) => {
   work(task).then(
     (value) => ({ id: task.id, value }),
-    // The library's texts name parameters, never the password.
+    // The library's error texts never contain the password.
     (error) => ({ id: task.id, error: error instanceof Error ? error.message : "the hash failed" }),
   ).then((answer: PasswordAnswer) => parentPort?.postMessage(answer));
 });

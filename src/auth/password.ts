@@ -1,24 +1,23 @@
-// Passwords at rest are argon2id (document 4, Fixed here, Credentials at rest). A hash takes a tenth of a second and 19
-// MiB, so a worker makes it and the event loop goes on; more than a few that wait are refused. A name that nobody has
-// costs what a wrong password does.
+// Hashes passwords with argon2id. A hash takes a tenth of a second and 19 MiB, so a worker thread computes it and the
+// queue is bounded. An unknown user name costs the same work as a wrong password.
 import { Worker } from "node:worker_threads";
 import { type Fault, fault } from "../contract/fault.ts";
 import type { PasswordAnswer, PasswordTask } from "./password-worker.ts";
 
-/** About six seconds of work. */
+/** Tasks in the queue: about six seconds of work. */
 const WAITING_MAX = 64;
 
-/** A hash of no password, with the cost of a real one. */
-const NOBODY = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
+/** A hash that no password matches, with the cost of a real one. */
+const NO_PASSWORD = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
 
 export const PASSWORDS_BUSY: Fault = fault("unavailable", "too many passwords are being checked; try again", {
   retry_after_s: 1,
 });
 
 export type Passwords = {
-  /** The hash to store, or the refusal when too many wait. */
+  /** Returns the hash to store, or a Fault when the queue is full. */
   hash(password: string): Promise<string | Fault>;
-  /** Null stands for a user who is not there or has no password: the same work, and false. */
+  /** Null is a user who does not exist or has no password: returns false after the same work. */
   verify(password: string, hash: string | null): Promise<boolean | Fault>;
   close(): Promise<void>;
 };
@@ -26,7 +25,7 @@ export type Passwords = {
 type Wanted = { readonly settle: (value: string | boolean) => void; readonly fail: (error: Error) => void };
 type Task = PasswordTask extends infer T ? T extends PasswordTask ? Omit<T, "id"> : never : never;
 
-/** Starts the worker with the first password. */
+/** Returns the password functions. The first call starts the worker. */
 export function createPasswords(): Passwords {
   const waiting = new Map<number, Wanted>();
   let worker: Worker | null = null;
@@ -51,7 +50,7 @@ export function createPasswords(): Passwords {
     }
   }
 
-  /** What waits is lost; the next password starts another worker. */
+  /** Fails the queued tasks; the next task starts another worker. */
   function abandon(error: Error): void {
     worker = null;
     for (const { fail } of waiting.values()) fail(error);
@@ -73,9 +72,13 @@ export function createPasswords(): Passwords {
   return {
     hash: async (password) => await ask({ do: "hash", password }) as string | Fault,
     verify: async (password, hash) => {
-      // An empty password is nobody's, and the library refuses to hash it.
+      // No user has an empty password, and the library refuses to hash it.
       const none = hash === null || password === "";
-      const same = await ask({ do: "verify", password: password === "" ? " " : password, hash: none ? NOBODY : hash });
+      const same = await ask({
+        do: "verify",
+        password: password === "" ? " " : password,
+        hash: none ? NO_PASSWORD : hash,
+      });
       return typeof same === "boolean" ? same && !none : same as Fault;
     },
     close: async () => {

@@ -1,16 +1,25 @@
-// Who may do what: one table from action to rule. The scope of a key is checked before the rights of its owner, so a
-// scoped key of root is still scoped. Documents 2 and 4 (2.5 to 2.8) name the actions; verdict.ts reads the table.
+// The permissions: one table from action to rule, read by authorization.ts. The scope of a key is checked before the
+// permissions of its owner, so a scoped key of root stays scoped.
 import type { Capability, KeyScope } from "../contract/enums.ts";
 
 export type Rule = {
   /**
-   * anyone: no credential needed. user: every user. root: the root operator. node: the key bound to a node. tenant: a
-   * member of the object's tenant. silo: a member of any tenant of the object's silo, with the capability silo-admin: a
-   * silo is one customer and its tenants are departments, so no other member acts outside its own tenant. silo_tenant:
-   * either of the two. viewer: everyone that the scope of an image or an SSH key is for; visitor: the same, and everybody
-   * where the scope is public; owner: those who may also change it. A capability: everyone who holds it. operator:
-   * everyone with system-operate, for objects of any tenant, and members of the object's tenant, to whom the route gives
-   * the reason of a refusal. Root passes all but node.
+   * - anyone: no credential needed
+   * - user: every user
+   * - root: the root operator
+   * - node: the key that is bound to the node
+   * - tenant: members of the object's tenant
+   * - silo: members with the capability silo-admin of any tenant of the object's silo. A silo is one customer and its
+   *   tenants are departments, so other members act only in their own tenant.
+   * - silo_tenant: tenant or silo
+   * - viewer: members of the scope of an image or an SSH key
+   * - visitor: viewer, and everybody when the scope is public
+   * - owner: those who may also change it
+   * - operator: users with system-operate, on objects of any tenant; members of the object's tenant, whom the route
+   *   refuses with a reason
+   * - a capability: users who have it
+   *
+   * Root satisfies every rule except node.
    */
   readonly who:
     | "anyone"
@@ -25,9 +34,9 @@ export type Rule = {
     | "owner"
     | "operator"
     | Capability;
-  /** The key scopes that reach the rule. */
+  /** The key scopes that include the action. */
   readonly scopes: readonly KeyScope[];
-  /** What a known caller without the right hears: 403 naming the action, or 404 as if there were nothing. */
+  /** How an authenticated caller without permission is refused: forbid is a 403 with the action, hide a 404. */
   readonly denied: "forbid" | "hide";
 };
 
@@ -36,7 +45,7 @@ const READ: readonly KeyScope[] = ["full", "read_only"];
 const AUDIT: readonly KeyScope[] = ["full", "read_only", "audit_only"];
 const ALL: readonly KeyScope[] = ["full", "read_only", "audit_only", "agent", "booter", "ur_enroll"];
 const AGENT: readonly KeyScope[] = ["agent"];
-/** What a booter does; a full key of a root operator may do it too (document 4, Fixed here, Booter credential). */
+/** The work of a booter, also permitted to a full key of a root operator. */
 const BOOTER: readonly KeyScope[] = ["full", "booter"];
 const ANNOUNCE: readonly KeyScope[] = ["full", "booter", "ur_enroll"];
 const BOOT_READ: readonly KeyScope[] = ["full", "read_only", "booter"];
@@ -46,7 +55,7 @@ const OF_SILO = { who: "silo", scopes: FULL, denied: "hide" } as const;
 const OF_TENANT_READ = { who: "tenant", scopes: READ, denied: "hide" } as const;
 const OF_TENANT = { who: "tenant", scopes: FULL, denied: "hide" } as const;
 
-/** What belongs to a scope: whoever does not see it reads 404, whoever sees it and may not touch it reads 403. */
+/** Records with a scope: 404 for callers who may not see the record, 403 for those who may only see it. */
 const OF_SCOPE_READ = { who: "viewer", scopes: READ, denied: "hide" } as const;
 const OF_SCOPE = { who: "owner", scopes: FULL, denied: "forbid" } as const;
 const IN_SCOPE = { who: "owner", scopes: FULL, denied: "hide" } as const;
@@ -69,7 +78,7 @@ export const POLICY = {
   Logout: { who: "user", scopes: ALL, denied: "forbid" },
   ChangePassword: { who: "user", scopes: FULL, denied: "forbid" },
 
-  // Capabilities: whoever lacks one does not learn that there is anything (document 4, 2.6).
+  // Hidden from users who lack the capability.
   SystemRead: { who: "system-read", scopes: READ, denied: "hide" },
   SystemConfigWrite: { who: "system-config-write", scopes: FULL, denied: "hide" },
   UserCreate: { who: "system-operate", scopes: FULL, denied: "hide" },
@@ -89,7 +98,7 @@ export const POLICY = {
   CnDrainPreview: { who: "root", scopes: READ, denied: "forbid" },
   CnRootPassword: { who: "root", scopes: FULL, denied: "forbid" },
   CnSetupPropose: { who: "root", scopes: READ, denied: "forbid" },
-  // No scoped key can hold it (document 2, Authentication).
+  // Not permitted to any scoped key.
   CnSetupApprove: { who: "root", scopes: FULL, denied: "forbid" },
   CnFactoryReset: { who: "root", scopes: FULL, denied: "forbid" },
   CnRemove: { who: "root", scopes: FULL, denied: "forbid" },
@@ -117,7 +126,7 @@ export const POLICY = {
   ConfigReset: { who: "root", scopes: FULL, denied: "forbid" },
   AuditList: { who: "root", scopes: AUDIT, denied: "forbid" },
   AuditVerify: { who: "root", scopes: AUDIT, denied: "forbid" },
-  // Of a tenant: what it works on for the tenant's own objects (document 4, section 10, 19).
+  // Members of a tenant see the operations on the tenant's objects.
   OperationsList: { who: "tenant", scopes: READ, denied: "forbid" },
   OperationsGet: OF_TENANT_READ,
   OperationsAbandon: { who: "root", scopes: FULL, denied: "forbid" },
@@ -143,7 +152,7 @@ export const POLICY = {
   ProjectUpdate: OF_TENANT,
   ProjectDelete: OF_TENANT,
   QuotaGet: OF_TENANT_READ,
-  // A limit that its subject may lift is none (document 4, 2.2).
+  // A tenant must not raise its own quota.
   QuotaSet: { who: "root", scopes: FULL, denied: "hide" },
   QuotaDelete: { who: "root", scopes: FULL, denied: "hide" },
 

@@ -1,6 +1,6 @@
-// Where in the hierarchy the object of a request stands. The gate asks before it lets anybody in, so that a foreign
-// object and an absent one are the same 404, with the same work done. Selectors are looked at before rights, since a
-// missing one says nothing about any object. Document 3, Authentication; document 4, 0.4, 2.8 and 2.9.
+// Finds the scope of a request's object in the hierarchy, before the request is authorized. An object of another tenant
+// and a missing object get the same 404 after the same work. Selectors are checked before permissions, since a missing
+// selector reveals nothing about any object.
 import type { Context } from "hono";
 import { Uuid } from "../contract/common.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
@@ -12,31 +12,31 @@ type Ctx = Context<HttpEnv>;
 
 export type ResourceScope = {
   readonly silo_id: string;
-  /** Null for a silo itself. */
+  /** Null for a silo. */
   readonly tenant_id: string | null;
-  /** Null for what belongs to a tenant or silo as a whole. */
+  /** Null for objects of a tenant or a silo as a whole. */
   readonly project_id: string | null;
 };
 
-/** Where something with a scope of its own stands: beside a level of the hierarchy, with a user, or open to everybody. */
+/** The scope of a record that names one: public, a level of the hierarchy, or a user. */
 export type RecordScope = ScopeColumns;
 
-/** Nothing of one place is asked for: whoever may act anywhere may go on, and the route shows what is the caller's own. */
+/** The query is not limited to one scope: the route filters the list for the caller. */
 export type Anywhere = { readonly anywhere: true };
 
-/** How a route finds the place of its object. */
+/** How a route finds the scope of its object. */
 export type Locate = {
-  /** The query keys that must be there, and what is said when one is not. */
+  /** Required query keys. */
   readonly selectors?: readonly string[];
-  /** Which of them are wanted, where that depends on the request; and what is said in place of the usual words. */
+  /** Overrides `selectors` where they depend on the request; `missing` overrides the error text. */
   readonly wanted?: (c: Ctx) => readonly string[];
   readonly missing?: (c: Ctx) => string;
-  /** Null: there is no such object. A Fault: what names it has not the form of a UUID. */
+  /** Returns null when the object does not exist, or a Fault when an id is not a UUID. */
   readonly find: (c: Ctx, db: DbClient) => Promise<ResourceScope | RecordScope | Anywhere | null | Fault>;
 };
 
-/** Tables whose rows name their tenant and project. */
-export type PlacedTable =
+/** Tables whose rows have the columns tenant_id and project_id. */
+export type ScopedTable =
   | "vpc"
   | "subnet"
   | "nat_gateway"
@@ -48,7 +48,7 @@ export type PlacedTable =
   | "disk"
   | "nic";
 
-/** The 400 for a selector that is missing or not for tenants, or null. */
+/** Returns the 400 for a missing selector or for the silo selector, or null. */
 export function selectorFault(c: Ctx, locate: Locate): Fault | null {
   const selectors = locate.wanted?.(c) ?? locate.selectors;
   if (selectors === undefined) return null;
@@ -63,7 +63,7 @@ export function selectorFault(c: Ctx, locate: Locate): Fault | null {
   return fault("bad_request", message, { error_code: "MissingScope" });
 }
 
-/** `?tenant=&project=`: a project of another tenant is as good as absent. */
+/** `?tenant=&project=`: a project of another tenant counts as missing. */
 export const inProject: Locate = {
   selectors: ["tenant", "project"],
   find: (c, db) =>
@@ -74,10 +74,10 @@ export const inProject: Locate = {
     ),
 };
 
-/** `?vpc=`, and `?project=` where it is sent: it must be the VPC's. */
+/** `?vpc=`; `?project=`, if sent, must be the project of the VPC. */
 export const inVpc: Locate = inParent("vpc", "vpc");
 
-/** `?route_table=`; `?project=` is ignored (document 3). */
+/** `?route_table=`; `?project=` is ignored. */
 export const inRouteTable: Locate = inParent("route_table", null);
 
 /** `?instance=`. */
@@ -87,7 +87,7 @@ export const inInstance: Locate = {
     `${c.req.method} ${c.req.path} requires \`?instance=<uuid>\`; there is no search for disks across a project`,
 };
 
-/** Instances by their image or their node are looked for wherever they are; otherwise in one project. */
+/** Instances by image or node are listed from all projects, otherwise from one. */
 export const ofInstances: Locate = {
   wanted: (c) => narrow(c, ["image", "cn"]) ? [] : ["tenant", "project"],
   missing: () => "set `image=`, `cn=`, or `tenant=&project=` to scope the list",
@@ -97,7 +97,7 @@ export const ofInstances: Locate = {
   },
 };
 
-/** NICs by their address are looked for wherever they are; otherwise in one subnet, one instance or one project. */
+/** NICs by address are listed from all projects, otherwise from one subnet, instance or project. */
 export const ofNics: Locate = {
   wanted: (c) => narrow(c, ["ip", "subnet", "instance"]) ? [] : ["tenant", "project"],
   missing: (c) =>
@@ -122,34 +122,34 @@ function inParent(table: "vpc" | "route_table" | "instance" | "subnet", compared
     find: async (c, db) => {
       const names = compared !== null && c.req.query("project") !== undefined ? [table, "project"] : [table];
       return await withIds(c, Object.fromEntries(names.map((name) => [name, "query" as const])), async (ids) => {
-        const place = await findRow(db, table, ids[0]!);
-        return ids[1] === undefined || place?.project_id === ids[1] ? place : null;
+        const scope = await findRow(db, table, ids[0]!);
+        return ids[1] === undefined || scope?.project_id === ids[1] ? scope : null;
       });
     },
   };
 }
 
-/** An object by its id in the path. */
-export function atRow(table: PlacedTable, param: string): Locate {
+/** Finds an object by its id in the path. */
+export function atRow(table: ScopedTable, param: string): Locate {
   return { find: (c, db) => withIds(c, { [param]: "path" }, ([id = ""]) => findRow(db, table, id)) };
 }
 
-/** An operation stands where the tenant stands that it refers to. One that refers to none is for operators alone. */
+/** An operation has the scope of the tenant that it refers to. Operations without one are for operators only. */
 export const atOperation: Locate = {
-  find: (c, db) => withIds(c, { id: "path" }, ([id = ""]) => findOperationPlace(db, id)),
+  find: (c, db) => withIds(c, { id: "path" }, ([id = ""]) => findOperationScope(db, id)),
 };
 
-/** An image or an SSH key by its id in the path. */
+/** Finds an image or an SSH key by its id in the path. */
 export function atScoped(table: "image" | "ssh_key", param: string): Locate {
   const user = table === "image" ? "null as user_id" : "user_id";
   const sql = `select scope_kind, silo_id, tenant_id, project_id, ${user} from ${table} where id = $1`;
-  return { find: (c, db) => withIds(c, { [param]: "path" }, ([id = ""]) => findPlace<RecordScope>(db, sql, id)) };
+  return { find: (c, db) => withIds(c, { [param]: "path" }, ([id = ""]) => findScope<RecordScope>(db, sql, id)) };
 }
 
 export const atSilo: Locate = {
   find: (c, db) =>
     withIds(c, { silo_id: "path" }, async ([id = ""]) => {
-      return await findPlace(
+      return await findScope(
         db,
         "select id as silo_id, null as tenant_id, null as project_id from silo where id = $1",
         id,
@@ -157,12 +157,12 @@ export const atSilo: Locate = {
     }),
 };
 
-/** A tenant below its silo, as an object of the silo. */
+/** A tenant as an object of the silo in the path. */
 export const atTenantOfSilo: Locate = {
   find: (c, db) =>
     withIds(c, { silo_id: "path", tenant_id: "path" }, async ([silo_id = "", id = ""]) => {
-      const place = await findTenant(db, id);
-      return place?.silo_id === silo_id ? place : null;
+      const scope = await findTenant(db, id);
+      return scope?.silo_id === silo_id ? scope : null;
     }),
 };
 
@@ -179,22 +179,22 @@ export const atProject: Locate = {
     ),
 };
 
-/** Document 3, Floating IP: one whose tenant and project differ from the path is not there. */
+/** A floating IP of another tenant or project than the path names counts as missing. */
 export const atFloatingIpOfProject: Locate = {
   find: (c, db) =>
     withIds(c, { tenant_id: "path", project_id: "path", floating_ip_id: "path" }, async (ids) => {
       const [tenant_id, project_id, id = ""] = ids;
-      const place = await findRow(db, "floating_ip", id);
-      return place?.tenant_id === tenant_id && place?.project_id === project_id ? place : null;
+      const scope = await findRow(db, "floating_ip", id);
+      return scope?.tenant_id === tenant_id && scope?.project_id === project_id ? scope : null;
     }),
 };
 
-/** Reads ids from the request and goes on with them, or says which is none. */
-async function withIds<P>(
+/** Reads ids from the request and calls `find` with them. Returns a Fault for an id that is not a UUID. */
+async function withIds<S>(
   c: Ctx,
   names: Readonly<Record<string, "path" | "query">>,
-  find: (ids: readonly string[]) => Promise<P | null>,
-): Promise<P | null | Fault> {
+  find: (ids: readonly string[]) => Promise<S | null>,
+): Promise<S | null | Fault> {
   const ids: string[] = [];
   for (const [name, where] of Object.entries(names)) {
     const parsed = Uuid.safeParse(where === "path" ? c.req.param(name) : c.req.query(name));
@@ -204,17 +204,17 @@ async function withIds<P>(
   return await find(ids);
 }
 
-async function findRow(db: DbClient, table: PlacedTable, id: string): Promise<ResourceScope | null> {
+async function findRow(db: DbClient, table: ScopedTable, id: string): Promise<ResourceScope | null> {
   const columns = "t.silo_id, x.tenant_id, x.project_id";
-  return await findPlace(
+  return await findScope(
     db,
     `select ${columns} from ${table} x join tenant t on t.id = x.tenant_id where x.id = $1`,
     id,
   );
 }
 
-async function findOperationPlace(db: DbClient, id: string): Promise<RecordScope | null> {
-  return await findPlace<RecordScope>(
+async function findOperationScope(db: DbClient, id: string): Promise<RecordScope | null> {
+  return await findScope<RecordScope>(
     db,
     `select 'tenant' as scope_kind, t.silo_id, t.id as tenant_id, null as project_id, null as user_id
        from saga s left join lateral (
@@ -226,7 +226,7 @@ async function findOperationPlace(db: DbClient, id: string): Promise<RecordScope
 }
 
 async function findTenant(db: DbClient, id: string): Promise<ResourceScope | null> {
-  return await findPlace(db, "select silo_id, id as tenant_id, null as project_id from tenant where id = $1", id);
+  return await findScope(db, "select silo_id, id as tenant_id, null as project_id from tenant where id = $1", id);
 }
 
 async function findProject(
@@ -234,15 +234,15 @@ async function findProject(
   id: string,
   of: { readonly tenant_id: string },
 ): Promise<ResourceScope | null> {
-  const place = await findPlace(
+  const scope = await findScope(
     db,
     `select t.silo_id, p.tenant_id, p.id as project_id from project p join tenant t on t.id = p.tenant_id
       where p.id = $1`,
     id,
   );
-  return place?.tenant_id === of.tenant_id ? place : null;
+  return scope?.tenant_id === of.tenant_id ? scope : null;
 }
 
-async function findPlace<P extends object = ResourceScope>(db: DbClient, sql: string, id: string): Promise<P | null> {
-  return (await db.query<P>(sql, [id])).rows[0] ?? null;
+async function findScope<S extends object = ResourceScope>(db: DbClient, sql: string, id: string): Promise<S | null> {
+  return (await db.query<S>(sql, [id])).rows[0] ?? null;
 }

@@ -1,5 +1,4 @@
-// The root operator: made at the first start, with a key from the environment or one that is shown once. Document 4,
-// Fixed here, Root operator at first start.
+// Creates the root operator at the first start, with a key from the environment or one that is shown once.
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../contract/limits.ts";
@@ -12,32 +11,32 @@ export type RootKey = { readonly lookup: string; readonly secret_sha256: string 
 export type RootOptions = {
   readonly db: Db;
   readonly newId: () => string;
-  /** BERTH_ROOT_KEY, checked, or null. */
+  /** BERTH_ROOT_KEY, validated, or null. */
   readonly given: string | null;
-  /** Makes the root user with this id, unless another process has made one meanwhile. */
+  /** Creates the root user with this id, unless another process has created one meanwhile. */
   readonly make: (user_id: string, username: string) => Promise<unknown>;
   /** Stores a full key for this user. */
   readonly store: (user_id: string, key: RootKey) => Promise<unknown>;
-  /** Shows a minted key to whoever starts the server, once. */
+  /** Shows a new key on the console, once. */
   readonly show: (key: string) => void;
 };
 
 const USERNAME = "root";
 
-/** Returns the id of the root user. Processes that start together agree on one. */
+/** Creates the root user if it does not exist, and returns its id. Processes that start together agree on one. */
 export async function ensureRootOperator(options: RootOptions): Promise<string> {
   const { db, newId, make } = options;
   const find = async () =>
     (await db.query<{ id: string }>("select id from user_account where username = $1 and is_root", [USERNAME])).rows[0];
   if (await find() === undefined) await make(newId(), USERNAME);
   const user_id = (await find())?.id;
-  if (user_id === undefined) throw new Error(`a user named ${USERNAME} is there and is no root operator`);
+  if (user_id === undefined) throw new Error(`a user named ${USERNAME} exists but is not a root operator`);
   const { given } = options;
   await oneAtATime(db, given === null ? () => mintOnce(options, user_id) : () => storeGiven(options, user_id, given));
   return user_id;
 }
 
-/** Of several processes that start together, one makes the key and the others find it. */
+/** Of several processes that start together, one creates the key and the others find it. */
 async function oneAtATime(db: Db, work: () => Promise<void>): Promise<void> {
   await db.withClient(async (client) => {
     await client.query("begin");
@@ -56,7 +55,7 @@ async function storeGiven({ db, store }: RootOptions, user_id: string, given: st
   const [known] = rows;
   if (known === undefined) await store(user_id, key);
   else if (known.secret_sha256 !== key.secret_sha256) {
-    throw new Error("BERTH_ROOT_KEY begins like a key that exists and ends otherwise; choose other first characters");
+    throw new Error("BERTH_ROOT_KEY has the lookup id of another key (its first 12 characters); choose another key");
   }
 }
 
@@ -71,6 +70,6 @@ async function mintOnce({ db, store, show }: RootOptions, user_id: string): Prom
 
 function keyOf(text: string): RootKey {
   const parts = parseApiKey(text);
-  if (parts === null) throw new Error("the root key does not have the form of a key");
+  if (parts === null) throw new Error("BERTH_ROOT_KEY is not an API key");
   return { lookup: parts.lookup, secret_sha256: sha256Hex(parts.secret) };
 }

@@ -1,9 +1,9 @@
-// What the server must read again later is sealed before it is stored: AES-256-GCM under a key of its own per purpose.
-// A sealed text opens only with the purpose and id it was sealed for, so that it cannot be moved to another row.
+// Seals secrets that the server must read again: AES-256-GCM with one key per purpose. A sealed text opens only with the
+// purpose and id that it was sealed for, so that it cannot be moved to another row.
 // Format 1: "s1." and base64url of nonce (12 bytes), ciphertext, tag (16 bytes).
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
-/** What a sealed or derived value is for, and the record it belongs to. */
+/** The purpose of a sealed or derived value, and the record that it belongs to. */
 export type SealContext = { readonly purpose: string; readonly id: string };
 
 const PREFIX = "s1.";
@@ -19,11 +19,11 @@ export function seal(secret: Uint8Array, plaintext: string, context: SealContext
   return PREFIX + body.toString("base64url");
 }
 
-/** Throws an Error when the text was changed, moved, or sealed under another secret. It never says which. */
+/** Opens a sealed text. Throws an Error when it was changed, moved, or sealed with another secret, without saying which. */
 export function open(secret: Uint8Array, sealed: string, context: SealContext): string {
   const body = Buffer.from(sealed.slice(PREFIX.length), "base64url");
   try {
-    if (!sealed.startsWith(PREFIX) || body.length < NONCE_BYTES + TAG_BYTES) throw new RangeError("no sealed text");
+    if (!sealed.startsWith(PREFIX) || body.length < NONCE_BYTES + TAG_BYTES) throw new RangeError("not a sealed text");
     const key = sealKey(secret, context.purpose);
     const options = { authTagLength: TAG_BYTES };
     const decipher = createDecipheriv("aes-256-gcm", key, body.subarray(0, NONCE_BYTES), options);
@@ -33,7 +33,7 @@ export function open(secret: Uint8Array, sealed: string, context: SealContext): 
     return Buffer.concat(text).toString("utf8");
   } catch (cause) {
     throw new Error(
-      `the sealed ${context.purpose} of ${context.id} does not open: is BERTH_SECRET_KEY another one now?`,
+      `cannot open the sealed ${context.purpose} of ${context.id}: was BERTH_SECRET_KEY changed?`,
       {
         cause,
       },
@@ -41,7 +41,7 @@ export function open(secret: Uint8Array, sealed: string, context: SealContext): 
   }
 }
 
-/** Always the same bytes for the same secret and context: what can be derived again need not be stored. */
+/** Derives bytes that depend only on the secret and the context, for values that need not be stored. */
 export function derive(secret: Uint8Array, context: SealContext, bytes: number): Buffer {
   return hkdf(secret, label("derived", context), bytes);
 }
@@ -54,7 +54,7 @@ function hkdf(secret: Uint8Array, info: Uint8Array, bytes: number): Buffer {
   return Buffer.from(hkdfSync("sha256", secret, new Uint8Array(), info, bytes));
 }
 
-/** JSON keeps the parts apart, whatever they hold. */
+/** JSON keeps the parts distinct, whatever they contain. */
 function label(use: "sealed" | "derived" | "seal-key", { purpose, id }: SealContext): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(["berth", 1, use, purpose, id]));
 }

@@ -1,5 +1,5 @@
-// The server's secret: what seals records and derives keys. From the environment where an operator keeps it; else from
-// a file beside the embedded database; else from the database itself, which is weaker and said so.
+// The server's secret, which seals records and derives keys. It comes from the environment, from a file beside the
+// embedded database, or from the database itself, which is weaker and logs a warning.
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,19 +15,19 @@ export type SecretSources = {
 export type ServerSecret = {
   readonly secret: Uint8Array;
   readonly from: "environment" | "file" | "database";
-  /** To be shown to the operator at the start. */
+  /** Logged when the server starts. */
   readonly warning: string | null;
 };
 
 const SECRET_BYTES = 32;
-const MAKE_ONE = "make one with: openssl rand -hex 32";
-const FORM = `at least ${SECRET_BYTES} random bytes as hex or base64url; ${MAKE_ONE}`;
+const CREATE = "create one with: openssl rand -hex 32";
+const FORM = `at least ${SECRET_BYTES} random bytes as hex or base64url; ${CREATE}`;
 
-const IN_DATABASE = "BERTH_SECRET_KEY is not set, so the server's secret is kept in the database: whoever reads the " +
-  "database or a backup of it can open what is sealed there. To move it out, stop all servers, set BERTH_SECRET_KEY " +
-  "to what `select encode(secret, 'hex') from server_secret` answers, and delete that row.";
+const IN_DATABASE = "BERTH_SECRET_KEY is not set, so the server's secret is kept in the database: anyone who can " +
+  "read the database or a backup can open the sealed values. To move it out, stop all servers, set BERTH_SECRET_KEY " +
+  "to the result of `select encode(secret, 'hex') from server_secret`, and delete that row.";
 
-/** Throws an Error that says what to do when a secret is there but unusable. */
+/** Reads the secret, or creates it. Throws an Error that says what to do when the secret is unusable. */
 export async function serverSecret({ env, dataDir, db }: SecretSources): Promise<ServerSecret> {
   if (env.BERTH_SECRET_KEY) {
     return { secret: fromEnvironment(env.BERTH_SECRET_KEY), from: "environment", warning: null };
@@ -52,7 +52,7 @@ function parse(text: string): Uint8Array | null {
   return bytes !== null && bytes.length >= SECRET_BYTES ? bytes : null;
 }
 
-/** The secret that is kept beside an embedded database, made on the first start, as BERTH_SECRET_KEY takes it. */
+/** Returns the secret in the data folder as BERTH_SECRET_KEY takes it; creates it on the first start. */
 export async function secretOfFolder(dataDir: string): Promise<string> {
   return Buffer.from(await fromFile(dataDir)).toString("hex");
 }
@@ -68,20 +68,20 @@ async function fromFile(dataDir: string): Promise<Uint8Array> {
     return await fromFile(dataDir);
   }
   if (((await stat(path)).mode & 0o077) !== 0) {
-    throw new Error(`${path} may be read by others, and so may the secret: chmod 600 ${path}`);
+    throw new Error(`other users may read the secret in ${path}; run: chmod 600 ${path}`);
   }
   const secret = parse(text);
   if (secret === null) {
-    throw new Error(`${path} must hold ${FORM}. Restore it from a backup: without it nothing sealed can be opened.`);
+    throw new Error(`${path} must hold ${FORM}. Restore it from a backup: without it no sealed value can be opened.`);
   }
   return secret;
 }
 
-/** Written aside and linked, so that the file is whole when it appears; whoever links first has minted it. */
+/** Writes a temporary file and links it, so that the secret appears complete; the first process to link it wins. */
 async function mint(path: string, dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const aside = `${path}.${randomBytes(6).toString("hex")}`;
-  const file = await open(aside, "wx", 0o600);
+  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
+  const file = await open(temporary, "wx", 0o600);
   try {
     await file.writeFile(randomBytes(SECRET_BYTES).toString("hex") + "\n");
     await file.sync();
@@ -89,15 +89,15 @@ async function mint(path: string, dataDir: string): Promise<void> {
     await file.close();
   }
   try {
-    await link(aside, path);
+    await link(temporary, path);
   } catch (error) {
     if ((error as { code?: string }).code !== "EEXIST") throw error;
   } finally {
-    await unlink(aside);
+    await unlink(temporary);
   }
 }
 
-/** All servers of one database get the same secret, whichever of them minted it. */
+/** All servers of one database get the same secret. */
 async function fromDatabase(db: DbClient): Promise<Uint8Array> {
   const read = () => db.query<{ secret: Uint8Array }>("select secret from server_secret");
   const present = (await read()).rows[0];

@@ -1,5 +1,5 @@
-// From an access token of ours to its user. Its session is looked up on every request, so that a logout, a new password or
-// the end of the user is felt by every process at once.
+// Resolves an access token to its user. The session is looked up on every request, so that a logout, a new password or
+// the deletion of the user takes effect in every process at once.
 import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";
 import type { Credential } from "./credential.ts";

@@ -1,6 +1,6 @@
-// The tokens of a login session. Document 4, 2.3. They are made of what the session's row holds, so that the answer to a
-// repeated login or refresh can be made again and no stored reply holds one. A signature proves that we made the token;
-// whether its session still lives, the row says on every request.
+// The tokens of a login session. They are derived from the session's row, so that a repeated login or refresh gets the
+// same tokens and no stored reply holds one. The signature proves that the server issued the token; the row, read on
+// every request, says whether the session still exists.
 import { Buffer } from "node:buffer";
 import { compactVerify, errors, type JWTPayload, SignJWT } from "jose";
 import { z } from "zod";
@@ -12,14 +12,14 @@ import { derive } from "./seal.ts";
 const ALG = "HS256";
 const KEY_BYTES = 32;
 
-/** What the tokens of one generation of a session are made of. */
+/** The input for the tokens of one generation of a session. */
 export type TokenSource = {
   readonly id: string;
   readonly user_id: string;
   readonly tenant_id: string | null;
   readonly generation: number;
   readonly refreshed_at: Date;
-  /** When the session ends without another refresh; its tokens end then at the latest. */
+  /** When the session ends without another refresh; its tokens expire no later. */
   readonly expires_at: Date | null;
 };
 
@@ -44,13 +44,13 @@ export type AccessClaims = z.infer<typeof AccessClaims>;
 
 export type SessionTokens = ReturnType<typeof createSessionTokens>;
 
-/** Signs and reads with a key of the server's secret. */
+/** Returns the functions that issue and read tokens, with a key derived from the server's secret. */
 export function createSessionTokens(secret: Uint8Array) {
   const key = derive(secret, { purpose: "session-token", id: "" }, KEY_BYTES);
 
   const sign = (claims: JWTPayload) => new SignJWT(claims).setProtectedHeader({ alg: ALG, typ: "JWT" }).sign(key);
 
-  /** Always the same tokens for the same source. */
+  /** Returns the tokens: always the same for the same source. */
   async function issue({ id, user_id, tenant_id, generation, refreshed_at, expires_at }: TokenSource): Promise<Tokens> {
     const iat = Math.floor(refreshed_at.getTime() / 1_000);
     const end = expires_at === null ? Infinity : Math.floor(expires_at.getTime() / 1_000);
@@ -58,11 +58,11 @@ export function createSessionTokens(secret: Uint8Array) {
       Math.min(iat + ACCESS_TOKEN_TTL_S, end),
       Math.min(iat + REFRESH_TOKEN_TTL_S, end),
     ];
-    const whose = { sub: user_id, sid: id, iat };
+    const subject = { sub: user_id, sid: id, iat };
     const tenant = tenant_id === null ? {} : { tenant_id };
     return {
-      access_token: await sign({ ...whose, exp: access_exp, typ: "access", ...tenant }),
-      refresh_token: await sign({ ...whose, exp: refresh_exp, typ: "refresh", jti: `${id}.${generation}` }),
+      access_token: await sign({ ...subject, exp: access_exp, typ: "access", ...tenant }),
+      refresh_token: await sign({ ...subject, exp: refresh_exp, typ: "refresh", jti: `${id}.${generation}` }),
       access_expires_at: toRfc3339(new Date(access_exp * 1_000)),
       refresh_expires_at: toRfc3339(new Date(refresh_exp * 1_000)),
     };
@@ -78,10 +78,10 @@ export function createSessionTokens(secret: Uint8Array) {
     }
   }
 
-  /** The claims of an access token that we signed. Not whether it expired. */
+  /** Returns the claims of an access token that this server signed, or null. Does not check the expiry. */
   const readAccess = (token: string) => read(token, AccessClaims);
 
-  /** The session and generation of a refresh token that we signed. Not whether it expired. */
+  /** Returns the session and generation of a refresh token that this server signed, or null. Does not check the expiry. */
   async function readRefresh(token: string): Promise<{ readonly sid: string; readonly generation: number } | null> {
     const claims = await read(token, RefreshClaims);
     if (claims === null) return null;

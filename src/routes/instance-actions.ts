@@ -61,7 +61,7 @@ export function instanceActionRoutes(app: App, deps: Deps): void {
     }
     // Whoever is no member of the tenant is here as an operator, whose only way to delete is to force it.
     const isMember = principal.kind === "user" &&
-      (principal.is_root || principal.tenant_id === c.get("place")?.tenant_id);
+      (principal.is_root || principal.tenant_id === c.get("resourceScope")?.tenant_id);
     if (!force && !isMember) return faultResponse(c, NOT_FOUND);
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);

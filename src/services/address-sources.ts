@@ -1,5 +1,5 @@
-// Where a floating IP may take its address from, as its request says: a fixed pool, an external subnet, or the networks of
-// a pool one after another. What is kept for other silos is not there. Document 4, 1.15, 1.16 and section 5.
+// Finds the sources for the address of a floating IP: a fixed pool, an external subnet, or the networks of a pool in
+// order. Networks that are reserved for other silos count as missing.
 import type { Kysely } from "kysely";
 import type { AddressSource } from "../../actors/floating-ip/messages.ts";
 import { findExternalSubnets } from "../../actors/external-subnet/reads.ts";
@@ -18,17 +18,17 @@ export type Wanted =
   | { readonly by: "family"; readonly family: AddressFamily }
   | { readonly by: "network" | "pool"; readonly id: string };
 
-/** The caller: whose silo it is for, and whether a subnet of this tenant is one that it can see. */
+/** The tenant that the address is for, and whether the caller may see a subnet of a tenant. */
 export type Asker = { readonly silo_id: string; readonly seesTenant: (tenant_id: string) => boolean };
 
 export type Sources = {
   readonly sources: readonly AddressSource[];
   readonly network_pool_id: string | null;
-  /** What is heard when there is no source, or none with a free address. */
+  /** The refusal when there is no source with a free address. */
   readonly refusal: Fault;
 };
 
-export async function sourcesOf(db: Db, wanted: Wanted, asker: Asker): Promise<Sources> {
+export async function sourcesOf(db: Db, wanted: Wanted, caller: Asker): Promise<Sources> {
   if (wanted.by === "family") {
     const { family } = wanted;
     return {
@@ -37,28 +37,28 @@ export async function sourcesOf(db: Db, wanted: Wanted, asker: Asker): Promise<S
       refusal: poolExhausted(`the public ${family} address pool`),
     };
   }
-  return wanted.by === "network" ? await ofNetwork(db, wanted.id, asker) : await ofPool(db, wanted.id, asker);
+  return wanted.by === "network" ? await ofNetwork(db, wanted.id, caller) : await ofPool(db, wanted.id, caller);
 }
 
-async function ofNetwork(db: Db, id: string, asker: Asker): Promise<Sources> {
+async function ofNetwork(db: Db, id: string, caller: Asker): Promise<Sources> {
   const [network] = await findExternalSubnets(db, [id]);
   if (network === undefined) {
     const subnet = await findSubnet(db, id);
-    const isVisible = subnet !== undefined && asker.seesTenant(subnet.tenant_id);
+    const isVisible = subnet !== undefined && caller.seesTenant(subnet.tenant_id);
     return { sources: [], network_pool_id: null, refusal: isVisible ? notExternal(id) : NOT_FOUND };
   }
-  if (!isOffered(network, asker)) return { sources: [], network_pool_id: null, refusal: NOT_FOUND };
+  if (!isOffered(network, caller)) return { sources: [], network_pool_id: null, refusal: NOT_FOUND };
   return { sources: sourcesIn(network), network_pool_id: null, refusal: poolExhausted(`network ${id}`) };
 }
 
-async function ofPool(db: Db, id: string, asker: Asker): Promise<Sources> {
+async function ofPool(db: Db, id: string, caller: Asker): Promise<Sources> {
   const pool = await findNetworkPool(db, id);
-  if (pool === undefined || !isOffered(pool, asker)) {
+  if (pool === undefined || !isOffered(pool, caller)) {
     return { sources: [], network_pool_id: id, refusal: NOT_FOUND };
   }
   const networks = await findExternalSubnets(db, pool.networks);
   return {
-    sources: networks.filter((network) => isOffered(network, asker)).flatMap(sourcesIn),
+    sources: networks.filter((network) => isOffered(network, caller)).flatMap(sourcesIn),
     network_pool_id: id,
     refusal: poolExhausted(`network pool ${id}`),
   };
@@ -76,7 +76,7 @@ function sourcesIn(network: ExternalSubnet): AddressSource[] {
     if (block === null) return [];
     const fields = { block, start: network[`provision_start_${name}`], end: network[`provision_end_${name}`] };
     const parsed = parseProvisionRange(family, fields);
-    if ("error" in parsed) throw new Error(`external subnet ${network.id} is stored with a broken range`);
+    if ("error" in parsed) throw new Error(`external subnet ${network.id} has an invalid range in the database`);
     const { offset, count } = parsed.range;
     const low = isShared(family, block) ? offset : 0;
     const high = Math.min(low + count - 1, Number.MAX_SAFE_INTEGER);
@@ -85,7 +85,6 @@ function sourcesIn(network: ExternalSubnet): AddressSource[] {
   });
 }
 
-/** Document 4, 0.2. */
 function notExternal(id: string): Fault {
   return fault("bad_request", `subnet ${id} is no external subnet`, { error_code: "SubnetNotExternal" });
 }

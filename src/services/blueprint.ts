@@ -1,5 +1,5 @@
-// What a node needs to carry a job out. Document 4, 1.9. It holds what its instance is guarded by: only the node that has
-// claimed the job may read it.
+// Builds the blueprint of a job: everything that its node needs. It contains secrets of the instance, so only the node
+// that claimed the job may read it.
 import { findImage } from "../../actors/image/reads.ts";
 import { findInstance, findSealedUserData, listDisks, listNicsOf } from "../../actors/instance/reads.ts";
 import { findSshKey } from "../../actors/ssh-key/reads.ts";
@@ -47,7 +47,7 @@ async function wholePart({ kysely, mint }: Deps, instance: Instance): Promise<Pa
     nics,
     subnets: subnets.filter((subnet) => subnet !== undefined),
     disks,
-    // A key that was deleted since the instance was made lets nobody in any more.
+    // Keys that were deleted since the instance was created are left out.
     ssh_public_keys: keys.flatMap((key) => key === undefined ? [] : [key.public_key]),
     user_data: sealed_user_data === null ? null : mint.openUserData(instance.id, sealed_user_data),
     managed_identity: { ...identity, identity_hmac: mint.identityHmac(identity) },

@@ -1,4 +1,4 @@
-// What the boot routes look up before they send: the policy's verdict on a machine, and what the roster declares of it.
+// What boot routes read before they send a message: the policy's decision about a machine, and its roster entry.
 import { randomUUID } from "node:crypto";
 import type { Kysely } from "kysely";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
@@ -16,8 +16,8 @@ import { serialOf } from "../lib/ids/sysinfo-serial.ts";
 import { segmentOf } from "./admin-network.ts";
 
 /**
- * What `seen`, `authorize` and `rescue` carry.
- * @param guid of the packet that was seen: the identity of some machines spells their service tag
+ * Returns the fields of the messages `seen`, `authorize` and `rescue`.
+ * @param guid the machine's GUID in the packet: for some machines it encodes the service tag
  */
 export async function lookUp(kysely: Kysely<Database>, mac: string, guid: unknown = null) {
   const [{ policy, version }, roster, sysinfo] = await Promise.all([
@@ -34,14 +34,14 @@ export async function lookUp(kysely: Kysely<Database>, mac: string, guid: unknow
   };
 }
 
-/** Replaced by the address inside the commit; random, so that nothing else can look like it. */
+/** Replaced by the address inside the commit; random, so that no other text can equal it. */
 function newAddressToken(): string {
   return `address:${randomUUID()}`;
 }
 
 /**
- * What an announce carries for the boot records of its ports: the discovered ones, when a service_tag entry matches the
- * serial number of the inventory. Any other discovered record waits for an operator (document 2, Boot record state).
+ * Returns the discovered boot records of an announced machine's ports, if a service_tag entry matches its serial number.
+ * Other discovered records wait for an operator.
  */
 export async function admittedBy(kysely: Kysely<Database>, sysinfo: unknown): Promise<readonly Admitted[]> {
   const [{ policy, version }, roster, records] = await Promise.all([
@@ -63,7 +63,7 @@ export async function admittedBy(kysely: Kysely<Database>, sysinfo: unknown): Pr
     }));
 }
 
-/** An empty list is unconstrained. A serial number is known of machines that announced, or whose GUID spells it. */
+/** An empty list admits all. The serial number is known if the machine was announced or its GUID encodes it. */
 export function allowed(
   allowlist: BootPolicy["allowlist"],
   mac: string,
@@ -81,7 +81,7 @@ function matches(entry: AllowlistEntry, mac: string, serials: readonly (string |
   }
 }
 
-/** What the roster says of the machine that boots from this MAC. */
+/** Returns the roster entry of the machine that boots from this MAC. */
 export function declaredOf(roster: Roster, mac: string): Declared {
   const entry = roster.find((each) => bootMacOf(each) === mac);
   if (entry === undefined) return { hostname: null, nic_tags: [] };
@@ -89,7 +89,7 @@ export function declaredOf(roster: Roster, mac: string): Declared {
   return { hostname, nic_tags, ...(aggregate === undefined ? {} : { aggregate }) };
 }
 
-/** Document 2: a declared aggregate's first member is the boot MAC; otherwise the entry's first. */
+/** The boot MAC is the first member of the declared aggregate, or else the first MAC of the entry. */
 export function bootMacOf(entry: RosterEntry): string {
   const text = entry.aggregate?.macs[0] ?? entry.macs[0] ?? "";
   return canonicalMac(text) ?? text;

@@ -1,9 +1,11 @@
-// The node whose key a call came with.
+// The node that makes the request.
 import type { Ctx } from "../routes/deps.ts";
 
-/** Throws where the gate lets others pass than keys of nodes, a bug of the route. */
+/** Returns the node of the caller's key. Throws when the policy admits other keys (a bug). */
 export function nodeOf(c: Ctx): string {
   const principal = c.get("principal");
-  if (principal.kind !== "user" || principal.bound_cn === null) throw new Error("an agent route without a node");
+  if (principal.kind !== "user" || principal.bound_cn === null) {
+    throw new Error("a caller without a node reached a route for nodes");
+  }
   return principal.bound_cn;
 }

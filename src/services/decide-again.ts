@@ -1,6 +1,5 @@
-// Decisions made with something that was read: when the commit refuses one because that changed meanwhile, the route reads
-// and decides again. A refusal is stored under its message id like any other, so each further try is a message of its own,
-// whose id follows from the first one's: a repeated request hears the try that counted.
+// Retries a decision whose input changed between the read and the commit. The refusal is stored under its message id, so
+// each retry has an id of its own, derived from the first: a repeated request gets the reply of the deciding try.
 import { createHash } from "node:crypto";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Fault } from "../contract/fault.ts";
@@ -8,11 +7,11 @@ import type { IdempotencyClaim } from "../routes/deps.ts";
 
 export type Again = {
   readonly tries_max: number;
-  /** Whether the refusal says that what was read is not so any more. */
+  /** Returns whether the refusal means that the input of the decision changed. */
   readonly isStale: (fault: Fault) => boolean;
 };
 
-/** `decide` hears how many tries went before. */
+/** Calls `decide` until its outcome is not stale. It gets the number of earlier tries. */
 export async function decideAgain<T extends IdempotencyClaim | undefined, R>(
   idempotency: T,
   { tries_max, isStale }: Again,
@@ -27,11 +26,11 @@ export async function decideAgain<T extends IdempotencyClaim | undefined, R>(
   }
 }
 
-/** Of the same day as the first, as ids are kept by day. */
+/** Keeps the time of the first id, since ids are stored by day. */
 function idOfTry(id: string, tries: number): string {
   const hex = createHash("sha256").update(`${id}/${tries}`).digest("hex");
   return `${id.slice(0, UUID7_TIME_CHARS)}${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;
 }
 
-/** The instant and the version of a UUIDv7, as text. */
+/** The characters of a UUIDv7 that hold its time and version. */
 const UUID7_TIME_CHARS = 15;

@@ -1,5 +1,5 @@
-// What a create needs to know beside its body: the image, the networks and the keys it names, which must be the caller's to
-// use, and the nodes that could take it. Document 3, Instance; document 4, 1.11, 2.8 and 4.1.
+// Builds the message that creates an instance: reads the image, networks and keys that the body names, which the caller
+// must be allowed to use, and picks candidate nodes.
 import { findImageToUse } from "../../actors/image/reads.ts";
 import type { InstanceMessage, NicPlan } from "../../actors/instance/messages.ts";
 import { placementSnapshot } from "./placement-snapshot.ts";
@@ -29,13 +29,13 @@ export type Wanted = {
   readonly principal: Principal;
   readonly id: string;
   readonly operation_id: string;
-  /** How often candidates were picked for it before. */
+  /** Number of earlier tries. */
   readonly tries: number;
 };
 
 const DISK_SIZE = badRequest("disk_bytes must be greater than zero and at most 16 TiB");
 
-/** The 400 of a body whose values are not allowed, or null. Document 3, Errors. */
+/** Returns the 400 for values that are not allowed, or null. */
 export function brokenRule({ cpu, memory_bytes, disk_bytes, user_data }: InstanceBody): Fault | null {
   if (cpu === 0) return badRequest("cpu must be greater than zero");
   if (memory_bytes === 0) return badRequest("memory_bytes must be greater than zero");
@@ -93,7 +93,7 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
     sealed_user_data: typeof body.user_data === "string" ? deps.mint.sealUserData(id, body.user_data) : null,
     nics,
     boot_disk: { id: deps.mint.idFrom(id, "boot-disk"), size_bytes: boot_bytes },
-    // The first try takes the best; each further one looks at a wider circle.
+    // Each retry picks from more of the ranked nodes.
     candidates: tries === 0 ? best : drawn(report, PLACEMENT_CANDIDATES_MAX ** (tries + 1)),
     operation_id,
     limit_ms: await deps.settings.instanceWaitS() * 1_000,
@@ -101,7 +101,7 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
   };
 }
 
-/** What the caller sees and the tenant may use. A root operator sees all; an instance still uses nothing foreign. */
+/** Returns an image that the caller may see and the tenant may use. Also for root, the tenant must be allowed to use it. */
 async function imageOf(deps: Deps, { body, place, principal }: Wanted) {
   const image = await findImageToUse(deps.kysely, body.image_id.toLowerCase());
   if (image === undefined || !isVisible(principal, image)) return null;
@@ -110,7 +110,7 @@ async function imageOf(deps: Deps, { body, place, principal }: Wanted) {
   return (scope_kind === "silo" ? silo_id === place.silo_id : tenant_id === place.tenant_id) ? image : null;
 }
 
-/** Document 3: each key must live in the same silo as the instance. An operator's own key lives in none. */
+/** Keys must belong to the silo of the instance. An operator's own key belongs to no silo. */
 async function missingKey(deps: Deps, { place, principal }: Wanted, ids: readonly string[]): Promise<boolean> {
   const keys = await findSshKeysToUse(deps.kysely, ids);
   const usable = keys.filter((key) =>
@@ -125,7 +125,7 @@ function isVisible(principal: Principal, place: RecordScope): boolean {
   return caller?.is_root === true || sees(caller, place);
 }
 
-/** The primary one first, then the others in the order in which they were asked for. */
+/** The primary NIC first, then the others in the order of the body. */
 async function nicsOf(deps: Deps, { body, place, id }: Wanted): Promise<NicPlan[] | null> {
   const asked = [
     { name: "primary", subnet_id: body.primary_subnet_id, mac: body.mac ?? null },
@@ -152,7 +152,7 @@ function brandOf(text: string | undefined): InstanceBrand {
   return INSTANCE_BRANDS.find((brand) => brand === text) ?? "not-applicable";
 }
 
-/** Document 3, Instance: never smaller than the image; without a wish as large as it, for bhyve at least 20 GiB. */
+/** Returns the size of the boot disk: by default the image's size, for bhyve at least 20 GiB. */
 function bootBytes(wanted: number | null, image_bytes: number, brand: InstanceBrand): number {
   if (wanted !== null) return Math.max(wanted, image_bytes);
   return brand === "bhyve" ? Math.max(image_bytes, BHYVE_BOOT_DISK_BYTES_MIN) : image_bytes;

@@ -1,6 +1,6 @@
-// Making an API key, for oneself or for a tenant. No credential makes a key with more rights than its own, and no key
-// makes one that expires later than itself (S-48). A session is no key: it expires because it is renewed, so a user who
-// is signed in may make a key without an expiry.
+// Creates an API key for the caller or for a tenant. No credential can create a key with more permissions than its own,
+// and no key can create one that expires later than itself (docs/reliability.md, S-48). A session may create a key without
+// an expiry: the user can renew the session.
 import { callerOf } from "../auth/authorize.ts";
 import type { ApiKeyCreated } from "../contract/api-key.ts";
 import { type KeyScope, TENANT_KEY_SCOPES } from "../contract/enums.ts";
@@ -20,7 +20,7 @@ export type WantedKey = {
 
 export const OWN_KEY = conflict("the key that makes this request cannot delete itself; use another key");
 
-/** Makes the key and answers with its secret. The key's id is the message's, so that a repeat meets the same actor. */
+/** Creates the key and answers with its secret. The key's id is the message's, so that a repeat goes to the same actor. */
 export async function answerNewKey(c: Ctx, deps: Pick<RouteDeps, "idempotency" | "mint" | "send">, wanted: WantedKey) {
   const caller = callerOf(c);
   const expires_at = expiryOf(caller, wanted);
@@ -48,7 +48,7 @@ export async function answerNewKey(c: Ctx, deps: Pick<RouteDeps, "idempotency" |
 }
 
 const SCOPE_OF_TENANT = badRequest(
-  `scope: a key that is bound to a tenant is ${TENANT_KEY_SCOPES.join(" or ")}`,
+  `scope: a key that is bound to a tenant must be ${TENANT_KEY_SCOPES.join(" or ")}`,
 );
 
 function isTenantScope(scope: KeyScope): boolean {
@@ -65,7 +65,7 @@ function expiryOf({ key_id, expires_at: bound }: KnownPrincipal, wanted: WantedK
   );
 }
 
-/** 403 for a caller whose key expires: what it would make (a user, a password) has no expiry and would outlive it. */
+/** Returns 403 for a key that expires: the user or password that it creates would outlive it. */
 export function outlivesCaller(caller: KnownPrincipal, what: string): Fault | null {
   if (caller.key_id === null || caller.expires_at === null) return null;
   return fault("forbidden", `a key that expires cannot ${what}, which would outlive it; use a key without an expiry`, {

@@ -1,4 +1,4 @@
-// What placement looks at: every approved node with its report, its counters and who stands on it, in one query.
+// The input of placement: every approved node with its report, its counters and its instances, in one query.
 import { type Kysely, sql } from "kysely";
 import type { CapacityReport } from "../contract/agent.ts";
 import type { CnPlacementRules } from "../contract/cn-placement.ts";
@@ -12,11 +12,11 @@ type Db = Kysely<Database>;
 export type SnapshotOptions = {
   /** Default: the database's clock. */
   readonly now?: Date;
-  /** Seconds after which a summary of a node's load is stale. Default: it always is. */
+  /** Seconds after which a summary of a node's load is stale. Default: always stale. */
   readonly load_stale_s?: number;
 };
 
-/** The nodes as they are committed now. Document 4, 4.2: only approved ones are ever loaded. */
+/** Reads the approved nodes as they are committed now. */
 export async function placementSnapshot(db: Db, options: SnapshotOptions = {}): Promise<Snapshot> {
   const { now, load_stale_s = 0 } = options;
   const { rows } = await sql<NodeRow>`
@@ -52,7 +52,7 @@ export async function placementSnapshot(db: Db, options: SnapshotOptions = {}): 
   return { now: rows[0]!.now, nodes };
 }
 
-/** The columns of the node are null in the one row of a site without approved nodes. */
+/** Without approved nodes there is one row, whose node columns are null. */
 type NodeRow = {
   now: Date;
   server_uuid: string | null;
@@ -83,14 +83,14 @@ function loadOf(summary: Readonly<Record<string, unknown>>, stale: boolean): Loa
   };
 }
 
-/** Whatever has this host, in every state, with what it takes. */
+/** Lists the instances on a node in every state, with their resources. */
 export async function hostedInstances(db: Db, server_uuid: string): Promise<HostedInstance[]> {
   const { rows } = await sql<HostedInstance>`${HOSTED} where i.host_cn_uuid = ${server_uuid}::uuid order by i.id`
     .execute(db);
   return rows;
 }
 
-/** An instance with what it takes, wherever it is. */
+/** Finds an instance, with its resources. */
 export async function findInstanceToPlace(db: Db, id: string): Promise<HostedInstance | undefined> {
   return (await sql<HostedInstance>`${HOSTED} where i.id = ${id}::uuid`.execute(db)).rows[0];
 }
@@ -101,7 +101,7 @@ const HOSTED = sql`
          m.compatibility->>'min_platform' as min_platform
     from instance i join tenant t on t.id = i.tenant_id join image m on m.id = i.image_id`;
 
-/** What a node last reported, and whether there is such a node. */
+/** Reads the last capacity report of a node, and whether the node exists. */
 export async function findCapacity(
   db: Db,
   server_uuid: string,
@@ -112,7 +112,7 @@ export async function findCapacity(
   return rows[0];
 }
 
-/** The silo of a tenant. */
+/** Finds the silo of a tenant. */
 export async function findSiloOf(db: Db, tenant_id: string): Promise<string | undefined> {
   const row = await db.selectFrom("tenant").select("silo_id").where("id", "=", tenant_id).executeTakeFirst();
   return row?.silo_id;

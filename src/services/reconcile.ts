@@ -1,11 +1,11 @@
-// What a node's status says of the instances on it. Document 4, 9.4. Only what stands on that node by our records is
-// looked at, and only what bears the identity that we gave it; whatever else runs there is none of ours.
+// Compares a node's status report with the records of its instances. Only instances that the records place on that node
+// are considered, and only VMs with the identity that the server assigned; other VMs on the node are ignored.
 import { listReportable, type Reportable } from "../../actors/instance/reads.ts";
 import { MISSED_REPORTS_MAX } from "../../actors/instance/view.ts";
 import { nodeOf } from "./calling-node.ts";
 import type { Ctx, RouteDeps } from "../routes/deps.ts";
 
-/** Others are written with a sign, which the database does not read. */
+/** ISO 8601 writes other years with a sign, which PostgreSQL does not parse. */
 const PLAIN_YEAR = /^[0-9]{4}-/;
 
 type Deps = Pick<RouteDeps, "kysely" | "mint" | "send">;
@@ -13,7 +13,7 @@ type Vm = { readonly state: string; readonly identity: string | null };
 
 export type TakenStatus = { readonly id: string; readonly made_at: string | null; readonly payload: unknown };
 
-/** A status that came behind a later one, or that comes again, finds nothing to say. */
+/** Sends a message per instance that differs. A report that is older than the last one, or repeated, changes nothing. */
 export async function reconcile(c: Ctx, deps: Deps, { id, made_at, payload }: TakenStatus): Promise<void> {
   const vms = member(payload, "vms");
   if (typeof vms !== "object" || vms === null) return;
@@ -32,7 +32,7 @@ export async function reconcile(c: Ctx, deps: Deps, { id, made_at, payload }: Ta
   }));
 }
 
-/** A machine that bears an identity of another one is not ours, whatever its id; one that bears none yet is believed. */
+/** Returns whether a VM has the identity of another instance. A VM without an identity yet is accepted by its id. */
 function isForeign(
   { mint }: Pick<Deps, "mint">,
   { id: instance_id, tenant_id, project_id }: Reportable,
@@ -48,7 +48,7 @@ function vmOf(value: unknown): Vm | null {
   return { state, identity: typeof identity === "string" ? identity : null };
 }
 
-/** When the node made the report, by its own clock; null when it does not say. */
+/** Returns the report's time by the node's clock, or null if it has none. */
 export function madeAt(payload: unknown): string | null {
   const text = member(payload, "timestamp");
   const date = typeof text === "string" ? new Date(text) : null;

@@ -1,4 +1,4 @@
-// The effective settings: environment before stored before default. Document 4, 7.1.
+// The effective settings. The environment overrides the stored value, which overrides the default.
 import type { Kysely } from "kysely";
 import { storedSettings } from "../../actors/setting/reads.ts";
 import { type SettingKey, SETTINGS, settingVariable } from "../contract/settings.ts";
@@ -12,7 +12,7 @@ export type Settings = ReturnType<typeof createSettings>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads settings. Throws when a variable in `env` holds a value that its setting does not take. */
+/** Returns the functions that read settings. Throws when a variable in `env` has a value that its setting does not allow. */
 export function createSettings(kysely: Kysely<Database>, env: Environment) {
   const shadowing = new Map<SettingKey, unknown>();
   for (const key of Object.keys(SETTINGS) as SettingKey[]) {
@@ -56,12 +56,12 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     return viewOf("cn.root_authorized_keys", await storedSettings(kysely)).value as string[];
   }
 
-  /** CIDRs beyond public addresses that may be fetched on behalf of others. */
+  /** Blocks of private addresses that may be fetched on behalf of others. */
   async function allowedPrivate(): Promise<string[]> {
     return viewOf("fetch.allowed_private", await storedSettings(kysely)).value as string[];
   }
 
-  /** The weights by which nodes are compared, and how long a summary of a node's load counts. */
+  /** The weights of the scorers, and how long a summary of a node's load is valid. */
   async function placement(): Promise<{ profile: Profile; load_stale_s: number }> {
     const stored = await storedSettings(kysely);
     const interval_s = Number(viewOf("placement.load_materializer.interval_secs", stored).value);
@@ -75,12 +75,12 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     return Number(viewOf("placement.load_materializer.interval_secs", await storedSettings(kysely)).value);
   }
 
-  /** Seconds that an operation on an instance may take its node. */
+  /** Seconds that a node may take for an operation on an instance. */
   async function instanceWaitS(): Promise<number> {
     return Number(viewOf("instance.create_wait_secs", await storedSettings(kysely)).value);
   }
 
-  /** What binds tenants and projects that have no quota of their own. */
+  /** The quotas of tenants and projects without a quota of their own. */
   async function quotaDefaults(): Promise<QuotaDefaults> {
     const stored = await storedSettings(kysely);
     const limit = (key: SettingKey) => viewOf(key, stored).value as number | null;
@@ -105,7 +105,7 @@ export function createSettings(kysely: Kysely<Database>, env: Environment) {
     return Number(viewOf("session.lifetime_secs", await storedSettings(kysely)).value);
   }
 
-  /** How often one caller may ask one process. */
+  /** The request rates of one caller at one process. */
   async function callerRates(): Promise<{ requests: number; writes: number }> {
     const stored = await storedSettings(kysely);
     return {

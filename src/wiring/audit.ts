@@ -1,4 +1,4 @@
-// The audit chain as routes use it: what they show of it, and the refusals that no message tells of.
+// The audit chain for routes: reading it, and recording refusals that happen without a message.
 import { auditActor } from "../auth/authorize.ts";
 import { recordDenial } from "../db/audit-denial.ts";
 import { getEvent, listEvents } from "../db/audit-read.ts";
@@ -21,7 +21,7 @@ export function createAudit(db: Db, newId: () => string): RouteDeps["audit"] {
         ...byCaller(c),
         action: "cn_approve",
         resource: null,
-        // Each guess shows: over the whole site there are APPROVE_FAILURES_PER_HOUR of them.
+        // Each attempt is recorded: APPROVE_FAILURES_PER_HOUR bounds them for the whole site.
         apart: prefix,
         outcome: { kind: "client_error", code: "NotFound", message: "Not Found" },
         payload: { code_prefix: prefix },
@@ -32,7 +32,7 @@ export function createAudit(db: Db, newId: () => string): RouteDeps["audit"] {
         ...byCaller(c),
         action: "login",
         resource: user_id === null ? null : `User::"${user_id}"`,
-        // Users are bounded in number; unknown names are counted together.
+        // Failed logins are recorded per user; those with unknown names share one record.
         apart: user_id,
         outcome: { kind: "unauthenticated", reason: "unknown user or wrong password" },
       }),

@@ -1,12 +1,13 @@
-// How often a known caller may ask. The buckets are this process's own: with several processes a caller has as many times
-// the rate, and no request costs a statement for it. The two rates are settings, read again in the background.
+// Limits the request rate of authenticated callers. The buckets are local to the process, so that no request needs a
+// statement for them; with several processes a caller has a multiple of the rate. The two rates are settings that are
+// read again in the background.
 import { getLogger } from "@logtape/logtape";
 import { type Caller, shareOf } from "../auth/caller.ts";
 import type { KnownPrincipal } from "../auth/principal.ts";
 import { type Fault, fault } from "../contract/fault.ts";
 import { RATES_READ_MS } from "../contract/limits.ts";
 
-/** Requests a minute, and how many of them may be other than GET and HEAD. A full bucket holds a minute's worth. */
+/** Requests per minute, and how many of them may be other than GET and HEAD. A bucket holds the tokens of one minute. */
 export type CallerRates = { readonly requests: number; readonly writes: number };
 
 export type CallerRateOptions = {
@@ -16,14 +17,14 @@ export type CallerRateOptions = {
 
 const logger = getLogger(["berth"]);
 const MINUTE_MS = 60_000;
-/** Buckets kept before those that are full again are dropped. */
+/** Above this number, full buckets are dropped. */
 const BUCKETS_SWEPT = 10_000;
 
 export type CallerRate = (principal: KnownPrincipal, method: string) => Fault | null;
 
-/** Reads the rates once; afterwards no request waits for them. */
+/** Reads the rates once; later reads run in the background. */
 export async function createCallerRate({ read, now_ms }: CallerRateOptions): Promise<CallerRate> {
-  /** When each bucket is full again; one that is not there is full. */
+  /** When each bucket is full again. A missing bucket is full. */
   const full_at_ms = new Map<string, number>();
   let rates = await read();
   let read_at_ms = now_ms();
@@ -33,11 +34,11 @@ export async function createCallerRate({ read, now_ms }: CallerRateOptions): Pro
     if (now - read_at_ms < RATES_READ_MS) return;
     read_at_ms = now;
     read().then((found) => rates = found).catch((error) => {
-      logger.warning("the rate limits were not read again", { error: String(error) });
+      logger.warning("reading the rate limits failed; the old ones stay in force", { error: String(error) });
     });
   }
 
-  /** Milliseconds until there is a token; 0: there is one. */
+  /** Returns the milliseconds until a token is available; 0: now. */
   function missing_ms(bucket: string, per_minute: number, now: number): number {
     return (full_at_ms.get(bucket) ?? now) + MINUTE_MS / per_minute - (now + MINUTE_MS);
   }
@@ -70,7 +71,7 @@ function bucketsOf({ id, shares }: Caller, method: string, rates: CallerRates): 
 }
 
 function tooMany(retry_after_s: number): Fault {
-  return fault("too_many_requests", `too many requests of this caller; try again in ${retry_after_s} s`, {
+  return fault("too_many_requests", `too many requests from this caller; try again in ${retry_after_s} s`, {
     error_code: "TooManyRequests",
     retry_after_s,
   });

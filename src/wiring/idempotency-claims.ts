@@ -1,7 +1,7 @@
-// How a request becomes a message. Its turn is the message's id; with an Idempotency-Key, the id that the first request
-// with that key was given, so that a repeated one hears the same answer. A 503 is not kept for the key: the message that
-// was refused keeps its stored refusal, and the key is forgotten, so that the repeated request is a new message. A 503
-// whose effect is not known (the database did not answer) keeps its key, or the effect could be had twice.
+// Turns requests into messages. Each request claims a message id; with an Idempotency-Key, a repeated request gets the id
+// of the first one, and so the stored reply. After a refusal with 503 the key is released, so that the repeated request is
+// a new message. When the outcome is unknown (the database did not answer) the key stays claimed: otherwise the request
+// could take effect twice.
 import { type createEngine, OVERLOADED } from "../../actors/engine/engine.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Messages } from "../../actors/registry.ts";
@@ -24,18 +24,18 @@ type ClaimPorts = {
 };
 
 type IdempotencyClaims = Pick<RouteDeps, "idempotency" | "send" | "sendOnce"> & {
-  /** Where the object of this request stood, if its caller sent it before under its Idempotency-Key and was answered. */
+  /** Returns the scope saved for this caller's Idempotency-Key, if the request was sent and answered before. */
   readonly savedScope: (c: Ctx, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
-  /** Called when the request has its answer, before that is sent: forgets the key of a request that had no effect. */
+  /** Called before the answer is sent: releases the key of a request that had no effect. */
   readonly answered: (c: Ctx) => Promise<void>;
 };
 
 export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts): IdempotencyClaims {
   async function useOf(c: Ctx, principal: Principal, key: string): Promise<KeyUse> {
     return {
-      principal: callerOf(principal),
+      principal: claimantOf(principal),
       method: c.req.method,
-      // A selector says where the record is made as much as a path does.
+      // Selectors name the parent of the record, as paths do.
       path: c.req.path + new URL(c.req.url).search,
       key,
       body_sha256: mint.bodyDigest(await c.req.text()),
@@ -47,7 +47,7 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
     if (header === undefined || c.req.method === "GET") return null;
     const key = parseIdempotencyKey(header);
     if (!key.ok) return null;
-    // What idempotency() stored.
+    // Stored by idempotency().
     return await findSavedScope(db, await useOf(c, principal, key.value)) as ResourceScope | RecordScope | null;
   }
 
@@ -58,7 +58,7 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
     const key = parseIdempotencyKey(header);
     if (!key.ok) return key.fault;
     const use = await useOf(c, c.get("principal"), key.value);
-    const claimed = await claimKey(db, { ...use, new_msg_id, place: c.get("stands") });
+    const claimed = await claimKey(db, { ...use, new_msg_id, place: c.get("recordScope") });
     if (!claimed.ok) return claimed.fault;
     c.set("keyed", { use, msg_id: claimed.msg_id, unavailable: false });
     return { id: claimed.msg_id, repeated: claimed.repeated };
@@ -80,7 +80,7 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
     type Replied = Outcome<ReplyOf<K, T>>;
     if (at === undefined) return await engine.send(to, message, { origin }) as Replied;
     const keyed = c.get("keyed");
-    // Unknown until it is answered: a message that throws may have had its effect.
+    // Unknown until the outcome: a message that throws may have taken effect.
     if (keyed !== undefined) keyed.unavailable = false;
     const outcome = await engine.send(to, message, { id: at.id, fresh: !at.repeated, origin });
     if (keyed !== undefined) keyed.unavailable = isStoredUnavailability(outcome);
@@ -99,13 +99,13 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
   return { idempotency, send, sendOnce, savedScope, answered };
 }
 
-/** A message that a full queue turned away is not stored, and one with the same id may have been written before. */
+/** Returns whether the refusal is stored. OVERLOADED is not: an earlier message with the same id may have committed. */
 function isStoredUnavailability(outcome: Outcome): boolean {
   return !outcome.ok && outcome.fault.kind === "unavailable" && outcome.fault !== OVERLOADED;
 }
 
-/** Keys of one owner that are bound to different tenants are different callers. */
-function callerOf(principal: Principal): string {
+/** Returns the owner of an idempotency claim. Keys of one user that are bound to different tenants have separate claims. */
+function claimantOf(principal: Principal): string {
   if (principal.kind === "anonymous") return "anonymous";
   const { user_id, key_tenant_id } = principal;
   return key_tenant_id === null ? user_id : `${user_id}@${key_tenant_id}`;

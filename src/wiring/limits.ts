@@ -1,4 +1,4 @@
-// How often an address may try, as routes ask for it. Document 4, section 8.
+// Limits the attempts of an address or an account, for routes.
 import type { Config } from "../config.ts";
 import { type Fault, fault } from "../contract/fault.ts";
 import { createHash } from "node:crypto";
@@ -21,7 +21,7 @@ export function createLimits(db: Db, config: Config): RouteDeps["limits"] {
   };
 }
 
-/** By a hash: a name may be long, and what is typed as a name may be a password. */
+/** Keyed by a hash: names may be long, and people type passwords as names by mistake. */
 function ofAccount(username: string, per_minute: number): Bucket {
   const name = createHash("sha256").update(username).digest("hex");
   return { bucket: `login-account:${name}`, burst: per_minute, per_minute };

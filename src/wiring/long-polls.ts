@@ -1,4 +1,4 @@
-// Requests that are held until what they wait for has happened. A hint of a commit makes its own kind look at once.
+// The long polls of the server. The hint of a commit makes those of its kind look at once.
 import { findRegistered, type Registered } from "../../actors/cn/reads.ts";
 import { findNodesWithWork, findNodesWork, type NodeWork } from "../../actors/job/reads.ts";
 import { findDecided, findEnded } from "../../actors/saga/reads.ts";
@@ -9,12 +9,9 @@ import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";
 import { createShares } from "../http/shares.ts";
 
-/**
- * Held requests of one process, about 22 kB each (reliability.md, facts): ten thousand nodes, and those of them that came
- * back before it was noticed that they had gone.
- */
+/** Long polls of one process, about 22 kB each: ten thousand nodes, and some that reconnected before they timed out. */
 const HELD_MAX = 12_000;
-/** Kinds of held requests; each kind has HELD_MAX of its own. */
+/** Kinds of long polls; each has HELD_MAX of its own. */
 const KINDS = 4;
 
 type HoldPorts = {
@@ -43,21 +40,21 @@ export function createLongPollsOfServer({ db: { kysely }, hints, report }: HoldP
   };
 
   hints.onHint((hint) => {
-    const tells = (kind: string) => hint === "all" || hint.some((ref) => ref.kind === kind);
-    if (tells("job")) polls.claims.nudge();
-    if (tells("cn") || tells("enrolment-claim")) polls.approvals.nudge();
-    if (tells("saga")) {
+    const changed = (kind: string) => hint === "all" || hint.some((ref) => ref.kind === kind);
+    if (changed("job")) polls.claims.nudge();
+    if (changed("cn") || changed("enrolment-claim")) polls.approvals.nudge();
+    if (changed("saga")) {
       polls.endings.nudge();
       polls.outcomes.nudge();
     }
   });
 
-  /** Answers all of them. */
+  /** Answers all long polls. */
   function release(): void {
     for (const poll of Object.values(polls)) poll.close();
   }
 
-  /** Nodes ask for work in crowds, and most have none. */
+  /** Batched: many nodes ask for work at the same time, and most have none. */
   const standingOf = createLookup<NodeWork>((nodes) => findNodesWork(kysely, nodes));
 
   const holdShares = {

@@ -1,8 +1,8 @@
-// Seals what releases before this one stored in the clear. Every process does it before it serves; several may at once.
+// Seals values that release 0.1.0 stored unencrypted. Every process does so before it serves; several may do so at once.
 import type { Mint } from "../auth/mint.ts";
 import type { Db } from "../db/pool.ts";
 
-/** A row holds at most 64 KiB, and a batch must end within the limit of a statement. */
+/** A row holds at most 64 KiB; a batch must finish within the statement timeout. */
 const BATCH_ROWS = 100;
 
 const BATCH = `select instance_id, plain from sealed_user_data where plain is not null
@@ -11,8 +11,8 @@ const SEAL = `update sealed_user_data d set plain = null, sealed = v.sealed
   from unnest($1::uuid[], $2::text[]) as v(instance_id, sealed) where d.instance_id = v.instance_id`;
 
 /**
- * Seals the user data of instances that were made by release 0.1.0. Each batch is a transaction, so a server that is
- * killed goes on where it was. Rows that another process has in hand are left to that process.
+ * Seals the user data of instances that release 0.1.0 created. Each batch is a transaction, so a killed server continues
+ * where it stopped. Rows that another process has locked are skipped.
  */
 export async function sealPlainUserData(db: Db, { sealUserData }: Pick<Mint, "sealUserData">): Promise<void> {
   for (let sealed = BATCH_ROWS; sealed === BATCH_ROWS;) {

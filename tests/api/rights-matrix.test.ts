@@ -468,7 +468,7 @@ async function cell(route: string, column: string): Promise<string> {
 
 /** One body for missing, malformed, expired, revoked and unknown credentials. */
 const UNAUTHENTICATED = JSON.stringify({
-  message: "a valid credential is required",
+  message: "the API key or token is missing, not recognized, expired or revoked",
   request_id: REQUEST_ID,
   error_code: "Unauthenticated",
 });

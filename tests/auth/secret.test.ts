@@ -70,7 +70,7 @@ test("with a database of the operator's it is minted there once, for all servers
   const hex = (await db.query("select encode(secret, 'hex') as hex from server_secret")).rows[0].hex;
   for (const { secret, ...rest } of starts) {
     expect(Buffer.from(secret).toString("hex")).toBe(hex);
-    expect(rest).toEqual({ from: "database", warning: expect.stringContaining("can open what is sealed") });
+    expect(rest).toEqual({ from: "database", warning: expect.stringContaining("can open the sealed values") });
     expect(rest.warning).not.toContain(hex);
   }
 });

@@ -12,7 +12,7 @@ const PASSWORD = "a long enough password";
 const AUDIENCE = "berth-site";
 const REQUEST_ID = randomUUID();
 const REFUSED = JSON.stringify({
-  message: "a valid credential is required",
+  message: "the API key or token is missing, not recognized, expired or revoked",
   request_id: REQUEST_ID,
   error_code: "Unauthenticated",
 });
