@@ -1,6 +1,6 @@
-// Who may send a body, and how slowly. The credential is checked from the headers, before the body is read: bodies of
-// known callers have a budget of their own, which no stranger can use up, and bodies of strangers a smaller one and less
-// time. Within each budget a source (a caller, or an address) has a share. Reliability rule S-50.
+// Limits the memory and the time of bodies that are being received. The credential is checked before the body is read:
+// authenticated callers have a budget that strangers cannot use up; strangers have a smaller one and less time. Within
+// each budget a source (a caller, or an address) has a share (docs/reliability.md, S-50).
 import type { Credential, Credentials } from "../auth/credential.ts";
 import { shareOf } from "../auth/caller.ts";
 import {
@@ -22,14 +22,14 @@ export type BodyAsk = {
   readonly authorization: string | undefined;
   /** Content-Length, or null for a body of unknown length. */
   readonly length: number | null;
-  /** Called when the place is given to somebody else; it is released already. */
+  /** Called when another source takes the slot; it is released already. */
   readonly evict: () => void;
 };
 
 export type Admitted = {
-  /** What the headers prove; undefined when that is not known, because nothing was sent or the check failed. */
+  /** The result of checking the credential; undefined when none was sent or the check failed. */
   readonly checked: Checked | undefined;
-  /** How long the body may take. */
+  /** The time limit of the body. */
   readonly read_ms: number;
   /** So many bytes have come; false when the source has its share. */
   readonly received: (bytes: number) => boolean;
@@ -41,7 +41,7 @@ export type Checked = { readonly credential: Credential | null; readonly at_ms: 
 
 export type BodyAdmission = (ask: BodyAsk) => Promise<Admitted | null>;
 
-/** Creates the admission of one process. It answers null when the source has its share. */
+/** Creates the admission of one process. It returns null when the source has its share. */
 export function createBodyAdmission({ credentials }: { readonly credentials: Credentials }): BodyAdmission {
   const known = createShares({ total_max: BODIES_KNOWN_BYTES, each_max: BODIES_KNOWN_EACH_BYTES });
   const strangers = createShares({ total_max: BODIES_STRANGER_BYTES, each_max: BODIES_STRANGER_EACH_BYTES });
@@ -51,7 +51,7 @@ export function createBodyAdmission({ credentials }: { readonly credentials: Cre
     try {
       return { credential: await credentials(authorization), at_ms: performance.now() };
     } catch {
-      return undefined; // The gate asks again and answers what is wrong.
+      return undefined; // The authorization checks again and reports the failure.
     }
   }
 
@@ -59,7 +59,7 @@ export function createBodyAdmission({ credentials }: { readonly credentials: Cre
     const checked = await check(authorization);
     const principal = checked?.credential?.principal;
     const is_known = principal?.kind === "user";
-    // One that does not say how long it is counts as it comes.
+    // A body of unknown length counts as it arrives.
     const weightOf = (bytes: number) => BODY_WEIGHT_MIN_BYTES + Math.min(bytes, BODY_BYTES_MAX);
     const weight = weightOf(length ?? 0);
     const slot = is_known

@@ -1,7 +1,6 @@
-// Open connections, shared among those who open them. A new connection is a stranger's and counts for its address; a request
-// with a good credential makes it the caller's. Strangers never have all, and the last of them to come takes the place of
-// the oldest connection of the address that has most. A trusted proxy opens connections for others and is not limited.
-// Reliability rule S-50.
+// Divides the open connections among their sources (docs/reliability.md, S-50). A new connection counts for its address as
+// a stranger's; a request with a valid credential moves it to the caller. Strangers can never have all connections: a new
+// one replaces the oldest connection of the address that has most. Trusted proxies are not limited.
 import type { Socket } from "node:net";
 import { CONNECTIONS_KNOWN_EACH, CONNECTIONS_STRANGER_EACH, CONNECTIONS_STRANGERS } from "../contract/limits.ts";
 import { addressBucket, isOneOf } from "../lib/net/client-address.ts";
@@ -9,9 +8,9 @@ import type { Cidr } from "../lib/net/ip-address.ts";
 import { createShares, type Slot } from "./shares.ts";
 
 export type ConnectionShares = {
-  /** Counts a connection that was just accepted, or closes it. */
+  /** Counts a new connection, or closes it. */
   opened(socket: Socket): void;
-  /** A request on the connection had a good credential. The socket may be the one inside TLS. */
+  /** Moves the connection to an authenticated caller. The socket may be the TLS socket. */
   known(socket: Socket, caller: string): void;
 };
 
@@ -22,7 +21,7 @@ export type ConnectionSharesOptions = {
   readonly trusted: readonly Cidr[];
 };
 
-/** Part of all connections that is kept free, so that a newcomer is accepted before another one is closed. */
+/** Part of all connections that stays free, so that a new one is accepted before another is closed. */
 const FREE = 1 / 20;
 
 export function createConnectionShares({ connections_max, trusted }: ConnectionSharesOptions): ConnectionShares {
@@ -55,7 +54,7 @@ export function createConnectionShares({ connections_max, trusted }: ConnectionS
       const entry = open.get(nameOf(socket));
       if (entry === undefined || entry.isKnown || entry.socket.destroyed) return;
       const slot = known.take(caller, 1, () => entry.socket.destroy());
-      if (slot === null) return; // It stays a stranger's.
+      if (slot === null) return; // It stays with the strangers.
       entry.slot.release();
       entry.slot = slot;
       entry.isKnown = true;
@@ -64,7 +63,7 @@ export function createConnectionShares({ connections_max, trusted }: ConnectionS
   };
 }
 
-/** The same for a TLS connection and the one below it. */
+/** Returns the same name for a TLS socket and the TCP socket below it. */
 function nameOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

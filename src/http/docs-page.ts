@@ -1,5 +1,5 @@
-// The human page at /docs: the OpenAPI document as one static HTML page. No script, no font, no request to anywhere, so
-// that it works on a closed network; its policy allows its own style by hash and nothing else. Reliability rule S-34.
+// Renders /docs: the OpenAPI document as one static HTML page. It has no scripts and loads nothing, so that it works on a
+// closed network. Its policy allows its own style by hash and nothing else (docs/reliability.md, S-34).
 import { createHash } from "node:crypto";
 import { schemaLines, type SchemaObject, schemaRules, schemaType } from "./docs-schema.ts";
 import { DOCS_STYLE } from "./docs-style.ts";
@@ -24,7 +24,7 @@ type Entry = { method: string; path: string; anchor: string; operation: Operatio
 
 const UNTAGGED = "Other";
 
-/** The page and the headers it must be sent with. */
+/** Returns the page and its headers. */
 export function docsPage(document: OpenApiDocument): { html: string; headers: Record<string, string> } {
   const groups = grouped(document);
   const page = markup`<!doctype html>
@@ -33,7 +33,7 @@ export function docsPage(document: OpenApiDocument): { html: string; headers: Re
 <style>${trusted(DOCS_STYLE)}</style></head><body>
 ${index(document, groups)}<main>${introduction(document)}
 ${[...groups].map(([tag, entries]) => markup`<h2>${tag}</h2>${entries.map(endpoint)}`)}
-<h2 id="refusals">Refusals</h2>${table(Object.entries(document.components.responses).map(refusalRow))}
+<h2 id="refusals">Errors</h2>${table(Object.entries(document.components.responses).map(refusalRow))}
 <h2>Schemas</h2>${Object.entries(document.components.schemas).map(component)}
 </main></body></html>
 `;
@@ -53,7 +53,7 @@ function grouped(document: OpenApiDocument): Map<string, Entry[]> {
   const groups = new Map<string, Entry[]>();
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, object] of Object.entries(methods)) {
-      // The document is untyped JSON of our own making; a validator in the tests holds its form.
+      // The document is untyped JSON; the tests validate its form.
       const operation = object as unknown as Operation;
       const anchor = `${method}-${path}`.replace(/[^a-zA-Z0-9]+/g, "-");
       const tag = operation.tags?.[0] ?? UNTAGGED;
@@ -76,10 +76,10 @@ ${[...groups].map(([tag, entries]) => markup`<h2>${tag}</h2><ul>${entries.map(li
 function introduction(document: OpenApiDocument): Markup {
   const { title, description } = document.info;
   return markup`<h1>${title} API</h1><p>${description}.
-The same as a machine reads it: <a href="/openapi.json">/openapi.json</a>.</p>
-<p>Send an API key as <code>Authorization: Bearer opsk_...</code>. Bodies are JSON. Every refusal has the body
-<a href="#schema-ErrorBody">ErrorBody</a>: a message, a request id (also in <code>x-request-id</code>) and, where it has
-one, an error code. <code>429</code> and <code>503</code> may carry <code>Retry-After</code> in seconds.</p>`;
+For programs: <a href="/openapi.json">/openapi.json</a>.</p>
+<p>Send an API key as <code>Authorization: Bearer opsk_...</code>. Bodies are JSON. Every error has the body
+<a href="#schema-ErrorBody">ErrorBody</a>: a message, a request id (also in <code>x-request-id</code>) and, if there
+is one, an error code. <code>429</code> and <code>503</code> may carry <code>Retry-After</code> in seconds.</p>`;
 }
 
 function endpoint({ method, path, anchor, operation }: Entry): Markup {
@@ -89,7 +89,7 @@ function endpoint({ method, path, anchor, operation }: Entry): Markup {
   const rights = operation["x-rights"] ?? (security?.length === 0 ? "anonymous" : "an API key");
   return markup`<article id="${anchor}"><h3>${verb(method)}<span class="path">${path}</span></h3>
 <p>${summary}</p>${description !== undefined && markup`<p>${description}</p>`}
-<p class="rights">Rights: ${rights}</p>
+<p class="rights">Permission: ${rights}</p>
 ${parameters && section("Parameters", table(parameters.map(parameterRow)))}
 ${body && section("Body", fields(body))}
 ${section("Responses", table(responseRows(responses)))}

@@ -1,4 +1,4 @@
-// A schema object in words: a type for a table cell, and one line per field.
+// Renders a schema object as text: a type for a table cell, and one line per field.
 import { type Markup, markup } from "./markup.ts";
 
 export type SchemaObject = { readonly [key: string]: unknown };
@@ -10,16 +10,16 @@ export type SchemaLine = {
 };
 
 const REF = "#/components/schemas/";
-/** Unnamed objects in objects are listed in place, down to here. */
+/** Depth down to which unnamed nested objects are listed. */
 const DEPTH_MAX = 4;
 
-/** The type with a link to each named schema in it: "array of CnView or null". */
+/** Returns the type, with links to named schemas: "array of CnView or null". */
 export function schemaType(schema: SchemaObject): Markup {
   const nothing = schema.nullable === true ? " or null" : "";
   return markup`${bareType(schema)}${nothing}`;
 }
 
-/** The fields of an object, of the objects in an array, and of unnamed objects within, as dotted names. */
+/** Returns the fields of an object or of the objects in an array, nested ones with dotted names. */
 export function schemaLines(schema: SchemaObject, prefix = "", depth = 0): SchemaLine[] {
   if (depth > DEPTH_MAX) return [];
   const items = schema.items as SchemaObject | undefined;
@@ -50,7 +50,7 @@ function bareType(schema: SchemaObject): Markup {
   return markup`${schema.format ?? schema.type ?? "any JSON"}`;
 }
 
-/** What else a cell says: the description and the bounds. */
+/** Returns the description and the bounds of a field. */
 export function schemaRules(schema: SchemaObject): string {
   const facts = [
     schema.description,

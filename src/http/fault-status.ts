@@ -1,4 +1,4 @@
-// The one table from a Fault to its HTTP status. Document 4, 0.1 and 0.2.
+// Maps a Fault to its HTTP status.
 import type { Context } from "hono";
 import type { Fault, FaultKind } from "../contract/fault.ts";
 import type { HttpEnv } from "./env.ts";
@@ -22,7 +22,7 @@ export const FAULT_STATUS = {
 
 export type FaultStatus = (typeof FAULT_STATUS)[FaultKind];
 
-/** The answer to an expected failure: its text verbatim, Retry-After and WWW-Authenticate where they apply. */
+/** Answers with the fault's own message, with Retry-After and WWW-Authenticate where they apply. */
 export function faultResponse(c: Context<HttpEnv>, fault: Fault): ErrorAnswer<FaultStatus> {
   const headers: Record<string, string> = {};
   if (fault.retry_after_s !== undefined) headers["retry-after"] = String(Math.max(1, Math.ceil(fault.retry_after_s)));

@@ -1,4 +1,4 @@
-// The Idempotency-Key header. Document 4, Fixed here: 1 to 255 printable characters, otherwise 400.
+// The Idempotency-Key header (docs/wire.md, "Repeating a request").
 import { type Fault, fault } from "../contract/fault.ts";
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../contract/limits.ts";
 
@@ -7,7 +7,7 @@ export type IdempotencyKey = { readonly ok: true; readonly value: string } | {
   readonly fault: Fault;
 };
 
-/** Reads a header that was sent; a request without one has no key, which is not this function's matter. */
+/** Parses the value of a header that was sent. */
 export function parseIdempotencyKey(value: string): IdempotencyKey {
   const wellFormed = /^[\x20-\x7e]+$/.test(value) && value.trim() !== "" && value.length <= IDEMPOTENCY_KEY_CHARS_MAX;
   if (wellFormed) return { ok: true, value };

@@ -1,5 +1,5 @@
-// Reads a request's body under the size cap and, when it is JSON, checks and parses it once. This comes before rate
-// limits and credentials (architecture, 6: size and syntax of the envelope first), so it must be cheap to refuse.
+// Reads the body of a request up to the size limit and, if it is JSON, checks and parses it once. This happens before
+// credentials and rate limits, so refusing must be cheap.
 import type { Context } from "hono";
 import { BODY_BYTES_MAX } from "../contract/limits.ts";
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
@@ -9,7 +9,7 @@ import type { HttpEnv } from "./env.ts";
 import type { Refusal } from "./error-answer.ts";
 
 export const BODY_TOO_LARGE = `the body must not be larger than ${BODY_BYTES_MAX} bytes`;
-export const TOO_MANY_BODIES = "too many bodies are being sent; try again";
+export const TOO_MANY_BODIES = "too many request bodies are being received; try again";
 export const BODY_LATE = "the request was not complete in time";
 const TOO_LARGE: Refusal = { status: 413, message: BODY_TOO_LARGE };
 const LATE: Refusal = { status: 408, message: BODY_LATE };
@@ -19,7 +19,7 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Leaves the body where hono's validators look for it. Returns why the request must be refused, or null. */
+/** Stores the body where hono's validators read it. Returns the refusal of a bad body, or null. */
 export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Promise<Refusal | null> {
   const request = c.req.raw;
   if (request.method === "GET" || request.method === "HEAD") return null;
@@ -35,7 +35,7 @@ export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Prom
   const text = utf8(bytes);
   if (text === null) return MALFORMED;
   keep(c, { text: Promise.resolve(text) });
-  // An empty body is the validator's matter: a route without a body schema accepts it.
+  // The validator decides about an empty body: routes without a body schema accept it.
   if (text === "") return null;
   const rule = jsonLimits(text);
   if (rule !== null) return { status: 400, message: `body: ${rule}` };
@@ -50,7 +50,7 @@ function keep(c: Context<HttpEnv>, body: { text: Promise<string> } | { arrayBuff
   Object.assign(c.req.bodyCache, body);
 }
 
-/** Reads the body in its place among the others, for a server that reads no bodies itself. */
+/** Reads the body within the budget of bodies, for servers that do not read bodies themselves. */
 async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
   const request = c.req.raw;
   const length = request.headers.get("content-length");
@@ -73,14 +73,14 @@ async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
   }
 }
 
-/** Null when it is larger than the cap. Asking for `request.body` makes a stream of it, so a known length comes first. */
+/** Returns null for a body above the limit. Accessing `request.body` creates a stream, so a known length is used first. */
 async function readCapped(
   request: Request,
   received: (bytes: number) => boolean = () => true,
 ): Promise<Uint8Array | "none" | "many" | null> {
   const declared = Number(request.headers.get("content-length") ?? NaN);
   if (declared > BODY_BYTES_MAX) return null;
-  // The server holds a body to its declared length, so it can be taken in one piece.
+  // The server enforces the declared length, so the body can be read at once.
   if (declared >= 0) {
     const whole = new Uint8Array(await request.arrayBuffer());
     return whole.length > BODY_BYTES_MAX ? null : whole;
@@ -101,11 +101,11 @@ function utf8(bytes: Uint8Array): string | null {
   try {
     return decoder.decode(bytes);
   } catch {
-    return null; // the decoder's way to say that these bytes are no UTF-8
+    return null; // The bytes are not UTF-8.
   }
 }
 
-/** JSON has no undefined, so undefined says that the text was malformed. The parser's message is dropped: it quotes. */
+/** Returns undefined for malformed text. The parser's message is dropped, since it quotes the text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-// HTML text that escapes what is put into it. A value is text unless it is Markup, which only this file makes.
+// HTML templates that escape their values. A value is text unless it is Markup, which only this file creates.
 const kind = Symbol("markup");
 export type Markup = { readonly [kind]: true; readonly text: string };
 
@@ -10,13 +10,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Values are escaped for element text and quoted attributes; arrays are joined; null, undefined and false are nothing. */
+/** Escapes values for element text and quoted attributes; joins arrays; drops null, undefined and false. */
 export function markup(parts: TemplateStringsArray, ...values: readonly unknown[]): Markup {
   const text = parts.reduce((all, part, at) => all + written(values[at - 1]) + part);
   return { [kind]: true, text };
 }
 
-/** Text of ours that is markup already. Nothing that came from outside may pass here. */
+/** Marks constant text as markup. Never pass external text. */
 export function trusted(text: string): Markup {
   return { [kind]: true, text };
 }

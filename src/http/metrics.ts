@@ -1,23 +1,23 @@
-// Prometheus metrics of one process. Labels are bounded: a route is a pattern of ours, a method one of nine words.
-// prom-client's own default metrics read /proc and hook the garbage collector, which a server that may read only its
-// listed paths cannot; the process metrics here come from calls that need no permission.
+// Prometheus metrics of one process. Labels have a bounded number of values: route patterns and nine methods.
+// prom-client's default metrics read /proc, which the server's permissions forbid; the process metrics here need no
+// permission.
 import process from "node:process";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Observation } from "./shell.ts";
 
 export type Metrics = {
-  /** For further metrics of the same process. */
+  /** For additional metrics of the process. */
   readonly registry: Registry;
   readonly observe: (seen: Observation) => void;
-  /** The exposition text and its content type. */
+  /** Returns the exposition text and its content type. */
   text(): Promise<{ body: string; contentType: string }>;
 };
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-/** Up to the longest hold of a long-poll, which would else all fall into the last bucket. */
+/** Up to the duration of the longest long poll; otherwise all of them would fall into the last bucket. */
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** A registry of its own, so that tests and several servers in one process do not share counters. */
+/** Each has its own registry, so that several servers in one process do not share counters. */
 export function newMetrics(): Metrics {
   const registry = new Registry();
   const labelNames = ["method", "route", "status"] as const;

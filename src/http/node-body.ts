@@ -1,5 +1,5 @@
-// Bodies of requests that node:http received. Nothing of a body is read before it has a place among the others
-// (body-admission.ts), and one that is too large, too late or gone never reaches a handler.
+// Reads the bodies of requests that node:http received, each within the budget of body-admission.ts. A body that is too
+// large, too late or incomplete never reaches a handler.
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { BODY_BYTES_MAX } from "../contract/limits.ts";
@@ -7,16 +7,16 @@ import { clientAddress } from "../lib/net/client-address.ts";
 import type { Cidr } from "../lib/net/ip-address.ts";
 import type { BodyAdmission, Checked } from "./body-admission.ts";
 
-/** What all bodies of a server share. */
+/** The state that all bodies of a server share. */
 export type Bodies = {
   readonly admitBody: BodyAdmission | undefined;
   readonly trusted: readonly Cidr[];
-  /** Bytes of unfinished bodies together; beyond it new bytes are refused. */
+  /** Limit of the bytes of all unfinished bodies; beyond it new bytes are refused. */
   readonly held_bytes_max: number;
   heldBytes: number;
 };
 
-/** `isAsking`: the sender waits for a word before it sends the body. `left`: whether it has gone. */
+/** `isAsking`: the client waits for 100 Continue. `left`: whether it has disconnected. */
 type Sending = {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -24,7 +24,7 @@ type Sending = {
   readonly left: () => boolean;
 };
 
-/** A body above the cap is read and dropped up to here, so that its sender gets to read the 413. */
+/** A body above the limit is read and dropped up to here, so that the client reads the 413. */
 const DROPPED_BYTES_MAX = 16 * BODY_BYTES_MAX;
 
 function tooLong(req: IncomingMessage): boolean {
@@ -34,12 +34,12 @@ function tooLong(req: IncomingMessage): boolean {
 type Body = Uint8Array<ArrayBuffer> | "too large" | "too many" | "late" | "gone";
 type Admission = { readonly body: Body; readonly checked?: Checked | undefined };
 
-/** The body, read in its place among the others. Nothing of it is read before it has a place. */
+/** Reads the body once it has a slot in the budget. */
 export async function admittedBody({ req, res, isAsking, left }: Sending, bodies: Bodies): Promise<Admission> {
   const { "content-length": length, "transfer-encoding": coding } = req.headers;
   if (length === undefined && coding === undefined) return { body: new Uint8Array(0) };
   const { admitBody, trusted } = bodies;
-  // With Expect: 100-continue the sender waits for a word before it sends, and this is the word.
+  // With Expect: 100-continue the client waits, and can be refused before it sends the body.
   if (tooLong(req) && req.headers.expect !== undefined) return { body: "too large" };
   if (admitBody === undefined || length === "0") {
     if (isAsking) res.writeContinue();
@@ -71,19 +71,19 @@ export async function admittedBody({ req, res, isAsking, left }: Sending, bodies
   }
 }
 
-/** `end`: aborted when it is read no further, with why. `received`: asked at each piece whether there is room for it. */
-type ResourceScope = { readonly end: AbortSignal; readonly received: (bytes: number) => boolean };
+/** `end`: aborts reading, with the reason. `received`: returns whether there is room for the bytes so far. */
+type Reading = { readonly end: AbortSignal; readonly received: (bytes: number) => boolean };
 
-/** All header lines of a name as one, as the handler's Request has them: two credentials are none. */
+/** Joins the header lines of a name as a Request does, so that two credentials are an invalid one. */
 function lineOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   const lines = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
   return lines.length === 0 ? undefined : lines.join(", ");
 }
 
-/** The whole body within the cap. Never holds more than the cap in memory, nor all bodies more than their cap. */
-function readBody(req: IncomingMessage, bodies: Bodies, place?: ResourceScope): Promise<Body> {
+/** Reads the whole body. It never holds more than the limit in memory, nor do all bodies together exceed theirs. */
+function readBody(req: IncomingMessage, bodies: Bodies, reading?: Reading): Promise<Body> {
   return new Promise((resolve) => {
-    const end = place?.end;
+    const end = reading?.end;
     if (end?.aborted) return resolve(end.reason);
     const chunks: Buffer[] = [];
     let held = 0;
@@ -105,7 +105,7 @@ function readBody(req: IncomingMessage, bodies: Bodies, place?: ResourceScope): 
       if (size > BODY_BYTES_MAX) {
         letGo();
         if (size > DROPPED_BYTES_MAX) settle("too large");
-      } else if (bodies.heldBytes + chunk.length > bodies.held_bytes_max || place?.received(size) === false) {
+      } else if (bodies.heldBytes + chunk.length > bodies.held_bytes_max || reading?.received(size) === false) {
         settle("too many");
       } else {
         held += chunk.length;

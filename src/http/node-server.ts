@@ -1,7 +1,7 @@
-// Serves a fetch handler by node:http, because Deno.serve waits forever for a half-sent header. The edge rules live
-// here (reliability rule S-36): time and size of the header, time and size of the body, idle connections, one meaning
-// per byte. A request reaches the handler only when its body is complete, so no handler waits for a slow sender; and a
-// source that is slow or many takes only a share of the bodies and connections (S-50).
+// Serves a fetch handler with node:http, because Deno.serve waits forever for an incomplete header. It enforces limits on
+// time and size of headers and bodies, on idle connections, and strict parsing (docs/reliability.md, S-36). A request
+// reaches the handler only with its complete body, so no handler waits for a slow client. Each source has only a share of
+// the bodies and connections (S-50).
 import { getLogger } from "@logtape/logtape";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -25,23 +25,23 @@ import { BODY_LATE, BODY_TOO_LARGE, TOO_MANY_BODIES } from "./json-body.ts";
 import { admittedBody, type Bodies } from "./node-body.ts";
 import type { TlsIdentity } from "./tls-files.ts";
 
-/** The request has neither body nor signal: they are the peer's, since a Request makes streams and copies of them. */
+/** Body and signal are in the peer, not the Request, which would create streams and copies of them. */
 export type FetchHandler = (request: Request, peer: Peer) => Response | Promise<Response>;
 
 export type NodeServerOptions = {
   readonly fetch: FetchHandler;
   readonly hostname: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Speak TLS 1.2 or newer, and nothing else. */
+  /** Serve only TLS, version 1.2 or newer. */
   readonly tls?: TlsIdentity | null;
-  /** Asked for each body before it is read; left out, bodies have only the cap of all together. */
+  /** Called before each body is read. Without it only the common limit of all bodies applies. */
   readonly admitBody?: BodyAdmission;
-  /** Whose X-Forwarded-For names the caller, and whose connections are not limited. */
+  /** Proxies whose X-Forwarded-For is trusted and whose connections are not limited. */
   readonly trustedProxies?: readonly Cidr[];
-  /** Whether each address and caller has only a share of the connections. */
+  /** Whether each address and caller is limited to a share of the connections. */
   readonly shares?: boolean;
-  /** In place of the standard ones; tests cannot wait for those. */
+  /** Shorter limits, for tests. */
   readonly limits?: Partial<EdgeLimits>;
 };
 
@@ -50,24 +50,24 @@ export type EdgeLimits = {
   body_ms: number;
   idle_ms: number;
   held_bytes_max: number;
-  /** Open connections; those beyond are closed at once. */
+  /** Maximum of open connections; further ones are closed at once. */
   connections_max: number;
 };
 
 export type NodeServer = {
   readonly port: number;
-  /** New handshakes use this certificate; open connections keep theirs. Only for a server that speaks TLS. */
+  /** Replaces the certificate for new handshakes. Only for TLS servers. */
   useTls(identity: TlsIdentity): void;
-  /** Takes no new connection, lets running requests finish for `graceMs`, then cuts what is left. */
+  /** Stops accepting, lets running requests finish for `graceMs`, then closes the remaining connections. */
   close(graceMs: number): Promise<void>;
 };
 
-/** `isAsking`: the sender waits for a word before it sends the body. */
+/** `isAsking`: the client waits for 100 Continue. */
 type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly isAsking?: boolean };
 type Site = {
   readonly options: NodeServerOptions;
   readonly limits: EdgeLimits;
-  /** How many answers are being made per connection. */
+  /** Number of requests in progress per connection. */
   readonly answering: WeakMap<Socket, number>;
   readonly connections: ConnectionShares | null;
   readonly bodies: Bodies;
@@ -76,12 +76,12 @@ type Site = {
 
 const logger = getLogger(["berth", "http"]);
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-/** Unfinished bodies of all connections together: beyond it new bytes are refused, so that no crowd fills the memory. */
+/** Limit of all unfinished bodies together; beyond it new bytes are refused. */
 const HELD_BYTES_MAX = 128 * BODY_BYTES_MAX;
-/** Any origin will do: nothing reads the host of a request's URL. */
+/** A placeholder: no handler reads the host of a request's URL. */
 const ORIGIN = "http://localhost";
 
-/** Resolves when the server listens; rejects when it cannot (port taken, address unknown). */
+/** Starts the server. Resolves when it listens; rejects when it cannot (port taken, address unknown). */
 export async function serveNode(options: NodeServerOptions): Promise<NodeServer> {
   const limits = {
     headers_ms: HEADERS_READ_MS,
@@ -105,11 +105,11 @@ export async function serveNode(options: NodeServerOptions): Promise<NodeServer>
     requireHostHeader: true,
   };
   const answer = (req: IncomingMessage, res: ServerResponse) => void take({ req, res }, site);
-  // Who is slow to greet is slow to send.
+  // The TLS handshake shares the header timeout.
   const greeting = { minVersion: "TLSv1.2", handshakeTimeout: limits.headers_ms } as const;
   const tlsServer = options.tls ? createTlsServer({ ...edge, ...greeting, ...options.tls }, answer) : null;
   const server = tlsServer ?? createServer(edge, answer);
-  // A listener of Deno 2.9.6 that once found no free file never accepts again: the cap must come first.
+  // After running out of file descriptors, a listener of Deno 2.9.6 never accepts again: the limit must be lower.
   server.maxConnections = limits.connections_max;
   if (connections !== null) server.on("connection", (socket: Socket) => connections.opened(socket));
   server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {
@@ -148,7 +148,7 @@ function drain(server: Server, site: Site, graceMs: number): Promise<void> {
 
 async function take(exchange: Exchange, site: Site): Promise<void> {
   const { req, res } = exchange;
-  // Few handlers ask for it.
+  // Created lazily: few handlers use it.
   let leaving: AbortController | undefined;
   let left = false;
   let answering = false;
@@ -157,7 +157,7 @@ async function take(exchange: Exchange, site: Site): Promise<void> {
     left = !res.writableFinished;
     if (left) leaving?.abort();
   });
-  req.on("error", () => {}); // a sender that vanished: "close" on the answer says so too
+  req.on("error", () => {}); // The client disconnected; "close" on the response reports that, too.
   try {
     const refused = refusal(req);
     if (refused) return refuse(exchange, refused);
@@ -182,8 +182,8 @@ async function take(exchange: Exchange, site: Site): Promise<void> {
     const response = await site.options.fetch(toRequest(req), peer);
     await write(exchange, response, site);
   } catch (error) {
-    // The app answers its own errors, so this is a fault of the edge. The caller learns nothing, the log everything.
-    logger.error("the HTTP edge failed", { error });
+    // The app answers its own errors, so this is a bug here. The details are only logged.
+    logger.error("the HTTP server failed", { error });
     if (res.headersSent) req.socket.destroy();
     else refuse(exchange, edgeAnswer(500, "Internal Server Error"));
   }
@@ -206,19 +206,19 @@ function refusal(req: IncomingMessage): EdgeAnswer | null {
 }
 
 function toRequest(req: IncomingMessage): Request {
-  // Pairs: a Headers object would be walked, sorted and copied once more.
+  // As pairs: a Headers object would be sorted and copied again.
   const headers: [string, string][] = [];
   for (let at = 0; at < req.rawHeaders.length; at += 2) headers.push([req.rawHeaders[at]!, req.rawHeaders[at + 1]!]);
   return new Request(ORIGIN + req.url, { method: req.method, headers });
 }
 
 async function write({ req, res }: Exchange, response: Response, site: Site): Promise<void> {
-  // Not `response.body`: asking for it makes a stream of what is there already.
+  // Not `response.body`, which would create a stream.
   const body = new Uint8Array(await response.arrayBuffer());
   const headers: string[] = [];
-  // forEach takes a third of the time that the iterator does.
+  // forEach takes a third of the iterator's time.
   response.headers.forEach((value, name) => {
-    // One length, counted here; only an answer to HEAD may tell that of a body it does not have.
+    // The length is computed here; only an answer to HEAD keeps the length of a body that it does not have.
     if (name !== "content-length" || req.method === "HEAD") headers.push(name, value);
   });
   if (req.method !== "HEAD" && response.status !== 204 && response.status !== 304) {
@@ -227,7 +227,7 @@ async function write({ req, res }: Exchange, response: Response, site: Site): Pr
   if (site.draining) headers.push("connection", "close");
   res.writeHead(response.status, headers);
   res.end(body.length > 0 ? body : undefined);
-  // A reader that stopped reading would hold the answer in memory for as long as it likes.
+  // A client that stops reading would keep the answer in memory.
   if (req.socket.writableLength > 0) {
     const cut = setTimeout(() => req.socket.destroy(), site.limits.idle_ms);
     res.once("close", () => clearTimeout(cut));
@@ -240,9 +240,9 @@ function refuse({ req, res }: Exchange, answer: EdgeAnswer): void {
 }
 
 function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, site: Site): void {
-  // Without a common key nothing can be said.
+  // Without a completed handshake no answer can be sent.
   if (site.options.tls && !/^(?:HPE|ERR_HTTP)_/.test(error.code ?? "")) return void socket.destroy();
-  // While an answer is being made, bytes of ours would be read as that answer.
+  // While a request is in progress, these bytes would be read as its answer.
   if (error.code === "ECONNRESET" || !socket.writable || (site.answering.get(socket) ?? 0) > 0) {
     return void socket.destroy();
   }

@@ -1,27 +1,27 @@
-// Zod schemas as OpenAPI 3.0 schema objects. A schema may read differently going in (defaults optional, transforms not
-// yet applied) than coming out; a named schema whose two forms differ gives two components, Name and NameInput.
+// Converts zod schemas to OpenAPI 3.0 schema objects. The input form of a schema can differ from its output form (fields
+// with defaults are optional, transforms are not applied); a named schema with two forms becomes Name and NameInput.
 import { z } from "zod";
 
 type Json = { [key: string]: unknown };
 type Io = "input" | "output";
-/** A schema of a route and whether it goes in or comes out. */
+/** A schema of a route and its direction. */
 export type Use = { readonly schema: z.ZodType; readonly io: Io };
 /** Both forms of every schema, by id. */
 type Forms = Record<Io, Record<string, Json>>;
 
 export type SchemaSet = {
   readonly components: Record<string, Json>;
-  /** A $ref when the schema has a name, else the schema object. */
+  /** Returns a $ref for a named schema, else the schema object. */
   of(schema: z.ZodType, io: Io): Json;
-  /** The schema object itself, also when the schema has a name. */
+  /** Returns the schema object, also for a named schema. */
   inline(schema: z.ZodType, io: Io): Json;
 };
 
 const REF = "#/components/schemas/";
-/** Formats that say enough: their patterns run over several lines and help nobody. */
+/** Formats without a pattern in the description, since the pattern would run over several lines. */
 const PLAIN_FORMATS: ReadonlySet<unknown> = new Set(["date-time", "uuid", "ipv4", "ipv6", "email", "uri"]);
 
-/** @param used every schema of the routes, with the direction in which it is used */
+/** Converts the schemas. @param used every schema of the routes, with its direction */
 export function schemaObjects(
   named: Readonly<Record<string, z.ZodType>>,
   used: readonly Use[],
@@ -69,7 +69,7 @@ function generate(idOf: Map<z.ZodType, string>, io: Io, isNamed: (id: string) =>
   const whole = Object.fromEntries(
     Object.entries(schemas).map(([id, { $id: _, ...json }]) => [id, finished(json as Json) as Json]),
   );
-  // Only named schemas are components, so a reference to another one is replaced by what it refers to.
+  // Only named schemas are components; references to others are replaced by their content.
   const expand = (json: Json): Json =>
     rewriteRefs(json, (id) => (isNamed(id) ? { $ref: REF + id } : expand(whole[id]!)));
   return Object.fromEntries(Object.entries(whole).map(([id, json]) => [id, expand(json)]));
@@ -79,13 +79,13 @@ function tidy(schema: z.core.$ZodType, json: Json, io: Io): void {
   if (PLAIN_FORMATS.has(json.format)) delete json.pattern;
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
   if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
-  // Answers may gain fields in a later version, so no answer is described as closed.
+  // Later versions may add fields to answers, so no answer forbids additional properties.
   if (io === "output" && json.additionalProperties === false) delete json.additionalProperties;
   const { def } = schema._zod as { def: { type: string; discriminator?: string } };
   if (def.type === "union" && def.discriminator !== undefined) json["x-discriminator"] = def.discriminator;
 }
 
-/** What only shows once references stand: a discriminator needs named members, a nullable enum must list null. */
+/** Completes schemas once references are resolved: discriminators need named members, nullable enums must list null. */
 function finished(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(finished);
   if (typeof value !== "object" || value === null) return value;
@@ -98,7 +98,7 @@ function finished(value: unknown): unknown {
   return json;
 }
 
-/** The names that a direction's route schemas hold, directly or through others. */
+/** Returns the named schemas that the routes use in one direction, directly or through others. */
 function reach(io: Io, used: readonly Use[], idOf: Map<z.ZodType, string>, forms: Forms): Set<string> {
   const seen = new Set<string>();
   const visit = (id: string): void => {
@@ -110,7 +110,7 @@ function reach(io: Io, used: readonly Use[], idOf: Map<z.ZodType, string>, forms
   return seen;
 }
 
-/** Which of these names have two differing forms, or hold one that has. */
+/** Returns the names whose two forms differ, themselves or in a schema that they contain. */
 function differing(names: readonly string[], forms: Forms): Set<string> {
   const split = new Set(
     names.filter((name) => JSON.stringify(forms.output[name]) !== JSON.stringify(forms.input[name])),
@@ -134,7 +134,7 @@ function refsOf(json: Json): string[] {
 function rewriteRefs<T>(value: T, target: (name: string) => Json): T {
   if (Array.isArray(value)) return value.map((item) => rewriteRefs(item, target)) as T;
   if (typeof value !== "object" || value === null) return value;
-  // In 3.0 a $ref stands alone, so the whole object is what it points to.
+  // In OpenAPI 3.0 a $ref has no siblings, so the target replaces the whole object.
   if ("$ref" in value && typeof value.$ref === "string") return target(value.$ref.slice(REF.length)) as T;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, rewriteRefs(member, target)])) as T;
 }

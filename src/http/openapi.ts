@@ -1,7 +1,7 @@
-// The OpenAPI 3.0.3 document, made from the routes and their schemas. Every named schema becomes one component, found by
-// identity wherever it is used. The schema objects themselves come from zod's own generator: the one that
-// @hono/zod-openapi brings names a schema only when it was created after that library was loaded, makes a component
-// itself nullable when it is first seen behind `.nullable()`, and prints `format: ip`.
+// Builds the OpenAPI 3.0.3 document from the routes and their schemas. Every named schema becomes one component, found by
+// identity. The schema objects come from zod's generator, because that of @hono/zod-openapi names only schemas that were
+// created after it was loaded, makes a component nullable when it is first used with `.nullable()`, and prints
+// `format: ip`.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import type { HttpEnv } from "./env.ts";
@@ -13,7 +13,7 @@ import { refusalComponents, refusalResponses, refusalStatuses } from "./refusals
 import { schemaObjects, type SchemaSet, type Use } from "./openapi-schema.ts";
 
 type Route = Extract<OpenAPIHono<HttpEnv>["openAPIRegistry"]["definitions"][number], { type: "route" }>["route"];
-/** A JSON object of the document. Its form is checked by a validator in the tests, not by types. */
+/** A JSON object of the document. The tests validate its form. */
 export type OpenApiObject = { [key: string]: unknown };
 
 export type OpenApiDocument = {
@@ -30,13 +30,16 @@ export type OpenApiDocument = {
 
 const JSON_TYPE = "application/json";
 
-/** For the `responses` of every route: what its handler may answer. The description names each status (refusals.ts). */
+/** The errors in the `responses` of every route. The description names each status (refusals.ts). */
 export const ERROR_RESPONSES = {
-  "4XX": { description: "Refused; the message says why", content: { [JSON_TYPE]: { schema: ErrorBody } } },
-  "5XX": { description: "Not the caller's fault", content: { [JSON_TYPE]: { schema: ErrorBody } } },
+  "4XX": {
+    description: "An error of the request; the message says why",
+    content: { [JSON_TYPE]: { schema: ErrorBody } },
+  },
+  "5XX": { description: "An error of the server", content: { [JSON_TYPE]: { schema: ErrorBody } } },
 } as const;
 
-/** What a route says for the server and not for callers. */
+/** Members of a route that are not part of the description. */
 const UNSHOWN: ReadonlySet<string> = new Set([
   "middleware",
   "getRoutingPath",
@@ -46,18 +49,20 @@ const UNSHOWN: ReadonlySet<string> = new Set([
   "x-never",
 ]);
 
-/** Document 4, Fixed here, Idempotency-Key: of every route that writes one message for one request. */
+/** The header of every route that writes (docs/wire.md, "Repeating a request"). */
 const IDEMPOTENCY_KEY: OpenApiObject = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  description: "The same key with the same body is the same request: it is done once and answered alike",
+  description:
+    "Requests with the same key and body are the same request: it takes effect once, and each gets the same answer",
   schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_CHARS_MAX },
 };
 
 /**
- * @param app with all its routes; `x-rights` on a route is shown in the docs, `security: []` marks an anonymous one
- * @param described.schemas name to schema; names appear in the document as they are
+ * Builds the document.
+ * @param app with all its routes; `x-rights` of a route is shown in the docs, `security: []` marks an anonymous one
+ * @param described.schemas the named schemas
  * @throws Error when the parameters of a route are not one z.object
  */
 export function openApiDocument(
@@ -76,7 +81,7 @@ export function openApiDocument(
     info: {
       title: "Berth",
       version: described.version,
-      description: "Control plane from bare iron to tenant machines",
+      description: "Control plane from bare metal to virtual machines of tenants",
     },
     tags,
     paths,
@@ -147,14 +152,14 @@ function successes(responses: Route["responses"], set: SchemaSet): OpenApiObject
   );
 }
 
-function parametersOf(schema: unknown, place: "path" | "query" | "header", set: SchemaSet): OpenApiObject[] {
+function parametersOf(schema: unknown, location: "path" | "query" | "header", set: SchemaSet): OpenApiObject[] {
   if (!isSchema(schema)) return [];
   const object = set.inline(schema, "input") as { properties?: Record<string, OpenApiObject>; required?: string[] };
-  if (object.properties === undefined) throw new Error(`the ${place} parameters of a route must be one z.object`);
+  if (object.properties === undefined) throw new Error(`the ${location} parameters of a route must be one z.object`);
   return Object.entries(object.properties).map(([name, { description, ...rest }]) => ({
     name,
-    in: place,
-    required: place === "path" || (object.required?.includes(name) ?? false),
+    in: location,
+    required: location === "path" || (object.required?.includes(name) ?? false),
     ...(description !== undefined && { description }),
     schema: rest,
   }));

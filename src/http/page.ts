@@ -1,5 +1,5 @@
-// Lists. Without `limit` a list is whole or refused: silently ending at a cap has hidden rows from people before.
-// With `limit` it is paged. Document 4, Fixed here, Lists; 0.2 ScanLimitExceeded.
+// Pages of lists. Without `limit` a list is returned whole, or refused above SCAN_ROWS_MAX: a silent cut would hide rows
+// (docs/wire.md, "Lists").
 import type { Page } from "../contract/common.ts";
 import { badRequest, type Fault, fault } from "../contract/fault.ts";
 import { SCAN_ROWS_MAX } from "../contract/limits.ts";
@@ -10,16 +10,17 @@ export type PageOutcome<T> = { readonly ok: true; readonly page: Page<T> } | {
   readonly fault: Fault;
 };
 
-/** How many rows a query has to fetch so that `resultsPage` can tell whether there are more: one above the limit. */
+/** Returns the rows to fetch for `resultsPage`: one above the limit, which shows whether there are more. */
 export function rowsToFetch(limit: number | undefined): number {
   return (limit ?? SCAN_ROWS_MAX) + 1;
 }
 
 /**
+ * Returns one page, or the refusal of a list that is too long.
  * @param rows in list order, fetched with `rowsToFetch(limit)`
  * @param limit the caller's, or undefined for the whole list
- * @param cursorOf where a page that ends at this row ends
- * @param narrow how to ask for less, for the refusal: "state="; null when there is no way
+ * @param cursorOf the cursor of a page that ends at this row
+ * @param narrow a filter for the error text, such as "state="; null when there is none
  */
 export function resultsPage<R, T>(list: {
   rows: readonly R[];
@@ -40,7 +41,7 @@ export function resultsPage<R, T>(list: {
   return { ok: true, page: { items: shown.map(view), ...(more && { next_page: encodePageToken(cursorOf(last)) }) } };
 }
 
-/** A page of records in the order of their ids: `read` fetches what the query asks for. */
+/** Returns a page of records ordered by id; `read` fetches the rows. */
 export async function pageById<R extends { readonly id: string }>(
   query: { readonly limit?: number; readonly page_token?: string },
   read: (at: IdPage) => Promise<readonly R[]>,

@@ -1,27 +1,27 @@
-// Shares of something that there is only so much of (connections, bodies, held requests), so that a source that is slow or
-// many takes from itself. A source has at most `each_max`. When all is taken, a newcomer takes the oldest slot of the source
-// that has most, unless the newcomer's own source would then have more.
+// Divides a limited resource (connections, bodies, long polls) among its sources, so that a slow or busy source only
+// limits itself. A source has at most `each_max`. When everything is taken, a new request takes the oldest slot of the
+// largest source, unless its own source would then be the largest.
 
 export type Slot = {
-  /** Makes the slot this heavy, or answers false when the source has its share. */
+  /** Raises the weight of the slot; returns false when the source has its share. */
   readonly grow: (weight: number) => boolean;
   readonly release: () => void;
 };
 
 export type Shares = {
   /**
-   * A slot of this weight, or null when the source has its share.
-   * @param evict called when the slot is taken away; it is released already
+   * Takes a slot of this weight. Returns null when the source has its share.
+   * @param evict called when another source takes the slot; it is released already
    */
   take(source: string, weight: number, evict: () => void): Slot | null;
 };
 
 type Held = { weight: number; readonly evict: () => void };
-/** A set keeps the order in which slots were taken. */
+/** The set keeps the order in which slots were taken. */
 type Source = { weight: number; readonly slots: Set<Held> };
 
 export type SharesOptions = {
-  /** In the unit of the weights: 1, or bytes. A function where it changes; it is asked at each newcomer. */
+  /** In the unit of the weights: 1, or bytes. A function where it changes; called for each new slot. */
   readonly total_max: number | (() => number);
   readonly each_max: number;
 };
@@ -39,14 +39,14 @@ export function createShares({ total_max, each_max }: SharesOptions): Shares {
     if (source.slots.size === 0) sources.delete(name);
   }
 
-  /** Looks at every source, which happens only when all is taken. */
+  /** Looks at every source. Called only when everything is taken. */
   function largest(): [string, Source] | null {
     let found: [string, Source] | null = null;
     for (const entry of sources) if (found === null || entry[1].weight > found[1].weight) found = entry;
     return found;
   }
 
-  /** Makes room for so much more of a source; false when that is not to be had. */
+  /** Makes room for `more` of a source; returns false when that is not possible. */
   function fit(name: string, more: number): boolean {
     const wanted = (sources.get(name)?.weight ?? 0) + more;
     if (wanted > each_max) return false;

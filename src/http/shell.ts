@@ -1,5 +1,5 @@
-// The shell around every route: request id, caller's address, limits on the envelope, one error body, security headers.
-// Rights, rate limits and credentials belong to the routes; the shell only refuses what no route could want.
+// The shell around every route: request id, client address, limits of URI and body, one error body, security headers.
+// Credentials, permissions and rate limits belong to the routes; the shell refuses only what no route could accept.
 import { getLogger } from "@logtape/logtape";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
@@ -17,7 +17,7 @@ import { schemaRefusal } from "./zod-message.ts";
 
 export type Observation = {
   readonly method: string;
-  /** The route's pattern, or "unmatched": bounded, whatever is asked for. */
+  /** The route's pattern, or "unmatched", so that the number of values is bounded. */
   readonly route: string;
   readonly status: number;
   readonly duration_s: number;
@@ -25,10 +25,10 @@ export type Observation = {
 
 export type ShellOptions = {
   readonly trustedProxies?: readonly Cidr[];
-  /** Asked before a body is read that the server has not read already. */
+  /** Called before a body is read, unless the server has read it already. */
   readonly admitBody?: BodyAdmission;
   readonly observe?: (seen: Observation) => void;
-  /** Whether an error means that the database does not answer: 503 instead of 500. */
+  /** Returns whether an error means that the database does not answer: 503 instead of 500. */
   readonly unavailable?: (error: unknown) => boolean;
 };
 
@@ -36,7 +36,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 const LOGGED_CHARS_MAX = 8_000;
 const logger = getLogger(["berth", "http"]);
 
-/** An app with the shell and no routes. Serve its `fetch(request, peer)`. */
+/** Returns an app with the shell and no routes. Serve its `fetch(request, peer)`. */
 export function newApp(options: ShellOptions = {}): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({
     defaultHook: (result, c) => {
@@ -82,19 +82,19 @@ function uriRefusal(c: Context<HttpEnv>): Refusal | null {
   if (url.length > URI_BYTES_MAX) {
     return { status: 414, message: `the URI must not be longer than ${URI_BYTES_MAX} bytes` };
   }
-  // PostgreSQL text cannot hold a NUL; nothing that we name does.
+  // PostgreSQL text cannot hold a NUL, and no name has one.
   if (url.includes("%00")) return { status: 400, message: "the URI must not hold a NUL character" };
   const queryAt = url.indexOf("?");
   if (queryAt === -1) return null;
   const seen = new Set<string>();
   for (const key of new URLSearchParams(url.slice(queryAt + 1)).keys()) {
-    if (seen.has(key)) return { status: 400, message: "query: a key must not be given twice" };
+    if (seen.has(key)) return { status: 400, message: "query: a key must not be repeated" };
     seen.add(key);
   }
   return null;
 }
 
-/** Reliability rules S-33 and S-34. A route that sets one of these itself keeps its own. */
+/** Sets the security headers (docs/reliability.md, S-33 and S-34), unless the route set them. */
 function finish(c: Context<HttpEnv>): void {
   const { headers } = c.res;
   headers.set("x-request-id", c.get("requestId"));

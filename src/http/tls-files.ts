@@ -1,14 +1,13 @@
-// The server's own certificate and key, as PEM files. What cannot work stops the start, rather than every connection
-// after it. Reliability rule S-32.
+// Reads the server's certificate and key from PEM files. Unusable files stop the start (docs/reliability.md, S-32).
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 
 export type TlsFiles = { readonly cert: string; readonly key: string };
 
-/** The texts of the files. */
+/** The contents of the files. */
 export type TlsIdentity = { readonly cert: string; readonly key: string };
 
-/** Throws an Error that names the variable and says what is wrong; it never quotes a key. */
+/** Reads and checks the files. Throws an Error that names the variable and the problem, and never quotes a key. */
 export async function readTls(files: TlsFiles): Promise<TlsIdentity> {
   const cert = await textOf("BERTH_TLS_CERT", files.cert);
   const key = await textOf("BERTH_TLS_KEY", files.key);
@@ -35,6 +34,6 @@ function parsed<T>(read: () => T): T | null {
   try {
     return read();
   } catch {
-    return null; // The library's text could quote what it read.
+    return null; // The library's error text could quote the file.
   }
 }

@@ -1,13 +1,13 @@
-// Reads the certificate and its key again while the server runs, so that a renewed certificate needs no restart. Both
-// files are read every few seconds: a file watcher does not see a changed symbolic link, which certificate managers use.
-// Files that do not fit together (one of the two is written first) are left alone until they do. Reliability rule S-32.
+// Reads the certificate and key again while the server runs, so that a renewed certificate needs no restart. It polls the
+// files, because a file watcher does not see changed symbolic links, which certificate managers use. Files that do not
+// match (one is written before the other) are ignored until they match (docs/reliability.md, S-32).
 import { TLS_FILES_READ_MS } from "../contract/limits.ts";
 import { readTls, type TlsFiles, type TlsIdentity } from "./tls-files.ts";
 
 export type TlsFollowing = {
-  /** The identity that the server started with. */
+  /** The certificate and key that the server started with. */
   readonly first: TlsIdentity;
-  /** Called with each new identity. */
+  /** Called with each new certificate and key. */
   readonly use: (identity: TlsIdentity) => void;
   readonly log: {
     info(message: string, properties: Record<string, unknown>): void;
@@ -17,7 +17,7 @@ export type TlsFollowing = {
   readonly every_ms?: number;
 };
 
-/** Follows the files until stop() is called. Files that cannot be used change nothing; each reason is logged once. */
+/** Polls the files until stop() is called. Unusable files change nothing; each reason is logged once. */
 export function followTls(files: TlsFiles, { first, use, log, every_ms = TLS_FILES_READ_MS }: TlsFollowing) {
   let current = first;
   let warned: string | null = null;

@@ -1,6 +1,5 @@
-// Files of a published tree over HTTP: strong ETag, Last-Modified, conditional and HEAD requests, gzip. A file is read
-// whole and its headers are made from what was read, so that a reader never gets half of one publication and half of
-// the next under one ETag.
+// Serves the files of a published tree: strong ETag, Last-Modified, conditional and HEAD requests, gzip. Headers are
+// computed from the bytes that were read, so that an ETag never covers a mixture of two publications.
 import { createHash } from "node:crypto";
 import { open, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
@@ -14,26 +13,26 @@ type TreeFile = {
   readonly zipped: Uint8Array<ArrayBuffer> | null;
   readonly etag: string;
   readonly modified: Date;
-  /** What the file system said when it was read: another value means another file. */
+  /** The file's identity when it was read; a different value means a different file. */
   readonly stamp: string;
 };
 
 const gzipBytes = promisify(gzip);
-/** Below this the header costs more than the compression saves. */
+/** Compressing smaller files does not pay. */
 const ZIP_BYTES_MIN = 1_024;
-/** Larger ones are not part of an index. */
+/** Larger files are not part of an index. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
-/** One path segment, as the tree has them. */
+/** The form of a path segment in the tree. */
 const SEGMENT = /^(?!\.)[A-Za-z0-9._+-]{1,128}$/;
 
-/** How often a request looks again because a publication moved the root while it looked. */
+/** Retries of a request whose root link was moved by publications meanwhile. */
 const SWITCHES_MAX = 20;
 
 /**
- * Serves files below `root`. Null is for what is not there, a bad name included. `root` may be a link that a publication
- * moves from one generation to the next. Every path is opened through `root` itself, because the process is granted that
- * name and not the place that it leads to.
+ * Returns a function that serves files below `root`; it returns null for missing files and bad names. `root` may be a
+ * symbolic link that each publication moves. Every path is opened through `root`, since the process has the permission
+ * for that name and not for the link's target.
  */
 export function createTreeFiles(root: string) {
   const kept = new Map<string, TreeFile>();
@@ -45,18 +44,18 @@ export function createTreeFiles(root: string) {
       const base = await unlessMissing(realpath(root));
       if (base === null) return null;
       const found = await unlessMissing(load(segments, base));
-      // A generation that was removed meanwhile has neither its files nor its folders; the next one has them.
+      // If the generation was removed meanwhile, the next one has the file.
       if (found !== null || await unlessMissing(realpath(root)) === base) return found;
     }
     throw new Error(`${root} was published ${SWITCHES_MAX} times during one request`);
   }
 
-  /** Null for what is no file of the tree, a link out of it included. Throws when it is missing. */
+  /** Returns null for anything but a regular file inside the tree. Throws when the file is missing. */
   async function load(segments: readonly string[], base: string): Promise<TreeFile | null> {
     const path = join(root, ...segments);
     const real = await realpath(path);
     if (!real.startsWith(base + sep)) return null;
-    // Opening a pipe would wait for its writer.
+    // Opening a pipe would block until a writer opens it.
     if (!(await stat(path)).isFile()) return null;
     const key = segments.join("/");
     const handle = await open(path, "r");
@@ -84,7 +83,7 @@ export function createTreeFiles(root: string) {
     return file;
   }
 
-  /** The answer for this file, 304 included; null when there is none. */
+  /** Returns the answer for a file, which may be a 304; null when the file does not exist. */
   return async function answer(
     c: Context<HttpEnv>,
     segments: readonly string[],
@@ -106,7 +105,7 @@ export function createTreeFiles(root: string) {
   };
 }
 
-/** Null when there is no such file or folder. */
+/** Returns null when the file or folder does not exist. */
 async function unlessMissing<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading;
@@ -127,7 +126,7 @@ function weight(file: TreeFile | undefined): number {
   return file === undefined ? 0 : file.bytes.length + (file.zipped?.length ?? 0);
 }
 
-/** RFC 9110: If-None-Match decides where it is sent; else If-Modified-Since, in whole seconds. */
+/** RFC 9110: If-None-Match has precedence over If-Modified-Since, which has whole seconds. */
 function isUnchanged(c: Context<HttpEnv>, file: TreeFile, etag: string): boolean {
   const match = c.req.header("if-none-match");
   if (match !== undefined) {

@@ -1,4 +1,4 @@
-// Words for what a schema found wrong: the field and the rule, never the value, which may be a secret.
+// Error texts for schema violations. They name the field and the rule, never the value, which may be a secret.
 import type { z } from "zod";
 import type { Refusal } from "./error-answer.ts";
 
@@ -8,7 +8,7 @@ const ISSUES_SHOWN = 3;
 const NAME_CHARS_MAX = 64;
 const PLACES: Readonly<Record<string, string>> = { json: "body", form: "body", param: "path", header: "header" };
 
-/** Formats whose breach means "not of this type at all", as opposed to a rule about the value. */
+/** Formats that define a type, as opposed to a rule about a value. */
 const FORMATS: Readonly<Record<string, string>> = {
   uuid: "a UUID",
   guid: "a UUID",
@@ -21,8 +21,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The 400 for a request that does not fit its schema. A broken value rule in a body has the code BadRequest; what is not
- * of the right form at all has none. Document 4, 0.1 and 0.2.
+ * Returns the 400 for a request that violates its schema. A value that breaks a rule of a body has the code BadRequest; a
+ * value of the wrong type has none.
  * @param target hono's name for the part of the request: json, query, param, header
  */
 export function schemaRefusal(target: string, issues: readonly Issue[]): Refusal<400> {
@@ -34,7 +34,7 @@ export function schemaRefusal(target: string, issues: readonly Issue[]): Refusal
   return { status: 400, message, ...(isValueRule && { error_code: "BadRequest" }) };
 }
 
-/** A union fails with one list of issues per member: the shortest list is the member that was probably meant. */
+/** A union reports one list of issues per member; the member with the fewest was probably meant. */
 function unfold(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return [issue];
   const closest = issue.errors.reduce((best, member) => (member.length < best.length ? member : best));
@@ -79,14 +79,14 @@ function ruleText(issue: Issue): string {
     case "invalid_value":
       return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.map(String).join(", ")}`;
     case "invalid_format":
-      // A schema that says its rule in its own words is quoted; the library's text begins with "Invalid".
+      // Keeps the message of a schema; the library's own texts begin with "Invalid".
       if (!issue.message.startsWith("Invalid")) return issue.message;
       return FORMATS[issue.format] ? `must be ${FORMATS[issue.format]}` : "does not have the required form";
     case "invalid_union":
       return "does not match any of the allowed forms";
     case "invalid_key":
     case "invalid_element":
-      return "holds a key or value that is not allowed";
+      return "has a key or value that is not allowed";
     case "custom":
       return issue.message;
   }

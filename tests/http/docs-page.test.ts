@@ -42,7 +42,7 @@ test("an operation shows its method, path, rights, parameters, body, answers and
       "Compute nodes",
       "POST",
       "/v1/cns/{server_uuid}/approve",
-      "Rights: CnApprove",
+      "Permission: CnApprove",
       "<code>wait</code>",
       "at most 20",
       "<code>400 401 404 408 409 413 414 415 422 429 500 503</code>",
