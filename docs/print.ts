@@ -1,5 +1,6 @@
 // `task docs`: prints the state tables of docs/*.md from the transition tables, between `<!-- table: KIND -->` and
-// `<!-- end -->`. tests/lint/docs.test.ts fails when a page differs from what this prints.
+// `<!-- end -->`, and the numbers of docs/limits.md from the constants, between `<!-- limits: PART -->` and the same end.
+// tests/lint/docs.test.ts fails when a page differs from the printed text.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { bootRecordTable } from "../actors/boot-record/transition.ts";
@@ -7,6 +8,7 @@ import { cnTable } from "../actors/cn/transition.ts";
 import { floatingIpTable } from "../actors/floating-ip/transition.ts";
 import { instanceTable } from "../actors/instance/transition.ts";
 import { jobTable } from "../actors/job/transition.ts";
+import { limitsPart } from "./limits.ts";
 
 type AnyTable = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
@@ -19,20 +21,24 @@ const TABLES: Readonly<Record<string, AnyTable>> = {
 };
 
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
-const PART = /<!-- table: ([\w-]+) -->[\s\S]*?<!-- end -->/g;
+const PART = /<!-- (table|limits): ([\w-]+) -->[\s\S]*?<!-- end -->/g;
 
 /** The pages of this folder, each with the text it has and the text it should have. */
 export function pages(): { readonly name: string; readonly text: string; readonly printed: string }[] {
   return readdirSync(FOLDER).filter((name) => name.endsWith(".md")).sort().map((name) => {
     const text = readFileSync(`${FOLDER}${name}`, "utf8");
-    return { name, text, printed: text.replace(PART, (_part, kind: string) => part(kind)) };
+    return { name, text, printed: text.replace(PART, printedPart) };
   });
 }
 
-function part(kind: string): string {
+function printedPart(_old: string, what: "table" | "limits", name: string): string {
+  return `<!-- ${what}: ${name} -->\n\n${what === "table" ? stateTable(name) : limitsPart(name)}\n\n<!-- end -->`;
+}
+
+function stateTable(kind: string): string {
   const table = TABLES[kind];
-  if (table === undefined) throw new Error(`docs: there is no table ${kind}; print.ts lists those that there are`);
-  return `<!-- table: ${kind} -->\n\n${markdown(table)}\n\n<!-- end -->`;
+  if (table === undefined) throw new Error(`docs: print.ts has no table ${kind}`);
+  return markdown(table);
 }
 
 /** Messages are rows, states are columns. Columns are padded as `deno fmt` does it. */

@@ -7,7 +7,7 @@ import { ROOT } from "./run.ts";
 export type Named = { readonly place: string; readonly argv: readonly string[] };
 
 const AT_THE_TOP = ["README.md", "CONTRIBUTING.md"];
-const FOLDERS = ["src", "cli", "booter", "index-builder", "tests"];
+const FOLDERS = ["docs", "cli", "booter", "index-builder", "tests"];
 
 export const PAPERS: readonly string[] = [...AT_THE_TOP, ...filesBelow(FOLDERS, ".md")];
 

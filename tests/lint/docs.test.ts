@@ -1,9 +1,10 @@
-// The documents in docs/: their state tables are those of the code, their links lead somewhere, and the lists of rules
-// and invariants are complete.
+// The documents in docs/: state tables and numbers equal the code, links lead to files, and the lists of rules and
+// invariants are complete.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { pages } from "../../docs/print.ts";
+import * as limits from "../../src/contract/limits.ts";
 import { OUTSIDE } from "../../src/doctor/invariants.ts";
 import { filesBelow, readText, ROOT } from "./sources.ts";
 
@@ -15,14 +16,24 @@ test("the documents are there", () => {
   );
 });
 
-test.each(DOCUMENTS)("the state tables of $name are printed from the code (run `task docs`)", ({ text, printed }) => {
-  expect(text).toBe(printed);
-});
+test.each(DOCUMENTS)(
+  "the tables and numbers of $name are printed from the code (run `task docs`)",
+  ({ text, printed }) => {
+    expect(text).toBe(printed);
+  },
+);
 
 test.each(DOCUMENTS)("every link of $name leads to a file", ({ name, text }) => {
   const targets = [...text.matchAll(/\]\(([^)#]+)/g)].map(([, target = ""]) => target)
     .filter((target) => !/^\w+:/.test(target)).map((target) => join(dirname(join("docs", name)), target));
   expect(targets.filter((target) => !existsSync(join(ROOT, target)))).toEqual([]);
+});
+
+test("docs/limits.md lists every number of the contract, with its reason", () => {
+  const text = readText("docs/limits.md").replace(/\s+/g, " ");
+  const numbers = Object.entries(limits).filter(([, value]) => typeof value === "number").map(([name]) => name);
+  expect(numbers.length).toBeGreaterThan(100);
+  expect(numbers.filter((name) => !new RegExp(`\`${name}\` \\*\\*[^:]*: \\S+ \\S+`).test(text))).toEqual([]);
 });
 
 describe("docs/reliability.md", () => {

@@ -46,19 +46,6 @@ describe("sizes", () => {
   });
 });
 
-describe("numbers", () => {
-  test("every number of limits.ts says where it comes from", () => {
-    const blocks = readText("src/contract/limits.ts").split(/(?=^\/\*\*)/m).slice(1);
-    const exported = readText("src/contract/limits.ts").match(/^export const \w+/gm) ?? [];
-    expect(blocks.flatMap((block) => block.match(/^export const \w+/gm) ?? [])).toEqual(exported);
-    const withoutSource = blocks.filter((block) => {
-      const comment = block.slice(0, block.indexOf("*/"));
-      return !/\b(?:Document [1-4]|reliability(?:\.md)?|Architecture|Our decision|definition|RFC \d+)\b/i.test(comment);
-    });
-    expect(withoutSource).toEqual([]);
-  });
-});
-
 test("the version is the package's", () => {
   expect(VERSION).toBe(JSON.parse(readText("package.json")).version);
 });
