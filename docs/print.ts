@@ -1,5 +1,6 @@
 // `task docs`: prints the state tables of docs/*.md from the transition tables, between `<!-- table: KIND -->` and
-// `<!-- end -->`, and the numbers of docs/limits.md from the constants, between `<!-- limits: PART -->` and the same end.
+// `<!-- end -->`, the numbers of docs/limits.md from the constants (`<!-- limits: PART -->`), and the error codes of
+// docs/wire.md (`<!-- codes: errors -->`).
 // tests/lint/docs.test.ts fails when a page differs from the printed text.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -8,6 +9,7 @@ import { cnTable } from "../actors/cn/transition.ts";
 import { floatingIpTable } from "../actors/floating-ip/transition.ts";
 import { instanceTable } from "../actors/instance/transition.ts";
 import { jobTable } from "../actors/job/transition.ts";
+import { ERROR_CODES } from "../src/contract/error-codes.ts";
 import { limitsPart } from "./limits.ts";
 
 type AnyTable = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -21,7 +23,7 @@ const TABLES: Readonly<Record<string, AnyTable>> = {
 };
 
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
-const PART = /<!-- (table|limits): ([\w-]+) -->[\s\S]*?<!-- end -->/g;
+const PART = /<!-- (table|limits|codes): ([\w-]+) -->[\s\S]*?<!-- end -->/g;
 
 /** The pages of this folder, each with the text it has and the text it should have. */
 export function pages(): { readonly name: string; readonly text: string; readonly printed: string }[] {
@@ -31,8 +33,15 @@ export function pages(): { readonly name: string; readonly text: string; readonl
   });
 }
 
-function printedPart(_old: string, what: "table" | "limits", name: string): string {
-  return `<!-- ${what}: ${name} -->\n\n${what === "table" ? stateTable(name) : limitsPart(name)}\n\n<!-- end -->`;
+const PRINT = { table: stateTable, limits: limitsPart, codes: errorCodes } as const;
+
+function printedPart(_old: string, what: keyof typeof PRINT, name: string): string {
+  return `<!-- ${what}: ${name} -->\n\n${PRINT[what](name)}\n\n<!-- end -->`;
+}
+
+function errorCodes(): string {
+  const rows = Object.entries(ERROR_CODES).map(([code, { status, when }]) => [`\`${code}\``, String(status), when]);
+  return aligned(["Code", "Status", "When"], rows);
 }
 
 function stateTable(kind: string): string {
@@ -41,7 +50,7 @@ function stateTable(kind: string): string {
   return markdown(table);
 }
 
-/** Messages are rows, states are columns. Columns are padded as `deno fmt` does it. */
+/** Messages are rows, states are columns. */
 function markdown(table: AnyTable): string {
   const states = Object.keys(Object.values(table)[0] ?? {});
   const head = ["", ...states.map((state) => `\`${state}\``)];
@@ -49,6 +58,11 @@ function markdown(table: AnyTable): string {
     `\`${message}\``,
     ...states.map((state) => cell(row[state])),
   ]);
+  return aligned(head, body);
+}
+
+/** A table whose columns are padded as `deno fmt` pads them. */
+function aligned(head: readonly string[], body: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) => Math.max(3, ...[head, ...body].map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]) => `| ${row.map((text, column) => text.padEnd(widths[column]!)).join(" | ")} |`;
   return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n");

@@ -33,12 +33,6 @@ describe("the reading path", () => {
     const lines = files.map((file) => readText(file).split("\n").length - 1);
     expect(lines.reduce((sum, each) => sum + each, 0)).toBeLessThan(READING_LINES_MAX);
   });
-
-  test.each(["CONTRIBUTING.md", "README.md", "CHANGELOG.md"])("every file that %s links to is there", (from) => {
-    const links = linksOf(readText(from), from);
-    expect(links.length).toBeGreaterThan(0);
-    expect(links.filter((link) => !existsSync(join(ROOT, link)))).toEqual([]);
-  });
 });
 
 describe("where things live", () => {

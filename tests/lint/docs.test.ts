@@ -6,9 +6,14 @@ import { describe, expect, test } from "vitest";
 import { pages } from "../../docs/print.ts";
 import * as limits from "../../src/contract/limits.ts";
 import { OUTSIDE } from "../../src/doctor/invariants.ts";
-import { filesBelow, readText, ROOT } from "./sources.ts";
+import { CODE_FOLDERS, filesBelow, readText, ROOT, type Source, sources } from "./sources.ts";
 
 const DOCUMENTS = pages();
+const HERE = "tests/lint/docs.test.ts";
+
+function sqlFiles(): Source[] {
+  return filesBelow(["migrations"], ".sql").map((path) => ({ path, text: readText(path) }));
+}
 
 test("the documents are there", () => {
   expect(DOCUMENTS.map(({ name }) => name)).toEqual(
@@ -23,10 +28,30 @@ test.each(DOCUMENTS)(
   },
 );
 
-test.each(DOCUMENTS)("every link of $name leads to a file", ({ name, text }) => {
-  const targets = [...text.matchAll(/\]\(([^)#]+)/g)].map(([, target = ""]) => target)
-    .filter((target) => !/^\w+:/.test(target)).map((target) => join(dirname(join("docs", name)), target));
-  expect(targets.filter((target) => !existsSync(join(ROOT, target)))).toEqual([]);
+const PAGES = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  ...filesBelow(["docs", "booter", "index-builder"], ".md"),
+];
+
+/** The fragment that a heading gets in a page: "A tour" is #a-tour. */
+function fragments(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")
+  );
+}
+
+test.each(PAGES)("every link of %s leads to a file, and to a heading in it", (page) => {
+  const links = [...readText(page).matchAll(/\]\(([^)\s#]*)(?:#([^)\s]+))?\)/g)].filter(([, path = ""]) =>
+    !/^\w+:/.test(path)
+  );
+  const broken = links.filter(([, path = "", fragment]) => {
+    const target = path === "" ? page : join(dirname(page), path);
+    if (!existsSync(join(ROOT, target))) return true;
+    return fragment !== undefined && !fragments(readText(target)).includes(fragment);
+  });
+  expect(broken.map(([link]) => link)).toEqual([]);
 });
 
 test("docs/limits.md lists every number of the contract, with its reason", () => {
@@ -57,4 +82,53 @@ describe("docs/reliability.md", () => {
     expect(named.length).toBeGreaterThan(30);
     expect([...new Set(named)].filter((id) => !listed("S").includes(id)).sort()).toEqual([]);
   });
+});
+
+describe("citations", () => {
+  const LISTED = /\b(?:S-\d\d|INV-\d+b?|[RBIX]-\d\d)\b/g;
+  /** A comment or string cites a file of docs/, a heading in quotes, or an id of docs/reliability.md. */
+  const CITATION = /\bdocs\/([\w/-]+\.md)(?:, "([^"]+)")?((?:,? (?:and )?(?:S-\d\d|INV-\d+b?|[RBIX]-\d\d)\b)*)/g;
+
+  /** The text with comments that wrap joined into one line. */
+  function joined(text: string): string {
+    return text.replace(/\n[ \t]*(?:\/\/|\*|--)[ \t]*/g, " ");
+  }
+
+  function problems(text: string): string[] {
+    return [...joined(text).matchAll(CITATION)].flatMap(([cited, file = "", heading, ids = ""]) => {
+      const path = `docs/${file}`;
+      if (!existsSync(join(ROOT, path))) return [`${cited}: there is no ${path}`];
+      const page = readText(path);
+      const hasHeading = heading === undefined ||
+        page.split("\n").some((line) => /^#+ /.test(line) && line.endsWith(`# ${heading}`));
+      const unknown = (ids.match(LISTED) ?? []).filter((id) => !page.includes(`| ${id} `));
+      return [
+        ...(hasHeading ? [] : [`${cited}: ${path} has no heading "${heading}"`]),
+        ...unknown.map((id) => `${cited}: ${path} has no ${id}`),
+      ];
+    });
+  }
+
+  test("every document, heading and rule that the code cites exists", () => {
+    const files = [...sources([...CODE_FOLDERS, "tests"]), ...sqlFiles()].filter(({ path }) => path !== HERE);
+    expect(files.length).toBeGreaterThan(500);
+    expect(files.flatMap(({ path, text }) => problems(text).map((problem) => `${path}: ${problem}`))).toEqual([]);
+  });
+
+  test.each([
+    ["// docs/absent.md", "there is no docs/absent.md"],
+    ['// docs/nodes.md, "Absent"', 'docs/nodes.md has no heading "Absent"'],
+    ['// docs/nodes.md, "Disk\n// absent"', 'docs/nodes.md has no heading "Disk absent"'],
+    ["// docs/reliability.md, B-99", "docs/reliability.md has no B-99"],
+    ["// docs/reliability.md S-07 and INV-99", "docs/reliability.md has no INV-99"],
+  ])("finds %j", (text, problem) => {
+    expect(problems(text).join()).toContain(problem);
+  });
+
+  test.each(['// docs/nodes.md, "Disk\n// layouts".', "-- docs/reliability.md, S-07 and INV-9", "// docs/wire.md"])(
+    "accepts %j",
+    (text) => {
+      expect(problems(text)).toEqual([]);
+    },
+  );
 });
