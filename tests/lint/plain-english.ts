@@ -100,7 +100,8 @@ export const NAMES: readonly Pattern[] = [
 export type Found = { readonly line: number; readonly text: string; readonly word: string; readonly fix: string };
 
 const TEXT = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
-const CODE_BLOCK = /^```[\s\S]*?^```|`[^`\n]*`/gm;
+/** Code, and the parts of a page that `task docs` prints from texts that are checked in their source. */
+const NOT_PROSE = /^```[\s\S]*?^```|`[^`\n]*`|<!-- (?:table|limits|codes): [\s\S]*?<!-- end -->/gm;
 
 /** Refused phrases in the comments and texts of a TypeScript file, or in the prose of a Markdown file. */
 export function refused(path: string, source: string): Found[] {
@@ -118,7 +119,7 @@ type Text = { readonly text: string; readonly at: number };
 
 function texts(path: string, source: string): Text[] {
   if (path.endsWith(".md")) {
-    return [{ text: source.replace(CODE_BLOCK, (block) => block.replace(/[^\n]/g, "-")), at: 0 }];
+    return [{ text: source.replace(NOT_PROSE, (block) => block.replace(/[^\n]/g, "-")), at: 0 }];
   }
   return [...source.matchAll(TEXT)]
     // A text for people has several words; what has none is a key, a path or a pattern.
