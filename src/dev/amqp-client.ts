@@ -1,4 +1,4 @@
-// A client of the boot bus: AMQP 0-9-1, as far as the agent of the platform uses it.
+// An AMQP 0-9-1 client with the methods that the platform's agent uses.
 import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
 import {
@@ -15,21 +15,21 @@ import { longText, readerOf, shortText, u16, u32, u64, u8 } from "../../booter/a
 
 const FRAME_BYTES_MAX = 131_072;
 
-export type Told = { readonly id: string; readonly channel: number; readonly args: Buffer };
+export type Method = { readonly id: string; readonly channel: number; readonly args: Buffer };
 export type Delivery = { readonly channel: number; readonly tag: number; readonly key: string; readonly body: string };
 
 export type AmqpClient = {
   readonly socket: Socket;
   send(channel: number, class_id: number, method_id: number, ...parts: Buffer[]): void;
-  /** Waits for a method, by "class.method"; others that come before it are dropped. */
-  expect(id: string): Promise<Told>;
+  /** Waits for the method "class.method". Drops other methods that arrive before it. */
+  expect(id: string): Promise<Method>;
   publish(channel: number, key: string, body: string, exchange?: string): void;
   delivery(): Promise<Delivery>;
   ended(): Promise<void>;
   close(): void;
 };
 
-/** A table's content: fields of long text. */
+/** The content of a field table with long strings. */
 function loginTable(user: string, password: string): Buffer {
   const field = (name: string, text: string) => Buffer.concat([shortText(name), Buffer.from("S"), longText(text)]);
   return Buffer.concat([field("LOGIN", user), field("PASSWORD", password)]);
@@ -38,7 +38,7 @@ function loginTable(user: string, password: string): Buffer {
 export async function openClient(port: number, from = "127.0.0.1"): Promise<AmqpClient> {
   const socket = connect({ host: "127.0.0.1", port, localAddress: from });
   const cutter = newFrameCutter();
-  const methods: Told[] = [];
+  const methods: Method[] = [];
   const deliveries: Delivery[] = [];
   let partial: { channel: number; tag: number; key: string; size: number; parts: Buffer[] } | null = null;
   let wake: (() => void)[] = [];
@@ -61,12 +61,12 @@ export async function openClient(port: number, from = "127.0.0.1"): Promise<Amqp
       const id = `${reader.u16()}.${reader.u16()}`;
       const args = Buffer.from(reader.rest());
       if (id === "60.60") {
-        const told = readerOf(args);
-        told.shortText();
-        const tag = told.u64();
-        told.u8();
-        told.shortText();
-        partial = { channel, tag, key: told.shortText(), size: -1, parts: [] };
+        const fields = readerOf(args);
+        fields.shortText();
+        const tag = fields.u64();
+        fields.u8();
+        fields.shortText();
+        partial = { channel, tag, key: fields.shortText(), size: -1, parts: [] };
       } else methods.push({ id, channel, args });
     } else if (type === HEADER && partial !== null) {
       const reader = readerOf(payload);
@@ -122,7 +122,7 @@ export async function openClient(port: number, from = "127.0.0.1"): Promise<Amqp
 
 export type Login = { readonly user: string; readonly password: string; readonly mechanism?: "PLAIN" | "AMQPLAIN" };
 
-/** From the protocol header to an open connection. */
+/** Opens a connection, beginning with the protocol header. */
 export async function login(client: AmqpClient, { user, password, mechanism = "AMQPLAIN" }: Login): Promise<void> {
   client.socket.write(PROTOCOL_HEADER);
   await client.expect("10.10");

@@ -1,17 +1,17 @@
-// A bare machine of the laboratory: what a booter would relay of it. It is seen, announces its hardware, and installs
-// itself once its setup is approved. It touches nothing but the API.
+// A simulated bare machine, with the calls that a booter would make for it: it is seen, announces its hardware, and
+// installs itself when its setup is approved. It uses only the API.
 import { bareSysinfo } from "./bare-sysinfo.ts";
 
 export type BareMachine = {
   readonly server_uuid: string;
   readonly hostname: string;
   readonly mac: string;
-  /** The booter names the platform images that it has. */
+  /** Reports the platform images of the booter. */
   stage(stamps: readonly string[]): Promise<unknown>;
-  /** The booter asks what this MAC is to boot. */
+  /** Asks for the boot record of this MAC address. */
   seen(): Promise<{ readonly state: string; readonly address: string | null }>;
   announce(): Promise<unknown>;
-  /** Asks for the bundle until there is one, then reports its way to the end, as the setup script does. */
+  /** Asks for the setup bundle until it gets one, then reports each step, as the setup script does. */
   installWhenApproved(): Promise<unknown>;
 };
 
@@ -27,7 +27,7 @@ export type BareMachineOptions = {
 const BUNDLE_RETRY_MS = 200;
 const BUNDLE_TRIES_MAX = 100;
 
-/** The ordered steps of document 2, What setup does on the node, as they are reported. */
+/** The reported steps, in order (docs/nodes.md, "Setup on the node"). */
 const STEPS = ["clock", "verify_images", "disk_layout", "create_pool", "datasets", "boot_tree", "agent"] as const;
 
 export function bareMachine(options: BareMachineOptions): BareMachine {

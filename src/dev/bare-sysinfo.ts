@@ -1,4 +1,4 @@
-// What a laboratory's machine says of itself before it is set up: a small disk, and two that can mirror each other.
+// The inventory of a simulated bare machine: a small disk, and two that can mirror each other.
 
 export type BareIdentity = {
   readonly server_uuid: string;
@@ -7,7 +7,7 @@ export type BareIdentity = {
   readonly serial_number: string;
 };
 
-/** In the words of the platform's own sysinfo. */
+/** Returns an inventory with the keys of the platform's own sysinfo. */
 export function bareSysinfo({ server_uuid, hostname, mac, serial_number }: BareIdentity) {
   return {
     "UUID": server_uuid,

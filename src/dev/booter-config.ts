@@ -1,6 +1,6 @@
-// The configuration of a booter on loopback, with ports as they come.
+// The configuration of a booter on loopback, with free ports.
 
-/** `more` stands at its end. Its files are in `folder`, its key in the file of that name. */
+/** Returns a configuration with files in `folder` and the key in `folder`/key. `more` is appended. */
 export function loopbackConfig(folder: string, { plane_url, more }: { plane_url: string; more: string }): string {
   return `state_dir = "${folder}/state"
 files_dir = "${folder}/files"
@@ -24,7 +24,7 @@ ${more}`;
 }
 
 export type SetupFacts = {
-  /** Where agents find the control plane and its install script. */
+  /** The address of the control plane and its install script, for agents. */
   readonly endpoint: string;
   readonly stamp: string;
   /** SHA-256 in lower hex. */
@@ -32,7 +32,7 @@ export type SetupFacts = {
   readonly boot_sha256: string;
 };
 
-/** The part of a booter that sets machines up. */
+/** Returns the configuration of the part that sets machines up. */
 export function setupBlock({ endpoint, stamp, platform_sha256, boot_sha256 }: SetupFacts): string {
   return `[ur]
 port = 0

@@ -1,4 +1,4 @@
-// A booter of the laboratory: the real program as a process of its own on loopback, with a folder of files to serve.
+// A booter for the dev environment: the real program as a process on loopback, with a folder of files to serve.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -9,29 +9,29 @@ import { createInterface } from "node:readline";
 import { loopbackConfig, setupBlock } from "./booter-config.ts";
 import { ROOT } from "./environment.ts";
 
-export type LabBooter = {
+export type DevBooter = {
   readonly ports: { readonly dhcp: number; readonly tftp: number; readonly http: number; readonly bus: number };
-  /** Its log so far. */
+  /** The log lines until now. */
   lines(): readonly string[];
-  /** The first line of its log, so far or from now on, in which this is found. */
+  /** Returns the first log line that matches, and waits for it if necessary. */
   line(pattern: RegExp): Promise<string>;
   stop(): Promise<void>;
 };
 
-export type LabBooterOptions = {
+export type DevBooterOptions = {
   readonly folder: string;
   readonly endpoint: string;
-  /** Of scope booter. */
+  /** A key of scope booter. */
   readonly key: string;
-  /** The one platform image that it has. */
+  /** The stamp of the only platform image. */
   readonly stamp: string;
-  /** What it serves as iPXE. */
+  /** The file that it serves as iPXE. */
   readonly program: Uint8Array;
 };
 
 const LINE_LIMIT_MS = 60_000;
 
-export async function startLabBooter(options: LabBooterOptions): Promise<LabBooter> {
+export async function startDevBooter(options: DevBooterOptions): Promise<DevBooter> {
   const config = await prepare(options);
   const argv = ["run", "-A", "--quiet", join(ROOT, "booter/main.ts"), "serve", "--config", config];
   const child = spawn(process.execPath, argv, { cwd: ROOT, stdio: ["ignore", "ignore", "pipe"] });
@@ -54,7 +54,7 @@ export async function startLabBooter(options: LabBooterOptions): Promise<LabBoot
         const found = lines.find((each) => pattern.test(each));
         if (found !== undefined) settle(() => resolve(found));
       };
-      const fail = () => settle(() => reject(new Error(`the booter did not say ${pattern}:\n${lines.join("\n")}`)));
+      const fail = () => settle(() => reject(new Error(`the booter did not log ${pattern}:\n${lines.join("\n")}`)));
       const limit = setTimeout(fail, LINE_LIMIT_MS);
       waiting.add(look);
       void ended.then(fail);
@@ -75,9 +75,9 @@ export async function startLabBooter(options: LabBooterOptions): Promise<LabBoot
   };
 }
 
-async function prepare({ folder, endpoint, key, stamp, program }: LabBooterOptions): Promise<string> {
+async function prepare({ folder, endpoint, key, stamp, program }: DevBooterOptions): Promise<string> {
   const platform = `files/os/${stamp}/platform/i86pc`;
-  const image = Buffer.from("an image of the laboratory");
+  const image = Buffer.from("an image");
   const sha256 = createHash("sha256").update(image).digest("hex");
   const more = setupBlock({ endpoint, stamp, platform_sha256: sha256, boot_sha256: sha256 });
   const files: readonly (readonly [string, string | Uint8Array])[] = [

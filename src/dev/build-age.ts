@@ -1,16 +1,16 @@
-// Whether the executables in dist/ are as new as what they are made of.
+// Compares the age of the executables in dist/ with their sources.
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const SOURCES = ["cli", "nodeagent", "src/contract", "src/outbound", "src/lib", "package.json"];
 export const EXECUTABLES = ["opsctl", "tenantctl", "nodeagent"];
 
-/** Milliseconds since 1970 of the newest source; the clock of the file system. */
+/** Returns the modification time of the newest source, in milliseconds since 1970. */
 export function newestSource(root: string): number {
   return Math.max(...SOURCES.map((source) => newest(join(root, source))));
 }
 
-/** Milliseconds since 1970 of the oldest executable, or 0 when one is missing. */
+/** Returns the modification time of the oldest executable, in milliseconds since 1970; 0 when one is missing. */
 export function oldestExecutable(root: string): number {
   return Math.min(...EXECUTABLES.map((name) => {
     const found = statSync(join(root, "dist", name), { throwIfNoEntry: false });

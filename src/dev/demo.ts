@@ -1,9 +1,9 @@
-// `task demo`: the main jobs from start to end, with the real parts, one story after another. Every answer is checked.
+// `task demo`: runs the main scenarios from start to end with the real programs, and checks every answer.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { buildExecutables, newRootKey, startLaboratory } from "./environment.ts";
+import { buildExecutables, newRootKey, startDevEnvironment } from "./environment.ts";
 import { leftBehind } from "./left-behind.ts";
 import { startAgent } from "./node-agent.ts";
 import { check, checksPassed, executable, say } from "./stage.ts";
@@ -17,13 +17,13 @@ async function demo(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "berth-demo-"));
   await buildExecutables();
   const dataDir = join(folder, "data");
-  const laboratory = await startLaboratory({
+  const environment = await startDevEnvironment({
     dataDir,
     port: 0,
     rootKey: newRootKey(),
     nodes: 0,
   });
-  const { url, rootKey } = laboratory;
+  const { url, rootKey } = environment;
   const agent = startAgent(url, join(folder, "agent"));
   try {
     const opsctl = executable("opsctl", { OPSCTL_ENDPOINT: url, OPSCTL_API_KEY: rootKey });
@@ -32,14 +32,16 @@ async function demo(): Promise<void> {
     await netboot(opsctl, url, folder);
     await tenantNetwork(opsctl, url);
     const left = await leftBehind(dataDir);
-    check(`the tenant left nothing behind${left.map((what) => `; ${what}`).join("")}`, left.length === 0);
-    say("Asking the doctor, when all is over");
+    check(`the tenant left nothing behind${left.map((row) => `; ${row}`).join("")}`, left.length === 0);
+    say("The doctor checks the database at the end");
     const diagnosis = await opsctl("doctor");
-    check("the doctor finds no fault", /: 0 fail,/.test(diagnosis));
-    say("Done: nodes came and went, a tenant had its network and a machine, and the chain proves how.");
+    check("the doctor finds no problem", /: 0 fail,/.test(diagnosis));
+    say(
+      "Done: nodes were registered and removed, a tenant used a network and an instance, and the audit chain is intact.",
+    );
   } finally {
     await agent.stop();
-    await laboratory.stop();
+    await environment.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }

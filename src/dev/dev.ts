@@ -1,14 +1,15 @@
-// `task dev`: the laboratory, kept running, with three simulated nodes that wait for approval and the commands to try.
+// `task dev`: keeps a development environment running, with three simulated nodes that wait for approval, and prints
+// commands to try.
 import { join } from "node:path";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import process from "node:process";
-import { buildExecutables, newRootKey, ROOT, startLaboratory } from "./environment.ts";
+import { buildExecutables, newRootKey, ROOT, startDevEnvironment } from "./environment.ts";
 
 const NODES = 3;
 const PORT = Number(process.env["PORT"] ?? 8080);
 const DATA_DIR = process.env["BERTH_DATA_DIR"] ?? join(ROOT, ".berth");
 
-/** The same key at every start, so that a profile saved yesterday works today. */
+/** Returns the same key at every start, so that a saved profile keeps working. */
 async function rootKey(): Promise<string> {
   const path = join(DATA_DIR, "lab-root-key");
   const kept = await readFile(path, "utf8").catch(() => null);
@@ -20,14 +21,19 @@ async function rootKey(): Promise<string> {
 }
 
 await buildExecutables();
-const laboratory = await startLaboratory({ dataDir: DATA_DIR, port: PORT, rootKey: await rootKey(), nodes: NODES });
+const environment = await startDevEnvironment({
+  dataDir: DATA_DIR,
+  port: PORT,
+  rootKey: await rootKey(),
+  nodes: NODES,
+});
 
 console.log(`
-The laboratory runs at ${laboratory.url}; its description is at ${laboratory.url}/docs
-Below, each of ${NODES} simulated nodes prints its claim code until it is approved. In another terminal, from this folder:
+The control plane runs at ${environment.url}; its API is described at ${environment.url}/docs
+Below, each of ${NODES} simulated nodes prints its claim code until it is approved. In another terminal, in this folder:
 
-  export OPSCTL_ENDPOINT=${laboratory.url}
-  export OPSCTL_API_KEY=${laboratory.rootKey}
+  export OPSCTL_ENDPOINT=${environment.url}
+  export OPSCTL_API_KEY=${environment.rootKey}
 
   dist/opsctl cn list
   dist/opsctl cn approve XXX-XXX --yes              # a code from below
@@ -39,13 +45,13 @@ Below, each of ${NODES} simulated nodes prints its claim code until it is approv
   dist/opsctl operation list
   dist/opsctl audit list
   dist/opsctl audit verify
-  curl -X POST ${laboratory.url}/lab/clock -H 'content-type: application/json' -d '{"seconds": 3600}'
+  curl -X POST ${environment.url}/lab/clock -H 'content-type: application/json' -d '{"seconds": 3600}'
 
-Ctrl-C stops everything; what is in ${DATA_DIR} stays.
+Ctrl-C stops everything; the data in ${DATA_DIR} is kept.
 `);
 
-// How the server ends is how this ends: with 0 once it has drained.
-const stop = () => void laboratory.stop();
+// Exits with the exit code of the server: 0 once it has drained.
+const stop = () => void environment.stop();
 process.on("SIGINT", stop);
 process.on("SIGTERM", stop);
-laboratory.server.on("exit", (code) => process.exit(code ?? 1));
+environment.server.on("exit", (code) => process.exit(code ?? 1));

@@ -1,5 +1,4 @@
-// A control plane of one's own to try things on: the executables, the server as a process with its embedded PostgreSQL,
-// and a root key that only it knows.
+// The dev environment: the executables, the server as a process with its embedded PostgreSQL, and a root key of its own.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -11,15 +10,15 @@ import { EXECUTABLES, newestSource, oldestExecutable } from "./build-age.ts";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-export type Laboratory = {
+export type DevEnvironment = {
   readonly url: string;
   readonly rootKey: string;
   readonly server: ChildProcess;
-  /** Drains the server; its PostgreSQL stops with it. */
+  /** Drains and stops the server and its PostgreSQL. */
   stop(): Promise<void>;
 };
 
-export type LaboratoryOptions = {
+export type EnvironmentOptions = {
   readonly dataDir: string;
   readonly port: number;
   readonly rootKey: string;
@@ -28,14 +27,14 @@ export type LaboratoryOptions = {
 
 const START_LIMIT_MS = 60_000;
 
-/** A key for a laboratory: random, in the form that BERTH_ROOT_KEY takes. */
+/** Returns a random key in the form of BERTH_ROOT_KEY. */
 export function newRootKey(): string {
   const text = randomBytes(33).toString("base64url");
   return `opsk_${text.slice(0, 12)}_${text.slice(12)}`;
 }
 
 /** Starts the server and waits until it listens. */
-export async function startLaboratory(options: LaboratoryOptions): Promise<Laboratory> {
+export async function startDevEnvironment(options: EnvironmentOptions): Promise<DevEnvironment> {
   const { DATABASE_URL: _database, ...env } = process.env;
   const server = spawn(process.execPath, ["run", "-A", "--quiet", join(ROOT, "src/serve.ts")], {
     cwd: ROOT,
@@ -46,11 +45,11 @@ export async function startLaboratory(options: LaboratoryOptions): Promise<Labor
       BERTH_DATA_DIR: options.dataDir,
       BERTH_ROOT_KEY: options.rootKey,
       BERTH_LAB: "1",
-      // The laboratory's images are on this machine, which no node and no server may fetch from otherwise.
+      // The images are on this machine, from which nodes and servers may not fetch by default.
       BERTH_FETCH_ALLOWED_PRIVATE: '["127.0.0.0/8"]',
       BERTH_LAB_NODES: String(options.nodes),
     },
-    // Ctrl-C reaches us; the server hears of it from us, once.
+    // Ctrl-C reaches this process, which signals the server once.
     detached: true,
     stdio: ["ignore", "inherit", "pipe"],
   });
@@ -62,18 +61,21 @@ export async function startLaboratory(options: LaboratoryOptions): Promise<Labor
     stop: async () => {
       if (server.exitCode !== null || server.signalCode !== null) return;
       const ended = once(server, "exit");
-      // Not server.kill: Deno then reports that signal as the end, whatever the server made of it.
+      // Not server.kill: Deno then reports the signal instead of the exit code.
       process.kill(server.pid!, "SIGTERM");
       await ended;
     },
   };
 }
 
-/** Reads the server's log until it says where it listens; what it says before a failure becomes the error. */
+/** Reads the server's log until it reports its address. If the server fails first, its log becomes the error. */
 function listening(server: ChildProcess): Promise<string> {
-  const said: string[] = [];
+  const logged: string[] = [];
   return new Promise((resolve, reject) => {
-    const limit = setTimeout(() => reject(new Error(`the server did not start:\n${said.join("\n")}`)), START_LIMIT_MS);
+    const limit = setTimeout(
+      () => reject(new Error(`the server did not start:\n${logged.join("\n")}`)),
+      START_LIMIT_MS,
+    );
     const lines = createInterface({ input: server.stderr! });
     lines.on("line", (line) => {
       const entry = logEntry(line);
@@ -82,11 +84,11 @@ function listening(server: ChildProcess): Promise<string> {
         resolve(entry.url);
       }
       if (entry === null || entry.level !== "INFO") process.stderr.write(`${line}\n`);
-      said.push(line);
+      logged.push(line);
     });
     server.once("exit", (code, signal) => {
       clearTimeout(limit);
-      reject(new Error(`the server ended (${signal ?? code}):\n${said.join("\n")}`));
+      reject(new Error(`the server ended (${signal ?? code}):\n${logged.join("\n")}`));
     });
   });
 }
@@ -95,11 +97,11 @@ function logEntry(line: string): { readonly message?: string; readonly level?: s
   try {
     return JSON.parse(line);
   } catch {
-    return null; // not a log line
+    return null; // Not a log line.
   }
 }
 
-/** Builds the executables unless they are there and newer than every source they are made of. */
+/** Builds the executables unless they are newer than all their sources. */
 export async function buildExecutables(): Promise<void> {
   if (oldestExecutable(ROOT) > newestSource(ROOT)) return;
   const build = spawn(process.execPath, ["run", "-A", "--quiet", join(ROOT, "cli/compile.ts"), ...EXECUTABLES], {

@@ -1,4 +1,4 @@
-// The documents of an image index, as far as a few made-up images fill them. Document 1, the tree.
+// The documents of an image index with a few invented images (docs/image-index.md).
 import type { Artifact, Distro, Image, Location } from "../../cli/image/model.ts";
 
 export function primary(url: string): Location {
@@ -36,7 +36,7 @@ export function buildOf(build: string, artifacts: Artifact[]): Image["build"] {
   } as Image["build"];
 }
 
-/** The names of a distro and of one release of it. */
+/** The names of a distribution and one of its releases. */
 export type ReleaseWords = {
   readonly distro: string;
   readonly release: string;
@@ -58,7 +58,7 @@ export function releaseOf({ distro: id, release, aliases, version }: ReleaseWord
   };
 }
 
-/** Paths below /v1, with what stands there. */
+/** Returns the documents with their paths below /v1. */
 export function documentsOf(images: readonly Image[]): [path: string, document: unknown][] {
   const distros = [...new Map(images.map(({ distro }) => [distro.id, distro])).values()];
   const below = distros.flatMap((distro): [string, unknown][] => {

@@ -1,4 +1,4 @@
-// What a tenant that took everything down has left in the database. Nothing, or Berth lost count of something.
+// Finds rows that a removed tenant left in the database. An empty result passes.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openClient } from "../db/pool.ts";
@@ -12,7 +12,7 @@ const QUERY = [
   "select 'unfinished operation' from saga where state in ('running', 'unwinding', 'stuck')",
 ].join(" union all ");
 
-/** What is left, one word for each row. `dataDir` is that of a server with its own PostgreSQL. */
+/** Returns a name for each remaining row. `dataDir` belongs to a server with an embedded PostgreSQL. */
 export async function leftBehind(dataDir: string): Promise<string[]> {
   const client = await openClient({ url: await readFile(join(dataDir, "url"), "utf8") });
   try {

@@ -1,10 +1,10 @@
-// The agent of a machine that netbooted: on the boot bus with the login that its kernel got, it tells the machine's
-// inventory and takes what it is to run.
+// The agent of a netbooted machine. It logs in to the booter's AMQP broker with the login from its kernel arguments,
+// publishes the inventory, and receives commands.
 import { ack, bind, consume, declare, login as logIn, openChannel, openClient } from "./amqp-client.ts";
 
 export type NetbootAgent = {
-  tell(topic: string, content: unknown): void;
-  /** The next message, and the routing key it came with. */
+  publish(topic: string, content: unknown): void;
+  /** Waits for the next message, with its routing key. */
   next(): Promise<{ readonly key: string; readonly content: Record<string, unknown> }>;
   close(): void;
 };
@@ -31,7 +31,7 @@ export async function netbootAgent(
   await consume(client, CHANNEL, queue);
 
   return {
-    tell: (topic, content) => client.publish(CHANNEL, topic, JSON.stringify(content)),
+    publish: (topic, content) => client.publish(CHANNEL, topic, JSON.stringify(content)),
     async next() {
       const delivery = await client.delivery();
       ack(client, delivery);

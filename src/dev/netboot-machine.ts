@@ -1,10 +1,10 @@
-// A machine of the laboratory that boots from its network, as its firmware and iPXE do: DHCP through a relay that takes
-// replies to its source port, TFTP and HTTP from its own address. Everything is on loopback.
+// A simulated machine that netboots like firmware and iPXE: DHCP through a relay that takes replies to its source port,
+// TFTP and HTTP from its own address. Everything is on loopback.
 import { createSocket, type Socket } from "node:dgram";
 import { request } from "node:http";
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
 
-/** Whose packets it sends: the program in its ROM, or the one that this has loaded. */
+/** The program whose packets it sends: the one in its ROM, or iPXE, which the first one loads. */
 export type NetbootProgram = "bios" | "ipxe";
 
 export type Lease = { readonly address: string; readonly file: string };
@@ -12,11 +12,11 @@ export type Fetched = { readonly status: number; readonly bytes: Uint8Array };
 
 export type NetbootMachine = {
   readonly mac: string;
-  /** DISCOVER and REQUEST, each sent again until it is answered; the address and what to load next. */
+  /** Sends DISCOVER and REQUEST, each until it is answered. Returns the address and the boot file. */
   lease(program: NetbootProgram): Promise<Lease>;
-  /** One DISCOVER, and nothing is waited for. */
+  /** Sends one DISCOVER and does not wait. */
   discover(program: NetbootProgram): void;
-  /** How many packets came for it. */
+  /** Returns the number of received packets. */
   replies(): number;
   tftp(name: string, from: string): Promise<Uint8Array>;
   close(): void;
@@ -34,7 +34,7 @@ const SERVER = "127.0.0.1";
 const RETRY_MS = 1_000;
 const TRIES_MAX = 30;
 const [DISCOVER, OFFER, REQUEST, ACK] = [1, 2, 3, 5] as const;
-/** iPXE repeats what the firmware under it says. */
+/** iPXE sends the vendor class of the firmware that loaded it. */
 const VENDOR_CLASS = "PXEClient:Arch:00000:UNDI:002001";
 const TFTP = { read: 1, data: 3, ack: 4, error: 5, agreed: 6 } as const;
 const BLOCK_BYTES = 1_468;
@@ -82,12 +82,12 @@ export async function netbootMachine({ mac, relay, ports }: NetbootOptions): Pro
   };
 }
 
-/** One GET of the machine at an address. */
+/** Sends a GET from the machine at an address. */
 export function fetchFrom(from: string, url: string, headers: Headers = {}): Promise<Fetched> {
   return asked(from, url, { method: "GET", headers, body: "" });
 }
 
-/** One POST of the machine at an address. */
+/** Sends a POST from the machine at an address. */
 export function postFrom(from: string, url: string, { headers, body }: { headers: Headers; body: string }) {
   return asked(from, url, { method: "POST", headers, body });
 }
@@ -108,7 +108,7 @@ function asked(from: string, url: string, { body, ...parts }: HttpParts): Promis
   });
 }
 
-/** Whether sockets may have this address: loopback is one address alone on some systems. */
+/** Returns whether a socket can have this address: some systems have only one loopback address. */
 export function hasAddress(address: string): Promise<boolean> {
   return bound(address).then((socket) => (socket.close(), true), () => false);
 }
@@ -142,7 +142,7 @@ type Packet = {
   readonly options: readonly Option[];
 };
 
-/** As a relay passes it on: its own address stands in it (RFC 2131, giaddr). */
+/** Returns a packet as a relay forwards it, with the relay's address in `giaddr` (RFC 2131). */
 function packet({ xid, mac, relay, options }: Packet): Uint8Array {
   const head = new Uint8Array(240);
   const view = new DataView(head.buffer);
@@ -176,7 +176,7 @@ function readReply(bytes: Uint8Array): Reply {
 
 type Download = { readonly name: string; readonly from: string; readonly port: number };
 
-/** Lock-step, with the blocks that PXE firmware asks for. */
+/** Reads a file in lock-step, with the block size of PXE firmware. */
 async function readByTftp({ name, from, port }: Download): Promise<Uint8Array> {
   const socket = await bound(from);
   const blocks: Uint8Array[] = [];

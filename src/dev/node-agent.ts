@@ -1,4 +1,4 @@
-// A node agent of the laboratory: the real executable, and what it says.
+// A node agent for the demo: the real executable, and its output.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -15,11 +15,11 @@ export function startAgent(endpoint: string, stateDir: string) {
   const child = spawn(join(ROOT, "dist/nodeagent"), [...argv, "--heartbeat-ms", String(HEARTBEAT_MS)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const said: string[] = [];
-  const heard = (pattern: RegExp) =>
+  const printed: string[] = [];
+  const printedLine = (pattern: RegExp) =>
     new Promise<string>((resolve, reject) => {
       const limit = setTimeout(
-        () => reject(new Error(`the agent never said ${pattern}:\n${said.join("\n")}`)),
+        () => reject(new Error(`the agent did not print ${pattern}:\n${printed.join("\n")}`)),
         PATIENCE_MS,
       );
       listeners.add((line) => {
@@ -30,20 +30,20 @@ export function startAgent(endpoint: string, stateDir: string) {
       });
       child.once("exit", () => {
         clearTimeout(limit);
-        reject(new Error(`the agent ended:\n${said.join("\n")}`));
+        reject(new Error(`the agent ended:\n${printed.join("\n")}`));
       });
     });
   const listeners = new Set<(line: string) => void>();
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on("line", (line) => {
-      said.push(line);
+      printed.push(line);
       for (const listener of listeners) listener(line);
     });
   }
-  const claimCode = heard(/Claim code: ([0-9A-Z]{3}-[0-9A-Z]{3})/);
-  const enrolled = heard(/(?:approved|enrolled)/i);
+  const claimCode = printedLine(/Claim code: ([0-9A-Z]{3}-[0-9A-Z]{3})/);
+  const enrolled = printedLine(/(?:approved|enrolled)/i);
   claimCode.catch(() => {});
-  enrolled.catch(() => {}); // The story waits for them one after the other.
+  enrolled.catch(() => {}); // The scenario waits for them one after the other.
   return {
     claimCode,
     enrolled,

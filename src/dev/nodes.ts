@@ -1,4 +1,4 @@
-// Simulated node agents beside a laboratory's control plane: real agents, each a process of its own with its own state.
+// Simulated nodes of the dev environment: each is a real agent process with a state directory of its own.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ export type LabNodesOptions = {
   readonly count: number;
   readonly endpoint: string;
   readonly dataDir: string;
-  /** Default: the agents' words go to stderr. */
+  /** Default: the agents' output goes to stderr. */
   readonly quiet?: boolean;
 };
 
@@ -33,7 +33,7 @@ export function startLabNodes({ count, endpoint, dataDir, quiet }: LabNodesOptio
   return { stop: () => children.forEach((child) => child.kill("SIGTERM")) };
 }
 
-/** The compiled agent where there is one, else the same program under this Deno. */
+/** Returns the command of the compiled agent if it exists, otherwise of its source under this Deno. */
 function agentCommand(argv: readonly string[]): [string, string[]] {
   const compiled = join(ROOT, "dist", "nodeagent");
   if (existsSync(compiled)) return [compiled, [...argv]];

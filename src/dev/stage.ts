@@ -1,4 +1,4 @@
-// The words of a demonstration: what is said, what is run, what is checked. A check that does not hold ends it.
+// The parts of a scenario: print a heading, run a command, check its output. A failed check ends the demo.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ export type Run = (...argv: string[]) => Promise<string>;
 
 export const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
-/** The identifier that a printed record or the first row of a table names. */
+/** Returns the first UUID in a printed record or table. */
 export function idOf(text: string): string {
   return UUID.exec(text)?.[0] ?? "";
 }
@@ -21,10 +21,10 @@ export function say(text: string): void {
 
 let checks = 0;
 
-export function check(what: string, holds: boolean): void {
-  if (!holds) throw new Error(`the demo failed: ${what}`);
+export function check(claim: string, holds: boolean): void {
+  if (!holds) throw new Error(`the demo failed: ${claim}`);
   checks += 1;
-  console.log(`  ok: ${what}`);
+  console.log(`  ok: ${claim}`);
 }
 
 export function checksPassed(): number {
@@ -41,7 +41,7 @@ export function executable(name: string, env: Readonly<Record<string, string>>):
     let text = "";
     child.stdout.on("data", (chunk) => text += chunk);
     const [status] = await once(child, "close");
-    // A key is shown once, to whoever asked for it; a recording of this demo is somebody else.
+    // A recording of the demo must not contain keys.
     process.stdout.write(text.replace(/opsk_[\w-]{45}/g, "opsk_...").replace(/^/gm, "  ").trimEnd() + "\n");
     check(`${name} ${argv.slice(0, 2).join(" ")} exits 0`, status === 0);
     return text;

@@ -145,7 +145,7 @@ async function shippedScript(): Promise<Shipped> {
     const listener = await netbootAgent({ login: { user, password }, port: bus, from: address, ...identity });
     try {
       await listener.next();
-      const tell = () => listener.tell(`ur.sysinfo.${SYSINFO.UUID}.1`, SYSINFO);
+      const tell = () => listener.publish(`ur.sysinfo.${SYSINFO.UUID}.1`, SYSINFO);
       tell();
       await booter.line(/ announce\.accepted .*state=awaiting_setup/);
       await call("POST", `/v1/cns/${SYSINFO.UUID}/approve-setup`, { disk_layout: "mirror", hostname: "node-9" });

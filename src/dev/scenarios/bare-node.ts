@@ -1,10 +1,10 @@
-// A bare machine becomes a node and goes again.
+// A bare machine becomes a node and is removed again.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bareMachine } from "../bare-machine.ts";
 import { check, type Run, say } from "../stage.ts";
 
-/** A bare machine: seen, announced, planned, approved, set up, reset and removed. */
+/** Runs a bare machine through announcement, plan, approval, setup, reset and removal. */
 export async function bareNode(opsctl: Run, endpoint: string, folder: string): Promise<void> {
   say("A bare machine asks to boot; the policy gives it an address and lets it enrol");
   const policy = join(folder, "boot-policy.json");
@@ -18,18 +18,18 @@ export async function bareNode(opsctl: Run, endpoint: string, folder: string): P
 
   say("It announces its hardware; the operator looks at the plan and approves a layout");
   await machine.announce();
-  check("the plan says what is destroyed", /c0t1d0/.test(await opsctl("cn", "setup", "plan", MACHINE.hostname)));
+  check("the plan lists the disks to destroy", /c0t1d0/.test(await opsctl("cn", "setup", "plan", MACHINE.hostname)));
   const approved = opsctl("cn", "setup", "approve", MACHINE.hostname, "--layout", "mirror", "--yes", "--wait");
   await machine.installWhenApproved();
-  check("the setup has ended well", /is set up \(state=approved\)/.test(await approved));
+  check("the setup succeeded", /is set up \(state=approved\)/.test(await approved));
   check("its boot record is enrolled", /enrolled/.test(await opsctl("cn", "boot", "list")));
 
-  say("It is taken back to bare, and then removed");
+  say("The operator resets the node, and then removes it");
   await opsctl("cn", "factory-reset", MACHINE.hostname, "--yes");
   check("it awaits setup", /awaiting_setup/.test(await opsctl("cn", "list")));
   await opsctl("cn", "remove", MACHINE.hostname, "--yes");
-  check("its boot record is out of service", /decommissioned/.test(await opsctl("cn", "boot", "list")));
-  check("the chain is whole", /verified to seq \d+/.test(await opsctl("audit", "verify")));
+  check("its boot record is decommissioned", /decommissioned/.test(await opsctl("cn", "boot", "list")));
+  check("the audit chain is intact", /verified to seq \d+/.test(await opsctl("audit", "verify")));
 }
 
 const MACHINE = {

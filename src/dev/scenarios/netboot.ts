@@ -1,9 +1,9 @@
-// A machine goes through the real booter: DHCP, TFTP, its boot script, the boot bus, setup, and its own image.
+// A machine boots through the real booter: DHCP, TFTP, boot script, AMQP, setup, and its own image.
 import { Buffer } from "node:buffer";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bareSysinfo } from "../bare-sysinfo.ts";
-import { startLabBooter } from "../booter.ts";
+import { startDevBooter } from "../booter.ts";
 import { netbootAgent } from "../netboot-agent.ts";
 import { fetchFrom, hasAddress, type NetbootMachine, netbootMachine, postFrom } from "../netboot-machine.ts";
 import { check, type Run, say } from "../stage.ts";
@@ -11,12 +11,12 @@ import { check, type Run, say } from "../stage.ts";
 export async function netboot(opsctl: Run, endpoint: string, folder: string): Promise<void> {
   say("A real booter starts on loopback: ports above 1024, behind a relay, no root");
   if (!await hasAddress(RELAY)) {
-    return console.log("  left out: loopback has one address on this system, and machines need their own");
+    return console.log("  skipped: loopback has one address on this system, and each machine needs its own");
   }
   await applyPolicy(opsctl, folder, { auto_enroll: true });
   const made = await opsctl("api-key", "create", "--description", "demo netboot", "--scope", "booter", "--json");
   const key = JSON.parse(made).secret;
-  const booter = await startLabBooter({
+  const booter = await startDevBooter({
     folder: join(folder, "booter"),
     endpoint,
     key,
@@ -29,21 +29,21 @@ export async function netboot(opsctl: Run, endpoint: string, folder: string): Pr
   try {
     await booter.line(/ images\.staged /);
 
-    say("A machine's firmware asks by DHCP, and loads iPXE by TFTP");
+    say("A machine's firmware gets an address by DHCP, and loads iPXE by TFTP");
     const rom = await machine.lease("bios");
     check(`it has the lowest free address, ${rom.address}`, rom.address === FIRST_ADDRESS);
     const program = await machine.tftp(rom.file, rom.address);
-    check(`${rom.file} came whole by TFTP`, Buffer.compare(program, PROGRAM) === 0);
+    check(`${rom.file} arrived complete by TFTP`, Buffer.compare(program, PROGRAM) === 0);
 
-    say("iPXE asks again, and gets a script of its own by HTTP");
+    say("iPXE repeats the DHCP exchange, and gets its own script by HTTP");
     const first = await scriptOf(machine, "enrol");
-    check("nobody else gets it", (await fetchFrom(STRANGER, first.url)).status === 404);
+    check("no other machine gets the script", (await fetchFrom(STRANGER, first.url)).status === 404);
     for (const line of first.text.trim().split("\n")) console.log(`  ${line.replace(/rabbitmq=\S+/, "rabbitmq=...")}`);
     const named = [...first.text.matchAll(/http:\S+/g)].map(([each]) => each);
     const got = await Promise.all(named.map((each) => fetchFrom(first.address, each)));
-    check("all that it names is there", named.length > 0 && got.every(({ status }) => status === 200));
+    check("all files in the script exist", named.length > 0 && got.every(({ status }) => status === 200));
 
-    say("The platform's agent tells the machine's inventory on the boot bus; the operator approves its setup");
+    say("The platform's agent publishes the machine's inventory over AMQP; the operator approves its setup");
     const [, user = "", password = ""] = /rabbitmq=([^:]+):([^:]+):/.exec(first.text) ?? [];
     const identity = { server_uuid: SYSINFO.UUID, mac: MAC };
     const agent = await netbootAgent({
@@ -54,49 +54,49 @@ export async function netboot(opsctl: Run, endpoint: string, folder: string): Pr
     });
     try {
       check("it is asked for its inventory", (await agent.next()).key.startsWith("ur.broadcast.sysinfo."));
-      const tell = () => agent.tell(`ur.sysinfo.${SYSINFO.UUID}.1`, SYSINFO);
+      const tell = () => agent.publish(`ur.sysinfo.${SYSINFO.UUID}.1`, SYSINFO);
       tell();
       await booter.line(/ announce\.accepted .*state=awaiting_setup/);
       check("the plan names its disks", /c0t1d0/.test(await opsctl("cn", "setup", "plan", SYSINFO.Hostname)));
       const approved = opsctl("cn", "setup", "approve", SYSINFO.Hostname, "--layout", "mirror", "--yes", "--wait");
-      // An agent does so each minute as long as its machine is bare; the booter then sees what has become of it.
+      // An agent does so every minute until its machine is set up; the booter then sees the node's state.
       const repeated = setInterval(tell, 200);
       const { key: request, content } = await agent.next().finally(() => clearInterval(repeated));
-      check("the setup script has come", request.startsWith(`ur.execute.${SYSINFO.UUID}.setup-`));
+      check("the setup script arrived", request.startsWith(`ur.execute.${SYSINFO.UUID}.setup-`));
       const { SETUP_TOKEN: token = "" } = content["env"] as Record<string, string>;
       const headers = { "x-setup-token": token };
       const values = Buffer.from((await fetchFrom(first.address, url("/setup/values"), headers)).bytes).toString();
-      check("its values are those of this machine", /^hostname\tnetbooted$/m.test(values));
+      check("its values are this machine's", /^hostname\tnetbooted$/m.test(values));
       for (const report of REPORTS) {
         const { status } = await postFrom(first.address, url("/setup/report"), { headers, body: report });
-        check(`its report is taken: ${report.split("\t").slice(0, 2).join(" ")}`, status === 200);
+        check(`its report is accepted: ${report.split("\t").slice(0, 2).join(" ")}`, status === 200);
       }
-      check("the setup has ended well", /is set up \(state=approved\)/.test(await approved));
+      check("the setup succeeded", /is set up \(state=approved\)/.test(await approved));
     } finally {
       agent.close();
     }
 
-    say("It starts again, and boots the image that is assigned to it");
+    say("The machine reboots into its assigned image");
     const second = await scriptOf(machine, "local");
-    check("the script of before is void", (await fetchFrom(first.address, first.url)).status === 404);
-    check("the one of now names its image", second.text.includes(`/os/${STAMP}/platform/`));
+    check("the previous script is void", (await fetchFrom(first.address, first.url)).status === 404);
+    check("the new script names its image", second.text.includes(`/os/${STAMP}/platform/`));
     check("its boot record is enrolled", /enrolled/.test(await opsctl("cn", "boot", "list")));
 
-    say("Without auto-enrolment, another machine is seen and stays without an answer");
+    say("Without auto-enrolment, another machine is recorded but gets no answer");
     await applyPolicy(opsctl, folder, { auto_enroll: false });
     quiet.discover("bios");
     await booter.line(new RegExp(` dhcp\\.silent mac=${OTHER_MAC} reason=discovered`));
     check("the operator sees it", new RegExp(`${OTHER_MAC}.*discovered`).test(await opsctl("cn", "boot", "list")));
-    check("it has heard nothing", quiet.replies() === 0);
+    check("it got no packet", quiet.replies() === 0);
   } finally {
     machine.close();
     quiet.close();
     await booter.stop();
   }
 
-  /** The address of the script that iPXE is given, and the script. */
+  /** Fetches the boot script that iPXE gets, and its address. */
   async function scriptOf(of: NetbootMachine, kind: "enrol" | "local") {
-    // The booter reads all records every few seconds; a real machine takes longer to start again.
+    // The booter reads all records every few seconds; a real machine takes longer to restart.
     for (let tries = 0; tries < STARTS_MAX; tries += 1) {
       const { address, file } = await of.lease("ipxe");
       const { status, bytes } = await fetchFrom(address, file);
@@ -149,5 +149,5 @@ const SYSINFO = bareSysinfo({
   serial_number: "LAB0002",
 });
 
-/** What the setup script posts: kind, step and percent, then its words. */
+/** Reports of the setup script: kind, step, percent, message. */
 const REPORTS = ["progress\tcreate_pool\t40\n", "progress\tagent\t90\n", "complete\tcomplete\t100\n"] as const;

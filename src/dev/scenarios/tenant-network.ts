@@ -1,9 +1,9 @@
-// An operator makes a tenant and hands over a key; the tenant builds its network with it and takes it down again.
+// An operator creates a tenant and a key for it. The tenant builds a network with this key and deletes it again.
 import { check, executable, idOf, type Run, say } from "../stage.ts";
 import { tenantMachine } from "./tenant-machine.ts";
 
 export async function tenantNetwork(opsctl: Run, endpoint: string): Promise<void> {
-  say("The operator makes a tenant with a project and a quota, and hands over a key");
+  say("The operator creates a tenant with a project, a quota and a key");
   await opsctl("silo", "create", "acme");
   await opsctl("tenant", "create", "web", "--silo", "acme");
   await opsctl("project", "create", "shop", "--tenant", "web");
@@ -47,11 +47,11 @@ export async function tenantNetwork(opsctl: Run, endpoint: string): Promise<void
 
   await tenantMachine(opsctl, on);
 
-  say("What happened is in the operations and the audit chain");
+  say("The operations and the audit chain show what happened");
   check("the gateway's operation", /nat-gateway-create\s+succeeded/.test(await opsctl("operation", "list")));
-  check("the chain is whole", /verified to seq \d+/.test(await opsctl("audit", "verify")));
+  check("the audit chain is intact", /verified to seq \d+/.test(await opsctl("audit", "verify")));
 
-  say("It takes the network down");
+  say("The tenant deletes the network");
   for (
     const [kind, id, ...more] of [
       ["route", "default", "--route-table", table],
