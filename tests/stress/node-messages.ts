@@ -22,7 +22,11 @@ export function said({ server_uuid, hostname }: Omit<Registered, "claim_code">, 
 /** An anonymous registration: the message that makes a claim. */
 export function registration(of: Registered & { readonly id: string }, newId: () => string): Msg<"register"> {
   const { id, claim_code } = of;
-  const from = { source: "192.0.2.10", source_bucket: "192.0.2.10" };
+  // An address of its own for each node: a source has a limited number of claims.
+  const source = `10.${
+    of.server_uuid.replaceAll("-", "").slice(-6).match(/../g)!.map((byte) => parseInt(byte, 16)).join(".")
+  }`;
+  const from = { source, source_bucket: source };
   return { type: "register", id, ...said(of, newId), claim_code, claim_code_ttl_s: 3_600, ...from };
 }
 
