@@ -9,7 +9,7 @@ import { BOOT_ROSTER } from "../../actors/boot-roster/transition.ts";
 import { listStaged } from "../../actors/staging/reads.ts";
 import { BootPolicy, Convergence, Roster, StagedBody, StagedImage } from "../contract/boot.ts";
 import { page } from "../contract/common.ts";
-import { badRequest, type Fault, fault } from "../contract/fault.ts";
+import { badRequest, type Fault, fault, isFault } from "../contract/fault.ts";
 import type { BootRecordRow } from "../db/tables.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { canonicalJson } from "../lib/text/canonical-json.ts";
@@ -19,7 +19,6 @@ import { spanOf } from "../services/admin-network.ts";
 import { bootMacOf, declaredOf } from "../services/boot-lookup.ts";
 import { callerOf, underPolicy } from "./cn-boot.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
 
 const tags = ["Boot policy"];
 const IF_MATCH = z.object({

@@ -5,18 +5,28 @@ import { findExternalSubnets, listExternalSubnets } from "../../actors/external-
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { ADDRESS_FAMILIES, type AddressFamily } from "../contract/enums.ts";
 import { ExternalSubnet, ExternalSubnetBody, ExternalSubnetPatch } from "../contract/external-network.ts";
-import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { parseProvisionRange, type ProvisionRange } from "../lib/net/provision-range.ts";
 import { isShared } from "../lib/net/public-pool.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import { deleteRecord } from "./record-routes.ts";
 
 const tags = ["External networks"];
 const path = "/v1/system/external-subnets/{external_subnet_id}";
 const params = z.object({ external_subnet_id: Uuid });
+
+const externalSubnet = {
+  kind: "external-subnet",
+  tags,
+  path,
+  params,
+  id: "external_subnet_id",
+  schema: ExternalSubnet,
+  described: "The subnet",
+} as const;
 
 export function externalSubnetRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -101,20 +111,11 @@ export function externalSubnetRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as ExternalSubnet, 200) : faultResponse(c, outcome.fault);
   });
 
-  const deleteRoute = createRoute({
-    method: "delete",
-    path,
-    tags,
+  deleteRecord(app, deps, {
+    ...externalSubnet,
+    action: "SystemConfigWrite",
     summary: "Delete an external subnet",
     description: "Refused (409) while a floating IP holds an address of it or a network pool lists it.",
-    ...rights(deps, "SystemConfigWrite"),
-    request: { params },
-    responses: answersNothing("Deleted"),
-  });
-  app.openapi(deleteRoute, async (c) => {
-    const to = { kind: "external-subnet" as const, id: c.req.valid("param").external_subnet_id };
-    const outcome = await deps.sendOnce(c, to, { type: "delete" });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }
 

@@ -5,20 +5,27 @@ import { findFirewallRule, listFirewallRules } from "../../actors/firewall-rule/
 import { findVpc } from "../../actors/vpc/reads.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { NOT_FOUND } from "../contract/fault.ts";
+import { isFault, NOT_FOUND } from "../contract/fault.ts";
 import { FirewallRule, FirewallRuleBody } from "../contract/network.ts";
-import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
 
 const tags = ["Networking"];
-const path = "/v1/firewall-rules/{firewall_rule_id}";
-const params = z.object({ firewall_rule_id: Uuid });
 const ofVpc = z.object({ vpc: Uuid, project: Uuid.optional() });
-const atRule = atRow("firewall_rule", "firewall_rule_id");
+
+const firewallRule = {
+  kind: "firewall-rule",
+  tags,
+  path: "/v1/firewall-rules/{firewall_rule_id}",
+  params: z.object({ firewall_rule_id: Uuid }),
+  id: "firewall_rule_id",
+  schema: FirewallRule,
+  described: "The rule",
+  locate: atRow("firewall_rule", "firewall_rule_id"),
+} as const;
 
 export function firewallRuleRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -71,52 +78,22 @@ export function firewallRuleRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as FirewallRule, 201) : faultResponse(c, outcome.fault);
   });
 
-  const showRoute = createRoute({
-    method: "get",
-    path,
-    tags,
+  showRecord(app, deps, {
+    ...firewallRule,
+    action: "FirewallRuleGet",
     summary: "Show a firewall rule",
-    ...rights(deps, "FirewallRuleGet", atRule),
-    request: { params },
-    responses: answers(FirewallRule, "The rule"),
-  });
-  app.openapi(showRoute, async (c) => {
-    const found = await findFirewallRule(deps.kysely, c.req.valid("param").firewall_rule_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    find: findFirewallRule,
   });
 
-  const updateRoute = createRoute({
-    method: "patch",
-    path,
-    tags,
+  renameRecord(app, deps, {
+    ...firewallRule,
+    action: "FirewallRuleUpdate",
     summary: "Rename or describe a firewall rule",
-    ...rights(deps, "FirewallRuleUpdate", atRule),
-    request: { params, body: jsonBody(NamedPatch) },
-    responses: answers(FirewallRule, "The rule"),
-  });
-  app.openapi(updateRoute, async (c) => {
-    const { name, description } = c.req.valid("json");
-    const to = { kind: "firewall-rule" as const, id: c.req.valid("param").firewall_rule_id };
-    const outcome = await deps.sendOnce(c, to, {
-      type: "update",
-      name: name ?? null,
-      description: description ?? null,
-    });
-    return outcome.ok ? c.json(outcome.reply as FirewallRule, 200) : faultResponse(c, outcome.fault);
   });
 
-  const deleteRoute = createRoute({
-    method: "delete",
-    path,
-    tags,
+  deleteRecord(app, deps, {
+    ...firewallRule,
+    action: "FirewallRuleDelete",
     summary: "Delete a firewall rule",
-    ...rights(deps, "FirewallRuleDelete", atRule),
-    request: { params },
-    responses: answersNothing("Deleted"),
-  });
-  app.openapi(deleteRoute, async (c) => {
-    const to = { kind: "firewall-rule" as const, id: c.req.valid("param").firewall_rule_id };
-    const outcome = await deps.sendOnce(c, to, { type: "delete" });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -8,12 +8,11 @@ import { findInstance, findNic } from "../../actors/instance/reads.ts";
 import { scopeOf } from "../auth/authorize.ts";
 import { atFloatingIpOfProject, atRow, type Locate } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
-import { type Fault, NOT_FOUND } from "../contract/fault.ts";
+import { type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { FloatingIp, FloatingIpAttachBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
 import { type App, type Ctx, type IdempotencyClaim, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
 import { ACCEPTED, operate, PREFER } from "./operation-answer.ts";
 
 const tags = ["Networking"];

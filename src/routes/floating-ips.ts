@@ -5,23 +5,30 @@ import { findFloatingIp, listFloatingIps } from "../../actors/floating-ip/reads.
 import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { FloatingIp, FloatingIpBody } from "../contract/network.ts";
-import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { sourcesOf, type Wanted } from "../services/address-sources.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
 
 const tags = ["Networking"];
-const path = "/v1/floating-ips/{floating_ip_id}";
-const params = z.object({ floating_ip_id: Uuid });
 const ofProject = z.object({ tenant: Uuid, project: Uuid });
-const atFloatingIp = atRow("floating_ip", "floating_ip_id");
 
 const ONE_SOURCE = badRequest("exactly one of family, network_id and pool_id must be set");
+
+const floatingIp = {
+  kind: "floating-ip",
+  tags,
+  path: "/v1/floating-ips/{floating_ip_id}",
+  params: z.object({ floating_ip_id: Uuid }),
+  id: "floating_ip_id",
+  schema: FloatingIp,
+  described: "The floating IP",
+  locate: atRow("floating_ip", "floating_ip_id"),
+} as const;
 
 export function floatingIpRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -76,54 +83,24 @@ export function floatingIpRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as FloatingIp, 201) : faultResponse(c, outcome.fault);
   });
 
-  const showRoute = createRoute({
-    method: "get",
-    path,
-    tags,
+  showRecord(app, deps, {
+    ...floatingIp,
+    action: "FloatingIpGet",
     summary: "Show a floating IP",
-    ...rights(deps, "FloatingIpGet", atFloatingIp),
-    request: { params },
-    responses: answers(FloatingIp, "The floating IP"),
-  });
-  app.openapi(showRoute, async (c) => {
-    const found = await findFloatingIp(deps.kysely, c.req.valid("param").floating_ip_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    find: findFloatingIp,
   });
 
-  const updateRoute = createRoute({
-    method: "patch",
-    path,
-    tags,
+  renameRecord(app, deps, {
+    ...floatingIp,
+    action: "FloatingIpUpdate",
     summary: "Rename or describe a floating IP",
-    ...rights(deps, "FloatingIpUpdate", atFloatingIp),
-    request: { params, body: jsonBody(NamedPatch) },
-    responses: answers(FloatingIp, "The floating IP"),
-  });
-  app.openapi(updateRoute, async (c) => {
-    const { name, description } = c.req.valid("json");
-    const to = { kind: "floating-ip" as const, id: c.req.valid("param").floating_ip_id };
-    const outcome = await deps.sendOnce(c, to, {
-      type: "update",
-      name: name ?? null,
-      description: description ?? null,
-    });
-    return outcome.ok ? c.json(outcome.reply as FloatingIp, 200) : faultResponse(c, outcome.fault);
   });
 
-  const deleteRoute = createRoute({
-    method: "delete",
-    path,
-    tags,
+  deleteRecord(app, deps, {
+    ...floatingIp,
+    action: "FloatingIpDelete",
     summary: "Give a floating IP back",
     description: "Refused (409) while it is attached. Its address is free at once.",
-    ...rights(deps, "FloatingIpDelete", atFloatingIp),
-    request: { params },
-    responses: answersNothing("Deleted"),
-  });
-  app.openapi(deleteRoute, async (c) => {
-    const to = { kind: "floating-ip" as const, id: c.req.valid("param").floating_ip_id };
-    const outcome = await deps.sendOnce(c, to, { type: "delete" });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }
 

@@ -5,13 +5,12 @@ import { findIdp } from "../../actors/idp/reads.ts";
 import { isIssuerUrl, ISSUER_URL_RULE } from "../auth/issuer-url.ts";
 import { atTenant } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
-import { badRequest, conflict, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, conflict, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { Idp, IdpBody } from "../contract/identity.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { isLiterallyPrivate, PUBLIC_RULE, readRanges } from "../lib/net/public-address.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
 
 const tags = ["Tenancy"];
 const path = "/v1/tenants/{tenant_id}/idp";

@@ -5,18 +5,17 @@ import { findImage, listImages, listPublicImages } from "../../actors/image/read
 import { atScoped } from "../auth/resource-scope.ts";
 import { page, Uuid } from "../contract/common.ts";
 import type { ImageScopeKind } from "../contract/enums.ts";
-import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { Image, ImageBody } from "../contract/image.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
-import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { isLiterallyPrivate, PUBLIC_RULE, readRanges } from "../lib/net/public-address.ts";
 import { scopedId } from "../lib/ids/scope.ts";
 import { isUuid5 } from "../lib/ids/uuid5.ts";
-import { answers, answersCreated, answersNothing, jsonBody, openRights, rights, wholeList } from "./answer.ts";
+import { answers, answersCreated, jsonBody, openRights, rights, wholeList } from "./answer.ts";
 import { type App, type Ctx, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import { deleteRecord, renameRecord } from "./record-routes.ts";
 import { LEVELS, PUBLIC, PublicQuery, publicScopeFault, scopeAt, scopesAt } from "./scopes.ts";
 
 const tags = ["Images"];
@@ -32,6 +31,17 @@ const ABOUT =
 const UNION =
   "The public ones, then those of the silo, of the tenant and of the project; `scope` says which each one is. " +
   "Oldest first within a scope.";
+
+const image = {
+  kind: "image",
+  tags,
+  path,
+  params,
+  id: "image_id",
+  schema: Image,
+  described: "The image",
+  locate: atImage,
+} as const;
 
 export function imageRoutes(app: App, deps: RouteDeps): void {
   const listPublicRoute = createRoute({
@@ -79,39 +89,17 @@ export function imageRoutes(app: App, deps: RouteDeps): void {
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 
-  const updateRoute = createRoute({
-    method: "patch",
-    path,
-    tags,
+  renameRecord(app, deps, {
+    ...image,
+    action: "ImageUpdate",
     summary: "Rename or describe an image",
-    ...rights(deps, "ImageUpdate", atImage),
-    request: { params, body: jsonBody(NamedPatch) },
-    responses: answers(Image, "The image"),
-  });
-  app.openapi(updateRoute, async (c) => {
-    const { name, description } = c.req.valid("json");
-    const to = { kind: "image" as const, id: c.req.valid("param").image_id };
-    const outcome = await deps.sendOnce(c, to, {
-      type: "update",
-      name: name ?? null,
-      description: description ?? null,
-    });
-    return outcome.ok ? c.json(outcome.reply as Image, 200) : faultResponse(c, outcome.fault);
   });
 
-  const deleteRoute = createRoute({
-    method: "delete",
-    path,
-    tags,
+  deleteRecord(app, deps, {
+    ...image,
+    action: "ImageDelete",
     summary: "Delete an image that no instance uses",
     description: "403 for an image that the caller sees and may not change.",
-    ...rights(deps, "ImageDelete", atImage),
-    request: { params },
-    responses: answersNothing("Deleted"),
-  });
-  app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.sendOnce(c, { kind: "image", id: c.req.valid("param").image_id }, { type: "delete" });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 
   for (const level of LEVELS) levelRoutes(app, deps, level);

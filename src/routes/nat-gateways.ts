@@ -5,20 +5,30 @@ import { findNatGateway, listNatGateways } from "../../actors/nat-gateway/reads.
 import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { NOT_FOUND } from "../contract/fault.ts";
+import { isFault, NOT_FOUND } from "../contract/fault.ts";
 import { NatGateway, NatGatewayBody } from "../contract/network.ts";
-import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import { renameRecord, showRecord } from "./record-routes.ts";
 
 const tags = ["Networking"];
 const path = "/v1/nat-gateways/{nat_gateway_id}";
 const params = z.object({ nat_gateway_id: Uuid });
 const ofVpc = z.object({ vpc: Uuid, project: Uuid.optional().describe("Must be the project of the VPC") });
 const atGateway = atRow("nat_gateway", "nat_gateway_id");
+
+const natGateway = {
+  kind: "nat-gateway",
+  tags,
+  path,
+  params,
+  id: "nat_gateway_id",
+  schema: NatGateway,
+  described: "The gateway",
+  locate: atGateway,
+} as const;
 
 export function natGatewayRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -65,38 +75,17 @@ export function natGatewayRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as NatGateway, 201) : faultResponse(c, outcome.fault);
   });
 
-  const showRoute = createRoute({
-    method: "get",
-    path,
-    tags,
+  showRecord(app, deps, {
+    ...natGateway,
+    action: "NatGatewayGet",
     summary: "Show a NAT gateway",
-    ...rights(deps, "NatGatewayGet", atGateway),
-    request: { params },
-    responses: answers(NatGateway, "The gateway"),
-  });
-  app.openapi(showRoute, async (c) => {
-    const found = await findNatGateway(deps.kysely, c.req.valid("param").nat_gateway_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    find: findNatGateway,
   });
 
-  const updateRoute = createRoute({
-    method: "patch",
-    path,
-    tags,
+  renameRecord(app, deps, {
+    ...natGateway,
+    action: "NatGatewayUpdate",
     summary: "Rename or describe a NAT gateway",
-    ...rights(deps, "NatGatewayUpdate", atGateway),
-    request: { params, body: jsonBody(NamedPatch) },
-    responses: answers(NatGateway, "The gateway"),
-  });
-  app.openapi(updateRoute, async (c) => {
-    const { name, description } = c.req.valid("json");
-    const to = { kind: "nat-gateway" as const, id: c.req.valid("param").nat_gateway_id };
-    const outcome = await deps.sendOnce(c, to, {
-      type: "update",
-      name: name ?? null,
-      description: description ?? null,
-    });
-    return outcome.ok ? c.json(outcome.reply as NatGateway, 200) : faultResponse(c, outcome.fault);
   });
 
   const deleteRoute = createRoute({

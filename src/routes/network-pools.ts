@@ -4,16 +4,26 @@ import { z } from "zod";
 import { findNetworkPool, listNetworkPools } from "../../actors/network-pool/reads.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { NetworkPool, NetworkPoolBody } from "../contract/external-network.ts";
-import { NOT_FOUND } from "../contract/fault.ts";
+import { isFault } from "../contract/fault.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import { deleteRecord, showRecord } from "./record-routes.ts";
 
 const tags = ["External networks"];
 const path = "/v1/system/network-pools/{network_pool_id}";
 const params = z.object({ network_pool_id: Uuid });
+
+const networkPool = {
+  kind: "network-pool",
+  tags,
+  path,
+  params,
+  id: "network_pool_id",
+  schema: NetworkPool,
+  described: "The pool",
+} as const;
 
 export function networkPoolRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -47,18 +57,11 @@ export function networkPoolRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as NetworkPool, 201) : faultResponse(c, outcome.fault);
   });
 
-  const showRoute = createRoute({
-    method: "get",
-    path,
-    tags,
+  showRecord(app, deps, {
+    ...networkPool,
+    action: "SystemRead",
     summary: "Show a network pool",
-    ...rights(deps, "SystemRead"),
-    request: { params },
-    responses: answers(NetworkPool, "The pool"),
-  });
-  app.openapi(showRoute, async (c) => {
-    const found = await findNetworkPool(deps.kysely, c.req.valid("param").network_pool_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    find: findNetworkPool,
   });
 
   const replaceRoute = createRoute({
@@ -77,19 +80,10 @@ export function networkPoolRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as NetworkPool, 200) : faultResponse(c, outcome.fault);
   });
 
-  const deleteRoute = createRoute({
-    method: "delete",
-    path,
-    tags,
+  deleteRecord(app, deps, {
+    ...networkPool,
+    action: "SystemConfigWrite",
     summary: "Delete a network pool",
     description: "Its external subnets stay, and so do the floating IPs that were taken through it.",
-    ...rights(deps, "SystemConfigWrite"),
-    request: { params },
-    responses: answersNothing("Deleted"),
-  });
-  app.openapi(deleteRoute, async (c) => {
-    const to = { kind: "network-pool" as const, id: c.req.valid("param").network_pool_id };
-    const outcome = await deps.sendOnce(c, to, { type: "delete" });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

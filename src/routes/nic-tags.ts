@@ -4,16 +4,24 @@ import { z } from "zod";
 import { findNicTag, listCnNicTags, listNicTags } from "../../actors/nic-tag/reads.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { CnNicTags, NicTag, NicTagBody } from "../contract/external-network.ts";
-import { NOT_FOUND } from "../contract/fault.ts";
+import { isFault } from "../contract/fault.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import { deleteRecord, showRecord } from "./record-routes.ts";
 
 const tags = ["External networks"];
-const path = "/v1/system/nic-tags/{nic_tag_id}";
-const params = z.object({ nic_tag_id: Uuid });
+
+const nicTag = {
+  kind: "nic-tag",
+  tags,
+  path: "/v1/system/nic-tags/{nic_tag_id}",
+  params: z.object({ nic_tag_id: Uuid }),
+  id: "nic_tag_id",
+  schema: NicTag,
+  described: "The tag",
+} as const;
 
 export function nicTagRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -47,35 +55,18 @@ export function nicTagRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as NicTag, 201) : faultResponse(c, outcome.fault);
   });
 
-  const showRoute = createRoute({
-    method: "get",
-    path,
-    tags,
+  showRecord(app, deps, {
+    ...nicTag,
+    action: "SystemRead",
     summary: "Show a NIC tag",
-    ...rights(deps, "SystemRead"),
-    request: { params },
-    responses: answers(NicTag, "The tag"),
-  });
-  app.openapi(showRoute, async (c) => {
-    const found = await findNicTag(deps.kysely, c.req.valid("param").nic_tag_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    find: findNicTag,
   });
 
-  const deleteRoute = createRoute({
-    method: "delete",
-    path,
-    tags,
+  deleteRecord(app, deps, {
+    ...nicTag,
+    action: "SystemConfigWrite",
     summary: "Delete a NIC tag",
     description: "Refused (409 NicTagInUse) while an external subnet uses it.",
-    ...rights(deps, "SystemConfigWrite"),
-    request: { params },
-    responses: answersNothing("Deleted"),
-  });
-  app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.sendOnce(c, { kind: "nic-tag", id: c.req.valid("param").nic_tag_id }, {
-      type: "delete",
-    });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 
   const offersRoute = createRoute({

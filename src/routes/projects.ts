@@ -4,17 +4,26 @@ import { z } from "zod";
 import { findProject, listProjects } from "../../actors/project/reads.ts";
 import { atProject, atTenant } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
-import { NOT_FOUND } from "../contract/fault.ts";
-import { NamedBody, NamedPatch, Project } from "../contract/tenancy.ts";
-import { faultResponse } from "../http/fault-status.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
 import { isFault } from "../contract/fault.ts";
+import { NamedBody, Project } from "../contract/tenancy.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { answers, answersCreated, jsonBody, rights, wholeList } from "./answer.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
 
 const tags = ["Tenancy"];
-const path = "/v1/tenants/{tenant_id}/projects/{project_id}";
 const ofTenant = z.object({ tenant_id: Uuid });
-const params = ofTenant.extend({ project_id: Uuid });
+
+const project = {
+  kind: "project",
+  tags,
+  path: "/v1/tenants/{tenant_id}/projects/{project_id}",
+  params: ofTenant.extend({ project_id: Uuid }),
+  id: "project_id",
+  schema: Project,
+  described: "The project",
+  locate: atProject,
+} as const;
 
 export function projectRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -52,54 +61,23 @@ export function projectRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as Project, 201) : faultResponse(c, outcome.fault);
   });
 
-  const showRoute = createRoute({
-    method: "get",
-    path,
-    tags,
+  showRecord(app, deps, {
+    ...project,
+    action: "ProjectGet",
     summary: "Show a project",
-    ...rights(deps, "ProjectGet", atProject),
-    request: { params },
-    responses: answers(Project, "The project"),
-  });
-  app.openapi(showRoute, async (c) => {
-    const found = await findProject(deps.kysely, c.req.valid("param").project_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    find: findProject,
   });
 
-  const updateRoute = createRoute({
-    method: "patch",
-    path,
-    tags,
+  renameRecord(app, deps, {
+    ...project,
+    action: "ProjectUpdate",
     summary: "Rename or describe a project",
-    ...rights(deps, "ProjectUpdate", atProject),
-    request: { params, body: jsonBody(NamedPatch) },
-    responses: answers(Project, "The project"),
-  });
-  app.openapi(updateRoute, async (c) => {
-    const { name, description } = c.req.valid("json");
-    const to = { kind: "project" as const, id: c.req.valid("param").project_id };
-    const outcome = await deps.sendOnce(c, to, {
-      type: "update",
-      name: name ?? null,
-      description: description ?? null,
-    });
-    return outcome.ok ? c.json(outcome.reply as Project, 200) : faultResponse(c, outcome.fault);
   });
 
-  const deleteRoute = createRoute({
-    method: "delete",
-    path,
-    tags,
+  deleteRecord(app, deps, {
+    ...project,
+    action: "ProjectDelete",
     summary: "Delete a project that holds nothing",
     description: "Refused (409) while it holds anything; the message names one thing that it holds.",
-    ...rights(deps, "ProjectDelete", atProject),
-    request: { params },
-    responses: answersNothing("Deleted"),
-  });
-  app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.sendOnce(c, { kind: "project", id: c.req.valid("param").project_id }, {
-      type: "delete",
-    });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -5,20 +5,27 @@ import { findRouteTable, listRouteTables } from "../../actors/route-table/reads.
 import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { NOT_FOUND } from "../contract/fault.ts";
+import { isFault, NOT_FOUND } from "../contract/fault.ts";
 import { RouteTable, RouteTableBody } from "../contract/network.ts";
-import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
 
 const tags = ["Networking"];
-const path = "/v1/route-tables/{route_table_id}";
-const params = z.object({ route_table_id: Uuid });
 const ofVpc = z.object({ vpc: Uuid, project: Uuid.optional() });
-const atRouteTable = atRow("route_table", "route_table_id");
+
+const routeTable = {
+  kind: "route-table",
+  tags,
+  path: "/v1/route-tables/{route_table_id}",
+  params: z.object({ route_table_id: Uuid }),
+  id: "route_table_id",
+  schema: RouteTable,
+  described: "The route table",
+  locate: atRow("route_table", "route_table_id"),
+} as const;
 
 export function routeTableRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -64,54 +71,24 @@ export function routeTableRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as RouteTable, 201) : faultResponse(c, outcome.fault);
   });
 
-  const showRoute = createRoute({
-    method: "get",
-    path,
-    tags,
+  showRecord(app, deps, {
+    ...routeTable,
+    action: "RouteTableGet",
     summary: "Show a route table",
-    ...rights(deps, "RouteTableGet", atRouteTable),
-    request: { params },
-    responses: answers(RouteTable, "The route table"),
-  });
-  app.openapi(showRoute, async (c) => {
-    const found = await findRouteTable(deps.kysely, c.req.valid("param").route_table_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    find: findRouteTable,
   });
 
-  const updateRoute = createRoute({
-    method: "patch",
-    path,
-    tags,
+  renameRecord(app, deps, {
+    ...routeTable,
+    action: "RouteTableUpdate",
     summary: "Rename or describe a route table",
     description: "The main one keeps its name.",
-    ...rights(deps, "RouteTableUpdate", atRouteTable),
-    request: { params, body: jsonBody(NamedPatch) },
-    responses: answers(RouteTable, "The route table"),
-  });
-  app.openapi(updateRoute, async (c) => {
-    const { name, description } = c.req.valid("json");
-    const to = { kind: "route-table" as const, id: c.req.valid("param").route_table_id };
-    const outcome = await deps.sendOnce(c, to, {
-      type: "update",
-      name: name ?? null,
-      description: description ?? null,
-    });
-    return outcome.ok ? c.json(outcome.reply as RouteTable, 200) : faultResponse(c, outcome.fault);
   });
 
-  const deleteRoute = createRoute({
-    method: "delete",
-    path,
-    tags,
+  deleteRecord(app, deps, {
+    ...routeTable,
+    action: "RouteTableDelete",
     summary: "Delete a route table that nothing uses",
     description: "Refused (409) for the main one, while it holds a route, and while a subnet is associated with it.",
-    ...rights(deps, "RouteTableDelete", atRouteTable),
-    request: { params },
-    responses: answersNothing("Deleted"),
-  });
-  app.openapi(deleteRoute, async (c) => {
-    const to = { kind: "route-table" as const, id: c.req.valid("param").route_table_id };
-    const outcome = await deps.sendOnce(c, to, { type: "delete" });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

@@ -7,20 +7,27 @@ import { findRouteTable } from "../../actors/route-table/reads.ts";
 import { findVpc } from "../../actors/vpc/reads.ts";
 import { atRow, inRouteTable } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { NOT_FOUND } from "../contract/fault.ts";
+import { isFault, NOT_FOUND } from "../contract/fault.ts";
 import { type NatGateway, Route, RouteBody } from "../contract/network.ts";
-import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
 
 const tags = ["Networking"];
-const path = "/v1/routes/{route_id}";
-const params = z.object({ route_id: Uuid });
 const ofTable = z.object({ route_table: Uuid });
-const atRoute = atRow("route", "route_id");
+
+const route = {
+  kind: "route",
+  tags,
+  path: "/v1/routes/{route_id}",
+  params: z.object({ route_id: Uuid }),
+  id: "route_id",
+  schema: Route,
+  described: "The route",
+  locate: atRow("route", "route_id"),
+} as const;
 
 export function routeRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -74,52 +81,23 @@ export function routeRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as Route, 201) : faultResponse(c, outcome.fault);
   });
 
-  const showRoute = createRoute({
-    method: "get",
-    path,
-    tags,
+  showRecord(app, deps, {
+    ...route,
+    action: "RouteGet",
     summary: "Show a route",
-    ...rights(deps, "RouteGet", atRoute),
-    request: { params },
-    responses: answers(Route, "The route"),
-  });
-  app.openapi(showRoute, async (c) => {
-    const found = await findRoute(deps.kysely, c.req.valid("param").route_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    find: findRoute,
   });
 
-  const updateRoute = createRoute({
-    method: "patch",
-    path,
-    tags,
+  renameRecord(app, deps, {
+    ...route,
+    action: "RouteUpdate",
     summary: "Rename or describe a route",
-    ...rights(deps, "RouteUpdate", atRoute),
-    request: { params, body: jsonBody(NamedPatch) },
-    responses: answers(Route, "The route"),
-  });
-  app.openapi(updateRoute, async (c) => {
-    const { name, description } = c.req.valid("json");
-    const to = { kind: "route" as const, id: c.req.valid("param").route_id };
-    const outcome = await deps.sendOnce(c, to, {
-      type: "update",
-      name: name ?? null,
-      description: description ?? null,
-    });
-    return outcome.ok ? c.json(outcome.reply as Route, 200) : faultResponse(c, outcome.fault);
   });
 
-  const deleteRoute = createRoute({
-    method: "delete",
-    path,
-    tags,
+  deleteRecord(app, deps, {
+    ...route,
+    action: "RouteDelete",
     summary: "Delete a route",
-    ...rights(deps, "RouteDelete", atRoute),
-    request: { params },
-    responses: answersNothing("Deleted"),
-  });
-  app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.sendOnce(c, { kind: "route", id: c.req.valid("param").route_id }, { type: "delete" });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }
 

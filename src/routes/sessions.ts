@@ -8,14 +8,13 @@ import { findLocalUser, type LocalUser } from "../../actors/user/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
 import { UNAUTHENTICATED } from "../auth/authorization.ts";
 import type { KnownPrincipal } from "../auth/principal.ts";
-import { badRequest, conflict, type Fault } from "../contract/fault.ts";
+import { badRequest, conflict, type Fault, isFault } from "../contract/fault.ts";
 import { LoginBody, PasswordChangeBody, RefreshBody, Tokens } from "../contract/identity.ts";
 import { SESSIONS_DISPLACED_MAX, SESSIONS_PER_USER_MAX } from "../contract/limits.ts";
 import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersNothing, jsonBody, openRights, refuses, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
 
 const tags = ["Credentials"];
 const LIMITED =

@@ -3,16 +3,24 @@ import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findSilo, listSilos } from "../../actors/silo/reads.ts";
 import { Uuid } from "../contract/common.ts";
-import { NOT_FOUND } from "../contract/fault.ts";
-import { NamedBody, NamedPatch, Silo } from "../contract/tenancy.ts";
+import { isFault } from "../contract/fault.ts";
+import { NamedBody, Silo } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersCreated, jsonBody, rights, wholeList } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import { renameRecord, showRecord } from "./record-routes.ts";
 
 const tags = ["Tenancy"];
-const path = "/v1/silos/{silo_id}";
-const params = z.object({ silo_id: Uuid });
+
+const silo = {
+  kind: "silo",
+  tags,
+  path: "/v1/silos/{silo_id}",
+  params: z.object({ silo_id: Uuid }),
+  id: "silo_id",
+  schema: Silo,
+  described: "The silo",
+} as const;
 
 export function siloRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -49,37 +57,16 @@ export function siloRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as Silo, 201) : faultResponse(c, outcome.fault);
   });
 
-  const showRoute = createRoute({
-    method: "get",
-    path,
-    tags,
+  showRecord(app, deps, {
+    ...silo,
+    action: "GetSilo",
     summary: "Show a silo",
-    ...rights(deps, "GetSilo"),
-    request: { params },
-    responses: answers(Silo, "The silo"),
-  });
-  app.openapi(showRoute, async (c) => {
-    const found = await findSilo(deps.kysely, c.req.valid("param").silo_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    find: findSilo,
   });
 
-  const updateRoute = createRoute({
-    method: "patch",
-    path,
-    tags,
+  renameRecord(app, deps, {
+    ...silo,
+    action: "SiloUpdate",
     summary: "Rename or describe a silo",
-    ...rights(deps, "SiloUpdate"),
-    request: { params, body: jsonBody(NamedPatch) },
-    responses: answers(Silo, "The silo"),
-  });
-  app.openapi(updateRoute, async (c) => {
-    const { name, description } = c.req.valid("json");
-    const to = { kind: "silo" as const, id: c.req.valid("param").silo_id };
-    const outcome = await deps.sendOnce(c, to, {
-      type: "update",
-      name: name ?? null,
-      description: description ?? null,
-    });
-    return outcome.ok ? c.json(outcome.reply as Silo, 200) : faultResponse(c, outcome.fault);
   });
 }

@@ -5,16 +5,16 @@ import { findSshKey, listPublicSshKeys, listSshKeys } from "../../actors/ssh-key
 import { callerOf } from "../auth/authorize.ts";
 import { atScoped } from "../auth/resource-scope.ts";
 import { page, Uuid } from "../contract/common.ts";
-import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
 import type { ScopeColumns } from "../contract/scope.ts";
 import { SshKey, SshKeyBody } from "../contract/ssh-key.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
 import { parseOpensshKey } from "../lib/crypto/openssh-key.ts";
 import { scopedId } from "../lib/ids/scope.ts";
-import { answers, answersCreated, answersNothing, jsonBody, openRights, rights, wholeList } from "./answer.ts";
+import { answers, answersCreated, jsonBody, openRights, rights, wholeList } from "./answer.ts";
 import { type App, type Ctx, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import { deleteRecord } from "./record-routes.ts";
 import { LEVELS, PUBLIC, PublicQuery, publicScopeFault, scopeAt, scopeOfUser } from "./scopes.ts";
 
 const tags = ["SSH keys"];
@@ -23,6 +23,17 @@ const params = z.object({ key_id: Uuid });
 const atKey = atScoped("ssh_key", "key_id");
 const ABOUT = "One line as OpenSSH writes it: Ed25519, ECDSA on the NIST curves, RSA of at least 2,048 bits, or a " +
   "security key's. Its comment is kept; options before the type are refused.";
+
+const sshKey = {
+  kind: "ssh-key",
+  tags,
+  path,
+  params,
+  id: "key_id",
+  schema: SshKey,
+  described: "The key",
+  locate: atKey,
+} as const;
 
 export function sshKeyRoutes(app: App, deps: RouteDeps): void {
   ownRoutes(app, deps);
@@ -72,19 +83,11 @@ export function sshKeyRoutes(app: App, deps: RouteDeps): void {
     return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
   });
 
-  const deleteRoute = createRoute({
-    method: "delete",
-    path,
-    tags,
+  deleteRecord(app, deps, {
+    ...sshKey,
+    action: "SshKeyDelete",
     summary: "Delete an SSH key",
     description: "Instances that have it keep it. 403 for a key that the caller sees and may not delete.",
-    ...rights(deps, "SshKeyDelete", atKey),
-    request: { params },
-    responses: answersNothing("Deleted"),
-  });
-  app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.sendOnce(c, { kind: "ssh-key", id: c.req.valid("param").key_id }, { type: "delete" });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 
   for (const level of LEVELS) levelRoutes(app, deps, level);

@@ -6,20 +6,30 @@ import { findSubnet, listSubnets } from "../../actors/subnet/reads.ts";
 import { findVpc } from "../../actors/vpc/reads.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { NOT_FOUND } from "../contract/fault.ts";
+import { isFault, NOT_FOUND } from "../contract/fault.ts";
 import { Subnet, SubnetBody, SubnetRouteTableBody } from "../contract/network.ts";
-import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
 
 const tags = ["Networking"];
 const path = "/v1/subnets/{subnet_id}";
 const params = z.object({ subnet_id: Uuid });
 const ofVpc = z.object({ vpc: Uuid, project: Uuid.optional() });
 const atSubnet = atRow("subnet", "subnet_id");
+
+const subnet = {
+  kind: "subnet",
+  tags,
+  path,
+  params,
+  id: "subnet_id",
+  schema: Subnet,
+  described: "The subnet",
+  locate: atSubnet,
+} as const;
 
 export function subnetRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -67,38 +77,17 @@ export function subnetRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as Subnet, 201) : faultResponse(c, outcome.fault);
   });
 
-  const showRoute = createRoute({
-    method: "get",
-    path,
-    tags,
+  showRecord(app, deps, {
+    ...subnet,
+    action: "SubnetGet",
     summary: "Show a subnet",
-    ...rights(deps, "SubnetGet", atSubnet),
-    request: { params },
-    responses: answers(Subnet, "The subnet"),
-  });
-  app.openapi(showRoute, async (c) => {
-    const found = await findSubnet(deps.kysely, c.req.valid("param").subnet_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    find: findSubnet,
   });
 
-  const updateRoute = createRoute({
-    method: "patch",
-    path,
-    tags,
+  renameRecord(app, deps, {
+    ...subnet,
+    action: "SubnetUpdate",
     summary: "Rename or describe a subnet",
-    ...rights(deps, "SubnetUpdate", atSubnet),
-    request: { params, body: jsonBody(NamedPatch) },
-    responses: answers(Subnet, "The subnet"),
-  });
-  app.openapi(updateRoute, async (c) => {
-    const { name, description } = c.req.valid("json");
-    const to = { kind: "subnet" as const, id: c.req.valid("param").subnet_id };
-    const outcome = await deps.sendOnce(c, to, {
-      type: "update",
-      name: name ?? null,
-      description: description ?? null,
-    });
-    return outcome.ok ? c.json(outcome.reply as Subnet, 200) : faultResponse(c, outcome.fault);
   });
 
   const tableRoute = createRoute({
@@ -120,17 +109,9 @@ export function subnetRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as Subnet, 200) : faultResponse(c, outcome.fault);
   });
 
-  const deleteRoute = createRoute({
-    method: "delete",
-    path,
-    tags,
+  deleteRecord(app, deps, {
+    ...subnet,
+    action: "SubnetDelete",
     summary: "Delete a subnet that holds nothing",
-    ...rights(deps, "SubnetDelete", atSubnet),
-    request: { params },
-    responses: answersNothing("Deleted"),
-  });
-  app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.sendOnce(c, { kind: "subnet", id: c.req.valid("param").subnet_id }, { type: "delete" });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

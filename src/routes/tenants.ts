@@ -4,20 +4,29 @@ import { z } from "zod";
 import { findTenant, listTenants } from "../../actors/tenant/reads.ts";
 import { atSilo, atTenantOfSilo } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
-import { NOT_FOUND } from "../contract/fault.ts";
-import { NamedBody, NamedPatch, Tenant } from "../contract/tenancy.ts";
-import { faultResponse } from "../http/fault-status.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
-import { type App, type RouteDeps } from "./deps.ts";
 import { isFault } from "../contract/fault.ts";
+import { NamedBody, Tenant } from "../contract/tenancy.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { answers, answersCreated, jsonBody, rights, wholeList } from "./answer.ts";
+import { type App, type RouteDeps } from "./deps.ts";
+import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
 
 const tags = ["Tenancy"];
-const path = "/v1/silos/{silo_id}/tenants/{tenant_id}";
 const ofSilo = z.object({ silo_id: Uuid });
-const params = ofSilo.extend({ tenant_id: Uuid });
 const OF_SILO =
   "A silo is one customer, and its tenants are the customer's departments. A member of a tenant acts in that tenant only; " +
   "the capability silo-admin adds the silo's tenants and what belongs to the whole silo.";
+
+const tenant = {
+  kind: "tenant",
+  tags,
+  path: "/v1/silos/{silo_id}/tenants/{tenant_id}",
+  params: ofSilo.extend({ tenant_id: Uuid }),
+  id: "tenant_id",
+  schema: Tenant,
+  described: "The tenant",
+  locate: atTenantOfSilo,
+} as const;
 
 export function tenantRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -57,55 +66,26 @@ export function tenantRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as Tenant, 201) : faultResponse(c, outcome.fault);
   });
 
-  const showRoute = createRoute({
-    method: "get",
-    path,
-    tags,
+  showRecord(app, deps, {
+    ...tenant,
+    action: "TenantGet",
     summary: "Show a tenant",
-    ...rights(deps, "TenantGet", atTenantOfSilo),
-    request: { params },
-    responses: answers(Tenant, "The tenant"),
-  });
-  app.openapi(showRoute, async (c) => {
-    const found = await findTenant(deps.kysely, c.req.valid("param").tenant_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    find: findTenant,
   });
 
-  const updateRoute = createRoute({
-    method: "patch",
-    path,
-    tags,
+  renameRecord(app, deps, {
+    ...tenant,
+    action: "TenantUpdate",
     summary: "Rename or describe a tenant",
     description: OF_SILO,
-    ...rights(deps, "TenantUpdate", atTenantOfSilo),
-    request: { params, body: jsonBody(NamedPatch) },
-    responses: answers(Tenant, "The tenant"),
-  });
-  app.openapi(updateRoute, async (c) => {
-    const { name, description } = c.req.valid("json");
-    const to = { kind: "tenant" as const, id: c.req.valid("param").tenant_id };
-    const outcome = await deps.sendOnce(c, to, {
-      type: "update",
-      name: name ?? null,
-      description: description ?? null,
-    });
-    return outcome.ok ? c.json(outcome.reply as Tenant, 200) : faultResponse(c, outcome.fault);
   });
 
-  const deleteRoute = createRoute({
-    method: "delete",
-    path,
-    tags,
+  deleteRecord(app, deps, {
+    ...tenant,
+    action: "TenantDelete",
     summary: "Delete a tenant that holds nothing",
     description:
       "Refused (409) while it holds a project, a user or an API key, and for the default tenant of a silo. " +
       OF_SILO,
-    ...rights(deps, "TenantDelete", atTenantOfSilo),
-    request: { params },
-    responses: answersNothing("Deleted"),
-  });
-  app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.sendOnce(c, { kind: "tenant", id: c.req.valid("param").tenant_id }, { type: "delete" });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

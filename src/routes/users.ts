@@ -7,14 +7,13 @@ import { findUser, listUsers } from "../../actors/user/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { CAPABILITIES } from "../contract/enums.ts";
-import { badRequest, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { PasswordBody, User, UserBody } from "../contract/identity.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
 import { decodePageToken } from "../lib/ids/page-token.ts";
 import { answers, answersCreated, answersNothing, jsonBody, refuses, rights } from "./answer.ts";
 import { type App, type Ctx, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
 import { outlivesCaller } from "../services/new-key.ts";
 
 const tags = ["Users"];

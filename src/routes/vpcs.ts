@@ -5,20 +5,27 @@ import { findVpc, listVpcs } from "../../actors/vpc/reads.ts";
 import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { NOT_FOUND } from "../contract/fault.ts";
+import { isFault, NOT_FOUND } from "../contract/fault.ts";
 import { Vpc, VpcBody } from "../contract/network.ts";
-import { NamedPatch } from "../contract/tenancy.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
-import { answers, answersCreated, answersNothing, jsonBody, rights } from "./answer.ts";
+import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import { type App, type RouteDeps } from "./deps.ts";
-import { isFault } from "../contract/fault.ts";
+import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
 
 const tags = ["Networking"];
-const path = "/v1/vpcs/{vpc_id}";
-const params = z.object({ vpc_id: Uuid });
 const ofProject = z.object({ tenant: Uuid, project: Uuid });
-const atVpc = atRow("vpc", "vpc_id");
+
+const vpc = {
+  kind: "vpc",
+  tags,
+  path: "/v1/vpcs/{vpc_id}",
+  params: z.object({ vpc_id: Uuid }),
+  id: "vpc_id",
+  schema: Vpc,
+  described: "The VPC",
+  locate: atRow("vpc", "vpc_id"),
+} as const;
 
 export function vpcRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -63,52 +70,23 @@ export function vpcRoutes(app: App, deps: RouteDeps): void {
     return outcome.ok ? c.json(outcome.reply as Vpc, 201) : faultResponse(c, outcome.fault);
   });
 
-  const showRoute = createRoute({
-    method: "get",
-    path,
-    tags,
+  showRecord(app, deps, {
+    ...vpc,
+    action: "VpcGet",
     summary: "Show a VPC",
-    ...rights(deps, "VpcGet", atVpc),
-    request: { params },
-    responses: answers(Vpc, "The VPC"),
-  });
-  app.openapi(showRoute, async (c) => {
-    const found = await findVpc(deps.kysely, c.req.valid("param").vpc_id);
-    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+    find: findVpc,
   });
 
-  const updateRoute = createRoute({
-    method: "patch",
-    path,
-    tags,
+  renameRecord(app, deps, {
+    ...vpc,
+    action: "VpcUpdate",
     summary: "Rename or describe a VPC",
-    ...rights(deps, "VpcUpdate", atVpc),
-    request: { params, body: jsonBody(NamedPatch) },
-    responses: answers(Vpc, "The VPC"),
-  });
-  app.openapi(updateRoute, async (c) => {
-    const { name, description } = c.req.valid("json");
-    const to = { kind: "vpc" as const, id: c.req.valid("param").vpc_id };
-    const outcome = await deps.sendOnce(c, to, {
-      type: "update",
-      name: name ?? null,
-      description: description ?? null,
-    });
-    return outcome.ok ? c.json(outcome.reply as Vpc, 200) : faultResponse(c, outcome.fault);
   });
 
-  const deleteRoute = createRoute({
-    method: "delete",
-    path,
-    tags,
+  deleteRecord(app, deps, {
+    ...vpc,
+    action: "VpcDelete",
     summary: "Delete a VPC that holds nothing, and its main route table",
     description: "Refused (409) while it holds anything else; the message names one thing that it holds.",
-    ...rights(deps, "VpcDelete", atVpc),
-    request: { params },
-    responses: answersNothing("Deleted"),
-  });
-  app.openapi(deleteRoute, async (c) => {
-    const outcome = await deps.sendOnce(c, { kind: "vpc", id: c.req.valid("param").vpc_id }, { type: "delete" });
-    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }

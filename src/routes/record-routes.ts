@@ -1,0 +1,95 @@
+// The routes that are the same for all records: show, rename and delete the record whose id is in the path.
+import { createRoute } from "@hono/zod-openapi";
+import type { Kysely } from "kysely";
+import type { z } from "zod";
+import type { Messages } from "../../actors/registry.ts";
+import type { Action } from "../auth/policy.ts";
+import type { Locate } from "../auth/resource-scope.ts";
+import { NOT_FOUND } from "../contract/fault.ts";
+import { NamedPatch } from "../contract/tenancy.ts";
+import type { Database } from "../db/tables.ts";
+import { faultResponse } from "../http/fault-status.ts";
+import { answers, answersNothing, jsonBody, rights } from "./answer.ts";
+import type { App, Ctx, RouteDeps } from "./deps.ts";
+
+type KindsThatTake<M> = { [K in keyof Messages]: M extends Messages[K] ? K : never }[keyof Messages];
+type RenamedKind = KindsThatTake<{ readonly type: "update"; readonly name: null; readonly description: null }>;
+type DeletedKind = KindsThatTake<{ readonly type: "delete" }>;
+
+/** What the routes of one kind of record have in common. */
+export type RecordPath<K extends keyof Messages> = {
+  readonly kind: K;
+  readonly tags: string[];
+  readonly path: string;
+  readonly params: z.ZodObject;
+  /** The path parameter with the id of the record. */
+  readonly id: string;
+  /** The view of the record, and its description in the API: `The project`. */
+  readonly schema: z.ZodType;
+  readonly described: string;
+  readonly locate?: Locate;
+};
+
+/** What one route says of itself. */
+type Texts = { readonly action: Action; readonly summary: string; readonly description?: string };
+
+type Shown = { readonly find: (db: Kysely<Database>, id: string) => Promise<object | undefined> };
+
+export function showRecord(app: App, deps: RouteDeps, of: RecordPath<keyof Messages> & Texts & Shown): void {
+  const route = createRoute({
+    method: "get",
+    path: of.path,
+    tags: of.tags,
+    summary: of.summary,
+    ...(of.description !== undefined && { description: of.description }),
+    ...rights(deps, of.action, of.locate),
+    request: { params: of.params },
+    responses: answers(of.schema, of.described),
+  });
+  app.openapi(route, async (c) => {
+    const found = await of.find(deps.kysely, idOf(c, of));
+    return found === undefined ? faultResponse(c, NOT_FOUND) : c.json(found, 200);
+  });
+}
+
+export function renameRecord(app: App, deps: RouteDeps, of: RecordPath<RenamedKind> & Texts): void {
+  const route = createRoute({
+    method: "patch",
+    path: of.path,
+    tags: of.tags,
+    summary: of.summary,
+    ...(of.description !== undefined && { description: of.description }),
+    ...rights(deps, of.action, of.locate),
+    request: { params: of.params, body: jsonBody(NamedPatch) },
+    responses: answers(of.schema, of.described),
+  });
+  app.openapi(route, async (c) => {
+    const { name, description } = c.req.valid("json");
+    const message = { type: "update", name: name ?? null, description: description ?? null } as const;
+    const outcome = await deps.sendOnce(c, { kind: of.kind, id: idOf(c, of) }, message);
+    return outcome.ok ? c.json(outcome.reply as object, 200) : faultResponse(c, outcome.fault);
+  });
+}
+
+export function deleteRecord(app: App, deps: RouteDeps, of: RecordPath<DeletedKind> & Texts): void {
+  const route = createRoute({
+    method: "delete",
+    path: of.path,
+    tags: of.tags,
+    summary: of.summary,
+    ...(of.description !== undefined && { description: of.description }),
+    ...rights(deps, of.action, of.locate),
+    request: { params: of.params },
+    responses: answersNothing("Deleted"),
+  });
+  app.openapi(route, async (c) => {
+    const outcome = await deps.sendOnce(c, { kind: of.kind, id: idOf(c, of) }, { type: "delete" });
+    return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
+  });
+}
+
+/** Returns the id after the check of the parameters, which lowers its letters. */
+function idOf(c: Ctx, { id }: { readonly id: string }): string {
+  const params = c.req.valid("param" as never) as Readonly<Record<string, string>>;
+  return params[id]!;
+}
