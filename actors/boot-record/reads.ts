@@ -1,4 +1,4 @@
-// What is read of boot records without going through their mailbox.
+// Queries on boot records.
 import type { Kysely } from "kysely";
 import type { BootRecordState } from "../../src/contract/enums.ts";
 import type { BootRecordRow, Database } from "../../src/db/tables.ts";
@@ -7,7 +7,7 @@ type Db = Kysely<Database>;
 
 export type BootRecordQuery = { readonly state?: BootRecordState; readonly after?: string; readonly rows: number };
 
-/** In the order of their MACs. */
+/** Lists boot records in the order of their MACs. */
 export async function listBootRecords(db: Db, { state, after, rows }: BootRecordQuery): Promise<BootRecordRow[]> {
   return await db.selectFrom("boot_record").selectAll()
     .$if(state !== undefined, (q) => q.where("state", "=", state!))

@@ -1,5 +1,5 @@
-// The boot record of one admin-network MAC: the columns of table boot_record, tagged by state. Rescue is a switch beside
-// the state and overrides it wherever the machine boots.
+// The boot record of one admin-network MAC: the columns of table boot_record, tagged by state. Rescue is independent of
+// the state and overrides it when the machine boots.
 import type { Networking, Provenance } from "../../src/contract/boot.ts";
 import type { At } from "../engine/table.ts";
 
@@ -23,7 +23,7 @@ export type BootRecordState =
   })
   | (RecordBase & Addressed & {
     readonly state: "enrolling";
-    /** Kept from the enrolment before, so that a port the node no longer reports is found again. */
+    /** The server of the earlier enrolment. It identifies a port that the node no longer reports. */
     readonly server_uuid: string | null;
     readonly assigned_pi: string | null;
   })

@@ -1,7 +1,7 @@
-// Document 2, Boot record state. Rows are messages, columns are states.
+// The states of a boot record (docs/booting.md, "Boot records"). Rows are messages, columns are states.
 //
-// An address is reserved on the record when it starts to enrol, or when it is to boot into rescue, and stays with it for
-// good: through reset, remove and reactivation. It is the lowest free one of the admin network, chosen inside the commit.
+// A record gets its address when it starts to enrol, or when it first boots into rescue, and keeps it forever: through
+// reset, removal and reactivation. The commit chooses the lowest free address of the admin network.
 import type { Networking } from "../../src/contract/boot.ts";
 import { conflict, fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -56,7 +56,7 @@ export const bootRecordTable: Table<BootRecordState, BootRecordMessage> = {
   retire: { absent: "ignore", discovered: retire, enrolling: retire, enrolled: retire, decommissioned: "ignore" },
 };
 
-/** A machine that was never seen: it enrols when the policy says so and an address is free, else it is only noted. */
+/** An unknown machine enrols when the policy admits it and an address is free; otherwise it is only recorded. */
 function appear(_s: null, m: Msg<"seen">, now: Date): Out<BootRecordState> {
   const note = audit("boot_record_seen", resource(m), { mac: m.mac });
   const noted = go<BootRecordState>(discovered(m, now, "booter"), ...policyHolds(m), note);
@@ -71,7 +71,7 @@ function authorizeUnseen(_s: null, m: Msg<"authorize">, now: Date): Out<BootReco
 
 function authorize(s: On<"discovered">, m: Msg<"authorize">, now: Date): Out<BootRecordState> {
   const note = audit("boot_record_authorize", resource(m), { mac: m.mac });
-  // A record that was reactivated has its address still.
+  // A reactivated record still has its address.
   if (s.address !== null) return go<BootRecordState>({ ...s, state: "enrolling", updated_at: now }, note);
   if (m.segment === null) return refuse(NO_ADMIN_NETWORK);
   const next = enrolling({ record: s, ...m, segment: m.segment }, now);
@@ -85,7 +85,7 @@ function reactivate(s: On<"decommissioned">, _m: Msg<"reactivate">, now: Date): 
   );
 }
 
-/** Its machine announced itself, and what it said of itself is what the policy asks for. */
+/** Its machine announced itself and meets the policy. */
 function admit(s: On<"discovered">, m: Msg<"admit">, now: Date): Out<BootRecordState> {
   const note = audit("boot_record_admit", resource(s), { mac: s.mac });
   if (s.address !== null) return go<BootRecordState>({ ...s, state: "enrolling", updated_at: now }, note);
@@ -97,7 +97,7 @@ function admit(s: On<"discovered">, m: Msg<"admit">, now: Date): Out<BootRecordS
   );
 }
 
-/** The booter serves a record only at its address, so a record without one gets it with rescue. */
+/** Turns rescue on or off. The booter serves a record only at its address, so a record without one gets an address. */
 function rescue(s: BootRecordState, m: Msg<"rescue">, now: Date): Out<BootRecordState> {
   const note = audit(m.on ? "boot_record_rescue" : "boot_record_rescue_clear", resource(s), { mac: s.mac });
   if (m.on && s.address === null) {
@@ -145,7 +145,7 @@ function converged(s: BootRecordState, m: Msg<"converge">) {
 }
 
 function enroll(s: On<"enrolling">, m: Msg<"enroll">, now: Date): Out<BootRecordState> {
-  // A MAC bound to another server is left alone.
+  // A MAC that is bound to another server stays unchanged.
   if (s.server_uuid !== null && s.server_uuid !== m.server_uuid) return { out: "ignore" };
   const assigned_pi = s.assigned_pi ?? m.enrollment_pi;
   if (assigned_pi === null) return refuse(NO_IMAGE);
@@ -166,7 +166,7 @@ function retire(
   return go<BootRecordState>({ ...unassigned(s), state: "decommissioned", updated_at: now });
 }
 
-/** An enrolment ends with its image: the next one asks the policy again, unless an operator assigns one until then. */
+/** Removes the assigned image after an enrolment. The next one uses the policy's, unless an operator assigns one. */
 function unassigned<S extends BootRecordState>(s: S): S | S & { readonly assigned_pi: null } {
   return s.state === "enrolled" ? { ...s, assigned_pi: null } : s;
 }
@@ -205,7 +205,7 @@ function enrolling({ record, ...place }: Placing & { readonly record: On<"discov
   return { ...record, state: "enrolling", ...placed(place), updated_at: now };
 }
 
-/** An address that is still to be reserved, and the networking spec that goes with it. */
+/** The token of an address to be reserved, and the networking spec with it. */
 function placed({ segment, declared, address_token }: Placing) {
   const { prefix_len, gateway, resolvers } = segment;
   const networking: Networking = {
@@ -218,12 +218,12 @@ function placed({ segment, declared, address_token }: Placing) {
   return { address: address_token, networking };
 }
 
-/** What the roster decides of a networking spec. */
+/** The part of a networking spec that the roster decides. */
 function networkingOf({ hostname, nic_tags, aggregate }: Declared) {
   return { hostname, nic_tags: [...nic_tags], ...(aggregate === undefined ? {} : { aggregate }) };
 }
 
-/** Whoever puts a policy holds the lock alone: an address is of the network that the rest of the record is of. */
+/** Checks that the policy is still the one used. A new policy takes the lock alone, so address and network match. */
 function policyHolds(m: { readonly policy_version: number }): readonly Condition[] {
   return [
     lock(BOOT_POLICY_LOCK, true),

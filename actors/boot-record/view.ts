@@ -1,4 +1,4 @@
-// A boot record as the wire shows it. Document 4, Fixed here.
+// The view of a boot record on the wire.
 import type { BootRecord } from "../../src/contract/boot.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { BootRecordState } from "./state.ts";

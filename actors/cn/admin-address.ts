@@ -1,5 +1,5 @@
-// Where operators reach a node: the address of its boot record, or what its agent reports. A booter gave the machine the
-// first, so it wins; a report without an address takes none away.
+// The address at which operators reach a node: its boot record's, or else the address that its agent reports. The
+// booter assigned the first, so it wins; a report without an address removes none.
 import type { CnState } from "./state.ts";
 
 export function reportedAdminIp(

@@ -1,16 +1,16 @@
-// What a node's record does to its enrolment claims: it ends them when it is decided about.
+// Conditions with which a node's record ends its enrolment claims.
 import { CLAIM_QUOTAS, UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { effect, lock } from "../engine/effects.ts";
 import type { Condition } from "../engine/types.ts";
 import type { CnState } from "./state.ts";
 
-/** Ends all claims of a node but one, those too that were made since the node was loaded. */
+/** Ends all claims of a node but one, including claims that were created since the node was loaded. */
 export function endClaims(server_uuid: string, except: string | null = null): readonly Condition[] {
   return [lock(lockKey("claims", server_uuid)), effect("end_claims", { server_uuid, except, ...CLAIM_QUOTAS })];
 }
 
-/** The record counts among the unproven ones no more. */
+/** Removes the record from the count of unproven nodes. */
 export function proven(s: CnState): readonly Condition[] {
   return s.unproven ? [effect("unproven_ended", { max: UNPROVEN_NODES_MAX })] : [];
 }

@@ -1,9 +1,9 @@
-// The key of a node and the operation that marks its joining: what approval and setup have in common.
+// The key of a node and the operation that records its approval. Claim-code path and netboot path share these parts.
 import { withActor } from "../engine/effects.ts";
 import type { NewNodeKey } from "./messages.ts";
 import type { On } from "./state.ts";
 
-/** Document 4, 1.4: scope agent, bound to the node, owned by the approving user. */
+/** Creates the node's key: scope agent, bound to the node, owned by the approving user. */
 export function bindKey(server_uuid: string, key: NewNodeKey) {
   const { id, lookup, secret_sha256, user_id } = key;
   return withActor({ kind: "api-key", id }, {

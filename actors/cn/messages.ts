@@ -1,4 +1,4 @@
-// What a compute node's record can be told. Ids, codes, keys and hashes come with the message; the time does not.
+// The messages of a compute node's record. They carry ids, codes, keys and hashes, but never the time.
 import type { Identified, Said } from "../../src/lib/ids/registration-identity.ts";
 import type { CnRole } from "../../src/contract/enums.ts";
 import type { CnPlacementPatch } from "../../src/contract/cn-placement.ts";
@@ -7,29 +7,29 @@ import type { Admitted } from "../boot-record/messages.ts";
 import type { NewTicket } from "../enrolment-claim/messages.ts";
 import type { Of } from "../engine/table.ts";
 
-/** A fresh per-node key as the database keeps it: found by `lookup`, checked by its hash, delivered from `sealed`. */
+/** A new per-node key as the database stores it: `lookup` finds it, the hash verifies it, `sealed` delivers it. */
 export type NewNodeKey = {
   readonly id: string;
   readonly lookup: string;
   readonly secret_sha256: string;
-  /** The whole key, sealed for delivery. */
+  /** The key itself, sealed for delivery. */
   readonly sealed: string;
   /** The three ticket keys, sealed. */
   readonly sealed_tickets: string;
-  /** The user the key acts for. */
+  /** The user for whom the key acts. */
   readonly user_id: string;
 };
 
-/** The token of a registration, by the id that it is derived from and by its hash. */
+/** The token of a registration: the id from which it is derived, and its hash. */
 type Ticket = Pick<NewTicket, "registration_id" | "poll_token_sha256">;
 
-/** What shows that a registration comes from the node itself: its key, by id, or its poll token, by hash. */
+/** Proof that a registration comes from the node itself: the id of its key, or the hash of its poll token. */
 export type NodeProof = { readonly key_id: string } | { readonly poll_token_sha256: string };
 
 export type CnMessage =
-  /** A server_uuid that nothing is known of registers while an auto-approve window is open. */
+  /** An unknown server_uuid registers while an auto-approve window is open. */
   | Said & Ticket & { readonly type: "join"; readonly key: NewNodeKey; readonly operation_id: string }
-  /** An enrolment claim of this server_uuid is made in the same commit. */
+  /** The same commit creates an enrolment claim of this server_uuid. */
   | Identified & { readonly type: "claimed" }
   | { readonly type: "last_claim_ended" }
   /** The ticket is used only for a record that has none. */
@@ -37,12 +37,12 @@ export type CnMessage =
   | {
     readonly type: "approve";
     readonly claim_code: string;
-    /** The claim that has this code, as it was read: a claim that changes gets another code. */
+    /** The claim with this code, as read before the commit. A claim that changes gets another code. */
     readonly claim: Identified & Ticket & { readonly id: string };
     readonly key: NewNodeKey;
     readonly operation_id: string;
   }
-  /** The node authenticated with its key for the first time: it has it. */
+  /** The node authenticated with its key for the first time, so it has the key. */
   | { readonly type: "key_used"; readonly key_id: string }
   /** The owner of the node's key deletes it, in the same commit. */
   | { readonly type: "key_deleted"; readonly key_id: string }
@@ -58,18 +58,18 @@ export type CnMessage =
   | { readonly type: "set_placement"; readonly patch: CnPlacementPatch }
   /** A sha512-crypt hash, or null to clear it. */
   | { readonly type: "set_root_password"; readonly root_password_hash: string | null }
-  /** A bare machine told of itself over the boot bus. */
+  /** A bare machine announced itself over the AMQP broker. */
   | {
     readonly type: "announce";
     readonly server_uuid: string;
     readonly hostname: string;
     readonly sysinfo: unknown;
-    /** The policy the booter's request was judged by, and whether it asks for an open enrolment window. */
+    /** The policy that applied to the booter's request, and whether it requires an open enrolment window. */
     readonly policy_version: number;
     readonly window_needed: boolean;
-    /** The port whose login the machine used on the boot bus; null when the caller names none. */
+    /** The port with whose login the machine connected to the broker; null when the caller names none. */
     readonly mac: string | null;
-    /** Discovered boot records of its ports that the policy lets in now. */
+    /** Discovered boot records of its ports that the policy now admits. */
     readonly admitted: readonly Admitted[];
   }
   | {
@@ -90,13 +90,13 @@ export type CnMessage =
   | {
     readonly type: "setup_completed";
     readonly epoch: number;
-    /** Assigned to the boot records that no operator gave another image. */
+    /** The image for boot records without an image from an operator. */
     readonly enrollment_pi: string | null;
-    /** The address of its boot record; null when none of its ports has one. */
+    /** The address of its boot record; null when no port has one. */
     readonly admin_ip: string | null;
   }
   | { readonly type: "setup_failed"; readonly epoch: number; readonly reason: string }
-  /** The operation was abandoned: the node goes back, if that run is still the one. */
+  /** The operation was abandoned: the node reverts if this is still its run. */
   | { readonly type: "revert_setup"; readonly epoch: number; readonly reason: string }
   | { readonly type: "factory_reset" }
   | { readonly type: "remove" }

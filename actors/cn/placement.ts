@@ -1,5 +1,5 @@
-// What operators decide about placing work on a node: reserve, cordon, pin, overprovision, fault domain. It binds what is
-// placed from now on. The lock is that of whoever places something, so a create sees the node either before or after.
+// Placement rules of a node that operators set: reserve, cordon, pin, overprovision, fault domain. They apply to later
+// placements. Placements take the same lock, so a create sees the rules either before or after the change.
 import { fault } from "../../src/contract/fault.ts";
 import type { CnPlacementPatch, CnPlacementRules } from "../../src/contract/cn-placement.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
@@ -28,7 +28,7 @@ export function setPlacement(s: CnState, { patch }: Msg<"set_placement">): Out<C
   );
 }
 
-/** What is not named stays. A reason goes with what it is the reason of. */
+/** Applies a patch; omitted rules stay. A reason is removed together with its rule. */
 function patched(held: CnPlacementRules, patch: CnPlacementPatch): CnPlacementRules {
   const { clear, ...given } = patch;
   const said = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);

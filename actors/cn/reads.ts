@@ -1,11 +1,11 @@
-// What is read of compute nodes without going through their mailbox.
+// Queries on compute nodes.
 import { type Kysely, sql } from "kysely";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { CnLoaded, Database } from "../../src/db/tables.ts";
 
 type Db = Kysely<Database>;
 
-/** Where a page of the node list goes on: nodes are listed in the order in which they registered. */
+/** The last node of a page. Nodes are listed in the order in which they registered. */
 export type CnCursor = { readonly registered_at: string; readonly server_uuid: string };
 
 export type CnListQuery = {
@@ -14,7 +14,7 @@ export type CnListQuery = {
   readonly rows: number;
 };
 
-/** What lists read: every column of the view but those that may be large. */
+/** The columns that lists read: all of the view but the large ones. */
 const LISTED = [
   "server_uuid",
   "hostname",
@@ -34,10 +34,10 @@ const LISTED = [
   "claims",
 ] as const;
 
-/** The columns of a list, with the large ones null where they were not asked for. */
+/** A row of a list. The large columns are null unless requested. */
 export type CnListed = Pick<CnLoaded, typeof LISTED[number] | "sysinfo" | "last_status">;
 
-/** `large`: with sysinfo and last_status, which nodes write and which may be 1 MiB each. */
+/** Lists nodes. `large` includes sysinfo and last_status, which nodes write and which may be 1 MiB each. */
 export async function listCns(db: Db, query: CnListQuery, large: boolean): Promise<CnListed[]> {
   const { state, after, rows } = query;
   const found = db.selectFrom("cn_loaded").select(LISTED)
@@ -56,28 +56,28 @@ export async function listCns(db: Db, query: CnListQuery, large: boolean): Promi
   return (await found.execute()).map((row) => ({ ...row, sysinfo: null, last_status: null }));
 }
 
-/** Whether there is such a node, and what operators decided about it: nothing that may be large. */
+/** Finds the settings of a node, without large columns. */
 export async function findCnSettings(db: Db, server_uuid: string) {
   return await db.selectFrom("cn_loaded")
     .select(["server_uuid", "state", "admin_ip", "placement", "traits", "reservoir_enabled", "reservoir_percent"])
     .where("server_uuid", "=", server_uuid).executeTakeFirst();
 }
 
-/** What a booter announced of the machine: null when none did, undefined when there is no such node. */
+/** Finds the sysinfo that a booter announced: null when none did, undefined when there is no such node. */
 export async function findAnnounced(db: Db, server_uuid: string): Promise<unknown> {
   const row = await db.selectFrom("cn_loaded").select("announced_sysinfo").where("server_uuid", "=", server_uuid)
     .executeTakeFirst();
   return row?.announced_sysinfo;
 }
 
-/** The record whole, sysinfo included. */
+/** Finds the whole record, including sysinfo. */
 export async function findCn(db: Db, server_uuid: string): Promise<CnLoaded | undefined> {
   return await db.selectFrom("cn_loaded").selectAll().where("server_uuid", "=", server_uuid).executeTakeFirst();
 }
 
 /**
- * The hash for the machine of a boot record: of the node that the record is bound to, or else of the bare node that
- * announced this port. Null when none is set, or there is no such node.
+ * Finds the root password hash for the machine of a boot record: from the node that the record is bound to, or else
+ * from the bare node that announced this port. Null when none is set, or when there is no such node.
  */
 export async function findRootPasswordHash(
   db: Db,
@@ -94,8 +94,8 @@ export async function findRootPasswordHash(
 }
 
 /**
- * The address of a node on the admin network: of the boot record of `mac`, the port it booted from, or else of the first
- * of its ports that has one. Records of other nodes do not count.
+ * Finds the address of a node on the admin network: from the boot record of `mac`, the port it booted from, or else
+ * from the first of its ports that has one. Ignores records of other nodes.
  */
 export async function findAdminAddress(db: Db, server_uuid: string, mac: string | null): Promise<string | null> {
   const row = await db.selectFrom("boot_record").innerJoin(
@@ -113,20 +113,23 @@ export async function findAdminAddress(db: Db, server_uuid: string, mac: string 
   return row?.address ?? null;
 }
 
-/** The node that an approval message approved: for a repeated request, whose code is used up. */
+/** Finds the node that an approval message approved, for a repeated request whose code is already used. */
 export async function findApprovedBy(db: Db, msg_id: string): Promise<string | undefined> {
   const row = await db.selectFrom("transition").select("actor_id").where("msg_id", "=", msg_id)
     .where("actor_kind", "=", "cn").where("event", "=", "approve").executeTakeFirst();
   return row?.actor_id;
 }
 
-/** What a waiting agent asks for, by the hash of its poll token. */
+/** The state of a registration, as a waiting agent polls it. */
 export type Registered = Pick<
   CnLoaded,
   "server_uuid" | "state" | "poll_token_sha256" | "pending_credential" | "ticket_keys"
 >;
 
-/** By the token of a node or of a live claim. A claim waits, whatever the state of its node. */
+/**
+ * Finds registrations by the hash of the token of a node or of a live claim. A claim is pending in every state of its
+ * node.
+ */
 export async function findRegistered(db: Db, hashes: readonly string[]): Promise<Map<string, Registered>> {
   const { rows } = await sql<Registered & { poll_token_sha256: string }>`
     select server_uuid, state, poll_token_sha256, pending_credential, ticket_keys from cn
@@ -137,27 +140,27 @@ export async function findRegistered(db: Db, hashes: readonly string[]): Promise
   return new Map(rows.map((row) => [row.poll_token_sha256, row]));
 }
 
-/** What a registration meets: the node's state and token, null where there is none. */
+/** Finds the state and the token of a node before it registers; null when there is no such node. */
 export async function findGround(db: Db, server_uuid: string) {
   const row = await db.selectFrom("cn_loaded").select(["state", "poll_token_sha256"])
     .where("server_uuid", "=", server_uuid).executeTakeFirst();
   return row ?? null;
 }
 
-/** The announced inventory of the machine that announced this MAC, for service_tag entries. */
+/** Finds the announced sysinfo of the machine with this MAC, for service_tag entries. */
 export async function findSysinfoByMac(db: Db, mac: string): Promise<unknown> {
   const row = await db.selectFrom("cn_loaded").select("announced_sysinfo")
     .where(sql<boolean>`announced_macs @> array[${mac}]`).orderBy("server_uuid").executeTakeFirst();
   return row?.announced_sysinfo ?? null;
 }
 
-/** A new setup epoch; it never repeats. */
+/** Returns a new setup epoch, which never repeats. */
 export async function nextSetupEpoch(db: Db): Promise<number> {
   const { rows } = await sql<{ epoch: number }>`select nextval('setup_epoch') as epoch`.execute(db);
   return rows[0]!.epoch;
 }
 
-/** What the bundle of this run holds, while the run has not reported; afterwards nobody gets it again. */
+/** Finds the secrets of this run's bundle, until the run reports. */
 export async function findBundle(db: Db, server_uuid: string, epoch: number) {
   const row = await db.selectFrom("cn_loaded")
     .select(["hostname", "disk_layout", "root_password_hash", "pending_credential", "ticket_keys", "macs"])

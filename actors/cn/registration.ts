@@ -1,5 +1,5 @@
-// The claim-code path: a machine registers, an operator approves its claim, its agent takes the key. A registration without
-// proof writes to no record that exists (document 4, Fixed here, Enrolment claims); 1.3 to 1.5 say the rest.
+// The claim-code path: a machine registers, an operator approves its claim, its agent takes the key. A registration
+// without proof never changes an existing record (docs/nodes.md, "The claim-code path").
 import { conflict, fault } from "../../src/contract/fault.ts";
 import { UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
 import { type Identified, identified } from "../../src/lib/ids/registration-identity.ts";
@@ -13,15 +13,15 @@ import type { Msg, NewNodeKey, NodeProof } from "./messages.ts";
 import { BLANK, type CnState, NO_CODE, type On, resource } from "./state.ts";
 import { registrationReply } from "./view.ts";
 
-/** The budget row that the auto-approve window keeps. */
+/** The budget row of the auto-approve window. */
 const AUTO_APPROVE_BUDGET = "auto-approve";
 
-/** The registration goes on as a claim. No caller reads it. */
+/** Internal: the registration continues as a claim. */
 export const NOT_JOINED = "no auto-approve window has room for this node";
-/** The proof of the registration does not hold for this record: it goes on as a claim. No caller reads it. */
+/** Internal: the registration has no valid proof for this record and continues as a claim. */
 export const NO_PROOF = "the registration has no proof of this node";
 
-/** 429: too many pending records that nobody approved. The route adds when the first of their claims expires. */
+/** 429: too many pending records without approval. The route adds the time until the first of their claims expires. */
 export const UNPROVEN_FULL = fault(
   "too_many_requests",
   `the site has ${UNPROVEN_NODES_MAX} nodes that registered and were never approved`,
@@ -51,7 +51,7 @@ export function join(_s: null, m: Msg<"join">, now: Date): Out<CnState> {
   );
 }
 
-/** The first claim of a server_uuid that nothing is known of makes its record. */
+/** The first claim of an unknown server_uuid creates its record. */
 export function appearByClaim(_s: null, m: Msg<"claimed">, now: Date): Out<CnState> {
   const { type: _type, ...said } = m;
   const next: On<"pending"> = {
@@ -75,7 +75,7 @@ export function appearByClaim(_s: null, m: Msg<"claimed">, now: Date): Out<CnSta
   );
 }
 
-/** Document 2: a disabled node that registers waits for an operator again. Nothing else of its record changes. */
+/** A disabled node that registers waits for approval again. Nothing else in its record changes. */
 export function reopen(s: On<"disabled">): Out<CnState> {
   return go({ ...s, state: "pending" }, claimed(s.server_uuid, s.state));
 }
@@ -84,7 +84,10 @@ function claimed(server_uuid: string, from: string) {
   return audit("cn_claimed", resource({ server_uuid }), { server_uuid, from });
 }
 
-/** A record that only claims made goes with the last of them; a node that was disabled is disabled again. */
+/**
+ * Ends the wait for approval with the last claim. A record that only claims created is removed; others are disabled
+ * again.
+ */
 export function endWaiting(s: On<"pending">): Out<CnState> {
   const { server_uuid } = s;
   const note = audit("cn_claims_expired", resource(s), { server_uuid, hostname: s.hostname, removed: s.unproven });
@@ -92,13 +95,13 @@ export function endWaiting(s: On<"pending">): Out<CnState> {
   return go<CnState>(null, ...proven(s), ...satellitesOf(server_uuid), note);
 }
 
-/** What hangs on a record and goes with it. */
+/** Removes the rows that belong to a node's record. */
 export function satellitesOf(server_uuid: string): readonly Part<CnState>[] {
   const tables = ["cn_signal", "cn_capacity", "cn_placement", "cn_nic_tag", "cn_load_summary", "placement_reservation"];
   return tables.map((table) => remove(table, { server_uuid }));
 }
 
-/** An approved node keeps its state, its token and its key; what it says about itself is new. */
+/** An approved node keeps its state, its token and its key, and updates its description. */
 export function refresh(s: On<"approved">, m: Msg<"refresh">, now: Date): Out<CnState> {
   if (!proves(s, m.proof)) return refuse(conflict(NO_PROOF));
   const next = { ...s, ...identified(m), admin_ip: reportedAdminIp(s, m), ...tokenOf(s, m), last_seen: now };
@@ -106,8 +109,8 @@ export function refresh(s: On<"approved">, m: Msg<"refresh">, now: Date): Out<Cn
 }
 
 /**
- * A machine of the netboot path: only the inventory that is shown, and that it was seen. Its name, its ports and which boot
- * records a setup enrols come over the boot bus, and so does the inventory that a layout is made from.
+ * For a machine of the netboot path, updates only the displayed inventory and the last heartbeat. Its name, its ports,
+ * its boot records and the inventory for the disk layout come over the AMQP broker.
  */
 export function refreshInventory(
   s: On<"awaiting_setup"> | On<"setting_up">,
@@ -132,15 +135,15 @@ function refreshed(next: CnState, m: Msg<"refresh">, now: Date): Out<CnState> {
   );
 }
 
-/** The token it has; a record that never had one gets this registration's. */
+/** Keeps the record's token, or takes the registration's when the record has none. */
 function tokenOf(s: CnState, m: Msg<"refresh">) {
   const { registration_id, poll_token_sha256 } = s.poll_token_sha256 === null ? m : s;
   return { registration_id, poll_token_sha256 };
 }
 
 /**
- * Accepts exactly this claim: what it says becomes the node's, its token becomes the node's, and the other claims end. The
- * key of a node that has one is replaced: the machine was installed again, and whoever has the old key is another.
+ * Accepts exactly this claim: its description and its token become the node's, and the other claims end. A key that the
+ * node has is replaced, because the machine was reinstalled and the old key may be in other hands.
  */
 export function approve(s: On<"pending"> | On<"approved">, m: Msg<"approve">, now: Date): Out<CnState> {
   const { id, ...said } = m.claim;
@@ -152,7 +155,7 @@ export function approve(s: On<"pending"> | On<"approved">, m: Msg<"approve">, no
     withActor({ kind: "enrolment-claim", id }, { type: "approve", claim_code: m.claim_code }),
     ...endClaims(server_uuid, id),
     ...proven(s),
-    // The machine starts afresh: its reports count from its approval on.
+    // The machine starts over: its reports count from its approval on.
     remove("cn_signal", { server_uuid }),
     ...(replaced === null ? [] : [dropKey(replaced)]),
     bindKey(server_uuid, m.key),

@@ -1,4 +1,4 @@
-// How a node leaves: disabled, reset to bare, or removed. Document 2, Factory reset and Remove.
+// How a node leaves: disabled, factory reset, or removed (docs/nodes.md, "Leaving").
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { audit, go, guard, lock, withActor } from "../engine/effects.ts";
 import type { Out, Part } from "../engine/types.ts";
@@ -8,11 +8,13 @@ import type { Msg } from "./messages.ts";
 import { satellitesOf } from "./registration.ts";
 import { type CnState, NO_CODE, type On, resource } from "./state.ts";
 
-/** Its claims end. The bound key is not revoked (document 2, Authentication): what it may still do is a row of the policy table. */
+/**
+ * Disables the node and ends its claims. The key is not revoked; the policy table lists what a disabled node may do.
+ */
 export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out<CnState> {
-  // The agent that waited last hears that its node is disabled, which a claim that ended could not say.
-  const heard = s.poll_token_sha256 === null ? s.claims.at(-1) : undefined;
-  const { registration_id, poll_token_sha256 } = heard ?? s;
+  // The newest claim's token stays valid, so that its agent learns that the node is disabled.
+  const newest = s.poll_token_sha256 === null ? s.claims.at(-1) : undefined;
+  const { registration_id, poll_token_sha256 } = newest ?? s;
   const token = { registration_id, poll_token_sha256 };
   const next: On<"disabled"> = {
     ...s,
@@ -31,15 +33,15 @@ export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out
   );
 }
 
-/** A node that is disabled, or was and waits for approval again, stays without a key until a claim of it is approved. */
+/** The node has no key from now on, until one of its claims is approved. */
 export function forgetKey(s: On<"pending"> | On<"disabled">, { key_id }: Msg<"key_deleted">): Out<CnState> {
   if (s.bound_api_key_id !== key_id) return { out: "ignore" };
   return go({ ...s, bound_api_key_id: null, pending_credential: null, ticket_keys: null });
 }
 
 /**
- * The record is as if it had just been announced; the machine runs on until it boots again. Kept: identity, hardware,
- * the root password hash, what operators set. Its boot records may enrol again.
+ * Resets the record to its state after the first announce; the machine runs until its next boot. Identity, hardware,
+ * root password hash and operators' settings stay. Its boot records may enrol again.
  */
 export function factoryReset(s: On<"approved"> | On<"disabled">): Out<CnState> {
   const { server_uuid } = s;
@@ -59,7 +61,7 @@ export function factoryReset(s: On<"approved"> | On<"disabled">): Out<CnState> {
   };
   return go(
     next,
-    ...nothingStandsOn(server_uuid),
+    ...nothingPlacedOn(server_uuid),
     guard(
       "enrollment_pi_is_staged",
       {},
@@ -71,14 +73,14 @@ export function factoryReset(s: On<"approved"> | On<"disabled">): Out<CnState> {
   );
 }
 
-/** The record and what hangs on it go; audit entries and migration records stay. The node is not contacted. */
+/** Removes the record and its rows; audit entries and migration records stay. The node is not contacted. */
 export function removeNode(s: On<"pending"> | On<"disabled"> | On<"awaiting_setup">): Out<CnState> {
   const { server_uuid } = s;
-  // What only a stranger says of its ports decides about no boot record.
+  // An anonymous registration's list of ports must not affect boot records.
   const macs = new Set([...s.bound_macs, ...(s.unproven ? s.announced_macs : s.macs)]);
   return go<CnState>(
     null,
-    ...nothingStandsOn(server_uuid),
+    ...nothingPlacedOn(server_uuid),
     ...dropped(s),
     ...[...macs].map((mac) => withActor({ kind: "boot-record", id: mac }, { type: "retire", server_uuid })),
     ...endClaims(server_uuid),
@@ -88,8 +90,8 @@ export function removeNode(s: On<"pending"> | On<"disabled"> | On<"awaiting_setu
   );
 }
 
-/** Document 2, Common guards. Whoever places something on the node holds the same lock. */
-function nothingStandsOn(server_uuid: string): readonly Part<CnState>[] {
+/** Checks that nothing is placed on the node. Placements take the same lock. */
+function nothingPlacedOn(server_uuid: string): readonly Part<CnState>[] {
   const args = { server_uuid };
   return [
     lock(lockKey("cn", server_uuid)),

@@ -1,4 +1,4 @@
-// What operators set on a node in any state: role, reservoir, traits, root password.
+// Settings of a node that operators change in any state: role, reservoir, traits, root password.
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { audit, go, lock, reply, upsert } from "../engine/effects.ts";
 import type { Out } from "../engine/types.ts";
@@ -6,7 +6,7 @@ import type { Msg } from "./messages.ts";
 import { type CnState, resource } from "./state.ts";
 import { reservoirView } from "./view.ts";
 
-/** It binds what is placed from now on; what stands there stays. The lock is that of whoever places something. */
+/** Sets the role for later placements; placed instances stay. Placements take the same lock. */
 export function setRole(s: CnState, m: Msg<"set_role">): Out<CnState> {
   const { server_uuid } = s;
   return go(
@@ -37,7 +37,7 @@ export function setTraits(s: CnState, m: Msg<"set_traits">): Out<CnState> {
   );
 }
 
-/** The next setup run gets the hash in its bundle; the running system of the node is not touched. */
+/** Sets the hash for the bundle of the next setup run. The node's running system does not change. */
 export function setRootPassword(s: CnState, m: Msg<"set_root_password">): Out<CnState> {
   return go(
     { ...s, root_password_hash: m.root_password_hash },
@@ -45,7 +45,7 @@ export function setRootPassword(s: CnState, m: Msg<"set_root_password">): Out<Cn
   );
 }
 
-/** The whole row: what a caller does not change is written again. */
+/** Returns the whole row, with unchanged settings. */
 function placementRow(s: CnState) {
   const { server_uuid, reservoir_enabled, reservoir_percent, traits } = s;
   return upsert("cn_placement", ["server_uuid"], { server_uuid, reservoir_enabled, reservoir_percent, traits });

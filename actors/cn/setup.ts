@@ -1,8 +1,8 @@
-// The netboot path: a bare machine announces itself, an operator approves a disk layout, the machine installs itself and
-// reports. Document 2, CN state; document 4, Fixed here.
+// The netboot path: a bare machine announces itself, an operator approves a disk layout, the machine installs itself
+// and reports (docs/nodes.md, "The netboot path").
 //
-// Every report carries the epoch of the run it belongs to. Epochs never repeat, so a report of an older run has no
-// effect: not after a failure, not after a reset, not on a record that was removed and announced anew.
+// Every report carries the epoch of its run. Epochs never repeat, so a report of an older run has no effect after a
+// failure, after a reset, or on a record that was removed and announced again.
 import { badRequest, conflict, fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
 import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";
 import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -19,9 +19,9 @@ import type { Msg } from "./messages.ts";
 import { proven } from "./claims.ts";
 import { BLANK, type CnState, NO_CODE, type On, resource } from "./state.ts";
 
-/** Document 2, CN state: the text of a run that never reported its end. */
+/** The error of a run that never reported its end. */
 export const SETUP_EXPIRED = "cn setup exceeded its deadline without reporting complete/failed; reverted by reconciler";
-/** The saga, its step that the approval itself is, and its step that waits for the end of the run. */
+/** The saga, its step that commits with the approval, and its step that waits for the end of the run. */
 export const CN_SETUP = { saga: "cn-setup", approved: "approved", step: "reported" } as const;
 
 const NO_WINDOW = fault(
@@ -30,11 +30,11 @@ const NO_WINDOW = fault(
   { error_code: "Forbidden" },
 );
 
-/** An inert record: no code, no credential, nobody waits for it. */
+/** Creates an inert record, without code and credential. */
 export function appear(_s: null, m: Msg<"announce">, now: Date): Out<CnState> {
   const next: On<"awaiting_setup"> = {
     ...BLANK,
-    ...told(m),
+    ...described(m),
     state: "awaiting_setup",
     admin_ip: null,
     console_listen_port: null,
@@ -55,31 +55,31 @@ export function appear(_s: null, m: Msg<"announce">, now: Date): Out<CnState> {
   return go(next, ...conditions, seenNow(next, now), ...admitting(m.admitted), announced(next));
 }
 
-/** A known machine that waits for setup tells what it has now. */
+/** A machine that awaits setup updates its description. */
 export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
-  const told_now = told(m);
-  // A machine that tells of no ports is not known to be another one, nor to be this one.
-  const known = told_now.macs.length > 0 ? { conflict: null } : { macs: s.macs, announced_macs: s.announced_macs };
-  const next = { ...s, ...told_now, ...known, last_seen: now };
+  const now_described = described(m);
+  // A machine without ports in its announce cannot be identified as this one or as another.
+  const known = now_described.macs.length > 0 ? { conflict: null } : { macs: s.macs, announced_macs: s.announced_macs };
+  const next = { ...s, ...now_described, ...known, last_seen: now };
   return go(next, seenNow(next, now), ...admitting(m.admitted), announced(next));
 }
 
-/** A machine that works, or is being set up, or is disabled: only that it was seen. */
+/** A machine that is approved, being set up or disabled only updates its last heartbeat. */
 export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
   const next = { ...s, last_seen: now };
   return go(next, seenNow(next, now), ...admitting(m.admitted));
 }
 
-/** The boot records of its ports that the policy lets in now. Each decides for itself: an address may be missing. */
+/** Admits the boot records of its ports. Each record decides for itself, because there may be no free address. */
 function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
   return admitted.map((each) => tell({ kind: "boot-record", id: each.mac }, { type: "admit", ...each }));
 }
 
 /**
- * A record that only an anonymous registration made keeps no machine from netboot: it becomes what the announce of a new
- * machine makes. Its claims stay claims.
+ * A record that only an anonymous registration created does not block netboot: the announce turns it into the record of
+ * a new machine. Its claims stay pending.
  */
 export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (!s.unproven) return announceKnown(s, m, now);
@@ -93,7 +93,7 @@ export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date)
   };
 }
 
-/** Two machines with one identity: never a silent overwrite; the operator reads of it on the node. */
+/** Two machines with one identity: the record is not overwritten, and shows the conflict to operators. */
 function conflicting(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
   const macs = macsOf(m.sysinfo);
   const seen = { announced_at: toRfc3339(now), hostname: m.hostname, macs };
@@ -104,7 +104,7 @@ function conflicting(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
   );
 }
 
-/** 409 for an announce whose network ports are none of the known ones. */
+/** 409 for an announce without any of the known network ports. */
 const IDENTITY_CONFLICT =
   "this server_uuid is known with other network ports: two machines use one identity, or all ports were replaced";
 
@@ -131,7 +131,7 @@ export function approveSetup(s: On<"awaiting_setup">, m: Msg<"approve_setup">, n
       saga: CN_SETUP.saga,
       params: { server_uuid: s.server_uuid, epoch: m.epoch },
       references: [{ scope: "cn", id: s.server_uuid }],
-      // Done here, so that whoever abandons the operation takes the node back, however early.
+      // This step counts as done at once, so that abandoning the operation always reverts the node.
       done: { [CN_SETUP.approved]: { epoch: m.epoch } },
     }),
     audit("cn_setup_approve", resource(s), {
@@ -142,7 +142,7 @@ export function approveSetup(s: On<"awaiting_setup">, m: Msg<"approve_setup">, n
   );
 }
 
-/** Once: the key is minted here, and whoever takes the bundle is the only one to have it. */
+/** Hands out the bundle once. The key is bound here, so only one machine ever has it. */
 export function takeBundle(s: On<"setting_up">, m: Msg<"take_bundle">): Out<CnState> {
   if (s.bundle_taken) return refuse(conflict("the setup bundle of this run was taken already"));
   const next = {
@@ -160,7 +160,7 @@ export function takeBundle(s: On<"setting_up">, m: Msg<"take_bundle">): Out<CnSt
       epoch: s.setup_epoch,
       bound_api_key_id: m.key.id,
     }),
-    // The rest of the bundle is secret and is read from the record, never from a stored reply.
+    // The secrets of the bundle are read from the record, so that no stored reply contains them.
     reply({ epoch: s.setup_epoch }),
   );
 }
@@ -176,7 +176,7 @@ export function progress(s: On<"setting_up">, m: Msg<"setup_progressed">, now: D
   });
 }
 
-/** The node and every enrolling boot record among its ports move together, or none does. */
+/** Approves the node and enrols its enrolling boot records in one commit. */
 export function complete(s: On<"setting_up">, m: Msg<"setup_completed">): Out<CnState> {
   if (m.epoch !== s.setup_epoch) return refuse(STALE);
   if (s.bound_api_key_id === null) return refuse(conflict("the setup bundle of this run was never taken"));
@@ -208,18 +208,18 @@ export function revertAbandoned(s: On<"setting_up">, m: Msg<"revert_setup">): Ou
   return revert(s, m.reason, audit("cn_setup_abandoned", resource(s), { server_uuid: s.server_uuid, epoch: m.epoch }));
 }
 
-/** Later than 45 minutes after the approval: at exactly 45 nothing happens yet. */
+/** Expires the setup more than 45 minutes after the approval; at exactly 45 minutes nothing happens yet. */
 export function expireSetup(s: On<"setting_up">, _m: Msg<"tick">, now: Date): Out<CnState> {
   if (now <= addMs(s.approved_at, SETUP_LIMIT_MS)) return { out: "ignore" };
   return revert(s, SETUP_EXPIRED, audit("cn_setup_expired", resource(s), { server_uuid: s.server_uuid }));
 }
 
-/** When the tick that expires the setup is due. */
+/** Returns when the tick that expires the setup is due. */
 export function setupDeadline(s: On<"setting_up">): Date {
   return addMs(s.approved_at, SETUP_LIMIT_MS + 1);
 }
 
-/** Back to waiting for an approval, with the reason; the key of the run is revoked. */
+/** Returns the node to awaiting setup, with the reason, and revokes the run's key. */
 function revert(s: On<"setting_up">, reason: string, ...parts: readonly Part<CnState>[]): Out<CnState> {
   const { setup_operation_id, ...rest } = s;
   const next: On<"awaiting_setup"> = {
@@ -249,8 +249,8 @@ function tellSaga(
   return tell({ kind: "saga", id: s.setup_operation_id }, { type: "job_ended", job_id, ...ending });
 }
 
-/** What a machine says about itself when it announces. */
-function told(m: Msg<"announce">) {
+/** The description of a machine in its announce. */
+function described(m: Msg<"announce">) {
   const { server_uuid, hostname, sysinfo } = m;
   const macs = macsOf(sysinfo);
   const announced = { announced_sysinfo: sysinfo, announced_macs: macs };
@@ -258,11 +258,11 @@ function told(m: Msg<"announce">) {
 }
 
 /**
- * Whether the machine is another one than the node: none of its ports is known, or it speaks through a port that is not.
- * Anybody may list a known port in an inventory; the login of the port that it speaks through was checked by the booter.
+ * Returns whether the machine is not the node: none of its ports is known, or it logged in at the broker with an
+ * unknown port. Any machine can list a known port in its inventory, but the booter checked the login.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {
-  // What the agent says of its ports takes none of those away that a booter saw.
+  // Ports that a booter saw stay known, also when the agent does not report them.
   const known = [...s.announced_macs, ...s.macs];
   if (known.length === 0) return false;
   if (m.mac !== null && !known.includes(m.mac)) return true;

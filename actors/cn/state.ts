@@ -1,4 +1,4 @@
-// The record of one compute node: the columns of table cn (and those its view joins), tagged by state.
+// The record of one compute node: the columns of table cn and those that its view joins, tagged by state.
 import type { At } from "../engine/table.ts";
 import type { CnRole } from "../../src/contract/enums.ts";
 import type { CnConflict, SetupProgress } from "../../src/contract/cn.ts";
@@ -18,14 +18,14 @@ type CnBase = {
   readonly setup_progress: SetupProgress | null;
   /** The accepted approve-setup body. */
   readonly disk_layout: SetupApproval | null;
-  /** The MACs of its network ports, canonical, as its record shows them. */
+  /** The canonical MACs of its network ports. */
   readonly macs: readonly string[];
   /** The serial number in its sysinfo. */
   readonly serial: string | null;
-  /** What an authenticated booter announced; null for a machine that none announced. */
+  /** The sysinfo that an authenticated booter announced; null when none did. */
   readonly announced_sysinfo: unknown;
   readonly announced_macs: readonly string[];
-  /** Made by an anonymous registration and never approved. */
+  /** Created by an anonymous registration and never approved. */
   readonly unproven: boolean;
   readonly conflict: CnConflict | null;
   readonly root_password_hash: string | null;
@@ -58,7 +58,7 @@ export type ClaimSummary = {
   readonly poll_token_sha256: string;
 };
 
-/** The key of the node, and what is kept until the node has it. */
+/** The key of the node, and its sealed copy until the node has it. */
 type Credentialed = {
   readonly bound_api_key_id: string;
   readonly pending_credential: string | null;
@@ -75,13 +75,13 @@ type MaybeKey = {
   readonly pending_credential: string | null;
   readonly ticket_keys: string | null;
 };
-/** Between approval of a setup and its end; the epoch names the run. */
+/** The epoch identifies a run. It is set between the approval of a setup and its end. */
 type NoSetup = { readonly setup_epoch: null };
-/** How the agent that registered asks what became of it. */
+/** The token with which the registered agent polls its state. */
 type MaybeRegistered = { readonly registration_id: string | null; readonly poll_token_sha256: string | null };
 
 export type CnState =
-  // One that was disabled before keeps its key, with the rights of a disabled node.
+  // A node that was disabled before keeps its key, with the rights of a disabled node.
   | (CnBase & MaybeRegistered & MaybeKey & NoSetup & {
     readonly state: "pending";
     readonly approved_at: Date | null;
@@ -109,12 +109,12 @@ export type CnState =
 /** The record in one state. */
 export type On<S extends CnState["state"]> = At<CnState, S>;
 
-/** The record as the audit chain names it. */
+/** Returns the name of the record in the audit chain. */
 export function resource(of: { readonly server_uuid: string }): string {
   return `Cn::"${of.server_uuid}"`;
 }
 
-/** What holds until an operator says otherwise. */
+/** The placement rules of a node without rules from an operator. */
 export const UNRESTRICTED: CnPlacementRules = {
   reserved: false,
   reserved_reason: null,
@@ -129,7 +129,7 @@ export const UNRESTRICTED: CnPlacementRules = {
   note: null,
 };
 
-/** What a record starts with, whichever way the node came. */
+/** The initial columns of a record, on both paths. */
 export const BLANK = {
   role: "tenant",
   last_setup_error: null,
@@ -153,5 +153,7 @@ export const BLANK = {
   unproven: false,
 } as const;
 
-/** Columns that the release before wrote; a record that a process of it made has a code in them until it leaves pending. */
+/**
+ * Columns of the previous release. A record that one of its processes created has a code in them while it is pending.
+ */
 export const NO_CODE = { claim_code: null, claim_code_expires_at: null } as const;

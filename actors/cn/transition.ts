@@ -1,5 +1,6 @@
-// Document 2, CN state. Rows are messages, columns are states. The cells are grouped by what they are about:
-// registration.ts (claim-code path), setup.ts (netboot path), retirement.ts (disable, reset, remove), settings.ts, placement.ts.
+// The states of a compute node (docs/nodes.md, "States"). Rows are messages, columns are states. The cells are in
+// registration.ts (claim-code path), setup.ts (netboot path), retirement.ts (disable, reset, remove), settings.ts and
+// placement.ts.
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
 import type { CnMessage } from "./messages.ts";
@@ -216,7 +217,7 @@ export const cnTable: Table<CnState, CnMessage> = {
     setting_up: NOT_RESET,
   },
   remove: {
-    // Removing twice succeeds twice.
+    // A repeated removal succeeds.
     absent: "ignore",
     pending: removeNode,
     approved: "cn is approved; disable it before removing",

@@ -1,4 +1,4 @@
-// A compute node as operators see it, and as its own agent sees it. Secrets leave neither way.
+// The views of a compute node for operators and for its own agent. Neither contains secrets.
 import { CLAIM_FIELDS, type CnClaim, type CnReservoirView, type CnView } from "../../src/contract/cn.ts";
 import type { CnPlacement } from "../../src/contract/cn-placement.ts";
 import { formatClaimCode } from "../../src/lib/ids/claim-code.ts";
@@ -7,7 +7,7 @@ import { redactSysinfo } from "../../src/lib/text/redact-sysinfo.ts";
 import type { RegistrationReply } from "../enrolment-claim/state.ts";
 import type { ClaimSummary, CnState } from "./state.ts";
 
-/** The columns that an operator sees. */
+/** The columns that operators see. */
 type Shown = Pick<
   CnState,
   | "server_uuid"
@@ -30,7 +30,7 @@ type Shown = Pick<
   | "conflict"
 >;
 
-/** Document 2, CnView: sysinfo without its secret boot parameters, keys only by id. */
+/** The operators' view: sysinfo without its secret boot parameters, keys only by id. */
 export function cnView(s: Shown): CnView {
   const claims = s.claims.map((claim) => claimView(claim, s));
   const newest = s.state === "pending" ? claims.at(-1) : undefined;
@@ -57,7 +57,7 @@ export function cnView(s: Shown): CnView {
   };
 }
 
-/** A claim, and how it differs from the record. */
+/** The view of a claim, with its differences from the record. */
 function claimView(claim: ClaimSummary, s: Pick<CnState, "hostname" | "admin_ip" | "serial" | "macs">): CnClaim {
   const { hostname, admin_ip, serial, macs, source } = claim;
   const differs = {
@@ -78,12 +78,12 @@ function claimView(claim: ClaimSummary, s: Pick<CnState, "hostname" | "admin_ip"
   };
 }
 
-/** The node as a booter sees it: claims are for operators alone. */
+/** The booter's view: without claims, which only operators see. */
 export function withoutClaims(view: CnView): CnView {
   return { ...view, claim_code: null, claim_code_expires_at: null, claims: [], identity_conflict: false };
 }
 
-/** What the registration of a node that proved itself answers; a claim answers for itself. */
+/** The reply to a registration with proof. Without proof, the claim replies. */
 export function registrationReply(s: CnState): RegistrationReply {
   return {
     server_uuid: s.server_uuid,
@@ -94,7 +94,7 @@ export function registrationReply(s: CnState): RegistrationReply {
   };
 }
 
-/** Document 2, CnReservoirView: the override, and what holds after the cluster defaults. No clamp on this side. */
+/** The reservoir's override and its effective value after the cluster defaults. The node clamps it, not the server. */
 export function reservoirView(
   s: Pick<CnState, "server_uuid" | "reservoir_enabled" | "reservoir_percent">,
   defaults: { readonly enabled: boolean; readonly percent: number },
@@ -108,7 +108,7 @@ export function reservoirView(
   };
 }
 
-/** Document 4, 4.5: all that operators decided about placing work on the node. */
+/** The placement rules that operators set on the node. */
 export function placementView(
   s: Pick<CnState, "server_uuid" | "placement" | "traits" | "reservoir_enabled" | "reservoir_percent">,
 ): CnPlacement {

@@ -25,7 +25,7 @@ type Room = Node & { readonly cpu_units: number; readonly ram_mb: number; readon
 /** Null where the quota has no default. */
 type QuotaDefaults = Readonly<Record<string, number | null>>;
 
-/** What a commit can check. A guard answers true or false, or with the name of the obstacle. */
+/** Checks of a commit. A guard returns true, false or the name of the obstacle. */
 export const GUARDS = {
   // Nodes
   no_instance_on_cn: define<Node>("no instance is placed on the node"),
@@ -89,7 +89,7 @@ export const GUARDS = {
   >("the external subnet is offered to the silo, by itself or by the network pool"),
 } satisfies Readonly<Record<string, Definition<never>>>;
 
-/** What a commit can do once the conditions of its choice hold. */
+/** Actions of a commit once the conditions of its choice hold. */
 export const EFFECTS = {
   cn_use: define<Room & { readonly instances: number }>("adds to what is used on the node"),
   quota_use: define<{ readonly project_id: Uuid } & Usage>("adds to what the project and its tenant use"),

@@ -1,10 +1,10 @@
-// A draft collects what one choice of a unit writes while messages are stepped on the actors it has loaded.
+// A draft collects the writes of one choice of a unit while messages are stepped on the actors loaded for it.
 import { callCondition } from "./conditions.ts";
 import type { ChildRow, Choice, LoadedActor, RowWrite } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, ChildWrite, Envelope, Json, Out, Part } from "./types.ts";
 import { refKey } from "./types.ts";
 
-/** An actor inside a draft: as loaded, and as the messages so far have left it. */
+/** An actor in a draft: its state as loaded and after the messages so far. */
 type Working = {
   readonly ref: ActorRef;
   readonly behavior: AnyBehavior;
@@ -14,7 +14,7 @@ type Working = {
   version: number;
 };
 
-/** What a draft may look at. `now` is the database's clock at the load. */
+/** The inputs of a draft. `now` is the database's clock at the load. */
 export type DraftContext = {
   readonly now: Date;
   readonly newId: () => string;
@@ -26,19 +26,19 @@ export type DraftContext = {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] ? U[] : T[K] };
 
-/** What has been collected so far; apply() writes into it. */
+/** The writes collected so far; apply() adds to them. */
 export type Draft = {
   readonly choice: Mutable<Choice>;
   readonly working: Map<string, Working>;
-  /** Actors that a `with` names and nobody has loaded yet. The draft is void while there are any. */
+  /** Actors that a `with` part names and that are not loaded yet. While there are any, the draft is incomplete. */
   readonly missing: ActorRef[];
-  /** What another actor of the unit refused with: its refusal is the refusal of the whole. */
+  /** The refusal of another actor of the unit. It refuses the whole unit. */
   refused: Refusal | null;
 };
 
 type Refusal = Extract<Out<ActorState>, { out: "refuse" }>;
 
-/** A draft that writes nothing yet. */
+/** Creates an empty draft. */
 export function newDraft(): Draft {
   return {
     choice: { conditions: [], rows: [], children: [], transitions: [], replies: [], outbox: [] },
@@ -48,7 +48,7 @@ export function newDraft(): Draft {
   };
 }
 
-/** The state an actor of this draft is in now. Undefined when it has not been loaded. */
+/** Returns the actor with its current state in this draft, or undefined when it is not loaded. */
 export function workingState(draft: Draft, ref: ActorRef, context: DraftContext): Working | undefined {
   const key = refKey(ref);
   const present = draft.working.get(key);
@@ -75,7 +75,7 @@ function incarnationOf(key: string, context: DraftContext): string {
   return fresh;
 }
 
-/** Writes a decision about one actor into the draft, `with` parts included. */
+/** Adds a decision about one actor to the draft, including its `with` parts. */
 export function apply(draft: Draft, actor: Working, out: Out<ActorState>, by: Envelope, context: DraftContext): void {
   if (out.out === "refuse") {
     draft.choice.replies.push({ msg_id: by.id, reply: { fault: out.fault } });
@@ -85,12 +85,11 @@ export function apply(draft: Draft, actor: Working, out: Out<ActorState>, by: En
     draft.choice.replies.push({ msg_id: by.id, reply: { ok: viewOf(actor) } });
     return;
   }
-  const told = advance(draft, actor, out, by, context);
-  const reply = told === undefined ? viewOf(actor) : told.reply;
-  draft.choice.replies.push({ msg_id: by.id, reply: { ok: reply } });
+  const part = advance(draft, actor, out, by, context);
+  draft.choice.replies.push({ msg_id: by.id, reply: { ok: part === undefined ? viewOf(actor) : part.reply } });
 }
 
-/** One transition: the log row, the new state, the parts. Returns the reply part when there is one. */
+/** Adds one transition: the log row, the new state, the parts. Returns the reply part when there is one. */
 function advance(
   draft: Draft,
   actor: Working,
@@ -122,12 +121,12 @@ function advance(
     },
   });
   actor.state = out.next;
-  let told: { readonly reply: Json } | undefined;
+  let reply: { readonly reply: Json } | undefined;
   for (const part of out.parts) {
-    if (part.part === "reply") told = part;
+    if (part.part === "reply") reply = part;
     else takePart(draft, part, by, context);
   }
-  return told;
+  return reply;
 }
 
 function takePart(draft: Draft, part: Part<ActorState>, by: Envelope, context: DraftContext): void {
@@ -190,7 +189,7 @@ function viewOf(actor: Working): Json {
   return actor.state === null ? null : actor.behavior.view(actor.state);
 }
 
-/** Closes the draft: the row writes that lead from what was loaded to what the messages left. */
+/** Adds the row writes from the loaded states to the final ones, and returns the finished choice. */
 export function closeDraft(draft: Draft): Choice {
   for (const actor of draft.working.values()) {
     const write = rowWrite(actor);
@@ -208,7 +207,7 @@ function rowWrite(actor: Working): RowWrite | null {
   return { op: "update", ref, row: { ...changed(loaded.state ?? {}, state), ...engineColumns } };
 }
 
-/** The columns that differ; a column the new state does not have becomes null. */
+/** Returns the columns that differ. A column that the new state does not have becomes null. */
 function changed(before: Readonly<Record<string, Json>>, after: ActorState): Record<string, Json> {
   const row: Record<string, Json> = {};
   const next = after as Readonly<Record<string, Json>>;

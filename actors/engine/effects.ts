@@ -1,4 +1,4 @@
-// The vocabulary of a cell: go, refuse, and the parts a decision can carry.
+// The results of a cell of a transition table: go, refuse, and the parts of a decision.
 import { conflict, type Fault } from "../../src/contract/fault.ts";
 import type { Condition, EffectArgs, EffectName, GuardArgs, GuardName, Offsets } from "./conditions.ts";
 import type {
@@ -15,27 +15,27 @@ import type {
   With,
 } from "./types.ts";
 
-/** The next state, null to remove the row, and what else commits with it. */
+/** Moves to the next state, or removes the row when it is null. The parts commit with it. */
 export function go<S>(next: S | null, ...parts: readonly Part<S>[]): Out<S> {
   return { out: "go", next, parts };
 }
 
-/** A refusal. It is stored under the message id like a success, so a retry hears the same. */
+/** Refuses the message. The refusal is stored under the message id like a success, so a retry gets the same answer. */
 export function refuse<S>(fault: Fault): Out<S> {
   return { out: "refuse", fault };
 }
 
-/** An audit entry in the same commit. `payload` must hold no secret. */
+/** Writes an audit entry in the same commit. `payload` must not contain secrets. */
 export function audit(action: string, resource: string | null, payload: Json = {}): AuditNote {
   return { part: "audit", action, resource, payload };
 }
 
-/** Inserts a child row. A column that is not given takes its default. */
+/** Inserts a child row. Omitted columns get their defaults. */
 export function insert(table: string, row: Json): ChildWrite {
   return { part: "child", op: "insert", table, row };
 }
 
-/** Inserts a child row, or writes the given columns of the one with the same key columns; others keep their values. */
+/** Inserts a child row, or updates the given columns of the row with the same key columns. */
 export function upsert(table: string, key: readonly string[], row: Json): ChildWrite {
   return { part: "child", op: "upsert", table, key, row };
 }
@@ -56,28 +56,28 @@ export function withActor(to: ActorRef, message: Message): With {
 }
 
 /**
- * Refuses unless the SQL function `guard_<name>(args)` answers true inside the commit. When it answers with a text instead,
- * that takes the place of <WHAT> in the message: the name of what stands in the way.
+ * Refuses unless the SQL function `guard_<name>(args)` returns true inside the commit. A text that it returns names the
+ * obstacle and replaces <WHAT> in the message.
  * @param refusal the fault, or the text of a 409
  */
 export function guard<N extends GuardName>(name: N, args: GuardArgs<N>, refusal: string | Fault): Condition {
   return { part: "guard", name, args, fault: typeof refusal === "string" ? conflict(refusal) : refusal };
 }
 
-/** Takes from a budget row (a window's count, a quota, room on a node), or refuses. */
+/** Subtracts from a budget row, for example an auto-approve window's count, or refuses. */
 export function take(budget: string, amount: number, fault: Fault): Condition {
   return { part: "take", budget, amount, fault };
 }
 
-/** Gives back to a budget row. */
+/** Adds to a budget row. */
 export function give(budget: string, amount: number): Condition {
   return { part: "give", budget, amount };
 }
 
 /**
- * Allocates the lowest free value of a pool, or refuses. `token` stands for the value in this unit's rows and reply;
- * make it unguessable (derive it from the message id), because it is replaced wherever it occurs as a whole string.
- * `within` narrows what is taken to a range of the pool's offsets.
+ * Allocates the lowest free value of a pool, or refuses. The commit replaces `token` by the value in this unit's rows
+ * and reply, wherever it occurs as a whole string, so the token must be unguessable: derive it from the message id.
+ * `within` limits the allocation to a range of the pool's offsets.
  */
 export function allocate(pool: string, token: string, fault: Fault, within?: Offsets): Condition {
   return { part: "allocate", pool, token, fault, ...within };
@@ -93,17 +93,17 @@ export function effect<N extends EffectName>(name: N, args: EffectArgs<N>): Cond
   return { part: "effect", name, args };
 }
 
-/** Holds a named lock for the commit: `cn:<id>`, `mac:<m>`, `pool:<id>`, `project:<id>`, `vpc:<id>`. */
+/** Holds a named lock during the commit: `cn:<id>`, `mac:<m>`, `pool:<id>`, `project:<id>`, `vpc:<id>`. */
 export function lock(key: string, shared = false): Condition {
   return { part: "lock", key, shared };
 }
 
-/** What to do when a condition of the first choice does not hold. */
+/** Gives the alternative for when a condition of the first choice does not hold. */
 export function otherwise<S>(out: Out<S>): Otherwise<S> {
   return { part: "otherwise", out };
 }
 
-/** What the sender hears instead of the view. */
+/** Replies with this value instead of the view. */
 export function reply(value: Json): Reply {
   return { part: "reply", reply: value };
 }

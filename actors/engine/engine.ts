@@ -1,6 +1,7 @@
-// The engine: what is queued for an actor is stepped on its loaded state and made durable by one commit call; no reply
-// leaves before that call returned. A lost race loads and steps again; a broken connection repeats with the same
-// message ids, which the commit call answers from what it stored; three lost races take the actor's lock.
+// The engine loads an actor, steps its queued messages on the loaded state and makes the result durable in one commit
+// call. It sends no reply before that call has returned. After a lost race it loads and steps again; after three it
+// takes the actor's lock. After a broken connection it repeats the call with the same message ids, and the commit call
+// answers those that it has stored.
 import { type Fault, fault } from "../../src/contract/fault.ts";
 import { splitByLocks } from "./lock-conflicts.ts";
 import { fold } from "./fold.ts";
@@ -17,7 +18,7 @@ import {
 } from "./store.ts";
 import { type ActorRef, type AnyBehavior, type Message, type Origin, type Outcome, refKey, SYSTEM } from "./types.ts";
 
-/** How much one process takes on at once, and how often it tries. */
+/** The limits of one process: queues, batches, retries. */
 export type EngineLimits = MailboxLimits & {
   /** Actors in one commit call. */
   readonly units_max: number;
@@ -26,11 +27,11 @@ export type EngineLimits = MailboxLimits & {
   readonly calls_in_flight_max: number;
   /** Lost races before the actor's lock is taken. */
   readonly races_max: number;
-  /** Failed calls before the sender is told that the database does not answer. */
+  /** Failed calls before the sender gets the error. */
   readonly failures_max: number;
 };
 
-/** Our decision: what holds where the options name no other. */
+/** The defaults, our decision. */
 const ENGINE_LIMITS: EngineLimits = {
   per_actor_max: 2_000,
   total_max: 20_000,
@@ -41,10 +42,10 @@ const ENGINE_LIMITS: EngineLimits = {
   failures_max: 8,
 };
 
-/** What a commit touched, for hints and for waking the workers. */
+/** The actors of a durable unit, and whether it wrote to the outbox. */
 export type Committed = { readonly refs: readonly ActorRef[]; readonly told: boolean };
 
-/** What an engine is made of. `onCommit` hears of each unit once it is durable. */
+/** The parts of an engine. It calls `onCommit` for each unit once the unit is durable. */
 export type EngineOptions = {
   readonly store: Store;
   readonly behaviors: readonly AnyBehavior[];
@@ -53,24 +54,24 @@ export type EngineOptions = {
   readonly onCommit?: (committed: Committed) => void;
 };
 
-/** Who asks, and under which id. Without an origin it is the server itself. */
+/** The id and the origin of a message. The default origin is the server itself. */
 export type SendOptions = {
-  /** The message id; minted when absent. Pass the same id again to hear the same answer. */
+  /** The message id; created when absent. Sending the same id again returns the same answer. */
   readonly id?: string;
-  /** True for an id that was minted just now: no earlier attempt can have committed. Default: whether it was minted here. */
+  /** True when no earlier attempt can have committed this id. Default: true for an id that is created here. */
   readonly fresh?: boolean;
   readonly origin?: Origin;
 };
 
 export type Engine = ReturnType<typeof createEngine>;
 
-/** 503: a queue is full. Nothing was done. */
+/** 503: a queue is full. The message had no effect. */
 export const OVERLOADED = fault("unavailable", "the server is busy; try again", { retry_after_s: 1 });
 
-/** Results of units whose senders have not been answered yet. */
+/** Committed units whose senders have no answer yet. */
 type Written = readonly (readonly [Item, UnitResult])[];
 
-/** A claimed mailbox on its way through one commit call. */
+/** A claimed mailbox in a commit call. */
 type Item = {
   readonly box: Mailbox;
   readonly unit: Unit;
@@ -89,7 +90,7 @@ export function createEngine(options: EngineOptions) {
 
   function behavior(kind: string): AnyBehavior {
     const found = behaviors.get(kind);
-    if (found === undefined) throw new Error(`no actor kind ${kind}`);
+    if (found === undefined) throw new Error(`unknown actor kind ${kind}`);
     return found;
   }
 
@@ -134,7 +135,7 @@ export function createEngine(options: EngineOptions) {
     for (const box of starving) {
       try {
         const written = await store.exclusive(box.ref, (session) => attempt([box], session, limits.messages_max));
-        // Only now is the transaction durable.
+        // The transaction is durable only now.
         for (const [item, result] of written) settleItem(item, result);
         await ports.fault("after_reply");
       } catch (error) {
@@ -155,11 +156,11 @@ export function createEngine(options: EngineOptions) {
   }
 
   /**
-   * Load, step, commit. Errors of the load reach the caller; errors of the commit call are dealt with. What a session of
-   * exclusive() wrote is handed back unanswered, because its transaction is not over yet.
+   * Loads, steps and commits. Throws errors of the load; handles errors of the commit call. Returns the units that a
+   * session of exclusive() wrote: their senders wait until its transaction ends.
    */
   async function attempt(claimed: readonly Mailbox[], session: StoreSession, messages_max: number): Promise<Written> {
-    // What is queued during the load waits for the next one: a message must not be decided by a clock older than itself.
+    // Messages queued during the load wait for the next one: the loaded clock would be older than they are.
     const queued = new Map(claimed.map((box) => [box, Math.min(messages_max, box.queue.length)]));
     const loaded = await session.load(claimed.map((box) => box.ref));
     await ports.fault("after_load");
@@ -187,7 +188,7 @@ export function createEngine(options: EngineOptions) {
     readonly held: Mailbox[];
   };
 
-  /** Null when another actor of the unit is in a batch already: the message waits its turn. */
+  /** Returns null when another actor of the unit is already in a batch; the message then waits. */
   async function foldBox(box: Mailbox, given: FoldWith): Promise<Item | null> {
     const also: Mailbox[] = [];
     for (;;) {
@@ -219,7 +220,7 @@ export function createEngine(options: EngineOptions) {
       results = await session.commit(items.map((item) => item.unit));
       await ports.fault("after_commit");
     } catch (error) {
-      // Inside exclusive() the transaction is lost with its error: only its caller can go on.
+      // The error ended the transaction of exclusive(), so its caller must handle it.
       if (session !== store) throw error;
       await afterFailedCommit(items, error);
       return [];
@@ -234,7 +235,7 @@ export function createEngine(options: EngineOptions) {
     return [];
   }
 
-  /** Halves the call until the unit that breaks a rule, or waits for a lock, stands alone. */
+  /** Halves the call until the unit that broke a constraint, or waits for a lock, is alone in it. */
   async function afterFailedCommit(items: readonly Item[], error: unknown): Promise<void> {
     const known = error instanceof CommitError && error.reason !== "unknown" ? error : null;
     if (known !== null && items.length > 1) {
@@ -251,14 +252,14 @@ export function createEngine(options: EngineOptions) {
     await refuseBroken(item, known);
   }
 
-  /** A constraint has its 409 text; the refusal is stored like any other. */
+  /** Refuses the message with the constraint's 409. The refusal is stored like any other. */
   async function refuseBroken(item: Item, error: CommitError): Promise<void> {
     const refusal = constraintFault(error.constraint, item.unit);
     const [waiting] = item.box.queue;
     if (waiting === undefined) return;
     if (refusal === null) {
       waiting.attempts += 1;
-      // Somebody else made this row, or stored this message id, since the load: load again and look the id up.
+      // Another process created this row, or stored this message id, since the load: load again and look up the id.
       if (isTwin(error) && waiting.attempts <= limits.failures_max) return markStale(waiting);
       boxes.answered(item.box, 1);
       return waiting.fail(error);
@@ -312,7 +313,7 @@ export function createEngine(options: EngineOptions) {
       case "known": {
         const replies = new Map(result.replies.map((each) => [each.msg_id, each.reply]));
         const taken = boxes.answered(item.box, item.messages);
-        // The others of the unit were not written and keep their places.
+        // The other messages of the unit were not written and keep their order.
         boxes.putBack(item.box, taken.filter((waiting) => !replies.has(waiting.envelope.id)));
         for (const waiting of taken) {
           const stored = replies.get(waiting.envelope.id);
@@ -323,7 +324,7 @@ export function createEngine(options: EngineOptions) {
     }
   }
 
-  /** Leaves the messages queued, marks them as perhaps committed, and waits before the next try. */
+  /** Keeps the messages queued, marks them as possibly committed, and waits before the next attempt. */
   async function repeatLater(claimed: readonly Mailbox[], error: unknown): Promise<void> {
     if (!(error instanceof CommitError)) {
       ports.report("a batch met a bug", error);
@@ -346,7 +347,7 @@ export function createEngine(options: EngineOptions) {
     await ports.sleep(Math.min(500, 5 * 2 ** tries) * (0.5 + ports.random()));
   }
 
-  /** True when nothing is queued or in flight: what a drain waits for. */
+  /** Returns whether nothing is queued or in flight. A drain waits for this. */
   function idle(): boolean {
     return boxes.queued() === 0 && calls === 0;
   }

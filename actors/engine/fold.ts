@@ -1,11 +1,11 @@
-// Folding: the messages waiting for one actor are stepped one after another on the state that was loaded once, and
-// become one unit. A message whose decision has conditions, alternatives or other actors stands alone in its unit.
+// Folding steps the queued messages of one actor one after another on a state that was loaded once, and makes one unit
+// of them. A message whose decision has conditions, alternatives or other actors gets a unit of its own.
 import { apply, closeDraft, type Draft, type DraftContext, newDraft, workingState } from "./draft.ts";
 import type { Choice, LoadedActor, Unit } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, Envelope, Out } from "./types.ts";
 import { refKey } from "./types.ts";
 
-/** The messages of one actor and all that has been loaded for them. `now` is the database's clock at the load. */
+/** The messages of one actor and the actors loaded for them. `now` is the database's clock at the load. */
 export type FoldInput = {
   readonly ref: ActorRef;
   readonly queue: readonly Envelope[];
@@ -17,12 +17,12 @@ export type FoldInput = {
   readonly messages_max: number;
 };
 
-/** A unit and how many messages of the queue it answers, or the other actors that must be loaded first. */
+/** A unit and the number of queued messages that it answers, or the actors that must be loaded first. */
 export type Folded =
   | { readonly unit: Unit; readonly messages: number }
   | { readonly needs: readonly ActorRef[] };
 
-/** Steps as much of the queue as one unit can hold. The queue must not be empty. */
+/** Steps as many queued messages as fit in one unit. The queue must not be empty. */
 export function fold(input: FoldInput): Folded {
   const context: DraftContext = { ...input, incarnations: new Map() };
   const draft = newDraft();
@@ -31,19 +31,19 @@ export function fold(input: FoldInput): Folded {
   let messages = 0;
   for (const envelope of input.queue.slice(0, input.messages_max)) {
     const out = actor.behavior.step(actor.state, envelope.message, input.now) as Out<ActorState>;
-    if (standsAlone(out)) {
+    if (needsOwnUnit(out)) {
       if (messages > 0) break;
       return foldAlone(input, envelope, out, context);
     }
     apply(draft, actor, out, envelope, context);
     messages += 1;
-    // What follows a removal belongs to the actor's next incarnation.
+    // Messages after a removal belong to the actor's next incarnation.
     if (out.out === "go" && out.next === null) break;
   }
   return { unit: unitOf([draft], [closeDraft(draft)], input.queue.slice(0, messages)), messages };
 }
 
-function standsAlone(out: Out<ActorState>): boolean {
+function needsOwnUnit(out: Out<ActorState>): boolean {
   return out.out === "go" && out.parts.some((part) => !PLAIN_PARTS.has(part.part));
 }
 
@@ -68,7 +68,7 @@ function draftOf(input: FoldInput, envelope: Envelope, out: Out<ActorState>, con
   apply(draft, actor, out, envelope, context);
   if (draft.refused === null) return draft;
   const refusal = draftOf(input, envelope, draft.refused, context);
-  // The refusal holds only for the rows that it was decided by, the other actors' too.
+  // The refusal depends on all rows that were read for it, the other actors' rows included.
   for (const [key, { loaded, ...other }] of draft.working) {
     if (!refusal.working.has(key)) {
       refusal.working.set(key, { ...other, loaded, state: loaded.state as ActorState | null, version: loaded.version });
@@ -77,7 +77,7 @@ function draftOf(input: FoldInput, envelope: Envelope, out: Out<ActorState>, con
   return refusal;
 }
 
-/** The first choice and, one after another, what to do otherwise. */
+/** Returns the decision and its alternatives, in order. */
 function alternatives(out: Out<ActorState>): readonly Out<ActorState>[] {
   if (out.out !== "go") return [out];
   const rest = out.parts.find((part) => part.part === "otherwise");

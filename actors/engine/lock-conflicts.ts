@@ -1,13 +1,13 @@
-// The units of one commit call are all checked before the first of them is written. Two whose named locks exclude each
-// other would both pass guards that only one of them may pass, so they never share a call.
+// A commit call checks all of its units before it writes the first. Two units whose named locks exclude each other
+// would both pass guards that only one of them may pass, so they never share a call.
 import type { Unit } from "./store.ts";
 
-/** What may go in one call, in order, and what has to wait for the next one. */
+/** Splits the items, in order, into those that may share one call and those that must wait for the next. */
 export function splitByLocks<T extends { readonly unit: Unit }>(
   items: readonly T[],
 ): { readonly now: T[]; readonly later: T[] } {
   const [now, later]: [T[], T[]] = [[], []];
-  // Key to whether all holders only share it.
+  // Maps a key to whether all of its holders share it.
   const held = new Map<string, boolean>();
   for (const item of items) {
     const locks = locksOf(item.unit);

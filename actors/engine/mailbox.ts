@@ -1,9 +1,9 @@
-// The mailboxes of one process. An actor's messages keep their order; an actor is in at most one batch at a time; the
-// queues are bounded, per actor and in total, so that overload is refused at once instead of growing.
+// The mailboxes of one process. An actor's messages keep their order, and an actor is in at most one batch at a time.
+// The queues are limited, per actor and in total, so an overloaded server refuses at once.
 import type { ActorRef, Envelope, Outcome } from "./types.ts";
 import { refKey } from "./types.ts";
 
-/** A queued message and who waits for it. */
+/** A queued message and the callbacks of its sender. */
 export type Waiting = {
   envelope: Envelope;
   /** Lost races and failed calls so far. */
@@ -12,10 +12,10 @@ export type Waiting = {
   readonly fail: (error: unknown) => void;
 };
 
-/** The queue of one actor. `held`: it is in a batch, so nobody else may take it. */
+/** The queue of one actor. While `held`, it is in a batch and no other batch may claim it. */
 export type Mailbox = { readonly ref: ActorRef; readonly queue: Waiting[]; held: boolean };
 
-/** Messages that may wait, for one actor and in all. */
+/** The maximum number of queued messages, per actor and in total. */
 export type MailboxLimits = { readonly per_actor_max: number; readonly total_max: number };
 
 export type Mailboxes = ReturnType<typeof createMailboxes>;
@@ -23,11 +23,11 @@ export type Mailboxes = ReturnType<typeof createMailboxes>;
 /** Creates the mailboxes of one process. */
 export function createMailboxes(limits: MailboxLimits) {
   const boxes = new Map<string, Mailbox>();
-  /** Mailboxes with messages that are in no batch, in the order in which they became ready. */
+  /** Mailboxes with messages and in no batch, in the order in which they became ready. */
   const ready = new Map<string, Mailbox>();
   let total = 0;
 
-  /** Queues a message. False when a bound is reached and nothing was queued. */
+  /** Queues a message. Returns false when a limit is reached; the message is then not queued. */
   function put(waiting: Waiting): boolean {
     const key = refKey(waiting.envelope.to);
     const box = boxes.get(key) ?? { ref: waiting.envelope.to, queue: [], held: false };
@@ -39,7 +39,7 @@ export function createMailboxes(limits: MailboxLimits) {
     return true;
   }
 
-  /** Takes up to `actors_max` ready mailboxes out of reach of other batches. */
+  /** Claims up to `actors_max` ready mailboxes for a batch. */
   function claim(actors_max: number): Mailbox[] {
     const claimed: Mailbox[] = [];
     for (const [key, box] of ready) {
@@ -51,7 +51,7 @@ export function createMailboxes(limits: MailboxLimits) {
     return claimed;
   }
 
-  /** Claims other actors for a unit, all or none. An actor nobody writes to gets a mailbox of its own. */
+  /** Claims other actors for a unit, all or none. Creates the mailbox of an actor that has none. */
   function claimAlso(refs: readonly ActorRef[]): Mailbox[] | null {
     const wanted = refs.map((ref) => boxes.get(refKey(ref)) ?? { ref, queue: [], held: false });
     if (wanted.some((box) => box.held)) return null;
@@ -63,7 +63,7 @@ export function createMailboxes(limits: MailboxLimits) {
     return wanted;
   }
 
-  /** Ends a claim. Messages still queued make the mailbox ready again, behind the others. */
+  /** Ends a claim. A mailbox that still has messages becomes ready again, behind the others. */
   function free(claimed: readonly Mailbox[]): void {
     for (const box of claimed) {
       const key = refKey(box.ref);
@@ -73,13 +73,13 @@ export function createMailboxes(limits: MailboxLimits) {
     }
   }
 
-  /** Removes the first `count` messages of a claimed mailbox, now answered. */
+  /** Removes and returns the first `count` messages of a claimed mailbox. */
   function answered(box: Mailbox, count: number): Waiting[] {
     total -= count;
     return box.queue.splice(0, count);
   }
 
-  /** Puts messages that were not answered after all back in front of a claimed mailbox. */
+  /** Returns removed messages that have no answer yet to the front of a claimed mailbox. */
   function putBack(box: Mailbox, waiting: readonly Waiting[]): void {
     total += waiting.length;
     box.queue.unshift(...waiting);

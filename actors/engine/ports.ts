@@ -1,21 +1,21 @@
-// How the world enters the engine. Production ports are made in src/wiring.ts; the simulator makes its own from a seed,
-// so that the same engine runs on virtual time.
+// The ports of the engine: time, randomness and reports. src/wiring.ts creates the production ports; the simulator
+// creates its own from a seed, so the same engine runs on virtual time.
 
-/** All that the engine may ask of the world beside the store. */
+/** Everything outside the store that the engine may use. */
 export type Ports = {
   /** A new UUIDv7. */
   readonly newId: () => string;
   /** Uniform in [0, 1): jitter only, never an identity. */
   readonly random: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Runs `task` once the messages that arrive together have been queued. */
+  /** Runs `task` after the messages that arrive together are queued. */
   readonly soon: (task: () => void) => void;
-  /** A named point where a trial may kill the process or fail the call; a no-op in production. */
+  /** A named point at which a stress test may kill the process or fail the call. Does nothing in production. */
   readonly fault: (point: FaultPoint) => Promise<void> | void;
-  /** A failure nobody waits for. */
+  /** Reports a failure that no caller waits for. */
   readonly report: (message: string, error: unknown) => void;
 };
 
-/** reliability.md R-01: the boundaries of a commit. */
+/** The boundaries of a commit (docs/reliability.md, R-01). */
 export const FAULT_POINTS = ["after_load", "before_commit", "after_commit", "after_reply"] as const;
 export type FaultPoint = (typeof FAULT_POINTS)[number];

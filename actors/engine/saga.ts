@@ -1,14 +1,13 @@
-// How a saga is written: a list of named steps, each with what it does and how it is undone. A step sees the typed
-// outputs of the steps before it. `write` steps commit with the saga's own row, so they happen exactly once; a `job`
-// step commits its job the same way and waits for the node's report or the limit; a `wait` step waits for another actor
-// to tell how it went.
+// A saga is a list of named steps, each with a do and an undo. A step gets the typed outputs of the steps before it. A
+// `write` step commits with the saga's own row, so it happens exactly once. A `job` step commits its job the same way,
+// then waits for the node's report or the limit. A `wait` step waits for another actor to report its result.
 import { createHash } from "node:crypto";
 import type { Json, Part } from "./types.ts";
 
-/** What a step may commit beside the saga's row: conditions, other actors, children, tells. */
+/** The parts that a step may commit with the saga's row: conditions, other actors, children, tells. */
 export type StepPart = Exclude<Part<never>, { part: "otherwise" | "reply" }>;
 
-/** What a step decides. */
+/** The decision of a step. */
 export type Plan<Output> =
   | { readonly plan: "write"; readonly output: Output; readonly parts: readonly StepPart[] }
   | {
@@ -22,12 +21,12 @@ export type Plan<Output> =
   }
   | { readonly plan: "wait"; readonly limit_ms: number; readonly parts: readonly StepPart[] };
 
-/** Commits `parts` with the step and hands `output` to the steps after it. */
+/** Commits `parts` with the step and passes `output` to the later steps. */
 export function write<Output>(output: Output, ...parts: readonly StepPart[]): Plan<Output> {
   return { plan: "write", output, parts };
 }
 
-/** What the node is to do. The step fails when the job has not ended after `limit_ms`. */
+/** A job for a node. The step fails when the job has not ended after `limit_ms`. */
 export type JobPlan = {
   readonly kind: string;
   readonly target_cn: string;
@@ -41,26 +40,26 @@ export function job<Output = Json>(work: JobPlan, ...parts: readonly StepPart[])
 }
 
 /**
- * Waits until an actor tells the saga `job_ended` under waitId(saga_id, step). The telling may come before the step is
- * reached. The step's output is the result that was told.
+ * Waits until an actor sends the saga `job_ended` under waitId(saga_id, step). It may arrive before the step is
+ * reached. The step's output is the result in it.
  */
 export function wait<Output = Json>(limit_ms: number, ...parts: readonly StepPart[]): Plan<Output> {
   return { plan: "wait", limit_ms, parts };
 }
 
-/** What a step is given. `id(label)` is the same on every run of the step, so a repeated step repeats its ids. */
+/** The input of a step. `id(label)` is the same on every run of the step, so a repeated step repeats its ids. */
 export type StepContext<Params, Outputs> = Outputs & {
   readonly params: Params;
   readonly saga_id: string;
   readonly now: Date;
-  /** Why the saga unwinds; null while it does not. */
+  /** The reason for which the saga unwinds; null while it runs forward. */
   readonly error: string | null;
-  /** The id of this run's job, or under which it is told how its wait ended. */
+  /** The id of this run's job or wait. `job_ended` carries it. */
   readonly told_as: string;
   readonly id: (label: string) => string;
 };
 
-/** A step as the saga's row works with it, its types forgotten. */
+/** A step without its types, as the saga actor runs it. */
 export type StepDefinition = {
   readonly name: string;
   readonly kind: "write" | "job" | "wait";
@@ -70,11 +69,11 @@ export type StepDefinition = {
   readonly undo: ((context: any) => Plan<any>) | null;
 };
 
-/** A finished saga: its name is stored with every operation of its kind. */
+/** The definition of a saga. Its name is stored with every operation of its kind. */
 export type SagaDefinition<Params = Json> = {
   readonly name: string;
   readonly steps: readonly StepDefinition[];
-  /** Never called: it carries the type of the parameters. */
+  /** Never called; it carries the type of the parameters. */
   readonly params?: (params: Params) => void;
 };
 
@@ -92,7 +91,7 @@ type Builder<Params, Outputs> = SagaDefinition<Params> & {
   ): Builder<Params, Outputs & { readonly [K in Name]: Output }>;
 };
 
-/** Begins the definition of a saga. Step names are stored, so a name must keep its meaning between releases. */
+/** Starts the definition of a saga. Step names are stored, so a name must keep its meaning between releases. */
 export function saga<Params>(name: string): Builder<Params, Record<never, never>> {
   return build<Params, Record<never, never>>(name, []);
 }
@@ -109,14 +108,14 @@ function build<Params, Outputs>(name: string, steps: readonly StepDefinition[]):
   };
 }
 
-/** A UUID (version 8, SHA-256) that depends only on the saga, the step and the label. */
+/** Returns a UUID (version 8, SHA-256) that depends only on the saga, the step and the label. */
 export function stepId(saga_id: string, step: string, label: string): string {
   const hex = createHash("sha256").update(`${saga_id}\0${step}\0${label}`).digest("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)]
     .join("-");
 }
 
-/** The id under which a `wait` step is told how it went; that of a job step's job. */
+/** Returns the id under which a `wait` step gets its result. For a job step, the id of its job. */
 export function waitId(saga_id: string, step: string): string {
   return stepId(saga_id, step, "job:do");
 }

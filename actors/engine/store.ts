@@ -1,19 +1,19 @@
-// The store port: the only way the engine touches the database. PostgreSQL implements it in src/db/store.ts, the
-// simulator in memory-store.ts; one contract suite tries both.
+// The store port: the engine's only access to the database. src/db/store.ts implements it on PostgreSQL,
+// tests/support/memory-store.ts in memory; one contract suite tests both.
 import type { CallCondition } from "./conditions.ts";
 import type { ActorRef, Fault, Json, Message } from "./types.ts";
 
-/** A row as loaded: null state when there is none. `version` 0 means absent. */
+/** A loaded row. When there is no row, the state is null and `version` is 0. */
 export type LoadedActor = {
   readonly state: Readonly<Record<string, Json>> | null;
   readonly incarnation: string;
   readonly version: number;
 };
 
-/** Actors by refKey, and the database's clock (with the laboratory's offset) at the load. */
+/** The loaded actors by refKey, and the database's clock at the load (in the dev environment: with its offset). */
 export type Loaded = { readonly now: Date; readonly actors: ReadonlyMap<string, LoadedActor> };
 
-/** One outcome that a unit may have: what its conditions ask for and what is written when they hold. */
+/** A possible outcome of a unit: its conditions, and the writes for when they hold. */
 export type Choice = {
   readonly conditions: readonly CallCondition[];
   readonly rows: readonly RowWrite[];
@@ -23,31 +23,31 @@ export type Choice = {
   readonly outbox: readonly OutboxRow[];
 };
 
-/** What must hold together: the actors at the version they were loaded at, and the first choice whose conditions hold. */
+/** A unit of a commit. It applies the first choice whose conditions hold, if no actor has changed since its load. */
 export type Unit = {
   readonly actors: readonly { readonly ref: ActorRef; readonly incarnation: string; readonly version: number }[];
-  /** Ids that may have committed before. */
+  /** Message ids that an earlier attempt may have committed. */
   readonly stale_ids: readonly string[];
   readonly choices: readonly Choice[];
 };
 
-/** `row` holds every column on insert, the changed ones on update, nothing on delete. */
+/** A write to an actor's row. `row` has all columns on insert, the changed ones on update, none on delete. */
 export type RowWrite = {
   readonly op: "insert" | "update" | "delete";
   readonly ref: ActorRef;
   readonly row: Readonly<Record<string, Json>>;
 };
 
-/** A write to a row that belongs to an actor and is none itself. */
+/** A write to a row that belongs to an actor but is not an actor. */
 export type ChildRow = {
   readonly op: "insert" | "upsert" | "delete";
   readonly table: string;
-  /** The columns that identify the rows of an upsert or delete. */
+  /** The columns by which an upsert or delete finds its rows. */
   readonly key: readonly string[];
   readonly row: Readonly<Record<string, Json>>;
 };
 
-/** What the log says of one transition: `seq` is the version that it led to, `audit` the entry for the chain. */
+/** The log row of one transition. `seq` is the resulting version, `audit` the entry for the audit chain. */
 export type TransitionRow = {
   readonly actor_kind: string;
   readonly actor_id: string;
@@ -61,27 +61,30 @@ export type TransitionRow = {
   readonly audit: Json | null;
 };
 
-/** What the message's sender hears, stored so that a retry hears the same. */
+/** The answer to a message, stored so that a retry gets the same one. */
 export type StoredReply = { readonly ok: Json } | { readonly fault: Fault };
-/** A reply under the id of the message that it answers. */
+/** A reply and the id of the message that it answers. */
 export type ReplyRow = { readonly msg_id: string; readonly reply: StoredReply };
 
-/** A tell that waits for its delivery; `id` becomes the id of its message. */
+/** A tell that waits for delivery. `id` becomes the id of its message. */
 export type OutboxRow = { readonly id: string; readonly to: ActorRef; readonly message: Message };
 
 /** The result of one unit. */
 export type UnitResult =
-  /** Written. `replies` are given back when conditions had a say in them. */
+  /** Written. `replies` is not null when the choice had conditions, which may have changed the replies. */
   | { readonly status: "done"; readonly choice: number; readonly replies: readonly ReplyRow[] | null }
-  /** Another writer was there first: load and step again. */
+  /** Another writer was first: load and step again. */
   | { readonly status: "conflict" }
-  /** Some of its messages had committed before; nothing of the unit was written. */
+  /** Some of its messages had already committed. The unit wrote nothing. */
   | { readonly status: "known"; readonly replies: readonly ReplyRow[] };
 
-/** Why a commit call as a whole did not answer. */
+/** A commit call that failed as a whole. */
 export class CommitError extends Error {
   constructor(
-    /** constraint: nothing was written, a named rule is broken. busy: nothing was written, try again. unknown: it may have been written. */
+    /**
+     * constraint: a constraint refused it, nothing was written. busy: nothing was written, retry. unknown: it may have
+     * been written.
+     */
     readonly reason: "constraint" | "busy" | "unknown",
     readonly constraint: string | null,
     options?: ErrorOptions & { readonly silent?: boolean },
@@ -91,25 +94,27 @@ export class CommitError extends Error {
     this.silent = options?.silent ?? false;
   }
 
-  /** The database said nothing for as long as anybody may wait: only the caller tries again. */
+  /** True when the database did not answer within the time limit. The engine then leaves retrying to the caller. */
   readonly silent: boolean;
 }
 
-/** What one load and its commit need. */
+/** One load and its commit. */
 export interface StoreSession {
   load(refs: readonly ActorRef[]): Promise<Loaded>;
-  /** Results in the order of the units. Throws CommitError. */
+  /** Returns the results in the order of the units. Throws CommitError. */
   commit(units: readonly Unit[]): Promise<readonly UnitResult[]>;
 }
 
-/** The whole port. Every call may reject when the database is lost; only CommitError says what became of a commit. */
+/**
+ * The store port. Every call may reject when the database is lost; a CommitError says whether the commit took effect.
+ */
 export interface Store extends StoreSession {
-  /** Holds the actor's advisory lock and its row for the whole of `run`, so that a hot actor's writer cannot starve. */
+  /** Holds the actor's advisory lock and its row during `run`, so that writers of a busy actor cannot starve. */
   exclusive<T>(ref: ActorRef, run: (session: StoreSession) => Promise<T>): Promise<T>;
-  /** Actors of this kind whose wake_at has passed, oldest first. */
+  /** Lists the actors of this kind whose wake_at has passed, oldest first. */
   due(kind: string, limit: number): Promise<readonly ActorRef[]>;
-  /** Undelivered tells, oldest first. */
+  /** Lists undelivered tells, oldest first. */
   outbox(limit: number): Promise<readonly OutboxRow[]>;
-  /** Forgets delivered tells. */
+  /** Deletes delivered tells. */
   delivered(ids: readonly string[]): Promise<void>;
 }

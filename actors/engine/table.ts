@@ -1,5 +1,6 @@
-// A transition table is total: every message has a cell for every state, a missing cell does not compile. A cell is a
-// named function, "ignore", "missing" (404), or the exact text of a 409 in which <STATE> stands for the state's name.
+// A transition table is total: every message has a cell for every state, and a missing cell does not compile. A cell is
+// a named function, "ignore", "missing" (404), or the exact text of a 409, in which <STATE> is replaced by the state's
+// name.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { ActorState, Message, Out } from "./types.ts";
 
@@ -14,7 +15,7 @@ export type Of<M extends Message, T extends string> = Extract<M, { type: T }>;
 
 type Text = string & Record<never, never>;
 
-/** What one message means in one state. */
+/** The reaction to one message in one state. */
 export type Cell<S extends ActorState, C extends string, M extends Message> =
   | "ignore"
   | "missing"
@@ -45,7 +46,7 @@ export function runTable<S extends ActorState, M extends Message>(
 
 type AnyCell<S> = string | ((state: S | null, message: Message, now: Date) => Out<S>);
 
-/** The table as text, one message a block, for a snapshot that a reviewer reads. */
+/** Prints the table as text, one block per message, for snapshots. */
 export function printTable(table: Readonly<Record<string, Readonly<Record<string, unknown>>>>): string {
   const lines: string[] = [];
   for (const [message, row] of Object.entries(table)) {

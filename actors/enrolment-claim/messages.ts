@@ -1,4 +1,4 @@
-// What an enrolment claim can be told. Ids, codes and hashes come with the message; the time does not.
+// The messages of an enrolment claim. They carry ids, codes and hashes, but never the time.
 import type { Of } from "../engine/table.ts";
 import type { Said } from "../../src/lib/ids/registration-identity.ts";
 
@@ -17,9 +17,9 @@ export type EnrolmentClaimMessage =
     readonly source: string;
     readonly source_bucket: string;
   }
-  /** `proof_sha256` is the hash of the token that the claim has until now. */
+  /** `proof_sha256` is the hash of the claim's current token. */
   | Said & NewTicket & { readonly type: "renew"; readonly source: string; readonly proof_sha256: string }
-  /** Its node takes it over in the same commit. */
+  /** Its node takes over its description in the same commit. */
   | { readonly type: "approve"; readonly claim_code: string }
   | { readonly type: "tick" };
 

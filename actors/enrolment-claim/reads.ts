@@ -1,21 +1,20 @@
-// What is read of enrolment claims without going through their mailbox.
+// Queries on enrolment claims.
 import { type Kysely, sql } from "kysely";
 import type { Database, EnrolmentClaimRow } from "../../src/db/tables.ts";
 
 type Db = Kysely<Database>;
 
-/** What an approval takes over from a claim. */
+/** The columns that an approval takes from a claim. */
 export type FoundClaim = Omit<
   EnrolmentClaimRow,
   "state" | "claim_code" | "expires_at" | "source" | "source_bucket" | "created_at"
 >;
 
 /**
- * The claim whose code this is and still holds. Unknown, expired and used codes are told apart by nothing, not even by the
- * time the look-up takes.
+ * Finds the live claim with this code. Unknown, expired and used codes give the same result in the same time.
  */
 export async function findClaimByCode(db: Db, code: string): Promise<FoundClaim | undefined> {
-  // The clock is read whether or not there is a claim to compare with it.
+  // Reads the clock in any case, so that the time does not depend on whether the claim exists.
   return await db.selectFrom(sql<{ now: Date }>`(select berth_now() as now)`.as("clock"))
     .innerJoin("enrolment_claim", (join) => join.onRef("expires_at", ">", "clock.now"))
     .select([
@@ -34,14 +33,14 @@ export async function findClaimByCode(db: Db, code: string): Promise<FoundClaim 
     .where("claim_code", "=", code).executeTakeFirst();
 }
 
-/** The live claim of this node that has this token. */
+/** Finds the live claim of this node with this token. */
 export async function findClaimByToken(db: Db, server_uuid: string, hash: string): Promise<string | undefined> {
   const row = await db.selectFrom("enrolment_claim").select("id").where("poll_token_sha256", "=", hash)
     .where("server_uuid", "=", server_uuid).where("expires_at", ">", sql<Date>`berth_now()`).executeTakeFirst();
   return row?.id;
 }
 
-/** Whole seconds, at least 1, until the first of those claims expires; of a node, of a source, or of the site. */
+/** Returns the seconds, at least 1, until the first claim of a node, of a source or of the site expires. */
 export async function firstExpiryIn(
   db: Db,
   of: { readonly server_uuid?: string; readonly source_bucket?: string },

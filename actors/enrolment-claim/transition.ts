@@ -1,5 +1,5 @@
-// An enrolment claim lives from an anonymous registration to its approval, its expiry or the end of its node's waiting. It
-// writes to no node that exists: the node's own table says what a claim means to it (cn, `claimed`).
+// An enrolment claim exists from an anonymous registration until its approval, its expiry or a decision about its node.
+// It does not change the node: the node's own table decides what a claim does (cn, `claimed`).
 import { fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import {
   CLAIM_QUOTAS,
@@ -19,12 +19,12 @@ import type { EnrolmentClaimState, RegistrationReply } from "./state.ts";
 
 type Live = EnrolmentClaimState;
 
-/** The claim code of another claim: the route mints a new one and sends again. */
+/** Another claim has the claim code: the route creates a new one and retries. */
 export const CLAIM_CODE_TAKEN = fault("conflict", "the claim code is in use", { error_code: "ClaimCodeTaken" });
-/** The claim that a token named has ended: the route makes a new one. No caller reads it. */
+/** Internal: the claim with this token has ended, and the route creates a new one. */
 export const CLAIM_ENDED = fault("conflict", "the claim has ended");
 
-/** 429: what is full. The route adds when the first of those claims expires. */
+/** 429: the limit that is reached. The route adds the time until the first of these claims expires. */
 export const CLAIMS_FULL = {
   node: full(`this server_uuid has ${CLAIMS_PER_NODE_MAX} claims that wait for approval`),
   source: full(`this source address has ${CLAIMS_PER_SOURCE_MAX} claims that wait for approval`),
@@ -66,7 +66,7 @@ function register(_s: null, m: Msg<"register">, now: Date): Out<Live> {
   );
 }
 
-/** The node registers again with the token of this claim: a new code and a new token in place of its own. */
+/** Renews the claim: a registration with its token replaces its code and its token. */
 function renew(s: Live, m: Msg<"renew">, now: Date): Out<Live> {
   if (s.poll_token_sha256 !== m.proof_sha256 || s.server_uuid !== m.server_uuid || now >= s.expires_at) {
     return refuse(CLAIM_ENDED);
@@ -94,7 +94,7 @@ function approve(s: Live, m: Msg<"approve">, now: Date): Out<Live> {
   return go<Live>(null, slotFreed(s));
 }
 
-/** With the last claim of a node its waiting ends too: see `last_claim_ended` of the node. */
+/** Expires the claim. The node's wait for approval ends with its last claim; see `last_claim_ended` of the node. */
 function expire(s: Live, _m: Msg<"tick">, now: Date): Out<Live> {
   if (now < s.expires_at) return { out: "ignore" };
   const { id, server_uuid } = s;
@@ -108,7 +108,7 @@ function expire(s: Live, _m: Msg<"tick">, now: Date): Out<Live> {
   );
 }
 
-/** Whoever adds a claim to a node, or must see all of them, holds this lock alone. */
+/** The lock for adding a claim to a node, and for reading all of its claims. It is held alone. */
 function claimsLock(server_uuid: string): Condition {
   return lock(lockKey("claims", server_uuid));
 }
@@ -121,7 +121,7 @@ function registered({ id, server_uuid, hostname, source }: Live) {
   return audit("agent_register", `Cn::"${server_uuid}"`, { server_uuid, hostname, claim_id: id, source });
 }
 
-/** Document 4, Fixed here: `pending`, whatever the node's record says. */
+/** The reply is always `pending`, so it does not reveal the state of the node's record. */
 export function claimReply(s: Live): RegistrationReply {
   return {
     server_uuid: s.server_uuid,

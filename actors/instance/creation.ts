@@ -1,6 +1,6 @@
-// The making of an instance: one commit takes its addresses, its share of the quota and its room on the first candidate
-// that has any, writes its NICs and its disk, and starts the operation that waits for the node. With no room anywhere
-// nothing is written. Document 3, instance-create; document 4, 1.11 and section 5.
+// Creates an instance: one commit takes its addresses, its share of the quota and its room on the first candidate with
+// enough, writes its NICs and its disk, and starts the operation that waits for the node. Without room on any
+// candidate, it writes nothing (docs/instances.md, "Create").
 import { CAPACITY_EXHAUSTED, conflict, type Fault, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
@@ -21,7 +21,7 @@ type Create = Of<InstanceMessage, "create">;
 export function create(_s: null, m: Create, now: Date): Out<InstanceState> {
   const wrong = nameFault(m.name) ?? brokenNics(m.nics);
   if (wrong !== null) return refuse(wrong);
-  // What the last of them refuses with is heard: its quota, its addresses, then its room.
+  // When all candidates refuse, the caller gets the last one's refusal: quota, addresses, then room.
   const first = m.candidates.map((server_uuid) => placedOn(server_uuid, m, now)).reduceRight<Out<InstanceState> | null>(
     (rest, { next, parts }) => go(next, ...parts, ...(rest === null ? [] : [otherwise(rest)])),
     null,
@@ -128,7 +128,7 @@ function takeAddresses({ subnet_id, vpc_id, ipv4_token, ipv6_token }: NicPlan): 
   ];
 }
 
-/** Names and pinned addresses of NICs break their rules with a 409. Document 4, 1.11. */
+/** Returns the 409 for a NIC with an invalid name or MAC, or null. */
 function brokenNics(nics: readonly NicPlan[]): Fault | null {
   const names = new Set<string>();
   for (const { name, mac } of nics) {

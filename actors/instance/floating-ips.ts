@@ -1,5 +1,6 @@
-// The floating IPs of an instance. The record knows what is bound to its NICs, so that all of it is let go when it goes. None
-// comes or leaves while the instance is being made or deleted, so that what its node does last about it is the last of all.
+// The floating IPs of an instance. Its removal detaches those that are attached to its NICs. While the instance is
+// being created or deleted, none can be attached or detached, so that the node's create or delete job has the last
+// effect.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { go, guard, refuse } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
@@ -19,7 +20,7 @@ export function bind(s: InstanceState, m: Msg<"floating_ip_bound">): Out<Instanc
   return go({ ...s, floating_ip_ids: [...s.floating_ip_ids, floating_ip_id] });
 }
 
-/** It stays the instance's until it is bound elsewhere. */
+/** Accepts the move of a floating IP, which stays attached until it is attached elsewhere. */
 export function mayMove(s: InstanceState, _m: Msg<"floating_ip_moves">): Out<InstanceState> {
   if (s.operation_kind === "delete") return refuse(conflict(`instance ${s.id} is being deleted`));
   return { out: "ignore" };
@@ -30,7 +31,7 @@ export function unbind(s: InstanceState, { floating_ip_id }: Msg<"floating_ip_un
   return go({ ...s, floating_ip_ids: s.floating_ip_ids.filter((id) => id !== floating_ip_id) });
 }
 
-/** No floating IP is on its way to the instance or away from it. */
+/** Checks that no operation on the instance's floating IPs is in flight. */
 export function noneMoves({ id: instance_id }: InstanceState): Condition {
   const text = `operation <WHAT> is at work on a floating ip of instance ${instance_id}`;
   return guard("floating_ips_rest", { instance_id }, text);

@@ -1,5 +1,5 @@
-// Disks grow and never shrink. The record grows at once, with its share of the quota and its room on the node; the node's
-// part is an operation that nobody waits for, and whose failure is the disk's alone. Document 3, Disk; document 4, 1.12.
+// Disks grow and never shrink. The record, the quota and the room on the node change at once. The node's part is an
+// operation that no caller waits for, and a failure of it affects only the disk (docs/instances.md, "Disks").
 import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { go, guard, refuse, reply, upsert } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
@@ -13,7 +13,7 @@ import { diskView } from "./view.ts";
 
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 
-/** Document 3, Errors; the order is that of document 4, 1.12. */
+/** The refusals, in the order in which they are checked. */
 const NOT_PLACED = badRequest("instance is not placed on a CN yet");
 const NOT_AT_REST = badRequest("instance must be running or stopped to resize its disk");
 
@@ -25,7 +25,7 @@ export function resize(s: InstanceState, m: Msg<"resize_disk">, now: Date): Out<
   if (s.state !== "running" && s.state !== "stopped") return refuse(NOT_AT_REST);
   if (s.operation_kind === "delete") return refuse(conflict(`instance ${s.id} is being deleted`));
   const { size_bytes, operation_id, limit_ms } = m;
-  // What the node has not made of it yet may be asked for again.
+  // A size that the node has not applied yet may be requested again.
   const behind = disk.applied_bytes === null || disk.applied_bytes < disk.size_bytes;
   if (size_bytes < disk.size_bytes || (size_bytes === disk.size_bytes && !behind)) {
     return refuse(conflict(`disk resize must grow: requested ${size_bytes} <= current ${disk.size_bytes}`));
@@ -56,7 +56,7 @@ export function resize(s: InstanceState, m: Msg<"resize_disk">, now: Date): Out<
   );
 }
 
-/** One resize of a disk at a time: its node would get two sizes in no certain order. */
+/** 409: a disk has one resize at a time, because its node could get two sizes in any order. */
 function underWay(disk_id: string): Fault {
   return conflict(`disk ${disk_id} is being resized by operation <WHAT>; wait for it to end`);
 }

@@ -1,5 +1,5 @@
-// Started, stopped, restarted, tried again: the message moves the instance half way and begins the operation, whose job's
-// end moves it the rest. One operation at a time. Document 3, States and transitions; document 4, 1.8 and 1.11.
+// Start, stop, restart, retry: the message moves the instance to the state in between and starts the operation; the end
+// of its job moves it to the final state. An instance has one operation at a time (docs/instances.md, "States").
 import { conflict, type Fault } from "../../src/contract/fault.ts";
 import { renamed } from "../../src/lib/text/resource-name.ts";
 import { audit, go, guard, refuse, upsert } from "../engine/effects.ts";
@@ -13,11 +13,11 @@ import { instanceView } from "./view.ts";
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 type Action = Msg<"start"> | Msg<"stop"> | Msg<"restart"> | Msg<"retry">;
 
-/** Where each action begins, and where the instance is meanwhile. */
+/** The state in which each action starts, and the state while it runs. */
 const FROM = { start: "stopped", stop: "running", restart: "running", retry: "failed" } as const;
 const THROUGH = { start: "pending", stop: "stopping", restart: "stopping", retry: "pending" } as const;
 
-/** Document 4, 1.11. */
+/** Refuses an action that the instance's state does not allow. */
 export function notHere(s: InstanceState, { type }: Action): Out<InstanceState> {
   return refuse(occupied(s) ?? conflict(`instance is in ${s.state}, expected one of ${FROM[type]}`));
 }
@@ -52,17 +52,17 @@ export function act(s: InstanceState, m: Action, now: Date): Out<InstanceState> 
   );
 }
 
-/** 409 while something else is at work on the instance, or null. A migration is named before anything else is looked at. */
+/** Returns the 409 while a migration or an operation is in flight, or null. A migration is checked first. */
 export function occupied(s: InstanceState): Fault | null {
   if (s.migration_id !== null) return conflict(migrating(s.id, s.migration_id));
-  // In the states between, the state itself says why not.
+  // In the states in between, the text about the state is the better reason.
   if (s.operation_id === null || s.state === "pending" || s.state === "provisioning" || s.state === "stopping") {
     return null;
   }
   return conflict(`operation ${s.operation_id} (${s.operation_kind}) is at work on instance ${s.id}`);
 }
 
-/** Document 3: an active migration keeps an instance from everything else. */
+/** Checks that no migration of the instance is in flight. */
 export function stays(instance_id: string): Condition {
   return guard("instance_stays", { instance_id }, migrating(instance_id, "<WHAT>"));
 }
@@ -71,14 +71,14 @@ function migrating(instance_id: string, migration_id: string): string {
   return `instance ${instance_id} has an active migration ${migration_id}`;
 }
 
-/** Document 4, 1.8: the claim of a provision job is the one that shows. */
+/** Records that the node claimed the operation's job. A claimed provision job shows in the state. */
 export function noteClaim(s: InstanceState, { job_kind }: Msg<"job_claimed">, now: Date): Out<InstanceState> {
   if (s.operation_kind === null || s.job_begun || job_kind !== JOB_OF[s.operation_kind]) return { out: "ignore" };
   if (job_kind !== "provision") return go({ ...s, job_begun: true });
   return go({ ...s, job_begun: true, state: "provisioning", updated_at: now });
 }
 
-/** The job that each operation sends. */
+/** The job of each operation. */
 const JOB_OF = {
   create: "provision",
   start: "start",
@@ -91,7 +91,7 @@ const JOB_OF = {
 export function settle(s: InstanceState, { operation_id, to }: Msg<"settle">, now: Date): Out<InstanceState> {
   if (s.operation_id !== operation_id) return { out: "ignore" };
   const next: InstanceState = { ...s, ...IDLE, state: to, reason: null, missed_reports: 0, updated_at: now };
-  // Whatever the node has just made, it made in the sizes that the record has.
+  // The node created the disks in the sizes of the record.
   const made = s.operation_kind === "create" ? s.disks : [];
   const disks = made.map((disk) => ({ ...disk, applied_bytes: disk.size_bytes }));
   return go(
@@ -102,9 +102,9 @@ export function settle(s: InstanceState, { operation_id, to }: Msg<"settle">, no
 }
 
 /**
- * An operation came to nothing. A job that no node has begun changed nothing, so the instance is what it was; of one that
- * was begun and did not end well nobody knows what it left, and that is a failure. Only of start, stop and restart: a
- * delete that failed leaves the instance as it was. Document 4, 1.8.
+ * Ends an operation that failed. A job that no node claimed changed nothing, so the instance returns to its earlier
+ * state. The effects of a claimed job are unknown, so the instance becomes failed. This applies to start, stop and
+ * restart; a failed delete leaves the instance as it was.
  */
 export function failOperation(s: InstanceState, m: Msg<"operation_failed">, now: Date): Out<InstanceState> {
   if (s.operation_id !== m.operation_id || s.operation_kind === null) return { out: "ignore" };

@@ -1,12 +1,12 @@
-// The operations on instances: their sagas, the steps that commit together with the instance's own messages, and the
-// parameters that both sides know. Document 3, Events; document 4, 3.2.
+// The operations on instances: the names of their sagas and of the steps that commit with the instance's own messages,
+// and the parameters of the sagas.
 import type { Instance } from "../../src/contract/instance.ts";
 import type { Reference } from "../../src/contract/operation.ts";
 import { withActor } from "../engine/effects.ts";
 import type { Json, With } from "../engine/types.ts";
 import type { InstanceState } from "./state.ts";
 
-/** What keeps an instance from everything else while it goes on. */
+/** The kinds of operations. While one is in flight, no other can start. */
 export type OperationKind = "create" | "start" | "stop" | "restart" | "retry" | "delete";
 
 export const INSTANCE_CREATE = {
@@ -28,14 +28,14 @@ export type InstanceCreateParams = {
   readonly instance_id: string;
   readonly host_cn_uuid: string;
   readonly limit_ms: number;
-  /** As it was made; what is heard in the end is made from it. */
+  /** The view at creation, from which the final reply is made. */
   readonly instance: Instance;
 };
 export type LifecycleAction = "start" | "stop" | "restart" | "retry";
 export type InstanceLifecycleParams = InstanceCreateParams & { readonly action: LifecycleAction };
 export type InstanceDeleteParams = {
   readonly instance_id: string;
-  /** Null: no node knows of it. */
+  /** Null when the instance is on no node. */
   readonly host_cn_uuid: string | null;
   readonly limit_ms: number;
   readonly force: boolean;
@@ -55,7 +55,7 @@ type Begin = {
   readonly done: Readonly<Record<string, Json>>;
 };
 
-/** Starts the saga in the commit of the message that does its first steps. */
+/** Starts the saga in the commit of the message, which does the saga's first steps. */
 export function begin(s: InstanceState, { id, saga, params, done }: Begin, more: readonly Reference[] = []): With {
   const references: Reference[] = [
     { scope: "instance", id: s.id },

@@ -1,4 +1,4 @@
-// What is read of instances, their disks and their NICs without going through their mailboxes.
+// Queries on instances, their disks and their NICs.
 import { type Kysely, sql } from "kysely";
 import type { InstanceState } from "../../src/contract/enums.ts";
 import type { Disk, Instance, Nic, PlacedInstance } from "../../src/contract/instance.ts";
@@ -8,12 +8,12 @@ import { diskView, instanceView, lifecycleOf, nicView } from "./view.ts";
 
 type Db = Kysely<Database>;
 
-/** Where a page goes on: everything here is listed in the order of its ids, which of instances is that of their creation. */
+/** A page. Lists are in the order of ids; for instances, this is the order of their creation. */
 type Page = { readonly after?: string | undefined; readonly rows: number };
 
 export type OnNodeQuery = { readonly server_uuid: string } & Page;
 
-/** Whatever has this host, in every state. */
+/** Lists the instances on this node, in every state. */
 export async function listInstancesOn(db: Db, query: OnNodeQuery): Promise<PlacedInstance[]> {
   const rows = await db.selectFrom("instance as i").innerJoin("project as p", "p.id", "i.project_id")
     .innerJoin("tenant as t", "t.id", "i.tenant_id").innerJoin("silo as s", "s.id", "t.silo_id")
@@ -30,7 +30,7 @@ export async function listInstancesOn(db: Db, query: OnNodeQuery): Promise<Place
   return rows.map(({ state, reason, ...row }) => ({ ...row, lifecycle: lifecycleOf({ state, reason }) }));
 }
 
-/** Each that is given narrows the list. */
+/** Each given field narrows the list. */
 export type InstanceFilter = {
   readonly image_id?: string;
   readonly cn?: string;
@@ -59,7 +59,7 @@ export async function findInstance(db: Db, id: string): Promise<Instance | undef
   return instanceView(columns, host_live);
 }
 
-/** Document 4, 9.1: whether the node was seen lately; null without a node. */
+/** Selects instances with their node's last heartbeat, which is null without a node. */
 function withHost(db: Db) {
   const live = sql<boolean | null>`case when i.host_cn_uuid is not null
     then coalesce(s.last_seen >= berth_now() - make_interval(secs => ${CN_LIVE_S}), false) end`;
@@ -67,14 +67,14 @@ function withHost(db: Db) {
     .selectAll("i").select(live.as("host_live"));
 }
 
-/** For cloud-init, sealed; null when none was given. */
+/** Finds the sealed user data for cloud-init, or null. */
 export async function findSealedUserData(db: Db, instance_id: string): Promise<string | null> {
   const row = await db.selectFrom("sealed_user_data").select("sealed").where("instance_id", "=", instance_id)
     .executeTakeFirst();
   return row?.sealed ?? null;
 }
 
-/** Those of an instance, the boot disk first. */
+/** Lists the disks of an instance, the boot disk first. */
 export async function listDisks(db: Db, instance_id: string): Promise<Disk[]> {
   const rows = await db.selectFrom("disk").selectAll().where("instance_id", "=", instance_id)
     .orderBy("kind").orderBy("id").execute();
@@ -91,7 +91,7 @@ function nics(db: Db) {
   return db.selectFrom("nic").selectAll().select(bound.as("floating_ips"));
 }
 
-/** Those of an instance, the primary one first. */
+/** Lists the NICs of an instance, the primary one first. */
 export async function listNicsOf(db: Db, instance_id: string): Promise<Nic[]> {
   const rows = await nics(db).where("instance_id", "=", instance_id).orderBy("ordinal")
     .execute();
@@ -101,7 +101,7 @@ export async function listNicsOf(db: Db, instance_id: string): Promise<Nic[]> {
 export type NicFilter = {
   readonly instance_id?: string;
   readonly subnet_id?: string;
-  /** Canonical text. VPCs share address space, so that several NICs may have it. */
+  /** Canonical text. VPCs share address space, so several NICs may have this address. */
   readonly ip?: string;
   readonly tenant_id?: string;
   readonly project_id?: string;
@@ -125,7 +125,7 @@ export async function findNic(db: Db, id: string): Promise<Nic | undefined> {
   return row && nicView(row);
 }
 
-/** What a node's report is held against. */
+/** The columns that are compared with a node's report. */
 export type Reportable = {
   readonly id: string;
   readonly tenant_id: string;
@@ -134,7 +134,7 @@ export type Reportable = {
   readonly missed_reports: number;
 };
 
-/** The instances on a node at which no operation is at work. None unless this status is the last one that counts. */
+/** Lists the instances on a node without an operation in flight. Empty when a newer status report arrived. */
 export async function listReportable(db: Db, server_uuid: string, status_id: string): Promise<Reportable[]> {
   return await db.selectFrom("instance").select(["id", "tenant_id", "project_id", "state", "missed_reports"])
     .where("host_cn_uuid", "=", server_uuid).where("operation_id", "is", null)

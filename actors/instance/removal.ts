@@ -1,6 +1,6 @@
-// How an instance goes. Its record, and with it its addresses, its disks and its room, goes no earlier than its node has
-// undone its part: after the delete job, after a making that the node took back, or when an operator forces it.
-// Document 3, instance-delete; document 4, 3.2.
+// The removal of an instance. The record keeps its addresses, disks and room until its node has undone its part: after
+// the delete job, or after the node undid a failed create. An operator can force the removal (docs/instances.md,
+// "Delete").
 import { conflict } from "../../src/contract/fault.ts";
 import { go, refuse, tell, withActor } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
@@ -35,15 +35,15 @@ export function destroy(s: On<"stopped"> | On<"failed">, m: Msg<"delete">, now: 
   );
 }
 
-/** Document 3, Errors. */
+/** Refuses the delete of an instance that runs or changes. */
 export function notDeletable(s: InstanceState): Out<InstanceState> {
   const text = `instance ${s.id} is not deletable in state ${s.state}; stop it first`;
   return refuse(occupied(s) ?? conflict(text));
 }
 
 /**
- * The record goes in this commit. Whatever operation is at work is turned round and finds nothing left to undo; the node
- * is sent a delete job that nobody waits for.
+ * Removes the record in this commit. An operation in flight unwinds and finds nothing left to undo. The node gets a
+ * delete job, and no operation waits for it.
  */
 export function forceDelete(s: InstanceState, m: Msg<"force_delete">): Out<InstanceState> {
   if (s.migration_id !== null) return refuse(occupied(s) ?? conflict("instance is migrating"));
@@ -84,23 +84,25 @@ function endOperation(s: InstanceState): Part<InstanceState>[] {
   return [tell(saga, { type: "job_ended", job_id: s.unwinding_as, outcome: "completed" })];
 }
 
-/** The end of the operation that deletes it, or that takes its making back. */
+/** Ends the operation that deletes the instance or undoes its creation. */
 export function release(s: InstanceState, { operation_id }: Msg<"release">): Out<InstanceState> {
   if (s.operation_id !== operation_id) return { out: "ignore" };
   return go<InstanceState>(null, ...released(s, null), noted(s, "instance_release", { operation_id, name: s.name }));
 }
 
-/** `forced`: the operation that does not wait for the node. Otherwise the node has let go of all that was bound there. */
+/**
+ * `forced` is the id of an operation that does not wait for the node. Otherwise the node has detached all floating IPs.
+ */
 function released(s: InstanceState, forced: string | null): Part<InstanceState>[] {
   const gone = { type: "instance_gone", instance_id: s.id, forced };
   return [
-    // Whoever binds something to the instance steps it too, so that only one of the two commits first.
+    // An attach also steps the instance, so that one of the two commits first.
     ...giveBackAll(s),
     ...s.floating_ip_ids.map((id) => withActor({ kind: "floating-ip", id }, gone)),
   ];
 }
 
-/** The making is taken back: until the node has undone its part the record stays, and says why it failed. */
+/** Keeps the record of a failed create, with the reason, until the node has undone its part. */
 export function unwind(s: InstanceState, m: Msg<"unwinding">, now: Date): Out<InstanceState> {
   const { operation_id, reason, told_as } = m;
   if (s.operation_id !== operation_id) return go(s, nothingToWaitFor(m));
@@ -110,7 +112,7 @@ export function unwind(s: InstanceState, m: Msg<"unwinding">, now: Date): Out<In
   );
 }
 
-/** Somebody forced the record away meanwhile. */
+/** An operator forced the removal in the meantime. */
 export function nothingLeft(_s: null, m: Msg<"unwinding">): Out<InstanceState> {
   return go<InstanceState>(null, nothingToWaitFor(m));
 }

@@ -1,4 +1,5 @@
-// What a node says of the instances on it wins over the record, as long as nothing is at work on the instance. Document 4, 9.4.
+// A node's report about an instance replaces the recorded state, unless an operation on the instance is in flight
+// (docs/nodes.md).
 import type { InstanceState as Name } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import { go, guard } from "../engine/effects.ts";
@@ -11,7 +12,7 @@ import { MISSED_REPORTS_MAX } from "./view.ts";
 
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 
-/** What a machine's state means for the record; one that is not here changes nothing. */
+/** The recorded state for each reported one. Others change nothing. */
 const MEANS: Readonly<Record<string, Name>> = {
   running: "running",
   stopped: "stopped",
@@ -35,23 +36,23 @@ export function reported(s: InstanceState, m: Msg<"reported">, now: Date): Out<I
   );
 }
 
-/** Named by none of two reports in a row: shown, and nothing else, since it may be the report that is wrong. */
+/** Counts reports that omit the instance. Two in a row only mark it as missing, because the report may be wrong. */
 export function missed(s: InstanceState, m: Msg<"missed">): Out<InstanceState> {
   if (!counts(s, m) || s.missed_reports >= MISSED_REPORTS_MAX) return { out: "ignore" };
   return go({ ...s, missed_reports: s.missed_reports + 1, reported_at: dateOf(m) ?? s.reported_at }, ...whileLast(m));
 }
 
-/** Of its own node, and not while an operation is at work. */
+/** Returns whether the report counts: it is from the instance's node and no operation is in flight. */
 function counts(s: InstanceState, m: Msg<"reported"> | Msg<"missed">): boolean {
   return s.host_cn_uuid === m.by && s.operation_id === null;
 }
 
-/** Not of a status that its node has told a later one than. */
+/** Checks that no newer status report of the node arrived. */
 function whileLast({ by, status_id }: Msg<"reported"> | Msg<"missed">): readonly Condition[] {
   return status_id === null ? [] : [guard("status_is_last", { server_uuid: by, status_id }, LATE)];
 }
 
-const LATE = conflict("the node has told a later status since");
+const LATE = conflict("a newer status report of the node already arrived");
 
 function dateOf({ made_at }: { readonly made_at: string | null }): Date | null {
   return made_at === null ? null : new Date(made_at);

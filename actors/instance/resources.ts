@@ -1,5 +1,6 @@
-// What an instance takes when it is made and gives back when its record goes: quota, room on its node, addresses. Whoever
-// counts holds the locks alone, sorted by the commit call, so that two who count the same things cannot wait for each other.
+// The resources that an instance takes at creation and releases with its record: quota, room on its node, addresses.
+// The commit holds the locks of everything it counts. The commit call takes them in order, so two commits cannot
+// deadlock.
 import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import { CPU_UNITS_PER_VCPU } from "../../src/contract/limits.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
@@ -21,10 +22,10 @@ export type Amounts = {
   readonly instances: number;
 };
 
-/** Whose quotas count what is taken. */
+/** The tenant and the project whose quotas count the usage. */
 export type QuotaOf = { readonly tenant_id: string; readonly project_id: string };
 
-/** Takes a share of the quotas of the project and of its tenant, or refuses. `defaults` bind where one has no quota. */
+/** Takes a share of the project's and the tenant's quota, or refuses. `defaults` apply where one has no quota. */
 export function takeQuota(of: QuotaOf, amounts: Amounts, defaults: QuotaDefaults): Condition[] {
   const { tenant_id, project_id } = of;
   return [
@@ -35,12 +36,12 @@ export function takeQuota(of: QuotaOf, amounts: Amounts, defaults: QuotaDefaults
   ];
 }
 
-/** Creates in two projects of one tenant exclude each other, so that they cannot take the same room of the tenant. */
+/** The locks of both quotas. The tenant's lock keeps creates in two of its projects from using the same share. */
 function quotaLocks({ tenant_id, project_id }: QuotaOf): Condition[] {
   return [lock(lockKey("project", project_id)), lock(lockKey("quota", tenant_id))];
 }
 
-/** A node, and for whom room is wanted on it; null where the instance stands on it already. */
+/** A node and the owner of a new instance on it; the owner is null when the instance is already there. */
 export type Host = {
   readonly server_uuid: string;
   readonly owner: { readonly tenant_id: string; readonly silo_id: string } | null;
@@ -51,13 +52,13 @@ export function takeRoom({ server_uuid, owner }: Host, amounts: Amounts, refusal
   const { instances, ...room } = { server_uuid, ...roomOf(amounts) };
   return [
     lock(lockKey("cn", server_uuid)),
-    // Document 4, 4.1: instances stand on nodes of the role tenant, or both.
+    // Instances run on nodes with the role tenant or both.
     guard("cn_has_room", { ...room, ...(owner && { ...owner, role: "tenant" }) }, refusal),
     effect("cn_use", { ...room, instances }),
   ];
 }
 
-/** Document 4, 4.1. */
+/** Converts amounts to the units in which a node's room is counted. */
 function roomOf({ cpu, memory_bytes, disk_bytes, instances }: Amounts) {
   return {
     cpu_units: cpu * CPU_UNITS_PER_VCPU,
@@ -67,7 +68,7 @@ function roomOf({ cpu, memory_bytes, disk_bytes, instances }: Amounts) {
   };
 }
 
-/** The record's end: what it holds goes back in the same commit. */
+/** Releases everything that the record holds, in the commit that removes it. */
 export function giveBackAll(s: InstanceState): Part<InstanceState>[] {
   const disk_bytes = s.disks.reduce((sum, disk) => sum + disk.size_bytes, 0);
   const negative = { cpu: -s.cpu, memory_bytes: -s.memory_bytes, disk_bytes: -disk_bytes, instances: -1 };

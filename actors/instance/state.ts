@@ -1,10 +1,10 @@
-// The row of an instance, with its NICs and disks as its view joins them.
+// The row of an instance, with the NICs and disks that its view joins.
 import type { DiskKind, InstanceBrand, InstanceState as Name } from "../../src/contract/enums.ts";
 import type { Named } from "../../src/lib/text/resource-name.ts";
 import type { At } from "../engine/table.ts";
 import type { OperationKind } from "./operation.ts";
 
-/** Instants of NICs and disks are RFC 3339 texts, since they come as JSON. */
+/** Times of NICs and disks are RFC 3339 texts, because the view returns them as JSON. */
 export type NicRow = {
   readonly id: string;
   readonly tenant_id: string;
@@ -28,9 +28,9 @@ export type DiskRow = {
   readonly name: string;
   readonly description: string;
   readonly kind: DiskKind;
-  /** What was asked for. */
+  /** The requested size. */
   readonly size_bytes: number;
-  /** What the node last made of it. */
+  /** The size that the node last applied. */
   readonly applied_bytes: number | null;
   readonly source_image_id: string | null;
   readonly created_at: string;
@@ -38,7 +38,7 @@ export type DiskRow = {
   readonly resize_operation_id: string | null;
 };
 
-/** What it is made as. Nothing of it changes but what people call it. */
+/** The properties from its creation. Only the names and descriptions change. */
 export type MadeAs = {
   readonly id: string;
   readonly tenant_id: string;
@@ -53,14 +53,14 @@ export type MadeAs = {
 
 type Columns = MadeAs & {
   readonly host_cn_uuid: string | null;
-  /** Why it failed. */
+  /** The reason for which it failed. */
   readonly reason: string | null;
-  /** The operation at work on it: no other begins before it ends, and no report of the node counts. */
+  /** The operation in flight. Until it ends, no other starts and no report of the node counts. */
   readonly operation_id: string | null;
   readonly operation_kind: OperationKind | null;
   /** Whether the node has claimed the operation's job. */
   readonly job_begun: boolean;
-  /** What the operation waits to be told while it waits for the node to undo its part. */
+  /** The id under which the operation waits for the node to undo its part. */
   readonly unwinding_as: string | null;
   readonly floating_ip_ids: readonly string[];
   readonly reported_at: Date | null;
@@ -69,12 +69,12 @@ type Columns = MadeAs & {
   readonly updated_at: Date;
   readonly nics: readonly NicRow[];
   readonly disks: readonly DiskRow[];
-  /** The migration at work on it. */
+  /** The migration in flight. */
   readonly migration_id: string | null;
 };
 
 export type InstanceState = { [State in Name]: Columns & { readonly state: State } }[Name];
 export type On<State extends Name> = At<InstanceState, State>;
 
-/** No operation is at work. */
+/** The columns without an operation in flight. */
 export const IDLE = { operation_id: null, operation_kind: null, job_begun: false, unwinding_as: null } as const;

@@ -1,5 +1,5 @@
-// An instance: what may happen to it in which state. Document 3, States and transitions. Between two states an operation is
-// at work on it, alone; the cells are in the files beside this one.
+// The states of an instance (docs/instances.md, "States"). Between two states, one operation is in flight. The cells
+// are in the files beside this one.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
@@ -13,7 +13,7 @@ import { missed, reported } from "./report.ts";
 import type { InstanceState } from "./state.ts";
 import { instanceView } from "./view.ts";
 
-/** The same in every state. */
+/** Returns a row with the same cell in every state. */
 function everywhere<Cell>(cell: Cell) {
   return { pending: cell, provisioning: cell, running: cell, stopping: cell, stopped: cell, failed: cell };
 }

@@ -1,9 +1,9 @@
-// An instance, its disks and its NICs as the API shows them. Document 4, 1.11 and 1.12.
+// The views of an instance, its disks and its NICs.
 import type { Disk, Instance, Lifecycle, Nic } from "../../src/contract/instance.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { DiskRow, InstanceState, NicRow } from "./state.ts";
 
-/** What the record itself says: whether the node is alive is known to the readers alone. */
+/** The fields that come from the record alone. Queries add whether the node is alive. */
 export type InstanceColumns = Omit<
   InstanceState,
   | "operation_id"
@@ -17,7 +17,7 @@ export type InstanceColumns = Omit<
   | "migration_id"
 >;
 
-/** Reports in a row that must leave an instance out before its node counts as not having it. */
+/** Consecutive reports without an instance after which it is shown as missing. */
 export const MISSED_REPORTS_MAX = 2;
 
 export function instanceView(s: InstanceColumns, host_live: boolean | null = null): Instance {

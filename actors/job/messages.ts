@@ -1,8 +1,8 @@
-// What a job can be told. A job is work for one node agent; nothing outside it may repeat it.
+// The messages of a job. A job is work for one node agent and is never repeated.
 //
-// What a job tells: its saga hears `job_ended`, once. Where its payload names an instance_id, that instance steps in the
-// same commit when the node takes the job: `job_claimed` {job_id, job_kind}. When a tombstone is applied, the saga hears
-// `job_ended` again, under the name that it asked for with `await_burial`.
+// A job sends its saga `job_ended` once. When the node claims a job whose payload has an instance_id, that instance
+// steps `job_claimed` {job_id, job_kind} in the same commit. When the node applied a tombstone, the saga gets
+// `job_ended` again, under the id that it gave with `await_burial`.
 import type { Json } from "../engine/types.ts";
 
 export type JobMessage =
@@ -20,12 +20,12 @@ export type JobMessage =
     readonly type: "fail";
     readonly by: string;
     readonly reason: string;
-    /** What operators read beside the reason; tenants never do. */
+    /** Details for operators. Tenants never see them. */
     readonly detail: string | null;
   }
   | { readonly type: "cancel"; readonly reason: string }
-  /** The node confirms that it has applied the tombstone of a job that was taken from it. */
+  /** The node confirms that it applied the tombstone of a job that it lost. */
   | { readonly type: "bury"; readonly by: string }
-  /** The saga, which unwinds, wants to be told under this name once the node has nothing of the job to undo. */
+  /** The unwinding saga wants `job_ended` under this id once the node has nothing of the job left to undo. */
   | { readonly type: "await_burial"; readonly saga_id: string; readonly told_as: string }
   | { readonly type: "tick" };

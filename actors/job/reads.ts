@@ -1,4 +1,4 @@
-// What is read of jobs without going through their mailboxes.
+// Queries on jobs.
 import { type Kysely, sql } from "kysely";
 import type { JobKind, JobStatus } from "../../src/contract/enums.ts";
 import type { Job } from "../../src/contract/job.ts";
@@ -11,12 +11,12 @@ export type JobQuery = {
   readonly cn?: string;
   readonly instance?: string;
   readonly status?: JobStatus;
-  /** Behind the job with this number. */
+  /** Continues after the job with this number. */
   readonly before_seq?: number;
   readonly rows: number;
 };
 
-/** Newest first. */
+/** Lists jobs, newest first. */
 export async function listJobs(db: Db, query: JobQuery): Promise<Job[]> {
   const { cn, instance, status, before_seq, rows } = query;
   const found = await db.selectFrom("job_loaded").selectAll()
@@ -34,24 +34,24 @@ export async function findJob(db: Db, id: string): Promise<Job | undefined> {
   return row && jobView(row);
 }
 
-/** What a node finds when it asks for work. */
+/** The work for a node. */
 export type Work = {
-  /** Oldest first, one more than was asked for when there are more. */
+  /** Oldest first, with one more than requested when there are more. */
   readonly tombstones: readonly Job[];
-  /** What it has claimed and does not name: oldest first. Empty when it names nothing at all. */
+  /** Jobs that the node claimed but does not list, oldest first. Empty when it lists nothing at all. */
   readonly forgotten: readonly Job[];
-  /** What it may claim next, in order. */
+  /** The ids of the jobs that it may claim, in order. */
   readonly pending: readonly string[];
 };
 
-/** How a node stands that asks for work. */
+/** The state of a node that asks for work. */
 export type NodeWork = {
   readonly state: string;
-  /** Whether it has a job, in hand or not, or something to undo. */
+  /** Whether the node has a job, claimed or not, or something to undo. */
   readonly busy: boolean;
 };
 
-/** Of these nodes, by their UUIDs. Most of those that ask have nothing to do, and one statement tells so of all. */
+/** Finds the state of these nodes. Most nodes that ask have no work, so one statement serves them all. */
 export async function findNodesWork(db: Db, nodes: readonly string[]): Promise<Map<string, NodeWork>> {
   const { rows } = await sql<NodeWork & { server_uuid: string }>`
     select server_uuid, state,
@@ -59,17 +59,17 @@ export async function findNodesWork(db: Db, nodes: readonly string[]): Promise<M
            exists (select from job where target_cn = server_uuid and job.state = 'in_progress') or
            exists (select from job where target_cn = server_uuid and tombstone) as busy
       from cn where server_uuid = any(${nodes}::uuid[])`.execute(db);
-  return new Map(rows.map(({ server_uuid, ...standing }) => [server_uuid, standing]));
+  return new Map(rows.map(({ server_uuid, ...work }) => [server_uuid, work]));
 }
 
 export type WorkQuery = {
   readonly server_uuid: string;
-  /** What the node says it has in hand; null when it does not say. */
+  /** The jobs that the node lists as running; null when it lists none. */
   readonly running: readonly string[] | null;
   readonly tombstones_max: number;
 };
 
-/** Jobs that one claim tries, in order, before the node is told to ask again. */
+/** The number of jobs that one claim tries, in order, before the node must ask again. */
 const TRIED_MAX = 8;
 
 export async function findWork(db: Db, { server_uuid, running, tombstones_max }: WorkQuery): Promise<Work> {
@@ -99,8 +99,7 @@ async function inOrder(db: Db, ids: readonly string[]): Promise<Job[]> {
 }
 
 /**
- * Those of the nodes that have work or something to undo. Nodes that wait are many and nodes with work few, so the work is
- * read and not the nodes.
+ * Finds the nodes that have work or something to undo. It reads the jobs, because many nodes wait and few have work.
  */
 export async function findNodesWithWork(
   db: Db,

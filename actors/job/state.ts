@@ -1,5 +1,5 @@
-// A job is claimed by one node, at most once, and ends exactly once. It is never queued again: partial work may exist. A
-// job that is taken from its node leaves a tombstone, until the node has undone its part and says so.
+// A job is claimed at most once, by one node, and ends exactly once. It is never queued again, because partial work may
+// exist. A job that its node lost leaves a tombstone until the node reports that it has undone its part.
 
 type JobBase = {
   readonly id: string;
@@ -16,19 +16,19 @@ type Claim = {
   readonly claimed_at: Date;
   readonly lease_s: number;
   readonly lease_until: Date;
-  /** When a heartbeat last named the job: a signal, joined by the view and never written with the state. */
+  /** The last heartbeat that listed the job. The view joins this signal; transitions never write it. */
   readonly renewed_at?: Date | null;
 };
 
-/** `claimed_by` is null when nobody had begun it. */
+/** `claimed_by` is null when no node claimed it. */
 type Taken = {
   readonly reason: string;
   readonly tombstone: boolean;
-  /** What the saga wants to be told when the tombstone is applied. */
+  /** The id under which the saga wants `job_ended` when the tombstone is applied. */
   readonly burial_told_as?: string | null;
   readonly claimed_by: string | null;
   readonly completed_at: Date;
-  /** `{detail}`: what the node says to operators alone. */
+  /** `{detail}`: the node's text for operators. */
   readonly result?: unknown;
 };
 

@@ -1,4 +1,4 @@
-// Document 4, 1.8: claims, leases, ends and tombstones of jobs.
+// The states of a job: claims, leases, ends and tombstones (docs/instances.md, "Jobs").
 import { conflict, fault } from "../../src/contract/fault.ts";
 import { addMs } from "../../src/lib/text/instant.ts";
 import { audit, go, guard, refuse, tell, withActor } from "../engine/effects.ts";
@@ -13,7 +13,7 @@ type Msg<T extends JobMessage["type"]> = Of<JobMessage, T>;
 const ENDED = "job is <STATE> already";
 const NOT_TAKEN = "job was not taken from its node";
 
-/** What a node hears that may not work (document 4, 1.8: Node state check). */
+/** 403: the node is not approved. */
 export const NODE_NOT_APPROVED = fault("forbidden", "only an approved node can take jobs", { error_code: "Forbidden" });
 
 export const jobTable: Table<JobState, JobMessage> = {
@@ -53,7 +53,7 @@ export const jobTable: Table<JobState, JobMessage> = {
     absent: "ignore",
     pending: cancelPending,
     in_progress: cancelClaimed,
-    // The saga is being told that it is done; whoever gave up on it must take that up first.
+    // The saga is getting `job_ended`, and must handle it before a burial.
     completed: ENDED,
     failed: "ignore",
     cancelled: "ignore",
@@ -111,7 +111,7 @@ function complete(s: On<"in_progress">, m: Msg<"complete">, now: Date): Out<JobS
   );
 }
 
-/** The node has undone its part before it says so. */
+/** Ends the job as failed. A node undoes its part before it reports a failure. */
 function fail(s: On<"in_progress">, m: Msg<"fail">, now: Date): Out<JobState> {
   if (m.by !== s.claimed_by) return refuse(NOT_YOURS);
   return go(
@@ -128,7 +128,7 @@ function fail(s: On<"in_progress">, m: Msg<"fail">, now: Date): Out<JobState> {
   );
 }
 
-// A node gets one answer about every job of another node, in whatever state it is: the state is not its to know (S-13).
+// A node gets the same answer about every job of another node, whatever its state (docs/reliability.md, S-13).
 
 function notClaimed(s: JobState, m: Msg<"complete"> | Msg<"fail">): Out<JobState> {
   return refuse(m.by === s.target_cn ? conflict("job is not claimed") : NOT_YOURS);
@@ -166,7 +166,7 @@ function awaitBurial(s: On<"failed"> | On<"cancelled">, m: Msg<"await_burial">):
   return s.tombstone ? go({ ...s, burial_told_as: m.told_as }) : go(s, buried(m));
 }
 
-/** Nothing of it is on any node: it was never sent, or what it made is undone by another job. */
+/** Sends the saga `job_ended` at once: the job was never sent, or another job undoes its effects. */
 function nothingToBury(s: JobState | null, m: Msg<"await_burial">): Out<JobState> {
   return go(s, buried(m));
 }
@@ -175,7 +175,7 @@ function buried({ saga_id, told_as }: { readonly saga_id: string; readonly told_
   return tell({ kind: "saga", id: saga_id }, { type: "job_ended", job_id: told_as, outcome: "completed" });
 }
 
-/** Heartbeats renew the lease beside the row; the deadline catches up with them here. */
+/** Expires the lease. Heartbeats renew it in another table, so the deadline moves on first when there was one. */
 function expireLease(s: On<"in_progress">, _m: Msg<"tick">, now: Date): Out<JobState> {
   if (now < s.lease_until) return { out: "ignore" };
   const renewed_until = s.renewed_at ? addMs(s.renewed_at, s.lease_s * 1_000) : s.lease_until;
@@ -197,7 +197,7 @@ function ended(s: JobState, ending: Ending) {
   return tell({ kind: "saga", id: s.saga_id }, { type: "job_ended", job_id: s.id, ...ending });
 }
 
-/** The instance that the job is about, where it is about one, steps along. */
+/** Steps the job's instance, if it has one, in the same commit. */
 function claimedFrom(s: JobState): Part<JobState>[] {
   const { instance_id } = s.payload;
   if (typeof instance_id !== "string") return [];

@@ -1,4 +1,4 @@
-// What a running saga can be told.
+// The messages of a saga.
 import type { Json } from "../engine/types.ts";
 import type { Ending } from "./state.ts";
 import type { Reference } from "../../src/contract/operation.ts";
@@ -10,13 +10,16 @@ export type SagaMessage =
     readonly saga: string;
     readonly params: Json;
     readonly references: readonly Reference[];
-    /** Steps that the sender commits together with the start, with their outputs: they are undone, but not done again. */
+    /**
+     * Steps that the sender commits with the start, and their outputs. The saga can undo them but does not do them
+     * again.
+     */
     readonly done?: Readonly<Record<string, Json>>;
   }
-  /** Do the current step, or give up waiting for its job. */
+  /** Runs the current step, or ends the wait for its job when its limit has passed. */
   | { readonly type: "tick" }
-  /** The step's unit was refused: the saga unwinds, or tries its undo again. */
+  /** The step's unit was refused: the saga unwinds, or retries the undo. */
   | { readonly type: "step_refused"; readonly step: string; readonly reason: string }
-  /** A job, or what a wait step waits for, has come to its end. */
+  /** A job ended, or what a wait step waits for. */
   | ({ readonly type: "job_ended"; readonly job_id: string } & Ending)
   | { readonly type: "abandon" };

@@ -1,4 +1,4 @@
-// What the moves of a saga are made of: its record after a step, what a step is given, its job.
+// Parts of a saga's transitions: its record after a step, the context of a step, its job.
 import { audit, withActor } from "../engine/effects.ts";
 import { type Plan, stepId, waitId } from "../engine/saga.ts";
 import type { At } from "../engine/table.ts";
@@ -7,7 +7,7 @@ import type { SagaState, StepRecord } from "./state.ts";
 
 export type Moving = At<SagaState, "running"> | At<SagaState, "unwinding">;
 type JobPlan = Extract<Plan<unknown>, { plan: "job" }>;
-/** A step that ends by being told. */
+/** The plan of a step that ends with `job_ended`. */
 export type WaitPlan = JobPlan | Extract<Plan<unknown>, { plan: "wait" }>;
 
 export function enqueueJob(saga_id: string, id: string, plan: JobPlan): Part<SagaState> {
@@ -27,10 +27,10 @@ export function contextOf(s: Moving, now: Date) {
   };
 }
 
-/** The id of the job of the step at hand, or under which its wait is told how it ended. */
+/** Returns the id of the current step's job or wait. */
 export function toldAs(s: Moving): string {
   if (s.state === "running") return waitId(s.id, s.step);
-  // An undo that is tried again after it had failed is another job: the failed one has ended for good.
+  // A retried undo is another job, because a failed job has ended.
   const before = s.steps[s.step];
   const failed = before?.status === "undo_failed" ? before.job_id : null;
   return stepId(s.id, s.step, failed === null ? "job:undo" : `job:undo after ${failed}`);

@@ -1,4 +1,4 @@
-// Operations as operators read them, and tenants those that work on their own objects. Document 4, 3.4.
+// Queries on operations. Operators see all; tenants see those that reference their own objects.
 import { type Kysely, sql } from "kysely";
 import type { OperationStep, OperationSummary, OperationView, Reference } from "../../src/contract/operation.ts";
 import type { Database, SagaRow } from "../../src/db/tables.ts";
@@ -11,11 +11,11 @@ export type OperationQuery = {
   readonly rows: number;
   readonly after_id?: string;
   readonly reference?: Reference;
-  /** Those alone that work on objects of this tenant. */
+  /** Only operations that reference objects of this tenant. */
   readonly tenant_id?: string;
 };
 
-/** Newest first. `after_id` continues behind that operation. */
+/** Lists operations, newest first. `after_id` continues after that operation. */
 export async function listOperations(db: Db, query: OperationQuery): Promise<OperationSummary[]> {
   const { rows, after_id, reference, tenant_id } = query;
   const seen: Reference[] = tenant_id === undefined ? [] : [{ scope: "tenant", id: tenant_id }];
@@ -23,7 +23,7 @@ export async function listOperations(db: Db, query: OperationQuery): Promise<Ope
   const found = await db.selectFrom("saga").selectAll()
     .$if(wanted.length > 0, (q) => q.where(refersTo(wanted)))
     .$if(after_id !== undefined, (q) => {
-      // What is not shown is no place to go on from either.
+      // An operation that the caller may not see cannot be continued from either.
       const from = sql`select created_at, id from saga where id = ${after_id}::uuid and ${refersTo(seen)}`;
       return q.where(sql<boolean>`(created_at, id) < (${from})`);
     })
@@ -44,7 +44,7 @@ export async function findOperation(
   return row === undefined ? undefined : view(row, definitions);
 }
 
-/** Operations of these that have come to rest, for whoever waits for them. */
+/** Finds which of these operations have ended, for callers that wait. */
 export async function findEnded(db: Db, ids: readonly string[]): Promise<Map<string, { readonly ended: true }>> {
   const rows = await db.selectFrom("saga").select("id").where("id", "in", ids)
     .where("state", "in", ["succeeded", "unwound", "stuck"]).execute();
@@ -52,8 +52,8 @@ export async function findEnded(db: Db, ids: readonly string[]): Promise<Map<str
 }
 
 /**
- * Operations of these whose callers can be answered: those at rest, and those that unwind and wait for a node to undo its
- * part, which may take for ever.
+ * Finds which of these operations can be answered: ended ones, and unwinding ones that wait for a node to undo its
+ * part, which has no time limit.
  */
 export async function findDecided(db: Db, ids: readonly string[]): Promise<Map<string, { readonly ended: true }>> {
   const rows = await db.selectFrom("saga").select("id").where("id", "in", ids)
@@ -63,7 +63,7 @@ export async function findDecided(db: Db, ids: readonly string[]): Promise<Map<s
   return new Map(rows.map(({ id }) => [id, { ended: true }]));
 }
 
-/** How an operation stands, for whoever began it. `output` is that of its last step, null before. */
+/** The status of an operation. `output` is its last step's output; null before that step. */
 export type OperationStatus = { readonly summary: OperationSummary; readonly output: unknown };
 
 export async function findOperationStatus(db: Db, id: string): Promise<OperationStatus | undefined> {
@@ -86,7 +86,7 @@ function summary(row: SagaRow): OperationSummary {
 
 function view(row: SagaRow, definitions: readonly SagaDefinition<never>[]): OperationView {
   const known = definitions.find((definition) => definition.name === row.saga)?.steps;
-  // A saga of another build keeps its recorded steps, in the order they were stored.
+  // A saga of another build shows its recorded steps, in the stored order.
   const order = known?.map(({ name, kind }) => ({ name, kind })) ??
     Object.keys(row.steps).map((name) => ({ name, kind: "write" as const }));
   const steps = order.map((step, index) => stepView(row, step, index));

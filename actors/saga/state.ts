@@ -1,8 +1,8 @@
-// The row of a saga. The position is kept by step name, so that a new build finds it again.
+// The row of a saga. It stores its position as a step name, so that a new build finds it.
 import type { Reference } from "../../src/contract/operation.ts";
 import type { StepStatus } from "../../src/contract/enums.ts";
 
-/** What happened to one step so far. */
+/** The progress of one step. */
 export type StepRecord = {
   readonly status: StepStatus;
   readonly started_at: string | null;
@@ -12,7 +12,7 @@ export type StepRecord = {
   readonly job_id: string | null;
 };
 
-/** How a job or a wait ended. */
+/** The end of a job or a wait. */
 export type Ending =
   | { readonly outcome: "completed"; readonly result?: unknown }
   | { readonly outcome: "failed"; readonly reason?: string };
@@ -24,14 +24,14 @@ type SagaBase = {
   readonly refs: readonly Reference[];
   readonly outputs: Readonly<Record<string, unknown>>;
   readonly steps: Readonly<Record<string, StepRecord>>;
-  /** What was told of later steps before they were reached, by wait id. */
+  /** Ends of later steps that arrived before the steps were reached, by wait id. */
   readonly early: Readonly<Record<string, Ending>>;
-  /** Why it began to unwind. */
+  /** The reason for which it began to unwind. */
   readonly error: string | null;
   readonly created_at: Date;
 };
 
-/** Where it stands, and when it wants to be woken. `job_id` is the job it waits for. */
+/** The current step and the time of the next tick. `job_id` is the job or wait in progress. */
 type Position = {
   readonly step: string;
   readonly job_id: string | null;

@@ -1,5 +1,5 @@
-// How a saga moves: forward step by step, backward after a failure, and aside (stuck) when an undo fails for good.
-// Each tick is one unit: the step's writes commit with the saga's row or not at all.
+// A saga runs forward step by step, unwinds after a failure, and becomes stuck when an undo keeps failing. Each tick is
+// one unit: the step's writes commit with the saga's row or not at all.
 import { conflict } from "../../src/contract/fault.ts";
 import { go, refuse } from "../engine/effects.ts";
 import { type SagaDefinition, type StepDefinition, type StepPart, waitId } from "../engine/saga.ts";
@@ -20,14 +20,14 @@ import {
 } from "./parts.ts";
 import type { Ending, SagaState, StepRecord } from "./state.ts";
 
-/** An undo is tried this often, at growing distance, before the saga is parked as stuck. */
+/** Attempts of an undo, with growing delays, before the saga becomes stuck. */
 export const UNDO_TRIES_MAX = 5;
 const UNDO_RETRY_MS = 1_000;
 
 type On<S extends SagaState["state"]> = At<SagaState, S>;
 type Msg<T extends SagaMessage["type"]> = Of<SagaMessage, T>;
 
-/** The behavior of sagas, over the definitions this build knows. */
+/** Creates the behavior of sagas, with the definitions of this build. */
 export function sagaBehavior(definitions: readonly SagaDefinition<never>[]): Behavior<SagaState, SagaMessage> {
   const table = sagaTable(definitions);
   return {
@@ -40,7 +40,7 @@ export function sagaBehavior(definitions: readonly SagaDefinition<never>[]): Beh
   };
 }
 
-/** The transition table over the definitions this build knows. */
+/** Creates the transition table, with the definitions of this build. */
 export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<SagaState, SagaMessage> {
   const known = new Map(definitions.map((definition) => [definition.name, definition]));
 
@@ -52,7 +52,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     return stepsOf(s).some((step) => step.name === s.step);
   }
 
-  /** Thrown, so that the telling stays where it is until a build that knows the step takes it. */
+  /** The error for an unknown step. It is thrown, so the tell stays in the outbox for a build that knows the step. */
   function unknownStep(s: Moving): Error {
     return new Error(`this build does not know step ${s.step} of saga ${s.saga}`);
   }
@@ -92,7 +92,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
 
   function forward(s: On<"running">, _m: Msg<"tick">, now: Date): Out<SagaState> {
     const step = stepsOf(s).find((each) => each.name === s.step);
-    // A step this build does not know waits for a build that does.
+    // An unknown step waits for a build that knows it.
     if (step === undefined || now < s.due_at) return { out: "ignore" };
     if (s.job_id !== null) return unwindFrom(s, `no report within the limit of step ${s.step}`, now);
     const plan = step.do(contextOf(s, now));
@@ -150,7 +150,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     return unwindFrom(s, "abandoned by an operator", now, [abandoned(s)]);
   }
 
-  /** Turns round at the current step. Its job, when there is one, is cancelled by its id in the same unit. */
+  /** Starts to unwind at the current step, and cancels its job, if any, in the same unit. */
   function unwindFrom(
     s: On<"running">,
     reason: string,
@@ -163,7 +163,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     return backFrom({ ...failed, error: reason }, now, [...parts, ...more]);
   }
 
-  /** Goes to the nearest earlier step that has something to undo, or ends. */
+  /** Moves to the nearest earlier step with an undo, or ends the saga. */
   function backFrom(s: Moving, now: Date, parts: readonly Part<SagaState>[] = []): Out<SagaState> {
     const steps = stepsOf(s);
     const here = steps.findIndex((each) => each.name === s.step);
@@ -208,7 +208,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
   ): Out<SagaState> {
     const attempts = s.attempts + 1;
     const noted = recorded(s, s.step, { status: "undo_failed", undo_error: reason });
-    // A job that failed is not sent again: a node may have done part of it.
+    // A failed job is not repeated, because a node may have done part of it.
     if (attempts < UNDO_TRIES_MAX && s.job_id === null) {
       return go({ ...noted, attempts, due_at: addMs(now, UNDO_RETRY_MS * 2 ** (attempts - 1)) }, ...parts);
     }
@@ -216,7 +216,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
     return go({ ...rest, state: "stuck", stuck_reason: `undo of step ${s.step}: ${reason}` }, ...parts);
   }
 
-  /** An operator who mended the cause sends the saga back to the undo it is stuck in. */
+  /** Retries the undo in which the saga is stuck, after an operator fixed the cause. */
   function unstick(s: On<"stuck">, _m: Msg<"abandon">, now: Date): Out<SagaState> {
     const { stuck_reason: _reason, ...rest } = s;
     return go({ ...rest, state: "unwinding", job_id: null, attempts: 0, due_at: now }, abandoned(s));

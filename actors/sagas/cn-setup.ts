@@ -1,5 +1,5 @@
-// The setup of a bare machine, from approval to its report. The node's record does the work and holds the deadline; the
-// operation makes it visible, and abandoning it takes the node back.
+// The setup of a bare machine, from the approval to the node's report. The node's record does the work and has the
+// deadline. The operation makes the setup visible, and abandoning it reverts the node.
 import { withActor } from "../engine/effects.ts";
 import { saga, wait, write } from "../engine/saga.ts";
 import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";
@@ -7,10 +7,10 @@ import { CN_SETUP } from "../cn/setup.ts";
 
 export type CnSetupParams = { readonly server_uuid: string; readonly epoch: number };
 
-/** The node's own deadline comes first; this one only ends an operation whose node has vanished from the records. */
+/** The node's own deadline passes first. This one only ends an operation whose node's record is gone. */
 const GRACE_MS = 5 * 60_000;
 
-/** The first step commits with the approval (cn/setup.ts); what is written of it here is how it is undone. */
+/** The first step commits with the approval (cn/setup.ts); only its undo is defined here. */
 export const cnSetup = saga<CnSetupParams>(CN_SETUP.saga)
   .step(CN_SETUP.approved, {
     do: (c) => write({ epoch: c.params.epoch }),

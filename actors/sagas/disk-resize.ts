@@ -1,5 +1,5 @@
-// The node's part of a larger disk. Nobody waits for it, and nothing is undone when it fails: the record says what was
-// asked for and what the node made of it. Document 3, Disk; document 4, 1.12.
+// The node's part of growing a disk. No caller waits for it, and a failure undoes nothing: the record has the requested
+// size and the size that the node applied (docs/instances.md, "Disks").
 import { DISK_RESIZE, type DiskResizeParams } from "../instance/operation.ts";
 import { job, saga, write } from "../engine/saga.ts";
 import { toInstance } from "./instance-parts.ts";

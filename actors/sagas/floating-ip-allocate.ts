@@ -1,5 +1,5 @@
-// The allocation of a floating IP among the operations. The record and its address are there from the first commit on;
-// who abandons the operation before it ends gets both taken back. Document 4, 3.2.
+// The allocation of a floating IP as an operation. The first commit creates the record and takes the address.
+// Abandoning the operation before it ends releases both.
 import { withActor } from "../engine/effects.ts";
 import { saga, write } from "../engine/saga.ts";
 import { FLOATING_IP_ALLOCATE } from "../floating-ip/operation.ts";
@@ -12,7 +12,7 @@ export type FloatingIpParams = {
   readonly network_id: string | null;
 };
 
-/** The first step commits with the record (floating-ip/transition.ts); what is written of it here is how it is undone. */
+/** The first step commits with the record (floating-ip/transition.ts); only its undo is defined here. */
 export const floatingIpAllocate = saga<FloatingIpParams>(FLOATING_IP_ALLOCATE.saga)
   .step(FLOATING_IP_ALLOCATE.record, {
     do: ({ params: { floating_ip_id, address } }) => write({ floating_ip_id, address }),

@@ -1,5 +1,5 @@
-// A floating IP is bound to a NIC. One that is bound elsewhere is let go there first, so that no two nodes answer for it at
-// a time; when the new node does not take it, the one before gets it back. Document 3, Floating IP; document 4, 3.2.
+// Attaches a floating IP to a NIC. If it is attached elsewhere, that node detaches it first, so that two nodes never
+// answer for it at once. If the new node fails, the earlier one gets it back (docs/networking.md, "Floating IPs").
 import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
 import { job, saga, write } from "../engine/saga.ts";
 import { claimOrder, FLOATING_IP_ATTACH, type FloatingIpAttachParams, releaseOrder } from "../floating-ip/operation.ts";

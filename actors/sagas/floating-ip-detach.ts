@@ -1,4 +1,4 @@
-// A floating IP is let go: first by its node, then in the record. Document 3, Floating IP; document 4, 3.2.
+// Detaches a floating IP: first on its node, then in the record (docs/networking.md, "Floating IPs").
 import { saga, write } from "../engine/saga.ts";
 import { FLOATING_IP_DETACH, type FloatingIpDetachParams } from "../floating-ip/operation.ts";
 import { letGo, restored, settled, takeBack, toFloatingIp } from "./floating-ip-parts.ts";

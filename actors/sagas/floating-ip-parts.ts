@@ -1,6 +1,6 @@
-// What attach and detach of a floating IP have in common: a node lets go of the address, and binds it again when the
-// operation unwinds. A node that was not seen when the operation began is sent its order, and nobody waits for it: until it
-// comes back it holds up nothing but the deletion of the address.
+// The step that attach and detach of a floating IP share: a node detaches the address, and attaches it again when the
+// operation unwinds. A node without a heartbeat when the operation began gets its job, but the operation does not wait
+// for it. Until that node is back, only the deletion of the address is blocked.
 import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { withActor } from "../engine/effects.ts";
@@ -37,7 +37,7 @@ export function restored(c: Context): With {
   return toFloatingIp(c, { type: "restore", operation_id: c.saga_id, reason });
 }
 
-/** What a caller hears who asks again later: the floating IP as the operation left it. */
+/** The reply to a caller that repeats the request later: the floating IP as the operation left it. */
 export function settled({ params, now }: Context) {
   return { floating_ip: { ...params.floating_ip, updated_at: toRfc3339(now) } };
 }

@@ -1,13 +1,13 @@
-// The making of an instance. Its record, with addresses, disk and room on a node, is there from the first commit on; the
-// node provisions it; the end makes it running. Taken back, the record waits until the node has undone its part.
-// Document 3, instance-create; document 4, 3.2.
+// Creates an instance. The first commit writes its record and takes its addresses, its disk and its room on a node; the
+// node provisions it; the last step sets it to running. When the saga unwinds, the record stays until the node has
+// undone its part (docs/instances.md, "Create").
 import { INSTANCE_CREATE, type InstanceCreateParams } from "../instance/operation.ts";
 import { withActor } from "../engine/effects.ts";
 import { job, saga, wait, waitId, write } from "../engine/saga.ts";
 import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
 import { instanceEnds, settled, toInstance } from "./instance-parts.ts";
 
-/** The first two steps commit with the record (instance/creation.ts); what is written of them here is how they are undone. */
+/** The first two steps commit with the record (instance/creation.ts); only their undos are defined here. */
 export const instanceCreate = saga<InstanceCreateParams>(INSTANCE_CREATE.saga)
   .step(INSTANCE_CREATE.record, {
     do: ({ params: { instance_id } }) => write({ instance_id }),
@@ -24,7 +24,7 @@ export const instanceCreate = saga<InstanceCreateParams>(INSTANCE_CREATE.saga)
           reason: c.error ?? "the operation was undone",
           told_as: c.told_as,
         }),
-        // The job knows whether its node has anything to undo, and tells when it has.
+        // The job knows whether its node has something to undo, and sends a tell once that is done.
         withActor({ kind: "job", id: waitId(c.saga_id, INSTANCE_CREATE.job) }, {
           type: "await_burial",
           saga_id: c.saga_id,

@@ -1,6 +1,6 @@
-// The end of an instance: its node deletes the machine, then the record goes with its addresses, disks, room and bindings.
-// What stands on no node needs no job; what is forced away is released before this begins. Document 3, instance-delete;
-// document 4, 3.2.
+// Deletes an instance: its node deletes the machine, then the record is removed and its addresses, disks, room and
+// bindings are released. An instance without a node needs no job; a forced delete releases everything before this saga
+// starts (docs/instances.md, "Delete").
 import { INSTANCE_DELETE, type InstanceDeleteParams } from "../instance/operation.ts";
 import { job, saga, write } from "../engine/saga.ts";
 import { failed, toInstance } from "./instance-parts.ts";

@@ -1,10 +1,10 @@
-// Start, stop, restart and retry. The instance is half way from the first commit on; the node's report moves it the rest.
-// Document 3, instance-lifecycle; document 4, 3.2.
+// Start, stop, restart and retry. The first commit moves the instance to the state in between; the node's report moves
+// it to the final one (docs/instances.md, "States").
 import { INSTANCE_LIFECYCLE, type InstanceLifecycleParams } from "../instance/operation.ts";
 import { job, saga, write } from "../engine/saga.ts";
 import { failed, instanceEnds, settled } from "./instance-parts.ts";
 
-/** What the node does, and what the instance then is. */
+/** The job of each action, and the state that it ends in. */
 const JOB = { start: "start", retry: "start", stop: "stop", restart: "restart" } as const;
 const ENDS = { start: "running", retry: "running", stop: "stopped", restart: "running" } as const;
 

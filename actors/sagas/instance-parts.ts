@@ -1,4 +1,4 @@
-// What the operations on instances have in common: what they tell the instance, and what their callers hear in the end.
+// Parts that the operations on instances share: their messages to the instance, and the final reply to their callers.
 import type { Instance } from "../../src/contract/instance.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { withActor } from "../engine/effects.ts";
@@ -13,12 +13,12 @@ export function toInstance({ params }: { readonly params: OfInstance }, message:
   return withActor({ kind: "instance", id: params.instance_id }, message);
 }
 
-/** The job is done: the instance is at rest, in the commit of the operation's last step. */
+/** Moves the instance to its final state, in the commit of the operation's last step. */
 export function instanceEnds(c: Context<OfInstance>, to: Rest): With {
   return toInstance(c, { type: "settle", operation_id: c.saga_id, to });
 }
 
-/** What a caller hears who asks again later: the instance as the operation left it. */
+/** The reply to a caller that repeats the request later: the instance as the operation left it. */
 export function settled(c: Context<OfInstance & { readonly instance: Instance }>, to: Rest) {
   return { instance: { ...c.params.instance, lifecycle: { state: to }, updated_at: toRfc3339(c.now) } };
 }

@@ -1,6 +1,5 @@
-// The making of a NAT gateway among the operations. The record and its address are there from the first commit on; who
-// abandons the operation before it ends gets both taken back. Document 4, 3.2. Nodes realise a gateway when the first
-// route points at it.
+// The creation of a NAT gateway as an operation. The first commit creates the record and takes the address. Abandoning
+// the operation before it ends releases both. Nodes configure a gateway when the first route points at it.
 import { withActor } from "../engine/effects.ts";
 import { saga, write } from "../engine/saga.ts";
 
@@ -12,7 +11,7 @@ export type NatGatewayParams = {
   readonly family: string;
 };
 
-/** The first step commits with the record (nat-gateway/transition.ts); what is written of it here is how it is undone. */
+/** The first step commits with the record (nat-gateway/transition.ts); only its undo is defined here. */
 export const natGatewayCreate = saga<NatGatewayParams>("nat-gateway-create")
   .step("create_record", {
     do: ({ params: { nat_gateway_id, public_address } }) => write({ nat_gateway_id, public_address }),

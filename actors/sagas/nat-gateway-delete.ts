@@ -1,5 +1,5 @@
-// The mark of a NAT gateway's deletion among the operations. The record and its address went with the first commit, for
-// which there is no undo. Document 4, 3.2.
+// The deletion of a NAT gateway as an operation. The first commit removed the record and released the address; it has
+// no undo.
 import { saga, write } from "../engine/saga.ts";
 import type { NatGatewayParams } from "./nat-gateway-create.ts";
 

@@ -1,5 +1,4 @@
-// The mark of a node's approval among the operations, so that `operation list` tells when each node joined and who
-// let it in. Document 4, 1.4 and 3.2.
+// The approval of a node as an operation, so that `operation list` shows when each node joined and who approved it.
 import { saga, write } from "../engine/saga.ts";
 
 export type NodeJoinParams = { readonly server_uuid: string; readonly hostname: string };

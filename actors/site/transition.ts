@@ -1,5 +1,5 @@
-// The site: the auto-approve window. Document 2, Auto-approve window; document 4, 1.5. How much of the window is left
-// is the budget row that registrations take from, so that no count can be overspent.
+// The site and its auto-approve window. The rest of the window's count is a budget row, from which registrations take,
+// so the count cannot be exceeded.
 import type { AutoApproveWindow } from "../../src/contract/cn.ts";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -28,7 +28,7 @@ export type SiteState =
     readonly id: string;
     readonly window_opened_at: Date;
     readonly window_expires_at: Date;
-    /** Approvals it was opened with; null when only time-bound. */
+    /** The number of approvals that it was opened with; null when only its time is limited. */
     readonly window_count: number | null;
     readonly window_opened_by: string;
     /** Joined from the budget; see view site_loaded. */
@@ -44,7 +44,7 @@ export const siteTable: Table<SiteState, SiteMessage> = {
   tick: { absent: "ignore", window_closed: "ignore", window_open: expire },
 };
 
-/** A new window replaces the one before it. */
+/** Opens a window, which replaces an earlier one. */
 function open(_s: SiteState | null, m: Of<SiteMessage, "open_window">, now: Date): Out<SiteState> {
   const effective_secs = Math.min(m.duration_secs, AUTO_APPROVE_SECS_MAX);
   const expires_at = addMs(now, effective_secs * 1_000);
@@ -80,7 +80,7 @@ function closed(s: Open): SiteState {
   return { id: s.id, state: "window_closed" };
 }
 
-/** The window as the wire shows it; null when it is closed, past its time or spent. */
+/** The view of the window; null when it is closed, expired or used up. */
 export function windowView(s: SiteState | null, now: Date): AutoApproveWindow | null {
   if (s?.state !== "window_open" || now >= s.window_expires_at || s.window_remaining === 0) return null;
   return {
