@@ -1,23 +1,23 @@
-// The lines of vendors' checksum lists (document 1, ChecksumFormat): gnu ("hex  name" or "hex *name") and bsd
-// ("SHA256 (name) = hex"). What a whole document must be is for whoever reads it.
+// Parses the lines of vendors' checksum lists: gnu ("hex  name" or "hex *name") and bsd ("SHA256 (name) = hex"). The reader
+// of a whole document checks the rest.
 import { asDigest, type DigestAlgorithm } from "./digest-hex.ts";
 
-/** Document 1, ChecksumFormat. `bare`: a document that is nothing but one hash. */
+/** The format of a checksum list. `bare`: the document is a single hash. */
 export type ListFormat = "gnu" | "bsd" | "bare";
-/** What a line holds: a file's name and its hash in lower-case hex, or why it is no such line. */
+/** A file's name with its hash in lower-case hex, or the reason why the line has none. */
 export type ChecksumLine =
   | { readonly name: string; readonly hash: string }
   /** Not a line of this format, or not a hash of this length. */
   | "malformed"
-  /** A hash of another algorithm: one bsd document may hold several over the same names. */
+  /** A hash of another algorithm: a bsd document may have several for the same names. */
   | "other";
 
-/** One space is enough: openSUSE 15.6 writes its sidecars so. */
+/** One space is enough, as in the sidecars of openSUSE 15.6. */
 const GNU_LINE = /^([0-9a-fA-F]{32,128}) [ *]?(\S(?:.*\S)?)$/;
 const BSD_LINE = /^([A-Z0-9-]{2,16}) \(([^()]{1,255})\) = ([0-9a-fA-F]{32,128})$/;
 
 /**
- * One line of a gnu or bsd list, its hash in lower case (document 1, ChecksumFormat).
+ * Parses one line of a gnu or bsd list. The hash becomes lower case.
  * @param line without white space at its end
  */
 export function checksumLine(line: string, format: "gnu" | "bsd", algorithm: DigestAlgorithm): ChecksumLine {
@@ -30,7 +30,7 @@ export function checksumLine(line: string, format: "gnu" | "bsd", algorithm: Dig
   return entry(name, hash, algorithm);
 }
 
-/** Whether a line of a checksum list says nothing: it is empty or a comment. */
+/** Whether a line of a checksum list is empty or a comment. */
 export function isSilentLine(line: string): boolean {
   return line === "" || line.startsWith("#");
 }

@@ -1,10 +1,10 @@
-// Public keys as OpenSSH writes them in one line: type, base64 of a blob, comment. The line is written into files that
-// grant access, so a key is accepted only when every byte of it is accounted for.
+// OpenSSH public keys in one line: type, base64 of a blob, comment. The line is written into files that grant access, so a
+// key is accepted only when every byte of it is checked.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { OPENSSH_KEY_CHARS_MAX, RSA_BITS_MAX, RSA_BITS_MIN } from "../../contract/limits.ts";
 
-/** `fingerprint` is "SHA256:" and unpadded base64, as ssh-keygen prints it. `line` is what to store: no line break. */
+/** `fingerprint` is "SHA256:" and unpadded base64, as ssh-keygen prints it. `line` is the text to store, without a line break. */
 export type OpensshKey = {
   readonly type: string;
   readonly fingerprint: string;
@@ -13,7 +13,7 @@ export type OpensshKey = {
 };
 type Refused = { readonly error: string };
 
-/** What follows the type in the blob: each field is checked, and there are no others. */
+/** The checks of the fields after the type in the blob. No other fields are allowed. */
 const FIELDS: { readonly [type: string]: readonly ((field: Buffer) => string | null)[] } = {
   "ssh-ed25519": [ed25519],
   "ecdsa-sha2-nistp256": [curve("nistp256"), point(32)],
@@ -25,8 +25,8 @@ const FIELDS: { readonly [type: string]: readonly ((field: Buffer) => string | n
 };
 
 /**
- * Reads one key. Surrounding white space is dropped, options before the type are refused.
- * @returns the key, or why not, to be put behind "invalid openssh public key: " (document 3, Errors)
+ * Parses one key. Removes surrounding white space, rejects options before the type.
+ * @returns the key, or the reason, which follows "invalid openssh public key: " in the error
  */
 export function parseOpensshKey(text: string): OpensshKey | Refused {
   if (text.length > OPENSSH_KEY_CHARS_MAX) return { error: `longer than ${OPENSSH_KEY_CHARS_MAX} characters` };
@@ -44,7 +44,7 @@ export function parseOpensshKey(text: string): OpensshKey | Refused {
   return { type, fingerprint, comment: comment.join(" ").trim(), line };
 }
 
-/** The fields of a blob: each a length of 4 bytes and so many bytes. Null unless they end where the blob ends. */
+/** Returns the fields of a blob, each a length of 4 bytes and its bytes; null unless the last field ends with the blob. */
 function fieldsOf(blob: Buffer): Buffer[] | null {
   const fields: Buffer[] = [];
   for (let at = 0; at < blob.length;) {
@@ -76,7 +76,7 @@ function curve(name: string): (field: Buffer) => string | null {
   return (field) => field.toString("latin1") === name ? null : `the curve inside the key is not ${name}`;
 }
 
-/** An uncompressed point: 4 and two coordinates, the only form that OpenSSH takes. */
+/** An uncompressed point: 4 and two coordinates, the only form that OpenSSH accepts. */
 function point(coordinateBytes: number): (field: Buffer) => string | null {
   return (field) =>
     field.length === 1 + 2 * coordinateBytes && field[0] === 4 ? null : "the point is not of this curve's size";
@@ -99,7 +99,7 @@ function rsaModulus(field: Buffer): string | null {
   return bits <= RSA_BITS_MAX ? null : `an RSA key has at most ${RSA_BITS_MAX} bits`;
 }
 
-/** A positive number in its only spelling: a leading zero byte exactly when the next one has its top bit set. */
+/** A positive number in canonical form: a leading zero byte exactly when the next byte has its top bit set. */
 function isPositive(field: Buffer): boolean {
   if (field.length === 0 || field[0]! >= 0x80) return false;
   return field[0] !== 0 || (field.length > 1 && field[1]! >= 0x80);

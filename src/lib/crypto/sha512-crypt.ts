@@ -1,5 +1,5 @@
-// The sha512-crypt password hash of Unix systems (`$6$`), always with its default of 5,000 rounds: a hash that names its
-// own rounds could cost a booting machine hours, so that form is refused. Document 2, CN record; reliability.md S-20.
+// The sha512-crypt password hash of Unix systems (`$6$`), always with its default of 5,000 rounds. A hash that names its own
+// rounds could cost a booting machine hours, so that form is rejected. docs/reliability.md S-20.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { CRYPT_PASSWORD_BYTES_MAX, CRYPT_ROUNDS, CRYPT_SALT_CHARS_MAX } from "../../contract/limits.ts";
@@ -7,13 +7,13 @@ import { CRYPT_PASSWORD_BYTES_MAX, CRYPT_ROUNDS, CRYPT_SALT_CHARS_MAX } from "..
 const ALPHABET = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const DIGEST_BYTES = 64;
 
-/** Whether a hash may be stored: `$6$salt$hash`, salt of 1 to 16 and hash of 86 characters of ./0-9A-Za-z. */
+/** Whether a hash may be stored: `$6$salt$hash`, with 1 to 16 and 86 characters of ./0-9A-Za-z. */
 export function isSha512Crypt(hash: string): boolean {
-  // 64 bytes need 85 characters and two bits, so the last character is one of four.
+  // 64 bytes are 85 characters and two bits, so the last character is one of four.
   return /^\$6\$[./0-9A-Za-z]{1,16}\$[./0-9A-Za-z]{85}[./01]$/.test(hash);
 }
 
-/** Why a password cannot be hashed, as the text of a 400; null when it can. It ends at a NUL where it is checked. */
+/** Returns the text of a 400 for a password that cannot be hashed, or null. A check of the password would stop at a NUL. */
 export function cryptPasswordError(password: string): string | null {
   const bytes = Buffer.byteLength(password);
   if (bytes >= 1 && bytes <= CRYPT_PASSWORD_BYTES_MAX && !password.includes("\0")) return null;
@@ -21,8 +21,9 @@ export function cryptPasswordError(password: string): string | null {
 }
 
 /**
- * A salt of 16 characters. 64 divides 256, so the low six bits of a byte pick each character with the same chance.
- * @throws RangeError on fewer than 16 random bytes; further ones are ignored
+ * Returns a salt of 16 characters. 64 divides 256, so the low six bits of a byte choose each character with the same
+ * probability.
+ * @throws RangeError on fewer than 16 random bytes; more are ignored
  */
 export function saltFromBytes(bytes: Uint8Array): string {
   if (bytes.length < CRYPT_SALT_CHARS_MAX) throw new RangeError(`a salt needs ${CRYPT_SALT_CHARS_MAX} random bytes`);
@@ -30,10 +31,10 @@ export function saltFromBytes(bytes: Uint8Array): string {
 }
 
 /**
- * Hashes a password, as crypt(3) does with `$6$salt$`. Takes some 50 ms without giving way, so only for rare calls.
+ * Hashes a password, as crypt(3) does with `$6$salt$`. Blocks for some 50 ms, so only for rare calls.
  * @param password passes `cryptPasswordError`
  * @param salt 1 to 16 characters of ./0-9A-Za-z
- * @throws RangeError when either is out of its rule
+ * @throws RangeError when either is invalid
  */
 export function sha512Crypt(password: string, salt: string): string {
   const refused = cryptPasswordError(password);
@@ -64,12 +65,12 @@ function sha512(...parts: Buffer[]): Buffer {
   return createHash("sha512").update(Buffer.concat(parts)).digest();
 }
 
-/** The bytes over and over, cut at a length. */
+/** Repeats the bytes up to a length. */
 function stretched(bytes: Buffer, length: number): Buffer {
   return Buffer.alloc(length, bytes);
 }
 
-/** Three bytes to four characters, least significant six bits first. The triples walk three columns of 21 bytes. */
+/** Encodes three bytes as four characters, least significant six bits first. The triples come from three columns of 21 bytes. */
 function encoded(digest: Buffer): string {
   const COLUMN = 21;
   let text = "";

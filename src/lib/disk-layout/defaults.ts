@@ -1,14 +1,13 @@
-// The layout that the tool on the node picks when nobody names one. An approval always names one (document 2, Setup
-// approval request); this is what the proposal shows.
+// The layout that the tool on the node chooses by default. The proposal shows it; an approval always names a layout.
 import type { DiskLayout } from "../../contract/enums.ts";
 import type { Disk } from "./size-classes.ts";
 
-/** Above this a rebuild takes so long that one parity disk is not enough. */
+/** A rebuild of larger disks takes so long that one parity disk is not enough. */
 const SLOW_REBUILD_BYTES = 1_500e9;
 
 /**
  * @param storage the storage set, smallest disk first, not empty
- * @param spares, width as fixed by the caller, or null
+ * @param spares, width fixed by the caller, or null
  */
 export function defaultLayout(
   storage: readonly Disk[],
@@ -30,7 +29,7 @@ export function defaultLayout(
   return available === 13 ? "raidz3" : "raidz2";
 }
 
-/** With fixed spares the disks have to divide evenly, so the count decides. */
+/** With fixed spares the disks must divide evenly, so their number decides. */
 function tiledByParity(available: number): DiskLayout {
   for (let width = 7; width <= 12; width++) if (available % width === 0) return "raidz2";
   return available === 13 ? "raidz3" : "raidz1";

@@ -1,14 +1,14 @@
-// The disks in a machine's announced inventory: { "Disks": { "c0t0d0": { "Size in GB": 480 } } }. Document 2, Layout
-// proposal: name and whole GB are all that the API knows of a disk.
+// The disks in a machine's announced inventory: { "Disks": { "c0t0d0": { "Size in GB": 480 } } }. The API knows only the
+// name and the whole GB of a disk.
 import { memberOf, membersOf } from "../text/sysinfo-member.ts";
 
-/** `size_gb` is whole units of 10^9 bytes; 0 when the machine told no size, and such a disk is never used. */
+/** `size_gb` is in whole units of 10^9 bytes; 0 when the inventory has no size. Such a disk is never used. */
 export type InventoryDisk = { readonly name: string; readonly size_gb: number };
 
-/** Bytes stay exact integers up to this size. */
+/** Byte counts are exact integers up to this size. */
 const SIZE_GB_MAX = Number.MAX_SAFE_INTEGER / 1e9;
 
-/** The disks in the order of the inventory. Never throws, whatever was sent. */
+/** Lists the disks in the order of the inventory. Never throws. */
 export function disksOf(sysinfo: unknown): InventoryDisk[] {
   return membersOf(memberOf(sysinfo, "Disks"))
     .filter(([name]) => name !== "")

@@ -1,39 +1,39 @@
-// Which pool a machine gets. The tool on the node has the last word and destroys what it decides, so what an operator is
-// shown and what an approval is checked against has to be its answer: the same disks in the same places, the same
-// refusal in the same words. Document 2, Layout constraints; document 4, Fixed here, Layout proposal.
+// Computes a machine's pool. The tool on the node decides, and destroys the disks that it chooses. So the proposal and the
+// check of an approval must equal the tool's result: the same disks in the same places, the same errors with the same
+// texts.
 import { DISK_LAYOUTS, type DiskLayout } from "../../contract/enums.ts";
 import { defaultLayout } from "./defaults.ts";
 import { diskRoles } from "./roles.ts";
 import { type Stripes, stripes } from "./vdevs.ts";
 import type { Disk } from "./size-classes.ts";
 
-/** `layout` null leaves the choice to the tool; `width` and `spares` null likewise, and 0 spares is a fixed zero. */
+/** Null lets the tool choose the layout, the width or the spares. 0 spares is a fixed zero. */
 export type LayoutOptions = {
   readonly layout: string | null;
   readonly width: number | null;
   readonly spares: number | null;
   readonly cache: boolean;
-  /** Whole disk names, any letter case. Names of no disk are ignored, as the tool does. */
+  /** Whole disk names in any letter case. Unknown names are ignored, as by the tool. */
   readonly exclude: readonly string[];
 };
 
-/** Every disk is in at most one place; a disk in none is left alone. */
+/** Every disk has at most one role; the tool does not touch the others. */
 export type PoolLayout = Stripes & {
   readonly layout: DiskLayout;
   readonly logs: readonly Disk[];
   readonly cache: readonly Disk[];
 };
 
-/** An error that depends on the stripes still tells what the smaller disks would have been for. */
+/** An error about the stripes still lists the roles of the smaller disks. */
 export type NoLayout = { readonly error: string; readonly logs: readonly Disk[]; readonly cache: readonly Disk[] };
 
-/** Storage disks that no width up to the widest can divide: prime, and too many for one stripe. */
+/** Numbers of storage disks that no allowed width divides: prime, and too large for one stripe. */
 const UNDIVIDABLE = new Set([17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67]);
 
 /**
- * The pool that the layout tool would make. Sizes are bytes.
- * @param options width is at least 2 and spares at least 0 where given; `layoutOptionError` checks that
- * @returns the pool, or the tool's own words for why there is none
+ * Returns the pool that the layout tool would create. Sizes are in bytes.
+ * @param options width is at least 2 and spares at least 0 if given; `layoutOptionError` checks them
+ * @returns the pool, or the tool's own error text
  */
 export function layoutOf(disks: readonly Disk[], options: LayoutOptions): { proposal: PoolLayout } | NoLayout {
   const excluded = new Set(options.exclude.map((name) => name.toLowerCase()));
@@ -57,8 +57,8 @@ export function layoutOf(disks: readonly Disk[], options: LayoutOptions): { prop
 }
 
 /**
- * What the tool refuses before it looks at any disk, in its words: a width below 2 (whatever the layout, document 2) or
- * a negative number of spares. And in ours: a name that would be two in the list with commas that the tool takes.
+ * Checks the options that the tool rejects before it reads any disk, with its texts: a width below 2 for any layout, or a
+ * negative number of spares. Also rejects a name with a comma, which would be two names in the tool's list.
  * @returns the text of a 400, or null
  */
 export function layoutOptionError({ width, spares, exclude }: LayoutOptions): string | null {

@@ -1,5 +1,5 @@
-// The layout as the API shows and checks it: whole GB and names only, every disk taken as spinning and fixed. Advisory,
-// since the node knows its disks better. Document 2, Layout proposal; document 4, Fixed here, Layout proposal.
+// The layout that the API shows and checks. It uses only whole GB and names, and assumes that every disk is spinning and
+// fixed. It is advisory: the node knows its disks better.
 import { DISK_LAYOUTS } from "../../contract/enums.ts";
 import type { LayoutProposal, SetupApproval } from "../../contract/setup.ts";
 import { layoutOf, layoutOptionError, type LayoutOptions, type PoolLayout } from "./layout.ts";
@@ -7,22 +7,22 @@ import type { Disk } from "./size-classes.ts";
 import type { InventoryDisk } from "./disks.ts";
 
 /**
- * Lists are disk names; `width` is null for `single`, so that the values can be sent back in an approval as they are;
- * `destroys` is every disk that the layout consumes, in the order of the inventory.
+ * Lists are disk names. `width` is null for `single`, so that an approval can send the values back unchanged. `destroys`
+ * is every disk that the layout uses, in the order of the inventory.
  */
 export type ProposedLayout = NonNullable<LayoutProposal["proposal"]>;
 
 const BYTES_PER_GB = 1e9;
 const UNDECIDED: LayoutOptions = { layout: null, width: null, spares: null, cache: true, exclude: [] };
 
-/** The answer of GET setup-layout-proposal: what the tool would choose by itself, or its words for why it cannot. */
+/** Returns the reply of GET setup-layout-proposal: the tool's default layout, or its error text. */
 export function layoutProposal(disks: readonly InventoryDisk[]): LayoutProposal {
   return { disks: [...disks], ...proposed(disks, UNDECIDED), supported_layouts: [...DISK_LAYOUTS] };
 }
 
 /**
- * The layout that an approval asks for. Judged after the node's state (document 2, Errors, 409).
- * @returns the layout, or the text of a 400: the layout tool's own
+ * Returns the layout of an approval. The caller checks the node's state first, so that its 409 wins.
+ * @returns the layout, or the layout tool's error as the text of a 400
  */
 export function approvedLayout(
   disks: readonly InventoryDisk[],

@@ -1,23 +1,23 @@
-// What each size class is for. Every spinning class but the largest, and every solid state class but one or two, only
-// caches: a pool holds the data of one class. Document 2, Layout constraints.
+// The role of each size class. A pool stores data on one class: all other spinning classes, and all solid state classes
+// except one or two, are caches.
 import { type Disk, type SizeClass, sizeClasses } from "./size-classes.ts";
 
-/** Within each list smallest first, then by name as plain text (c10 before c2). `storage` is empty when nothing is usable. */
+/** Each list is sorted by size, then by name as plain text (c10 before c2). `storage` is empty when no disk is usable. */
 export type DiskRoles = {
   readonly storage: readonly Disk[];
   readonly logs: readonly Disk[];
   readonly cache: readonly Disk[];
 };
 
-/** A solid state class of at least this many disks is too good for a log. */
+/** A solid state class with at least this many disks is too valuable for a log. */
 const LOG_DISKS_BELOW = 5;
 
-/** @param cache false leaves the disks of the smaller classes alone; a log is made all the same */
+/** @param cache false leaves the disks of the smaller classes unused; a log is created in any case */
 export function diskRoles(disks: readonly Disk[], cache: boolean): DiskRoles {
   const classes = sizeClasses(disks).map(inOrder).sort((a, b) => a.disks[0]!.size_bytes - b.disks[0]!.size_bytes);
   const spinning = classes.filter((one) => !one.solid_state);
   const solid = classes.filter((one) => one.solid_state);
-  // A spinning class, however small, goes before any solid state one.
+  // Any spinning class is preferred to a solid state class.
   const storage = spinning.pop() ?? solid.pop();
   const logs = solid[0] && solid[0].disks.length < LOG_DISKS_BELOW ? solid.shift() : undefined;
   return {

@@ -1,9 +1,8 @@
-// Disks grouped by the capacity they were sold as. A pool is built from one class, so the grouping decides which disks
-// hold data: it has to agree with the layout tool on the node bit for bit, its oddities included (a result depends on
-// the order in which disks were announced when three classes lie within 5 % of each other in a chain).
-// Document 2, Layout constraints.
+// Groups disks by their nominal capacity. A pool is built from one class, so the grouping decides which disks hold data. It
+// must equal the result of the layout tool on the node exactly, including its quirks: with a chain of three classes within
+// 5 % of each other, the result depends on the order of the disks.
 
-/** A disk as the layout tool sees it. `bus` only separates classes of different sizes; equal sizes are merged. */
+/** A disk in the layout tool's model. `bus` only separates classes of different sizes; equal sizes are merged. */
 export type Disk = {
   readonly name: string;
   readonly size_bytes: number;
@@ -22,7 +21,7 @@ const TOLERANCE = 0.05;
 const MARKET_STEPS_MB = [500_000, 150_000, 80_000, 20_000, 4_500, 1_000] as const;
 
 /**
- * The nominal capacity of a disk. A whole number of GB is its own class.
+ * Returns the nominal capacity of a disk. A whole number of GB is its own class.
  * @returns GB (10^9 bytes), or 0 for a disk too small to use (below about 0.5 GB)
  */
 export function nominalGb(size_bytes: number): number {
@@ -33,9 +32,9 @@ export function nominalGb(size_bytes: number): number {
     const steps = Math.floor((mb + step / 2) / step);
     const candidateMb = steps * step;
     if (Math.abs(mb - candidateMb) / mb > TOLERANCE) continue;
-    // Fewer steps make a likelier capacity, hence the fourth power.
+    // A capacity with fewer steps is more likely, hence the fourth power.
     const score = (mb - candidateMb) ** 2 * steps ** 4;
-    // A score of 0 also stands for "none yet" in the tool, so an exact fit gives way to the next candidate.
+    // In the tool a score of 0 also means "no candidate yet", so the next candidate replaces an exact fit.
     if (bestScore === 0 || score < bestScore) {
       nominalMb = candidateMb;
       bestScore = score;
@@ -45,7 +44,7 @@ export function nominalGb(size_bytes: number): number {
   return fits ? nominalMb / MB_PER_GB : Math.round(mb / MB_PER_GB);
 }
 
-/** The classes of the usable disks: no removable ones, none of class 0. Order is that of first appearance. */
+/** Lists the classes of the usable disks, in the order of their first disk: without removable disks and class 0. */
 export function sizeClasses(disks: readonly Disk[]): SizeClass[] {
   const classes = new Map<string, SizeClass & { readonly disks: Disk[] }>();
   for (const disk of disks) {
@@ -58,7 +57,7 @@ export function sizeClasses(disks: readonly Disk[]): SizeClass[] {
   return merged([...classes.values()]);
 }
 
-/** Joins neighbours: of each ordered pair within 5 %, the class with more disks takes the other in and keeps its size. */
+/** Merges neighbours: of each ordered pair within 5 %, the class with more disks absorbs the other and keeps its size. */
 function merged(found: readonly SizeClass[]): SizeClass[] {
   const classes: (SizeClass | null)[] = [...found];
   for (let i = 0; i < classes.length; i++) {

@@ -1,20 +1,20 @@
-// How the storage set is cut into stripes. Spares are the largest disks, because only those can stand in for any other;
-// stripes are runs of the rest from the smallest. Messages are the layout tool's own (document 2, Errors).
+// Divides the storage set into stripes. Spares are the largest disks, because only they can replace any other disk; stripes
+// are runs of the other disks from the smallest. Error texts are the layout tool's own.
 import type { DiskLayout } from "../../contract/enums.ts";
 import type { Disk } from "./size-classes.ts";
 
-/** The word the pool is created with; null for a disk that stands alone. */
+/** The vdev's type in the command that creates the pool; null for a single disk. */
 export type Vdev = { readonly type: "mirror" | "raidz" | "raidz2" | "raidz3" | null; readonly disks: readonly Disk[] };
-/** `width` is disks per stripe, null for a single disk. `capacity_bytes` is what the stripes hold, parity taken off. */
+/** `width` is disks per stripe, null for a single disk. `capacity_bytes` excludes parity. */
 export type Stripes = {
   readonly width: number | null;
   readonly vdevs: readonly Vdev[];
   readonly spares: readonly Disk[];
   readonly capacity_bytes: number;
 };
-/** What the caller fixed; null lets the layout choose. `spares` 0 is a fixed zero. */
+/** Values fixed by the caller; null lets the layout choose. `spares` 0 is a fixed zero. */
 export type Fixed = { readonly width: number | null; readonly spares: number | null };
-/** Why these disks cannot have this layout, in the layout tool's words. */
+/** The layout tool's error text for disks that cannot have the layout. */
 export type Refused = { readonly error: string };
 
 /** @param disks the storage set, smallest first, not empty; fixed spares leave at least two of them */
@@ -47,7 +47,7 @@ function mirror(disks: readonly Disk[], { width, spares }: Fixed): Stripes | Ref
   if (width !== null && (width < 2 || width > available)) {
     return { error: `${width} is an invalid width for mirroring and ${available} disks` };
   }
-  // With fixed spares and no fixed width an odd disk remains: the tool makes it a mirror of one.
+  // With fixed spares and no fixed width one disk remains of an odd number: the tool makes it a mirror of one disk.
   const rest = width === null ? "lone stripe" : "unused";
   return cut(disks, {
     type: "mirror",
@@ -70,7 +70,7 @@ type Raidz = {
   readonly parity: number;
   readonly min: number;
   readonly max: number;
-  /** One spare, of at most two, for every so many disks. */
+  /** Disks per spare; at most two spares. */
   readonly spareEvery: number;
 };
 
@@ -98,7 +98,7 @@ function fixedWidth(
   return { width, spares: spares ?? n % width };
 }
 
-/** The narrowest width that divides the available disks evenly; spares that are not fixed grow until there is one. */
+/** Finds the smallest width that divides the available disks evenly. Spares that are not fixed grow until one exists. */
 function searchedWidth({ type, min, max, spareEvery }: Raidz, n: number, fixed: number | null): Chosen | Refused {
   for (let spares = fixed ?? Math.min(2, Math.floor(n / spareEvery)); n - spares >= min; spares++) {
     for (let width = min; width <= max; width++) {
@@ -114,7 +114,7 @@ function searchedWidth({ type, min, max, spareEvery }: Raidz, n: number, fixed: 
 
 type Cut = Chosen & {
   readonly type: Exclude<Vdev["type"], null>;
-  /** Disks of each stripe that hold no data of their own; null for a mirror, which holds one disk's worth. */
+  /** Parity disks per stripe; null for a mirror, which stores one disk's capacity. */
   readonly parity: number | null;
   readonly rest: "unused" | "lone stripe";
 };

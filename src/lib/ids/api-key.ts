@@ -1,5 +1,5 @@
-// API keys: opsk_, a lookup id, an underscore, a secret. Both parts are base64url, whose alphabet holds the underscore,
-// so a key is cut by position and never by splitting. Document 4, Fixed here, Credentials at rest.
+// API keys: opsk_, a lookup id, an underscore, a secret. Both parts are base64url, whose alphabet includes the underscore,
+// so a key is parsed by position and not by splitting. docs/wire.md, "Credentials".
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../contract/limits.ts";
 
 const PREFIX = "opsk_";
@@ -7,10 +7,10 @@ const LOOKUP = new RegExp(`^[A-Za-z0-9_-]{${KEY_LOOKUP_CHARS}}$`);
 const SECRET = new RegExp(`^[A-Za-z0-9_-]{${KEY_SECRET_CHARS}}$`);
 const SECRET_AT = PREFIX.length + KEY_LOOKUP_CHARS + 1;
 
-/** The form, for messages that spell it out. */
+/** The form of a key, for messages. */
 export const API_KEY_FORM = "opsk_<12 characters>_<32 characters>, each of A-Z a-z 0-9 _ -";
 
-/** What a key is made of: see formatApiKey. */
+/** The parts of a key: see formatApiKey. */
 export type ApiKeyParts = { readonly lookup: string; readonly secret: string };
 
 /**
@@ -23,7 +23,7 @@ export function formatApiKey(lookup: string, secret: string): string {
   return `${PREFIX}${lookup}_${secret}`;
 }
 
-/** The two parts of a well-formed key; null for anything else. Says nothing about whether the key exists. */
+/** Returns the two parts of a well-formed key, or null. Does not check that the key exists. */
 export function parseApiKey(text: string): ApiKeyParts | null {
   const lookup = text.slice(PREFIX.length, SECRET_AT - 1);
   const secret = text.slice(SECRET_AT);

@@ -1,9 +1,10 @@
-// The locks of records, as a commit takes them: whoever adds something that belongs to a record shares its lock, whoever
-// deletes the record, or must see all that belongs to it, holds it alone. Two spellings of one lock would exclude nobody.
+// Names of the locks that a commit takes on records. A commit that adds a child of a record takes its lock shared; a commit
+// that deletes the record, or must see all its children, takes it exclusively. Two names for one lock would not exclude
+// each other, so all names come from here.
 
 /**
- * The kinds of records that are locked by their id. Of a NIC tag it is the name, of a quota the tenant; "claims" are those
- * of one node.
+ * The kinds of records that are locked by their id. A NIC tag is locked by its name, a quota by its tenant, "claims" by
+ * their node.
  */
 export type LockedKind =
   | "claims"
@@ -16,12 +17,12 @@ export type LockedKind =
   | "tenant"
   | "vpc";
 
-/** The name of a record's lock, for `lock()` of the engine. */
+/** Returns the name of a record's lock, for `lock()` of the engine. */
 export function lockKey(kind: LockedKind, id: string): string {
   return `${kind}:${id}`;
 }
 
-/** Of the project or else the tenant that something is in; null for what is in neither. */
+/** Returns the lock of the project or otherwise the tenant that has the object; null without either. */
 export function parentKey(
   of: { readonly tenant_id: string | null; readonly project_id: string | null },
 ): string | null {

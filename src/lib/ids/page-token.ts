@@ -1,10 +1,10 @@
-// The opaque `page_token` of a paged list: where the page before ended, as base64url of JSON. It is no secret and not
-// signed: it only says where to go on, and the list's own rights and filters decide what can be seen from there.
+// The opaque `page_token` of a paged list: the end of the previous page, as base64url of JSON. It is neither secret nor
+// signed: it only gives the position, and the list's own permissions and filters decide which rows are visible.
 
 /** The sort key of the last row of a page. */
 export type PageCursor = Readonly<Record<string, string | number>>;
 
-/** Where a list that is in the order of ids goes on, and how many rows it takes. */
+/** The start and the number of rows of a page, in a list that is sorted by id. */
 export type IdPage = { readonly after: string | undefined; readonly rows: number };
 
 /** @returns 1 to a few hundred base64url characters */
@@ -13,7 +13,7 @@ export function encodePageToken(cursor: PageCursor): string {
   return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/(?<!=)=+$/, "");
 }
 
-/** Reads a token back; null when it is not one that `encodePageToken` makes. The caller checks names and values. */
+/** Decodes a token; null when `encodePageToken` cannot have made it. The caller checks names and values. */
 export function decodePageToken(token: string): PageCursor | null {
   if (!/^[A-Za-z0-9_-]+$/.test(token)) return null;
   try {
@@ -22,7 +22,7 @@ export function decodePageToken(token: string): PageCursor | null {
     const cursor: unknown = JSON.parse(text);
     return isCursor(cursor) && encodePageToken(cursor) === token ? cursor : null;
   } catch {
-    // atob, the decoder and the parser each throw on garbage: that is the expected answer to a made-up token.
+    // atob, the decoder and the parser throw on an invalid token, which is expected.
     return null;
   }
 }

@@ -1,7 +1,7 @@
-// Platform image stamps. A stamp becomes part of a path and of a boot script.
+// Stamps of platform images. A stamp becomes part of a path and of a boot script.
 import { STAMP_CHARS_MAX } from "../../contract/limits.ts";
 
-/** Document 4, Fixed here, Staged platform images. */
+/** Whether a text is safe in both. docs/booting.md. */
 export function isStamp(text: string): boolean {
   return text.length <= STAMP_CHARS_MAX && /^[A-Za-z0-9._-]+$/.test(text) && !text.includes("..");
 }

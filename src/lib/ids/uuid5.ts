@@ -1,4 +1,4 @@
-// UUID version 5 (RFC 9562, 5.5): the SHA-1 of a namespace and a name, so that the same name always gets the same UUID.
+// UUID version 5 (RFC 9562, 5.5): the SHA-1 of a namespace and a name. The same name always has the same UUID.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 
@@ -9,7 +9,7 @@ const UUID_BYTES = 16;
  * @param namespace a UUID
  * @param name any text, taken in UTF-8
  * @returns the UUID in lower case
- * @throws RangeError when the namespace is no UUID
+ * @throws RangeError when the namespace is not a UUID
  */
 export function uuid5(namespace: string, name: string): string {
   if (!FORM.test(namespace)) throw new RangeError("the namespace is not a UUID");
@@ -21,7 +21,7 @@ export function uuid5(namespace: string, name: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-/** Whether a UUID says of itself that it is of version 5. */
+/** Whether a UUID is marked as version 5. */
 export function isUuid5(uuid: string): boolean {
   return FORM.test(uuid) && uuid[14] === "5";
 }

@@ -1,9 +1,8 @@
-// Who is at the other end. X-Forwarded-For is a list that anyone may start and each proxy appends to, so it is read from
-// the right and only as far as our own proxies wrote it. Everything further left is the caller's own claim, and is
-// ignored. Reliability rule S-35.
+// The client's address. Any client can send X-Forwarded-For, and each proxy appends to it. So it is read from the right, and
+// only the part that our own proxies wrote. The rest is the client's claim and is ignored. docs/reliability.md S-35.
 import { type Cidr, formatIp, inCidr, type Ip, networkOf, parseIp } from "./ip-address.ts";
 
-/** What an address that cannot be read counts as: never trusted, never loopback, one bucket for all. */
+/** Replaces an unreadable address: never trusted, never loopback, one bucket for all. */
 const UNKNOWN_ADDRESS = "unknown";
 
 const IPV6_BUCKET_PREFIX = 64;
@@ -12,10 +11,10 @@ const IPV6_BUCKET_PREFIX = 64;
 const ZONE = /%[\w.-]+$/;
 
 /**
- * The rightmost hop that is not one of our proxies, in canonical text (IPv4-mapped IPv6 as IPv4).
- * A malformed hop ends the walk at the last good one.
+ * Returns the rightmost hop that is not one of our proxies, in canonical text (IPv4-mapped IPv6 as IPv4). A malformed hop
+ * ends the search at the last valid hop.
  * @param peer the other end of the TCP connection; a zone (%eth0) is dropped
- * @param forwardedFor the whole X-Forwarded-For value, or nothing
+ * @param forwardedFor the whole X-Forwarded-For value, if any
  * @param trusted the configured proxies
  */
 export function clientAddress(from: {
@@ -36,13 +35,13 @@ export function clientAddress(from: {
   return formatIp(client);
 }
 
-/** Whether an address is in one of the blocks; one that cannot be read is in none. */
+/** Whether an address is in one of the blocks. An unreadable address is in no block. */
 export function isOneOf(address: string, blocks: readonly Cidr[]): boolean {
   const ip = parseIp(address.replace(ZONE, ""));
   return ip !== null && blocks.some((cidr) => inCidr(ip, cidr));
 }
 
-/** Whose quota an address draws on: an IPv4 address its own, an IPv6 address that of its /64. */
+/** Returns the rate limit's bucket of an address: an IPv4 address itself, the /64 of an IPv6 address. */
 export function addressBucket(address: string): string {
   const ip = parseIp(address);
   if (ip === null) return UNKNOWN_ADDRESS;
@@ -50,7 +49,7 @@ export function addressBucket(address: string): string {
   return `${formatIp({ family: 6, value: networkOf(ip, IPV6_BUCKET_PREFIX) })}/${IPV6_BUCKET_PREFIX}`;
 }
 
-/** Whether an address is this machine itself: 127.0.0.0/8 or ::1. */
+/** Whether an address is this machine: 127.0.0.0/8 or ::1. */
 export function isLoopback(address: string): boolean {
   const ip = parseIp(address);
   return ip !== null && (ip.family === 4 ? ip.value >> 24n === 127n : ip.value === 1n);

@@ -1,5 +1,5 @@
-// Strict IP addresses. Decimal octets without leading zeros, no shorthand IPv4, no zone: a lenient reader would let two
-// spellings of one address count as two callers, or 010.0.0.1 mean 8.0.0.1.
+// Strict IP addresses: decimal octets without leading zeros, no shorthand IPv4, no zone. A lenient parser would count two
+// spellings of one address as two callers, or read 010.0.0.1 as 8.0.0.1.
 
 /** An address as a number of 32 or 128 bits. */
 export type Ip = { readonly family: 4 | 6; readonly value: bigint };
@@ -9,7 +9,7 @@ export type Cidr = { readonly family: 4 | 6; readonly network: bigint; readonly 
 const GROUPS = 8;
 const MAPPED_PREFIX = 0xffffn << 32n;
 
-/** Reads an IPv4 or IPv6 address; null for everything else. IPv4-mapped IPv6 (::ffff:a.b.c.d) becomes IPv4. */
+/** Parses an IPv4 or IPv6 address; null for any other text. IPv4-mapped IPv6 (::ffff:a.b.c.d) becomes IPv4. */
 export function parseIp(text: string): Ip | null {
   if (!text.includes(":")) {
     const value = ipv4Value(text);
@@ -20,7 +20,7 @@ export function parseIp(text: string): Ip | null {
   return value >> 32n === MAPPED_PREFIX >> 32n ? { family: 4, value: value & 0xffffffffn } : { family: 6, value };
 }
 
-/** The canonical text: dotted decimal, or RFC 5952 (lower case, the longest run of zero groups as ::). */
+/** Returns the canonical text: dotted decimal, or RFC 5952 (lower case, the longest run of zero groups as ::). */
 export function formatIp(ip: Ip): string {
   if (ip.family === 4) return [24n, 16n, 8n, 0n].map((shift) => (ip.value >> shift) & 0xffn).join(".");
   const groups = Array.from({ length: GROUPS }, (_, i) => Number((ip.value >> BigInt(16 * (7 - i))) & 0xffffn));
@@ -31,7 +31,7 @@ export function formatIp(ip: Ip): string {
     : `${hex(groups.slice(0, run.start))}::${hex(groups.slice(run.start + run.length))}`;
 }
 
-/** Reads "10.0.0.0/8", "2001:db8::/32" or a single address; null when malformed. Host bits are dropped. */
+/** Parses "10.0.0.0/8", "2001:db8::/32" or a single address; null when malformed. Clears the host bits. */
 export function parseCidr(text: string): Cidr | null {
   const [address = "", prefixText, ...more] = text.split("/");
   const ip = parseIp(address);
@@ -39,18 +39,18 @@ export function parseCidr(text: string): Cidr | null {
   const bits = bitsOf(ip.family);
   if (prefixText === undefined) return { family: ip.family, network: ip.value, prefix: bits };
   if (!/^(0|[1-9]\d{0,2})$/.test(prefixText)) return null;
-  // A mapped address was folded to IPv4, so its prefix counts from the 96 bits before it.
+  // A mapped address became IPv4, so its prefix includes the 96 bits before it.
   const prefix = Number(prefixText) - (ip.family === 4 && address.includes(":") ? 96 : 0);
   if (prefix < 0 || prefix > bits) return null;
   return { family: ip.family, network: networkOf(ip, prefix), prefix };
 }
 
-/** Whether the address is one of the network's. False across families. */
+/** Whether the address is in the network. False across families. */
 export function inCidr(ip: Ip, cidr: Cidr): boolean {
   return ip.family === cidr.family && networkOf(ip, cidr.prefix) === cidr.network;
 }
 
-/** The address with its host bits cleared. `prefix` is 0 to 32 or 0 to 128. */
+/** Returns the address with its host bits cleared. `prefix` is 0 to 32 or 0 to 128. */
 export function networkOf(ip: Ip, prefix: number): bigint {
   const hostBits = BigInt(bitsOf(ip.family) - prefix);
   return (ip.value >> hostBits) << hostBits;

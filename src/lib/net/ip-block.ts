@@ -1,28 +1,28 @@
-// Networks as records keep them: host bits dropped, canonical text, and how two of them lie to each other.
+// Networks in records: host bits cleared, canonical text, and comparisons of two networks.
 import { badRequest, conflict, type Fault } from "../../contract/fault.ts";
 import { type Cidr, formatIp, networkOf, parseCidr } from "./ip-address.ts";
 
-/** What a VPC or a subnet spans, at most one network of each family. */
+/** The networks of a VPC or a subnet, at most one of each family. */
 export type Blocks = { readonly ipv4_block: string | null; readonly ipv6_block: string | null };
 
-/** Blocks as a request may name them. */
+/** The blocks in a request. */
 export type GivenBlocks = { readonly ipv4_block?: string | null; readonly ipv6_block?: string | null };
 
 /**
- * Reads "10.0.1.5/24" or "2001:db8::1/64" and drops the host bits; null when it is no network with a prefix length.
- * IPv4 in the clothes of IPv6 (::ffff:10.0.0.0/104) is neither family's.
+ * Parses "10.0.1.5/24" or "2001:db8::1/64" and clears the host bits; null when it is not a network with a prefix length.
+ * An IPv4-mapped network (::ffff:10.0.0.0/104) belongs to neither family.
  */
 export function parseBlock(text: string): Cidr | null {
   const block = text.includes("/") ? parseCidr(text) : null;
   return block !== null && (block.family === 6) === text.includes(":") ? block : null;
 }
 
-/** The canonical text: dotted decimal or RFC 5952, and the prefix length. */
+/** Returns the canonical text: dotted decimal or RFC 5952, and the prefix length. */
 export function blockText({ family, network, prefix }: Cidr): string {
   return `${formatIp({ family, value: network })}/${prefix}`;
 }
 
-/** What the database shows of a network, as we write it: PostgreSQL has dotted forms of its own for some of IPv6. */
+/** Converts a network from the database to canonical text: PostgreSQL has its own dotted form for some IPv6 networks. */
 export function storedBlock(text: string): string;
 export function storedBlock(text: string | null): string | null;
 export function storedBlock(text: string | null): string | null {
@@ -30,25 +30,25 @@ export function storedBlock(text: string | null): string | null {
   return block === null ? text : blockText(block);
 }
 
-/** Whether every address of `inner` is one of `outer`. */
+/** Whether `outer` contains every address of `inner`. */
 export function containsBlock(outer: Cidr, inner: Cidr): boolean {
   if (outer.family !== inner.family || inner.prefix < outer.prefix) return false;
   return networkOf({ family: inner.family, value: inner.network }, outer.prefix) === outer.network;
 }
 
-/** How many addresses a network has, the first and the last included. */
+/** Returns the number of addresses of a network, the first and the last included. */
 export function addressesOf({ family, prefix }: Cidr): bigint {
   return 1n << BigInt((family === 4 ? 32 : 128) - prefix);
 }
 
-/** Blocks that were read, as numbers and as canonical text. */
+/** Parsed blocks, as numbers and as canonical text. */
 export type ReadBlocks = {
   readonly ipv4: Cidr | null;
   readonly ipv6: Cidr | null;
   readonly text: Blocks;
 };
 
-/** The blocks of a body, or the 400 when there is none or one is no network of its family. */
+/** Parses the blocks of a body. Returns a 400 without any, or when one is not a network of its family. */
 export function readBlocks(given: GivenBlocks, of: "vpc" | "subnet"): ReadBlocks | Fault {
   const { ipv4_block = null, ipv6_block = null } = given;
   if (ipv4_block === null && ipv6_block === null) {
@@ -61,7 +61,7 @@ export function readBlocks(given: GivenBlocks, of: "vpc" | "subnet"): ReadBlocks
   return { ipv4, ipv6, text: { ipv4_block: ipv4 && blockText(ipv4), ipv6_block: ipv6 && blockText(ipv6) } };
 }
 
-/** The block of `blocks` that has the family of `block`, or the 409 when none has. */
+/** Returns the block with the family of `block`, or a 409 without one. */
 export function planFor(block: Cidr, blocks: Blocks): Cidr | Fault {
   const field = block.family === 4 ? "ipv4_block" : "ipv6_block";
   const plan = blocks[field] === null ? null : parseBlock(blocks[field]);

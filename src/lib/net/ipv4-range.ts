@@ -1,7 +1,7 @@
-// A block with the range that addresses are handed out from. Document 2, Boot policy, admin_network.
+// A block with the range from which addresses are allocated: the boot policy's admin_network.
 import { formatIp, networkOf, parseCidr, parseIp } from "./ip-address.ts";
 
-/** The fields of the boot policy's admin_network that make a range, as they were sent. */
+/** The fields of a range in the request. */
 export type Ipv4RangeFields = {
   readonly ipv4_block: string;
   readonly provision_start_ipv4: string;
@@ -9,7 +9,7 @@ export type Ipv4RangeFields = {
   readonly gateway: string | null;
 };
 
-/** Addresses as numbers, ends included. `block` is canonical text; `count` leaves the gateway out. */
+/** Addresses as numbers, ends included. `block` is canonical text; `count` excludes the gateway. */
 export type Ipv4Range = {
   readonly block: string;
   readonly prefix: number;
@@ -19,11 +19,11 @@ export type Ipv4Range = {
   readonly count: bigint;
 };
 
-/** Below this a block has no room for a network and a broadcast address. */
+/** A longer prefix leaves no room for a network and a broadcast address. */
 const PREFIX_MAX = 30;
 
 /**
- * Reads the fields. The gateway may lie inside the range; whoever takes an address passes over it.
+ * Parses the fields. The gateway may be inside the range; allocations skip it.
  * @returns the range, or the text of a 400 that begins with the name of the field
  */
 export function parseIpv4Range(fields: Ipv4RangeFields): { readonly range: Ipv4Range } | { readonly error: string } {

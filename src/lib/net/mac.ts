@@ -1,10 +1,10 @@
-// MAC addresses. One spelling inside: lower-case hex, colons between octets. Document 2, Boot record.
+// MAC addresses. The canonical form is lower-case hex with colons.
 
 const DIGITS = 12;
 
 /**
- * The canonical form of any 12 hex digits, with or without one separator (`:`, `-`, `.` or a space) between two of them.
- * @returns aa:bb:cc:dd:ee:ff, or null when it is something else
+ * Converts 12 hex digits, with or without one separator (`:`, `-`, `.` or a space) between two of them.
+ * @returns aa:bb:cc:dd:ee:ff, or null for any other text
  */
 export function canonicalMac(text: string): string | null {
   if (!/^[0-9A-Fa-f](?:[:\-. ]?[0-9A-Fa-f]){11}$/.test(text)) return null;
@@ -12,7 +12,7 @@ export function canonicalMac(text: string): string | null {
   return Array.from({ length: DIGITS / 2 }, (_, octet) => digits.slice(octet * 2, octet * 2 + 2)).join(":");
 }
 
-/** Whether a canonical MAC names a group, broadcast included: the lowest bit of its first octet. No interface has one. */
+/** Whether a canonical MAC is a group address (lowest bit of the first octet), which no interface has. */
 export function isMulticastMac(mac: string): boolean {
   return (Number.parseInt(mac.slice(0, 2), 16) & 1) === 1;
 }

@@ -1,37 +1,37 @@
-// A block of public addresses with the range that is handed out of it, in either family. Document 4, section 5: never the
-// network address, the gateway (the one after it) or, in IPv4, the broadcast address.
+// A block of public addresses of either family, with the range from which addresses are allocated: never the network
+// address, the gateway (the address after it) or, in IPv4, the broadcast address.
 import type { AddressFamily } from "../../contract/enums.ts";
 import { SUBNET_ADDRESSES_KEPT } from "../../contract/limits.ts";
 import { type Cidr, formatIp, inCidr, parseCidr, parseIp } from "./ip-address.ts";
 
-/** The fields of one family, as they were sent. */
+/** The fields of one family in the request. */
 export type ProvisionFields = {
   readonly block: string;
-  /** Null: the first or last address that may be handed out at all. */
+  /** Null: the first or last address that can be allocated. */
   readonly start: string | null;
   readonly end: string | null;
 };
 
-/** A block and the part of it that is handed out. */
+/** A block and the part from which addresses are allocated. */
 export type ProvisionRange = {
-  /** Canonical text, host bits dropped. */
+  /** Canonical text with cleared host bits. */
   readonly block: string;
-  /** The first and the last address that are handed out. */
+  /** The first and the last address of the range. */
   readonly start: string;
   readonly end: string;
-  /** How far `start` is behind the network address, at most MAX_SAFE_INTEGER. */
+  /** Distance from the network address to `start`, at most MAX_SAFE_INTEGER. */
   readonly offset: number;
-  /** Addresses from `start` on; of more than MAX_SAFE_INTEGER the first that many. */
+  /** Number of addresses from `start`, at most MAX_SAFE_INTEGER. */
   readonly count: number;
 };
 
-/** Longer prefixes leave no room for a host beside what is kept. */
+/** Longer prefixes leave no room for a host beside the reserved addresses. */
 const PREFIX_MAX = { v4: 30, v6: 126 } as const;
 const NAMES = { v4: { bits: 32, text: "IPv4" }, v6: { bits: 128, text: "IPv6" } } as const;
 const EXAMPLE = { v4: "198.51.100.0/24", v6: "2001:db8:1::/48" } as const;
 
 /**
- * Reads the fields of one family. A range may begin at the gateway; it is passed over.
+ * Parses the fields of one family. A range may begin at the gateway, which is skipped.
  * @returns the range, or the text of a 400 that begins with the name of the field
  */
 export function parseProvisionRange(

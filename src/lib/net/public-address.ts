@@ -1,6 +1,5 @@
-// Which IP addresses are public: globally reachable unicast by IANA's special-purpose registries for IPv4 and IPv6. Fetches
-// on behalf of others reach public addresses only, or ranges that the operator allows. Document 4, "Fetches
-// on behalf of others"; reliability rules S-25 and S-47.
+// Public IP addresses: globally reachable unicast by IANA's special-purpose registries for IPv4 and IPv6. Fetches of URLs
+// from others reach only public addresses and ranges that the operator allows. docs/reliability.md S-25 and S-47.
 import { type Cidr, inCidr, type Ip, parseCidr, parseIp } from "./ip-address.ts";
 
 const cidrs = (...texts: readonly string[]): readonly Cidr[] => texts.map((text) => parseCidr(text)!);
@@ -25,9 +24,9 @@ const NOT_PUBLIC = cidrs(
   "2002::/16", // 6to4: holds an IPv4 address
   "3fff::/20", // documentation
 );
-/** The only range of IPv6 for global unicast: outside are ::, ::1, fc00::/7, fe80::/10, fec0::/10, ff00::/8 and the rest. */
+/** IPv6's only range for global unicast, without ::, ::1, fc00::/7, fe80::/10, fec0::/10, ff00::/8 and the rest. */
 const GLOBAL_IPV6 = cidrs("2000::/3")[0]!;
-/** NAT64's own range (RFC 6052): such an address is as public as the IPv4 address in its last 32 bits. */
+/** NAT64's range (RFC 6052): an address is public when the IPv4 address in its last 32 bits is. */
 const NAT64 = cidrs("64:ff9b::/96")[0]!;
 
 /** Whether the address is globally reachable unicast. An IPv4-mapped address counts as its IPv4 address. */
@@ -37,33 +36,33 @@ export function isPublicIp(ip: Ip): boolean {
   return !NOT_PUBLIC.some((cidr) => inCidr(ip, cidr));
 }
 
-/** The same for text. False for text that is no address, such as one with a zone. */
+/** Whether a text is a public address. False for any other text, such as an address with a zone. */
 export function isPublicAddress(text: string): boolean {
   const ip = parseIp(text);
   return ip !== null && isPublicIp(ip);
 }
 
-/** Whether an address may be fetched on behalf of others: it is public, or in a range that the operator allows. */
+/** Whether a URL from others may lead to an address: it is public, or in a range that the operator allows. */
 export function mayBeFetched(text: string, allowed: readonly Cidr[]): boolean {
   const ip = parseIp(text);
   return ip !== null && (isPublicIp(ip) || allowed.some((cidr) => inCidr(ip, cidr)));
 }
 
-/** The address that a URL's host is by itself; null for a name. URL has read octal, hexadecimal and short forms already. */
+/** Returns the address in a URL's host; null for a name. URL has converted octal, hexadecimal and short forms. */
 export function literalAddress({ hostname }: URL): string | null {
   const text = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   return parseIp(text) === null ? null : text;
 }
 
-/** What the host of a URL must be, for a refusal that names the field before it. */
+/** The rule for the host of a URL, for an error that begins with the field's name. */
 export const PUBLIC_RULE = "must be at a public address, or in a network that the setting fetch.allowed_private names";
 
 /** Names that mean this machine without a resolver (RFC 6761). */
 const LOCAL_NAME = /^(?:.+\.)?localhost\.?$/i;
 
 /**
- * Whether a URL names by itself a place that may not be fetched: an address that is not public, or localhost. Other names
- * are checked when they are resolved.
+ * Whether the host of a URL is forbidden without resolution: an address that is not public, or localhost. Other names are
+ * checked when they are resolved.
  */
 export function isLiterallyPrivate(url: URL, allowed: readonly Cidr[]): boolean {
   const literal = literalAddress(url);
@@ -71,7 +70,7 @@ export function isLiterallyPrivate(url: URL, allowed: readonly Cidr[]): boolean 
   return LOCAL_NAME.test(url.hostname) && !mayBeFetched("127.0.0.1", allowed);
 }
 
-/** The ranges of the setting `fetch.allowed_private`; text that is no CIDR is left out. */
+/** Parses the ranges of the setting `fetch.allowed_private`. Leaves out texts that are not CIDRs. */
 export function readRanges(texts: readonly unknown[]): Cidr[] {
   return texts.flatMap((text) => (typeof text === "string" ? parseCidr(text) ?? [] : []));
 }

@@ -1,12 +1,12 @@
-// What the addresses of a subnet go by: its lock and its pools. Whoever puts something into a subnet needs both.
+// The lock and the pools of a subnet. An allocation in a subnet needs both.
 import type { AddressFamily } from "../../contract/enums.ts";
 
-/** Who puts something into a subnet shares it; who removes the subnet holds it alone. */
+/** Shared by allocations in the subnet; exclusive for its removal. */
 export function subnetLock(subnet_id: string): string {
   return `subnet:${subnet_id}`;
 }
 
-/** The pool that addresses of one family are allocated from. */
+/** Returns the pool of one family. */
 export function subnetPool(subnet_id: string, family: AddressFamily): string {
   return `subnet:${subnet_id}:${family}`;
 }

@@ -1,12 +1,12 @@
-// The addresses by which a machine's announced inventory and its boot records are brought together:
-// { "Network Interfaces": { "net0": { "MAC Address": "..." } } }. Virtual interfaces are not the machine's own.
+// The MAC addresses that match a machine's announced inventory with its boot records:
+// { "Network Interfaces": { "net0": { "MAC Address": "..." } } }. Virtual interfaces are not included.
 import { canonicalMac, isMulticastMac } from "./mac.ts";
 import { memberOf, membersOf } from "../text/sysinfo-member.ts";
 
-/** What an unprogrammed or virtual card reports. It would make strangers look like one machine. */
+/** The MAC of an unprogrammed or virtual card, which different machines share. */
 const NO_MAC = "00:00:00:00:00:00";
 
-/** The canonical MACs in the order of the inventory, each once. Never throws, whatever was sent. */
+/** Lists the canonical MACs in the order of the inventory, each once. Never throws. */
 export function macsOf(sysinfo: unknown): string[] {
   const macs = new Set<string>();
   for (const [, nic] of membersOf(memberOf(sysinfo, "Network Interfaces"))) {

@@ -1,16 +1,15 @@
-// The frame of an OpenPGP clear-signed document (RFC 9580, 7). What a reader takes from such a document must be what the
-// signature covers, so anything that could make the two differ is refused: text before or after the frame, a second
-// frame, an armor header other than Hash, an empty line that holds a space or a form feed.
+// The frame of an OpenPGP clear-signed document (RFC 9580, 7). The text that a reader takes must equal the signed text, so
+// this rejects every difference: text before or after the frame, a second frame, an armor header other than Hash, an empty
+// line with a space or a form feed.
 
-/** The line that a clear-signed document begins with. */
+/** The first line of a clear-signed document. */
 export const CLEAR_SIGNED_BEGIN = "-----BEGIN PGP SIGNED MESSAGE-----";
 const SIGNATURE = "-----BEGIN PGP SIGNATURE-----";
 const END = "-----END PGP SIGNATURE-----";
 
 /**
- * The signed text with its dash escapes undone, lines joined by \n. This reads the frame only: whether the signature is
- * good is for a verifier.
- * @throws Error that says what is wrong
+ * Returns the signed text without dash escapes, lines joined by \n. It does not verify the signature.
+ * @throws Error with the reason
  */
 export function clearSignedText(document: string): string {
   const lines = document.split("\n").map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
@@ -20,7 +19,7 @@ export function clearSignedText(document: string): string {
     throw new Error("not one clear-signed text");
   }
   for (const line of lines) {
-    // A control character other than a tab is how a line end can be smuggled past one of two readers.
+    // With a control character other than a tab, two readers could see different line ends.
     // deno-lint-ignore no-control-regex
     if (/[\u0000-\u0008\u000b-\u001f\u007f\u0085\u2028\u2029]/.test(line)) throw new Error("control characters");
   }

@@ -1,23 +1,23 @@
-// Which of a message's signatures counts, in the words of an OpenPGP library without the library itself: one that
-// verified, by one of the given keys, while that key is neither expired nor revoked.
+// Chooses the signature of a message that counts: it verifies, by one of the given keys, and that key is neither expired nor
+// revoked. The types are an OpenPGP library's, without the library.
 
-/** One signature as the library answers it. */
+/** One signature in the library's result. */
 export type CheckedSignature<Id> = {
   readonly keyID: Id;
-  /** Rejects where the signature is bad. */
+  /** Rejects when the signature is bad. */
   readonly verified: Promise<unknown>;
   readonly signature: Promise<{ readonly packets: ArrayLike<{ readonly created?: Date | null }> }>;
 };
-/** A key that may count, as the library holds it. */
+/** A trusted key in the library's form. */
 export type SigningKey<Id> = {
   getKeys(id: Id): readonly unknown[];
-  /** Infinity for a key without an end, null for one that is revoked or not validly bound. */
+  /** Infinity for a key without expiry, null for a key that is revoked or not validly bound. */
   getExpirationTime(): Promise<Date | number | null>;
 };
 
 /**
- * The first good signature: its key and the time it was made. Others beside it are ignored.
- * @throws Error with the reason of the last one that was refused
+ * Returns the key and the time of the first good signature. Ignores the others.
+ * @throws Error with the reason why the last one was rejected
  */
 export async function goodSignature<Id, Key extends SigningKey<Id>>(
   { signatures, keys, now }: { signatures: readonly CheckedSignature<Id>[]; keys: readonly Key[]; now: Date },

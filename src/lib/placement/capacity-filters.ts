@@ -1,24 +1,23 @@
-// Filters on what a node has and has left. Document 4, 4.2, 11 to 19. Without a capacity report there is nothing to judge:
-// cn-capacity-present has rejected such a node.
+// Filters on a node's capacity. They skip a node without a capacity report, which cn-capacity-present rejects.
 import { INSTANCE_POOL } from "../../contract/limits.ts";
 import { cpuRoom, diskRoom, ramRoom, type Room } from "./snapshot.ts";
 import { ACCEPT, type Filter, reject, SKIP, type Verdict } from "./verdict.ts";
 
-/** cn-nic-tags: the node offers every tag that is asked for. */
+/** cn-nic-tags: the node offers every requested tag. */
 export const nicTags: Filter = ({ capacity }, { nic_tags: wanted = [] }) => {
   if (wanted.length === 0 || capacity === null) return SKIP;
   const missing = wanted.filter((tag) => !capacity.nic_tags.includes(tag));
   return missing.length > 0 ? reject(`it does not offer NIC tag ${missing.join(", ")}`) : ACCEPT;
 };
 
-/** cn-underlay: the network between the nodes speaks every family that is asked for. */
+/** cn-underlay: the network between the nodes has every requested address family. */
 export const underlay: Filter = ({ capacity }, { underlay: wanted = ["v4"] }) => {
   if (wanted.length === 0 || capacity === null) return SKIP;
   const missing = wanted.filter((family) => !capacity.underlay[`ip${family}`]);
   return missing.length > 0 ? reject(`its underlay has no IP${missing.join(", IP")}`) : ACCEPT;
 };
 
-/** cn-zpool-has-space: all disks of the instance fit into the pool of instances. */
+/** cn-zpool-has-space: all disks of the instance fit into the pool for instances. */
 export const poolHasSpace: Filter = (node, { disk_bytes }) => {
   if (disk_bytes <= 0 || node.capacity === null) return SKIP;
   const room = diskRoom(node, node.capacity);
@@ -26,11 +25,11 @@ export const poolHasSpace: Filter = (node, { disk_bytes }) => {
   return fits(room, disk_bytes, "bytes of disk");
 };
 
-/** cn-ram-available: its memory fits into what is not promised yet. */
+/** cn-ram-available: its memory fits into the unallocated memory. */
 export const ramAvailable: Filter = (node, { ram_mb }) =>
   node.capacity === null ? SKIP : fits(ramRoom(node, node.capacity), ram_mb, "MiB of memory");
 
-/** cn-cpu-available: its CPU units fit into what is not promised yet. */
+/** cn-cpu-available: its CPU units fit into the unallocated CPU units. */
 export const cpuAvailable: Filter = (node, { cpu_units }) =>
   node.capacity === null ? SKIP : fits(cpuRoom(node, node.capacity), cpu_units, "CPU units");
 
@@ -43,10 +42,10 @@ function whole(value: number): number {
   return Math.max(0, Math.floor(value));
 }
 
-/** Document 4, 4.2: an instance may span the memory of several processors, so no node is rejected for it. */
+/** An instance may use the memory of several processors, so this rejects no node. */
 export const numaFits: Filter = ({ capacity }) => capacity === null ? SKIP : ACCEPT;
 
-/** cn-device-available: enough devices of each kind, and model where one is named, are free. */
+/** cn-device-available: enough devices of each kind, and of the model if given, are free. */
 export const deviceAvailable: Filter = ({ capacity }, { devices: wanted = [] }) => {
   if (wanted.length === 0 || capacity === null) return SKIP;
   for (const { kind, model, count } of wanted) {
@@ -57,11 +56,11 @@ export const deviceAvailable: Filter = ({ capacity }, { devices: wanted = [] }) 
   return ACCEPT;
 };
 
-/** Document 4, 4.1: hardware virtualisation is asked for by bhyve alone. */
+/** Only bhyve requires hardware virtualisation. */
 export const hvmSupported: Filter = ({ capacity }, { brand }) => {
   if (brand !== "bhyve" || capacity === null) return SKIP;
   return capacity.hvm_supported ? ACCEPT : reject("it has no hardware virtualisation");
 };
 
-/** This version has no way to state a rule, so there is never one to break. */
+/** Requests cannot state affinity rules yet. */
 export const affinityRequired: Filter = () => SKIP;

@@ -1,5 +1,5 @@
-// Where the instances of a node would go if it were emptied. Each one that finds a place keeps it from those after it, so
-// the preview never promises a slot twice (document 4, 4.6). The largest go first: they have the fewest places to go to.
+// Previews the targets of a node's instances if the node were emptied. Each placed instance uses room that later ones do
+// not get, so the preview never promises a slot twice. The largest go first, because they have the fewest targets.
 import type { DrainPreview, NotPlaceableInstance, PlaceableInstance } from "../../contract/placement.ts";
 import type { CapacityReport } from "../../contract/agent.ts";
 import type { InstanceBrand, InstanceState } from "../../contract/enums.ts";
@@ -8,7 +8,7 @@ import type { Profile } from "./profile.ts";
 import { type PlacementRequest, sizesOf } from "./request.ts";
 import { type Snapshot, withInstance } from "./snapshot.ts";
 
-/** An instance as it counts for a drain: `cpu` in vCPUs, `disk_bytes` of all its disks together. */
+/** An instance for a drain: `cpu` in vCPUs, `disk_bytes` of all its disks. */
 export type HostedInstance = {
   readonly id: string;
   readonly name: string;
@@ -24,15 +24,15 @@ export type HostedInstance = {
   readonly min_platform: string | null;
 };
 
-/** The node that is to be emptied, and what is on it. */
+/** The node to be emptied, and its instances. */
 export type Drained = {
   readonly server_uuid: string;
-  /** Its own report, or null; what runs must find the same machine elsewhere. */
+  /** The node's own report, or null: a running instance needs an equal machine. */
   readonly capacity: CapacityReport | null;
   readonly instances: readonly HostedInstance[];
 };
 
-/** The request that places an existing instance anew. */
+/** Returns the request that places an existing instance again. */
 function requestOf(instance: HostedInstance): PlacementRequest {
   const { id, tenant_id, silo_id, brand, min_platform } = instance;
   return {
@@ -47,7 +47,7 @@ function requestOf(instance: HostedInstance): PlacementRequest {
   };
 }
 
-/** Document 4, 4.6. The snapshot may hold the drained node; it is never a target. */
+/** Previews a drain. The snapshot may contain the drained node; it is never a target. */
 export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Profile): DrainPreview {
   const placeable: PlaceableInstance[] = [];
   const not_placeable: NotPlaceableInstance[] = [];
@@ -107,11 +107,11 @@ function whyNot(reject_counts: Readonly<Record<string, number>>, nodes: number):
   return `rejected by ${counts.join(", ")} of ${nodes} nodes`;
 }
 
-/** Our decision: the usual names of services whose members vote. */
+/** Common names of services whose members vote. */
 const QUORUM =
   /(?:^|[^a-z])(?:vault|etcd|consul|nomad|zookeeper|zk|raft|patroni|galera|mongo(?:db)?|cockroach(?:db)?|rqlite|kafka|redis-sentinel|ceph-mon)(?:[^a-z]|$)/i;
 
-/** Whether a name is like one of a service whose members vote, so that two must not be down at once. */
+/** Whether a name looks like a service whose members vote, so that two members must not be down at once. */
 export function looksLikeQuorum(name: string): boolean {
   return QUORUM.test(name);
 }

@@ -1,5 +1,4 @@
-// Every filter under its name. All of them run on every node, whatever the ones before said, so that a report shows all
-// that stands in the way at once.
+// The filters by name. Every filter runs on every node, so that a report shows all obstacles at once.
 import type { FilterResult } from "../../contract/placement.ts";
 import { PLACEMENT_FILTERS, type PlacementFilter } from "../../contract/enums.ts";
 import * as capacity from "./capacity-filters.ts";
@@ -35,7 +34,7 @@ const FILTERS: Readonly<Record<PlacementFilter, Filter>> = {
   "cn-zfs-compatible": migration.zfsCompatible,
 };
 
-/** The verdict of every filter, in their order. */
+/** Returns the verdicts of all filters, in order. */
 export function filterResults(node: NodeSnapshot, request: PlacementRequest, now: Date): FilterResult[] {
   return PLACEMENT_FILTERS.map((filter_name) => ({ filter_name, ...FILTERS[filter_name](node, request, now) }));
 }

@@ -1,5 +1,5 @@
-// Filters on whether what runs on one node can go on running on another. Document 4, 4.2, 20 to 23. They speak when the
-// request moves an instance; the first three when it runs on while it moves.
+// Filters for the move of an instance to another node. They apply only to a request that moves an instance, the first three
+// only to a live migration.
 import type { CapacityReport } from "../../contract/agent.ts";
 import { INSTANCE_POOL, TSC_OFFSET_NS_MAX } from "../../contract/limits.ts";
 import type { PlacementRequest } from "./request.ts";
@@ -20,7 +20,7 @@ export const bhyveCompatible = moving("live", (here, there, { brand }) => {
   return from === to ? ACCEPT : reject(`its VMM protocol is ${to ?? "unknown"}, not ${from ?? "unknown"}`);
 });
 
-/** cn-cpu-feature-superset: what the guest has found in its CPU must be there too. */
+/** cn-cpu-feature-superset: the target's CPU has every feature of the guest's CPU. */
 export const cpuFeatureSuperset = moving("live", (here, there) => {
   const missing = here.cpu_features.filter((feature) => !there.cpu_features.includes(feature));
   return missing.length > 0 ? reject(`its CPU lacks ${missing.join(", ")}`) : ACCEPT;

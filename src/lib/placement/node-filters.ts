@@ -1,4 +1,4 @@
-// Filters on how a node stands: whether it works, and what operators decided about it. Document 4, 4.2, 1 to 10.
+// Filters on the state of a node and the decisions of operators about it.
 import { CN_LIVE_S } from "../../contract/limits.ts";
 import { ACCEPT, type Filter, reject, SKIP } from "./verdict.ts";
 
@@ -10,35 +10,35 @@ export const approvedAndLive: Filter = ({ state, last_seen }, _request, now) => 
   return ago_s > CN_LIVE_S ? reject(`last seen ${Math.floor(ago_s)} s ago, more than ${CN_LIVE_S}`) : ACCEPT;
 };
 
-/** cn-not-in-avoid-list: the request does not name it as one to avoid. */
+/** cn-not-in-avoid-list: the request does not avoid it. */
 export const notInAvoidList: Filter = ({ server_uuid }, { avoid_cn }) => {
   if (avoid_cn.length === 0) return SKIP;
   return avoid_cn.includes(server_uuid) ? reject("the request avoids it") : ACCEPT;
 };
 
-/** cn-capacity-present: it has reported what it has. */
+/** cn-capacity-present: it has reported its capacity. */
 export const capacityPresent: Filter = ({ capacity }) =>
   capacity === null ? reject("it has not reported its capacity") : ACCEPT;
 
-/** cn-role-matches: it may be used for what is asked. */
+/** cn-role-matches: it has the requested role. */
 export const roleMatches: Filter = ({ role }, request) =>
   role === request.role || role === "both" ? ACCEPT : reject(`its role is ${role}, not ${request.role}`);
 
-/** cn-not-reserved: no operator keeps it free. */
+/** cn-not-reserved: no operator has reserved it. */
 export const notReserved: Filter = ({ placement: { reserved, reserved_reason } }) =>
   reserved ? reject(because("an operator reserved it", reserved_reason)) : ACCEPT;
 
-/** cn-not-cordoned: it takes new instances at present. */
+/** cn-not-cordoned: it accepts new instances. */
 export const notCordoned: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
   cordoned ? reject(because("it is cordoned", cordoned_reason)) : ACCEPT;
 
 const DRAIN = "drain";
 
-/** cn-not-evacuating: it is not cordoned in order to be emptied. */
+/** cn-not-evacuating: it is not cordoned to be emptied. */
 export const notEvacuating: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
   cordoned && cordoned_reason === DRAIN ? reject("it is being emptied") : ACCEPT;
 
-/** A node that is pinned to a tenant takes nobody else, whatever silo it is pinned to beside that. */
+/** A node that is pinned to a tenant accepts only that tenant, even if it is also pinned to a silo. */
 export const scopeMatch: Filter = ({ placement }, { silo_id, tenant_id }) => {
   const { pinned_silo_uuid: silo, pinned_tenant_uuid: tenant } = placement;
   if (tenant !== null && tenant !== tenant_id) return reject(`it is pinned to tenant ${tenant}`);
@@ -46,7 +46,7 @@ export const scopeMatch: Filter = ({ placement }, { silo_id, tenant_id }) => {
   return ACCEPT;
 };
 
-/** Stamps are dates, so the order of their text is their order. */
+/** Stamps are dates, so comparing their texts compares the dates. */
 export const platformMin: Filter = ({ capacity }, { min_platform }) => {
   if (min_platform === null || capacity === null) return SKIP;
   const { platform_version } = capacity;
@@ -55,7 +55,7 @@ export const platformMin: Filter = ({ capacity }, { min_platform }) => {
     : ACCEPT;
 };
 
-/** cn-traits-required: it has every trait that is asked for, with the same value. */
+/** cn-traits-required: it has every requested trait, with the same value. */
 export const traitsRequired: Filter = ({ traits }, { traits: wanted = {} }) => {
   const entries = Object.entries(wanted);
   if (entries.length === 0) return SKIP;

@@ -1,5 +1,5 @@
-// Which nodes could take an instance, best first, and why the others could not. Pure: the same snapshot and request give
-// the same answer to the last digit. The commit decides (guard_cn_has_room); what is picked here is a wish.
+// Ranks the nodes for an instance, best first, with the reasons against the others. Pure: the same snapshot and request
+// give exactly the same result. The commit decides (guard_cn_has_room); this result is a proposal.
 import type { ExplainReport, NodeReport, ScorerResult } from "../../contract/placement.ts";
 import { PLACEMENT_SCORERS } from "../../contract/enums.ts";
 import { PLACEMENT_CANDIDATES_MAX } from "../../contract/limits.ts";
@@ -10,14 +10,14 @@ import type { PlacementRequest } from "./request.ts";
 import { fraction, type Scene, sceneOf, SCORERS } from "./scorers.ts";
 import type { NodeSnapshot, Snapshot } from "./snapshot.ts";
 
-/** Where to try, and why. */
+/** The nodes to try, with the explanation. */
 export type Picked = {
   /** At most PLACEMENT_CANDIDATES_MAX nodes, best first. */
   readonly candidates: string[];
   readonly report: ExplainReport;
 };
 
-/** Filters, then scores every node of the snapshot. Document 4, 4.2 and 4.3. */
+/** Filters and scores every node of the snapshot. */
 export function pick(request: PlacementRequest, snapshot: Snapshot, profile: Profile): Picked {
   const scene = sceneOf(request, snapshot);
   const per_cn = snapshot.nodes.map((node) => nodeReport(node, { scene, now: snapshot.now, profile })).sort(better);
@@ -39,8 +39,8 @@ export function pick(request: PlacementRequest, snapshot: Snapshot, profile: Pro
 }
 
 /**
- * Candidates of a further try: drawn from the `among` best, for each instance in an order of its own, so that creates which
- * lost the same few nodes to each other do not all go for the same next few.
+ * Returns the candidates of a retry from the `among` best nodes. Each instance has its own order, so that creates that lost
+ * the same nodes do not all try the same next ones.
  */
 export function drawn({ per_cn, request }: ExplainReport, among: number): string[] {
   const lot = (server_uuid: string) => fraction(`${request.instance_id ?? ""}:${server_uuid}`);
@@ -73,7 +73,7 @@ function scores(node: NodeSnapshot, scene: Scene, { weights }: Profile): ScorerR
   });
 }
 
-/** Accepted before rejected, more points before fewer; document 4, 4.3: a tie goes to the lowest UUID. */
+/** Accepted before rejected, more points before fewer; the lowest UUID breaks a tie. */
 function better(a: NodeReport, b: NodeReport): number {
   const points = (b.total_score ?? -1) - (a.total_score ?? -1);
   return points !== 0 ? points : a.server_uuid < b.server_uuid ? -1 : 1;

@@ -1,11 +1,11 @@
-// How much each scorer counts.
+// The weights of the scorers.
 import { PLACEMENT_SCORERS, type PlacementScorer } from "../../contract/enums.ts";
 import { type PlacementProfiles, SCORER_WEIGHTS_DEFAULT } from "../../contract/placement-profiles.ts";
 
-/** A set of weights by name, one for every scorer. */
+/** A named set of weights, one for every scorer. */
 export type Profile = { readonly name: string; readonly weights: Readonly<Record<PlacementScorer, number>> };
 
-/** Document 4, 4.4: an unknown active name is the first profile, a scorer without a weight has its default. */
+/** Returns the active profile. An unknown name means the first profile; a scorer without a weight has its default. */
 export function activeProfile({ active, profiles }: PlacementProfiles): Profile {
   const found = profiles.find(({ name }) => name === active) ?? profiles[0];
   const given = found?.weights ?? {};

@@ -1,21 +1,21 @@
-// How good a node is that every filter lets through. Each scorer answers 0 to 1. Document 4, 4.3.
+// Scores the nodes that pass every filter. Each scorer returns 0 to 1.
 import type { PlacementScorer } from "../../contract/enums.ts";
 import type { PlacementRequest } from "./request.ts";
 import { diskRoom, type NodeSnapshot, ramRoom, type Snapshot } from "./snapshot.ts";
 
-/** `mates`: instances of the request's tenant, by fault domain and in all. */
+/** `mates`: instances of the request's tenant, by fault domain and in total. */
 export type Scene = {
   readonly request: PlacementRequest;
   readonly mates: { readonly total: number; readonly in: ReadonlyMap<string, number> };
 };
 
-/** Points for one node, 0 to 1. */
+/** Returns the points of one node, 0 to 1. */
 export type Scorer = (node: NodeSnapshot, scene: Scene) => number;
 
-/** Our decision: how little a neighbour of the same silo weighs beside one of the same tenant. */
+/** Weight of a neighbour of the same silo, relative to one of the same tenant. */
 const SILO_NEIGHBOUR = 0.25;
 
-/** What the scorers need to know of all nodes together, counted once for a request. */
+/** Computes the totals over all nodes that the scorers need, once per request. */
 export function sceneOf(request: PlacementRequest, { nodes }: Snapshot): Scene {
   const mates = new Map<string, number>();
   let total = 0;
@@ -51,7 +51,7 @@ const fewerCotenants: Scorer = ({ neighbours }, { request: { tenant_id, silo_id 
   return 1 / (1 + weight);
 };
 
-/** The fresh summary of its load, else what its capacity report says of this moment; 0 without either. */
+/** Uses the recent summary of the node's load, otherwise its capacity report; 0 without either. */
 const avoidHotNow: Scorer = ({ load, capacity }) => {
   const known = load !== null && !load.stale
     ? [load.cpu_p95_5m, load.ram_used_p95_5m].filter((value) => value !== null)
@@ -60,7 +60,7 @@ const avoidHotNow: Scorer = ({ load, capacity }) => {
   return unit(1 - known.reduce((sum, value) => sum + value, 0) / known.length);
 };
 
-/** A zero in a capacity report is what an agent says that does not know. */
+/** A zero in a capacity report means that the agent does not know the value. */
 function liveSignals(capacity: NodeSnapshot["capacity"]): number[] {
   if (capacity === null) return [];
   const { cpu_utilization_pct, ram_available_mb, ram_total_mb } = capacity;
@@ -73,20 +73,20 @@ function liveSignals(capacity: NodeSnapshot["capacity"]): number[] {
 const preferLowBaseline: Scorer = ({ load }) =>
   load === null || load.stale || load.cpu_p50_1d === null ? 0 : unit(1 - load.cpu_p50_1d);
 
-/** Document 4, 4.3: every scorer by its name. */
+/** The scorers by name. */
 export const SCORERS: Readonly<Record<PlacementScorer, Scorer>> = {
   "score-ram-headroom": ramHeadroom,
   "score-disk-headroom": diskHeadroom,
   "score-spread-by-fault-domain": spread,
   "score-pack-by-fault-domain": (node, scene) => 1 - spread(node, scene),
-  // This version has no way to state a preference; document 4, 4.3, says 0.5 then.
+  // Requests cannot state a preference yet: 0.5 is neutral.
   "score-affinity-preferred": () => 0.5,
   "score-platform-current": ({ capacity }) => capacity === null ? 0 : 0.5,
   "score-fewer-cotenant-zones": fewerCotenants,
   "score-uniform-random": ({ server_uuid }, { request }) => fraction(`${server_uuid}:${request.instance_id ?? ""}`),
   "score-avoid-hot-now": avoidHotNow,
   "score-prefer-low-baseline": preferLowBaseline,
-  // Document 4, 4.3: a placeholder.
+  // A placeholder.
   "score-diurnal-fit": () => 0,
 };
 
@@ -94,7 +94,7 @@ function unit(value: number): number {
   return Math.min(1, Math.max(0, value));
 }
 
-/** 0 to 1, even, and always the same for the same text: FNV-1a, then mixed once more, since its high bits are lazy. */
+/** Maps a text to a uniform number from 0 to 1: FNV-1a with a final mix, because its high bits change too little. */
 export function fraction(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

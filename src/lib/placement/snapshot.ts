@@ -1,5 +1,5 @@
-// The nodes as placement sees them at one instant, and the room that each has left. The commit of a create computes the
-// same residual once more (guard_cn_has_room), so a snapshot may be late but never overcommits a node.
+// The nodes at one instant, with the free capacity of each. The commit of a create computes the free capacity again
+// (guard_cn_has_room), so an old snapshot never overcommits a node.
 import type { CapacityReport } from "../../contract/agent.ts";
 import type { CnPlacementRules } from "../../contract/cn-placement.ts";
 import type { CnRole, CnState } from "../../contract/enums.ts";
@@ -7,10 +7,10 @@ import { INSTANCE_POOL, OVERPROVISION_CPU, OVERPROVISION_DISK, OVERPROVISION_RAM
 import { CPU_UNITS_PER_VCPU } from "../../contract/limits.ts";
 import type { Sizes } from "./request.ts";
 
-/** Every node at the instant `now`, by the database's clock. */
+/** All nodes at the instant `now` of the database's clock. */
 export type Snapshot = { readonly now: Date; readonly nodes: readonly NodeSnapshot[] };
 
-/** One node: what it reported, what operators decided, what stands on it. */
+/** One node: its reports, the operators' settings, its instances. */
 export type NodeSnapshot = {
   readonly server_uuid: string;
   readonly hostname: string;
@@ -21,18 +21,18 @@ export type NodeSnapshot = {
   readonly traits: Readonly<Record<string, string>>;
   /** The last report; null before the first. */
   readonly capacity: CapacityReport | null;
-  /** What the instances on it take, whatever their state: the counters of the node. */
+  /** The node's counters: the use of its instances in any state. */
   readonly used: Sizes & { readonly instances: number };
-  /** The part of `used.disk_bytes` that the node has not made yet, so that its report does not show it. */
+  /** The part of `used.disk_bytes` that the node has not created yet, so that its report does not include it. */
   readonly unmade_bytes: number;
   readonly neighbours: readonly Neighbours[];
   readonly load: Load | null;
 };
 
-/** Instances of one tenant on a node. */
+/** The instances of one tenant on a node. */
 export type Neighbours = { readonly tenant_id: string; readonly silo_id: string; readonly count: number };
 
-/** Fractions, 0 to 1, of the last summary of a node's load; null where it says nothing. */
+/** Fractions from 0 to 1 in the last summary of a node's load; null where the summary has no value. */
 export type Load = {
   readonly stale: boolean;
   readonly cpu_p95_5m: number | null;
@@ -40,24 +40,24 @@ export type Load = {
   readonly cpu_p50_1d: number | null;
 };
 
-/** What can be promised, what is, and the rest, which overcommitment makes negative; all in one unit. */
+/** Total, used and remaining capacity in one unit. Overcommitment makes the rest negative. */
 export type Room = { readonly total: number; readonly used: number; readonly left: number };
 
-/** MiB that can be promised, that are, and that are left. */
+/** Returns the room for memory, in MiB. */
 export function ramRoom(node: NodeSnapshot, { ram_total_mb }: CapacityReport): Room {
   return room(ram_total_mb * (node.placement.overprovision_ram ?? OVERPROVISION_RAM), node.used.ram_mb);
 }
 
-/** CPU units (100 for a vCPU) that can be promised, that are, and that are left. */
+/** Returns the room for CPU, in units (100 per vCPU). */
 export function cpuRoom(node: NodeSnapshot, { cpu_threads_logical }: CapacityReport): Room {
   const units = cpu_threads_logical * CPU_UNITS_PER_VCPU;
   return room(units * (node.placement.overprovision_cpu ?? OVERPROVISION_CPU), node.used.cpu_units);
 }
 
 /**
- * Bytes of the pool in which instances stand; null without that pool. Two bounds hold: all disks together stay within the
- * pool, since a thin disk hardly shows in what a pool reports as free; and what is still to be made fits into what is free
- * now, since a pool also holds other things.
+ * Returns the room in the pool for instances, in bytes; null without that pool. It has two bounds. All disks together fit
+ * into the pool, because a thin disk hardly reduces the reported free space. And the disks to be created fit into the
+ * present free space, because the pool also stores other data.
  */
 export function diskRoom(node: NodeSnapshot, { zpools }: CapacityReport): Room | null {
   const pool = zpools.find(({ name }) => name === INSTANCE_POOL);
@@ -72,7 +72,7 @@ function room(total: number, used: number): Room {
   return { total, used, left: total - used };
 }
 
-/** The snapshot with an instance more on a node, or with `count` -1 as if it had never been there, disks included. */
+/** Returns the snapshot with one more instance on a node, or, with `count` -1, without the instance and its disks. */
 export function withInstance(
   snapshot: Snapshot,
   server_uuid: string,

@@ -1,20 +1,20 @@
-// What a filter says of a node.
+// The result of a filter.
 import type { FilterVerdict } from "../../contract/enums.ts";
 import type { NodeSnapshot } from "./snapshot.ts";
 import type { PlacementRequest } from "./request.ts";
 
-/** `reason` is there when it rejects: a clause about the node, for operators. */
+/** A rejection has a `reason`: a clause about the node, for operators. */
 export type Verdict = { readonly verdict: FilterVerdict; readonly reason?: string };
 
-/** Judges one node. Reads no other one. */
+/** Checks one node, independently of the others. */
 export type Filter = (node: NodeSnapshot, request: PlacementRequest, now: Date) => Verdict;
 
-/** The node has what was asked. */
+/** The node meets the request. */
 export const ACCEPT: Verdict = { verdict: "accept" };
-/** Nothing was asked that this filter could judge, or what it judges by is not there. */
+/** The request makes no demand of this filter, or the node has no data for it. */
 export const SKIP: Verdict = { verdict: "skip" };
 
-/** The node cannot take it; `reason` is a clause that begins with "it" or says a figure. */
+/** The node does not meet the request. `reason` is a clause that begins with "it" or a figure. */
 export function reject(reason: string): Verdict {
   return { verdict: "reject", reason };
 }

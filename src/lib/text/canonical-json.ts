@@ -1,8 +1,8 @@
-// One text per value, so that a hash over it can be checked later: no spaces, keys in code unit order at every level,
-// numbers as ECMAScript prints them (the shortest text that reads back equal), -0 as 0. What JSON cannot hold is
-// refused and never dropped, because a silently dropped field would verify. Document 4, section 6, Number text.
+// One text per value, so that a hash of it can be verified later: no spaces, keys in code unit order at every level, numbers
+// as ECMAScript prints them (the shortest text that parses to the same number), -0 as 0. Values without a JSON form are
+// errors: if they were dropped silently, the hash would still verify.
 
-/** Deeper values are refused: nothing this system writes comes near it, and the walk uses the stack. */
+/** Deeper values are errors: the function is recursive, and this system writes no such values. */
 const DEPTH_MAX = 512;
 
 /**

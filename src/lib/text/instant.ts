@@ -1,4 +1,4 @@
-// Moments in time. Nothing here reads a clock.
+// Times as values. This file does not read a clock.
 
 /**
  * @param ms milliseconds, may be negative
@@ -6,13 +6,13 @@
  */
 export function addMs(date: Date, ms: number): Date {
   const sum = new Date(date.getTime() + ms);
-  if (Number.isNaN(sum.getTime())) throw new RangeError("not a valid moment");
+  if (Number.isNaN(sum.getTime())) throw new RangeError("not a valid time");
   return sum;
 }
 
 /**
- * RFC 3339 in UTC with milliseconds, as every timestamp of the wire. Document 4, 0.1.
- * @throws RangeError on an invalid Date or a year outside 0000 to 9999, which RFC 3339 cannot write
+ * Formats as RFC 3339 in UTC with milliseconds, the form of every timestamp on the wire.
+ * @throws RangeError on an invalid Date or a year outside 0000 to 9999, which RFC 3339 cannot express
  */
 export function toRfc3339(date: Date): string {
   const text = date.toISOString();

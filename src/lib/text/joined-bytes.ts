@@ -1,6 +1,6 @@
-// Bytes that came in parts.
+// Bytes that arrived in parts.
 
-/** The parts one after another, as one piece. */
+/** Concatenates the parts. */
 export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -1,8 +1,8 @@
-// What a JSON text may hold, checked on the text itself in one pass without recursion, since afterwards it is too late:
-// JSON.parse rounds big integers, keeps only the last of two equal keys and says nothing about depth. Reliability rule
-// S-28. Text that PostgreSQL cannot store (NUL, half a surrogate pair) is refused here too, rather than as a 500.
+// Limits of a JSON text, checked on the text in one pass without recursion. After JSON.parse it is too late: it rounds large
+// integers, keeps only the last of two equal keys and has no limit of depth. docs/reliability.md S-28. Text that PostgreSQL
+// cannot store (NUL, half a surrogate pair) is also rejected here instead of causing a 500.
 //
-// This is no parser: broken JSON may pass, and JSON.parse then refuses it.
+// This is not a parser: broken JSON may pass, and JSON.parse rejects it.
 import { JSON_DEPTH_MAX, JSON_ELEMENTS_MAX } from "../../contract/limits.ts";
 
 const DEPTH_RULE = `JSON must not be nested deeper than ${JSON_DEPTH_MAX} levels`;
@@ -18,11 +18,11 @@ const VALUE_STARTS = new Set('"{[-0123456789tfn');
 const NUMBER_STARTS = new Set("-0123456789");
 const NUMBER_CHARS = new Set("-+.eE0123456789");
 
-/** An open object holds the keys it has so far; an open array holds null. */
+/** The keys so far of an open object; null for an open array. */
 type Open = { readonly keys: Set<string> | null; keyNext: boolean };
 
 /**
- * The rule that a JSON text breaks, or null.
+ * Returns the rule that a JSON text violates, or null.
  * Depth counts open arrays and objects; elements are array items and object members, over the whole text. Integer
  * literals must be exact as a double, other numbers finite.
  */
@@ -67,7 +67,7 @@ function tokenEnd(text: string, at: number): number {
   return end;
 }
 
-/** One past the closing quote, or the end of a text whose string is not closed. */
+/** Returns the index after the closing quote, or the end of the text if the string is not closed. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '"') return at + 1;
@@ -77,7 +77,7 @@ function stringEnd(text: string, start: number): number {
 }
 
 function stringRule(literal: string): string | null {
-  let high = -1; // where an escaped high surrogate ended: an escaped low one must start there
+  let high = -1; // The end of an escaped high surrogate: an escaped low one must start there.
   for (let at = literal.indexOf("\\"); at !== -1; at = literal.indexOf("\\", at)) {
     if (literal[at + 1] !== "u") {
       at += 2;
@@ -106,7 +106,7 @@ function decoded(literal: string): string {
   try {
     return JSON.parse(literal) as string;
   } catch {
-    return literal; // a broken escape: the parser refuses the whole text afterwards
+    return literal; // A broken escape: the parser rejects the text.
   }
 }
 

@@ -1,5 +1,5 @@
 // Kernel arguments that a root operator adds to a boot. They become words of a boot script, so a value that could end its
-// word or start another is refused (reliability.md S-22). What each of them may say is the booter's to judge.
+// word or start another is rejected (docs/reliability.md S-22). The booter checks the meaning of each argument.
 import { KERNEL_ARGUMENT_CHARS_MAX } from "../../contract/limits.ts";
 
 /** Whether the text is one safe word: 1 to 256 of A-Z a-z 0-9 _ . , : = / + @ % - */

@@ -1,21 +1,21 @@
-// Two boot parameters are secrets: the root password's hash and the message bus credential. Nothing reads them from an
-// inventory, so the routes remove them before they store one, and views remove them again before they show one. Document
-// 2, CN record, sysinfo; reliability rule S-16.
+// Two boot parameters are secrets: the root password's hash and the AMQP broker's credential. No code reads them from an
+// inventory, so the routes remove them before they store one, and views remove them again before they show one.
+// docs/reliability.md S-16.
 //
-// A member is removed when one segment of its key (split at dots and slashes, trimmed, any letter case, hyphens read as
-// underscores) is one of the two names, so "ROOT_SHADOW", " rabbitmq " and "boot_params.root-shadow" all go. The text
-// of a string value is not searched: a machine that pastes its whole kernel command line into one string has published
-// it already, and cutting inside strings would corrupt others.
+// A member is removed when a segment of its key (split at dots and slashes, trimmed, any letter case, hyphens as
+// underscores) is one of the two names, such as "ROOT_SHADOW", " rabbitmq " and "boot_params.root-shadow". Strings are not
+// searched: a machine with its whole kernel command line in one string has published it already, and cuts inside strings
+// would corrupt others.
 const SECRET_NAMES: ReadonlySet<string> = new Set(["root_shadow", "rabbitmq"]);
 
 /**
- * A copy of a JSON value without the secret members, at every depth, also inside arrays. Never changes its input and
- * does not use the call stack, so depth is not limited.
+ * Returns a copy of a JSON value without the secret members, at every depth, also inside arrays. It does not change its
+ * input and is not recursive, so depth is not limited.
  */
 export function redactSysinfo(value: unknown): unknown {
   if (!isContainer(value)) return value;
   const root = emptyLike(value);
-  // Each container with its copy, still to be filled.
+  // Containers with their copies, which are still empty.
   const work: [Container, Container][] = [[value, root]];
   for (let pair = work.pop(); pair !== undefined; pair = work.pop()) {
     const [from, to] = pair;
@@ -44,7 +44,7 @@ function emptyLike(value: Container): Container {
   return (Array.isArray(value) ? [] : {}) as Container;
 }
 
-/** Holds for every spelling of a secret name, so that most keys need not be cut up. */
+/** Matches every spelling of a secret name, so that most keys need not be split. */
 const PERHAPS_SECRET = /root[-_]shadow|rabbitmq/i;
 
 function isSecret(key: string): boolean {

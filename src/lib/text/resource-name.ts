@@ -1,5 +1,5 @@
-// The rule of names. Document 3, Networking resources. A name is one line that reads the same everywhere: characters that
-// nobody sees, and those that turn the direction of the text after them, could make one record look like another.
+// The rule for names. A name is one line that looks the same everywhere: invisible characters, and characters that change
+// the direction of the following text, could make one record look like another.
 import { conflict, type Fault } from "../../contract/fault.ts";
 import { RESOURCE_NAME_BYTES_MAX } from "../../contract/limits.ts";
 
@@ -11,7 +11,7 @@ const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const ZERO_WIDTH = /[\u200b-\u200d\u2060-\u2064\ufeff]/;
 
 /**
- * The 409 for a name that breaks the rule, or null.
+ * Returns the 409 for a name that violates the rule, or null.
  * @param name any string; its length counts in bytes of UTF-8
  */
 export function nameFault(name: string): Fault | null {
@@ -31,8 +31,8 @@ function brokenRule(name: string): string | null {
 }
 
 /**
- * The 409 for a one-line text that names something beside a resource name (what an API key is for), or null. Its length,
- * its slashes and its outer spaces are free.
+ * Returns the 409 for a one-line text that is not a resource name, such as an API key's description, or null. Length,
+ * slashes and outer spaces are not checked.
  * @param field the text's field, for the message
  */
 export function lineFault(field: string, text: string): Fault | null {
@@ -53,13 +53,13 @@ function code(character: string): string {
   return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** What people call a record and say of it. */
+/** The name and the description of a record. */
 export type Named = { readonly name: string; readonly description: string };
 
-/** A change of that: null leaves it as it is. */
+/** A change of name and description: null keeps the value. */
 export type Renaming = { readonly [Field in keyof Named]: string | null };
 
-/** The record under the name that it has after the change, or the 409 for a name that breaks the rule. */
+/** Returns the changed record, or the 409 for a name that violates the rule. */
 export function renamed<R extends Named>(record: R, to: Renaming): R | Fault {
   const name = to.name ?? record.name;
   return nameFault(name) ?? { ...record, name, description: to.description ?? record.description };
