@@ -40,7 +40,7 @@ const NOTE = {
   outcome: { kind: "success", resource: null },
 };
 
-/** One mutation per payload, in one transaction. */
+/** Writes one mutation per payload, in one transaction. */
 async function mutate(db: DbClient, ...payloads: unknown[]): Promise<void> {
   await db.query(
     `insert into transition (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at, audit)
@@ -66,7 +66,7 @@ test("a thousand events verify, and one changed byte is found at its event", asy
   });
 });
 
-test("the list starts with event 0, goes on after after_seq and ends at the limit", async () => {
+test("the list starts with event 0, continues after after_seq and ends at the limit", async () => {
   await mutateTimes(250);
   const first = await listEvents(app, {});
   expect(AuditPage.parse(first).events.map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_, n) => n));
@@ -97,7 +97,7 @@ test("a reader can check every hash from the event alone", async () => {
   expect(await getEvent(app, 3)).toBeNull();
 });
 
-/** Written again here, so that a fault of the server's own writer shows. */
+/** A second implementation, to detect errors of the server's own. */
 function sortedJson(value: unknown): string {
   return JSON.stringify(
     value,
@@ -108,7 +108,7 @@ function sortedJson(value: unknown): string {
   );
 }
 
-test("nothing is chained past a transaction that still runs, and its events come first once it has ended", async () => {
+test("no event after a running transaction is chained, and its events come first when it has ended", async () => {
   await app.withClient(async (slow) => {
     await slow.query("begin");
     await mutate(slow, "began first");
@@ -120,7 +120,7 @@ test("nothing is chained past a transaction that still runs, and its events come
   expect(events.map(({ payload }) => payload)).toEqual(["began first", "committed first"]);
 });
 
-test("a mutation does not wait while somebody holds the chain", async () => {
+test("a mutation does not wait while the chain is locked", async () => {
   await owner.withClient(async (holder) => {
     await holder.query("begin");
     await holder.query("select pg_advisory_xact_lock(hashtextextended('berth:audit_chain', 0))");
@@ -130,7 +130,7 @@ test("a mutation does not wait while somebody holds the chain", async () => {
   expect((await listEvents(app, {})).events).toHaveLength(1);
 });
 
-test("processes that chain at the same time make one chain without gaps", async () => {
+test("processes that chain concurrently build one chain without gaps", async () => {
   const other = openPool({ url: database.url, role: "berth_app" });
   const writers = Array.from({ length: 20 }, async (_, n) => {
     await mutate(app, n);
@@ -144,14 +144,14 @@ test("processes that chain at the same time make one chain without gaps", async 
   expect((await verify(app)).outcome).toEqual({ Ok: { verified_to: 19 } });
 });
 
-test("after a dump was restored into a cluster with lower transaction numbers, the chain goes on", async () => {
+test("the chain continues after a dump was restored into a cluster with lower transaction numbers", async () => {
   await mutate(app, "chained before the dump");
   await chainAll(1);
   await mutate(app, "not yet chained in the dump");
   await owner.query("update transition set xid = (1000000000000 + id)::text::xid8");
   await owner.query("update audit_head set last_xid = '1000000000001'");
   await mutate(app, "written after the restore");
-  // Which of the two comes first depends on what else runs in the cluster.
+  // The order of the two depends on other work in the cluster.
   const [first, ...rest] = await payloads();
   expect(first).toBe("chained before the dump");
   expect(rest.sort()).toEqual(["not yet chained in the dump", "written after the restore"]);
@@ -168,7 +168,7 @@ async function payloads(): Promise<unknown[]> {
   return (await listEvents(app, {})).events.map(({ payload }) => payload);
 }
 
-test("a part of the chain can be verified, and its ends are held by their neighbours", async () => {
+test("a part of the chain can be verified, and the events around it fix its ends", async () => {
   await mutateTimes(10);
   expect((await verify(app, { from: 3, to: 6 })).outcome).toEqual({ Ok: { verified_to: 6 } });
   expect((await verify(app, { from: 3, to: 600 })).outcome).toEqual({ Ok: { verified_to: 9 } });
@@ -178,7 +178,7 @@ test("a part of the chain can be verified, and its ends are held by their neighb
   expect((await verify(app, { from: 3, to: 6 })).outcome).toMatchObject({ Mismatch: { seq: 6 } });
 });
 
-test("the last event is held by the head, and a missing one is called missing", async () => {
+test("the head fixes the last event, and a missing event is reported as missing", async () => {
   await mutateTimes(10);
   await chainAll(10);
   await rewrite(9);
@@ -189,7 +189,7 @@ test("the last event is held by the head, and a missing one is called missing", 
   expect((await verify(app, { from: 6 })).outcome).toEqual({ Mismatch: { seq: 9, message: "the event is missing" } });
 });
 
-/** An event whose hash fits its changed text. */
+/** Changes an event and its hash. */
 async function rewrite(seq: number): Promise<void> {
   await owner.query(
     `update audit_event e set canonical = n.text, hash = encode(sha256(convert_to(n.text, 'UTF8')), 'hex')
@@ -228,7 +228,7 @@ const tamperings: Readonly<Record<string, (seq: number) => Promise<unknown>>> = 
     ),
 };
 
-test("S-39: every kind of tampering is found wherever it happens", async () => {
+test("S-39: every kind of tampering is found at every position", async () => {
   await mutateTimes(EVENTS);
   expect((await verify(app)).outcome).toEqual({ Ok: { verified_to: EVENTS - 1 } });
   await owner.query("create table untouched as select * from audit_event");
@@ -265,7 +265,7 @@ test("S-37: the server itself can neither change nor shorten the history", async
   }
 });
 
-test("a denial becomes one event, however often it is recorded and whatever text it holds", async () => {
+test("a denial becomes one event for any number of records and any text", async () => {
   const denial = {
     msg_id: randomUUID(),
     request_id: randomUUID(),

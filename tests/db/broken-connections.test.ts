@@ -1,10 +1,10 @@
-// Why the driver is `pg`: it must survive this. The choice can be taken back the day another driver passes too.
+// The driver is `pg` because it passes this test. Another driver that passes may replace it.
 import { expect, test } from "vitest";
 import { openClient, openPool } from "../../src/db/pool.ts";
 import { createLoadTable, lostInserts, startInserts } from "../support/acknowledged-inserts.ts";
 import { freshDatabase } from "../support/database.ts";
 
-/** At least so many; it goes on until enough was cut and acknowledged, however slow the machine. */
+/** The minimum; on a slow machine more rounds follow until enough connections were cut and inserts acknowledged. */
 const ROUNDS_MIN = 40;
 const TERMINATED_MIN = 20;
 const ACKNOWLEDGED_MIN = 500;

@@ -1,5 +1,5 @@
-// The logins of the PostgreSQL that the control plane brings along: what `task start` works as, and what becomes of the
-// folder of a release that worked as the superuser.
+// The logins of the included PostgreSQL: the login that `task start` uses, and the upgrade of release 0.1.0, which used the
+// superuser.
 import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -43,7 +43,7 @@ const FOREIGN = `select relname from pg_class where relnamespace = 'public'::reg
   union all select datname from pg_database where datname = 'berth' and pg_get_userbyid(datdba) <> 'berth_owner'`;
 
 describe("`task start` without DATABASE_URL", { timeout: LIMIT_MS }, () => {
-  test("S-37: works as a login that is no superuser and owns nothing; nothing can log in as the superuser", async () => {
+  test("S-37: uses a login that is not a superuser and owns nothing; the superuser cannot log in", async () => {
     const server = await startServer({ as_task: true, env: { BERTH_DATA_DIR: folder.path, DATABASE_URL: undefined } });
     try {
       const url = await readFile(at("url"), "utf8");
@@ -51,7 +51,7 @@ describe("`task start` without DATABASE_URL", { timeout: LIMIT_MS }, () => {
       const ownerUrl = await readFile(at("owner-url"), "utf8");
       expect(await rowsOf(ownerUrl, ME)).toEqual([plain("berth_owner")]);
       expect(await rowsOf(ownerUrl, FOREIGN)).toEqual([]);
-      // Every connection of the control plane, whichever part of it opened one.
+      // The connections of all parts of the control plane.
       const users = await rowsOf(url, "select distinct usename from pg_stat_activity where application_name = 'berth'");
       expect(users).toEqual([{ usename: "berth_server" }]);
       for (const database of ["berth", "postgres"]) {
@@ -84,7 +84,7 @@ describe("`task start` without DATABASE_URL", { timeout: LIMIT_MS }, () => {
 });
 
 describe("the folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
-  /** A cluster as that release left it: one login, the superuser, which owns everything. */
+  /** Creates a cluster like release 0.1.0's: one login, the superuser, which owns everything. */
   async function makeOld(): Promise<void> {
     const server = await startEmbedded({ dataDir: folder.path, settings, superuser: true });
     const url = server.superuserUrl!;
@@ -105,7 +105,7 @@ describe("the folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
     for (const name of ["logins", "pg/berth_hba.conf"]) await rm(at(name));
   }
 
-  test("S-37: is opened by the new one with its data, and belongs to the owner from then on", async () => {
+  test("S-37: is opened by the new release with its data, and then belongs to the owner", async () => {
     await makeOld();
     const env = { BERTH_DATA_DIR: folder.path, DATABASE_URL: undefined };
     let server = await startServer({ as_task: true, env });
@@ -121,7 +121,7 @@ describe("the folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
       expect(await rowsOf(url, ME)).toEqual([plain("berth_server")]);
       expect(await rowsOf(ownerUrl, FOREIGN)).toEqual([]);
       expect(await rowsOf(url, "insert into kept default values returning id, kind")).toEqual([{ id: 2, kind: "a" }]);
-      // What a later migration makes is usable without a word in it.
+      // The objects of a later migration are usable without grants.
       await rowsOf(ownerUrl, "create table later (id serial primary key)");
       expect(await rowsOf(url, "insert into later default values returning id")).toEqual([{ id: 1 }]);
       await expect(rowsOf(url, "drop table later")).rejects.toSatisfy((error) => sqlState(error) === "42501");
@@ -136,11 +136,11 @@ describe("the folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
     }
   });
 
-  test("is opened again when the first opening was cut off before its end", async () => {
+  test("is opened again after an interrupted first start", async () => {
     await makeOld();
     const first = await startEmbedded({ dataDir: folder.path, settings });
     await first.stop();
-    // The logins are made; the file with their passwords was not written.
+    // The logins exist, but the file with their passwords was not written.
     await rm(at("logins"));
     const second = await startEmbedded({ dataDir: folder.path, settings });
     try {
@@ -154,7 +154,7 @@ describe("the folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
     }
   });
 
-  test("is opened by that release again: its own rules and its password are as they were", async () => {
+  test("can be opened by release 0.1.0 again: its own rules and its password are unchanged", async () => {
     await makeOld();
     const before = await readFile(at("pg/pg_hba.conf"), "utf8");
     const password = await readFile(at("password"), "utf8");

@@ -46,7 +46,7 @@ async function goneWithin(pid: number, limit_ms: number): Promise<boolean> {
   return !isAlive(pid);
 }
 
-test("data and password outlive a stop and a start", async () => {
+test("data and password survive a restart", async () => {
   const first = await startEmbedded({ dataDir: folder.path, settings });
   await answers(first.ownerUrl, "create table kept as select 42 as answer");
   await first.stop();
@@ -61,7 +61,7 @@ test("data and password outlive a stop and a start", async () => {
   }
 });
 
-test("S-44: secrets are readable by their owner alone, and a wrong password is refused", async () => {
+test("S-44: only the owner can read the secrets, and a wrong password is rejected", async () => {
   const server = await startEmbedded({ dataDir: folder.path, settings });
   try {
     for (const name of ["password", "logins", "url", "owner-url"]) {
@@ -76,7 +76,7 @@ test("S-44: secrets are readable by their owner alone, and a wrong password is r
   }
 });
 
-test("the server flushes to the disk unless told otherwise", async () => {
+test("the server flushes to the disk by default", async () => {
   const server = await startEmbedded({ dataDir: folder.path });
   try {
     expect(await answers(server.ownerUrl, "select current_setting('fsync')")).toBe("on");
@@ -86,7 +86,7 @@ test("the server flushes to the disk unless told otherwise", async () => {
   }
 });
 
-test("a second owner is refused with the pid of the first", async () => {
+test("a second owner is rejected with the pid of the first", async () => {
   const { program } = await hold();
   await expect(startEmbedded({ dataDir: folder.path, settings })).rejects.toThrow(`pid ${program.child.pid}`);
 });
@@ -122,7 +122,7 @@ test("a server whose owner and watcher died is stopped before a new one starts",
   }
 });
 
-test("an unfinished first start is begun anew", async () => {
+test("an unfinished first start starts over", async () => {
   const server = await startEmbedded({ dataDir: folder.path, settings });
   await server.stop();
   await rename(join(folder.path, "pg"), join(folder.path, "pg.new"));
@@ -134,7 +134,7 @@ test("an unfinished first start is begun anew", async () => {
   }
 });
 
-test("a setting that PostgreSQL refuses is reported in its words", async () => {
+test("a setting that PostgreSQL rejects is reported with its message", async () => {
   await expect(startEmbedded({ dataDir: folder.path, settings: { ...settings, shared_buffers: "lots" } })).rejects
     .toThrow(/shared_buffers/);
 });

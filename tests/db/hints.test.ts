@@ -22,7 +22,7 @@ const failures: unknown[] = [];
 const report = (_message: string, error: unknown) => void failures.push(error);
 const refs = (...ids: string[]): ActorRef[] => ids.map((id) => ({ kind: "cn", id }));
 
-/** A process: its hints, its LISTEN connection, and what it heard. */
+/** A process: its hints, its LISTEN connection, and the hints that it received. */
 async function startProcess() {
   const hints = createHints({ db, report });
   const heard: Hint[] = [];
@@ -40,7 +40,7 @@ async function startProcess() {
   return { hints, heard, payloads, stop: () => listener.close() };
 }
 
-test("a hint is heard at once here, once elsewhere, and never twice", async () => {
+test("a hint arrives at once in this process, once in others, and never twice", async () => {
   const [here, there] = await Promise.all([startProcess(), startProcess()]);
   here.hints.hint(refs("1"));
   here.hints.hint(refs("2", "1"));
@@ -51,7 +51,7 @@ test("a hint is heard at once here, once elsewhere, and never twice", async () =
   await Promise.all([here.stop(), there.stop()]);
 });
 
-test("hints that would not fit become one hint about everything", async () => {
+test("hints that are too many become one hint about everything", async () => {
   const [here, there] = await Promise.all([startProcess(), startProcess()]);
   for (let n = 0; n < 1_000; n++) here.hints.hint(refs(`actor-${n}`));
   await here.hints.close();
@@ -60,7 +60,7 @@ test("hints that would not fit become one hint about everything", async () => {
   await Promise.all([here.stop(), there.stop()]);
 });
 
-test("an id may hold colons, and what cannot be read means that anything may have changed", async () => {
+test("an id may have colons, and an unreadable hint means that anything may have changed", async () => {
   const { hints, heard, stop } = await startProcess();
   for (const payload of ['{"by":"x","refs":["boot-record:02:00:00:00:00:01"]}', '{"by":"x","refs":"all"}']) {
     hints.receive(payload);
@@ -71,7 +71,7 @@ test("an id may hold colons, and what cannot be read means that anything may hav
   await stop();
 });
 
-test("after the connection was down everything is looked at", async () => {
+test("after a broken connection anything may have changed", async () => {
   const { heard, stop } = await startProcess();
   const admin = openPool({ url: database.url });
   await admin.query(
@@ -83,7 +83,7 @@ test("after the connection was down everything is looked at", async () => {
   await stop();
 });
 
-test("a listener that throws disturbs neither the others nor the sender, and an ended one hears nothing", () => {
+test("a listener that throws affects neither the others nor the sender, and a removed one gets nothing", () => {
   const hints = createHints({ db, report });
   const heard: Hint[] = [];
   hints.onHint(() => {
@@ -98,7 +98,7 @@ test("a listener that throws disturbs neither the others nor the sender, and an 
   return hints.close();
 });
 
-test("a database that does not answer is reported and otherwise harmless", async () => {
+test("a database that does not reply is reported and otherwise harmless", async () => {
   const gone = openPool({ url: database.url });
   await gone.close();
   const before = failures.length;

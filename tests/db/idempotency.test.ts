@@ -24,7 +24,7 @@ function claim(of: { key?: string; body?: string; principal?: string; method?: s
   return { principal, method, path, key, body_sha256: sha256(body), new_msg_id: randomUUID() };
 }
 
-test("the same key and body stand for the first message", async () => {
+test("the same key and body identify the first message", async () => {
   const first = claim();
   expect(await claimKey(db, first)).toEqual({ ok: true, msg_id: first.new_msg_id, repeated: false });
   expect(await claimKey(db, { ...first, new_msg_id: randomUUID() })).toEqual({
@@ -34,7 +34,7 @@ test("the same key and body stand for the first message", async () => {
   });
 });
 
-test("the same key with another body is refused with 422 and changes nothing", async () => {
+test("the same key with another body gets 422 and changes nothing", async () => {
   const first = claim();
   await claimKey(db, first);
   const other = await claimKey(db, { ...claim({ key: first.key, body: "[]" }) });
@@ -42,7 +42,7 @@ test("the same key with another body is refused with 422 and changes nothing", a
   expect(await claimKey(db, first)).toMatchObject({ ok: true, msg_id: first.new_msg_id });
 });
 
-test("keys of another caller, method or path never meet", async () => {
+test("keys of another caller, method or path are independent", async () => {
   const key = "same";
   const longPath = `/v1/config/${randomBytes(4_000).toString("hex")}`;
   const claims = [{}, { principal: "user:2" }, { method: "PUT" }, { path: "/v1/other" }, { path: longPath }, {
@@ -53,7 +53,7 @@ test("keys of another caller, method or path never meet", async () => {
   }
 });
 
-test("of many claims at one moment exactly one is the first, and all name its message", async () => {
+test("of concurrent claims exactly one is the first, and all return its message", async () => {
   const key = randomUUID();
   const answers = await Promise.all(Array.from({ length: 24 }, () => claimKey(db, claim({ key }))));
   const granted = answers.filter((answer) => answer.ok);
@@ -62,7 +62,7 @@ test("of many claims at one moment exactly one is the first, and all name its me
   expect(new Set(granted.map(({ msg_id }) => msg_id)).size).toBe(1);
 });
 
-test("a key stands for its message for 24 hours, and then for a new one", async () => {
+test("a key identifies its message for 24 hours, and then a new one", async () => {
   const first = claim();
   await claimKey(db, first);
   await db.query("update lab_clock set ahead = ahead + interval '24 hours' - interval '5 s'");
@@ -74,7 +74,7 @@ test("a key stands for its message for 24 hours, and then for a new one", async 
   expect(await claimKey(db, third)).toMatchObject({ ok: true, msg_id: third.new_msg_id });
 });
 
-test("pruning removes what is older than 24 hours and nothing else", async () => {
+test("pruning removes only keys older than 24 hours", async () => {
   await db.query("delete from idempotency");
   await claimKey(db, claim());
   await db.query("update lab_clock set ahead = ahead + interval '24 hours'");

@@ -34,7 +34,7 @@ async function take(bucket: Parameters<typeof takeToken>[1], times: number) {
 
 const APPROVE = { bucket: "approve:192.0.2.1", burst: 10, per_minute: 10 };
 
-test("ten calls pass, the eleventh is told to come back in the time of one token, and then one passes", async () => {
+test("ten calls pass, the eleventh must wait for one token, and then one passes", async () => {
   const answers = await take(APPROVE, 11);
   expect(answers.slice(0, 10)).toEqual(Array(10).fill({ ok: true }));
   expect(answers[10]).toEqual({ ok: false, retry_after_s: 6 });
@@ -42,7 +42,7 @@ test("ten calls pass, the eleventh is told to come back in the time of one token
   expect(await take(APPROVE, 2)).toEqual([{ ok: true }, { ok: false, retry_after_s: 6 }]);
 });
 
-test("a refused call costs nothing", async () => {
+test("a rejected call takes no token", async () => {
   await take(APPROVE, 10);
   await moveClock(3);
   expect((await take(APPROVE, 20)).every((answer) => !answer.ok && answer.retry_after_s === 3)).toBe(true);
@@ -50,13 +50,13 @@ test("a refused call costs nothing", async () => {
   expect(await takeToken(db, APPROVE)).toEqual({ ok: true });
 });
 
-test("a bucket never holds more than its burst", async () => {
+test("a bucket never has more than its burst", async () => {
   await takeToken(db, APPROVE);
   await moveClock(86_400);
   expect((await take(APPROVE, 12)).filter(({ ok }) => ok)).toHaveLength(10);
 });
 
-test("buckets do not share tokens, and a rate that divides a minute badly still grants its whole burst", async () => {
+test("buckets do not share tokens, and a rate that does not divide a minute evenly still grants its whole burst", async () => {
   const odd = { bucket: "odd", burst: 7, per_minute: 7 };
   expect((await take(odd, 8)).filter(({ ok }) => ok)).toHaveLength(7);
   expect(await takeToken(db, { ...odd, bucket: "other" })).toEqual({ ok: true });
@@ -69,7 +69,7 @@ test("a burst of one passes once per refill", async () => {
   expect(await takeToken(db, single)).toEqual({ ok: true });
 });
 
-test("processes that try at the same moment share one bucket", async () => {
+test("concurrent processes share one bucket", async () => {
   const others = [1, 2].map(() => openPool({ url: database.url, role: "berth_app" }));
   const slow = { bucket: "shared", burst: 10, per_minute: 0.001 };
   const tries = Array.from({ length: 60 }, (_, n) => takeToken([db, ...others][n % 3]!, slow));
@@ -77,19 +77,19 @@ test("processes that try at the same moment share one bucket", async () => {
   await Promise.all(others.map((other) => other.close()));
 });
 
-test("a clock that was set back does not lock anybody out", async () => {
+test("a clock that was set back locks out no caller", async () => {
   await moveClock(7_200);
   await take(APPROVE, 10);
   await moveClock(-7_200);
   expect((await take(APPROVE, 11)).filter(({ ok }) => ok)).toHaveLength(10);
 });
 
-test("a rate that allows nothing is a mistake, not a limit", async () => {
+test("a rate of zero is an error", async () => {
   await expect(takeToken(db, { ...APPROVE, per_minute: 0 })).rejects.toThrow(RangeError);
   await expect(takeToken(db, { ...APPROVE, burst: 0 })).rejects.toThrow(RangeError);
 });
 
-test("failures over the whole site are refused at the limit and forgiven after an hour", async () => {
+test("failures of the whole site reach the limit and expire after an hour", async () => {
   for (let n = 0; n < APPROVE_FAILURES_PER_HOUR - 1; n++) await noteFailure(db, "cn-approval");
   expect(await failuresExhausted(db, "cn-approval")).toEqual({ ok: true });
   await noteFailure(db, "cn-approval");
@@ -101,7 +101,7 @@ test("failures over the whole site are refused at the limit and forgiven after a
   expect(await failuresExhausted(db, "cn-approval")).toEqual({ ok: true });
 });
 
-test("pruning removes full buckets and past hours only", async () => {
+test("pruning removes only full buckets and past hours", async () => {
   await takeToken(db, APPROVE);
   await noteFailure(db, "cn-approval");
   expect(await pruneLimits(db)).toBe(0);

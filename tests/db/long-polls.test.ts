@@ -30,7 +30,7 @@ function longPolls(held_max = 100, sweep_ms = 0) {
   });
 }
 
-test("one sweep per 250 ms asks for all held keys, each once", async () => {
+test("one sweep per 250 ms queries all waiting keys, each once", async () => {
   const polls = longPolls();
   const waits = ["a", "b", "a"].map((key) => polls.wait(key, 10_000, never));
   await vi.advanceTimersByTimeAsync(500);
@@ -41,7 +41,7 @@ test("one sweep per 250 ms asks for all held keys, each once", async () => {
   expect(polls.held()).toBe(0);
 });
 
-test("nobody waiting means no sweep and no timer", async () => {
+test("without waiting requests there is no sweep and no timer", async () => {
   const polls = longPolls();
   polls.nudge();
   const wait = polls.wait("a", 300, never);
@@ -61,7 +61,7 @@ test("a hold ends with null at its limit and not before", async () => {
   expect(ended).toBeNull();
 });
 
-test("a nudge looks at once, and a hundred of them look twice", async () => {
+test("a nudge sweeps at once, and a hundred nudges sweep twice", async () => {
   const polls = longPolls(100, 5);
   const wait = polls.wait("a", 10_000, never);
   for (let n = 0; n < 50; n++) polls.nudge();
@@ -74,7 +74,7 @@ test("a nudge looks at once, and a hundred of them look twice", async () => {
   expect(sweeps).toHaveLength(2);
 });
 
-test("a stream of nudges sweeps no oftener than every 10 ms", async () => {
+test("a stream of nudges sweeps at most every 10 ms", async () => {
   const polls = longPolls();
   void polls.wait("a", 10_000, never);
   for (let ms = 0; ms < 200; ms++) {
@@ -86,7 +86,7 @@ test("a stream of nudges sweeps no oftener than every 10 ms", async () => {
   polls.close();
 });
 
-test("an aborted request frees its place and leaves the others waiting", async () => {
+test("an aborted request frees its slot and leaves the others waiting", async () => {
   const polls = longPolls(2);
   const leaving = new AbortController();
   const left = polls.wait("a", 10_000, leaving.signal);
@@ -103,7 +103,7 @@ test("an aborted request frees its place and leaves the others waiting", async (
   expect(await polls.wait("a", 10_000, leaving.signal)).toBeNull();
 });
 
-test("a failed sweep is reported and the next one answers", async () => {
+test("a failed sweep is reported and the next one replies", async () => {
   const polls = longPolls();
   answers.set("broken", { state: "" });
   const wait = polls.wait("a", 10_000, never);

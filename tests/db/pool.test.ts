@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const only = async (text: string) => Object.values((await db.query(text)).rows[0])[0];
 
-test("int8 is a number, and one too large to be exact is refused", async () => {
+test("int8 is a number, and a number too large to be exact is an error", async () => {
   expect(await only("select count(*) from mark")).toBe(0);
   expect(await only(`select ${Number.MAX_SAFE_INTEGER}::int8`)).toBe(Number.MAX_SAFE_INTEGER);
   expect(await only("select array[[1, null], [3, 4]]::int8[]")).toEqual([[1, null], [3, 4]]);
@@ -43,7 +43,7 @@ test("Kysely uses the same connections and types", async () => {
   expect(names).toEqual([{ name: "0001_roles.sql" }]);
 });
 
-test("a refused statement tells its state and constraint, and is no connection error", async () => {
+test("a failed statement has its state and constraint, and is not a connection error", async () => {
   const error = await db.query("insert into mark values (1, 'much too long')").catch((e) => e);
   expect([sqlState(error), sqlConstraint(error), isConnectionError(error)]).toEqual([
     "23514",
@@ -62,7 +62,7 @@ test.each([
   ["socket reset", { code: "ECONNRESET" }, true],
   ["refused at every address", { errors: [{ code: "ECONNREFUSED" }] }, true],
   ["wrapped", { message: "x", cause: { code: "EPIPE" } }, true],
-  ["driver's own words", new Error("Connection terminated unexpectedly"), true],
+  ["driver's own message", new Error("Connection terminated unexpectedly"), true],
   ["driver's own limit", new Error("Query read timeout"), true],
   ["a bug", new TypeError("x is not a function"), false],
   ["nothing", undefined, false],
@@ -70,7 +70,7 @@ test.each([
   expect(isConnectionError(error)).toBe(expected);
 });
 
-test("a five-letter socket code is no SQLSTATE", () => {
+test("a five-letter socket code is not a SQLSTATE", () => {
   expect(sqlState({ code: "EPIPE" })).toBeUndefined();
 });
 
@@ -121,7 +121,7 @@ test("waiting for a connection ends when the pool stays busy", async () => {
   }
 });
 
-/** Passes bytes to the database until it is told to swallow or cut them. */
+/** A proxy to the database that can drop bytes or cut connections. */
 async function proxy() {
   const url = new URL(database.url);
   const { hostname, port } = url;
@@ -147,7 +147,7 @@ async function proxy() {
   };
 }
 
-test("a connection that swallows bytes is given up and replaced", async () => {
+test("a connection that drops bytes is closed and replaced", async () => {
   const way = await proxy();
   const pool = openPool({ url: way.url, statementLimit_ms: 100, connectionsMax: 1 });
   try {
@@ -163,7 +163,7 @@ test("a connection that swallows bytes is given up and replaced", async () => {
   }
 });
 
-test("a listener hears, reconnects by itself and tells that it did", async () => {
+test("a listener gets notifications, reconnects by itself and reports it", async () => {
   const way = await proxy();
   const heard: string[] = [];
   const reconnected = Promise.withResolvers<void>();
@@ -191,7 +191,7 @@ test("a listener hears, reconnects by itself and tells that it did", async () =>
   }
 });
 
-test("closing waits for what runs, and twice is harmless", async () => {
+test("closing waits for running statements, and may be repeated", async () => {
   const pool = openPool({ url: database.url });
   const running = pool.query("select 5 as n from pg_sleep(0.2)");
   await Promise.all([pool.close(), pool.close()]);

@@ -28,11 +28,11 @@ export async function databaseOfRelease010(): Promise<FreshDatabase> {
   }
 }
 
-/** Every id in the database, so that each row refers to the one row of the other table. */
+/** The only id in the database, so that every reference leads to the one row of the other table. */
 const ID = "5f0d2c1e-0000-7000-8000-000000000001";
 const HASH = "ab".repeat(32);
 
-/** The value of a column by its type, in PostgreSQL's text format. */
+/** Values by the column's type, in PostgreSQL's text format. */
 const BY_TYPE: Readonly<Record<string, string>> = {
   "bigint": "1",
   "boolean": "f",
@@ -100,7 +100,7 @@ const BY_COLUMN: Readonly<Record<string, string | null>> = {
   "vpc.vni": "4096",
 };
 
-/** Values by the name of the column, where the type's value does not fit. */
+/** Values by the column's name in all tables. */
 const BY_NAME: Readonly<Record<string, string | null>> = {
   "family": "v4",
   "ipv6_block": null,
@@ -114,7 +114,7 @@ type Column = { readonly table: string; readonly column: string; readonly type: 
 
 /** Inserts a row into every table that can have one more. Each column has a value unless a constraint forbids it. */
 export async function fillEveryTable(client: Connection): Promise<void> {
-  await client.query("set session_replication_role = replica"); // Tables come in alphabetical order, so foreign keys wait.
+  await client.query("set session_replication_role = replica"); // Without foreign keys: tables are filled in alphabetical order.
   const { rows } = await client.query<Column>(
     `select c.relname as table, attname as column, format_type(atttypid, atttypmod) as type,
             (select coalesce(string_agg(pg_get_constraintdef(k.oid), ' '), '') from pg_constraint k

@@ -13,7 +13,7 @@ let owner: Db;
 beforeAll(async () => {
   database = await freshDatabase();
   owner = openPool({ url: database.url });
-  // As a later migration would make them: no word about rights.
+  // As in a later migration: without grants.
   await owner.query("create table shelf (id bigint generated always as identity primary key, name text not null)");
   await owner.query(
     "create function shelf_name(bigint) returns text language sql as 'select name from shelf where id = $1'",
@@ -27,12 +27,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("each connection of the pool acts as the role", async () => {
+test("each connection of the pool uses the role", async () => {
   const roles = await Promise.all([1, 2, 3].map(() => app.query("select current_user::text as name")));
   expect(roles.map(({ rows }) => rows[0].name)).toEqual(["berth_app", "berth_app", "berth_app"]);
 });
 
-test("the application reads and writes what migrations made", async () => {
+test("the application reads and writes the tables of migrations", async () => {
   const { rows } = await app.query("insert into shelf (name) values ('steel') returning id");
   await app.query("update shelf set name = 'iron' where id = $1", [rows[0].id]);
   expect((await app.query("select shelf_name($1) as name", [rows[0].id])).rows).toEqual([{ name: "iron" }]);
@@ -63,7 +63,7 @@ test.each([
   expect(await app.query(sql).then(() => "done", sqlState)).toBe("42501");
 });
 
-test("a reader sees and does not write", async () => {
+test("a reader can read and not write", async () => {
   const reader = openPool({ url: database.url, role: "berth_reader" });
   try {
     expect((await reader.query("select count(*) as n from shelf")).rows).toEqual([{ n: 0 }]);
@@ -73,7 +73,7 @@ test("a reader sees and does not write", async () => {
   }
 });
 
-test("a role that does not exist leaves the user of the URL", async () => {
+test("without the role the user of the URL is used", async () => {
   const pool = openPool({ url: database.url, role: "no_such_role" });
   try {
     expect((await pool.query("select current_user::text as name")).rows).toEqual([{ name: "berth" }]);
@@ -116,8 +116,8 @@ async function whoAfterMigration(url: string): Promise<string> {
   }
 }
 
-test("an owner with CREATEROLE makes the roles, and one without acts as itself", async () => {
-  // Roles belong to a whole server, so this needs one that has none yet.
+test("an owner with CREATEROLE creates the roles; without it, the server uses the owner itself", async () => {
+  // Roles belong to a whole server, so this needs a server without them.
   const cluster = await ownCluster({ fsync: "off" });
   try {
     const admin = await openClient({ url: cluster.url });

@@ -1,4 +1,4 @@
-// The canonical schema: whatever the way to this build, a database ends in migrations/schema.sql, with the rows it had.
+// The canonical schema: every upgrade ends in migrations/schema.sql and keeps all rows.
 import { readFile } from "node:fs/promises";
 import { afterEach, expect, test } from "vitest";
 import { SCHEMA_FILE, schemaOf } from "../../migrations/print.ts";
@@ -76,7 +76,7 @@ function lostValues(before: Dump, after: Dump): string[] {
   });
 }
 
-/** Throws when a row refers to a row that does not exist: triggers did not see rows that were inserted without them. */
+/** Throws when a row refers to a missing row: the fixture inserts rows without triggers, which check foreign keys. */
 async function validateForeignKeys(client: Connection): Promise<void> {
   const { rows } = await client.query<{ table: string; name: string; definition: string }>(
     `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition

@@ -8,7 +8,7 @@ import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 let database: FreshDatabase;
 let db: Db;
 let statements = 0;
-/** The same pool, counting. */
+/** The same pool with a count of its statements. */
 let counted: Db;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ async function signalOf(server_uuid: string) {
   return rows[0];
 }
 
-test("what was answered is in the database, and many nodes share one statement", async () => {
+test("acknowledged signals are in the database, and many nodes share one statement", async () => {
   const signals = createSignals(counted, { flush_ms: 5 });
   const nodes = await Promise.all(Array.from({ length: 50 }, node));
   const answers = await Promise.all(nodes.map((server_uuid) => signals.heartbeat(server_uuid)));
@@ -56,7 +56,7 @@ test("what was answered is in the database, and many nodes share one statement",
   await signals.close();
 });
 
-test("of several reports of one node the latest is kept, and all callers are answered", async () => {
+test("of several reports by one node the latest is kept, and all callers get a reply", async () => {
   const signals = createSignals(counted, { flush_ms: 5 });
   const server_uuid = await node();
   await Promise.all([1, 2, 3].map((n) => signals.status(server_uuid, { n })));
@@ -65,7 +65,7 @@ test("of several reports of one node the latest is kept, and all callers are ans
   await signals.close();
 });
 
-test("status and capacity move last_seen as a heartbeat does", async () => {
+test("status and capacity update last_seen like a heartbeat", async () => {
   const signals = createSignals(db, { flush_ms: 1 });
   const [a, b] = [await node(), await node()];
   await Promise.all([signals.status(a, { vms: {} }), signals.capacity(b, { cpus: 4 })]);
@@ -76,7 +76,7 @@ test("status and capacity move last_seen as a heartbeat does", async () => {
   await signals.close();
 });
 
-test("a signal of a node that does not exist leaves nothing, and removal of a node removes its signals", async () => {
+test("a signal of an unknown node leaves nothing, and the removal of a node removes its signals", async () => {
   const signals = createSignals(db, { flush_ms: 1 });
   const [gone, here] = [randomUUID(), await node()];
   await Promise.all([signals.heartbeat(gone), signals.capacity(here, {}), signals.status(here, {})]);
@@ -86,7 +86,7 @@ test("a signal of a node that does not exist leaves nothing, and removal of a no
   await signals.close();
 });
 
-test("a report that the database cannot hold fails alone", async () => {
+test("a report that the database cannot store fails alone", async () => {
   const signals = createSignals(db, { flush_ms: 5 });
   const nodes = await Promise.all(Array.from({ length: 9 }, node));
   const answers = await Promise.allSettled(
@@ -98,7 +98,7 @@ test("a report that the database cannot hold fails alone", async () => {
   await signals.close();
 });
 
-test("the use of a key is written without anybody waiting, at the latest on close", async () => {
+test("the use of a key is written without a waiting caller, at the latest on close", async () => {
   const user = randomUUID();
   await db.query("insert into user_account (id, username) values ($1, 'u')", [user]);
   const key_id = randomUUID();
@@ -114,7 +114,7 @@ test("the use of a key is written without anybody waiting, at the latest on clos
   expect((await db.query("select key_id from api_key_use")).rows).toEqual([{ key_id }]);
 });
 
-test("beyond its bound a batch takes nothing, and a closed one neither", async () => {
+test("a full batch and a closed one accept no entry", async () => {
   const signals = createSignals(db, { flush_ms: 20, entries_max: 2 });
   const nodes = [await node(), await node(), await node()];
   const answers = await Promise.all(nodes.map((server_uuid) => signals.heartbeat(server_uuid)));
@@ -124,7 +124,7 @@ test("beyond its bound a batch takes nothing, and a closed one neither", async (
   expect(await signals.heartbeat(nodes[0]!)).toMatchObject({ kind: "unavailable", retry_after_s: 1 });
 });
 
-test("a broken connection is tried again, and an entry that came meanwhile follows", async () => {
+test("a write is retried after a broken connection, and a later entry follows", async () => {
   const written: Entry[][] = [];
   const batch = createSignalBatch({
     delay_ms: 1,
@@ -146,7 +146,7 @@ test("another failure reaches every caller of the batch", async () => {
   expect(answers.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
 });
 
-test("a batch bounds the size of what waits, and a replaced report frees its own", async () => {
+test("a batch limits the bytes of waiting entries, and a replaced report frees its bytes", async () => {
   const batch = createSignalBatch({ delay_ms: 60_000, chars_max: 10, write: () => Promise.resolve() });
   expect(batch.put({ key: "a", json: "x".repeat(10) })).not.toBeNull();
   expect(batch.put({ key: "b", json: "x" })).toBeNull();

@@ -16,7 +16,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-// PostgreSQL's text holds every character but NUL, and UTF-8 no half of a surrogate pair.
+// PostgreSQL's text accepts every character except NUL, and UTF-8 cannot encode half of a surrogate pair.
 const text = fc.string({ unit: "grapheme" }).map((value) => value.replaceAll("\0", ""));
 const awkward = fc.constantFrom("", "NULL", "null", "a,b", '"', "\\", "{}", " ", "é", "🦉", "\n", "a b");
 const texts = fc.array(fc.oneof(text, awkward, fc.constant(null)), { maxLength: 12 });
@@ -25,7 +25,7 @@ async function roundTrip(parameter: string | Buffer): Promise<(string | null)[]>
   return (await db.query<{ back: (string | null)[] }>("select $1::text[] as back", [parameter])).rows[0]?.back ?? [];
 }
 
-test("every text comes back from a literal as it was sent", async () => {
+test("a literal preserves every text", async () => {
   await fc.assert(
     fc.asyncProperty(texts, async (values) => {
       expect(await roundTrip(arrayLiteral(values))).toEqual(values);
@@ -34,7 +34,7 @@ test("every text comes back from a literal as it was sent", async () => {
   );
 });
 
-test("every text comes back from the binary form as it was sent", async () => {
+test("the binary form preserves every text", async () => {
   await fc.assert(
     fc.asyncProperty(texts, async (values) => {
       expect(await roundTrip(longTextArray(values))).toEqual(values);

@@ -1,4 +1,4 @@
-// How actors whose time has come are found among many whose time has not: by the index, with one look at the clock.
+// Due actors are found among many others by an index, with one reading of the clock.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { behaviors, timedKinds } from "../../actors/registry.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -11,7 +11,7 @@ let db: Db;
 beforeAll(async () => {
   database = await freshDatabase();
   db = openPool({ url: database.url, connectionsMax: 1 });
-  // A small table is read whole where that is allowed.
+  // PostgreSQL prefers to scan small tables.
   await db.query("set enable_seqscan = off");
 });
 
@@ -20,10 +20,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** The site is one row. */
+/** Without the site, which is one row. */
 const MANY = timedKinds.filter((kind) => kind !== "site");
 
-test.each(MANY)("of %s none is looked at before its time", async (kind) => {
+test.each(MANY)("%s: no row is read before its time", async (kind) => {
   const statements: string[] = [];
   const watched: Db = {
     ...db,

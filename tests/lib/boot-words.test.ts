@@ -8,7 +8,7 @@ import { isStamp } from "../../src/lib/ids/stamp.ts";
 
 const HOSTILE = ["", "a b", "a\n", "a\t", "\0", "${x}", "a#b", "a||b", "a&&b", "a;b", "a'b", 'a"b', "a`b", "a\\b", "ä"];
 
-test.each(HOSTILE)("%j is no word of a boot script", (text) => {
+test.each(HOSTILE)("%j is not a word of a boot script", (text) => {
   for (const accepts of [isHostname, isStamp, isKernelArgument]) expect(accepts(text)).toBe(false);
 });
 
@@ -29,7 +29,7 @@ test("a kernel argument is 1 to 256 of a fixed set of characters", () => {
   for (const bad of ["a(b)", "a<b", "a*b", "a~b", "x".repeat(257)]) expect(isKernelArgument(bad)).toBe(false);
 });
 
-test("these readers and the contract's schemas take the same words", () => {
+test("these parsers and the contract's schemas accept the same words", () => {
   const word = fc.oneof(
     fc.string({ unit: fc.constantFrom(..."aZ09._-=,:/+@% \n#$"), maxLength: 70 }),
     fc.integer({ min: 60, max: 260 }).map((length) => "x".repeat(length)),
@@ -44,7 +44,7 @@ test("these readers and the contract's schemas take the same words", () => {
   );
 });
 
-test("words of 100 KB are refused", () => {
+test("words of 100 KB are rejected", () => {
   for (const text of ["a-".repeat(50_000), "a".repeat(100_000), `${"a".repeat(100_000)}!`, ".".repeat(100_000)]) {
     for (const accepts of [isHostname, isStamp, isKernelArgument]) expect(accepts(text)).toBe(false);
   }

@@ -7,7 +7,7 @@ test("keys are sorted by code unit at every level, without spaces", () => {
     .toBe('{"10":1,"9":2,"B":true,"a":"x","b":[{"a":null,"z":1}],"é":0}');
 });
 
-test("minus zero and zero are one text", () => {
+test("minus zero and zero have the same text", () => {
   expect(canonicalJson([-0, 0])).toBe("[0,0]");
 });
 
@@ -19,7 +19,7 @@ test.each([
   [5e-324, "5e-324"],
 ])("the number %d is always written %s", (value, text) => expect(canonicalJson(value)).toBe(text));
 
-test("the text reads back as the same value, and writing it again changes nothing", () => {
+test("the text parses to the same value, and writing that again gives the same text", () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => {
     const text = canonicalJson(value);
     expect(canonicalJson(JSON.parse(text))).toBe(text);
@@ -27,7 +27,7 @@ test("the text reads back as the same value, and writing it again changes nothin
   }));
 });
 
-test("the order in which keys were set does not show", () => {
+test("the order in which keys were set has no effect", () => {
   fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
     const reversed = Object.fromEntries(Object.entries(value).reverse());
     expect(canonicalJson(reversed)).toBe(canonicalJson(value));
@@ -35,7 +35,7 @@ test("the order in which keys were set does not show", () => {
 });
 
 test.each([NaN, Infinity, -Infinity, undefined, 1n, Symbol("s"), () => 1, new Date(0), new Map(), /x/])(
-  "%s is refused at the top, in an array and in an object",
+  "%s is rejected at the top, in an array and in an object",
   (leaf) => {
     expect(() => canonicalJson(leaf)).toThrow(TypeError);
     expect(() => canonicalJson([leaf])).toThrow(TypeError);
@@ -43,11 +43,11 @@ test.each([NaN, Infinity, -Infinity, undefined, 1n, Symbol("s"), () => 1, new Da
   },
 );
 
-test("a hole in an array is refused", () => {
+test("a hole in an array is rejected", () => {
   expect(() => canonicalJson(new Array(1))).toThrow(TypeError);
 });
 
-test("a cycle ends as an error", () => {
+test("a cycle is an error", () => {
   const cycle: unknown[] = [];
   cycle.push(cycle);
   expect(() => canonicalJson(cycle)).toThrow(RangeError);

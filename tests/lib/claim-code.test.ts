@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { claimCodeFromBytes, formatClaimCode, parseClaimCode } from "../../src/lib/ids/claim-code.ts";
 
-test("every value of a byte's low five bits gives its own character", () => {
+test("every value of a byte's low five bits gives another character", () => {
   const seen = new Set(Array.from({ length: 32 }, (_, value) => claimCodeFromBytes(new Uint8Array(6).fill(value))));
   expect(seen.size).toBe(32);
   expect([...seen].join("")).not.toMatch(/[OILU]/);
@@ -18,7 +18,7 @@ test("five random bytes are too few", () => {
   expect(() => claimCodeFromBytes(new Uint8Array(5))).toThrow(RangeError);
 });
 
-test("a code survives its display form, lower case and stray spaces", () => {
+test("a code is parsed from its display form, lower case and with extra spaces", () => {
   fc.assert(fc.property(fc.uint8Array({ minLength: 6, maxLength: 6 }), (bytes) => {
     const code = claimCodeFromBytes(bytes);
     expect(parseClaimCode(formatClaimCode(code))).toBe(code);
@@ -28,6 +28,6 @@ test("a code survives its display form, lower case and stray spaces", () => {
 });
 
 test.each(["", "ABCDE", "ABCDEFG", "ABCDEO", "ABCDEI", "ABCDEL", "ABCDEU", "ABCDE!", "ABCDÉF", "ABC_DEF", "٠١٢٣٤٥"])(
-  "%j is no claim code, and no letter is mapped to a digit",
+  "%j is not a claim code, and no letter is mapped to a digit",
   (input) => expect(parseClaimCode(input)).toBeNull(),
 );

@@ -6,14 +6,14 @@ import { parseCidr } from "../../src/lib/net/ip-address.ts";
 const trusted = [parseCidr("10.0.0.0/8")!, parseCidr("2001:db8:ffff::/48")!];
 const of = (peer: string | undefined, forwardedFor?: string) => clientAddress({ peer, forwardedFor, trusted });
 
-test("a caller that is no proxy of ours is taken at its connection, whatever it claims", () => {
+test("a caller that is not our proxy has its connection's address, regardless of its claims", () => {
   const claim = fc.oneof(fc.string(), fc.ipV4(), fc.array(fc.ipV4()).map((hops) => hops.join(", ")));
   fc.assert(fc.property(claim, (forwardedFor) => {
     expect(of("192.0.2.7", forwardedFor)).toBe("192.0.2.7");
   }));
 });
 
-test("S-35: through our proxies it is the rightmost hop that is not ours, whatever stands left of it", () => {
+test("S-35: through our proxies the caller has the rightmost address that is not ours, regardless of the addresses to its left", () => {
   fc.assert(fc.property(fc.string(), (claim) => {
     expect(of("10.0.0.1", `${claim}, 198.51.100.9`)).toBe("198.51.100.9");
     expect(of("10.0.0.1", `${claim},198.51.100.9, 10.2.3.4 ,2001:db8:ffff::5`)).toBe("198.51.100.9");
@@ -32,7 +32,7 @@ test.each([
   ["a mapped hop", "::ffff:198.51.100.9", "198.51.100.9"],
 ])("behind a proxy with %s", (_case, forwardedFor, expected) => expect(of("10.0.0.1", forwardedFor)).toBe(expected));
 
-test("a peer is canonical: mapped folded, zone dropped, unreadable unknown", () => {
+test("a peer is canonical: IPv4-mapped becomes IPv4, the zone is removed, unreadable becomes unknown", () => {
   expect(of("::ffff:10.0.0.1", "198.51.100.9")).toBe("198.51.100.9");
   expect(of("::ffff:192.0.2.1")).toBe("192.0.2.1");
   expect(of("fe80::1%eth0")).toBe("fe80::1");
@@ -40,7 +40,7 @@ test("a peer is canonical: mapped folded, zone dropped, unreadable unknown", () 
   expect(of("a.sock")).toBe("unknown");
 });
 
-test("S-35: an IPv4 address is its own bucket, IPv6 addresses share that of their /64", () => {
+test("S-35: an IPv4 address is its own bucket, IPv6 addresses share the bucket of their /64", () => {
   expect(addressBucket("192.0.2.1")).toBe("192.0.2.1");
   expect(addressBucket("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
   expect(addressBucket("2001:db8:1:2:ffff::1")).toBe("2001:db8:1:2::/64");

@@ -7,12 +7,12 @@ import type { InventoryDisk } from "../../src/lib/disk-layout/disks.ts";
 
 type Body = z.input<typeof SetupApproval>;
 
-/** The layout of a body as a caller sends it. */
+/** Returns the layout for a request's body. */
 const approved = (disks: InventoryDisk[], body: Body) => approvedLayout(disks, SetupApproval.parse(body));
 const rack = (count: number, size_gb: number, prefix = "c") =>
   Array.from({ length: count }, (_, index) => ({ name: `${prefix}${index}`, size_gb }));
 
-test("a proposal names stripes, spares, cache, capacity and what is destroyed", () => {
+test("a proposal lists stripes, spares, cache, capacity and destroyed disks", () => {
   const disks = [...rack(1, 480, "small"), ...rack(7, 600), ...rack(1, 0, "nosize")];
   expect(layoutProposal(disks)).toEqual({
     disks,
@@ -30,19 +30,19 @@ test("a proposal names stripes, spares, cache, capacity and what is destroyed", 
   });
 });
 
-test("without a usable disk there is no proposal but the tool's words", () => {
+test("without a usable disk there is the tool's error instead of a proposal", () => {
   for (const disks of [[], rack(2, 0)]) {
     expect(layoutProposal(disks)).toMatchObject({ disks, error: "no primary storage disks available" });
     expect(layoutProposal(disks)).not.toHaveProperty("proposal");
   }
 });
 
-test("a single disk has no type and no width, and the other disks of its class are left alone", () => {
+test("a single disk has no type and no width, and the other disks of its class are unused", () => {
   const made = approved(rack(3, 600), { disk_layout: "single" });
   expect(made).toMatchObject({ proposal: { width: null, vdevs: [{ disks: ["c0"] }], destroys: ["c0"] } });
 });
 
-test("without cache the smaller disks are not destroyed, nor are excluded ones ever", () => {
+test("without cache the smaller disks are not destroyed; excluded disks never are", () => {
   const disks = [...rack(2, 480, "small"), ...rack(4, 600)];
   const destroyed = (approval: Partial<Body>) => {
     const made = approved(disks, { disk_layout: "mirror", ...approval });
@@ -59,11 +59,11 @@ test.each<[Partial<Body>, string]>([
   [{ disk_width: 5 }, "5 is an invalid width for mirroring and 4 disks"],
   [{ disk_layout: "raidz2" }, "no acceptable raidz2 layout is possible with 4 disks"],
   [{ disk_exclude: ["c0,c1"] }, 'invalid disk name: "c0,c1"'],
-])("approval %j is refused in the tool's words", (approval, error) => {
+])("approval %j is rejected with the tool's error", (approval, error) => {
   expect(approved(rack(4, 600), { disk_layout: "mirror", ...approval })).toEqual({ error });
 });
 
-test("a proposal has the contract's shape and, sent back as an approval, gives itself", () => {
+test("a proposal has the contract's shape and, sent back as an approval, gives the same layout", () => {
   const size = fc.constantFrom(0, 100, 104, 109, 480, 600, 4_000);
   fc.assert(
     fc.property(fc.array(size, { maxLength: 60 }), (sizes) => {

@@ -14,14 +14,14 @@ const recorded: { cases: RecordedCase[] } = JSON.parse(
 const AUTO: LayoutOptions = { layout: null, width: null, spares: null, cache: true, exclude: [] };
 const GB = 1e9;
 
-/** `count` disks called `${prefix}0`, `${prefix}1`, ... */
+/** Creates `count` disks named `${prefix}0`, `${prefix}1`, ... */
 function rack(count: number, gb: number, { prefix = "c", solid_state = false } = {}): Disk[] {
   return Array.from({ length: count }, (_, index) => {
     return { name: `${prefix}${index}`, size_bytes: gb * GB, solid_state, removable: false, bus: "SCSI" };
   });
 }
 
-/** The result in the form of the recorded ones: empty lists absent, disks by name. */
+/** Formats a result like the recorded results: no empty lists, disks by name. */
 function printed(disks: readonly Disk[], options: LayoutOptions): Record<string, unknown> {
   const made = layoutOf(disks, options);
   const names = (list: readonly Disk[]) => list.map(({ name }) => name);
@@ -43,9 +43,9 @@ test.each(recorded.cases.map((one) => [one.id, one.title, one] as const))("recor
   expect(printed(disks, one.options)).toEqual(expected);
 });
 
-test("all recorded cases were there", () => expect(recorded.cases).toHaveLength(73));
+test("all recorded cases were read", () => expect(recorded.cases).toHaveLength(73));
 
-/** What a layout comes to: stripes by their width, spares, capacity in GB. */
+/** Summarizes a layout: stripes by their width, spares, capacity in GB. */
 function summary(disks: readonly Disk[], options: Partial<LayoutOptions>): string {
   const made = layoutOf(disks, { ...AUTO, ...options });
   if ("error" in made) return made.error;
@@ -77,7 +77,7 @@ test.each<[string, number, Partial<LayoutOptions>, string]>([
   ],
   ["raidz2 of 12", 12, { layout: "raidz2" }, "raidz2 11, 1 spares, 5400"],
   [
-    "raidz2 of 6 takes only 6",
+    "raidz2 of 6 accepts only 6",
     6,
     { layout: "raidz2", width: 5 },
     "5 is an invalid width for raidz2 and 6 disks (min: 6, default max: 6)",
@@ -89,25 +89,25 @@ test.each<[string, number, Partial<LayoutOptions>, string]>([
     "15 is an invalid width for raidz3 and 2 spares",
   ],
   ["raidz3 of 7", 7, { layout: "raidz3" }, "raidz3 7, 0 spares, 2400"],
-  ["two spares left alone", 4, { layout: "mirror", spares: 2 }, "mirror 2, 2 spares, 600"],
+  ["two unused spares", 4, { layout: "mirror", spares: 2 }, "mirror 2, 2 spares, 600"],
   ["all disks spare", 1, { layout: "single", spares: 1 }, "too many spares (1) for this disk configuration"],
   ["67 disks", 68, { layout: "raidz1", spares: 1 }, "invalid number of spares (1) for this disk configuration"],
-  ["nobody named a layout, 13 fixed", 13, { spares: 0 }, "raidz3 13, 0 spares, 6000"],
-  ["nobody named a layout, 15 fixed", 15, { spares: 0 }, "raidz1 3+3+3+3+3, 0 spares, 6000"],
-  ["nobody named a layout, 9 fixed", 9, { spares: 0 }, "raidz2 9, 0 spares, 4200"],
-  ["nobody named a layout, 6 fixed", 6, { spares: 0 }, "raidz1 3+3, 0 spares, 2400"],
-  ["nobody named a layout, 20 fixed", 20, { spares: 0 }, "raidz2 10+10, 0 spares, 9600"],
+  ["default layout, 13 fixed", 13, { spares: 0 }, "raidz3 13, 0 spares, 6000"],
+  ["default layout, 15 fixed", 15, { spares: 0 }, "raidz1 3+3+3+3+3, 0 spares, 6000"],
+  ["default layout, 9 fixed", 9, { spares: 0 }, "raidz2 9, 0 spares, 4200"],
+  ["default layout, 6 fixed", 6, { spares: 0 }, "raidz1 3+3, 0 spares, 2400"],
+  ["default layout, 20 fixed", 20, { spares: 0 }, "raidz2 10+10, 0 spares, 9600"],
   [
-    "nobody named a layout, 26 fixed",
+    "default layout, 26 fixed",
     26,
     { spares: 0 },
     "no acceptable raidz layout is possible with 26 disks and 0 spares",
   ],
-  ["nobody named a layout, width 12", 14, { width: 12 }, "raidz2 12, 2 spares, 6000"],
-  ["nobody named a layout, width 13", 14, { width: 13 }, "raidz3 13, 1 spares, 6000"],
+  ["default layout, width 12", 14, { width: 12 }, "raidz2 12, 2 spares, 6000"],
+  ["default layout, width 13", 14, { width: 13 }, "raidz3 13, 1 spares, 6000"],
 ])("%s", (_title, count, options, expected) => expect(summary(rack(count, 600), options)).toBe(expected));
 
-test("from eight disks on, those above 1,500 GB get two parity disks instead of mirrors", () => {
+test("eight or more disks above 1,500 GB get two parity disks instead of mirrors", () => {
   expect(summary(rack(8, 1_500), {})).toBe("mirror 2+2+2, 2 spares, 4500");
   expect(summary(rack(8, 1_501), {})).toBe("raidz2 8, 0 spares, 9006");
   expect(summary(rack(7, 4_000), {})).toBe("mirror 2+2+2, 1 spares, 12000");
@@ -139,7 +139,7 @@ test.each([
   [{ exclude: ["c0,c1"] }, 'invalid disk name: "c0,c1"'],
   [{ exclude: [""] }, 'invalid disk name: ""'],
   [{ width: 2, spares: 0, exclude: ["c0t5000C500A1B2C3D4d0"] }, null],
-])("options %j are refused with %j", (options, error) => {
+])("options %j are rejected with %j", (options, error) => {
   for (const layout of DISK_LAYOUTS) expect(layoutOptionError({ ...AUTO, layout, ...options })).toBe(error);
 });
 
@@ -161,7 +161,7 @@ const someOptions = fc.record({
   exclude: fc.array(fc.constantFrom("g0d0", "G0D1", "g1d0", "nothing"), { maxLength: 3 }),
 });
 
-test("a disk is in one place at most, never when excluded, and the stripes have the asked width and spares", () => {
+test("a disk has at most one role, an excluded disk has none, and width and spares are as requested", () => {
   fc.assert(
     fc.property(someDisks, someOptions, (disks, options) => {
       const made = layoutOf(disks, options);
@@ -185,7 +185,7 @@ test("a disk is in one place at most, never when excluded, and the stripes have 
   );
 });
 
-test("storage is one class, cache and log are others; the spares are the largest of the storage", () => {
+test("storage is one class, cache and log are other classes; the spares are the largest of the storage", () => {
   fc.assert(fc.property(someDisks, someOptions, (disks, options) => {
     const made = layoutOf(disks, options);
     if ("error" in made) return;
@@ -201,7 +201,7 @@ test("storage is one class, cache and log are others; the spares are the largest
   }));
 });
 
-test("the capacity is less than the disks hold and grows with them", () => {
+test("the capacity is less than the sum of the disks and grows with them", () => {
   const layout = fc.constantFrom(...DISK_LAYOUTS);
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 9_000 }), layout, (count, gb, layout) => {

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";
 
-test("milliseconds move a moment both ways and leave the first one alone", () => {
+test("milliseconds are added or subtracted, and the argument is unchanged", () => {
   const noon = new Date("2026-11-21T12:00:00.000Z");
   expect(toRfc3339(addMs(noon, 1))).toBe("2026-11-21T12:00:00.001Z");
   expect(toRfc3339(addMs(noon, -1))).toBe("2026-11-21T11:59:59.999Z");
   expect(toRfc3339(noon)).toBe("2026-11-21T12:00:00.000Z");
 });
 
-test("what is no moment is refused", () => {
+test("an invalid time is rejected", () => {
   expect(() => addMs(new Date(0), NaN)).toThrow(RangeError);
   expect(() => addMs(new Date(8.64e15), 1)).toThrow(RangeError);
   expect(() => toRfc3339(new Date(NaN))).toThrow(RangeError);

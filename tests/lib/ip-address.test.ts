@@ -36,7 +36,7 @@ test.each([
   "::1.2.3.4:5",
   "1:2:3:4:5:6:7:1.2.3.4",
   "٣.2.3.4",
-])("%j is no address", (text) => expect(parseIp(text)).toBeNull());
+])("%j is not an address", (text) => expect(parseIp(text)).toBeNull());
 
 test.each([
   ["0.0.0.0", "0.0.0.0"],
@@ -53,7 +53,7 @@ test.each([
   ["::192.0.2.1", "::c000:201"],
 ])("%s is written %s", (text, expected) => expect(canonical(text)).toBe(expected));
 
-test("it accepts what the platform accepts, zones aside, and its own text reads back equal", () => {
+test("it accepts the same addresses as the platform, except zones, and parses its own text to the same address", () => {
   fc.assert(fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string({ maxLength: 12 })), (text) => {
     fc.pre(!text.includes("%"));
     const ip = parseIp(text);
@@ -62,7 +62,7 @@ test("it accepts what the platform accepts, zones aside, and its own text reads 
   }));
 });
 
-test("a network holds its first and last address and not its neighbours", () => {
+test("a network contains its first and last address and not their neighbours", () => {
   const inside = (address: string, cidr: string) => inCidr(parseIp(address)!, parseCidr(cidr)!);
   expect(inside("10.255.255.255", "10.0.0.0/8")).toBe(true);
   expect(inside("11.0.0.0", "10.0.0.0/8")).toBe(false);
@@ -88,6 +88,6 @@ test.each([
   "::ffff:1.2.3.4/95",
   "x/8",
 ])(
-  "%s is no network",
+  "%s is not a network",
   (text) => expect(parseCidr(text)).toBeNull(),
 );

@@ -17,7 +17,7 @@ const canonical = (text: string) => {
 };
 const block = (text: string) => {
   const read = parseBlock(text);
-  if (read === null) throw new Error(`${text} is no block`);
+  if (read === null) throw new Error(`${text} is not a block`);
   return read;
 };
 
@@ -44,16 +44,16 @@ test.each([
   "::/129",
   "fe80::%eth0/64",
   "",
-])("%s is no network", (text) => {
+])("%s is not a network", (text) => {
   expect(parseBlock(text)).toBeNull();
 });
 
-test("IPv4 in the clothes of IPv6 is neither family's", () => {
+test("an IPv4-mapped network belongs to neither family", () => {
   expect(parseBlock("::ffff:10.0.0.0/104")).toBeNull();
   expect(parseBlock("::ffff:10.0.0.0/96")).toBeNull();
 });
 
-test("what PostgreSQL writes in dotted form is shown as we write it", () => {
+test("PostgreSQL's dotted form becomes canonical text", () => {
   expect(storedBlock("::1.2.3.0/120")).toBe("::102:300/120");
   expect(storedBlock("10.0.0.0/8")).toBe("10.0.0.0/8");
   expect(storedBlock(null)).toBeNull();
@@ -67,23 +67,23 @@ const anyBlock = fc.oneof(
   return { family, network: (value >> hostBits) << hostBits, prefix };
 });
 
-test("a canonical text is read back as the same network", () => {
+test("a canonical text is parsed to the same network", () => {
   fc.assert(fc.property(anyBlock, (each) => {
     expect(parseBlock(blockText(each))).toEqual(each);
   }));
 });
 
-test("one block contains another exactly when its first and its last address do", () => {
+test("a block contains another exactly when it contains its first and its last address", () => {
   const last = (each: Cidr) => each.network + addressesOf(each) - 1n;
   fc.assert(fc.property(anyBlock, anyBlock, fc.nat(128), (outer, other, cut) => {
-    // Mostly a part of the outer one, since two of chance seldom meet.
+    // Mostly a part of the outer block, because two random blocks rarely overlap.
     const inner = cut > 64 ? other : { ...outer, prefix: Math.min(outer.prefix + cut, outer.family === 4 ? 32 : 128) };
     const expected = outer.family === inner.family && inner.network >= outer.network && last(inner) <= last(outer);
     expect(containsBlock(outer, inner)).toBe(expected);
   }));
 });
 
-test("neighbours are not in each other, the halves of a block are in it, and families stay apart", () => {
+test("neighbours do not contain each other, a block contains its halves, and families are separate", () => {
   expect(containsBlock(block("10.0.0.0/25"), block("10.0.0.128/25"))).toBe(false);
   expect(containsBlock(block("10.0.0.0/24"), block("10.0.0.128/25"))).toBe(true);
   expect(containsBlock(block("10.0.0.128/25"), block("10.0.0.0/24"))).toBe(false);
@@ -91,27 +91,27 @@ test("neighbours are not in each other, the halves of a block are in it, and fam
 });
 
 describe("the blocks of a body", () => {
-  test("are read per family, host bits dropped", () => {
+  test("are parsed per family, with cleared host bits", () => {
     expect(readBlocks({ ipv4_block: "10.1.2.3/16", ipv6_block: null }, "vpc")).toMatchObject({
       text: { ipv4_block: "10.1.0.0/16", ipv6_block: null },
     });
   });
 
-  test.each(["vpc", "subnet"] as const)("of a %s are one at least", (of) => {
+  test.each(["vpc", "subnet"] as const)("of a %s are at least one", (of) => {
     expect(readBlocks({}, of)).toMatchObject({
       kind: "bad_request",
       message: `${of} must specify ipv4_block, ipv6_block, or both`,
     });
   });
 
-  test("must be of the family that their field names", () => {
+  test("must have the family of their field", () => {
     expect(readBlocks({ ipv4_block: "fd00::/8" }, "vpc")).toMatchObject({ kind: "bad_request" });
     expect(readBlocks({ ipv6_block: "10.0.0.0/8" }, "vpc")).toMatchObject({ kind: "bad_request" });
     expect(readBlocks({ ipv6_block: "::ffff:10.0.0.0/104" }, "vpc")).toMatchObject({ kind: "bad_request" });
   });
 });
 
-test("a family that the VPC has no block of is a conflict that names the field", () => {
+test("a family without a block in the VPC is a conflict that names the field", () => {
   const plan = { ipv4_block: "10.0.0.0/8", ipv6_block: null };
   expect(planFor(block("192.0.2.0/24"), plan)).toEqual(block("10.0.0.0/8"));
   expect(planFor(block("fd00::/64"), plan)).toMatchObject({

@@ -15,7 +15,7 @@ const read = (fields: Partial<Ipv4RangeFields>) => {
 };
 const text = (value: bigint) => formatIp({ family: 4, value });
 
-test("a range is read with both its ends", () => {
+test("a range includes both its ends", () => {
   const start = 10n << 24n;
   expect(read({})).toEqual({
     block: "10.0.0.0/24",
@@ -28,7 +28,7 @@ test("a range is read with both its ends", () => {
   expect(read({ gateway: null })).toMatchObject({ gateway: null, count: 11n });
 });
 
-test("the block's host bits are dropped", () =>
+test("the block's host bits are cleared", () =>
   expect(read({ ipv4_block: "10.0.0.77/24" })).toMatchObject({ block: "10.0.0.0/24" }));
 
 test("a gateway inside the range is one address less", () => {
@@ -66,9 +66,9 @@ test.each<[Partial<Ipv4RangeFields>, string]>([
     { provision_start_ipv4: "10.0.0.1", provision_end_ipv4: "10.0.0.1" },
     "provision_start_ipv4 to provision_end_ipv4 holds only the gateway",
   ],
-])("%j is refused and the field named", (fields, error) => expect(read(fields)).toBe(error));
+])("%j is rejected with the field's name", (fields, error) => expect(read(fields)).toBe(error));
 
-test("a range is taken exactly when its ends are hosts of the block in order", () => {
+test("a range is accepted exactly when its ends are hosts of the block in order", () => {
   const prefix = fc.integer({ min: 1, max: 30 });
   const offset = fc.bigInt({ min: -2n, max: 70n });
   fc.assert(fc.property(prefix, offset, offset, (prefix, from, to) => {

@@ -38,15 +38,15 @@ test.each(["9007199254740991", "-9007199254740991", "0", "-0", "1.5", "1e308", "
 );
 
 test.each(["9007199254740992", "-9007199254740992", "[18446744073709551615]", '{"a":9007199254740993}'])(
-  "the integer in %s would be rounded, so it is refused",
+  "the integer in %s would be rounded, so it is rejected",
   (text) => expect(jsonLimits(text)).toContain("integers"),
 );
 
-test.each(["1e309", "[-1e309]", "1.0E+400"])("the number in %s is refused", (text) => {
+test.each(["1e309", "[-1e309]", "1.0E+400"])("the number in %s is rejected", (text) => {
   expect(jsonLimits(text)).toContain("64-bit float");
 });
 
-test("a digit inside a string is no number", () => {
+test("a digit inside a string is not a number", () => {
   expect(jsonLimits('{"99999999999999999999":"99999999999999999999 1e999"}')).toBeNull();
 });
 
@@ -57,7 +57,7 @@ test.each([
   '{"":1,"":2}',
   '{ "a" : 1 , "a" : 2 }',
 ])(
-  "the repeated key in %s is refused",
+  "the repeated key in %s is rejected",
   (text) => expect(jsonLimits(text)).toContain("repeat a key"),
 );
 
@@ -66,7 +66,7 @@ test.each(['{"a":"a","b":"a"}', '{"a":{"a":{"a":1}}}', '[{"a":1},{"a":1}]', '{"a
   (text) => expect(jsonLimits(text)).toBeNull(),
 );
 
-test("the key __proto__ is refused in any spelling, as a value it is text", () => {
+test("the key __proto__ is rejected in every spelling; as a value it is text", () => {
   expect(jsonLimits('{"__proto__":{}}')).toContain("__proto__");
   expect(jsonLimits('[{"\\u005f_proto__":1}]')).toContain("__proto__");
   expect(jsonLimits('{"a":"__proto__"}')).toBeNull();
@@ -81,7 +81,7 @@ test.each([
   '"\\ud83d\\ud83d\\ude00"',
   '"\ud83d"',
 ])(
-  "half of a surrogate pair is refused: %s",
+  "half of a surrogate pair is rejected: %s",
   (text) => expect(jsonLimits(text)).toContain("surrogate"),
 );
 
@@ -90,20 +90,20 @@ test("a whole surrogate pair passes, and an escaped backslash starts no escape",
   expect(jsonLimits('"\\\\ud83d \\\\u0000"')).toBeNull();
 });
 
-test("an escaped NUL is refused", () => {
+test("an escaped NUL is rejected", () => {
   expect(jsonLimits('{"a":["\\u0000"]}')).toContain("NUL");
 });
 
 const HOSTILE = ["[", '"\\', '{"', "1", "\\u", '"a",', "[]", "t"];
 
-test.each(HOSTILE)("a text that repeats %s is read in one pass: each of its characters a few times at most", (part) => {
+test.each(HOSTILE)("a text that repeats %s is read in one pass: each character at most a few times", (part) => {
   const text = part.repeat(1_000);
   const { counted, reads } = countReads(text);
   expect(jsonLimits(counted)).toBe(jsonLimits(text));
   expect(reads()).toBeLessThanOrEqual(5 * text.length);
 });
 
-/** A text that counts the characters which are taken out of it, one by one or in slices. */
+/** A text that counts reads of its characters, single or in slices. */
 function countReads(text: string): { readonly counted: string; readonly reads: () => number } {
   let reads = 0;
   const counted = new Proxy(Object(text), {
@@ -121,7 +121,7 @@ function countReads(text: string): { readonly counted: string; readonly reads: (
   return { counted, reads: () => reads };
 }
 
-test("a megabyte of anything has an answer", () => {
+test("a megabyte of any text has a result", () => {
   const answers = HOSTILE.map((part) => jsonLimits(part.repeat(2 ** 20 / part.length)));
   expect(answers).toMatchInlineSnapshot(`
     [

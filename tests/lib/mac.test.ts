@@ -28,9 +28,9 @@ test.each([
   "00/1a/2b/3c/4d/5e",
   "００1a2b3c4d5e",
   "001a2b3c4d5e\n",
-])("%j is no MAC", (text) => expect(canonicalMac(text)).toBeNull());
+])("%j is not a MAC", (text) => expect(canonicalMac(text)).toBeNull());
 
-test("every spelling of an address has the same canonical form, which is its own", () => {
+test("every spelling of an address has the same canonical form, also the canonical form itself", () => {
   fc.assert(fc.property(octets, fc.constantFrom(":", "-", ".", " ", ""), fc.boolean(), (parts, separator, upper) => {
     const text = parts.join(separator);
     const canonical = canonicalMac(upper ? text.toUpperCase() : text);
@@ -39,13 +39,13 @@ test("every spelling of an address has the same canonical form, which is its own
   }));
 });
 
-test("what is taken has exactly twelve hex digits", () => {
+test("an accepted text has exactly twelve hex digits", () => {
   fc.assert(fc.property(fc.string({ unit: fc.constantFrom(..."0aF:-. gG"), maxLength: 24 }), (text) => {
     if (canonicalMac(text) !== null) expect(text.replace(/[:\-. ]/g, "")).toMatch(/^[0-9a-fA-F]{12}$/);
   }));
 });
 
-test("the lowest bit of the first octet makes a group address", () => {
+test("the lowest bit of the first octet marks a group address", () => {
   expect(isMulticastMac("01:00:5e:00:00:01")).toBe(true);
   expect(isMulticastMac("ff:ff:ff:ff:ff:ff")).toBe(true);
   expect(isMulticastMac("02:00:00:00:00:01")).toBe(false);

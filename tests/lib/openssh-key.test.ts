@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseOpensshKey } from "../../src/lib/crypto/openssh-key.ts";
 
-// Made by ssh-keygen for this file, with the fingerprints that it printed. Nobody has the private keys.
+// Created by ssh-keygen for this file, with its fingerprints. The private keys were deleted.
 const KEYS: [line: string, fingerprint: string][] = [
   [
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHNafuYmCfe59RfPYGjRMJhpwjayMEQQqtjAogGl9xTJ admin@example",
@@ -49,18 +49,18 @@ const modulus = (bits: number) => {
 const exponent = Buffer.from([1, 0, 1]);
 const point = (coordinateBytes: number) => Buffer.concat([Buffer.from([4]), Buffer.alloc(2 * coordinateBytes, 7)]);
 
-test.each(KEYS)("%s is read", (line, fingerprint) => {
+test.each(KEYS)("%s is parsed", (line, fingerprint) => {
   const [type, , ...comment] = line.split(" ");
   expect(parseOpensshKey(line)).toEqual({ type, fingerprint, comment: comment.join(" "), line });
 });
 
-test("white space around the line is dropped, and the comment may be missing", () => {
+test("white space around the line is removed, and the comment may be missing", () => {
   expect(parseOpensshKey(`  ${ED25519} \r\n`)).toEqual(parseOpensshKey(ED25519));
   const bare = ED25519.split(" ").slice(0, 2).join(" ");
   expect(parseOpensshKey(`${bare} `)).toMatchObject({ comment: "", line: bare });
 });
 
-test("keys on a security token are read, their application included in the fingerprint", () => {
+test("keys on a security token are parsed, and their application is part of the fingerprint", () => {
   for (
     const line of [
       keyOf("sk-ssh-ed25519@openssh.com", Buffer.alloc(32, 1), "ssh:"),
@@ -123,9 +123,9 @@ test.each([
   [keyOf("ssh-rsa", exponent, Buffer.concat([Buffer.alloc(1), modulus(2_048)])), "the RSA modulus is not usable"],
   [keyOf("ssh-rsa", exponent, Buffer.alloc(257)), "the RSA modulus is not usable"],
   [`${ED25519}${" x".repeat(5_000)}`, "longer than 8192 characters"],
-])("%.60j is refused: %s", (text, error) => expect(errorOf(text)).toBe(error));
+])("%.60j is rejected: %s", (text, error) => expect(errorOf(text)).toBe(error));
 
-test("a key with one byte of its structure changed is refused", () => {
+test("a key with one changed byte of its structure is rejected", () => {
   const structure = 4 + type.length + 4;
   fc.assert(fc.property(fc.nat(structure - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
     const changed = Buffer.from(padded);
@@ -134,7 +134,7 @@ test("a key with one byte of its structure changed is refused", () => {
   }));
 });
 
-test("random text is refused and never fails", () => {
+test("random text is rejected without an exception", () => {
   fc.assert(fc.property(fc.string(), fc.uint8Array({ maxLength: 80 }), (text, bytes) => {
     expect(errorOf(text)).not.toBeNull();
     expect(errorOf(`ssh-rsa ${Buffer.from(bytes).toString("base64")}`)).not.toBeNull();

@@ -8,7 +8,7 @@ const cursor = fc.dictionary(
   { noNullPrototype: true },
 );
 
-test("a token reads back as the cursor it was made from, and is safe in a URL", () => {
+test("a token decodes to its cursor, and is safe in a URL", () => {
   fc.assert(fc.property(cursor, (value) => {
     const token = encodePageToken(value);
     expect(token).toMatch(/^[A-Za-z0-9_-]+$/);
@@ -16,7 +16,7 @@ test("a token reads back as the cursor it was made from, and is safe in a URL", 
   }));
 });
 
-test("garbage is null and never throws", () => {
+test("an invalid token is null and never throws", () => {
   fc.assert(fc.property(fc.string(), (text) => {
     const value = decodePageToken(text);
     if (value !== null) expect(encodePageToken(value)).toBe(text);
@@ -27,6 +27,6 @@ test.each([["an array", "[1]"], ["null", "null"], ["a nested value", '{"a":{}}']
   "spaces",
   '{ "a":1}',
 ]])(
-  "%s is no cursor",
+  "%s is not a cursor",
   (_case, json) => expect(decodePageToken(btoa(json).replace(/=+$/, ""))).toBeNull(),
 );

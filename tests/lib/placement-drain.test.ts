@@ -1,4 +1,4 @@
-// Where the instances of a node would go. Document 4, 4.6.
+// The preview of a drain: targets of a node's instances.
 import { describe, expect, test } from "vitest";
 import { DrainPreview } from "../../src/contract/placement.ts";
 import { type HostedInstance, looksLikeQuorum, previewDrain } from "../../src/lib/placement/drain.ts";
@@ -30,7 +30,7 @@ function drain(instances: readonly HostedInstance[], nodes: Snapshot, from = cap
 }
 
 describe("a drain preview", () => {
-  test("never promises a slot twice: two places for three instances are two placed and one not", () => {
+  test("never promises a slot twice: two slots for three instances place two and not the third", () => {
     // 64 GiB with 32 GiB each: one node takes two.
     const preview = drain([1, 2, 3].map((n) => instance(n)), snapshot(node(1), node(2)));
     expect(preview.placeable.map(({ target_cn_uuid }) => target_cn_uuid)).toEqual([uuid(2), uuid(2)]);
@@ -43,7 +43,7 @@ describe("a drain preview", () => {
     expect(DrainPreview.parse(preview)).toEqual(preview);
   });
 
-  test("places the largest first, which leaves the small ones the gaps", () => {
+  test("places the largest first, which leaves the gaps for the small ones", () => {
     const small = [1, 2].map((n) => instance(n, { memory_bytes: 16 * GIB }));
     const half = capacity({ ram_total_mb: 32_768 });
     const preview = drain([...small, instance(3)], snapshot(node(2, { capacity: half }), node(3, { capacity: half })));
@@ -51,12 +51,12 @@ describe("a drain preview", () => {
     expect(preview.capacity_ok).toBe(true);
   });
 
-  test("never names the node itself, however much room it has", () => {
+  test("never names the node itself, even if it has room", () => {
     const preview = drain([instance(1)], snapshot(node(1)));
     expect(preview.not_placeable[0]?.reason).toBe("there is no other approved node");
   });
 
-  test("of an empty node is not ok as to capacity, since there is nothing to place", () => {
+  test("of an empty node has no result for capacity, because there is nothing to place", () => {
     expect(drain([], snapshot(node(1), node(2)))).toEqual({
       instances_on_cn: 0,
       placeable: [],
@@ -67,13 +67,13 @@ describe("a drain preview", () => {
     });
   });
 
-  test("sends what runs only where it can go on running; what is stopped goes anywhere", () => {
+  test("places a running instance only where it can keep running, and a stopped one anywhere", () => {
     const elsewhere = snapshot(node(2, { capacity: capacity({ cpu_features: [] }) }));
     expect(drain([instance(1)], elsewhere).not_placeable).toHaveLength(1);
     expect(drain([instance(1, { state: "stopped" })], elsewhere).placeable).toHaveLength(1);
   });
 
-  test("spreads a tenant over fault domains as it goes", () => {
+  test("spreads a tenant over fault domains", () => {
     const nodes = snapshot(
       node(2, { rules: { fault_domain: "a" } }),
       node(3, { rules: { fault_domain: "b" } }),
@@ -83,7 +83,7 @@ describe("a drain preview", () => {
     expect(new Set(preview.placeable.map(({ target_cn_uuid }) => target_cn_uuid)).size).toBe(2);
   });
 
-  test("names members of a quorum", () => {
+  test("lists members of a quorum", () => {
     const names = ["web-1", "etcd-2", "prod-consul", "vault01", "MongoDB-a", "my_zk_3"];
     const preview = drain(names.map((name, n) => instance(n, { name, memory_bytes: GIB })), snapshot(node(2)));
     expect(preview).toMatchObject({
@@ -92,7 +92,7 @@ describe("a drain preview", () => {
     });
   });
 
-  test.each(["raftery", "vaulted", "consulting", "kafkaesque", "web"])("%s is no member of a quorum", (name) => {
+  test.each(["raftery", "vaulted", "consulting", "kafkaesque", "web"])("%s is not a member of a quorum", (name) => {
     expect(looksLikeQuorum(name)).toBe(false);
   });
 });

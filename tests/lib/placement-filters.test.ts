@@ -1,4 +1,4 @@
-// Every filter of placement on its boundary: what is accepted, what is rejected and why, and what it has no word on.
+// Every filter of placement at its boundary: accepted, rejected with the reason, or skipped.
 import { describe, expect, test } from "vitest";
 import type { PlacementFilter } from "../../src/contract/enums.ts";
 import { PLACEMENT_FILTERS } from "../../src/contract/enums.ts";
@@ -21,7 +21,7 @@ const props = (fields: object) => ({
   zpool_props: { zones: { compression: "lz4", encryption: "off", recordsize_bytes: 131_072, ...fields } },
 });
 
-/** `accept`, `skip`, or the reason of a rejection. Document 4, 4.2, in its order. */
+/** `accept`, `skip`, or the reason of a rejection. In the order of the filters. */
 const CASES: readonly Case[] = [
   ["cn-approved-and-live", {}, {}, "accept"],
   ["cn-approved-and-live", { state: "disabled" }, {}, "it is disabled"],
@@ -93,7 +93,7 @@ const CASES: readonly Case[] = [
     `${1_000 * GIB} bytes of disk left of ${1_000 * GIB}, ${1_000 * GIB + 1} wanted`,
   ],
   ["cn-zpool-has-space", { capacity: capacity({ zpools: [] }) }, {}, "it has no pool zones"],
-  // Promised, though the pool says that all of it is free.
+  // Allocated, although the pool reports all of it as free.
   ["cn-zpool-has-space", used({ disk_bytes: 980 * GIB }), {}, "accept"],
   [
     "cn-zpool-has-space",
@@ -101,7 +101,7 @@ const CASES: readonly Case[] = [
     {},
     `${20 * GIB - 1} bytes of disk left of ${1_000 * GIB}, ${20 * GIB} wanted`,
   ],
-  // Taken by other things, and by disks that are still to be made.
+  // Used by other data, and by disks that are not created yet.
   ["cn-zpool-has-space", { capacity: zones(1_000, 50), unmade_bytes: 30 * GIB }, {}, "accept"],
   [
     "cn-zpool-has-space",
@@ -161,7 +161,7 @@ const CASES: readonly Case[] = [
   ["cn-zfs-compatible", { capacity: capacity({ zpools: [] }) }, moved({}), "it has no pool zones"],
 ];
 
-describe("a filter says of a node", () => {
+describe("the verdict of a filter", () => {
   test.each(CASES)("%s, case %#", (filter, fields, asked, said) => {
     const result = filterResults(node(1, fields), request(asked), NOW).find(({ filter_name }) =>
       filter_name === filter
@@ -170,7 +170,7 @@ describe("a filter says of a node", () => {
     expect(result?.verdict).toBe(said === "accept" || said === "skip" ? said : "reject");
   });
 
-  test("and every filter that can reject has a case in which it does", () => {
+  test("every filter that can reject has a case in which it does", () => {
     const never: PlacementFilter[] = ["cn-numa-fits", "cn-affinity-required"];
     const rejecting = new Set(
       CASES.filter(([, , , said]) => said !== "accept" && said !== "skip").map(([name]) => name),

@@ -1,4 +1,4 @@
-// Nodes and requests for tests of placement; what is not said fits.
+// Nodes and requests for tests of placement. Their defaults fit each other.
 import type { CapacityReport } from "../../src/contract/agent.ts";
 import { UNRESTRICTED } from "../../actors/cn/state.ts";
 import { PLACEMENT_PROFILES_DEFAULT } from "../../src/contract/placement-profiles.ts";
@@ -14,7 +14,7 @@ export const TENANT = "aaaaaaaa-0000-4000-8000-000000000002";
 export const STRANGER = "aaaaaaaa-0000-4000-8000-000000000003";
 export const SPREAD = activeProfile(PLACEMENT_PROFILES_DEFAULT);
 
-/** The n-th node's UUID; they sort as their numbers do. */
+/** Returns the n-th node's UUID. The UUIDs sort like their numbers. */
 export function uuid(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 }

@@ -1,4 +1,4 @@
-// What holds of placement for any nodes and requests.
+// Properties of placement for any nodes and requests.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { pick } from "../../src/lib/placement/pick.ts";
@@ -38,7 +38,7 @@ const aNode = fc.record({
 );
 const nodes = fc.array(aNode, { maxLength: 6 }).map((made) => snapshot(...made.map((make, n) => make(n))));
 
-/** What is asked for most; of the rest there is then always enough. */
+/** The largest request. */
 const LARGEST = {
   cpu: { cpu: 32, ram_mb: 256, disk_bytes: GIB },
   ram: { cpu: 1, ram_mb: 32_768, disk_bytes: GIB },
@@ -60,7 +60,7 @@ const manyRequests = fc.constantFrom(...Object.values(LARGEST)).chain((largest) 
 
 type Placed = { readonly asked: PlacementRequest; readonly on: string };
 
-/** Puts instances on their first candidates, one after another, as commits would. */
+/** Places instances on their first candidates in sequence, like commits. */
 function placeAll(start: Snapshot, requests: readonly PlacementRequest[]): Placed[] {
   let nodes = start;
   return requests.flatMap((asked) => {
@@ -71,7 +71,7 @@ function placeAll(start: Snapshot, requests: readonly PlacementRequest[]): Place
   });
 }
 
-/** Counted here once more, from what stands on the node. */
+/** A second count, from the instances on the node. */
 function overcommitted({ capacity: report, placement: rules }: NodeSnapshot, on: readonly PlacementRequest[]): boolean {
   if (report === null) return on.length > 0;
   const sum = (what: "cpu_units" | "ram_mb" | "disk_bytes") => on.reduce((total, asked) => total + asked[what], 0);
@@ -82,7 +82,7 @@ function overcommitted({ capacity: report, placement: rules }: NodeSnapshot, on:
     sum("disk_bytes") > pool!.free_bytes * (rules.overprovision_disk ?? 1);
 }
 
-test("however many instances follow each other, no node is overcommitted, and none that must stay free is taken", () => {
+test("no sequence of instances overcommits a node or uses a node that must stay free", () => {
   fc.assert(
     fc.property(nodes, manyRequests, (start, requests) => {
       const placed = placeAll(start, requests);
@@ -98,7 +98,7 @@ test("however many instances follow each other, no node is overcommitted, and no
   );
 });
 
-test("the candidates are the accepted nodes with the most points, and nothing else", () => {
+test("the candidates are exactly the accepted nodes with the most points", () => {
   fc.assert(fc.property(nodes, aRequest, (snap, asked) => {
     const { candidates, report } = pick(asked, snap, SPREAD);
     const accepted = report.per_cn.filter((each) => each.filter_results.every(({ verdict }) => verdict !== "reject"));
@@ -112,14 +112,14 @@ test("the candidates are the accepted nodes with the most points, and nothing el
   }));
 });
 
-test("the order in which nodes are read changes nothing", () => {
+test("the order of the nodes has no effect", () => {
   fc.assert(fc.property(nodes, aRequest, (snap, asked) => {
     const reversed = { ...snap, nodes: [...snap.nodes].reverse() };
     expect(pick(asked, reversed, SPREAD)).toEqual(pick(asked, snap, SPREAD));
   }));
 });
 
-test("a node that has no room for something has none for anything larger", () => {
+test("a node without room for a request has no room for a larger one", () => {
   fc.assert(fc.property(nodes, aRequest, fc.nat(1_000), fc.nat(100), (snap, asked, ram, cpu) => {
     const larger = { ...asked, ram_mb: asked.ram_mb + ram, cpu_units: asked.cpu_units + cpu };
     const accepted = (what: PlacementRequest) =>
@@ -129,7 +129,7 @@ test("a node that has no room for something has none for anything larger", () =>
   }));
 });
 
-test("an instance that comes and goes leaves the nodes as they were", () => {
+test("adding and removing an instance leaves the nodes unchanged", () => {
   fc.assert(fc.property(nodes, fc.nat(5), aRequest, (snap, n, asked) => {
     const of = { ...asked, tenant_id: TENANT, silo_id: SILO };
     const there = withInstance(snap, uuid(n), { ...of, count: 1 });

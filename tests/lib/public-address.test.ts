@@ -1,4 +1,4 @@
-// Which addresses are public, in every spelling that a URL reads: reliability rules S-25 and S-47.
+// Public addresses in every spelling that a URL accepts. docs/reliability.md S-25 and S-47.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatIp, inCidr, parseCidr, parseIp } from "../../src/lib/net/ip-address.ts";
@@ -25,7 +25,7 @@ describe("S-25: no address of a special-purpose range is public", () => {
     );
   });
 
-  test.each(SPECIAL_RANGES.map((range) => range.split("/")[0]!))("%s in every spelling is refused", (address) => {
+  test.each(SPECIAL_RANGES.map((range) => range.split("/")[0]!))("%s in every spelling is rejected", (address) => {
     for (const url of spellings(address)) {
       expect([url, isLiterallyPrivate(new URL(url), [])]).toEqual([url, true]);
     }
@@ -39,7 +39,7 @@ test.each([
 ])("%s is public", (address) => expect(isPublicAddress(address)).toBe(true));
 
 test.each(["", "x", "1.1.1", "01.1.1.1", "fe80::1%eth0", "1.1.1.1%lo"])(
-  "%j is no address, so it is not public",
+  "%j is not an address, so it is not public",
   (text) => {
     expect([isPublicAddress(text), mayBeFetched(text, readRanges(["0.0.0.0/0", "::/0"]))]).toEqual([false, false]);
   },
@@ -65,13 +65,13 @@ test.each(["localhost", "LOCALHOST", "localhost.", "a.localhost", "%6cocalhost"]
 );
 
 test.each(["example.com", "127.0.0.1.example.com", "localhost.example.com"])(
-  "the name %s is a resolver's matter",
+  "the name %s needs a resolver",
   (host) => {
     expect(isLiterallyPrivate(new URL(`http://${host}/`), [])).toBe(false);
   },
 );
 
-test("parseIp reads what URL writes for each spelling", () => {
+test("parseIp accepts URL's output for each spelling", () => {
   for (const url of spellings("127.0.0.1")) {
     const { hostname } = new URL(url);
     expect(parseIp(hostname.replace(/^\[|\]$/g, ""))).not.toBeNull();

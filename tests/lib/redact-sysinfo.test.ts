@@ -27,7 +27,7 @@ const { tree } = fc.letrec((tie) => ({
   ),
 }));
 
-test("no secret leaves, wherever it sits and however its key is spelled", () => {
+test("every secret is removed, at any depth and with any spelling of its key", () => {
   fc.assert(
     fc.property(tree, (sysinfo) => {
       expect(JSON.stringify(redactSysinfo(sysinfo)) ?? "").not.toContain(CANARY);
@@ -36,7 +36,7 @@ test("no secret leaves, wherever it sits and however its key is spelled", () => 
   );
 });
 
-test("everything else stays, in its order, and the input is not changed", () => {
+test("all other members stay in order, and the input is not changed", () => {
   const sysinfo = { z: 1, root_shadow: "x", a: [{ rabbitmq: "y", keep: null }, "root_shadow=x"], shadow: true };
   const before = structuredClone(sysinfo);
   expect(JSON.stringify(redactSysinfo(sysinfo))).toBe('{"z":1,"a":[{"keep":null},"root_shadow=x"],"shadow":true}');
@@ -55,7 +55,7 @@ test("a member called __proto__ stays data", () => {
   expect(JSON.stringify(copy)).toBe('{"__proto__":{"isRoot":true}}');
 });
 
-test("a hundred thousand levels do not exhaust the stack", () => {
+test("a hundred thousand levels do not overflow the stack", () => {
   let sysinfo: unknown = { root_shadow: CANARY, bottom: true };
   for (let level = 0; level < 100_000; level++) sysinfo = level % 2 ? [sysinfo] : { next: sysinfo };
   let copy = redactSysinfo(sysinfo) as Record<string, unknown>;

@@ -27,7 +27,7 @@ const VECTORS: [password: string, salt: string, hash: string][] = [
   ],
 ];
 
-test.each(VECTORS)("%j with salt %s gives the hash that OpenSSL gives", (password, salt, hash) => {
+test.each(VECTORS)("%j with salt %s gives the same hash as OpenSSL", (password, salt, hash) => {
   expect(sha512Crypt(password, salt)).toBe(`$6$${salt}$${hash}`);
 });
 
@@ -36,7 +36,7 @@ function openssl(password: string, salt: string): string {
   return execFileSync(present("openssl"), words, { input: `${password}\n`, encoding: "utf8" }).trim();
 }
 
-test("passwords of every length around a digest agree with OpenSSL here", (context) => {
+test("passwords of every length around a digest give the same hash as this machine's OpenSSL", (context) => {
   needs(context, "openssl");
   for (const length of [2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200]) {
     const password = "pä$ 'x\"".repeat(40).slice(0, length);
@@ -85,6 +85,6 @@ test.each([
   `$6$sa'lt$${HASH}`,
   `$6$salt$${HASH.replace("x", "#")}`,
   "x".repeat(100_000),
-])("%s is refused", (hash) => expect(isSha512Crypt(hash)).toBe(false));
+])("%s is rejected", (hash) => expect(isSha512Crypt(hash)).toBe(false));
 
-test("what is made may be stored", () => expect(isSha512Crypt(sha512Crypt("secret", "salt"))).toBe(true));
+test("a computed hash may be stored", () => expect(isSha512Crypt(sha512Crypt("secret", "salt"))).toBe(true));

@@ -27,9 +27,9 @@ test.each([
   [499_999_999, 0],
   [500_000_000, 1],
   [0, 0],
-])("%d bytes are sold as %d GB", (bytes, gb) => expect(nominalGb(bytes)).toBe(gb));
+])("%d bytes have the nominal capacity %d GB", (bytes, gb) => expect(nominalGb(bytes)).toBe(gb));
 
-test("classes join when the difference is at most 5 % of the larger one", () => {
+test("classes merge when the difference is at most 5 % of the larger one", () => {
   expect(grouped(disk("a", 950), disk("b", 1_000))).toEqual(["1000: b a"]);
   expect(grouped(disk("a", 949), disk("b", 1_000))).toEqual(["949: a", "1000: b"]);
   expect(grouped(disk("a", 1_000), disk("b", 949))).toEqual(["1000: a", "949: b"]);
@@ -40,12 +40,12 @@ test("the class with more disks keeps its size, the later one when they are equa
   expect(grouped(disk("a", 100), disk("b", 104))).toEqual(["104: b a"]);
 });
 
-test("a chain of neighbours joins in the order in which the disks were announced", () => {
+test("a chain of neighbours merges in the order of the disks", () => {
   expect(grouped(disk("a", 100), disk("b", 105), disk("c", 110))).toEqual(["105: b a c"]);
   expect(grouped(disk("b", 105), disk("c", 110), disk("a", 100))).toEqual(["110: c b", "100: a"]);
 });
 
-test("solid state disks and spinning ones never share a class; the bus does not matter", () => {
+test("solid state disks and spinning ones never share a class; their bus types may differ", () => {
   expect(grouped(disk("a", 480), disk("b", 480, { solid_state: true }))).toEqual(["480: a", "480: b"]);
   expect(grouped(disk("a", 480), disk("b", 480, { bus: "ATA" }))).toEqual(["480: b a"]);
 });

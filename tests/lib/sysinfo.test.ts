@@ -38,7 +38,7 @@ test("MACs are canonical, each once, in the order of the inventory", () => {
     .toEqual(["02:aa:bb:cc:dd:02", "02:aa:bb:cc:dd:01", "02:aa:bb:cc:dd:03"]);
 });
 
-test("zero, group and broken MACs are not a machine's, nor are those of virtual interfaces", () => {
+test("zero, group and broken MACs and the MACs of virtual interfaces are not a machine's", () => {
   const sysinfo = {
     ...nics("00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01", "net0", null, 17, ["02aabbccdd01"]),
     "Virtual Network Interfaces": { vnic0: { "MAC Address": "02:aa:bb:cc:dd:05" } },
@@ -51,7 +51,7 @@ test("a serial number is text without surrounding space", () => {
   for (const serial of ["", "  ", 7, null, ["x"]]) expect(serialOf({ "Serial Number": serial })).toBeNull();
 });
 
-test("no inventory, however odd, makes a reader fail", () => {
+test("no inventory makes a parser fail", () => {
   const key = fc.constantFrom("Disks", "Network Interfaces", "Serial Number", "net0", "MAC Address", "Size in GB");
   const { tree } = fc.letrec((tie) => ({
     tree: fc.oneof({ maxDepth: 4 }, fc.jsonValue({ maxDepth: 1 }), fc.dictionary(key, tie("tree"))),

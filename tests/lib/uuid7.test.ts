@@ -6,7 +6,7 @@ import { uuid7 } from "../../src/lib/ids/uuid7.ts";
 const ms = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 const random = fc.uint8Array({ minLength: 10, maxLength: 10 });
 
-test("it is a UUIDv7 that carries its milliseconds", () => {
+test("it is a UUIDv7 with its milliseconds", () => {
   fc.assert(fc.property(ms, random, (at, bytes) => {
     const uuid = uuid7(at, bytes);
     expect(z.uuidv7().safeParse(uuid).success).toBe(true);
@@ -27,7 +27,7 @@ test("the random bytes are not changed", () => {
   expect(bytes).toEqual(new Uint8Array(10).fill(255));
 });
 
-test("a time outside 48 bits, or another number of random bytes, is refused", () => {
+test("a time outside 48 bits, or a wrong number of random bytes, is rejected", () => {
   const ten = new Uint8Array(10);
   for (const at of [-1, 2 ** 48, 0.5, NaN, Infinity]) expect(() => uuid7(at, ten)).toThrow(RangeError);
   expect(uuid7(2 ** 48 - 1, ten)).toMatch(/^ffffffff-ffff-/);

@@ -1,4 +1,4 @@
-// The connector itself: one GET to the address that was checked, under the name that was asked for. Reliability rule S-25.
+// The connector: one GET to the checked address, under the requested name. docs/reliability.md S-25.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -40,7 +40,7 @@ const serve = (answer: RequestListener) => listen(createHttpServer(answer));
 const get = (url: string, outbound: Partial<Outbound> = {}) =>
   fetchOutbound(url, { reach: LOOPBACK, signal: AbortSignal.timeout(10_000), ...outbound });
 
-test("the request has the name's Host, no credential and no cookie, and its answer comes as it is", async () => {
+test("the request has the name's Host, no credential and no cookie, and its response is returned unchanged", async () => {
   const seen: IncomingMessage[] = [];
   const port = await serve((request, response) => {
     seen.push(request);
@@ -64,7 +64,7 @@ test("the request has the name's Host, no credential and no cookie, and its answ
   });
 });
 
-test("a name is resolved once, all its addresses are checked, and one that is down is followed by the next", async () => {
+test("a name is resolved once, all its addresses are checked, and the next is used if one is down", async () => {
   const port = await serve((_request, response) => void response.end("here"));
   let resolved = 0;
   const resolve = (addresses: string[]) => () => Promise.resolve((resolved += 1, addresses));
@@ -78,7 +78,7 @@ test("a name is resolved once, all its addresses are checked, and one that is do
 });
 
 test.each(["ftp://127.0.0.1/", "file:///etc/passwd", "nonsense", "http://user@127.0.0.1/", "http://:pw@127.0.0.1/"])(
-  "%s is refused",
+  "%s is rejected",
   async (url) => {
     const error = await get(url).catch((error) => error);
     expect(error).toBeInstanceOf(FetchRefused);
@@ -86,7 +86,7 @@ test.each(["ftp://127.0.0.1/", "file:///etc/passwd", "nonsense", "http://user@12
   },
 );
 
-test("an origin that the user named is asked at the addresses of its first resolution, and no other is", async () => {
+test("an origin that the user named is fetched from the addresses of its first resolution only", async () => {
   const port = await serve((_request, response) => void response.end("index"));
   const url = `http://mirror.example:${port}/`;
   const reach = { ...NOWHERE, named: namedOrigins([url]) };
@@ -97,8 +97,8 @@ test("an origin that the user named is asked at the addresses of its first resol
   await expect(get(`http://other.example:${port}/`, at("127.0.0.1"))).rejects.toThrow(FetchRefused);
 });
 
-describe("the end of an answer", () => {
-  test("that breaks off is an error", async () => {
+describe("a response", () => {
+  test("that is cut off is an error", async () => {
     const port = await serve((_request, response) => {
       response.writeHead(200, { "content-length": 100 });
       response.write("part", () => response.destroy());
@@ -106,7 +106,7 @@ describe("the end of an answer", () => {
     await expect(get(`http://127.0.0.1:${port}/`).then((response) => response.text())).rejects.toThrow();
   });
 
-  test("that does not come ends with the signal, before the headers and in the body", async () => {
+  test("that does not arrive ends with the signal, before the headers and in the body", async () => {
     const silent = await serve(() => {});
     const stalled = await serve((_request, response) => void response.writeHead(200).write("part"));
     const soon = () => ({ signal: AbortSignal.timeout(200) });
@@ -119,7 +119,7 @@ describe("the end of an answer", () => {
     await expect(get("http://images.example/", never)).rejects.toThrow(/time/i);
   });
 
-  test.each([204, 304])("of status %i has no body", async (status) => {
+  test.each([204, 304])("with status %i has no body", async (status) => {
     const port = await serve((_request, response) => void response.writeHead(status).end());
     expect((await get(`http://127.0.0.1:${port}/`)).status).toBe(status);
   });

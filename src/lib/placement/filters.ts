@@ -5,20 +5,20 @@ import * as capacity from "./capacity-filters.ts";
 import * as migration from "./migration-filters.ts";
 import type { PlacementRequest } from "./request.ts";
 import type { NodeSnapshot } from "./snapshot.ts";
-import * as standing from "./node-filters.ts";
+import * as nodeState from "./node-filters.ts";
 import type { Filter } from "./verdict.ts";
 
 const FILTERS: Readonly<Record<PlacementFilter, Filter>> = {
-  "cn-approved-and-live": standing.approvedAndLive,
-  "cn-not-in-avoid-list": standing.notInAvoidList,
-  "cn-capacity-present": standing.capacityPresent,
-  "cn-role-matches": standing.roleMatches,
-  "cn-not-reserved": standing.notReserved,
-  "cn-not-cordoned": standing.notCordoned,
-  "cn-not-evacuating": standing.notEvacuating,
-  "cn-scope-match": standing.scopeMatch,
-  "cn-platform-min": standing.platformMin,
-  "cn-traits-required": standing.traitsRequired,
+  "cn-approved-and-live": nodeState.approvedAndLive,
+  "cn-not-in-avoid-list": nodeState.notInAvoidList,
+  "cn-capacity-present": nodeState.capacityPresent,
+  "cn-role-matches": nodeState.roleMatches,
+  "cn-not-reserved": nodeState.notReserved,
+  "cn-not-cordoned": nodeState.notCordoned,
+  "cn-not-evacuating": nodeState.notEvacuating,
+  "cn-scope-match": nodeState.scopeMatch,
+  "cn-platform-min": nodeState.platformMin,
+  "cn-traits-required": nodeState.traitsRequired,
   "cn-nic-tags": capacity.nicTags,
   "cn-underlay": capacity.underlay,
   "cn-zpool-has-space": capacity.poolHasSpace,
