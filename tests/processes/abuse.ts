@@ -1,12 +1,12 @@
-// What is done to the database while the load runs.
+// Faults of the database under load.
 import { openClient } from "../../src/db/pool.ts";
 
 const PAUSE_MS_MAX = 100;
 const AT_ONCE = 2;
-/** As src/wiring.ts names its connections. */
+/** The name of the connections in src/wiring.ts. */
 const SERVER = "berth";
 
-/** Terminates two of the servers' connections at random every 0 to 100 ms. Answers how many. */
+/** Terminates two random connections of the servers every 0 to 100 ms. Returns the number of terminations. */
 export function terminateBackends(url: string, duration_ms: number): Promise<number> {
   const end = Date.now() + duration_ms;
   return terminate({ url, goesOn: () => Date.now() < end, pause_ms_max: PAUSE_MS_MAX });
@@ -15,11 +15,11 @@ export function terminateBackends(url: string, duration_ms: number): Promise<num
 export type Terminations = {
   readonly url: string;
   readonly goesOn: (terminated: number) => boolean;
-  /** Between one blow and the next: chance, up to this. */
+  /** Upper limit of the random pause between terminations. */
   readonly pause_ms_max: number;
 };
 
-/** Terminates two of the servers' connections at a time for as long as it goes on. Answers how many. */
+/** Terminates two connections of the servers at a time while `goesOn` is true. Returns the number of terminations. */
 export async function terminate({ url, goesOn, pause_ms_max }: Terminations): Promise<number> {
   const killer = await openClient({ url, applicationName: "abuse" });
   let terminated = 0;

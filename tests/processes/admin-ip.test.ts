@@ -1,5 +1,5 @@
-// A node that joins by claim code, in a network of its own: the compiled agent finds the address that it reaches the
-// control plane by and reports it, and `opsctl cn exec` logs in there over a real sshd.
+// A node in a network of its own joins by claim code. The compiled agent finds and reports the address by which it reaches
+// the control plane, and `opsctl cn exec` logs in there over a real sshd.
 import { execFile } from "node:child_process";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -27,7 +27,7 @@ let wire: Wire;
 let agents: Running[] = [];
 
 async function whyNoNetwork(): Promise<string | null> {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return "networks of one's own need root on Linux";
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return "network namespaces need root on Linux";
   const absent = lacking("ip");
   if (absent !== null) return absent;
   const name = `berth-try-${process.pid}`;
@@ -36,7 +36,7 @@ async function whyNoNetwork(): Promise<string | null> {
     await command("ip", ["netns", "del", name]);
     return whyNoSshd();
   } catch {
-    return "this machine may not make networks";
+    return "this machine cannot create network namespaces";
   }
 }
 
@@ -90,7 +90,7 @@ async function opsctl(...argv: readonly string[]): Promise<string> {
 async function nodeNamed(name: string): Promise<CnView> {
   const { items } = await must<{ items: CnView[] }>(server.url, { method: "GET", path: "/v1/system/cns" });
   const found = items.find(({ hostname }) => hostname === name);
-  if (found === undefined) throw new Error(`no node is called ${name}`);
+  if (found === undefined) throw new Error(`there is no node named ${name}`);
   return found;
 }
 const addressOf = (name: string) => nodeNamed(name).then(({ admin_ip }) => admin_ip);
@@ -104,7 +104,7 @@ async function approved(parts: AgentParts): Promise<Running> {
 }
 
 describe.skipIf(why_not !== null)("the admin_ip of a node that joined by claim code", () => {
-  test("is the address that it reaches the control plane by, and cn exec logs in there", async () => {
+  test("is its address on the way to the control plane, and cn exec logs in there", async () => {
     await approved({ name: "claimed" });
     expect(await addressOf("claimed")).toBe(wire.there);
     const sshd = await startSshd({ addresses: [wire.there], prefix: INSIDE });
@@ -116,7 +116,7 @@ describe.skipIf(why_not !== null)("the admin_ip of a node that joined by claim c
     }
   });
 
-  test("is what --admin-ip or ADMIN_IP says instead; anything but an IPv4 address is a usage error", async () => {
+  test("can be set by --admin-ip or ADMIN_IP; any value except an IPv4 address is a usage error", async () => {
     await approved({ name: "told", argv: ["--admin-ip", "192.0.2.7"] });
     expect(await addressOf("told")).toBe("192.0.2.7");
     await approved({ name: "told-too", env: { ADMIN_IP: "192.0.2.8" } });
@@ -130,7 +130,7 @@ describe.skipIf(why_not !== null)("the admin_ip of a node that joined by claim c
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("ADMIN_IP is not an IPv4 address")]);
   });
 
-  test("changes when the node's address does, by the node's own key; of a disabled node nothing changes", async () => {
+  test("changes with the node's address, by the node's own key; nothing changes for a disabled node", async () => {
     const agent = await approved({ name: "moved", argv: ["--admin-ip", "192.0.2.20"] });
     const before = await nodeNamed("moved");
     await stopped(agent);

@@ -1,5 +1,5 @@
-// A server whose database connections are cut at random, and whose database is killed, keeps its word: one server, a
-// PostgreSQL of its own that flushes to the disk, 16 clients that note what they were told.
+// A server keeps its promises while its database connections are cut at random and its database is killed: one server, a
+// PostgreSQL of its own that flushes to the disk, 16 clients that record their replies.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
@@ -10,13 +10,13 @@ import { auditViolations, historyViolations, invariantViolations } from "./histo
 import { type Load, registration, startLoad } from "./load.ts";
 
 const TERMINATING_MS = 4_000;
-/** On a slow machine it goes on until there was enough of it, but not for ever. */
+/** On a slow machine the terminations continue until there were enough, up to this limit. */
 const TERMINATING_MS_MAX = 60_000;
 const TERMINATING_SLICE_MS = 1_000;
 const LOAD_MS = 1_000;
 const OUTAGE_MS = 500;
 const PATIENCE_MS = 60_000;
-/** Enough that the two met. */
+/** Enough that terminations hit requests. */
 const ACKNOWLEDGED_MIN = 50;
 const TERMINATED_MIN = 30;
 
@@ -46,7 +46,7 @@ function newLoad(): Load {
   return startLoad({ urls: () => [server.url] });
 }
 
-/** Ends with some calm, in which clients learn what became of the requests that they repeat. */
+/** Ends with a calm period, in which clients learn the outcome of the requests that they repeat. */
 async function terminateUnder(load: Load): Promise<{ terminated: number; meanwhile: number }> {
   let terminated = 0;
   const enough = () => terminated > TERMINATED_MIN && load.acknowledged() > 0;
@@ -69,7 +69,7 @@ async function killTwice(load: Load): Promise<void> {
     await cluster.kill("SIGKILL");
     await settle(OUTAGE_MS);
     const meanwhile = await request(server.url, { method: "POST", ...registration(crypto.randomUUID()), key: "" });
-    expect(meanwhile.status, "what is asked during the outage").toBe(503);
+    expect(meanwhile.status, "a request during the outage").toBe(503);
     await cluster.restart();
     const before = load.acknowledged();
     await expect.poll(load.acknowledged, { timeout: PATIENCE_MS, interval: 10 }).toBeGreaterThan(before);
@@ -78,20 +78,20 @@ async function killTwice(load: Load): Promise<void> {
 }
 
 test(
-  "connections terminated at random under load: nothing acknowledged is lost, nothing refused acts, nothing hangs",
+  "connections terminated at random under load: no acknowledged change is lost, no rejected one acts, no request hangs",
   async () => {
     const load = newLoad();
     const { terminated, meanwhile } = await terminateUnder(load).finally(load.stop);
     expect(server.isRunning(), server.log()).toBe(true);
     expect(terminated).toBeGreaterThan(TERMINATED_MIN);
-    expect(meanwhile, "nothing got through while connections broke").toBeGreaterThan(0);
+    expect(meanwhile, "no request succeeded while connections broke").toBeGreaterThan(0);
     expect(await violations(load)).toEqual([]);
   },
   240_000,
 );
 
 test(
-  "the database killed twice under load: the same server serves again by itself, and keeps its word",
+  "the database killed twice under load: the same server recovers by itself and keeps its promises",
   async () => {
     const load = newLoad();
     await killTwice(load).finally(load.stop);
@@ -104,6 +104,6 @@ test(
 test("afterwards the audit chain verifies and has one entry per audited transition", async () => {
   const { outcome } = await must<{ outcome: object }>(server.url, { method: "GET", path: "/v1/audit/verify" });
   expect(outcome).toHaveProperty("Ok");
-  // What committed beside a transaction that still ran is chained a moment later.
+  // Events that were committed beside a running transaction are chained a moment later.
   await expect.poll(() => auditViolations(db), { timeout: PATIENCE_MS }).toEqual([]);
 });

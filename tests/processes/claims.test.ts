@@ -1,5 +1,5 @@
-// Two machines say that they are one node: the compiled agent and a stranger, against a server as `task start` runs it.
-// The operator looks with the compiled opsctl and approves the right one, which gets the key.
+// Two machines claim to be the same node: the compiled agent and a stranger, against a server with the permissions of
+// `task start`. The operator compares them with the compiled opsctl and approves the right one, which gets the key.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const server_uuid = crypto.randomUUID();
 
-/** The machine itself, whose state is in that folder. */
+/** Starts the machine's own agent, with its state in the folder. */
 function agent(state: string): Running {
   const place = ["--endpoint", server.url, "--state-dir", join(folder.path, state), "--server-uuid", server_uuid];
   const running = start("nodeagent", ["run", ...place, "--hostname", "rack1-n1", "--heartbeat-ms", "100"]);
@@ -66,7 +66,7 @@ async function strangerRegisters(): Promise<RegistrationView> {
 }
 
 test(
-  "a stranger's claim beside the machine's own: the operator sees the difference, and the right one gets the key",
+  "with a stranger's claim beside the machine's own, the operator sees the difference, and the right one gets the key",
   async () => {
     const machine = agent("first");
     const code = await codeOf(machine);
@@ -93,7 +93,7 @@ test(
 );
 
 test(
-  "the machine is installed again: its claim replaces the key of the approved node, and the old agent is refused",
+  "after a reinstallation the claim replaces the key of the approved node, and the old agent is rejected",
   async () => {
     const old_key = await keyIn("first");
     const reinstalled = agent("second");
@@ -110,7 +110,7 @@ test(
   60_000,
 );
 
-test("an agent that starts again while it waits renews its own claim", async () => {
+test("an agent that restarts while it waits renews its own claim", async () => {
   const other = crypto.randomUUID();
   const argv = ["--endpoint", server.url, "--state-dir", join(folder.path, "third"), "--server-uuid", other];
   const codes = [];

@@ -1,7 +1,7 @@
-// An operator's client that writes down what it sent and what it heard, so that a history can be checked afterwards.
+// An operator's client that records its requests and replies, so that the history can be checked afterwards.
 import { ROOT_KEY } from "../support/server-process.ts";
 
-/** One try of an operation. `status` is null when no answer came. Times are those of performance.now(). */
+/** One attempt of an operation. `status` is null without a reply. Times are from performance.now(). */
 export type Attempt = {
   readonly url: string;
   readonly request_id: string;
@@ -10,29 +10,29 @@ export type Attempt = {
   readonly took_ms: number;
 };
 
-/** What a client wants, and the transition that it is when it is done: of which kind of actor, and which event. */
-export type Wish = {
+/** A request of a client, with the transition that its success writes: the kind of the actor and the event. */
+export type Intent = {
   readonly kind: "cn" | "enrolment-claim" | "silo" | "tenant" | "project" | "vpc";
   readonly event: "register" | "approve" | "set_role" | "disable" | "create" | "update" | "delete";
-  /** POST unless it says otherwise. */
+  /** Default: POST. */
   readonly method?: "PATCH" | "DELETE";
   readonly path: string;
   readonly body?: unknown;
 };
 
-export type Operation = Omit<Wish, "method"> & {
+export type Operation = Omit<Intent, "method"> & {
   readonly method: "POST" | "PATCH" | "DELETE";
-  /** Registrations have none: each attempt is a registration of its own. */
+  /** Null for registrations: each attempt is a separate registration. */
   readonly idempotency_key: string | null;
   readonly attempts: Attempt[];
-  /** What the client knows in the end. */
+  /** The client's knowledge in the end. */
   outcome: "acknowledged" | "refused" | "unknown";
   answer: unknown;
 };
 
 export type Answer = { readonly status: number | null; readonly body: unknown; readonly request_id: string };
 
-/** reliability.md 3.1: no request may hang. How fast it is on a busy machine is not asked. */
+/** No request may hang (docs/reliability.md, "Promises"). The speed on a busy machine does not matter. */
 export const REQUEST_LIMIT_MS = 60_000;
 const RETRY_MS = 25;
 
@@ -44,7 +44,7 @@ export type Call = {
   readonly idempotency_key?: string;
 };
 
-/** One request; every answer is a value, and so is its absence. */
+/** Sends one request. Every reply is a value; no reply is a value, too. */
 export async function request(url: string, call: Call): Promise<Answer> {
   const request_id = crypto.randomUUID();
   const headers: Record<string, string> = { "x-request-id": request_id };
@@ -65,7 +65,7 @@ export async function request(url: string, call: Call): Promise<Answer> {
   }
 }
 
-/** Text that is no JSON stays as it is, for the failure message of whoever expected something else. */
+/** Returns text that is not JSON unchanged, for the failure message of the test. */
 function jsonOf(text: string): unknown {
   if (text === "") return null;
   try {
@@ -75,7 +75,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The body of a 2xx answer. For the parts of a test in which nothing is being broken. */
+/** Returns the body of a 2xx reply. For the parts of a test without faults. */
 export async function must<T>(url: string, call: Call): Promise<T> {
   const { status, body } = await request(url, call);
   if (status === null || status >= 300) {
@@ -84,12 +84,16 @@ export async function must<T>(url: string, call: Call): Promise<T> {
   return body as T;
 }
 
-/** Repeats the wish, each time at any of the servers, until an answer tells its outcome or `go_on` says to stop. */
-export async function carryOut(wish: Wish, urls: () => readonly string[], go_on: () => boolean): Promise<Operation> {
-  const idempotency_key = wish.event === "register" ? null : crypto.randomUUID();
+/** Repeats the request, each time at one of the servers, until the outcome is known or `go_on` returns false. */
+export async function carryOut(
+  intent: Intent,
+  urls: () => readonly string[],
+  go_on: () => boolean,
+): Promise<Operation> {
+  const idempotency_key = intent.event === "register" ? null : crypto.randomUUID();
   const operation: Operation = {
     method: "POST",
-    ...wish,
+    ...intent,
     idempotency_key,
     attempts: [],
     outcome: "unknown",
@@ -99,7 +103,7 @@ export async function carryOut(wish: Wish, urls: () => readonly string[], go_on:
   return operation;
 }
 
-/** Goes on with an operation whose outcome is unknown, under the key that it began with. */
+/** Continues an operation with an unknown outcome, with its Idempotency-Key. */
 export async function carryOn(
   operation: Operation,
   urls: () => readonly string[],
@@ -114,7 +118,7 @@ export async function carryOn(
   }
 }
 
-/** The request that carries an operation out, the same each time. */
+/** Returns the request of an operation, the same for each attempt. */
 export function callOf({ method, path, body, idempotency_key }: Operation): Call {
   return idempotency_key === null ? { method, path, body, key: "" } : { method, path, body, idempotency_key };
 }

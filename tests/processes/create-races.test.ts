@@ -1,6 +1,5 @@
-// A create of an instance against the end of the only node that could take it, at one instant, at two servers: the node is
-// reset to bare, or disabled and removed. One of the two wins, and the other leaves nothing behind. Document 2, Common
-// guards.
+// The create of an instance races with the end of the only node that could take it, at two servers: a factory reset, or
+// disable and remove. One of the two wins, and the other leaves nothing behind. docs/nodes.md, "Leaving".
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { acceptedBodies, capacity } from "../api/bodies.ts";
@@ -16,10 +15,10 @@ import { type Side, steering } from "./steering.ts";
 const INSTANCES = "instances are still placed on this node; delete or migrate them first";
 const NO_NODE =
   "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate";
-/** Each side has to win so often; the steering sees to it that it does. */
+/** Required wins of each side; the steering ensures them. */
 const WINS = 3;
 const ROUNDS_MAX = 80;
-/** What an instance is made of, and what it takes. */
+/** The tables of an instance and of the capacity that it uses. */
 const ESTATE = [
   "instance",
   "nic",
@@ -72,7 +71,7 @@ function callAt(server: 0 | 1) {
   };
 }
 
-/** An approved node with room for one instance, that counts as seen for as long as any test takes. */
+/** Creates an approved node with room for one instance, which counts as live for the whole test. */
 async function oneSlot(): Promise<string> {
   const call = callAt(0);
   const server_uuid = randomUUID();
@@ -89,7 +88,7 @@ async function oneSlot(): Promise<string> {
   return server_uuid;
 }
 
-/** Without waiting for the node, which never does anything. */
+/** Does not wait for the node, which never works. */
 function create(): Promise<Answer> {
   const body = {
     name: randomUUID(),
@@ -111,8 +110,8 @@ async function estate(): Promise<Dump> {
 
 const count = async (sql: string, node: string) => (await db.query(sql, [node])).rowCount;
 
-/** What stands on the node, as rows and as counters. */
-async function standing(node: string) {
+/** Returns the instances on the node, as rows and as counters. */
+async function placed(node: string) {
   const { rows } = await db.query("select instances, ram_mb from cn_usage where server_uuid = $1", [node]);
   return { placed: await count("select from instance where host_cn_uuid = $1", node), ...rows[0] };
 }
@@ -122,10 +121,10 @@ const operations = async (node: string) =>
 
 type End = {
   readonly name: string;
-  /** Asked of the second server. The answer of its last request. */
+  /** Sends the requests to the second server. Returns the last reply. */
   readonly end: (node: string) => Promise<Answer>;
   readonly done: number;
-  /** How the node stands where the create won. */
+  /** The node's state when the create won. */
   readonly left: string;
 };
 
@@ -148,7 +147,7 @@ const ENDS: readonly End[] = [
 ];
 
 test.each(ENDS)(
-  "of a create and $name at one instant one wins, in both orders, and nothing is left of the other",
+  "either a create or $name at the same instant wins, in both orders, and the other leaves nothing",
   async ({
     end,
     done,
@@ -168,19 +167,19 @@ test.each(ENDS)(
       if (created.status === 202) {
         expect(ended).toMatchObject({ status: 409, body: { message: INSTANCES } });
         expect(await state()).toBe(left);
-        expect(await standing(node)).toEqual({ placed: 1, instances: 1, ram_mb: 1_024 });
+        expect(await placed(node)).toEqual({ placed: 1, instances: 1, ram_mb: 1_024 });
         expect(await operations(node)).toBe(1);
         const instance = created.body.references.find(({ scope }: { scope: string }) => scope === "instance").id;
         okOf(await callAt(1)("DELETE", `/v1/instances/${instance}?force=true`));
         expect(changedRows(before, await estate())).toEqual([]);
-        expect(await standing(node)).toEqual({ placed: 0, instances: 0, ram_mb: 0 });
-        // Nothing keeps the node any more.
+        expect(await placed(node)).toEqual({ placed: 0, instances: 0, ram_mb: 0 });
+        // No instance holds the node any more.
         expect((await end(node)).status).toBe(done);
       } else {
         expect(created).toMatchObject({ status: 503, body: { message: NO_NODE } });
         expect(ended.status).toBe(done);
         expect(changedRows(before, await estate())).toEqual([]);
-        expect(await standing(node)).toMatchObject({ placed: 0 });
+        expect(await placed(node)).toMatchObject({ placed: 0 });
         expect(await operations(node)).toBe(0);
         const counted =
           "select from cn_usage where server_uuid = $1 and (instances, cpu_units, ram_mb, disk_bytes) <> (0, 0, 0, 0)";
@@ -190,7 +189,7 @@ test.each(ENDS)(
       wins[winner] += 1;
       race.won(winner);
     }
-    expect(Math.min(wins.first, wins.second), "one side always won: the race was none").toBeGreaterThanOrEqual(WINS);
+    expect(Math.min(wins.first, wins.second), "one side always won: there was no race").toBeGreaterThanOrEqual(WINS);
   },
   120_000,
 );

@@ -1,4 +1,4 @@
-// The compiled programs, as users run them. Built first when a source is newer than they are.
+// The compiled programs. They are built first when a source is newer.
 import { spawn } from "node:child_process";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,24 +9,24 @@ import type { NAMES } from "../../cli/compile.ts";
 export type Ended = { readonly code: number | NodeJS.Signals; readonly out: string; readonly err: string };
 
 export type Running = {
-  /** Does nothing once it has ended. */
+  /** No effect after the end. */
   signal(name: NodeJS.Signals): void;
   readonly ended: Promise<Ended>;
-  /** What it has printed so far on both. */
+  /** Returns the output so far on both streams. */
   said(): string;
-  /** Settles with the match once it has said it; rejects when it ends before. */
+  /** Resolves with the match in its output; rejects when it ends before. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
 };
 
 export type RunOptions = {
-  /** All of its environment, beside PATH. */
+  /** Its whole environment except PATH. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The folder that it is started in; the test's own by default. */
+  /** Its working directory. Default: the test's. */
   readonly cwd?: string;
   readonly typed?: string;
-  /** What the program is started by, as [ip, netns, exec, NAME]. */
+  /** A command that starts the program, such as [ip, netns, exec, NAME]. */
   readonly prefix?: readonly string[];
-  /** The file that is started in place of the program of that name. */
+  /** A file to start instead of the program of this name. */
   readonly file?: string;
 };
 
@@ -38,7 +38,7 @@ const SAY_LIMIT_MS = 20_000;
 /** The compiled programs of the project. */
 export type Program = (typeof NAMES)[number];
 
-/** Builds the programs unless those asked for are newer than their sources. */
+/** Builds the programs unless the wanted ones are newer than their sources. */
 export async function buildExecutables(wanted: readonly Program[] = PROGRAMS): Promise<void> {
   const built = await Promise.all(wanted.map((name) => modified_ms(join(ROOT, "dist", name))));
   const sources = (await Promise.all(SOURCES.map(newest_ms))).reduce((a, b) => Math.max(a, b));
@@ -70,7 +70,7 @@ export function start(name: Program, argv: readonly string[], options: RunOption
     env: { PATH: process.env.PATH ?? "", ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
-  child.stdin.on("error", () => {}); // It may end without reading.
+  child.stdin.on("error", () => {}); // The program may end without reading.
   child.stdin.end(typed ?? "");
   let out = "";
   let err = "";
@@ -83,7 +83,7 @@ export function start(name: Program, argv: readonly string[], options: RunOption
   }).finally(() => running = false);
   const said = () => out + err;
   return {
-    // Not child.kill: Deno then reports that signal as the end, whatever the program made of it, and sends no second one.
+    // Not child.kill: Deno then reports the signal as the end even if the program handled it, and sends no second signal.
     signal: (name) => void (running && process.kill(child.pid!, name)),
     ended,
     said,
@@ -101,7 +101,7 @@ async function untilSaid(said: () => string, pattern: RegExp, ended: Promise<End
     if (was_over) break;
     await new Promise((wake) => setTimeout(wake, 10));
   }
-  throw new Error(`it never said ${pattern}:\n${said()}`);
+  throw new Error(`it never printed ${pattern}:\n${said()}`);
 }
 
 /** Runs a program to its end. */

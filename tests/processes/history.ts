@@ -1,10 +1,10 @@
-// What the clients heard against what the database holds. Each check answers the offending rows in words; none is right.
-// The ids are those of reliability.md, section 2.
+// Compares the clients' replies with the database. Each check returns its violations as texts; an empty list passes. The
+// ids are from docs/reliability.md, "Invariants".
 import type { DbClient } from "../../src/db/pool.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { type Operation, REQUEST_LIMIT_MS } from "./client.ts";
 
-/** INV-1, 3 and 4: one transition for what was acknowledged, none for what was refused, at most one for the unknown. */
+/** INV-1, 3 and 4: one transition per acknowledged request, none per rejected one, at most one if the outcome is unknown. */
 export async function historyViolations(db: DbClient, operations: readonly Operation[]): Promise<string[]> {
   const by_key = await countByKey(db);
   const by_request = await countByRequest(db);
@@ -22,7 +22,7 @@ export async function historyViolations(db: DbClient, operations: readonly Opera
     const slow = operation.attempts.filter(({ took_ms }) => took_ms >= REQUEST_LIMIT_MS);
     return [
       ...wrong.map(({ outcome, count }) => `${outcome} with ${count} transitions: ${describe(operation)}`),
-      ...slow.map(({ took_ms }) => `no answer within ${Math.round(took_ms)} ms: ${describe(operation)}`),
+      ...slow.map(({ took_ms }) => `no reply within ${Math.round(took_ms)} ms: ${describe(operation)}`),
     ];
   });
 }
@@ -63,12 +63,12 @@ async function countByRequest(db: DbClient): Promise<Map<string, number>> {
   return new Map(rows.map(({ of, count }) => [of, count]));
 }
 
-/** Checks the stored rows and the log against the rules that hold at any moment. */
+/** Checks the rows and the log against the invariants. */
 export function invariantViolations(db: DbClient): Promise<string[]> {
   return brokenInvariants(db);
 }
 
-/** INV-17. Ask after a verify, which chains what is pending. */
+/** INV-17. Call it after a verify, which chains pending events. */
 export async function auditViolations(db: DbClient): Promise<string[]> {
   const { rows } = await db.query(
     `select t.id, t.event, count(e.seq) as entries from transition t left join audit_event e on e.transition_id = t.id

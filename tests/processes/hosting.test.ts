@@ -1,4 +1,4 @@
-// The other ways to host the control plane: `deno serve`, which starts an isolate and stops it when asked.
+// Another way to host the control plane: `deno serve`, which starts and stops an isolate.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -64,7 +64,7 @@ async function connections(): Promise<number> {
   return rowCount ?? 0;
 }
 
-test("deno serve src/main.ts answers, writes, and ends on SIGTERM without leaving a connection", async () => {
+test("deno serve src/main.ts replies, writes, and ends on SIGTERM without an open connection", async () => {
   const hosted = await denoServe({ DATABASE_URL: database.url });
   expect(await must(hosted.url, { method: "GET", path: "/v1/health", key: "" })).toMatchObject({ status: "ok" });
   const { path, body } = registration(crypto.randomUUID());
@@ -72,13 +72,13 @@ test("deno serve src/main.ts answers, writes, and ends on SIGTERM without leavin
   const { items } = await must<{ items: unknown[] }>(hosted.url, { method: "GET", path: "/v1/system/cns" });
   expect(items).toHaveLength(1);
   expect(await connections()).toBeGreaterThan(0);
-  // The host waits for open connections: while one is held it does not end.
+  // The host waits for open connections before it ends.
   const how = await hosted.terminate();
   expect([0, 143, "SIGTERM"], hosted.said()).toContain(how);
   await expect.poll(connections, { timeout: PATIENCE_MS }).toBe(0);
 }, 90_000);
 
-test("while the control plane cannot open, requests read 503 as JSON, and the reason is in the log alone", async () => {
+test("while the control plane cannot start, requests get 503 as JSON, and only the log has the reason", async () => {
   const hosted = await denoServe({});
   for (const _ of [1, 2]) {
     const { status, body } = await request(hosted.url, { method: "GET", path: "/v1/health", key: "" });

@@ -1,24 +1,24 @@
-// Clients that register, approve, disable and label nodes as fast as they are answered, and keep what they did. If it is
-// wished they also make and remove tenants, projects and VPCs.
-import { carryOut, type Operation, type Wish } from "./client.ts";
+// Clients that register, approve, disable and label nodes as fast as they get replies, and record the history. Optionally
+// they also create and remove tenants, projects and VPCs.
+import { carryOut, type Intent, type Operation } from "./client.ts";
 
 export type Load = {
   readonly operations: readonly Operation[];
   acknowledged(): number;
-  /** No new operation begins; settles when every client has heard or given up. */
+  /** Starts no new operation. Resolves when every client has its outcome or has given up. */
   stop(): Promise<void>;
 };
 
 export type LoadOptions = {
-  /** The servers that can be reached now. */
+  /** The reachable servers. */
   readonly urls: () => readonly string[];
   readonly clients?: number;
-  /** Whether half of the work is of tenants. */
+  /** Whether half of the work is on tenants. */
   readonly tenancy?: boolean;
 };
 
 const CLIENTS = 16;
-/** Codes that nobody has or that are used: the site allows 300 failures an hour, and the load must stay below. */
+/** Limit of unknown and used codes: the site allows 300 failures an hour. */
 const BAD_CODES_MAX = 60;
 const PAUSE_MS_MAX = 10;
 
@@ -40,7 +40,7 @@ export function startLoad({ urls, clients = CLIENTS, tenancy = false }: LoadOpti
   const operations: Operation[] = [];
   const nodes: Nodes = { known: [], codes: [], used_codes: [], bad_codes: 0 };
   const places: Tenancy = { silos: [], tenants: [], projects: [], vpcs: [] };
-  const next = () => tenancy && Math.random() < 0.5 ? nextOfTenants(places) : nextWish(nodes);
+  const next = () => tenancy && Math.random() < 0.5 ? nextOfTenants(places) : nextIntent(nodes);
   let running = true;
   let acknowledged = 0;
 
@@ -68,7 +68,7 @@ export function startLoad({ urls, clients = CLIENTS, tenancy = false }: LoadOpti
   };
 }
 
-function nextWish(nodes: Nodes): Wish {
+function nextIntent(nodes: Nodes): Intent {
   const dice = Math.random();
   if (dice < 0.25 || nodes.known.length === 0) return registration(crypto.randomUUID());
   if (dice < 0.30) return registration(anyOf(nodes.known));
@@ -77,27 +77,27 @@ function nextWish(nodes: Nodes): Wish {
     return code === undefined ? registration(crypto.randomUUID()) : approval(code);
   }
   if (dice < 0.55) return { kind: "cn", event: "disable", path: `/v1/cns/${anyOf(nodes.known)}/disable`, body: {} };
-  // Nobody registers these: what is refused now must not act later.
+  // No client registers these nodes: a rejected request must not act later.
   const node = dice < 0.60 ? crypto.randomUUID() : hotOrAny(nodes.known);
   const body = { role: anyOf(["tenant", "edge", "both"]) };
   return { kind: "cn", event: "set_role", path: `/v1/cns/${node}/role`, body };
 }
 
-export function registration(server_uuid: string): Wish {
+export function registration(server_uuid: string): Intent {
   const body = { server_uuid, hostname: `node-${server_uuid.slice(0, 8)}`, sysinfo: { UUID: server_uuid } };
   return { kind: "enrolment-claim", event: "register", path: "/v1/agent/register", body };
 }
 
-export function approval(code: string): Wish {
+export function approval(code: string): Intent {
   return { kind: "cn", event: "approve", path: "/v1/cn-approvals", body: { code } };
 }
 
-/** A third of the work meets at four nodes. */
+/** A third of the work is on four nodes. */
 function hotOrAny(known: readonly string[]): string {
   return Math.random() < 0.33 ? anyOf(known.slice(0, 4)) : anyOf(known);
 }
 
-/** Mostly one that a node shows, now and then one that is used or that no node ever showed. */
+/** Usually the code of a waiting node, sometimes a used or an unknown one. */
 function nextCode(nodes: Nodes): string | undefined {
   if (Math.random() < 0.9 || nodes.bad_codes >= BAD_CODES_MAX) return nodes.codes.shift();
   nodes.bad_codes += 1;
@@ -113,8 +113,8 @@ function learn(nodes: Nodes, { event, body, answer }: Operation): void {
   if (event === "approve") nodes.used_codes.push((body as { code: string }).code);
 }
 
-/** What there is to ask for grows with what there is. */
-function nextOfTenants({ silos, tenants, projects, vpcs }: Tenancy): Wish {
+/** Chooses among the requests that the existing objects allow. */
+function nextOfTenants({ silos, tenants, projects, vpcs }: Tenancy): Intent {
   const dice = Math.random();
   const body = { name: crypto.randomUUID(), description: "" };
   const create = { event: "create", body } as const;
@@ -154,7 +154,7 @@ function learnOfTenants({ silos, tenants, projects, vpcs }: Tenancy, { kind, eve
     case "vpc":
       return void vpcs.push(id);
     case "cn":
-      throw new Error(`a node is made by no request: ${path}`);
+      throw new Error(`no request creates a node: ${path}`);
   }
 }
 

@@ -1,6 +1,6 @@
-// A machine's whole way by the compiled booter and the server as `task start` runs it: real DHCP packets, the script that
-// it fetches, the boot bus, the end of its setup, and what operators do with the node then. Machines are addresses of
-// 127.20.0.0/16, which Linux takes for its own.
+// A machine from its first boot to an approved node, with the compiled booter and the server with the permissions of
+// `task start`: real DHCP packets, the boot script, the AMQP broker, the end of its setup, and later actions of operators.
+// Machines are addresses in 127.20.0.0/16, which Linux treats as local.
 import { randomUUID } from "node:crypto";
 import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ const PATIENCE = { timeout: 30_000 };
 const RESEND_MS = 1_000;
 const RETRY_MS = 200;
 const HASH = `$6$salt$${"h".repeat(85)}.`;
-/** The tag D34623J in the GUID of DHCP option 97, in the order in which Dell's firmware sends it. */
+/** The tag D34623J in the GUID of DHCP option 97, in the byte order of Dell's firmware. */
 const TAG = "D34623J";
 const GUID = Uint8Array.from([0, ...Buffer.from("44454c4c330010348036c4c04f32334a", "hex")]);
 
@@ -49,7 +49,7 @@ let database: FreshDatabase;
 let server: ServerProcess;
 let booter: BooterProcess;
 let relay: Relay;
-/** Why a step that goes over ssh cannot be shown here; null when it can. */
+/** The reason why steps with ssh cannot run on this machine; null when they can. */
 const why_no_sshd = whyNoSshd();
 
 async function startPlane(port = "0"): Promise<ServerProcess> {
@@ -107,7 +107,7 @@ async function opsctl(...argv: readonly string[]): Promise<string> {
 const recordOf = (mac: string) => ask<BootRecord>("GET", `/v2/cn-boot/${mac}`);
 const nodeOf = (server_uuid: string) => ask<CnView>("GET", `/v1/system/cns/${server_uuid}`);
 
-/** A DISCOVER of iPXE, with the machine's GUID or without one. */
+/** Encodes a DISCOVER of iPXE, with or without the machine's GUID. */
 function discoverOf(mac: string, guid: Uint8Array | null) {
   const asked = discover(mac);
   return guid === null ? asked : { ...asked, options: [...asked.options, [97, guid] as const] };
@@ -115,7 +115,7 @@ function discoverOf(mac: string, guid: Uint8Array | null) {
 
 type Lease = { readonly address: string; readonly path: string };
 
-/** The machine sends its DISCOVER again until it is answered: the booter reads what operators change every few seconds. */
+/** Repeats the DISCOVER until there is a reply: the booter reads operators' changes every few seconds. */
 async function lease(mac: string, guid: Uint8Array | null = null): Promise<Lease> {
   const asked = discoverOf(mac, guid);
   const resend = setInterval(() => relay.send(relayed(asked)), RESEND_MS);
@@ -124,7 +124,7 @@ async function lease(mac: string, guid: Uint8Array | null = null): Promise<Lease
   return { address: dotted(reply.yiaddr), path: url.pathname };
 }
 
-/** One boot: the exchange of packets, and the script fetched from the address it gave. */
+/** Boots once: exchanges packets and fetches the script from the address in the reply. */
 async function script(mac: string, guid: Uint8Array | null = null): Promise<Lease & { readonly text: string }> {
   const leased = await lease(mac, guid);
   const { status, text } = await httpAsk(booter.ports.http, leased.path, { from: leased.address });
@@ -163,7 +163,7 @@ async function bare(): Promise<Bare> {
   return { mac, address, server_uuid: randomUUID(), login: { user, password } };
 }
 
-/** Asked for its inventory, then what comes next for it. */
+/** Sends the inventory on request, then does the next step. */
 async function inventoryAsked(client: AmqpClient): Promise<void> {
   const asked = await client.delivery();
   expect(asked.key).toMatch(/^ur\.broadcast\.sysinfo\./);
@@ -192,7 +192,7 @@ async function completed(machine: Bare, client: AmqpClient): Promise<void> {
   expect((await nodeOf(machine.server_uuid)).state).toBe("approved");
 }
 
-/** The bus lets a connection take an identity when it has seen that the one before is gone. */
+/** The AMQP broker accepts a second connection with an identity when it has noticed the end of the first. */
 async function until<T>(body: () => Promise<T>): Promise<T> {
   for (const end = Date.now() + PATIENCE.timeout;;) {
     try {
@@ -224,7 +224,7 @@ async function nodeNamed(hostname: string): Promise<Bare> {
 }
 
 describe("a policy of service tags", () => {
-  test("lets in a machine whose GUID spells its tag at its first packet, and no other", async () => {
+  test("admits a machine with its tag in the GUID at its first packet, and no other machine", async () => {
     const [known, unknown] = [newMac(), newMac()];
     const other = Uint8Array.from(GUID);
     other[5] = 0x34;
@@ -235,7 +235,7 @@ describe("a policy of service tags", () => {
     expect(relay.replies.filter(({ yiaddr }) => yiaddr === 0)).toEqual([]);
   });
 
-  test("lets in the other ports of a machine once it has announced itself", async () => {
+  test("admits the other ports of a machine when it has announced itself", async () => {
     const machine = await bare();
     const second = newMac();
     relay.send(relayed(discoverOf(second, null)));
@@ -248,7 +248,7 @@ describe("a policy of service tags", () => {
   });
 });
 
-test("rescue of a discovered machine: it gets an address, and the rescue script from it", async () => {
+test("a discovered machine in rescue mode gets an address and the rescue script", async () => {
   const mac = newMac();
   relay.send(relayed(discoverOf(mac, null)));
   await expect.poll(() => recordOf(mac).then(({ state }) => state, () => null), PATIENCE).toBe("discovered");
@@ -260,7 +260,7 @@ test("rescue of a discovered machine: it gets an address, and the rescue script 
   expect(text).toMatch(/,noimport=true$/m);
 });
 
-test("cn exec reaches a node that netbooted, at the address of its boot record", async (context) => {
+test("cn exec reaches a netbooted node at the address of its boot record", async (context) => {
   context.skip(why_no_sshd !== null, why_no_sshd ?? "");
   const machine = await nodeNamed("reached");
   expect((await nodeOf(machine.server_uuid)).admin_ip).toBe(machine.address);
@@ -274,7 +274,7 @@ test("cn exec reaches a node that netbooted, at the address of its boot record",
 });
 
 describe("the root password of a node", () => {
-  test("is in the script of its next netboot, also while the control plane is away; cleared, it is not; and nowhere else", async () => {
+  test("is only in the script of its next netboot, also while the control plane is down, and no longer when cleared", async () => {
     const machine = await nodeNamed("password");
     expect((await script(machine.mac)).text).not.toContain("root_shadow");
     await opsctl("cn", "root-password", "password", "--hash", HASH);
@@ -297,7 +297,7 @@ describe("the root password of a node", () => {
     }
   });
 
-  test("is in no file that others may read: what the booter keeps is its user's alone", async () => {
+  test("is in no file that others can read: only the booter's user can read the booter's files", async () => {
     const machine = await nodeNamed("kept");
     await opsctl("cn", "root-password", "kept", "--hash", HASH);
     await script(machine.mac);
@@ -312,8 +312,8 @@ describe("the root password of a node", () => {
   });
 });
 
-describe("S-21, by the compiled booter: a script", () => {
-  test("is 404 with an alarm from another address, after its use, and with a guessed MAC", async () => {
+describe("S-21, with the compiled booter: a script", () => {
+  test("is a 404 with an alarm for another address, after its use, and for a guessed MAC", async () => {
     const [mac, other] = [newMac(), newMac()];
     const { address, path } = await lease(mac, GUID);
     const elsewhere = (await lease(other, GUID)).address;
@@ -331,8 +331,8 @@ describe("S-21, by the compiled booter: a script", () => {
   });
 });
 
-describe("a machine that names another one's server_uuid on the bus", () => {
-  test("gets no bundle, whatever its inventory says, and does not keep the other one off", async () => {
+describe("a machine that uses another one's server_uuid at the AMQP broker", () => {
+  test("gets no bundle with any inventory, and does not block the other one", async () => {
     const [victim, thief] = [await bare(), await bare()];
     const first = await announced(victim);
     first.close();
@@ -346,7 +346,7 @@ describe("a machine that names another one's server_uuid on the bus", () => {
       `(announce\\.refused|setup\\.shipped) server_uuid=${victim.server_uuid} mac=${thief.mac}`,
     );
     expect(await booter.line(outcome)).toContain(" announce.refused ");
-    // Its connection ends, and with it what it held.
+    // Its connection ends and releases the identity.
     await theft.ended();
     expect(await nodeOf(victim.server_uuid)).toMatchObject({ state: "setting_up", bound_api_key_id: before });
 
@@ -368,7 +368,7 @@ describe("a machine that names another one's server_uuid on the bus", () => {
     expect(await macsOf(victim.server_uuid)).toEqual([victim.mac]);
   });
 
-  test("cannot end the other one's setup, neither by a reply nor by a start", async () => {
+  test("cannot end the other one's setup, neither with a reply nor with a start", async () => {
     const [victim, thief] = [await bare(), await bare()];
     const client = await announced(victim);
     await approve(victim, "undisturbed");
@@ -394,7 +394,7 @@ describe("a machine that names another one's server_uuid on the bus", () => {
 });
 
 describe("the packaged booter.toml", () => {
-  /** As an operator of this site edits it: folders, key, address, and ports that are free here. */
+  /** An operator's edits: folders, key, address, and free ports. */
   const edited = (text: string) => {
     const own = text
       .replace("/var/lib/berth-booter", at("packaged"))
@@ -415,7 +415,7 @@ describe("the packaged booter.toml", () => {
     relay = await openRelay({ booter });
   }
 
-  test("opens no bus as it ships; with its [ur] block uncommented, a bare machine announces itself and is set up", async () => {
+  test("opens no AMQP broker by default; with its [ur] block uncommented, a bare machine announces itself and is set up", async () => {
     const shipped = await readFile(join(ROOT, "booter/booter.toml"), "utf8");
     await startedWith(edited(shipped));
     expect(booter.text()).toContain(" booter.started ");

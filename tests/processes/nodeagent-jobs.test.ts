@@ -1,4 +1,4 @@
-// The compiled nodeagent at work for a running server: kill -9 in the middle of a job, of the agent and of the server.
+// The compiled nodeagent working for a running server: kill -9 of the agent and of the server in the middle of a job.
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 afterEach(end);
 afterAll(async () => {
-  // The first one is left when the preparation fails.
+  // The first agent still runs when the preparation fails.
   await end();
   await server?.kill();
   await images?.close();
@@ -70,7 +70,7 @@ function agent(): Running {
   return running;
 }
 
-/** An agent that has told its capacity since it started, so that instances are placed on its node. */
+/** Starts an agent and waits for its capacity report, so that instances are placed on its node. */
 async function working(): Promise<Running> {
   const reported = async () => (await db.query("select reported_at from cn_capacity")).rows[0]?.reported_at?.getTime();
   const before = await reported();
@@ -80,7 +80,7 @@ async function working(): Promise<Running> {
   return running;
 }
 
-/** kill -9 for every agent. */
+/** Kills every agent with SIGKILL. */
 async function end(): Promise<void> {
   for (const { signal, ended } of started.splice(0)) {
     signal("SIGKILL");
@@ -93,7 +93,7 @@ const vms = async () => Object.keys((await read("simulated-machine.json")).vms);
 const trouble = (told: object) => writeFile(join(state_dir, "trouble.json"), JSON.stringify(told));
 const jobs = async (query: string): Promise<Job[]> => okOf(await call("GET", `/v1/system/jobs?${query}`)).items;
 
-/** The job in hand, once it has told the step it is at. */
+/** Returns the running job when it has reported a step. */
 async function inHand(): Promise<Job> {
   let found: Job | undefined;
   await expect.poll(async () => {
@@ -109,7 +109,7 @@ const opsctl = (argv: string) =>
     env: { OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY, HOME: folder.path },
   });
 
-test("killed in the middle of a job, the agent goes on with it; opsctl shows the job all the while", async () => {
+test("an agent killed in the middle of a job continues it; opsctl shows the job meanwhile", async () => {
   await trouble(SLOW);
   await working();
   const made = makeInstance(g);
@@ -128,7 +128,7 @@ test("killed in the middle of a job, the agent goes on with it; opsctl shows the
   expect(listed.out.trimEnd().split("\n").map((line) => line.split(/ {2,}/)[3])).toEqual(["STATUS", "completed"]);
 }, 120_000);
 
-test("killed, and its job taken away meanwhile, the agent undoes it when it is back", async () => {
+test("a killed agent whose job was cancelled meanwhile undoes the job after its restart", async () => {
   await trouble(SLOW);
   await working();
   const made = makeInstance(g);
@@ -148,7 +148,7 @@ test("killed, and its job taken away meanwhile, the agent undoes it when it is b
   expect(await vms()).toEqual(before);
 }, 120_000);
 
-test("the server is killed while the agent works: the end is told to the one that follows", async () => {
+test("when the server is killed during a job, the agent reports the end to the next server", async () => {
   await trouble(SLOW);
   const running = await working();
   const made = makeInstance(g).catch(() => null);

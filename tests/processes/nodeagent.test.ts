@@ -1,4 +1,4 @@
-// The compiled nodeagent against a running server: from an unknown machine to one that reports, through kills.
+// The compiled nodeagent against a running server: from an unknown machine to a reporting one, with kills.
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary-fold
 import { must, request } from "./client.ts";
 import { buildExecutables, type Running, start } from "./executables.ts";
 
-/** For a slow machine; the agent reports ten times a second. */
+/** Generous, for slow machines; the agent reports ten times a second. */
 const PATIENCE_MS = 20_000;
 
 let database: FreshDatabase;
@@ -81,11 +81,11 @@ async function registrations({ server_uuid }: Node): Promise<number> {
     .length;
 }
 
-test("a new machine shows its code, mirrors it, and reports once it is approved", async () => {
+test("a new machine shows its code, writes it to a file, and reports when it is approved", async () => {
   const node = newNode();
   const running = agent(node);
   const code = await claimCode(running);
-  // It shows the code first and mirrors it afterwards, as well as it can.
+  // The agent shows the code first and then writes the file, without a guarantee.
   const mirror = () => readFile(join(node.state_dir, "claim-code"), "utf8").catch(() => null);
   await expect.poll(mirror, { timeout: PATIENCE_MS }).toBe(`${code}\n`);
   expect(await show(node)).toMatchObject({ state: "pending", claim_code: code });
@@ -125,11 +125,11 @@ test("SIGTERM while it waits for approval ends the agent with 0", async () => {
   expect((await running.ended).code).toBe(0);
 });
 
-test("killed after the approval and before it had the key, the next start is given the same key", async () => {
+test("killed between the approval and the key, the agent gets the same key after a restart", async () => {
   const node = newNode();
   const first = agent(node);
   const code = await claimCode(first);
-  // Stopped, it cannot take the answer that the server sends it.
+  // A stopped agent cannot receive the server's reply.
   first.signal("SIGSTOP");
   const { bound_api_key_id } = await approve(code);
   await new Promise((wake) => setTimeout(wake, 500));
@@ -143,7 +143,7 @@ test("killed after the approval and before it had the key, the next start is giv
   expect(who.key_id).toBe(bound_api_key_id);
 });
 
-test("once the key was used nobody is given it again", async () => {
+test("a used key is not delivered again", async () => {
   const node = newNode();
   const first = agent(node);
   await approve(await claimCode(first));
@@ -152,13 +152,13 @@ test("once the key was used nobody is given it again", async () => {
   first.signal("SIGKILL");
   await first.ended;
   const thief = agent({ ...node, state_dir: `${node.state_dir}-stolen` });
-  // He waits for an approval of his own, and has nothing to show until then.
+  // The thief waits for an approval of its own, and has no key until then.
   await claimCode(thief);
   expect((await show(node)).claims).toHaveLength(1);
   await expect(savedKey({ ...node, state_dir: `${node.state_dir}-stolen` })).rejects.toThrow("ENOENT");
 });
 
-test("a removed node's agent is told that its key is refused, and ends", async () => {
+test("a removed node's agent logs that its key was rejected, and ends", async () => {
   const node = newNode();
   const running = agent(node);
   await approve(await claimCode(running));
@@ -170,7 +170,7 @@ test("a removed node's agent is told that its key is refused, and ends", async (
   expect(err).toContain("refuses the saved key");
 });
 
-test("the agent outlives the server: it reports again when the server is back", async () => {
+test("the agent survives a restart of the server and reports again", async () => {
   const node = newNode();
   const running = agent(node);
   await approve(await claimCode(running));

@@ -1,4 +1,4 @@
-// The compiled opsctl against a running server: every noun once, what it prints, how it exits, what it leaves on the disk.
+// The compiled opsctl against a running server: every noun once, with its output, its exit code and its files.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -38,7 +38,7 @@ function opsctl(argv: string, options: RunOptions = {}): Promise<Ended> {
   return run("opsctl", argv.split(" "), { env, ...options });
 }
 
-/** What it printed; the exit code must be 0. */
+/** Returns its output; the exit code must be 0. */
 async function printed(argv: string, options: RunOptions = {}): Promise<string> {
   const { code, out, err } = await opsctl(argv, options);
   expect(code, `opsctl ${argv}: ${err}`).toBe(EXIT.ok);
@@ -71,7 +71,7 @@ test("cn: a node is listed, shown, approved by its code in any spelling, labelle
   expect(await printed("cn list")).toMatch(/^SERVER_UUID +HOSTNAME +STATE +ROLE +ADMIN_IP +REGISTERED_AT\n/);
 });
 
-test("cn reservoir: a flag left out clears its field, and the answer shows what holds", async () => {
+test("cn reservoir: an omitted flag clears its field, and the reply shows the values in force", async () => {
   const { server_uuid } = await newNode();
   const set = await json<CnReservoirView>(`cn reservoir set ${server_uuid} --percent 0.5`);
   expect(set).toMatchObject({ reservoir_enabled: null, reservoir_percent: 0.5, effective_percent: 0.5 });
@@ -80,7 +80,7 @@ test("cn reservoir: a flag left out clears its field, and the answer shows what 
   expect(await printed(`cn reservoir clear ${server_uuid}`)).toContain("(inherit)");
 });
 
-test("cn auto-approve: opened, shown, spent by a new node, closed", async () => {
+test("cn auto-approve: opened, shown, used by a new node, closed", async () => {
   expect(await printed("cn auto-approve status")).toBe("No window open.\n");
   expect(await printed("cn auto-approve open --duration-secs 600 --count 2")).toMatch(/^Auto-approve window opened:\n/);
   expect((await newNode()).state).toBe("approved");
@@ -89,7 +89,7 @@ test("cn auto-approve: opened, shown, spent by a new node, closed", async () => 
   expect(await json("cn auto-approve status")).toBeNull();
 });
 
-test("config: a setting is read, changed and put back", async () => {
+test("config: a setting is read, changed and reset", async () => {
   expect(await printed("config list")).toContain("reservoir.percent_default");
   expect(await printed("config get reservoir.percent_default")).toBe("0.8\n");
   expect(await printed("config set reservoir.percent_default 0.5")).toBe("Set reservoir.percent_default to 0.5\n");
@@ -118,9 +118,9 @@ test("operation: the join of an approved node is listed, shown and waited for", 
   expect((await opsctl(`operation abandon ${id}`)).code).toBe(EXIT.conflict);
 });
 
-test("operation wait: exit code 6 when the time is up before the operation is", async () => {
+test("operation wait: exit code 6 when the timeout passes before the operation ends", async () => {
   const client = await openClient({ url: database.url });
-  // A saga of a newer build: this one lets it wait.
+  // A saga of a newer build, which this build leaves waiting.
   const { rows } = await client.query(
     `insert into saga select p.* from saga s,
        jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(), 'state', 'running', 'done_at', null,
@@ -133,7 +133,7 @@ test("operation wait: exit code 6 when the time is up before the operation is", 
   expect(err).toContain("is still running");
 });
 
-test("audit: what was done is listed in order, and the chain verifies", async () => {
+test("audit: actions are listed in order, and the chain verifies", async () => {
   const { events, head } = await json<AuditPage>("audit list --limit 1000");
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index));
   expect(events.map(({ action }) => action)).toEqual(
@@ -158,7 +158,7 @@ test("login saves the key for its owner only; env, whoami and logout follow the 
   expect((await opsctl("whoami", { env })).code).toBe(EXIT.auth);
 });
 
-test("exit codes tell what went wrong, and --json says it to machines", async () => {
+test("exit codes identify the error, and --json prints it for programs", async () => {
   const absent = crypto.randomUUID();
   expect((await opsctl("cn frobnicate")).code).toBe(EXIT.usage);
   expect((await opsctl(`cn show ${absent}`)).code).toBe(EXIT.not_found);

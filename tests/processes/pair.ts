@@ -1,17 +1,17 @@
-// Two servers on one database, each of which may be killed and replaced while clients talk to both.
+// Two servers on one database. Each may be killed and replaced while clients use both.
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 
 /** Which server was killed, and when by performance.now(). */
 export type Killed = { readonly url: string; readonly at_ms: number };
 
 export type Pair = {
-  /** Of the servers that run now. */
+  /** The URLs of the running servers. */
   urls(): readonly string[];
-  /** kill -9 of one of the two; the other stays. */
+  /** Kills one of the two with SIGKILL. */
   kill(index: 0 | 1): Promise<Killed>;
-  /** Starts the killed one again, on another port. */
+  /** Restarts the killed server, on another port. */
   restart(index: 0 | 1): Promise<void>;
-  /** How those ended that nobody killed, with their last words. */
+  /** The ends of servers that the test did not kill, with their logs. */
   ended(): readonly string[];
   /** Kills both. */
   end(): Promise<void>;
@@ -36,7 +36,7 @@ export async function startPair(env: Readonly<Record<string, string>>): Promise<
     },
     ended: () =>
       servers.filter((server) => !server.isRunning() && !killed.has(server))
-        .map((server) => `a server ended that nobody killed: ${server.log()}`),
+        .map((server) => `a server ended that was not killed: ${server.log()}`),
     async end() {
       await Promise.all(servers.map((server) => server.kill()));
     },
@@ -44,7 +44,7 @@ export async function startPair(env: Readonly<Record<string, string>>): Promise<
   };
 }
 
-/** Kills one of the two and starts it again. */
+/** Kills one of the two and restarts it. */
 export async function killEither(pair: Pair): Promise<Killed> {
   const index = Math.random() < 0.5 ? 0 : 1;
   const killed = await pair.kill(index);

@@ -1,6 +1,5 @@
-// A node cannot be removed under something that is placed on it at the same instant (document 2, Common guards). The
-// server removes; this process places, as later parts of the control plane will: in a call or a transaction that first
-// takes the lock `cn:<id>`.
+// A node cannot be removed while an instance is placed on it (docs/nodes.md, "Leaving"). The server removes; this process
+// places, in a call or a transaction that first takes the lock `cn:<id>`.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPlacement, type Placement } from "./placement.ts";
 import type { RegistrationView } from "../../src/contract/agent.ts";
@@ -19,7 +18,7 @@ const INSTANCES = "instances are still placed on this node; delete or migrate th
 const RESERVATION = "a placement reservation is in flight for this node";
 const MIGRATION = "a migration involving this node is in flight; wait for it to finish or abort it";
 const ROUNDS = 20;
-/** For a slow machine; nothing here is expected to take so long. */
+/** Generous, for slow machines. */
 const PATIENCE_MS = 20_000;
 
 let database: FreshDatabase;
@@ -73,7 +72,7 @@ async function placed(node: string): Promise<number> {
   return (await db.query("select from instance where host_cn_uuid = $1", [node])).rowCount;
 }
 
-/** Until the server waits for a lock of ours, or has waited in vain and is about to come again. */
+/** Waits until the server waits for our lock, or has timed out and is about to retry. */
 async function untilServerWaits(): Promise<void> {
   await expect.poll(async () => {
     const waiting = await db.query(
@@ -84,7 +83,7 @@ async function untilServerWaits(): Promise<void> {
   }, { interval: 5, timeout: PATIENCE_MS }).toBeGreaterThan(0);
 }
 
-/** Places in an open transaction, and leaves it open. False when the node is gone. */
+/** Places an instance in a transaction and leaves it open. Returns false when the node is gone. */
 async function placeOpenly(node: string): Promise<boolean> {
   await placing.query("begin");
   await placing.query("set local lock_timeout = '5s'");
@@ -96,9 +95,9 @@ async function placeOpenly(node: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-// The second is longer than the server waits for a lock: it has to give up and come again.
+// The second is longer than the server's lock timeout, so the server must retry.
 for (const held_ms of [50, 700]) {
-  test(`placed first, committed ${held_ms} ms later: the waiting removal reads 409`, async () => {
+  test(`placed first, committed ${held_ms} ms later: the waiting removal gets 409`, async () => {
     const node = await disabledNode();
     expect(await placeOpenly(node)).toBe(true);
     const removal = remove(node);
@@ -109,7 +108,7 @@ for (const held_ms of [50, 700]) {
     expect(await isThere(node)).toBe(true);
   });
 
-  test(`placed first, rolled back ${held_ms} ms later: the waiting removal goes through`, async () => {
+  test(`placed first, rolled back ${held_ms} ms later: the waiting removal succeeds`, async () => {
     const node = await disabledNode();
     expect(await placeOpenly(node)).toBe(true);
     const removal = remove(node);
@@ -121,12 +120,12 @@ for (const held_ms of [50, 700]) {
   });
 }
 
-test("removed first: a placement that waits for the removal is refused", async () => {
+test("removed first: a placement that waits for the removal is rejected", async () => {
   const node = await disabledNode();
   await db.query("insert into placement_reservation values ($1, $1, $1, berth_now() - interval '1 minute')", [node]);
   const holder = await openClient({ url: database.url });
   await holder.query("begin");
-  // The removal deletes this row after its guards, so it stops here with the lock of the node in its hands.
+  // The removal deletes this row after its guards, so it waits here while it holds the node's lock.
   await holder.query("select from placement_reservation where server_uuid = $1 for update", [node]);
   const removal = remove(node);
   await untilServerWaits();
@@ -139,14 +138,14 @@ test("removed first: a placement that waits for the removal is refused", async (
   expect(await placed(node)).toBe(0);
 });
 
-test("removed first: a placement by a commit call is refused with its own fault", async () => {
+test("removed first: a placement by a commit call gets its own fault", async () => {
   const node = await disabledNode();
   expect((await remove(node)).status).toBe(204);
   expect(await placement.place(node)).toBe("refused");
   expect(await placed(node)).toBe(0);
 });
 
-test("a disabled node takes no placement, an approved one does", async () => {
+test("a disabled node accepts no placement, an approved one does", async () => {
   const node = await approvedNode();
   expect(await placement.place(node)).toBe("placed");
   await disable(node);
@@ -154,7 +153,7 @@ test("a disabled node takes no placement, an approved one does", async () => {
   expectConflict(await remove(node), INSTANCES);
 });
 
-test("20 rounds of placing and removing at one instant: never both", async () => {
+test("20 rounds of simultaneous placing and removing: never both succeed", async () => {
   const outcomes = { placed: 0, removed: 0 };
   const race = steering();
   for (let round = 0; round < ROUNDS; round++) {
@@ -170,11 +169,11 @@ test("20 rounds of placing and removing at one instant: never both", async () =>
     outcomes[was_placed ? "placed" : "removed"] += 1;
     race.won(was_placed ? "second" : "first");
   }
-  expect(outcomes.placed, "one side always won: the race was none").toBeGreaterThan(0);
-  expect(outcomes.removed, "one side always won: the race was none").toBeGreaterThan(0);
+  expect(outcomes.placed, "one side always won: there was no race").toBeGreaterThan(0);
+  expect(outcomes.removed, "one side always won: there was no race").toBeGreaterThan(0);
 }, 120_000);
 
-test("20 rounds of commit calls that place while a node is disabled and removed: never both", async () => {
+test("20 rounds of commit calls that place while a node is disabled and removed: never both succeed", async () => {
   const outcomes = { placed: 0, refused: 0 };
   const race = steering();
   for (let round = 0; round < ROUNDS; round++) {
@@ -190,11 +189,11 @@ test("20 rounds of commit calls that place while a node is disabled and removed:
     outcomes[outcome] += 1;
     race.won(outcome === "placed" ? "second" : "first");
   }
-  expect(outcomes.placed, "one side always won: the race was none").toBeGreaterThan(0);
-  expect(outcomes.refused, "one side always won: the race was none").toBeGreaterThan(0);
+  expect(outcomes.placed, "one side always won: there was no race").toBeGreaterThan(0);
+  expect(outcomes.refused, "one side always won: there was no race").toBeGreaterThan(0);
 }, 120_000);
 
-test("a reservation in flight refuses the removal, an expired one does not", async () => {
+test("a valid reservation prevents the removal, an expired one does not", async () => {
   const node = await disabledNode();
   await db.query("insert into placement_reservation values ($1, $1, $1, berth_now() + interval '1 minute')", [node]);
   expectConflict(await remove(node), RESERVATION);
@@ -204,7 +203,7 @@ test("a reservation in flight refuses the removal, an expired one does not", asy
 });
 
 for (const end of ["source_cn", "target_cn"] as const) {
-  test(`a migration that names the node as ${end} refuses the removal until it has ended`, async () => {
+  test(`a migration with the node as ${end} prevents the removal until it has ended`, async () => {
     const node = await disabledNode();
     const other = crypto.randomUUID();
     const [source, target] = end === "source_cn" ? [node, other] : [other, node];
@@ -219,7 +218,7 @@ for (const end of ["source_cn", "target_cn"] as const) {
   });
 }
 
-test("a refused removal leaves no trace and is refused again under the same Idempotency-Key", async () => {
+test("a rejected removal has no effect and gets the same reply under the same Idempotency-Key", async () => {
   const node = await approvedNode();
   await placement.place(node);
   await disable(node);
@@ -229,6 +228,6 @@ test("a refused removal leaves no trace and is refused again under the same Idem
   expectConflict(await request(server.url, call), INSTANCES);
   expect((await remove(node)).status).toBe(204);
   expect((await remove(node)).status).toBe(204);
-  // The instances here are made by hand, so what is told of them alone says nothing.
+  // The test inserts the instances itself, so checks of instances do not apply.
   expect(await brokenInvariants(db, [...LOG_CHECKS, ...NODE_CHECKS])).toEqual([]);
 });

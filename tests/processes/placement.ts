@@ -1,5 +1,4 @@
-// Places an instance on a node through the engine's own commit call: the lock `cn:<id>`, then the guard that the node is
-// approved, then the row.
+// Places an instance on a node by the engine's commit call: the lock `cn:<id>`, the guard for an approved node, the row.
 import { CommitError, type Unit } from "../../actors/engine/store.ts";
 import { behaviors } from "../../actors/registry.ts";
 import { fault } from "../../src/contract/fault.ts";
@@ -17,7 +16,7 @@ export function createPlacement(db: Db): Placement {
   const { newId } = productionPorts();
   let model: Promise<InstanceRow> | undefined;
 
-  /** An instance on no node, whose owner and image the placed ones share. */
+  /** Creates an instance without a node; the placed instances share its owner and image. */
   async function modelInstance(): Promise<InstanceRow> {
     const { rows: [made] } = await db.query<{ id: string }>(insertInstance());
     return (await db.query<InstanceRow>("select * from instance where id = $1", [made!.id])).rows[0]!;

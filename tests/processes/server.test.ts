@@ -1,4 +1,4 @@
-// The server as a process: how it starts beside others, drains, dies, and what it leaves behind.
+// The server as a process: starts beside others, drains, kills, and the state afterwards.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -47,29 +47,29 @@ async function register(server: ServerProcess): Promise<RegistrationView> {
   return await must<RegistrationView>(server.url, { method: "POST", path, body, key: "" });
 }
 
-/** A request that the server holds until the node is approved. */
+/** Sends a long poll that waits until the node is approved. */
 function holdPoll(server: ServerProcess, { poll_token }: RegistrationView): Promise<Answer> {
   return request(server.url, { method: "GET", path: `/v1/agent/register/status?poll_token=${poll_token}`, key: "" });
 }
 
-test("SIGTERM answers the held requests and exits with 0; a second SIGTERM changes nothing", async () => {
+test("SIGTERM ends the long polls with replies and exits with 0; a second SIGTERM has no effect", async () => {
   const server = await serverOf({ env: { DATABASE_URL: await databaseUrl(freshDatabase) } });
   const node = await register(server);
   const held = Array.from({ length: 5 }, () => holdPoll(server, node));
-  // Round trips begun later: once they are through, the five are in the server's hands, however slow the machine.
+  // When these later round trips are done, the server has the five requests, even on a slow machine.
   for (let trip = 0; trip < ROUND_TRIPS; trip++) await must(server.url, { method: "GET", path: "/v1/auth/whoami" });
   server.signal("SIGTERM");
   server.signal("SIGTERM");
   await new Promise((wake) => setTimeout(wake, 20));
   server.signal("SIGTERM");
-  // Connections are cut long before the end of a hold: who is answered was let go.
+  // Connections are cut long before a long poll's limit, so a reply means that the server ended the poll.
   for (const answer of await Promise.all(held)) {
     expect(answer).toMatchObject({ status: 200, body: { state: "pending", api_key: null } });
   }
   expect(await server.ended, server.log()).toBe(0);
 }, 90_000);
 
-test("SIGTERM under load: what was acknowledged is there, and the exit code is 0", async () => {
+test("SIGTERM under load keeps acknowledged changes, and the exit code is 0", async () => {
   const url = await databaseUrl(freshDatabase);
   const server = await serverOf({ env: { DATABASE_URL: url } });
   const load = startLoad({ urls: () => [server.url] });
@@ -80,7 +80,7 @@ test("SIGTERM under load: what was acknowledged is there, and the exit code is 0
   expect(await historyViolations(db, load.operations)).toEqual([]);
 }, 120_000);
 
-test("three servers started together on an empty database share it, and show one root key once", async () => {
+test("three servers started together on an empty database share it, and print one root key once", async () => {
   const env = { DATABASE_URL: await databaseUrl(emptyDatabase), BERTH_ROOT_KEY: undefined };
   const three = await Promise.all([1, 2, 3].map(() => serverOf({ env })));
   const shown = three.flatMap((server) => server.log().match(/opsk_\S{12}_\S{32}/g) ?? []);
@@ -101,16 +101,16 @@ test("three servers started together with one given root key agree on it", async
   }
 });
 
-test("a given root key of another form stops the start with the form spelled out", async () => {
+test("a malformed root key stops the start with a message about the form", async () => {
   const DATABASE_URL = await databaseUrl(freshDatabase);
   await expect(serverOf({ env: { DATABASE_URL, BERTH_ROOT_KEY: "secret" } })).rejects.toThrow(
     /ended with 1 .*\n.*BERTH_ROOT_KEY must have the form opsk_/,
   );
 });
 
-/** The pid of the PostgreSQL that the server brought along. */
+/** Returns the pid of the embedded PostgreSQL. */
 async function postgresPid(dataDir: string): Promise<number> {
-  // PostgreSQL keeps its files elsewhere when its user cannot enter the folder.
+  // PostgreSQL's files are elsewhere when its user cannot enter the folder.
   const place = await readFile(join(dataDir, "place"), "utf8").catch(() => dataDir);
   return Number((await readFile(join(place, "pg/postmaster.pid"), "utf8")).split("\n")[0]);
 }
@@ -135,7 +135,7 @@ test(
 
     const second = await serverOf({ env });
     expect(await nodesAt(second)).toEqual([server_uuid]);
-    // Started again before its PostgreSQL has noticed: the orphan is stopped first.
+    // The restart comes before its PostgreSQL has noticed the kill: it stops the orphan first.
     await second.kill();
     const third = await serverOf({ env });
     expect(await nodesAt(third)).toEqual([server_uuid]);

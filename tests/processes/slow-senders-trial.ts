@@ -1,6 +1,6 @@
-// `task start` is exposed without a proxy, so it must not wait for senders that never finish. The limits are the real ones
-// (src/contract/limits.ts), therefore this file mostly waits, and is a part of `deno task trial`. The same rules with short
-// limits: tests/http/node-server.test.ts.
+// `task start` may be exposed without a proxy, so it must not wait for senders that never finish. This file uses the real
+// limits (src/contract/limits.ts), so it mostly waits and is a part of `deno task trial`. tests/http/node-server.test.ts
+// has the same rules with short limits.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HEADERS_READ_MS } from "../../src/contract/limits.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
@@ -8,7 +8,7 @@ import { type ServerProcess, startServer } from "../support/server-process.ts";
 import { rawClient } from "../http/raw-client.ts";
 import { must } from "./client.ts";
 
-/** A timer may come early by this much. */
+/** A timer may be early by this time. */
 const EARLY_MS = 3_000;
 const DRIP_MS = 1_000;
 
@@ -25,7 +25,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Sends `start`, then a byte a second until the server has closed. One that restarted its clock at every byte never would. */
+/** Sends `start`, then a byte a second until the server closes. A server with a limit per byte would never close. */
 async function drip(start: string) {
   const client = await rawClient(server.port);
   client.send(start);
@@ -35,13 +35,13 @@ async function drip(start: string) {
   return end;
 }
 
-test.concurrent("a header that is sent byte by byte is cut with 408", async () => {
+test.concurrent("a header that is sent byte by byte ends with 408", async () => {
   const { text, after_ms } = await drip("GET /v1/health HTTP/1.1\r\nHost: berth\r\nX-Slow: ");
   expect(text).toMatch(/^HTTP\/1\.1 408 /);
   expect(after_ms).toBeGreaterThan(HEADERS_READ_MS - EARLY_MS);
 }, 90_000);
 
-test.concurrent("a body that is sent byte by byte is cut with 408, and others are served meanwhile", async () => {
+test.concurrent("a body that is sent byte by byte ends with 408, and others are served meanwhile", async () => {
   const slow = drip("POST /v1/agent/register HTTP/1.1\r\nHost: berth\r\nContent-Length: 1000\r\n\r\n");
   expect(await must(server.url, { method: "GET", path: "/v1/health", key: "" })).toMatchObject({ status: "ok" });
   expect((await slow).text).toMatch(/^HTTP\/1\.1 408 /);

@@ -1,10 +1,10 @@
-// Two sides that race, started so that neither always wins: whichever won is held back longer the next time, and twice as
-// long again while it goes on winning. So both win in some round on any machine, and most rounds are close.
+// Starts two racing sides so that neither always wins: the winner is delayed longer the next time, and the delay doubles
+// while it keeps winning. So both win some rounds on any machine, and most rounds are close.
 
 export type Side = "first" | "second";
 
 export type Steering = {
-  /** Waits as long as this side is held back now. */
+  /** Waits for this side's present delay. */
   hold(side: Side): Promise<void>;
   won(side: Side): void;
 };
@@ -12,7 +12,7 @@ export type Steering = {
 const STEP_MS = 1;
 
 export function steering(): Steering {
-  /** How much later than the second the first begins; negative when it is the other way round. */
+  /** The first side's delay relative to the second; negative when the second is delayed. */
   let late_ms = 0;
   let step_ms = STEP_MS;
   let last: Side | null = null;

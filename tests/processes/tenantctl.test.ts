@@ -1,5 +1,5 @@
-// The compiled tenantctl against a server with the permissions of `task start`: a key that is bound to a tenant says which
-// tenant it is of, so that neither --tenant nor its UUID has to be known.
+// The compiled tenantctl against a server with the permissions of `task start`: a tenant's key identifies its tenant, so
+// neither --tenant nor its UUID is needed.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
@@ -94,7 +94,7 @@ describe("a tenant's name works with a key of that tenant", () => {
     }
   });
 
-  test("and the name of another tenant finds nothing, of the same silo neither", async () => {
+  test("and the name of another tenant is not found, even in the same silo", async () => {
     for (const each of [key, reading, member]) {
       const { code, out, err } = await tenantctl("vpc list --tenant other --project shop", each);
       expect([code, out]).toEqual([EXIT.not_found, ""]);
@@ -103,7 +103,7 @@ describe("a tenant's name works with a key of that tenant", () => {
   });
 });
 
-test("an operator's key, which is of no tenant, is told to name one", async () => {
+test("an operator's key has no tenant and must name one", async () => {
   const { code, err } = await tenantctl("floating-ip list", ROOT_KEY);
   expect(code).toBe(1);
   expect(err).toContain("pass --tenant (or TENANTCTL_TENANT) and --project (or TENANTCTL_PROJECT) (MissingScope");

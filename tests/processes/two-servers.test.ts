@@ -1,4 +1,4 @@
-// Two servers share one database and nothing else. Whichever of them dies, at whatever moment, what clients were told holds.
+// Two servers share only a database. When either of them dies at any moment, every acknowledged change stays.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
@@ -8,9 +8,9 @@ import { type Load, startLoad } from "./load.ts";
 import { killEither, type Pair, startPair } from "./pair.ts";
 
 const KILLS_MIN = 5;
-/** A kill may meet no request; so many in a row do not. */
+/** A single kill may hit no request; a series of this length hits some. */
 const KILLS_MAX = 50;
-/** The load goes on until there is something to check, however slow the machine. */
+/** The load continues to this number, so that slow machines have enough to check. */
 const ACKNOWLEDGED_MIN = 50;
 const HOT_MIN = 10;
 const PATIENCE_MS = 60_000;
@@ -33,12 +33,12 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Attempts that were cut off by a kill. */
+/** Counts the attempts that a kill interrupted. */
 function cutOff(): number {
   return load.operations.flatMap(({ attempts }) => attempts).filter(({ status }) => status === null).length;
 }
 
-/** Messages of the node that met the most. */
+/** Returns the number of messages of the busiest node. */
 async function hottest(): Promise<number> {
   const { rows } = await db.query<{ hot: number | null }>(
     "select max(count)::int as hot from (select count(*) from transition where actor_kind = 'cn' group by actor_id) t",
@@ -53,23 +53,23 @@ async function killAtRandom(): Promise<void> {
   }
   await expect.poll(load.acknowledged, { timeout: PATIENCE_MS }).toBeGreaterThan(ACKNOWLEDGED_MIN);
   await expect.poll(hottest, { timeout: PATIENCE_MS }).toBeGreaterThan(HOT_MIN);
-  // Some calm, in which clients learn what became of the requests that they repeat.
+  // A calm period, in which clients learn the outcome of the requests that they repeat.
   await new Promise((wake) => setTimeout(wake, PAUSE_MS_MAX));
 }
 
-test("either of two servers killed under load: no acknowledgement is lost or doubled", async () => {
+test("either of two servers killed under load: no acknowledged change is lost or duplicated", async () => {
   load = startLoad({ urls: pair.urls });
   await killAtRandom().finally(load.stop);
-  expect(cutOff(), "kills that nobody noticed").toBeGreaterThan(0);
+  expect(cutOff(), "kills without an interrupted request").toBeGreaterThan(0);
   expect(await historyViolations(db, load.operations)).toEqual([]);
   expect(await invariantViolations(db)).toEqual([]);
 }, 240_000);
 
-test("both servers meet in the log: lost races are part of what was tried", async () => {
+test("both servers wrote to the same actors, so there were lost races", async () => {
   expect(await hottest()).toBeGreaterThan(HOT_MIN);
 });
 
-test("a repeated request hears the answer that it heard before, from either server", async () => {
+test("a repeated request gets the same reply from either server", async () => {
   const done = load.operations.filter(({ outcome, event }) => outcome === "acknowledged" && event !== "register");
   for (const { method, path, body, idempotency_key, answer } of done.slice(0, 40)) {
     for (const url of pair.urls()) {
@@ -88,7 +88,7 @@ test("the audit chain verifies at either server and has one entry per audited tr
   await expect.poll(() => auditViolations(db), { timeout: PATIENCE_MS }).toEqual([]);
 });
 
-test("the checks see a lost, a doubled and a refused effect, and a history that was tampered with", async () => {
+test("the checks find a lost, a duplicated and a rejected effect, and a forged history", async () => {
   const done = load.operations.find(({ outcome, event }) => outcome === "acknowledged" && event === "set_role")!;
   expect(await historyViolations(db, [{ ...done, outcome: "refused" }])).toHaveLength(1);
   expect(await historyViolations(db, [{ ...done, idempotency_key: crypto.randomUUID() }])).toHaveLength(1);
