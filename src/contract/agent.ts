@@ -1,16 +1,16 @@
-// What a node agent and the control plane say to each other. Document 4, 1.3, 1.6 and 1.7. Unknown fields of these
-// bodies are ignored, so that agents and servers of different versions work together.
+// Messages between node agents and the control plane (docs/nodes.md). Unknown fields of these bodies are ignored, so that
+// agents and servers of different versions work together.
 import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { CN_STATES, DEVICE_KINDS, POOL_TIERS } from "./enums.ts";
 
-/** RFC 1123 label: document 2, Setup approval request. */
+/** An RFC 1123 label. */
 export const Hostname = z.string().regex(
   /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/,
   "hostname must be 1 to 63 ASCII letters, digits or hyphens, not starting or ending with a hyphen",
 );
 
-/** What an agent says of its machine before it has a key. `sysinfo` is any JSON but null. */
+/** The data of a machine that registers. `sysinfo` is any JSON except null. */
 export const Registration = z.object({
   server_uuid: Uuid,
   hostname: Hostname,
@@ -21,7 +21,7 @@ export const Registration = z.object({
 });
 export type Registration = z.infer<typeof Registration>;
 
-/** The claim code to show to an operator, null unless one is active, and the token to poll with. Document 4, 1.3. */
+/** The claim code for the operator, null unless one is active, and the token for polling. */
 export const RegistrationView = z.object({
   server_uuid: z.string(),
   state: z.enum(CN_STATES),
@@ -41,7 +41,7 @@ export const RegisterStatusView = z.object({
 });
 export type RegisterStatusView = z.infer<typeof RegisterStatusView>;
 
-/** The agent's own words on its state: any JSON, kept and shown as it is. */
+/** The status of the agent: any JSON, stored and shown unchanged. */
 export const StatusReport = z.object({
   payload: z.unknown().refine((value) => value !== undefined, "payload is required"),
 });
@@ -49,7 +49,7 @@ export type StatusReport = z.infer<typeof StatusReport>;
 
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
-/** What a node has and what of it is free, units last in the names. `cpu_utilization_pct` is 0 to 1. */
+/** The total and free resources of a node. `cpu_utilization_pct` is 0 to 1. */
 export const CapacityReport = z.object({
   cpu_cores_physical: count,
   cpu_threads_logical: count,
@@ -74,23 +74,23 @@ export const CapacityReport = z.object({
   ),
 });
 export type CapacityReport = z.infer<typeof CapacityReport>;
-/** As it is sent: what has a default may be left out. */
+/** The body as it is sent: fields with a default are optional. */
 export type CapacityReportBody = z.input<typeof CapacityReport>;
 
-/** Effective values: the node's override, else the cluster default. The agent clamps the percent to 0.0 to 1.0. */
+/** The effective values: the node's override, or else the cluster default. The agent clamps the percent to 0.0 to 1.0. */
 export const AgentConfig = z.object({
   reservoir_enabled: z.boolean(),
   reservoir_percent: z.number(),
   root_authorized_keys: z.array(z.string()).describe("OpenSSH keys that may log in as root: cn.root_authorized_keys"),
   state: z.enum(CN_STATES),
   admin_ip: z.string().nullable().describe(
-    "What operators reach the node by; the agent reports another one when it has it",
+    "The address at which operators reach the node; the agent reports its own if it differs",
   ),
   fetch_allowed_private: z.array(z.string()).describe(
-    "Networks beyond public addresses from which the node may fetch images: fetch.allowed_private",
+    "Private networks from which the node may fetch images: fetch.allowed_private",
   ),
 });
 export type AgentConfig = z.infer<typeof AgentConfig>;
 
-/** `poll_token` may also travel in the header X-Poll-Token, which keeps it out of proxy logs. */
+/** The header X-Poll-Token may hold the token instead, which keeps it out of proxy logs. */
 export const RegisterStatusQuery = z.object({ poll_token: z.string().max(128).optional() });

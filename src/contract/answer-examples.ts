@@ -1,5 +1,4 @@
-// One record of each of the main kinds, as the API's description shows it. A test holds each to its schema and to what a
-// control plane answers.
+// Example answers of the main kinds, for the API description. A test compares each with its schema and with real answers.
 
 const AT = "2026-09-01T12:00:00.000Z";
 const ID = {
@@ -23,7 +22,7 @@ const OF_PROJECT = { tenant_id: ID.tenant, project_id: ID.project } as const;
 const OF_VPC = { ...OF_PROJECT, vpc_id: ID.vpc, vpc: "front" } as const;
 const PUBLIC = { kind: "public" } as const;
 
-/** By the name of the schema. */
+/** The examples by schema name. */
 export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   ErrorBody: {
     message: "Not Found",

@@ -1,9 +1,9 @@
-// The audit chain. Document 4, section 6.
+// The audit chain.
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { AUDIT_DECISIONS } from "./enums.ts";
 
-/** Who acted: a signed-in user, a key and its owner, nobody that is known, or the server itself. */
+/** The actor: a user with a session, a key and its owner, an anonymous caller, or the server itself. */
 export const AuditActor = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("operator"), user_id: z.string(), is_root: z.boolean() }),
   z.object({ kind: z.literal("api_key"), key_id: z.string(), user_id: z.string() }),
@@ -12,7 +12,7 @@ export const AuditActor = z.discriminatedUnion("kind", [
 ]);
 export type AuditActor = z.infer<typeof AuditActor>;
 
-/** How the request ended, in words that hold no secret. */
+/** The outcome of the request. It contains no secret. */
 export const AuditOutcome = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("success"), resource: z.string().nullable() }),
   z.object({ kind: z.literal("forbidden") }),
@@ -22,7 +22,7 @@ export const AuditOutcome = z.discriminatedUnion("kind", [
 ]);
 export type AuditOutcome = z.infer<typeof AuditOutcome>;
 
-/** One link of the chain. `hash` is SHA-256 in hex over the canonical JSON of all the rest. */
+/** One link of the chain. `hash` is the SHA-256, in hex, of the canonical JSON of the other fields. */
 export const AuditEvent = z.object({
   seq: z.number().int(),
   ts: Timestamp,
@@ -38,15 +38,15 @@ export const AuditEvent = z.object({
 });
 export type AuditEvent = z.infer<typeof AuditEvent>;
 
-/** The newest event. Who keeps it can tell later that the chain was not written anew. */
+/** The newest event. A saved copy proves later that the chain was not rewritten. */
 export const AuditHead = z.object({ seq: z.number().int(), hash: z.string() });
 export type AuditHead = z.infer<typeof AuditHead>;
 
-/** Events in the order of `seq`; `head` is null while there is no event at all. */
+/** Events in the order of `seq`; `head` is null while there are no events. */
 export const AuditPage = z.object({ events: z.array(AuditEvent), head: AuditHead.nullable() });
 export type AuditPage = z.infer<typeof AuditPage>;
 
-/** Exactly one of the two keys of `outcome` is there. */
+/** `outcome` has exactly one of the two keys. */
 export const AuditVerification = z.object({
   outcome: z.union([
     z.object({ Ok: z.object({ verified_to: z.number().int().nullable() }) }),

@@ -1,5 +1,5 @@
-// One body for each route that takes one, as the API's description shows it. A test sends every one of them to a control
-// plane that accepts it; only what names an object or holds a secret is exchanged there for one that exists.
+// Example bodies of all routes, for the API description. A test sends each to a control plane, which must accept it; the
+// test replaces only ids and secrets.
 
 const ID = "7f1c2a34-5b6d-4e8f-9a0b-1c2d3e4f5a6b";
 const MAC = "02:be:57:00:00:01";
@@ -11,7 +11,7 @@ const patch = (name: string) => ({ name, description: "renamed" });
 
 const image = {
   name: "debian-13",
-  description: "Debian 13, as its vendor published it",
+  description: "Debian 13, unmodified",
   os: "debian",
   version: "13",
   size_bytes: 3 * GIB,
@@ -23,14 +23,14 @@ const image = {
 
 const sshKey = {
   name: "laptop",
-  description: "of an administrator",
+  description: "key of an administrator",
   public_key: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g admin@laptop",
 };
 
 const apiKey = { description: "for the build server", scope: "full", expires_at: "2100-01-01T00:00:00Z" };
 const attach = { nic_id: ID };
 
-/** By `METHOD /path`. */
+/** The examples by `METHOD /path`. */
 export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   "POST /lab/clock": { seconds: 60 },
 
@@ -97,7 +97,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   "POST /v2/cn-boot/{mac}/assign": { platform_image: STAMP },
 
   "POST /v1/auth/login": { username: "somebody", password: PASSWORD },
-  "POST /v1/auth/refresh": { refresh_token: "the one of the answer before" },
+  "POST /v1/auth/refresh": { refresh_token: "<refresh token>" },
   "POST /v1/auth/password": { current_password: PASSWORD, password: "another long enough password" },
   "POST /v1/auth/api-keys": apiKey,
   "POST /v1/auth/ssh-keys": sshKey,

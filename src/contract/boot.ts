@@ -1,5 +1,4 @@
-// Boot records, the boot policy, the declared roster, staged platform images. Document 2, Boot record and Boot policy;
-// document 4, Fixed here.
+// Boot records, the boot policy, the declared roster and staged platform images (docs/booting.md).
 import { z } from "zod";
 import { Hostname } from "./agent.ts";
 import { Timestamp, withDefault } from "./common.ts";
@@ -12,13 +11,13 @@ import {
   SERVICE_TAG_CHARS_MAX,
 } from "./limits.ts";
 
-/** Document 4, Fixed here: what a stamp of a platform image looks like. */
+/** The stamp of a platform image. */
 export const Stamp = z.string().regex(
   /^(?!.*\.\.)[A-Za-z0-9._-]{1,64}$/,
   "must be 1 to 64 letters, digits, dots, underscores or hyphens, without two dots in a row",
 );
 
-/** reliability.md S-22: nothing that a boot script could take for more than one word. */
+/** One word for a boot script, whatever it contains (docs/reliability.md, S-22). */
 export const KernelArgument = z.string().regex(
   /^[A-Za-z0-9_.,:=/+@%-]{1,256}$/,
   "must be 1 to 256 letters, digits or any of _ . , : = / + @ % -",
@@ -29,7 +28,7 @@ const NicTag = z.string().regex(
   "must be 1 to 63 letters, digits, dots, underscores or hyphens",
 );
 
-/** Several links that act as one; its first member is the boot MAC. */
+/** A link aggregate. Its first member is the boot MAC. */
 export const Aggregate = z.strictObject({
   name: NicTag,
   mode: withDefault(z.enum(["off", "active", "passive"]), "active"),
@@ -37,7 +36,7 @@ export const Aggregate = z.strictObject({
 });
 export type Aggregate = z.infer<typeof Aggregate>;
 
-/** What a record will boot with. */
+/** The networking that a machine boots with. */
 export const Networking = z.object({
   address: z.string(),
   prefix_len: z.number().int(),
@@ -49,15 +48,15 @@ export const Networking = z.object({
 });
 export type Networking = z.infer<typeof Networking>;
 
-/** Who made a boot record known first. */
+/** How a boot record was first discovered. */
 export const Provenance = z.object({
   source: z.enum(PROVENANCE_SOURCES),
   first_seen_at: Timestamp,
-  first_seen_by: z.string().describe("The key that reported or authorized it first"),
+  first_seen_by: z.string().describe("The key that first reported or authorized it"),
 });
 export type Provenance = z.infer<typeof Provenance>;
 
-/** What the control plane knows of one MAC that may boot. `assigned_pi` is the stamp of its platform image. */
+/** The record of one MAC that may boot. `assigned_pi` is the stamp of its platform image. */
 export const BootRecord = z.object({
   mac: z.string(),
   state: z.enum(BOOT_RECORD_STATES),
@@ -73,13 +72,13 @@ export const BootRecord = z.object({
 });
 export type BootRecord = z.infer<typeof BootRecord>;
 
-/** What a booter gets: the record and, of a node, the hash that it hands to the platform at each boot. */
+/** The record for a booter, with the hash of the node's root password for the platform. */
 export const SeenRecord = BootRecord.extend({
-  root_password_hash: z.string().optional().describe("sha512-crypt; only where one is set. No list shows it"),
+  root_password_hash: z.string().optional().describe("sha512-crypt, if one is set. Lists leave it out"),
 });
 export type SeenRecord = z.infer<typeof SeenRecord>;
 
-/** What lets an unknown machine enroll: the start of its MAC, or its vendor's service tag. */
+/** Admits unknown machines by a prefix of the MAC or by the vendor's service tag. */
 export const AllowlistEntry = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal(ALLOWLIST_KINDS[0]),
@@ -98,7 +97,7 @@ export const AllowlistEntry = z.discriminatedUnion("kind", [
 ]);
 export type AllowlistEntry = z.infer<typeof AllowlistEntry>;
 
-/** The network that machines boot in, and the range that their addresses come from, ends included. */
+/** The network in which machines boot, and the range of their addresses, ends included. */
 export const AdminNetwork = z.strictObject({
   ipv4_block: z.string().max(CIDR_TEXT_CHARS_MAX).describe("CIDR"),
   provision_start_ipv4: z.ipv4(),
@@ -109,8 +108,8 @@ export const AdminNetwork = z.strictObject({
 export type AdminNetwork = z.infer<typeof AdminNetwork>;
 
 /**
- * Document 2, Boot policy. The whole object is put at once: a field that is left out is an error, never a reset to its
- * standard. If-Match with the ETag of a GET prevents lost updates.
+ * The boot policy. It is replaced as a whole: a missing field is an error, never a reset to the default. If-Match with the
+ * ETag of a GET prevents lost updates.
  */
 export const BootPolicy = z.strictObject({
   auto_enroll: z.boolean(),
@@ -120,10 +119,10 @@ export const BootPolicy = z.strictObject({
   admin_network: AdminNetwork.nullable(),
 });
 export type BootPolicy = z.infer<typeof BootPolicy>;
-/** As it is sent: what has a default in admin_network may be left out. */
+/** The body as it is sent: fields of admin_network with a default are optional. */
 export type BootPolicyBody = z.input<typeof BootPolicy>;
 
-/** What the answers file declares about one machine. */
+/** The declaration of one machine in the answers file. */
 export const RosterEntry = z.strictObject({
   hostname: Hostname,
   macs: z.array(z.string().max(32)).min(1).max(MACS_PER_NODE_MAX),
@@ -132,11 +131,11 @@ export const RosterEntry = z.strictObject({
 });
 export type RosterEntry = z.infer<typeof RosterEntry>;
 
-/** Document 4, Fixed here: what the answers file declares about machines, by MAC. */
+/** The machines that the answers file declares, by MAC. */
 export const Roster = z.array(RosterEntry).max(ROSTER_ENTRIES_MAX);
 export type Roster = z.infer<typeof Roster>;
 
-/** What a roster changed, by boot MAC. */
+/** The records that a roster changed, by boot MAC. */
 export const Convergence = z.object({
   converged: z.array(z.string()).describe("MACs whose record was rewritten; applied at the next netboot"),
   unchanged: z.array(z.string()),
@@ -147,13 +146,13 @@ export type Convergence = z.infer<typeof Convergence>;
 /** The platform image that a machine boots from now on. */
 export const AssignBody = z.strictObject({ platform_image: Stamp });
 
-/** What a booter tells of a packet: never more than a few short words, and ignored where unknown. */
+/** The machine in a packet, as the booter reports it. Unknown members of `client` are ignored. */
 export const SeenBody = z.object({
   mac: z.string().max(32),
   client: withDefault(z.record(z.string(), z.unknown()), {}),
 });
 
-/** Every stamp that a booter can serve; it replaces what that booter named before. */
+/** All stamps that a booter can serve. It replaces the booter's previous list. */
 export const StagedBody = z.strictObject({ stamps: z.array(Stamp).max(1_000) });
 /** A platform image that a booter can serve. */
 export const StagedImage = z.object({ stamp: z.string(), staged_at: Timestamp, staged_by: z.string() });

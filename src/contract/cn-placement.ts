@@ -1,4 +1,4 @@
-// What operators decide about placing work on one node. Document 4, 4.5 and section 10.
+// The placement rules that operators set on one node.
 import { z } from "zod";
 import { CnParam } from "./cn.ts";
 import { Uuid } from "./common.ts";
@@ -7,15 +7,15 @@ import { DESCRIPTION_CHARS_MAX, OVERPROVISION_MAX, TRAIT_BYTES_MAX } from "./lim
 
 const ratio = z.number().gt(0).max(OVERPROVISION_MAX);
 
-/** The part of it that one operator's edit writes. Traits and the reservoir have endpoints of their own. */
+/** The rules that PATCH changes. Traits and the reservoir have their own endpoints. */
 export const CnPlacementRules = z.object({
   reserved: z.boolean().describe("Kept free of new instances"),
   reserved_reason: z.string().nullable(),
   cordoned: z.boolean().describe(
-    "Takes no new instances for the time being; the reason `drain` says it is being emptied",
+    "Temporarily takes no new instances; the reason `drain` means that it is being emptied",
   ),
   cordoned_reason: z.string().nullable(),
-  overprovision_cpu: z.number().nullable().describe("Factor of what the node has; null: the cluster default"),
+  overprovision_cpu: z.number().nullable().describe("Factor of the node's CPUs; null: the cluster default"),
   overprovision_ram: z.number().nullable(),
   overprovision_disk: z.number().nullable(),
   fault_domain: z.string().nullable().describe("Nodes that fail together, for example a rack"),
@@ -25,7 +25,7 @@ export const CnPlacementRules = z.object({
 });
 export type CnPlacementRules = z.infer<typeof CnPlacementRules>;
 
-/** All that operators decided about placing work on one node. Null: the cluster's default. */
+/** All placement rules of one node. Null: the cluster default. */
 export const CnPlacement = CnPlacementRules.extend({
   server_uuid: CnParam.shape.server_uuid,
   traits: z.record(z.string(), z.string()),
@@ -36,7 +36,7 @@ export type CnPlacement = z.infer<typeof CnPlacement>;
 
 const reason = z.string().min(1).max(DESCRIPTION_CHARS_MAX).nullish();
 
-/** What is left out stays; since null is the same as left out, what is to go back to its default is named in `clear`. */
+/** Missing and null fields stay unchanged; `clear` names the fields to reset to their defaults. */
 export const CnPlacementPatch = z.strictObject({
   reserved: z.boolean().nullish().describe("false also clears the reason"),
   reserved_reason: reason,
@@ -47,7 +47,7 @@ export const CnPlacementPatch = z.strictObject({
   overprovision_disk: ratio.nullish(),
   fault_domain: z.string().min(1).max(TRAIT_BYTES_MAX).nullish(),
   pinned_silo_uuid: Uuid.nullish(),
-  pinned_tenant_uuid: Uuid.nullish().describe("Of the pinned silo, when one is pinned too"),
+  pinned_tenant_uuid: Uuid.nullish().describe("Must belong to the pinned silo, if there is one"),
   note: z.string().max(DESCRIPTION_CHARS_MAX).nullish(),
   clear: z.array(z.enum(CN_PLACEMENT_CLEARABLE)).max(CN_PLACEMENT_CLEARABLE.length).nullish(),
 });

@@ -1,27 +1,27 @@
-// The closed sets of the wire, as const arrays. This file imports nothing, so that an executable can take the values
-// without taking any schema code along.
+// The enumerations of the wire, as const arrays. This file imports nothing, so that executables can use the values without
+// including schema code.
 
-/** Document 2, CN record. The state of a compute node. */
+/** The state of a compute node. */
 export const CN_STATES = ["pending", "approved", "disabled", "awaiting_setup", "setting_up"] as const;
 export type CnState = (typeof CN_STATES)[number];
 
-/** Document 2, CN record. What a node may be used for. */
+/** The role of a compute node. */
 export const CN_ROLES = ["tenant", "edge", "both"] as const;
 export type CnRole = (typeof CN_ROLES)[number];
 
-/** Document 2, Authentication, and document 4, 2.5. What an API key may be used for. */
+/** The scope of an API key. */
 export const KEY_SCOPES = ["full", "read_only", "audit_only", "agent", "booter", "ur_enroll"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-/** Document 4, 1.7. */
+/** Pools and devices in a capacity report. */
 export const POOL_TIERS = ["ssd", "nvme", "hdd", "mixed"] as const;
 export const DEVICE_KINDS = ["gpu", "sr-iov-vf"] as const;
 
-/** Document 4, 3.1 and 3.4. The states of an operation as the API shows them. */
+/** The states of an operation as the API shows them. */
 export const OPERATION_STATES = ["pending", "running", "unwinding", "succeeded", "failed", "unwound", "stuck"] as const;
 export type OperationState = (typeof OPERATION_STATES)[number];
 
-/** Document 4, 3.4. The status of one step of an operation. */
+/** The status of one step of an operation. */
 export const STEP_STATUSES = [
   "pending",
   "running",
@@ -33,7 +33,7 @@ export const STEP_STATUSES = [
 ] as const;
 export type StepStatus = (typeof STEP_STATUSES)[number];
 
-/** Document 4, 3.4. What an operation can refer to. */
+/** The kinds of objects that an operation can refer to. */
 export const RESOURCE_SCOPES = [
   "fleet",
   "silo",
@@ -54,20 +54,20 @@ export const RESOURCE_SCOPES = [
   "job",
 ] as const;
 
-/** Document 4, 6. */
+/** The decision in an audit event. */
 export const AUDIT_DECISIONS = ["allow", "deny", "not_evaluated"] as const;
 
-/** Document 2, Boot record. */
+/** The states of a boot record. */
 export const BOOT_RECORD_STATES = ["discovered", "enrolling", "enrolled", "decommissioned"] as const;
 export type BootRecordState = (typeof BOOT_RECORD_STATES)[number];
 
-/** Document 2, Boot policy: what an allowlist entry compares. */
+/** The property that an allowlist entry compares. */
 export const ALLOWLIST_KINDS = ["mac_prefix", "service_tag"] as const;
 
-/** Document 4, Fixed here: who made a boot record known first. */
+/** How a boot record was first discovered. */
 export const PROVENANCE_SOURCES = ["booter", "operator"] as const;
 
-/** Document 2, Setup approval request. */
+/** The choices of a setup approval. */
 export const DISK_LAYOUTS = ["single", "mirror", "raidz1", "raidz2", "raidz3"] as const;
 export type DiskLayout = (typeof DISK_LAYOUTS)[number];
 export const COMPRESSIONS = [
@@ -87,11 +87,11 @@ export const COMPRESSIONS = [
   "gzip-9",
 ] as const;
 
-/** Document 3, States and transitions. */
+/** The states of an instance. */
 export const INSTANCE_STATES = ["pending", "provisioning", "running", "stopping", "stopped", "failed"] as const;
 export type InstanceState = (typeof INSTANCE_STATES)[number];
 
-/** Document 4, 2.6. What a user may do beyond its tenant. */
+/** Permissions of a user beyond its tenant. */
 export const CAPABILITIES = [
   "system-read",
   "system-operate",
@@ -101,10 +101,10 @@ export const CAPABILITIES = [
 ] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** What a key that is bound to a tenant may be used for. */
+/** The scopes of a key that is bound to a tenant. */
 export const TENANT_KEY_SCOPES = ["full", "read_only"] as const;
 
-/** Document 3, Networking resources. */
+/** Address families, and the kinds of networking objects. */
 export const ADDRESS_FAMILIES = ["v4", "v6"] as const;
 export type AddressFamily = (typeof ADDRESS_FAMILIES)[number];
 export const FIREWALL_DIRECTIONS = ["inbound", "outbound"] as const;
@@ -114,26 +114,26 @@ export type FirewallAction = (typeof FIREWALL_ACTIONS)[number];
 export const FIREWALL_PROTOCOLS = ["any", "tcp", "udp", "icmp4", "icmp6"] as const;
 export type FirewallProtocol = (typeof FIREWALL_PROTOCOLS)[number];
 
-/** Document 4, 1.15. */
+/** The kinds of subnets and of route targets. */
 export const SUBNET_KINDS = ["internal", "external", "fabric", "unknown"] as const;
 export const ROUTE_TARGET_KINDS = ["blackhole", "reject", "virtual_gateway", "nat_gateway", "floating_ip"] as const;
 export type RouteTargetKind = (typeof ROUTE_TARGET_KINDS)[number];
 
-/** Document 4, 1.13 and 1.14. Whom an image or an SSH key is for. */
+/** The scope of an image or an SSH key. */
 export const IMAGE_SCOPE_KINDS = ["public", "silo", "tenant", "project"] as const;
 export type ImageScopeKind = (typeof IMAGE_SCOPE_KINDS)[number];
 export const SCOPE_KINDS = [...IMAGE_SCOPE_KINDS, "user"] as const;
 export type ScopeKind = (typeof SCOPE_KINDS)[number];
 
-/** Document 4, 1.11. How an instance is run; copied from its image. */
+/** How an instance is run; copied from its image. */
 export const INSTANCE_BRANDS = ["kvm", "bhyve", "lx", "native-minimal", "not-applicable"] as const;
 export type InstanceBrand = (typeof INSTANCE_BRANDS)[number];
 
-/** Document 3, Disk. */
+/** The kinds of disks. */
 export const DISK_KINDS = ["boot", "data"] as const;
 export type DiskKind = (typeof DISK_KINDS)[number];
 
-/** Document 4, 1.8, those that this version sends. */
+/** The kinds of jobs that this version sends. */
 export const JOB_KINDS = [
   "provision",
   "start",
@@ -145,15 +145,15 @@ export const JOB_KINDS = [
   "fip_release",
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
-/** Document 4, 1.8. Where a job stands; the last three are ends. */
+/** The states of a job; the last three are final. */
 export const JOB_STATUSES = ["pending", "in_progress", "completed", "failed", "cancelled"] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** Document 4, 4.2: what a filter says of a node. */
+/** The result of a filter for a node. */
 export const FILTER_VERDICTS = ["accept", "reject", "skip"] as const;
 export type FilterVerdict = (typeof FILTER_VERDICTS)[number];
 
-/** Document 4, 4.2: the filters, in the order in which they run. */
+/** The placement filters, in the order in which they run. */
 export const PLACEMENT_FILTERS = [
   "cn-approved-and-live",
   "cn-not-in-avoid-list",
@@ -181,7 +181,7 @@ export const PLACEMENT_FILTERS = [
 ] as const;
 export type PlacementFilter = (typeof PLACEMENT_FILTERS)[number];
 
-/** Document 4, 4.3. */
+/** The placement scorers. */
 export const PLACEMENT_SCORERS = [
   "score-ram-headroom",
   "score-disk-headroom",
@@ -197,7 +197,7 @@ export const PLACEMENT_SCORERS = [
 ] as const;
 export type PlacementScorer = (typeof PLACEMENT_SCORERS)[number];
 
-/** Document 4, 4.5: what of a node's placement can go back to what it is without an operator's word. */
+/** The placement rules of a node that can be reset to their defaults. */
 export const CN_PLACEMENT_CLEARABLE = [
   "overprovision_cpu",
   "overprovision_ram",
@@ -209,7 +209,7 @@ export const CN_PLACEMENT_CLEARABLE = [
 ] as const;
 export type CnPlacementClearable = (typeof CN_PLACEMENT_CLEARABLE)[number];
 
-/** What a check of the doctor comes to, and what they all come to. */
+/** The status of one check of the doctor, and of a whole report. */
 export const DIAGNOSES = ["ok", "warn", "fail"] as const;
 export const CHECK_STATUSES = [...DIAGNOSES, "skip"] as const;
 export type CheckStatus = (typeof CHECK_STATUSES)[number];

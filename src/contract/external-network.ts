@@ -1,4 +1,4 @@
-// What operators offer to tenants as public addresses: NIC tags, external subnets, pools of them. Document 4, 1.16.
+// Public addresses that operators provide: NIC tags, external subnets, and pools of them (docs/networking.md).
 import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import {
@@ -15,7 +15,7 @@ const described = { name: ResourceName, description: withDefault(Description, ""
 const address = z.union([z.ipv4(), z.ipv6()]).nullish();
 const silos = z.array(Uuid).max(OWNER_SILOS_MAX);
 
-/** A name that nodes give to a network port, with the MTU in bytes of what is behind it. */
+/** A name for network ports of nodes, with the MTU of their network in bytes. */
 export const NicTag = z.object({
   id: z.string(),
   name: z.string(),
@@ -24,11 +24,11 @@ export const NicTag = z.object({
   created_at: Timestamp,
 });
 export type NicTag = z.infer<typeof NicTag>;
-/** What makes a NIC tag. */
+/** Creates a NIC tag. */
 export const NicTagBody = z.strictObject({ ...described, mtu: z.number().int().min(MTU_MIN).max(MTU_MAX) });
 export type NicTagBody = z.infer<typeof NicTagBody>;
 
-/** Public addresses behind a NIC tag. Of each family there is a block with its range, ends included, or null. */
+/** Public addresses behind a NIC tag. Each family has a block and a range, ends included, or null. */
 export const ExternalSubnet = z.object({
   id: z.string(),
   name: z.string(),
@@ -42,26 +42,26 @@ export const ExternalSubnet = z.object({
   provision_end_ipv4: z.string().nullable(),
   provision_start_ipv6: z.string().nullable(),
   provision_end_ipv6: z.string().nullable(),
-  owner_silos: z.array(z.string()).describe("Whose tenants may take from it; empty: all"),
+  owner_silos: z.array(z.string()).describe("The silos whose tenants may use it; empty: all"),
   created_at: Timestamp,
 });
 export type ExternalSubnet = z.infer<typeof ExternalSubnet>;
-/** What makes an external subnet: at least one block. */
+/** Creates an external subnet, with at least one block. */
 export const ExternalSubnetBody = z.strictObject({
   ...described,
   nic_tag: z.string().max(RESOURCE_NAME_BYTES_MAX).describe("The name of a NIC tag"),
   vlan_id: z.number().int().min(0).max(VLAN_ID_MAX).nullish(),
   ipv4_block: z.cidrv4().nullish().describe("Host bits are dropped"),
   ipv6_block: z.cidrv6().nullish().describe("Host bits are dropped"),
-  provision_start_ipv4: address.describe("Default: the first address behind the gateway"),
-  provision_end_ipv4: address.describe("Default: the last address of the block that a host can have"),
+  provision_start_ipv4: address.describe("Default: the first address after the gateway"),
+  provision_end_ipv4: address.describe("Default: the last host address of the block"),
   provision_start_ipv6: address,
   provision_end_ipv6: address,
   owner_silos: withDefault(silos, []),
 });
 export type ExternalSubnetBody = z.infer<typeof ExternalSubnetBody>;
 
-/** What is left out stays. The blocks never change: addresses may be in use. */
+/** Missing fields stay unchanged. Blocks cannot change, since addresses may be in use. */
 export const ExternalSubnetPatch = z.strictObject({
   name: ResourceName.nullish(),
   description: Description.nullish(),
@@ -69,25 +69,25 @@ export const ExternalSubnetPatch = z.strictObject({
 });
 export type ExternalSubnetPatch = z.infer<typeof ExternalSubnetPatch>;
 
-/** External subnets that are asked one after the other for a free address. */
+/** External subnets that are tried in order for a free address. */
 export const NetworkPool = z.object({
   id: z.string(),
   name: z.string(),
   description: z.string(),
-  networks: z.array(z.string()).describe("External subnets, in the order in which they are asked"),
-  owner_silos: z.array(z.string()).describe("Whose tenants may take from it; empty: all"),
+  networks: z.array(z.string()).describe("External subnets, in the order in which they are tried"),
+  owner_silos: z.array(z.string()).describe("The silos whose tenants may use it; empty: all"),
   created_at: Timestamp,
 });
 export type NetworkPool = z.infer<typeof NetworkPool>;
-/** What makes a pool. */
+/** Creates a pool. */
 export const NetworkPoolBody = z.strictObject({
   ...described,
   networks: z.array(Uuid).min(1).max(POOL_NETWORKS_MAX)
-    .refine((ids) => new Set(ids).size === ids.length, "a network stands in it twice"),
+    .refine((ids) => new Set(ids).size === ids.length, "the list names a network twice"),
   owner_silos: withDefault(silos, []),
 });
 export type NetworkPoolBody = z.infer<typeof NetworkPoolBody>;
 
-/** What a node offers, as it last reported its capacity. */
+/** The NIC tags in the last capacity report of a node. */
 export const CnNicTags = z.object({ server_uuid: z.string(), hostname: z.string(), nic_tags: z.array(z.string()) });
 export type CnNicTags = z.infer<typeof CnNicTags>;

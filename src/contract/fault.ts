@@ -1,8 +1,8 @@
-// A Fault is an expected failure, carried as a value with the exact text the caller will read. What is thrown is a bug
-// or broken infrastructure. This file imports types only.
+// A Fault is an expected failure: a value with the exact text for the caller. Thrown errors are bugs or broken
+// infrastructure. This file imports types only.
 import type { ErrorCode } from "./error-codes.ts";
 
-/** What kind of expected failure it is. One table (src/http/fault-status.ts) maps each to its HTTP status. */
+/** The kind of failure. src/http/fault-status.ts maps each kind to its HTTP status. */
 export type FaultKind =
   | "bad_request" // 400
   | "unauthenticated" // 401
@@ -18,18 +18,18 @@ export type FaultKind =
   | "node_failed" // 502
   | "unavailable"; // 503
 
-/** An expected failure, as it is stored, sent and read. */
+/** An expected failure, as it is stored and sent. */
 export type Fault = {
   readonly kind: FaultKind;
-  /** Shown to the caller verbatim. Never holds a secret. */
+  /** Shown to the caller unchanged. Never contains a secret. */
   readonly message: string;
-  /** Document 4, 0.2. Absent when the specification names none. */
+  /** Absent for failures without a code. */
   readonly error_code?: ErrorCode;
   /** Whole seconds, at least 1: becomes Retry-After. */
   readonly retry_after_s?: number;
 };
 
-/** Builds a Fault. Throws nothing. */
+/** Builds a Fault. */
 export function fault(
   kind: FaultKind,
   message: string,
@@ -38,36 +38,36 @@ export function fault(
   return { kind, message, ...extra };
 }
 
-/** Document 4, 0.2 NotFound: missing, invisible and foreign look the same. */
+/** The same for objects that do not exist and objects that the caller may not see. */
 export const NOT_FOUND: Fault = { kind: "not_found", message: "Not Found", error_code: "NotFound" };
 
-/** Document 4, 0.2 Conflict: a state or a uniqueness rule forbids it. */
+/** Returns the fault for a conflict with the current state or a uniqueness rule. */
 export function conflict(message: string): Fault {
   return { kind: "conflict", message, error_code: "Conflict" };
 }
 
-/** Document 4, 0.2 BadRequest: a value rule of the body is broken. */
+/** Returns the fault for a value that breaks a rule. */
 export function badRequest(message: string): Fault {
   return { kind: "bad_request", message, error_code: "BadRequest" };
 }
 
-/** The boot policy changed between the look at it and the commit. Routes look again and send again; nobody reads it. */
+/** The boot policy changed between the read and the commit. Routes retry, so callers rarely see it. */
 export const POLICY_CHANGED: Fault = conflictAs("PolicyChanged", "the boot policy changed; try again");
 
-/** Document 3, Errors: no node can take the instance. */
+/** No node can take the instance. */
 export const NO_ELIGIBLE_NODE: Fault = fault(
   "unavailable",
   "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate",
 );
 
-/** Document 4, 0.2: the nodes that were picked filled up before the commit. Routes pick again, as long as any node is left. */
+/** The candidate nodes filled up before the commit. Routes pick again while any node is left. */
 export const CAPACITY_EXHAUSTED: Fault = { ...NO_ELIGIBLE_NODE, error_code: "CapacityExhausted" };
 
 function conflictAs(error_code: ErrorCode, message: string): Fault {
   return { kind: "conflict", message, error_code };
 }
 
-/** Whether a value that may be a Fault is one. */
+/** Returns whether a value is a Fault. */
 export function isFault(value: object): value is Fault {
   return "kind" in value && "message" in value;
 }

@@ -1,10 +1,10 @@
-// Users, sessions and the issuers that tenants bring. Document 4, 2.1 to 2.6.
+// Users, sessions and the issuers of tenants (docs/tenancy.md).
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { CAPABILITIES, TENANT_KEY_SCOPES } from "./enums.ts";
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, USERNAME_CHARS_MAX } from "./limits.ts";
 
-/** Counted in characters; its hash is all that is kept. */
+/** The limits count characters. Only the hash is stored. */
 export const Password = z.string().min(PASSWORD_CHARS_MIN).max(PASSWORD_CHARS_MAX);
 /** Unique among local users. */
 const Username = z.string().regex(
@@ -12,20 +12,20 @@ const Username = z.string().regex(
   `must be 1 to ${USERNAME_CHARS_MAX} letters, digits, dots, hyphens, underscores or @, the first a letter or digit`,
 );
 
-/** Somebody who can sign in. Operators stand outside every tenant. */
+/** A user. Operators belong to no tenant. */
 export const User = z.object({
   id: z.string(),
   username: z.string(),
   is_root: z.boolean(),
   capabilities: z.array(z.enum(CAPABILITIES)),
-  tenant_id: z.string().nullable().describe("The tenant it belongs to, and with it the silo; null for operators"),
+  tenant_id: z.string().nullable().describe("The tenant of the user; null for operators"),
   silo_id: z.string().nullable(),
-  issuer: z.string().nullable().describe("Who vouches for it; null for a local user"),
+  issuer: z.string().nullable().describe("The issuer of the user's tokens; null for a local user"),
   created_at: Timestamp,
 });
 export type User = z.infer<typeof User>;
 
-/** What makes a local user. */
+/** Creates a local user. */
 export const UserBody = z.strictObject({
   username: Username,
   password: Password,
@@ -34,27 +34,27 @@ export const UserBody = z.strictObject({
 });
 export type UserBody = z.infer<typeof UserBody>;
 
-/** Sets somebody's password. */
+/** Sets the password of a user. */
 export const PasswordBody = z.strictObject({ password: Password });
 
-/** Changes one's own password. */
+/** Changes the caller's password. */
 export const PasswordChangeBody = z.strictObject({
   current_password: z.string().max(PASSWORD_CHARS_MAX),
   password: Password,
 });
 
-/** The strings are not checked for their rules here: whatever is wrong with them is the same 401. */
+/** Only the length is checked here: any wrong name or password gets the same 401. */
 export const LoginBody = z.strictObject({
   username: z.string().max(PASSWORD_CHARS_MAX),
   password: z.string().max(PASSWORD_CHARS_MAX),
 });
 export type LoginBody = z.infer<typeof LoginBody>;
 
-/** What renews or ends a session. */
+/** Renews a session. */
 export const RefreshBody = z.strictObject({ refresh_token: z.string().max(4_096) });
 export type RefreshBody = z.infer<typeof RefreshBody>;
 
-/** A session's two tokens and when each ends. */
+/** The two tokens of a session and their expiry. */
 export const Tokens = z.object({
   access_token: z.string(),
   refresh_token: z.string(),
@@ -63,16 +63,16 @@ export const Tokens = z.object({
 });
 export type Tokens = z.infer<typeof Tokens>;
 
-/** The OpenID Connect issuer that a tenant brings. */
+/** Sets the OpenID Connect issuer of a tenant. */
 export const IdpBody = z.strictObject({
   issuer_url: z.string().max(2_048).describe("https, or http on a loopback address; must serve OpenID discovery"),
   client_id: z.string().min(1).max(255),
-  client_secret: z.string().min(1).max(1_024).describe("Kept sealed, never served"),
-  audience: z.string().min(1).max(255).nullish().describe("What a token's aud must name; default client_id"),
+  client_secret: z.string().min(1).max(1_024).describe("Stored sealed; never returned"),
+  audience: z.string().min(1).max(255).nullish().describe("The audience that tokens must name. Default: client_id"),
 });
 export type IdpBody = z.infer<typeof IdpBody>;
 
-/** A tenant's issuer as it is shown, without its secret. */
+/** The issuer of a tenant, without its secret. */
 export const Idp = z.object({
   tenant_id: z.string(),
   issuer_url: z.string(),
@@ -82,7 +82,7 @@ export const Idp = z.object({
 });
 export type Idp = z.infer<typeof Idp>;
 
-/** A key that acts inside one tenant. */
+/** Creates a key that is bound to a tenant. */
 export const TenantKeyBody = z.strictObject({
   description: z.string().min(1).max(255),
   scope: z.enum(TENANT_KEY_SCOPES).nullish().describe("Default full"),

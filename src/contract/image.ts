@@ -1,4 +1,4 @@
-// Images that instances are made from. Document 3, Image; document 4, 1.14, and Fixed here, Image minimum platform.
+// Images of instances (docs/instances.md, "Images").
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { INSTANCE_BRANDS, type InstanceBrand } from "./enums.ts";
@@ -21,16 +21,16 @@ const stamp = z.string().regex(
   `must be a platform stamp: 1 to ${STAMP_CHARS_MAX} letters, digits, dots, underscores or hyphens, without ..`,
 );
 
-/** What the image runs on; the brand is that of its instances. */
+/** The platform that the image needs. Its instances have the same brand. */
 export const Compatibility = z.strictObject({
   brand: z.enum(INSTANCE_BRANDS),
   arch: arch.describe("x86_64, aarch64, ..."),
-  min_platform: stamp.nullish().describe("The oldest platform image that can run it"),
+  min_platform: stamp.nullish().describe("The oldest platform image that can run the image"),
 });
-/** As it is stored and shown: an absent minimum has no key. */
+/** The stored form: without a minimum the key is absent. */
 export type Compatibility = { readonly brand: InstanceBrand; readonly arch: string; readonly min_platform?: string };
 
-/** An image as it is shown. `sha256` is lower-case hex over its content. */
+/** An image. `sha256` is that of its content, in lower-case hex. */
 export const Image = z.object({
   id: z.string(),
   scope: ImageScope,
@@ -38,9 +38,9 @@ export const Image = z.object({
   description: z.string(),
   os: z.string(),
   version: z.string(),
-  size: z.number().int().describe("Of the file, in bytes; the same as size_bytes"),
+  size: z.number().int().describe("Size of the file in bytes; the same as size_bytes"),
   size_bytes: z.number().int(),
-  content_bytes: z.number().int().describe("Of the disk that the file holds: no boot disk is smaller"),
+  content_bytes: z.number().int().describe("Size of the disk in the file; boot disks are at least this large"),
   sha256: z.string(),
   source_url: z.string().nullable(),
   compatibility: z.object({ brand: z.enum(INSTANCE_BRANDS), arch: z.string(), min_platform: z.string().optional() })
@@ -49,7 +49,7 @@ export const Image = z.object({
 });
 export type Image = z.infer<typeof Image>;
 
-/** What makes an image. Its bytes stay where they are: `source_url` says where nodes fetch them. */
+/** Creates an image. Nodes fetch its content from `source_url`. */
 export const ImageBody = z.strictObject({
   id: z.guid().nullish().describe("Default: derived from the scope and the sha256"),
   name: ResourceName,
@@ -58,7 +58,7 @@ export const ImageBody = z.strictObject({
   version: z.string().min(1).max(IMAGE_TEXT_CHARS_MAX),
   size_bytes: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
   content_bytes: z.number().int().min(1).max(DISK_BYTES_MAX).nullish().describe(
-    "Size of the disk that the file holds, where the file is compressed or sparse. Default: size_bytes",
+    "Size of the disk in a compressed or sparse file. Default: size_bytes",
   ),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits"),
   source_url: z.string().max(IMAGE_URL_CHARS_MAX).refine(isPlainUrl, {
@@ -68,7 +68,7 @@ export const ImageBody = z.strictObject({
 });
 export type ImageBody = z.infer<typeof ImageBody>;
 
-/** Everybody who sees the image sees its address, so there must be no secret in it that is known to be one. */
+/** Refuses credentials in the URL, since everybody who sees the image sees its URL. */
 function isPlainUrl(text: string): boolean {
   if (!/^https?:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return false;
   const { username, password, hash } = new URL(text);

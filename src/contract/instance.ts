@@ -1,11 +1,11 @@
-// Instances with their disks and NICs. Document 3, Instance and Disk; document 4, 1.10 to 1.12.
+// Instances with their disks and NICs (docs/instances.md).
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { DISK_KINDS, INSTANCE_BRANDS, INSTANCE_STATES } from "./enums.ts";
 import { EXTRA_NICS_MAX, SSH_KEYS_OF_INSTANCE_MAX } from "./limits.ts";
 import { Description, ResourceName } from "./tenancy.ts";
 
-/** Instances as operators see them on a node. */
+/** The instances on a node, for operators. */
 export const PlacedInstance = z.object({
   id: z.string(),
   name: z.string(),
@@ -18,11 +18,11 @@ export const PlacedInstance = z.object({
   project_name: z.string(),
   cpu: z.number().int(),
   memory_bytes: z.number().int(),
-  disk_bytes: z.number().int().describe("Of all its disks"),
+  disk_bytes: z.number().int().describe("All disks together"),
 });
 export type PlacedInstance = z.infer<typeof PlacedInstance>;
 
-/** `reason` is there when it failed. */
+/** `reason` is present in the state failed. */
 export const Lifecycle = z.object({ state: z.enum(INSTANCE_STATES), reason: z.string().optional() });
 export type Lifecycle = z.infer<typeof Lifecycle>;
 
@@ -40,19 +40,19 @@ export const Instance = z.object({
   primary_subnet_id: z.string(),
   ssh_key_ids: z.array(z.string()),
   host_cn_uuid: z.string().nullable(),
-  host_live: z.boolean().nullable().describe("Whether its node was seen lately; null without a node"),
-  found_on_host: z.boolean().describe("False when its node's last two reports did not name it"),
+  host_live: z.boolean().nullable().describe("Whether its node is alive; null without a node"),
+  found_on_host: z.boolean().describe("False when the last two reports of its node did not name it"),
   lifecycle: Lifecycle,
   created_at: Timestamp,
   updated_at: Timestamp,
 });
 export type Instance = z.infer<typeof Instance>;
 
-/** A NIC beside the primary one, made with the instance. */
+/** An additional NIC that is created with the instance. */
 export const ExtraNic = z.strictObject({ subnet_id: z.guid(), name: ResourceName });
 export type ExtraNic = z.infer<typeof ExtraNic>;
 
-/** Zero is refused with the texts of document 3, and user_data by its bytes, where the body is read. */
+/** Creates an instance. The route refuses zero sizes and long user data with messages of its own. */
 export const InstanceBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),
@@ -62,14 +62,14 @@ export const InstanceBody = z.strictObject({
   memory_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).describe("Above 0"),
   ssh_key_ids: withDefault(z.array(z.guid()).max(SSH_KEYS_OF_INSTANCE_MAX), []),
   disk_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullish()
-    .describe("Boot disk; at least the image's size. Default: the image's size, for bhyve at least 20 GiB"),
-  mac: z.string().max(64).nullish().describe("Of the primary NIC"),
+    .describe("Size of the boot disk, at least the image's size. Default: the image's size, for bhyve at least 20 GiB"),
+  mac: z.string().max(64).nullish().describe("MAC address of the primary NIC"),
   extra_nics: withDefault(z.array(ExtraNic).max(EXTRA_NICS_MAX), []),
   user_data: z.string().nullish().describe("For cloud-init, up to 64 KiB"),
 });
 export type InstanceBody = z.infer<typeof InstanceBody>;
 
-/** A disk of an instance. `instance` and `instance_id` hold the same UUID (document 3 and document 4, 1.12). */
+/** A disk of an instance. `instance` and `instance_id` hold the same UUID. */
 export const Disk = z.object({
   id: z.string(),
   tenant_id: z.string(),
@@ -80,18 +80,18 @@ export const Disk = z.object({
   description: z.string(),
   kind: z.enum(DISK_KINDS),
   size_bytes: z.number().int(),
-  applied_bytes: z.number().int().nullable().describe("What the node last said it made of it"),
+  applied_bytes: z.number().int().nullable().describe("The size that the node last reported"),
   source_image_id: z.string().nullable(),
   created_at: Timestamp,
 });
 export type Disk = z.infer<typeof Disk>;
-/** The size that a disk shall have; it cannot become smaller. */
+/** The new size of a disk. Disks cannot shrink. */
 export const DiskResizeBody = z.strictObject({ size_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER) });
-/** The disk, and whether its guest sees the new size only after a restart. */
+/** The disk, and whether its guest must restart to see the new size. */
 export const DiskResized = Disk.extend({ reboot_required: z.boolean() });
 export type DiskResized = z.infer<typeof DiskResized>;
 
-/** A network port of an instance, at most one address of each family. */
+/** A network port of an instance, with at most one address of each family. */
 export const Nic = z.object({
   id: z.string(),
   tenant_id: z.string(),
@@ -103,7 +103,7 @@ export const Nic = z.object({
   mac: z.string(),
   primary_ipv4: z.string().nullable(),
   primary_ipv6: z.string().nullable(),
-  floating_ips: z.array(z.string()).describe("The addresses of the floating IPs that are bound to it"),
+  floating_ips: z.array(z.string()).describe("Addresses of the floating IPs that are attached to it"),
   created_at: Timestamp,
 });
 export type Nic = z.infer<typeof Nic>;

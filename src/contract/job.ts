@@ -1,4 +1,4 @@
-// Work for node agents. Document 4, 1.6, 1.8 and 1.9. What agents send may hold unknown fields, which are ignored.
+// Jobs of node agents (docs/instances.md, "Jobs"). Unknown fields in the bodies of agents are ignored.
 import { z } from "zod";
 import { Timestamp, Uuid } from "./common.ts";
 import { JOB_KINDS, JOB_STATUSES } from "./enums.ts";
@@ -13,81 +13,81 @@ import {
   TOMBSTONES_PER_CLAIM,
 } from "./limits.ts";
 
-/** How far a node says it is; percent is 0 to 100, null where it cannot tell. */
+/** The progress that a node reports; percent is 0 to 100, or null if unknown. */
 export const JobProgress = z.object({ step: z.string(), percent: z.number().nullable(), updated_at: Timestamp });
 
-/** One piece of work for a node. Document 4, 1.8. */
+/** One piece of work for a node. */
 export const Job = z.object({
   id: z.string(),
-  kind: z.looseObject({ kind: z.enum(JOB_KINDS) }).describe("With the ids of what it is about"),
+  kind: z.looseObject({ kind: z.enum(JOB_KINDS) }).describe("With the ids of its objects"),
   status: z.object({ status: z.enum(JOB_STATUSES), reason: z.string().optional() }),
-  seq: z.number().int().describe("Claims are first in, first out"),
+  seq: z.number().int().describe("Jobs are claimed in this order"),
   created_at: Timestamp,
   claimed_at: Timestamp.nullable(),
   completed_at: Timestamp.nullable(),
   claimed_by: z.string().nullable(),
   result: z.unknown(),
-  target_cn_uuid: z.string().nullable().describe("Only this node can take it"),
-  operation_id: z.string().describe("The operation that waits for it"),
-  lease_until: Timestamp.nullable().describe("When it fails unless its node names it in a heartbeat before"),
-  tombstone: z.boolean().describe("It was taken from its node, which has still to undo its part"),
+  target_cn_uuid: z.string().nullable().describe("Only this node can claim it"),
+  operation_id: z.string().describe("The operation that waits for the job"),
+  lease_until: Timestamp.nullable().describe("When it fails, unless a heartbeat of its node renews it before"),
+  tombstone: z.boolean().describe("It was withdrawn from its node, which still has to undo its part"),
   progress: JobProgress.nullable(),
 });
 export type Job = z.infer<typeof Job>;
 
 const runningJobs = z.array(Uuid).max(RUNNING_JOBS_MAX).nullish();
 
-/** What a node asks for work with. */
+/** A node's request for work. */
 export const ClaimBody = z.object({
   claimed_by: Uuid.describe("The node's own UUID"),
   wait: z.number().int().min(0).max(CLAIM_WAIT_S_MAX).nullish()
-    .describe("Seconds to hold the request while there is nothing to do"),
+    .describe("Seconds to wait for a job"),
   running_jobs: runningJobs.describe(
-    "The jobs that the agent has in hand. One that the node has claimed and does not name, because the answer was " +
-      "lost, is handed out again",
+    "The jobs that the agent is running. A claimed job that is missing here, because the answer was lost, is " +
+      "returned again",
   ),
 });
 export type ClaimBody = z.input<typeof ClaimBody>;
 
-/** What it gets: the oldest job that it may take, or null. */
+/** The answer: the oldest job that the node may claim, or null. */
 export const ClaimView = z.object({
   job: Job.nullable(),
   tombstones: z.array(Job).describe(
-    `Jobs that were taken from the node: it undoes its part of them before any other work and buries each. The oldest ` +
-      `${TOMBSTONES_PER_CLAIM}; while there are more, there is no job`,
+    `Withdrawn jobs: the node undoes its part of each and buries it before any other work. At most the oldest ` +
+      `${TOMBSTONES_PER_CLAIM}; while there are more, \`job\` is null`,
   ),
 });
 export type ClaimView = z.infer<typeof ClaimView>;
 
-/** A sign of life of a node. */
+/** A heartbeat of a node. */
 export const HeartbeatBody = z.object({
-  running_jobs: runningJobs.describe("The jobs that the agent runs: their leases are renewed, and no others"),
+  running_jobs: runningJobs.describe("The jobs that the agent is running; only their leases are renewed"),
 });
 export type HeartbeatBody = z.input<typeof HeartbeatBody>;
 
-/** How a job ended. */
+/** The outcome of a job. */
 export const JobOutcome = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("completed") }),
   z.object({
     kind: z.literal("failed"),
-    reason: z.string().max(JOB_REASON_CHARS_MAX).describe("Shown to the tenant whose instance it is about"),
+    reason: z.string().max(JOB_REASON_CHARS_MAX).describe("Shown to the tenant of the instance"),
     detail: z.string().max(JOB_REASON_CHARS_MAX).nullish().describe(
-      "For operators alone: shown as result.detail of the job",
+      "For operators only, as result.detail of the job",
     ),
   }),
 ]);
 export type JobOutcome = z.infer<typeof JobOutcome>;
-/** The end of a job. `result` is what the operation that waits for it goes on with. */
+/** Ends a job. The waiting operation continues with `result`. */
 export const JobEndBody = z.object({ outcome: JobOutcome, result: z.unknown().optional() });
 export type JobEndBody = z.infer<typeof JobEndBody>;
-/** Where a job stands, for whoever watches its operation. */
+/** Reports the progress of a job. */
 export const JobProgressBody = z.object({
   step: z.string().min(1).max(JOB_STEP_CHARS_MAX),
   percent: z.number().min(0).max(100).nullish(),
 });
 export type JobProgressBody = z.input<typeof JobProgressBody>;
 
-/** What the platform writes into a VM, so that the control plane knows its own again. */
+/** The identity that is written into a VM, so that the control plane recognizes it. */
 export const ManagedIdentity = z.object({
   instance_id: z.string(),
   tenant_id: z.string(),
@@ -96,11 +96,11 @@ export const ManagedIdentity = z.object({
 });
 export type ManagedIdentity = z.infer<typeof ManagedIdentity>;
 
-/** Document 4, 1.9. Filled for provision; other kinds have the instance and the disk or NIC they are about. */
+/** The data that a node needs for a job. Other kinds than provision have only the instance. */
 export const Blueprint = z.object({
   job_id: z.string(),
   kind: z.looseObject({ kind: z.enum(JOB_KINDS) }),
-  instance: Instance.nullable().describe("Null when it is gone; then the job cannot succeed"),
+  instance: Instance.nullable().describe("Null when the instance no longer exists; then the job must fail"),
   image: Image.nullable(),
   nics: z.array(Nic),
   subnets: z.array(Subnet),

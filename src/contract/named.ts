@@ -1,4 +1,4 @@
-// The schemas that the API's description shows by name.
+// The schemas with names in the API description.
 import * as agent from "./agent.ts";
 import * as apiKey from "./api-key.ts";
 import * as boot from "./boot.ts";
@@ -20,7 +20,7 @@ import * as setup from "./setup.ts";
 import * as setting from "./setting.ts";
 import * as tenancy from "./tenancy.ts";
 
-/** Name to schema: each becomes a component of the OpenAPI document, and what is not named stands inline. */
+/** Each becomes a component of the OpenAPI document; unnamed schemas are inlined. */
 export const namedSchemas = {
   ErrorBody,
   Health,

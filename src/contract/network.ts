@@ -1,5 +1,5 @@
-// Overlay networking of tenants. Document 3, Networking; keys of document 4, 1.15. Where document 3 names a parent by its
-// noun (vpc, project, route_table) and 1.15 by its id, both keys are there and hold the same UUID.
+// Overlay networking of tenants (docs/networking.md). A parent has two keys with the same UUID, for example vpc and
+// vpc_id.
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import {
@@ -22,7 +22,7 @@ const owned = { id: z.string(), tenant_id: z.string(), project_id: z.string() };
 const ofVpc = { ...owned, vpc_id: z.string(), vpc: z.string() };
 const text = { name: z.string(), description: z.string() };
 
-/** A tenant's own network. Null: it has no block of that family. */
+/** A network of a tenant. Null: no block of that family. */
 export const Vpc = z.object({
   ...owned,
   project: z.string(),
@@ -34,11 +34,11 @@ export const Vpc = z.object({
   created_at: Timestamp,
 });
 export type Vpc = z.infer<typeof Vpc>;
-/** What makes a VPC: at least one block. */
+/** Creates a VPC, with at least one block. */
 export const VpcBody = z.strictObject({ ...described, ...blocks });
 export type VpcBody = z.infer<typeof VpcBody>;
 
-/** A part of its VPC's blocks. The tag, the VLAN and the ranges are null unless it is an external one. */
+/** A part of the VPC's blocks. The tag, VLAN and ranges are null unless it is external. */
 export const Subnet = z.object({
   ...ofVpc,
   route_table_id: z.string(),
@@ -55,20 +55,20 @@ export const Subnet = z.object({
   created_at: Timestamp,
 });
 export type Subnet = z.infer<typeof Subnet>;
-/** What makes a subnet: at least one block, inside those of the VPC and apart from its other subnets. */
+/** Creates a subnet, with at least one block. Blocks lie inside those of the VPC and must not overlap other subnets. */
 export const SubnetBody = z.strictObject({ ...described, ...blocks });
 export type SubnetBody = z.infer<typeof SubnetBody>;
 /** Associates a subnet with another route table of its VPC. */
 export const SubnetRouteTableBody = z.strictObject({ route_table_id: z.guid() });
 
-/** What the nodes have made of it. */
+/** The state that the nodes have realized. */
 const Realized = z.object({
   desired_generation: z.number().int(),
   applied_generation: z.number().int().nullable(),
   realizations: z.array(z.unknown()),
 });
 
-/** A public address that the instances of a VPC go out by. */
+/** The public source address of a VPC's instances. */
 export const NatGateway = z.object({
   ...ofVpc,
   project: z.string(),
@@ -82,34 +82,34 @@ export const NatGateway = z.object({
   updated_at: Timestamp,
 });
 export type NatGateway = z.infer<typeof NatGateway>;
-/** What makes a NAT gateway; its address is chosen for it. */
+/** Creates a NAT gateway. The server chooses the address. */
 export const NatGatewayBody = z.strictObject({ ...described, family: withDefault(z.enum(ADDRESS_FAMILIES), "v4") });
 export type NatGatewayBody = z.infer<typeof NatGatewayBody>;
 
-/** A public address that can be bound to a NIC and moved to another one. */
+/** A public address that can be attached to a NIC and moved to another. */
 export const FloatingIp = z.object({
   ...owned,
   ...text,
   address: z.string(),
   family: z.enum(ADDRESS_FAMILIES),
-  attached_to: z.string().nullable().describe("The NIC it is bound to"),
+  attached_to: z.string().nullable().describe("The NIC that it is attached to"),
   attached_instance_id: z.string().nullable(),
-  network_id: z.string().nullable().describe("The external subnet its address comes from; null for the fixed pools"),
+  network_id: z.string().nullable().describe("The external subnet of its address; null for the fixed pools"),
   external_nic_tag: z.string().nullable(),
   hosted_cn: z.string().nullable(),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
 export type FloatingIp = z.infer<typeof FloatingIp>;
-/** Exactly one of the last three. */
+/** Creates a floating IP. Exactly one of the last three is required. */
 export const FloatingIpBody = z.strictObject({
   ...described,
-  family: z.enum(ADDRESS_FAMILIES).nullish().describe("Take from the fixed pool of this family"),
-  network_id: z.guid().nullish().describe("Take from this external subnet"),
-  pool_id: z.guid().nullish().describe("Take from the first network of this pool with room"),
+  family: z.enum(ADDRESS_FAMILIES).nullish().describe("Use the fixed pool of this family"),
+  network_id: z.guid().nullish().describe("Use this external subnet"),
+  pool_id: z.guid().nullish().describe("Use the first network of this pool with a free address"),
 });
 export type FloatingIpBody = z.infer<typeof FloatingIpBody>;
-/** Where a floating IP shall go. */
+/** The NIC to attach a floating IP to. */
 export const FloatingIpAttachBody = z.strictObject({ nic_id: z.guid().describe("A NIC of the same project") });
 
 /** Routes that subnets share. Every VPC has one main table. */
@@ -121,10 +121,10 @@ export const RouteTable = z.object({
   created_at: Timestamp,
 });
 export type RouteTable = z.infer<typeof RouteTable>;
-/** What makes a route table. */
+/** Creates a route table. */
 export const RouteTableBody = z.strictObject(described);
 
-/** Where packets go: nowhere, back with an error, to the VPC's own router, or out by a gateway or a floating IP. */
+/** The target: drop, reject with an error, the VPC's router, a NAT gateway or a floating IP. */
 export const RouteTarget = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[0]) }),
   z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[1]) }),
@@ -140,15 +140,15 @@ export const Route = z.object({
   route_table_id: z.string(),
   route_table: z.string(),
   ...text,
-  destination: z.string().describe("A network"),
+  destination: z.string().describe("A CIDR block"),
   target: RouteTarget,
   created_at: Timestamp,
 });
 export type Route = z.infer<typeof Route>;
-/** What makes a route. */
+/** Creates a route. */
 export const RouteBody = z.strictObject({
   ...described,
-  destination: z.union([z.cidrv4(), z.cidrv6()]).describe("A network; host bits are dropped"),
+  destination: z.union([z.cidrv4(), z.cidrv6()]).describe("A CIDR block; host bits are dropped"),
   target: RouteTarget,
 });
 export type RouteBody = z.infer<typeof RouteBody>;
@@ -158,12 +158,12 @@ const port = z.number().int().min(0).max(PORT_MAX);
 export const PortRange = z.strictObject({ low: port, high: port });
 export type PortRange = z.infer<typeof PortRange>;
 const icmp_number = z.number().int().min(0).max(ICMP_NUMBER_MAX);
-/** The two numbers of an ICMP message. */
+/** Type and code of an ICMP message. */
 export const IcmpTypeCode = z.strictObject({ type: icmp_number, code: icmp_number });
 export type IcmpTypeCode = z.infer<typeof IcmpTypeCode>;
 const network = z.union([z.cidrv4(), z.cidrv6()]);
 
-/** One rule of a VPC. Null: it does not look at this. */
+/** One firewall rule of a VPC. Null fields match everything. */
 export const FirewallRule = z.object({
   ...ofVpc,
   project: z.string(),
@@ -180,10 +180,12 @@ export const FirewallRule = z.object({
   created_at: Timestamp,
 });
 export type FirewallRule = z.infer<typeof FirewallRule>;
-/** What makes a rule; what is left out is not looked at. */
+/** Creates a rule. Missing fields match everything. */
 export const FirewallRuleBody = z.strictObject({
   ...described,
-  priority: z.number().int().min(0).max(FIREWALL_PRIORITY_MAX).describe("Higher evaluates first"),
+  priority: z.number().int().min(0).max(FIREWALL_PRIORITY_MAX).describe(
+    "Rules with higher priority are evaluated first",
+  ),
   direction: z.enum(FIREWALL_DIRECTIONS),
   action: z.enum(FIREWALL_ACTIONS),
   protocol: withDefault(z.enum(FIREWALL_PROTOCOLS), "any"),

@@ -1,26 +1,26 @@
-// Operations: sagas as operators see them. Document 4, 3.4.
+// Operations: sagas as the API shows them.
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { OPERATION_STATES, RESOURCE_SCOPES, STEP_STATUSES } from "./enums.ts";
 
-/** What an operation is about. */
+/** An object that an operation refers to. */
 export const Reference = z.object({ scope: z.enum(RESOURCE_SCOPES), id: z.string() });
 export type Reference = z.infer<typeof Reference>;
 
-/** An operation as lists show it. `stuck_reason` says what an operator has to mend. */
+/** An operation in a list. `stuck_reason` says what an operator must fix. */
 export const OperationSummary = z.object({
   id: z.string(),
   kind: z.string().describe("The saga's name, for example node-join"),
   state: z.enum(OPERATION_STATES),
   references: z.array(Reference),
   stuck_reason: z.string().nullable(),
-  error: z.string().nullable().describe("Why it failed or unwound"),
+  error: z.string().nullable().describe("Why it failed or was rolled back"),
   time_created: Timestamp,
   time_done: Timestamp.nullable(),
 });
 export type OperationSummary = z.infer<typeof OperationSummary>;
 
-/** One step, `index` from 0. `output` is what the steps after it work with. */
+/** One step; `index` starts at 0. Later steps use its `output`. */
 export const OperationStep = z.object({
   index: z.number().int(),
   name: z.string(),
@@ -35,9 +35,9 @@ export const OperationStep = z.object({
 });
 export type OperationStep = z.infer<typeof OperationStep>;
 
-/** An operation with its steps and what it was asked for. */
+/** An operation with its parameters and steps. */
 export const OperationView = OperationSummary.extend({
-  epoch: z.number().int().describe("Rises with every transition of the operation; fences late writers"),
+  epoch: z.number().int().describe("Increases with every transition, so that late writers are refused"),
   params: z.unknown(),
   progress: z.object({
     completed_steps: z.number().int(),

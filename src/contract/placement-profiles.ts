@@ -1,8 +1,8 @@
-// The setting placement.profiles: how much each scorer counts, and which set of weights is active. Document 4, 4.4.
+// The setting placement.profiles: named sets of weights for the scorers, and the active one.
 import { z } from "zod";
 import { PLACEMENT_SCORERS, type PlacementScorer } from "./enums.ts";
 
-/** Names of scorers that are unknown here are ignored; one that is left out keeps its default weight. */
+/** Unknown scorers are ignored; missing ones have their default weight. */
 const weights = z.record(z.string(), z.number().min(0).max(10));
 const profile = z.strictObject({ name: z.string(), description: z.string(), builtin: z.boolean(), weights });
 
@@ -11,7 +11,7 @@ export const PlacementProfiles = z.strictObject({ active: z.string(), profiles: 
   .refine(({ active, profiles }) => profiles.some(({ name }) => name === active), "active must name a profile");
 export type PlacementProfiles = z.infer<typeof PlacementProfiles>;
 
-/** In the order of the columns of document 4, 4.4, which is that of the scorers. */
+/** Returns weights by scorer, from a list in the order of the scorers. */
 function weightsOf(values: readonly number[]): Record<PlacementScorer, number> {
   return Object.fromEntries(PLACEMENT_SCORERS.map((name, index) => [name, values[index]])) as Record<
     PlacementScorer,
@@ -19,14 +19,14 @@ function weightsOf(values: readonly number[]): Record<PlacementScorer, number> {
   >;
 }
 
-/** Document 4, 4.3: the weight of a scorer that a profile does not name. */
+/** The weight of a scorer that a profile does not name. */
 export const SCORER_WEIGHTS_DEFAULT = weightsOf([2, 1, 1.5, 0, 1, 0.5, 0.5, 0.1, 1.5, 0.75, 0]);
 
 function builtin(name: string, description: string, values: Record<PlacementScorer, number>) {
   return { name, description, builtin: true, weights: values };
 }
 
-/** Document 4, 4.4: the profiles that a site begins with. */
+/** The initial profiles of a site. */
 export const PLACEMENT_PROFILES_DEFAULT: PlacementProfiles = {
   active: "spread",
   profiles: [

@@ -1,11 +1,12 @@
-// Placement as operators see it: why a node takes an instance or not, and what a drain would do. Document 4, section 4.
+// Placement for operators: why a node can take an instance or not, and what a drain would do (docs/instances.md,
+// "Placement").
 import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { CN_ROLES, FILTER_VERDICTS, INSTANCE_BRANDS, PLACEMENT_FILTERS, PLACEMENT_SCORERS } from "./enums.ts";
 import { DISK_BYTES_MAX, EXPLAIN_LIST_MAX, STAMP_CHARS_MAX } from "./limits.ts";
 import { Traits } from "./setup.ts";
 
-/** `reason` is there when it rejects. `skip`: nothing was asked that this filter could judge. */
+/** `reason` is present when the filter rejects. `skip`: the request does not concern the filter. */
 export const FilterResult = z.object({
   filter_name: z.enum(PLACEMENT_FILTERS),
   verdict: z.enum(FILTER_VERDICTS),
@@ -22,7 +23,7 @@ export const ScorerResult = z.object({
 });
 export type ScorerResult = z.infer<typeof ScorerResult>;
 
-/** What every filter and scorer says of one node. */
+/** The results of all filters and scorers for one node. */
 export const NodeReport = z.object({
   server_uuid: z.string(),
   hostname: z.string(),
@@ -35,9 +36,9 @@ export const NodeReport = z.object({
 });
 export type NodeReport = z.infer<typeof NodeReport>;
 
-/** What is to be placed. Null and empty: nothing is asked. */
+/** The placement request. Null and empty: no requirement. */
 export const PlacementAsked = z.object({
-  cpu_units: z.number().int().describe("100 for a vCPU"),
+  cpu_units: z.number().int().describe("100 per vCPU"),
   ram_mb: z.number().int(),
   disk_bytes: z.number().int(),
   role: z.enum(CN_ROLES),
@@ -52,7 +53,7 @@ export const PlacementAsked = z.object({
 });
 export type PlacementAsked = z.infer<typeof PlacementAsked>;
 
-/** Why the nodes were chosen or not, at one instant. */
+/** The placement decision at one instant, with its reasons. */
 export const ExplainReport = z.object({
   request: PlacementAsked,
   strategy: z.literal("filter-then-score"),
@@ -65,13 +66,13 @@ export const ExplainReport = z.object({
 });
 export type ExplainReport = z.infer<typeof ExplainReport>;
 
-/** The report, and how long it took to make. */
+/** The report, and the time that computing it took. */
 export const PlacementExplanation = ExplainReport.extend({ elapsed_ms: z.number() });
 export type PlacementExplanation = z.infer<typeof PlacementExplanation>;
 
-/** An existing instance, or one that is imagined: then `cpu` and `memory_bytes` are required. */
+/** An existing instance, or a hypothetical one: then `cpu` and `memory_bytes` are required. */
 export const ExplainBody = z.strictObject({
-  instance_id: Uuid.nullish().describe("As if it were placed now; what else is given replaces what it has"),
+  instance_id: Uuid.nullish().describe("Place this instance as of now; the other fields override its values"),
   tenant_id: Uuid.nullish(),
   cpu: z.number().int().min(1).max(0xffff_ffff).nullish(),
   memory_bytes: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).nullish(),
@@ -93,19 +94,19 @@ const drained = {
   instance_cpu: z.number().int(),
   instance_ram_mb: z.number().int(),
 };
-/** An instance that would find a place, and where. */
+/** An instance that another node can take, and the node. */
 export const PlaceableInstance = z.object({ ...drained, target_cn_uuid: z.string(), target_cn_hostname: z.string() });
 export type PlaceableInstance = z.infer<typeof PlaceableInstance>;
-/** An instance that would find none, and why. */
+/** An instance that no other node can take, and why. */
 export const NotPlaceableInstance = z.object({ ...drained, reason: z.string() });
 export type NotPlaceableInstance = z.infer<typeof NotPlaceableInstance>;
 
-/** Document 4, 4.6. Each row keeps the room it was given from the rows after it. */
+/** The preview of a drain. Each row takes its room away from the rows after it. */
 export const DrainPreview = z.object({
   instances_on_cn: z.number().int(),
   placeable: z.array(PlaceableInstance),
   not_placeable: z.array(NotPlaceableInstance),
-  capacity_ok: z.boolean().describe("There is at least one instance, and each of them finds a place"),
+  capacity_ok: z.boolean().describe("There is at least one instance, and each has a target node"),
   quorum_ok: z.boolean().describe("quorum_at_risk is empty"),
   quorum_at_risk: z.array(z.string()).describe("Names that look like members of a quorum: move them one at a time"),
 });

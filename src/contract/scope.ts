@@ -1,4 +1,4 @@
-// Whom an image or an SSH key is for: everybody, or one level of the hierarchy, or one user. Document 4, 1.13 and 1.14.
+// The scope of an image or an SSH key: public, a level of the hierarchy, or a user.
 import { z } from "zod";
 import type { ScopeKind } from "./enums.ts";
 
@@ -9,11 +9,11 @@ const levels = [
   z.object({ kind: z.literal("project"), project_id: z.string() }),
 ] as const;
 
-/** Whom an image is for. */
+/** The scope of an image. */
 export const ImageScope = z.discriminatedUnion("kind", [everybody, ...levels]);
 export type ImageScope = z.infer<typeof ImageScope>;
 
-/** Whom an SSH key is for. */
+/** The scope of an SSH key. */
 export const SshKeyScope = z.discriminatedUnion("kind", [
   everybody,
   ...levels,
@@ -21,11 +21,11 @@ export const SshKeyScope = z.discriminatedUnion("kind", [
 ]);
 export type SshKeyScope = z.infer<typeof SshKeyScope>;
 
-/** A scope as its columns. What is of a project names the tenant too. */
+/** The columns of a scope. A project's scope also names the tenant. */
 export type ScopeColumns<Kind extends ScopeKind = ScopeKind> = {
   readonly scope_kind: Kind;
   readonly silo_id: string | null;
-  /** Of a user's record: the tenant that the user's credential was bound to, or null for the user's own. */
+  /** In a user's scope: the tenant that the creating credential was bound to, or null. */
   readonly tenant_id: string | null;
   readonly project_id: string | null;
   readonly user_id: string | null;

@@ -1,18 +1,18 @@
-// Cluster settings. Document 4, section 7.
+// Cluster settings.
 import { z } from "zod";
 
-/** A setting: its value as it holds now, and where that comes from. */
+/** A setting: its effective value and the source of the value. */
 export const SettingView = z.object({
   key: z.string(),
   value: z.unknown(),
   default: z.unknown(),
-  env_override: z.string().nullable().describe("The environment variable that shadows the stored value, or null"),
+  env_override: z.string().nullable().describe("The environment variable that overrides the stored value, or null"),
   restart_required: z.boolean(),
   description: z.string(),
 });
 export type SettingView = z.infer<typeof SettingView>;
 
-/** Any JSON; the setting's own schema judges it. */
+/** Any JSON; the setting's own schema validates it. */
 export const SettingBody = z.strictObject({
   value: z.unknown().refine((value) => value !== undefined, "value is required"),
 });

@@ -1,4 +1,4 @@
-// The cluster settings: which keys there are, what values they take, and where the number comes from. Document 4, 7.2.
+// The cluster settings: their keys, schemas, defaults and descriptions.
 import { z } from "zod";
 import { PLACEMENT_PROFILES_DEFAULT, PlacementProfiles } from "./placement-profiles.ts";
 import {
@@ -28,10 +28,10 @@ const quotaLimit = (whose: "tenants" | "projects", of: string) => ({
   schema: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullable(),
   default: null,
   restart_required: false,
-  description: `${of} for the instances of each of the ${whose} without a quota of its own; null is unlimited`,
+  description: `${of} for the instances of each of the ${whose} without its own quota; null: unlimited`,
 });
 
-/** Key to schema, default and whether a server reads it at its start only. Units stand in the keys. */
+/** The settings by key. Keys end in the unit; `restart_required`: servers read the value only when they start. */
 export const SETTINGS = {
   "provisioner.inprocess_disabled": {
     schema: z.boolean(),
@@ -43,7 +43,7 @@ export const SETTINGS = {
     schema: seconds(1, 86_400),
     default: INSTANCE_CREATE_WAIT_S,
     restart_required: false,
-    description: "How long an operation on an instance may take its node, and the request that began it waits",
+    description: "Seconds that a node may take for an operation on an instance, and that its request waits",
   },
   "sweeper.interval_secs": {
     schema: seconds(1, 3_600),
@@ -55,7 +55,7 @@ export const SETTINGS = {
     schema: seconds(30, 86_400),
     default: JOB_LEASE_S,
     restart_required: true,
-    description: "Seconds without a renewal after which a claimed job has failed",
+    description: "Seconds without a renewal after which a claimed job fails",
   },
   "dhcp.reconcile_interval_secs": {
     schema: seconds(10, 86_400),
@@ -67,13 +67,13 @@ export const SETTINGS = {
     schema: seconds(3_600, Number.MAX_SAFE_INTEGER),
     default: 604_800,
     restart_required: true,
-    description: "Seconds an idle DHCP lease is kept",
+    description: "Seconds that an idle DHCP lease is kept",
   },
   "metrics.backend": {
     schema: z.enum(["memory", "clickhouse"]),
     default: "memory",
     restart_required: true,
-    description: "Where node metrics go",
+    description: "Where node metrics are stored",
   },
   "metrics.clickhouse_url": {
     schema: nullableUrl,
@@ -91,7 +91,7 @@ export const SETTINGS = {
     schema: z.number().int().min(1).max(64),
     default: 1,
     restart_required: true,
-    description: "IP hop limit of metadata answers",
+    description: "IP hop limit of answers of the metadata service",
   },
   "reservoir.enabled_default": {
     schema: z.boolean(),
@@ -109,7 +109,7 @@ export const SETTINGS = {
     schema: seconds(3_600, Number.MAX_SAFE_INTEGER),
     default: SAGA_RETENTION_S_DEFAULT,
     restart_required: true,
-    description: "Seconds that ended operations are kept; stuck ones stay",
+    description: "Seconds that finished operations are kept; stuck ones are kept forever",
   },
   "placement.profiles": {
     schema: PlacementProfiles,
@@ -159,19 +159,19 @@ export const SETTINGS = {
     schema: z.number().int().min(60).max(1_000_000_000),
     default: CALLER_REQUESTS_PER_MINUTE,
     restart_required: false,
-    description: "Requests a minute that one caller may send to one server process",
+    description: "Requests per minute from one caller to one server process",
   },
   "limits.caller_writes_per_minute": {
     schema: z.number().int().min(60).max(1_000_000_000),
     default: CALLER_WRITES_PER_MINUTE,
     restart_required: false,
-    description: "How many of a caller's requests a minute may be other than GET",
+    description: "Requests per minute other than GET from one caller to one server process",
   },
   "session.lifetime_secs": {
     schema: seconds(900, 31_536_000),
     default: SESSION_LIFETIME_S_DEFAULT,
     restart_required: false,
-    description: "Seconds from a login to the end of its session, however often it is refreshed",
+    description: "Seconds from login to the end of the session, whether it is refreshed or not",
   },
   "cn.root_authorized_keys": {
     schema: z.array(
@@ -189,19 +189,19 @@ export const SETTINGS = {
       .max(FETCH_RANGES_MAX),
     default: [],
     restart_required: false,
-    description: "Networks beyond public addresses from which nodes, the server and opsctl may fetch images, indexes " +
-      "and keys of issuers; [] is public addresses only",
+    description: "Private networks from which nodes, the server and opsctl may fetch images, indexes and keys of " +
+      "issuers; []: public addresses only",
   },
 } as const satisfies Readonly<Record<string, Definition>>;
 
 export type SettingKey = keyof typeof SETTINGS;
 
-/** Whether there is a setting of this name; names that every object has are none. */
+/** Returns whether a setting has this key. Inherited members of objects are not settings. */
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(SETTINGS, key);
 }
 
-/** The environment variable that shadows a stored value: BERTH_RESERVOIR_PERCENT_DEFAULT. */
+/** Returns the environment variable that overrides a setting: BERTH_RESERVOIR_PERCENT_DEFAULT. */
 export function settingVariable(key: SettingKey): string {
   return `BERTH_${key.replaceAll(".", "_").toUpperCase()}`;
 }

@@ -1,5 +1,4 @@
-// Setup of bare machines: announce, plan, approve, bundle, reports. Document 2, Setup approval request and States;
-// document 4, Fixed here.
+// Setup of bare machines: announce, plan, approve, bundle, reports (docs/nodes.md, "The netboot path").
 import { z } from "zod";
 import { CnView } from "./cn.ts";
 import { Hostname } from "./agent.ts";
@@ -7,39 +6,39 @@ import { Uuid } from "./common.ts";
 import { COMPRESSIONS, DISK_LAYOUTS } from "./enums.ts";
 import { TRAIT_BYTES_MAX } from "./limits.ts";
 
-/** What a bare machine says of itself, through its booter. */
+/** The announcement of a bare machine, sent by its booter. */
 export const AnnounceBody = z.object({
   server_uuid: Uuid,
   hostname: Hostname.nullish(),
   sysinfo: z.record(z.string(), z.unknown()),
-  mac: z.string().nullish().describe("The port whose login on the boot bus the machine used"),
+  mac: z.string().nullish().describe("The network port with whose login the machine connected to the boot bus"),
 });
 export type AnnounceBody = z.infer<typeof AnnounceBody>;
 
 const orNull = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? null);
 
-/** Unknown fields are refused, so that a misspelled key never silently drops intent. */
+/** Approves a setup. Unknown fields are refused, so that a misspelled key is not silently ignored. */
 export const SetupApproval = z.strictObject({
   disk_layout: z.enum(DISK_LAYOUTS),
   disk_width: orNull(z.number().int()),
   disk_spares: orNull(z.number().int().min(0))
-    .describe("0 is a fixed zero-spare pool, different from omitting it"),
+    .describe("0 means no spares, unlike a missing value"),
   disk_exclude: z.array(z.string().min(1).max(128)).max(1_024).nullish().transform((value) => value ?? []),
   disk_cache: z.boolean().nullish().transform((value) => value ?? true)
     .describe("Default true; false disables the L2ARC cache device"),
   disk_compress: orNull(z.enum(COMPRESSIONS)),
-  hostname: orNull(Hostname).describe("Omitted keeps the announced name"),
+  hostname: orNull(Hostname).describe("Default: the announced name"),
 });
 export type SetupApproval = z.output<typeof SetupApproval>;
 
-/** The node, and the operation that sets it up. */
+/** The node and its setup operation. */
 export const SetupApproved = CnView.extend({
   operation_id: z.string().describe("The cn-setup operation; follow it with GET /v1/operations/{id}"),
 });
 export type SetupApproved = z.infer<typeof SetupApproved>;
 
 const LayoutDisk = z.object({ name: z.string(), size_gb: z.number() });
-/** What approving would do to the disks, in decimal GB, or the `error` why it cannot be done. */
+/** The disk layout that an approval would create, in decimal GB, or the `error` that prevents it. */
 export const LayoutProposal = z.object({
   disks: z.array(LayoutDisk),
   proposal: z.object({
@@ -57,9 +56,9 @@ export const LayoutProposal = z.object({
 });
 export type LayoutProposal = z.infer<typeof LayoutProposal>;
 
-/** Handed out once: what the setup script needs, secrets included. */
+/** The data for the setup script, secrets included. It is returned once. */
 export const SetupBundle = z.object({
-  epoch: z.number().int().describe("Every report of this run must carry it"),
+  epoch: z.number().int().describe("Every report of this run must contain it"),
   server_uuid: z.string(),
   api_key: z.string(),
   console_ticket_key_hex: z.string(),
@@ -70,28 +69,28 @@ export const SetupBundle = z.object({
   root_password_hash: z.string().nullable(),
   root_authorized_keys: z.array(z.string()),
   macs: z.array(z.string()).describe(
-    "The node's network ports: the bundle is for a machine that logged in by one of them",
+    "The node's network ports; only a machine that logged in with one of them gets the bundle",
   ),
 });
 export type SetupBundle = z.infer<typeof SetupBundle>;
 
 const epoch = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
-/** Where setup stands; percent is 0 to 100. */
+/** Reports the progress of a setup; percent is 0 to 100. */
 export const SetupProgressReport = z.object({
   epoch,
   step: z.string().min(1).max(128),
   message: z.string().max(2_048).nullish(),
   percent: z.number().min(0).max(100).nullish(),
 });
-/** The run with this epoch has ended well. */
+/** Reports that the setup with this epoch succeeded. */
 export const SetupCompleteReport = z.object({
   epoch,
-  mac: z.string().nullish().describe("The port that the machine booted from"),
+  mac: z.string().nullish().describe("The network port that the machine booted from"),
 });
-/** The 512 bytes of the reason are counted in UTF-8 by the route (document 2, Limits). */
+/** Reports that a setup failed. The route limits the reason by its UTF-8 bytes. */
 export const SetupFailedReport = z.object({ epoch, reason: z.string() });
 
-/** Exactly one of the two; both omitted or empty clears the stored hash. */
+/** At most one of the two; without either the stored hash is cleared. */
 export const RootPasswordBody = z.strictObject({
   password: z.string().max(1_024).nullish(),
   password_hash: z.string().max(256).nullish(),

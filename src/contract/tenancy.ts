@@ -1,13 +1,13 @@
-// The hierarchy: a silo holds tenants, a tenant holds projects, a project has a quota. Document 4, 2.1 and 2.2.
+// The hierarchy: silos hold tenants, tenants hold projects; tenants and projects have quotas (docs/tenancy.md).
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { DESCRIPTION_CHARS_MAX } from "./limits.ts";
 
-/** The rule of names is held where they are stored: a breach is a 409 (document 3, Networking resources). */
+/** The actors check the rule of names, because a violation is a 409. */
 export const ResourceName = z.string().describe(
   "1 to 63 bytes, no / or \\, no control, bidirectional or zero-width characters, no outer spaces; otherwise 409",
 );
-/** Free text, counted in characters. */
+/** Free text; the limit counts characters. */
 export const Description = z.string().max(DESCRIPTION_CHARS_MAX);
 
 /** The top of the hierarchy. */
@@ -20,7 +20,7 @@ export const Silo = z.object({
 });
 export type Silo = z.infer<typeof Silo>;
 
-/** Whose users, keys and projects are apart from every other tenant's. */
+/** A tenant. Its users, keys and projects are separate from those of other tenants. */
 export const Tenant = z.object({
   id: z.string(),
   silo_id: z.string(),
@@ -30,7 +30,7 @@ export const Tenant = z.object({
 });
 export type Tenant = z.infer<typeof Tenant>;
 
-/** What instances and networks stand in, and what a quota binds. */
+/** A project: the container of instances and networks, with a quota. */
 export const Project = z.object({
   id: z.string(),
   tenant_id: z.string(),
@@ -40,10 +40,10 @@ export const Project = z.object({
 });
 export type Project = z.infer<typeof Project>;
 
-/** What makes a silo, a tenant or a project. */
+/** Creates a silo, a tenant or a project. */
 export const NamedBody = z.strictObject({ name: ResourceName, description: withDefault(Description, "") });
 
-/** Renames or describes a record; what is left out stays. */
+/** Renames or describes a record. Missing fields stay unchanged. */
 export const NamedPatch = z.strictObject({ name: ResourceName.nullish(), description: Description.nullish() });
 export type NamedPatch = z.infer<typeof NamedPatch>;
 
@@ -58,13 +58,13 @@ export const QuotaBody = z.strictObject({
 });
 export type QuotaBody = z.infer<typeof QuotaBody>;
 
-/** Limits that may be missing: null is unlimited. */
+/** Limits of which each may be null: unlimited. */
 export type Limits = { readonly [Limit in keyof QuotaBody]: number | null };
 
-/** The settings quota.tenant_default.* and quota.project_default.*: they bind where there is no quota. */
+/** The settings quota.tenant_default.* and quota.project_default.*, which apply without a quota. */
 export type QuotaDefaults = { readonly tenant: Limits; readonly project: Limits };
 
-/** What instances take now. */
+/** The resources in use. */
 export const Usage = z.object({
   cpu: z.number().int(),
   memory_bytes: z.number().int(),
@@ -73,7 +73,7 @@ export const Usage = z.object({
 });
 export type Usage = z.infer<typeof Usage>;
 
-/** A project's limits beside what it uses: `cpu_limit` in vCPUs. */
+/** The limits of a project and its usage; `cpu_limit` is in vCPUs. */
 export const Quota = z.object({
   tenant_id: z.string(),
   project_id: z.string(),
@@ -86,16 +86,16 @@ export const Quota = z.object({
 });
 export type Quota = z.infer<typeof Quota>;
 
-/** The same for a tenant: `used` is the sum over its projects. */
+/** The limits of a tenant; `used` is the sum over its projects. */
 export const TenantQuota = Quota.omit({ project_id: true });
 export type TenantQuota = z.infer<typeof TenantQuota>;
 
 const limit = z.number().int().nullable();
 
-/** What is used, beside the limits in force: those of the quota, else the cluster's defaults. */
+/** The usage and the limits in force: those of the quota, or else the cluster's defaults. */
 export const UsageView = Usage.extend({
   limits: z.object({ cpu_limit: limit, memory_bytes: limit, disk_bytes: limit, instance_limit: limit })
-    .describe("Null is unlimited"),
+    .describe("Null: unlimited"),
 });
 export type UsageView = z.infer<typeof UsageView>;
 
