@@ -37,7 +37,7 @@ import { newApp } from "./http/shell.ts";
 import type { RouteDeps } from "./routes/deps.ts";
 import { doctorRoutes } from "./routes/doctor.ts";
 import { indexSiteRoutes } from "./routes/index-site.ts";
-import { labRoutes } from "./routes/dev-clock.ts";
+import { devClockRoutes } from "./routes/dev-clock.ts";
 import { addRoutes } from "./routes/registry.ts";
 import { createSettings } from "./services/settings.ts";
 import { systemRoutes } from "./routes/system.ts";
@@ -215,7 +215,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     settings,
     signals,
     ...longPolls.polls,
-    standingOf: longPolls.standingOf,
+    workOf: longPolls.workOf,
     holdShares: longPolls.holdShares,
     sagas,
     audit: createAudit(db, ports.newId),
@@ -224,7 +224,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   };
   addRoutes(app, deps);
   if (config.indexSite !== null) indexSiteRoutes(app, deps, config.indexSite);
-  if (config.lab) labRoutes(app, deps, advanceClock);
+  if (config.lab) devClockRoutes(app, deps, advanceClock);
   doctorRoutes(app, { ...deps, examine: oneAtATime(() => examine(db, { kinds: behaviors, now_ms: Date.now })) });
   systemRoutes(app, { ...deps, version: VERSION, metrics, ready, schemas: namedSchemas });
   if (resident) {

@@ -1,4 +1,4 @@
-// Work for node agents: claim, blueprint, progress, end, tombstones. Document 4, 1.6, 1.8 and 1.9.
+// Jobs for node agents: claim, blueprint, progress, completion, tombstones (docs/instances.md, "Jobs").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findJob, findWork } from "../../actors/job/reads.ts";
@@ -17,7 +17,7 @@ import { hold } from "./long-poll.ts";
 
 type Deps =
   & Writes
-  & Pick<RouteDeps, "claims" | "hold_ms" | "holdShares" | "mint" | "settings" | "signals" | "standingOf">;
+  & Pick<RouteDeps, "claims" | "hold_ms" | "holdShares" | "mint" | "settings" | "signals" | "workOf">;
 
 const tags = ["Node agent"];
 const JobParam = z.object({ job_id: Uuid });
@@ -29,15 +29,15 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/agent/claim",
     tags,
-    summary: "Take the next job",
+    summary: "Claim the next job",
     description:
-      "Jobs are taken in the order of their numbers, by the node they are for. With `wait`, the answer is held while " +
-      "there is nothing to do, and is 401 when the node's key has ended by then. Tombstones come with every answer until they are buried. Only an approved node can take " +
+      "A node claims its jobs in the order of `seq`. With `wait`, the request waits for a job; it gets 401 when the " +
+      "node's key was deleted meanwhile. Every answer lists the tombstones until they are buried. Only an approved node can claim " +
       "jobs.",
     ...rights(deps, "AgentClaim"),
     ...ASKS,
     request: { body: jsonBody(ClaimBody) },
-    responses: answers(ClaimView, "A job, or null, and what the node has to undo before it"),
+    responses: answers(ClaimView, "A job or null, and the tombstones to undo first"),
   });
   app.openapi(claimRoute, async (c) => {
     const { claimed_by, wait, running_jobs } = c.req.valid("json");
@@ -50,7 +50,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     if (first.job !== null || first.tombstones.length > 0 || hold_ms === 0) return c.json(first, 200);
     const woken = await hold(c, deps, { polls: deps.claims, key: server_uuid, hold_ms });
     if (isFault(woken)) return faultResponse(c, woken);
-    // A node that went away must not be given a job, nor one whose key has ended.
+    // A node that disconnected, or whose key was deleted, must not get a job.
     if (woken.found === null || goneSignal(c).aborted) return c.json(first, 200);
     const lost = await c.get("checkAgain")?.() ?? null;
     if (lost !== null) return faultResponse(c, lost);
@@ -59,7 +59,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
   });
 
   async function claim(c: Ctx, { server_uuid, running }: Asked): Promise<ClaimView | Fault> {
-    const standing = await deps.standingOf(server_uuid);
+    const standing = await deps.workOf(server_uuid);
     if (standing?.state !== "approved") return NODE_NOT_APPROVED;
     if (!standing.busy) return NOTHING_TO_DO;
     const work = await findWork(deps.kysely, { server_uuid, running, tombstones_max: TOMBSTONES_PER_CLAIM });
@@ -72,7 +72,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     for (const id of work.pending) {
       const outcome = await deps.send(c, { kind: "job", id }, { type: "claim", by: server_uuid, lease_s });
       if (outcome.ok) return { job: (await findJob(deps.kysely, id)) ?? null, tombstones };
-      // Somebody else was faster, or what it is about does not take it now: the next one may do.
+      // The job was claimed meanwhile, or its object does not accept it now: tries the next one.
       if (outcome.fault.kind !== "conflict" && outcome.fault.kind !== "not_found") return outcome.fault;
     }
     return { job: null, tombstones };
@@ -82,11 +82,11 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     method: "get",
     path: "/v1/agent/jobs/{job_id}/blueprint",
     tags,
-    summary: "Read what a claimed job needs",
+    summary: "Read the blueprint of a claimed job",
     ...rights(deps, "AgentBlueprint"),
     ...refuses(409),
     request: { params: JobParam },
-    responses: answers(Blueprint, "What it is about, with everything that the node has to make"),
+    responses: answers(Blueprint, "The objects that the node must create"),
   });
   app.openapi(blueprintRoute, async (c) => {
     const job = await ownJob(c, c.req.valid("param").job_id);
@@ -98,12 +98,12 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/agent/jobs/{job_id}/progress",
     tags,
-    summary: "Tell how far a job is",
-    description: "Shown with the job. It does not renew the lease: the heartbeat does.",
+    summary: "Report the progress of a job",
+    description: "Shown with the job. Only heartbeats renew the lease.",
     ...rights(deps, "AgentProgress"),
     ...REPEATABLE,
     request: { params: JobParam, body: jsonBody(JobProgressBody) },
-    responses: answers(z.null().describe("Taken"), "Noted"),
+    responses: answers(z.null().describe("Accepted"), "Stored"),
   });
   app.openapi(progressRoute, async (c) => {
     const { job_id } = c.req.valid("param");
@@ -118,9 +118,9 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/agent/jobs/{job_id}/complete",
     tags,
-    summary: "Tell how a job ended",
-    description: "A node that reports a failure has undone its part before. A job that is over already is a 409: the " +
-      "agent takes that for done, since a tombstone tells what else there is to do.",
+    summary: "Report the outcome of a job",
+    description: "A node undoes its part before it reports a failure. 409 when the job has already ended: the agent " +
+      "ignores it, since a tombstone lists what is left to undo.",
     ...rights(deps, "AgentComplete"),
     request: { params: JobParam, body: jsonBody(JobEndBody) },
     responses: answers(Job, "The job"),
@@ -143,7 +143,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/agent/jobs/{job_id}/bury",
     tags,
-    summary: "Confirm that a tombstone is applied",
+    summary: "Confirm that a tombstone was applied",
     ...rights(deps, "AgentBury"),
     request: { params: JobParam },
     responses: answers(Job, "The job"),
@@ -160,7 +160,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     return job === undefined ? faultResponse(c, NOT_FOUND) : c.json(job, 200);
   }
 
-  /** A job that the calling node has in hand. */
+  /** Finds a job that the calling node has claimed. */
   async function ownJob(c: Ctx, job_id: string): Promise<Job | Fault> {
     const job = await findJob(deps.kysely, job_id);
     if (job === undefined) return NOT_FOUND;

@@ -1,4 +1,4 @@
-// What the agents of approved nodes call. Document 4, 1.6 and 1.7.
+// Heartbeats, reports and configuration of the agents of approved nodes (docs/nodes.md, "What a node reports").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findCnSettings } from "../../actors/cn/reads.ts";
@@ -16,23 +16,23 @@ import { madeAt, reconcile } from "../services/reconcile.ts";
 type Deps = Reads & Pick<RouteDeps, "mint" | "newId" | "send" | "settings" | "signals">;
 
 const tags = ["Node agent"];
-const Done = z.null().describe("Taken");
+const Done = z.null().describe("Accepted");
 
 export function agentRoutes(app: App, deps: Deps): void {
   const heartbeatRoute = createRoute({
     method: "post",
     path: "/v1/agent/heartbeat",
     tags,
-    summary: "Say that the node is alive, and which jobs it runs",
-    description: "The leases of the named jobs begin anew. A job that is not named fails when its lease is over.",
+    summary: "Send a heartbeat with the running jobs",
+    description: "Renews the leases of the named jobs. Other jobs fail when their leases expire.",
     ...rights(deps, "AgentHeartbeat"),
     ...ASKS,
     request: { body: { ...jsonBody(HeartbeatBody), required: false } },
-    responses: answers(Done, "Noted"),
+    responses: answers(Done, "Stored"),
   });
   app.openapi(heartbeatRoute, async (c) => {
     const node = nodeOf(c);
-    // Without a body there is nothing to read.
+    // The body is optional.
     const { running_jobs } = c.req.valid("json") ?? {};
     const refusals = await Promise.all([
       deps.signals.heartbeat(node),
@@ -46,12 +46,11 @@ export function agentRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/agent/status",
     tags,
-    summary: "Replace the node's last status",
+    summary: "Report the status of the node",
     description:
-      "What `vms` says of the node's instances wins over their records, except while an operation is at work. " +
-      "`timestamp` (RFC 3339) says when the node made the report, by its own clock. A report with one that is not later " +
-      "than that of the last report taken since the node was approved is answered and has no effect, except that the " +
-      "node was seen: an agent gives each report a later time than the one before, also when its clock was set back.",
+      "`vms` overrides the records of the node's instances, except during operations. `timestamp` (RFC 3339) is the " +
+      "time of the report by the node's clock. A report that is not later than the last one since the approval only " +
+      "updates last_seen. An agent gives each report a later time than the previous one, even if its clock was set back.",
     ...rights(deps, "AgentStatus"),
     ...ASKS,
     request: { body: jsonBody(StatusReport) },
@@ -70,7 +69,7 @@ export function agentRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/agent/capacity",
     tags,
-    summary: "Replace the node's capacity",
+    summary: "Report the capacity of the node",
     ...rights(deps, "CnCapacityReport"),
     ...ASKS,
     request: { body: jsonBody(CapacityReport) },
@@ -87,7 +86,7 @@ export function agentRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Read the node's effective configuration",
     ...rights(deps, "AgentConfig"),
-    responses: answers(AgentConfig, "Effective values; the node clamps the percent to 0.0 to 1.0"),
+    responses: answers(AgentConfig, "The effective values; the node clamps the percent to 0.0 to 1.0"),
   });
   app.openapi(configRoute, async (c) => {
     const [row, defaults] = await Promise.all([findCnSettings(deps.kysely, nodeOf(c)), deps.settings.reservoir()]);

@@ -1,4 +1,4 @@
-// The audit chain. Document 4, section 6.
+// The audit chain.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";
@@ -23,7 +23,7 @@ export function auditRoutes(app: App, deps: Deps): void {
     ...rights(deps, "AuditList"),
     request: {
       query: z.object({
-        after_seq: seq.optional().describe("Only later events; absent from the first on"),
+        after_seq: seq.optional().describe("Only later events. Default: from the first event"),
         limit: wholeNumber(1, AUDIT_PAGE_ROWS_MAX).optional().describe("Default 100"),
       }),
     },
@@ -50,11 +50,11 @@ export function auditRoutes(app: App, deps: Deps): void {
     path: "/v1/audit/verify",
     tags,
     summary: "Verify the chain",
-    description: "Recomputes every hash of the range. Keep the head somewhere else: a chain that was cut and " +
-      "rewritten from some point on can only be told from outside.",
+    description: "Recomputes every hash of the range. Keep the head outside of the system: only a saved head " +
+      "shows that the chain was cut and rewritten.",
     ...rights(deps, "AuditVerify"),
     request: { query: z.object({ from: seq.optional(), to: seq.optional() }) },
-    responses: answers(AuditVerification, "Ok up to an event, or the first that does not match"),
+    responses: answers(AuditVerification, "Ok up to an event, or the first event that does not match"),
   });
   app.openapi(verifyRoute, async (c) => c.json(await deps.audit.verify(c.req.valid("query")), 200));
 }

@@ -17,7 +17,7 @@ import { canonicalMac, isMulticastMac } from "../lib/net/mac.ts";
 import { answers, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
 import { spanOf } from "../services/admin-network.ts";
 import { bootMacOf, declaredOf } from "../services/boot-lookup.ts";
-import { callerOf, underPolicy } from "./cn-boot.ts";
+import { provenanceOf, underPolicy } from "./cn-boot.ts";
 import { type App, type RouteDeps } from "./deps.ts";
 
 const tags = ["Boot policy"];
@@ -151,7 +151,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     responses: answers(page(StagedImage), "The images of all booters"),
   });
   app.openapi(stageRoute, async (c) => {
-    const staged_by = callerOf(c);
+    const staged_by = provenanceOf(c);
     const { stamps } = c.req.valid("json");
     const outcome = await deps.sendOnce(c, { kind: "staging", id: staged_by }, { type: "set", staged_by, stamps });
     return outcome.ok ? c.json({ items: await listStaged(deps.kysely) }, 200) : faultResponse(c, outcome.fault);

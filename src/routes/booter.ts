@@ -1,4 +1,4 @@
-// What booters call. Document 4, Fixed here. Unknown fields are ignored, so that mixed versions work.
+// The API of booters (docs/booting.md). Unknown fields are ignored, so that mixed versions work.
 import { createRoute } from "@hono/zod-openapi";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
 import { findAdminAddress, findBundle, findRootPasswordHash } from "../../actors/cn/reads.ts";
@@ -19,7 +19,7 @@ import { faultResponse } from "../http/fault-status.ts";
 import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, jsonBody, REPEATABLE, rights } from "./answer.ts";
 import { admittedBy, lookUp } from "../services/boot-lookup.ts";
-import { callerOf, Mac, underPolicy } from "./cn-boot.ts";
+import { Mac, provenanceOf, underPolicy } from "./cn-boot.ts";
 import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
 
@@ -33,11 +33,12 @@ export function booterRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v2/booter/seen",
     tags,
-    summary: "Report a machine that asks to boot, and hear what it is to boot",
-    description: "Answers the boot record, made now when there was none: enrolling where the policy lets the machine " +
-      "in and an address is free, otherwise discovered. A service_tag entry of the allowlist matches the serial number " +
-      "that the machine announced, or that `client.guid` spells (the GUID of a Dell machine holds its service tag). The " +
-      "record of a node also carries the hash of its root password, for the boot parameters.",
+    summary: "Report a machine that requests to boot, and get its boot record",
+    description:
+      "Returns the boot record and creates it if it is missing: enrolling if the policy admits the machine and an " +
+      "address is free, otherwise discovered. A service_tag entry of the allowlist matches the announced serial number, " +
+      "or the one in `client.guid` (the GUID of a Dell machine contains its service tag). The record of a node includes " +
+      "the hash of its root password, for the boot parameters.",
     ...rights(deps, "BooterSeen"),
     ...REPEATABLE,
     request: { body: jsonBody(SeenBody.extend({ mac: Mac })) },
@@ -47,7 +48,7 @@ export function booterRoutes(app: App, deps: Deps): void {
     const { mac, client } = c.req.valid("json");
     const outcome = await underPolicy(undefined, async () => {
       const found = await lookUp(deps.kysely, mac, client.guid);
-      return await deps.send(c, { kind: "boot-record", id: mac }, { type: "seen", mac, by: callerOf(c), ...found });
+      return await deps.send(c, { kind: "boot-record", id: mac }, { type: "seen", mac, by: provenanceOf(c), ...found });
     });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const record = outcome.reply;
@@ -61,11 +62,11 @@ export function booterRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Announce a bare machine",
     description:
-      "A new machine gets an inert record; with auto_enroll off that needs an open auto-approve window. A known " +
-      "one that waits for setup refreshes its inventory; any other is only noted as seen. Network ports that have " +
-      "none in common with the known ones are refused and shown on the node as a conflict. So is a `mac`, the port whose " +
-      "login on the boot bus the machine used, that is not a known port of the node. Discovered boot records of the " +
-      "announced ports enrol when a service_tag entry of the allowlist matches the announced serial number.",
+      "A new machine gets a record that awaits setup; with auto_enroll off this needs an open auto-approve window. " +
+      "For a machine that already awaits setup, the inventory is replaced; for other nodes only last_seen changes. " +
+      "The announcement is refused and shown as a conflict on the node when its network ports and the known ones have " +
+      "none in common, or when `mac`, the port whose login the machine used on the boot bus, is not a known port. " +
+      "Discovered boot records of the announced ports enroll when a service_tag entry matches the serial number.",
     ...rights(deps, "CnAnnounce"),
     ...REPEATABLE,
     request: { body: jsonBody(AnnounceBody.extend({ mac: Mac.nullish() })) },
@@ -100,9 +101,9 @@ export function booterRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v2/booter/cns/{server_uuid}/bundle",
     tags,
-    summary: "Take the setup bundle of a node, once",
+    summary: "Get the setup bundle of a node, once",
     description:
-      "Mints the node's key. The same Idempotency-Key gets the same answer until the machine's first report.",
+      "Creates the node's key. The same Idempotency-Key gets the same answer until the machine's first report.",
     ...rights(deps, "BooterBundle"),
     request: { params: CnParam },
     responses: answers(SetupBundle, "The bundle, secrets included"),
@@ -113,7 +114,7 @@ export function booterRoutes(app: App, deps: Deps): void {
     const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "take_bundle", key });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const { epoch } = outcome.reply;
-    // Read back, since a request with the same Idempotency-Key may have come first with a key of its own.
+    // Read back: an earlier request with the same Idempotency-Key may have stored another key.
     const bundle = await findBundle(deps.kysely, server_uuid, epoch);
     if (bundle === null) return faultResponse(c, TAKEN);
     return c.json({
@@ -133,7 +134,7 @@ export function booterRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v2/booter/cns/{server_uuid}/setup-progress",
     tags,
-    summary: "Relay how far a setup has come",
+    summary: "Report the progress of a setup",
     ...rights(deps, "BooterReport"),
     request: { params: CnParam, body: jsonBody(SetupProgressReport) },
     responses: answers(CnView, "The node"),
@@ -153,13 +154,13 @@ export function booterRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v2/booter/cns/{server_uuid}/setup-complete",
     tags,
-    summary: "Relay that a setup has ended well",
+    summary: "Report that a setup succeeded",
     description:
       "The node's admin_ip becomes the address of the boot record of `mac`, the port that the machine booted " +
       "from; without it, of the first port that has one.",
     ...rights(deps, "BooterReport"),
     request: { params: CnParam, body: jsonBody(SetupCompleteReport.extend({ mac: Mac.nullish() })) },
-    responses: answers(CnView, "The node, approved; its enrolling boot records are enrolled with it"),
+    responses: answers(CnView, "The node, approved; its enrolling boot records become enrolled"),
   });
   app.openapi(completeRoute, async (c) => {
     const { epoch, mac } = c.req.valid("json");
@@ -180,7 +181,7 @@ export function booterRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v2/booter/cns/{server_uuid}/setup-failed",
     tags,
-    summary: "Relay that a setup has failed",
+    summary: "Report that a setup failed",
     ...rights(deps, "BooterReport"),
     request: { params: CnParam, body: jsonBody(SetupFailedReport) },
     responses: answers(CnView, "The node, awaiting setup again; its key is revoked"),
@@ -198,7 +199,7 @@ export function booterRoutes(app: App, deps: Deps): void {
   }
 }
 
-const TAKEN = conflict("the setup bundle of this run was taken already");
+const TAKEN = conflict("the setup bundle of this run was already taken");
 
 function reasonRefusal(reason: string): Fault | null {
   const bytes = new TextEncoder().encode(reason).length;

@@ -1,4 +1,4 @@
-// Approval by claim code, and the auto-approve window. Document 2, Endpoints; document 4, 1.2 to 1.5.
+// Approval by claim code, and the auto-approve window (docs/nodes.md, "The claim-code path").
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";
@@ -7,7 +7,7 @@ import { findClaimByCode, type FoundClaim } from "../../actors/enrolment-claim/r
 import { findWindow } from "../../actors/site/reads.ts";
 import { SITE } from "../../actors/site/transition.ts";
 import { AutoApproveBody, AutoApproveWindow, CnApproval, CnView } from "../contract/cn.ts";
-import { badRequest, isFault, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, type Fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import type { HttpEnv } from "../http/env.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { CLAIM_CODE_MESSAGE, parseClaimCode } from "../lib/ids/claim-code.ts";
@@ -18,7 +18,15 @@ type Deps = Writes & Pick<RouteDeps, "audit" | "limits" | "mint" | "newId" | "ro
 
 const tags = ["Approval"];
 
-/** What a repeated approval carries, whose claim is gone: its stored answer is all that it can get. */
+/** The same for unknown, expired and used codes, so that codes cannot be enumerated. */
+const NO_CLAIM: Fault = {
+  ...NOT_FOUND,
+  message:
+    "no node is waiting with this claim code; check for a typo, or register the node again: codes expire after " +
+    "an hour",
+};
+
+/** Stands in for a claim that no longer exists, in a repeated approval, which gets its stored reply. */
 function noClaim(server_uuid: string, id: string): FoundClaim {
   const nothing = { admin_ip: null, sysinfo: {}, macs: [], serial: null, console_listen_port: null };
   const no_token = { registration_id: id, poll_token_sha256: "" };
@@ -26,7 +34,7 @@ function noClaim(server_uuid: string, id: string): FoundClaim {
 }
 
 export function cnApprovalRoutes(app: App, deps: Deps): void {
-  // Before the credential: an empty bucket answers 429 even to the right key with the right code.
+  // Checked before the credential: 429 even for a valid key and code.
   const limited = createMiddleware<HttpEnv>(async (c, next) => {
     const refusal = await deps.limits.approve(c.get("clientAddress"));
     if (refusal !== null) return faultResponse(c, refusal);
@@ -38,17 +46,18 @@ export function cnApprovalRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/cn-approvals",
     tags,
-    summary: "Approve the claim that has this code",
+    summary: "Approve the claim with this code",
     description:
-      "Exactly that claim: its hostname, admin_ip, sysinfo and MACs become the node's, the agent that made it " +
-      "gets the key, and the other claims of the node end. Of an approved node, which was installed again, the bound key " +
-      "is replaced in the same commit. A node that awaits setup or is set up takes no claim: 409. Per source address, BERTH_APPROVE_PER_MINUTE attempts a minute (default 10), checked before the " +
-      "credential; over the whole site, 300 failed attempts an hour. Unknown, expired and used codes read the same 404.",
+      "The node gets the hostname, admin_ip, sysinfo and MACs of the claim, and the agent that registered it gets the " +
+      "key. Other claims of the node end. If the node was approved before and installed again, its key is replaced in " +
+      "the same commit. 409 while the node awaits setup or is being set up. Limits: BERTH_APPROVE_PER_MINUTE attempts " +
+      "per minute and source address (default 10), checked before the credential, and 300 failed attempts per hour on " +
+      "the whole site. Unknown, expired and used codes get the same 404.",
     ...approval,
     middleware: [limited, ...approval.middleware],
     ...refuses(404, 429),
     request: { body: jsonBody(CnApproval) },
-    responses: answers(CnView, "The node, approved. Its key goes to its agent and nowhere else"),
+    responses: answers(CnView, "The node, approved. Only its agent gets its key"),
   });
   app.openapi(approveRoute, async (c) => {
     const code = parseClaimCode(c.req.valid("json").code);
@@ -59,7 +68,7 @@ export function cnApprovalRoutes(app: App, deps: Deps): void {
     if (exhausted !== null) return faultResponse(c, exhausted);
     const claim = await findClaimByCode(deps.kysely, code);
     const principal = c.get("principal");
-    // The code of a repeated request is used up by now; its answer is found by the message it stands for.
+    // The code of a repeated request is used by now; its node is found by the message id.
     const id = claim?.server_uuid ??
       (idempotency.repeated ? await findApprovedBy(deps.kysely, idempotency.id) : undefined);
     const outcome = id === undefined ? { ok: false as const, fault: NOT_FOUND } : await deps.send(
@@ -81,6 +90,7 @@ export function cnApprovalRoutes(app: App, deps: Deps): void {
     if (outcome.fault.kind === "not_found") {
       await deps.limits.noteApproveFailure();
       await deps.audit.refusedCode(c, code.slice(0, 3));
+      return faultResponse(c, NO_CLAIM);
     }
     return faultResponse(c, outcome.fault);
   });
@@ -91,7 +101,7 @@ export function cnApprovalRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Show the auto-approve window, or null",
     ...rights(deps, "AutoApproveGet"),
-    responses: answers(AutoApproveWindow.nullable(), "The window, or null when none would approve a node now"),
+    responses: answers(AutoApproveWindow.nullable(), "The window, or null when no window is open"),
   });
   app.openapi(showRoute, async (c) => c.json(await findWindow(deps.kysely), 200));
 
@@ -100,8 +110,8 @@ export function cnApprovalRoutes(app: App, deps: Deps): void {
     path: "/v1/cn-auto-approve",
     tags,
     summary: "Open an auto-approve window",
-    description: "New nodes that register while it is open are approved without a code, `count` of them at most. " +
-      "It replaces a window that is open. Durations above 86,400 seconds are clamped.",
+    description: "Approves new nodes that register while it is open without a code, at most `count` of them. " +
+      "Replaces an open window. Durations above 86,400 seconds are clamped.",
     ...rights(deps, "AutoApproveSet"),
     request: { body: jsonBody(AutoApproveBody) },
     responses: answers(AutoApproveWindow, "The window"),
@@ -122,7 +132,7 @@ export function cnApprovalRoutes(app: App, deps: Deps): void {
     summary: "Close the auto-approve window",
     ...rights(deps, "AutoApproveClear"),
     request: { query: z.object({}) },
-    responses: answersNothing("Closed, or there was none"),
+    responses: answersNothing("Closed; also if none was open"),
   });
   app.openapi(closeRoute, async (c) => {
     const outcome = await deps.sendOnce(c, SITE, { type: "close_window" });

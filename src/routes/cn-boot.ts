@@ -1,4 +1,4 @@
-// Boot records for operators. Document 2, Boot record; document 4, 1.17.
+// Boot records for operators (docs/booting.md, "Boot records").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findBootRecord, listBootRecords } from "../../actors/boot-record/reads.ts";
@@ -25,10 +25,10 @@ type Deps = Writes;
 
 const tags = ["Boot records"];
 type PlainAction = Extract<BootRecordMessage, { type: "reactivate" | "decommission" | "rescue" }>;
-/** How often a decision is made again after the boot policy changed under it. */
+/** Tries of a decision whose boot policy changed meanwhile. */
 const POLICY_TRIES_MAX = 5;
 
-/** Any 12-hex-digit form, in the path or a body; the canonical one comes out. */
+/** A MAC with 12 hex digits in any notation; converted to the canonical one. */
 export const Mac = z.string().max(32).transform((text, context) => {
   const mac = canonicalMac(text);
   if (mac !== null && !isMulticastMac(mac)) return mac;
@@ -46,7 +46,7 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     method: "get",
     path: "/v2/cn-boot",
     tags,
-    summary: "List boot records in the order of their MACs",
+    summary: "List boot records, ordered by MAC",
     ...rights(deps, "CnBootList"),
     request: { query: z.object({ state: z.enum(BOOT_RECORD_STATES).optional(), ...PageQuery }) },
     responses: answers(page(BootRecord), "The records"),
@@ -85,10 +85,10 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v2/cn-boot/{mac}/authorize",
     tags,
-    summary: "Let a machine enrol",
+    summary: "Authorize a machine to enroll",
     description:
-      "Reserves the lowest free address of the admin network on the record. A MAC that was never seen gets " +
-      "a record; one that enrols already is answered as it is.",
+      "Reserves the lowest free address of the admin network for the record. Creates the record of an unknown " +
+      "MAC. A record that is already enrolling is returned unchanged.",
     ...rights(deps, "CnBootAuthorize"),
     request: { params: MacParam },
     responses: answers(BootRecord, "The record, enrolling"),
@@ -102,29 +102,29 @@ export function cnBootRoutes(app: App, deps: Deps): void {
       return await deps.send(
         c,
         { kind: "boot-record", id: mac },
-        { type: "authorize", mac, by: callerOf(c), ...found },
+        { type: "authorize", mac, by: provenanceOf(c), ...found },
         at,
       );
     });
     return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
   });
 
-  plainAction("reactivate", "CnBootReactivate", "Let a decommissioned machine be discovered again", {
+  plainAction("reactivate", "CnBootReactivate", "Allow a decommissioned machine to be discovered again", {
     type: "reactivate",
   });
-  plainAction("decommission", "CnBootDecommission", "Stop serving a machine that no node in use is bound to", {
+  plainAction("decommission", "CnBootDecommission", "Stop serving a machine that is not bound to a node in use", {
     type: "decommission",
   });
-  plainAction("rescue/clear", "CnBootRescue", "End rescue", { type: "rescue", on: false });
+  plainAction("rescue/clear", "CnBootRescue", "End rescue mode", { type: "rescue", on: false });
 
   const rescueRoute = createRoute({
     method: "post",
     path: "/v2/cn-boot/{mac}/rescue",
     tags,
-    summary: "Boot the machine into rescue, whatever its state",
+    summary: "Boot the machine into rescue mode, in any state",
     description:
-      "A record without an address gets the lowest free one of the admin network and keeps it, since the booter serves " +
-      "a machine only at its address. 409 when there is no admin network, or no free address.",
+      "A record without an address gets the lowest free one of the admin network, since booters serve machines only by " +
+      "address. 409 without an admin network or a free address.",
     ...rights(deps, "CnBootRescue"),
     request: { params: MacParam },
     responses: answers(BootRecord, "The record"),
@@ -178,13 +178,13 @@ export function cnBootRoutes(app: App, deps: Deps): void {
   });
 }
 
-/** The key that acts, for a record's provenance. */
-export function callerOf(c: Ctx): string {
+/** Returns the key or user of the request, for the provenance of a record. */
+export function provenanceOf(c: Ctx): string {
   const principal = c.get("principal");
   return principal.kind === "user" ? principal.key_id ?? principal.user_id : "anonymous";
 }
 
-/** Decides again while the boot policy changes under the decision. */
+/** Retries a decision while the boot policy changes between read and commit. */
 export function underPolicy<R>(
   idempotency: IdempotencyClaim | undefined,
   decide: (idempotency: IdempotencyClaim | undefined) => Promise<Outcome<R>>,

@@ -1,4 +1,4 @@
-// Setup and reset of bare machines, for operators. Document 2, Endpoints.
+// Setup and reset of bare machines, for operators (docs/nodes.md, "The netboot path").
 import { createRoute } from "@hono/zod-openapi";
 import { getRandomValues } from "node:crypto";
 import { findAnnounced, findCnSettings, nextSetupEpoch } from "../../actors/cn/reads.ts";
@@ -24,12 +24,12 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Propose a disk layout",
     description:
-      "Always 200 for a known node, also without a usable disk. It uses what an authenticated booter announced and " +
-      "nothing that a registration says. Advisory: it sees each disk's name and " +
-      "whole-GB size and takes every disk as spinning, fixed and unmounted. The tool on the node decides.",
+      "Always 200 for a known node, also without a usable disk. Uses the inventory that an authenticated booter " +
+      "announced, never that of a registration. Advisory: it knows only the name and the size in GB of each disk, and " +
+      "assumes spinning, fixed and unmounted disks. The tool on the node decides.",
     ...rights(deps, "CnSetupPropose"),
     request: { params: CnParam },
-    responses: answers(LayoutProposal, "The inventory, and a layout or why there is none"),
+    responses: answers(LayoutProposal, "The inventory, and a layout or the reason why there is none"),
   });
   app.openapi(proposalRoute, async (c) => {
     const announced = await findAnnounced(deps.kysely, c.req.valid("param").server_uuid);
@@ -41,17 +41,17 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/cns/{server_uuid}/approve-setup",
     tags,
-    summary: "Approve a disk layout and start the setup: it destroys the data on every disk the layout consumes",
-    description: "Refused to every scoped key. The node has 45 minutes to report; follow the cn-setup operation.",
+    summary: "Approve a disk layout and start the setup; destroys the data on every disk of the layout",
+    description: "Not permitted to scoped keys. The node has 45 minutes; follow the cn-setup operation.",
     ...rights(deps, "CnSetupApprove"),
     request: { params: CnParam, body: jsonBody(SetupApproval) },
-    responses: answers(SetupApproved, "The node, setting up, and the operation"),
+    responses: answers(SetupApproved, "The node in setup, and the operation"),
   });
   app.openapi(approveRoute, async (c) => {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const { server_uuid } = c.req.valid("param");
-    // The operation's id is the message's, so that a repeated request names the same operation.
+    // The operation has the id of the message, so that a repeated request returns the same operation.
     const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, {
       type: "approve_setup",
       approval: c.req.valid("json"),
@@ -66,9 +66,9 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/cns/{server_uuid}/factory-reset",
     tags,
-    summary: "Reset a node's record to bare",
-    description: "The node runs on until it boots again; its disks are untouched; its key is revoked at once. " +
-      "Berth keeps no legacy discovery rows and no time series, so there is nothing of those to clear.",
+    summary: "Reset a node's record to awaiting setup",
+    description: "Revokes the node's key at once. The node keeps running until its next boot, and its disks are " +
+      "not touched.",
     ...rights(deps, "CnFactoryReset"),
     request: { params: CnParam },
     responses: answers(CnView, "The node, awaiting setup"),
@@ -84,9 +84,9 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/root-password",
     tags,
     summary: "Set the root password of a node's next setup, or clear it",
-    description: "Give `password`, or a sha512-crypt `password_hash` ($6$salt$hash) taken verbatim; both omitted or " +
-      "empty clears. Only the hash is stored, and never shown. A machine gets it at its next netboot as a boot " +
-      "parameter over plain HTTP: whoever controls the admin segment can read it, so choose a strong one.",
+    description: "Send `password`, or a sha512-crypt `password_hash` ($6$salt$hash); without either the password is " +
+      "cleared. Only the hash is stored, and never shown. The machine gets it at its next netboot as a boot parameter " +
+      "over plain HTTP, which anyone on the admin network can read: choose a strong password.",
     ...rights(deps, "CnRootPassword"),
     request: { params: CnParam, body: jsonBody(RootPasswordBody) },
     responses: answers(CnView, "The node, without the hash"),
@@ -122,7 +122,7 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     summary: "Replace the placement traits of a node",
     ...rights(deps, "CnTraitsSet"),
     request: { params: CnParam, body: jsonBody(Traits) },
-    responses: answers(Traits, "The traits as they hold now"),
+    responses: answers(Traits, "The new traits"),
   });
   app.openapi(setTraitsRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
@@ -132,9 +132,9 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
   });
 }
 
-/** Null clears. */
+/** Returns the hash to store, null to clear it, or a Fault. */
 function hashOf(password: string, password_hash: string): string | null | Fault {
-  if (password !== "" && password_hash !== "") return badRequest("password, password_hash: give one of the two");
+  if (password !== "" && password_hash !== "") return badRequest("password, password_hash: give only one of the two");
   if (password_hash !== "") {
     return isSha512Crypt(password_hash)
       ? password_hash

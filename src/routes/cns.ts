@@ -1,4 +1,4 @@
-// Compute nodes for operators. Document 2, Endpoints.
+// Compute nodes for operators (docs/nodes.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findCn, findCnSettings, listCns } from "../../actors/cn/reads.ts";
@@ -26,15 +26,15 @@ export function cnRoutes(app: App, deps: Deps): void {
     method: "get",
     path: "/v1/system/cns",
     tags,
-    summary: "List compute nodes in the order in which they registered",
+    summary: "List compute nodes, in the order of registration",
     ...rights(deps, "SystemRead"),
     description:
-      "`sysinfo` and `last_status`, which may be large, are null here; GET /v1/system/cns/{cn_id} has them. With " +
-      `\`include=sysinfo\` they are in the list; that takes a \`limit\` of at most ${CN_SYSINFO_PAGE_ROWS_MAX}.`,
+      "`sysinfo` and `last_status` can be large and are null in the list; GET /v1/system/cns/{cn_id} has them. " +
+      `\`include=sysinfo\` includes them and takes a \`limit\` of at most ${CN_SYSINFO_PAGE_ROWS_MAX}.`,
     request: {
       query: z.object({
         state: z.enum(CN_STATES).optional(),
-        include: z.enum(["sysinfo"]).optional().describe("Large columns that the rows bring"),
+        include: z.enum(["sysinfo"]).optional().describe("Large columns to include"),
         ...PageQuery,
       }),
     },
@@ -79,7 +79,7 @@ export function cnRoutes(app: App, deps: Deps): void {
     summary: "List the instances on a node",
     ...rights(deps, "SystemRead"),
     request: { params: z.object({ cn_id: Uuid }), query: z.object(PageQuery) },
-    responses: answers(page(PlacedInstance), "The instances, whatever their state"),
+    responses: answers(page(PlacedInstance), "The instances, in any state"),
   });
   app.openapi(instancesRoute, async (c) => {
     const { cn_id } = c.req.valid("param");
@@ -104,7 +104,7 @@ export function cnRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/disable",
     tags,
     summary: "Disable a node",
-    description: "Ends its claims. The key of the node is not revoked; remove the node for that.",
+    description: "Ends the node's claims. Its key stays valid; remove the node to revoke it.",
     ...rights(deps, "CnDisable"),
     request: { params: CnParam },
     responses: answers(CnView, "The node, disabled"),
@@ -119,7 +119,7 @@ export function cnRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/cns/{server_uuid}/role",
     tags,
-    summary: "Set what a node may be used for",
+    summary: "Set the role of a node",
     ...rights(deps, "CnSetRole"),
     request: { params: CnParam, body: jsonBody(CnRoleBody) },
     responses: answers(CnView, "The node with its new role"),
@@ -136,11 +136,11 @@ export function cnRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/reservoir",
     tags,
     summary: "Replace the memory reservoir override of a node",
-    description: "The body replaces the whole override: a field that is null or absent is inherited from the cluster " +
-      "defaults. The percent is a fraction of physical memory and not range-checked here; the node clamps it.",
+    description: "Replaces the whole override: null or absent fields are inherited from the cluster defaults. " +
+      "The percent is a fraction of physical memory; any number is accepted, and the node clamps it.",
     ...rights(deps, "CnSetReservoir"),
     request: { params: CnParam, body: jsonBody(CnReservoirBody) },
-    responses: answers(CnReservoirView, "The override, and what holds after the cluster defaults"),
+    responses: answers(CnReservoirView, "The override and the effective values"),
   });
   app.openapi(reservoirRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
@@ -160,8 +160,8 @@ export function cnRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Remove a node's record and revoke its key",
     description:
-      "Accepted from disabled, pending and awaiting_setup while nothing is placed on the node. Removing an " +
-      "absent node succeeds. The node itself is not contacted and its disks are untouched.",
+      "Allowed in disabled, pending and awaiting_setup while the node has no instances. Removing a missing " +
+      "node succeeds. The machine is not contacted, and its disks are not touched.",
     ...rights(deps, "CnRemove"),
     request: { params: CnParam },
     responses: answersNothing("Removed"),

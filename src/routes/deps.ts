@@ -1,4 +1,4 @@
-// What routes are given. They parse, send or read, and show; whatever they touch is in this list.
+// The dependencies of routes. Each route file names those that it uses.
 import type { Context } from "hono";
 import type { Kysely } from "kysely";
 import type { OpenAPIHono } from "@hono/zod-openapi";
@@ -22,10 +22,10 @@ import type { Settings } from "../services/settings.ts";
 export type App = OpenAPIHono<HttpEnv>;
 export type Ctx = Context<HttpEnv>;
 
-/** The claim of a poll token has ended without approval. */
+/** The claim of a poll token ended without approval. */
 export type ClaimEnded = { readonly ended: true };
 
-/** An idempotency claim: the id of the message, and whether a request with the same Idempotency-Key came before. */
+/** The message id of a request, and whether a request with the same Idempotency-Key came before. */
 export type IdempotencyClaim = { readonly id: string; readonly repeated: boolean };
 
 /** The reply to messages of type `T` of one kind. */
@@ -38,17 +38,17 @@ export type MessageOf<K extends keyof Messages, T extends Messages[K]["type"]> =
 
 export type RouteDeps = {
   readonly allow: Authorize;
-  /** For reads.ts of the actors; routes write no query of their own. */
+  /** For the reads.ts of actors; routes contain no queries. */
   readonly kysely: Kysely<Database>;
-  /** Sends the one message that this request is: with an Idempotency-Key, a repeated request hears the same answer. */
+  /** Sends the only message of a request. With an Idempotency-Key, a repeated request gets the same reply. */
   readonly sendOnce: <K extends keyof Messages, T extends Messages[K]["type"]>(
     c: Ctx,
     to: To<K>,
     message: MessageOf<K, T>,
   ) => Promise<Outcome<ReplyOf<K, T>>>;
-  /** The message id of this request, for routes that derive something from it; or the refusal of its Idempotency-Key. */
+  /** Returns the message id of the request, for routes that derive ids from it, or the fault of its Idempotency-Key. */
   readonly idempotency: (c: Ctx) => Promise<IdempotencyClaim | Fault>;
-  /** Sends one of perhaps several messages on behalf of the request's caller. */
+  /** Sends one of several messages of a request, on behalf of its caller. */
   readonly send: <K extends keyof Messages, T extends Messages[K]["type"]>(
     c: Ctx,
     to: To<K>,
@@ -59,7 +59,7 @@ export type RouteDeps = {
   readonly mint: Mint;
   readonly passwords: Passwords;
   readonly tokens: SessionTokens;
-  /** The issuer of the identity service, which no tenant can claim. */
+  /** The issuer of the identity service, which no tenant can register. */
   readonly identity_issuer: string | null;
   readonly root_user_id: string;
   readonly settings: Settings;
@@ -77,52 +77,52 @@ export type RouteDeps = {
       report: { readonly job_id: string; readonly step: string; readonly percent: number | null },
     ): Promise<Fault | null>;
   };
-  /** Agents that wait for approval, by the hash of their poll token. */
+  /** Long polls of agents that wait for approval, by the hash of the poll token. */
   readonly approvals: Polls<Registered | ClaimEnded>;
-  /** Whether a node may work and has anything to do; null for one that there is not. */
-  readonly standingOf: (server_uuid: string) => Promise<NodeWork | null>;
-  /** Nodes that wait for work, by their UUID. */
+  /** Returns whether a node may work and has a job; null for an unknown node. */
+  readonly workOf: (server_uuid: string) => Promise<NodeWork | null>;
+  /** Long polls of nodes that wait for work, by UUID. */
   readonly claims: Polls<{ readonly work: true }>;
-  /** Callers that wait for an operation, by its id. */
+  /** Long polls for the end of an operation, by its id. */
   readonly endings: Polls<{ readonly ended: true }>;
-  /** Callers that wait for the outcome of an operation that they began, by its id. */
+  /** Requests that wait for the outcome of the operation that they started, by its id. */
   readonly outcomes: Polls<{ readonly ended: true }>;
-  /** How many requests one caller, and one address of strangers, may have held. */
+  /** The shares of the long polls, of authenticated callers and of addresses of strangers. */
   readonly holdShares: { readonly known: Shares; readonly strangers: Shares };
   readonly sagas: readonly SagaDefinition<never>[];
   readonly audit: {
     list(query: { after_seq?: number; limit?: number }): Promise<AuditPage>;
     get(seq: number): Promise<AuditEvent | null>;
     verify(range: { from?: number; to?: number }): Promise<AuditVerification>;
-    /** A claim code that was refused: at most its first three characters are kept. */
+    /** Records a refused claim code: at most its first three characters. */
     refusedCode(c: Ctx, prefix: string): Promise<void>;
-    /** What a route refuses by rights that its gate cannot see. */
+    /** Records a denial by the route itself, after the authorization. */
     denied(c: Ctx, action: string, resource: string): Promise<void>;
-    /** A login that was refused, by the id of the user whose name was given; null for a name that nobody has. */
+    /** Records a refused login, with the id of the named user; null for an unknown name. */
     refusedLogin(c: Ctx, user_id: string | null): Promise<void>;
   };
   readonly limits: {
-    /** Takes a token of the caller's address, or says how long to wait. */
+    /** Takes a token of the caller's address, or returns the 429. */
     approve(address: string): Promise<Fault | null>;
     register(address: string): Promise<Fault | null>;
     login(address: string): Promise<Fault | null>;
-    /** Counts an attempt at an account's password as failed, until `passwordRight` takes that back. */
+    /** Counts a failed login of the account in advance; `passwordRight` takes it back. */
     password(username: string): Promise<Fault | null>;
     passwordRight(username: string): Promise<void>;
-    /** Failed approvals over the whole site. */
+    /** Returns the 429 when the whole site has too many failed approvals. */
     approveFailures(): Promise<Fault | null>;
     noteApproveFailure(): Promise<void>;
   };
   readonly hold_ms: number;
 };
 
-/** What `rights` needs. */
+/** The dependencies of `rights`. */
 export type Access = Pick<RouteDeps, "allow">;
-/** What routes need that only read. */
+/** For routes that only read. */
 export type Reads = Pick<RouteDeps, "allow" | "kysely">;
-/** What routes need that read and send messages. */
+/** For routes that read and send messages. */
 export type Writes = Reads & Pick<RouteDeps, "idempotency" | "send" | "sendOnce">;
-/** What routes need that start an operation and wait for its end. */
+/** For routes that start an operation and wait for its end. */
 export type Operates = Writes & Pick<RouteDeps, "holdShares" | "outcomes" | "settings">;
 
 export type To<K extends string> = { readonly kind: K; readonly id: string };

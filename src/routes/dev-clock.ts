@@ -1,14 +1,14 @@
-// The laboratory's clock. Only with BERTH_LAB=1; otherwise the path does not exist.
+// The clock of the dev environment. Without BERTH_LAB=1 the path does not exist.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { Timestamp } from "../contract/common.ts";
 import { answers, ASKS, jsonBody, openRights } from "./answer.ts";
 import type { Access, App } from "./deps.ts";
 
-/** Ten years: far enough for any deadline, near enough for any timestamp. */
+/** Ten years: beyond any deadline and within the range of timestamps. */
 const AHEAD_S_MAX = 315_360_000;
 
-export function labRoutes(app: App, deps: Access, advance: (seconds: number) => Promise<Date>): void {
+export function devClockRoutes(app: App, deps: Access, advance: (seconds: number) => Promise<Date>): void {
   const clockRoute = createRoute({
     method: "post",
     path: "/lab/clock",
@@ -17,7 +17,7 @@ export function labRoutes(app: App, deps: Access, advance: (seconds: number) => 
     ...openRights(deps, "LabClock"),
     ...ASKS,
     request: { body: jsonBody(z.strictObject({ seconds: z.number().min(0).max(AHEAD_S_MAX) })) },
-    responses: answers(z.object({ now: Timestamp }), "The time it is now"),
+    responses: answers(z.object({ now: Timestamp }), "The new time"),
   });
   app.openapi(clockRoute, async (c) => {
     const now = await advance(c.req.valid("json").seconds);

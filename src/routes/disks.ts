@@ -1,4 +1,4 @@
-// Disks of instances. Document 3, Disk; document 4, 1.12.
+// Disks of instances (docs/instances.md, "Disks").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findDisk, listDisks } from "../../actors/instance/reads.ts";
@@ -54,9 +54,9 @@ export function diskRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Grow a disk",
     description:
-      "The record grows at once; the node's part is the operation disk-resize, for which the answer does not " +
-      "wait. `applied_bytes` tells what the node has made of it. A running guest sees the new size after a reboot. " +
-      "409 while an earlier resize of the disk goes on.",
+      "Changes the record at once and starts the operation disk-resize on the node without waiting for it. " +
+      "`applied_bytes` is the size that the node reported. A running guest sees the new size after a reboot. 409 while " +
+      "an earlier resize of the disk is running.",
     ...rights(deps, "DiskResize", atDisk),
     request: { params, body: jsonBody(DiskResizeBody) },
     responses: answers(DiskResized, "The disk"),

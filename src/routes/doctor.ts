@@ -1,20 +1,19 @@
-// The doctor: every promise that the rows can tell about, and what an operator wants to know.
+// The doctor: checks the invariants and the health of the system.
 import { createRoute } from "@hono/zod-openapi";
 import { DoctorReport } from "../contract/doctor.ts";
 import { answers, rights } from "./answer.ts";
 import type { Access, App } from "./deps.ts";
 
-/** `examine` looks at everything in one snapshot. */
+/** `examine` runs all checks on one snapshot. */
 export function doctorRoutes(app: App, deps: Access & { readonly examine: () => Promise<DoctorReport> }): void {
   const doctorRoute = createRoute({
     method: "get",
     path: "/v1/system/doctor",
     tags: ["System"],
     summary: "Check the system's invariants and conditions",
-    description:
-      "Reads only. All checks see one moment. Requests that arrive while a visit is under way hear its report.",
+    description: "Changes nothing. All checks use one snapshot. Requests during a run get the report of that run.",
     ...rights(deps, "SystemRead"),
-    responses: answers(DoctorReport, "What each check found"),
+    responses: answers(DoctorReport, "The results of the checks"),
   });
   app.openapi(doctorRoute, async (c) => c.json(await deps.examine(), 200));
 }

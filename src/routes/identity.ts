@@ -1,4 +1,4 @@
-// Identities that firmware makes up when it has none. Document 2, CN state.
+// UUIDs that firmware reports when a machine has none.
 const NO_IDENTITY: ReadonlySet<string> = new Set([
   "00000000-0000-0000-0000-000000000000",
   "ffffffff-ffff-ffff-ffff-ffffffffffff",

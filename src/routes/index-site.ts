@@ -1,4 +1,4 @@
-// A published image index, served beside the API at the paths of document 1. Any static host serves the same tree.
+// Serves a published image index beside the API (docs/image-index.md). Any static host can serve the same tree.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { NOT_FOUND } from "../contract/fault.ts";
@@ -11,18 +11,18 @@ import type { Access, App, Ctx } from "./deps.ts";
 const tags = ["Image index"];
 const JSON_TYPE = "application/json";
 
-/** Document 1, Endpoints: what stands directly below v1/. */
+/** The files directly below v1/. */
 const TOP_FILES = [
   ["index.json", JSON_TYPE, "Every distro in the index"],
   ["images.json", JSON_TYPE, "Every current build with its distro and release"],
-  ["openapi.json", JSON_TYPE, "The index's own description, as the version that wrote the tree made it"],
+  ["openapi.json", JSON_TYPE, "The OpenAPI description of the index, written by its builder"],
   ["SHA256SUMS", "text/plain; charset=utf-8", "Digests of the tree's files"],
   ["SHA256SUMS.asc", "text/plain; charset=utf-8", "Signature over SHA256SUMS"],
 ] as const;
 
 const name = z.string().max(128);
 
-/** The router's types know JSON that is made here; these are bytes of a tree that others wrote. */
+/** The router's types expect JSON of a schema; the tree has bytes of any version. */
 function untyped(answer: Promise<Response>): never {
   return answer as never;
 }
@@ -79,7 +79,7 @@ export function indexSiteRoutes(app: App, deps: Access, site: string): void {
       method: "get",
       path: `/v1/distros/{distro}/aliases/${alias}.json`,
       tags,
-      summary: `Builds of the release that holds the alias ${alias}`,
+      summary: `Builds of the release with the alias ${alias}`,
       ...openRights(deps, "ImageIndex"),
       request: { params: z.object({ distro: name }) },
       responses,
@@ -93,8 +93,8 @@ export function indexSiteRoutes(app: App, deps: Access, site: string): void {
     method: "get",
     path: "/v1/distros/{distro}/aliases/{file}",
     tags,
-    summary: "Builds of the release that holds any other alias",
-    description: "`file` is ALIAS.json. The index may know more aliases than the three of the specification.",
+    summary: "Builds of the release with another alias",
+    description: "`file` is ALIAS.json. The index may have more aliases than the three above.",
     ...openRights(deps, "ImageIndex"),
     request: { params: z.object({ distro: name, file: name }) },
     responses,

@@ -1,4 +1,4 @@
-// What is done to an instance that is there: start, stop, restart, retry, delete. Document 3, States and transitions.
+// Actions on an instance: start, stop, restart, retry, delete (docs/instances.md, "States").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { type Action } from "../auth/policy.ts";
@@ -20,7 +20,6 @@ const path = "/v1/instances/{instance_id}";
 const params = z.object({ instance_id: Uuid });
 const atInstance = atRow("instance", "instance_id");
 
-/** Document 3, Authentication. */
 const OPERATORS_ONLY = fault("forbidden", "force delete is operator-only", { error_code: "Forbidden" });
 
 type Doing = {
@@ -29,10 +28,10 @@ type Doing = {
   readonly summary: string;
 };
 const DOINGS: readonly Doing[] = [
-  { verb: "start", action: "InstanceStart", summary: "Start an instance that is stopped" },
-  { verb: "stop", action: "InstanceStop", summary: "Stop an instance that is running" },
-  { verb: "restart", action: "InstanceRestart", summary: "Restart an instance that is running" },
-  { verb: "retry", action: "InstanceRetry", summary: "Start an instance that has failed" },
+  { verb: "start", action: "InstanceStart", summary: "Start a stopped instance" },
+  { verb: "stop", action: "InstanceStop", summary: "Stop a running instance" },
+  { verb: "restart", action: "InstanceRestart", summary: "Restart a running instance" },
+  { verb: "retry", action: "InstanceRetry", summary: "Start a failed instance again" },
 ];
 
 export function instanceActionRoutes(app: App, deps: Deps): void {
@@ -42,10 +41,10 @@ export function instanceActionRoutes(app: App, deps: Deps): void {
     method: "delete",
     path,
     tags,
-    summary: "Delete an instance that is stopped or failed",
+    summary: "Delete a stopped or failed instance",
     description:
-      "Its node deletes the machine first; then the record goes, with its addresses and disks. Floating IPs are " +
-      "let go. With `force`, for operators, in any state and without the node.",
+      "First the node deletes the machine, then the record is deleted with its addresses and disks. Floating IPs are " +
+      "detached. Operators can use `force` in any state; it does not wait for the node.",
     ...rights(deps, "InstanceDelete", atInstance),
     ...refuses(403),
     request: { params, query: z.object({ force: z.enum(["true", "false"]).optional() }), headers: PREFER },
@@ -59,7 +58,7 @@ export function instanceActionRoutes(app: App, deps: Deps): void {
       await deps.audit.denied(c, "instance_delete", `Instance::"${id}"`);
       return faultResponse(c, OPERATORS_ONLY);
     }
-    // Whoever is no member of the tenant is here as an operator, whose only way to delete is to force it.
+    // Operators who are not members of the tenant may only force-delete.
     const isMember = principal.kind === "user" &&
       (principal.is_root || principal.tenant_id === c.get("resourceScope")?.tenant_id);
     if (!force && !isMember) return faultResponse(c, NOT_FOUND);
@@ -90,7 +89,7 @@ function actionRoute(app: App, deps: Deps, { verb, action, summary }: Doing): vo
     path: `${path}/${verb}`,
     tags,
     summary,
-    description: "Waits for its node, and answers the instance as it then is; 502 OperationFailed says why it is not.",
+    description: "Waits for the node and returns the instance. 502 OperationFailed has the reason of a failure.",
     ...rights(deps, action, atInstance),
     request: { params, headers: PREFER },
     responses: { ...answers(Instance, "The instance"), ...ACCEPTED },

@@ -1,4 +1,4 @@
-// Instances of a project, for members of its tenant. Document 3, Instances and disks; document 4, 1.11.
+// Instances of a project, for members of its tenant (docs/instances.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findInstance, listInstances } from "../../actors/instance/reads.ts";
@@ -25,11 +25,11 @@ const params = z.object({ instance_id: Uuid });
 const ofProject = z.object({ tenant: Uuid, project: Uuid });
 const atInstance = atRow("instance", "instance_id");
 
-/** In any case; a name that is none is refused. */
+/** States are not case-sensitive; unknown ones are refused. */
 export const StateQuery = z.preprocess(
   (text) => typeof text === "string" ? text.toLowerCase() : text,
   z.enum(INSTANCE_STATES),
-).optional().describe("pending, provisioning, running, stopping, stopped or failed, in any case");
+).optional().describe("pending, provisioning, running, stopping, stopped or failed; not case-sensitive");
 
 export function instanceRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
@@ -38,8 +38,8 @@ export function instanceRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List instances",
     description:
-      "Scoped by `image`, by `cn`, or by `tenant` and `project`; each that is given narrows the list. Whatever " +
-      "the scope, members of a tenant see that tenant's instances alone.",
+      "Requires `image`, `cn`, or `tenant` and `project`; more of them narrow the list. Members of a tenant see only " +
+      "the tenant's instances.",
     ...rights(deps, "InstanceList", ofInstances),
     request: {
       query: z.object({
@@ -72,11 +72,11 @@ export function instanceRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/instances",
     tags,
-    summary: "Make an instance",
+    summary: "Create an instance",
     description:
-      "Waits until its node has provisioned it (`instance.create_wait_secs`, 600 s) and answers the instance " +
-      "as it then is; when that fails everything is taken back and the answer says why (502 ProvisionFailed). 503 when " +
-      "no node can take it. The operation instance-create goes on when the caller leaves.",
+      "Waits until the node has provisioned it (`instance.create_wait_secs`, 600 s) and returns the instance. After " +
+      "a failure everything is rolled back, and 502 ProvisionFailed has the reason. 503 when no node can take the " +
+      "instance. The operation instance-create continues when the caller disconnects.",
     ...rights(deps, "InstanceCreate", inProject),
     request: { query: ofProject, headers: PREFER, body: jsonBody(InstanceBody) },
     responses: { ...answersCreated(Instance, "The instance"), ...ACCEPTED },
@@ -146,7 +146,7 @@ export function instanceRoutes(app: App, deps: Deps): void {
     });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const written = outcome.reply;
-    // The record does not say whether its node is alive.
+    // The record does not contain whether its node is alive.
     const host_live = (await findInstance(deps.kysely, to.id))?.host_live ?? written.host_live;
     return c.json({ ...written, host_live }, 200);
   });
@@ -156,7 +156,7 @@ function filledUp({ error_code }: Fault): boolean {
   return error_code === CAPACITY_EXHAUSTED.error_code;
 }
 
-/** The instance as it is now; for a repeated request, and when it is gone again, as the operation left it. */
+/** Returns the current instance; for a repeated request or a deleted instance, the result of the operation. */
 export async function nowOrThen(
   deps: Reads,
   of: { readonly id: string; readonly repeated: boolean; readonly output: unknown },

@@ -1,4 +1,4 @@
-// Jobs for operators: what nodes have to do, do, and did. Document 4, 1.8.
+// Jobs of nodes, for operators.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findJob, listJobs } from "../../actors/job/reads.ts";
@@ -25,8 +25,8 @@ export function jobRoutes(app: App, deps: Deps): void {
     ...rights(deps, "SystemRead"),
     request: {
       query: z.object({
-        cn: Uuid.optional().describe("Of this node"),
-        instance: Uuid.optional().describe("About this instance"),
+        cn: Uuid.optional().describe("Jobs of this node"),
+        instance: Uuid.optional().describe("Jobs for this instance"),
         status: z.enum(JOB_STATUSES).optional(),
         ...PageQuery,
       }),

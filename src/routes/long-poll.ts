@@ -1,6 +1,5 @@
-// Holding a request until something happens. Each caller, or address of strangers, holds at most its share. A held request
-// is checked again before it is answered (the gate does that for every request that was held): a key that was deleted
-// meanwhile is 401.
+// Long polls (docs/wire.md, "Long polls"). Each caller, or address of strangers, has at most its share of them. The
+// authorization checks a long poll again before it is answered: a key that was deleted meanwhile gets 401.
 import { type Fault, fault } from "../contract/fault.ts";
 import { goneSignal } from "../http/env.ts";
 import { shareOf } from "../auth/caller.ts";
@@ -9,7 +8,7 @@ import type { Ctx, Polls, RouteDeps } from "./deps.ts";
 
 const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try again", { retry_after_s: 5 });
 
-/** What was waited for; null when the time is over or the caller has left; a Fault when no more can wait. */
+/** Waits. Returns the result; null after the timeout or when the caller disconnects; a Fault when too many wait. */
 export async function hold<V extends object>(
   c: Ctx,
   { holdShares }: Pick<RouteDeps, "holdShares">,

@@ -1,4 +1,4 @@
-// NICs of instances: where a tenant finds the addresses of its machines. Document 4, 1.12.
+// NICs of instances, with their addresses.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNic, listNics } from "../../actors/instance/reads.ts";
@@ -23,9 +23,8 @@ export function nicRoutes(app: App, deps: Deps): void {
     path: "/v1/nics",
     tags,
     summary: "List NICs by address, subnet, instance or project",
-    description:
-      "One of `ip`, `subnet` and `instance`, or `tenant` and `project`; each that is given narrows the list. " +
-      "Members of a tenant see that tenant's NICs alone.",
+    description: "Requires `ip`, `subnet`, `instance`, or `tenant` and `project`; more of them narrow the list. " +
+      "Members of a tenant see only the tenant's NICs.",
     ...rights(deps, "NicList", ofNics),
     request: {
       query: z.object({

@@ -1,6 +1,6 @@
-// Requests that begin an operation and answer with how it ended: the request only waits, so that a caller who leaves
-// changes nothing. A caller whose credential ends meanwhile gets 401, and the operation goes on. With `Prefer: respond-async` (RFC 7240) the answer is 202 and the operation. Document 3, States and
-// transitions; document 4, Fixed here, Idempotency-Key.
+// Requests that start an operation and answer with its outcome. The request only waits: the operation continues when the
+// caller disconnects, and when its credential ends meanwhile (401). With `Prefer: respond-async` (RFC 7240) the answer is
+// 202 with the operation.
 import { z } from "zod";
 import { findOperationStatus, type OperationStatus } from "../../actors/saga/reads.ts";
 import type { Messages } from "../../actors/registry.ts";
@@ -12,45 +12,47 @@ import { type Again, decideAgain } from "../services/decide-again.ts";
 import type { Ctx, IdempotencyClaim, Operates, To } from "./deps.ts";
 import { hold } from "./long-poll.ts";
 
-/** A 202 with an OperationSummary. No type says so: of a route with two successes the router's types keep one. */
+/** A 202 with an OperationSummary. The router's types keep only one success of a route, so it has no type. */
 type Accepted = never;
 
-/** For the `request` of a route that begins an operation. */
+/** For the `request` of a route that starts an operation. */
 export const PREFER = z.object({
-  Prefer: z.string().optional().describe("respond-async: answer with the operation at once, not when it has ended"),
+  Prefer: z.string().optional().describe(
+    "respond-async: answer at once with the operation, without waiting for its end",
+  ),
 });
 
-/** For the `responses` of a route that begins an operation. */
+/** For the `responses` of a route that starts an operation. */
 export const ACCEPTED = {
   202: {
-    description: "With Prefer: respond-async: the operation goes on, and Location is where it is shown",
+    description: "With Prefer: respond-async: the operation is running; Location is its URL",
     content: { "application/json": { schema: OperationSummary } },
   },
 } as const;
 
 export type Begun<K extends keyof Messages> = {
   readonly to: To<K>;
-  /** Made only when the request was not heard before. `tries`: how many went before this one. */
+  /** Builds the message of a request that is not a repeat. `tries`: the number of earlier tries. */
   readonly message: (tries: number) => Promise<Messages[K] | Fault>;
   /** Default: one try. */
   readonly again?: Again;
   readonly idempotency: IdempotencyClaim;
   readonly operation_id: string;
-  /** What the caller hears of a failure, before the reason. */
+  /** The start of the error message, and the code, of a failure. */
   readonly failure: { readonly what: string; readonly error_code: ErrorCode };
 };
 
 export type Ended =
   | { readonly ended: "accepted"; readonly answer: Accepted }
-  /** `output` is that of the operation's last step. */
+  /** `output` is the output of the last step. */
   | { readonly ended: "succeeded"; readonly output: unknown }
   | { readonly ended: "refused"; readonly fault: Fault };
 
-/** Begins the operation, or finds it begun by the same Idempotency-Key, and waits for its end. */
+/** Starts the operation, or finds the one with the same Idempotency-Key, and waits for its end. */
 export async function operate<K extends keyof Messages>(c: Ctx, deps: Operates, begun: Begun<K>): Promise<Ended> {
   const { to, idempotency, operation_id } = begun;
   const before = idempotency.repeated ? await findOperationStatus(deps.kysely, operation_id) : undefined;
-  if (before !== undefined) return wantsNoWait(c) ? accepted(c, before) : heardAgain(before, begun);
+  if (before !== undefined) return wantsNoWait(c) ? accepted(c, before) : repeatedOutcome(before, begun);
   const outcome = await decideAgain(idempotency, begun.again ?? ONCE, async (at, tries) => {
     const message: object = await begun.message(tries);
     if (isFault(message)) return { ok: false, fault: message };
@@ -62,26 +64,26 @@ export async function operate<K extends keyof Messages>(c: Ctx, deps: Operates, 
     await hold(c, deps, { polls: deps.outcomes, key: operation_id, hold_ms: wait_ms });
   }
   const after = await findOperationStatus(deps.kysely, operation_id);
-  if (after === undefined) throw new Error(`operation ${operation_id} was begun and is not there`);
-  return wantsNoWait(c) ? accepted(c, after) : judged(after, begun.failure);
+  if (after === undefined) throw new Error(`operation ${operation_id} was started but does not exist`);
+  return wantsNoWait(c) ? accepted(c, after) : outcomeOf(after, begun.failure);
 }
 
 const ONCE: Again = { tries_max: 1, isStale: () => false };
 
-function judged({ summary, output }: OperationStatus, { what, error_code }: Begun<never>["failure"]): Ended {
+function outcomeOf({ summary, output }: OperationStatus, { what, error_code }: Begun<never>["failure"]): Ended {
   const { id, state, error, stuck_reason } = summary;
   if (state === "succeeded") return { ended: "succeeded", output };
-  if (state === "running") return { ended: "refused", fault: goesOn(id) };
+  if (state === "running") return { ended: "refused", fault: stillRunning(id) };
   const still = state === "unwound" ? "" : `; operation ${id} is ${state}`;
-  const reason = error ?? stuck_reason ?? "the operation was undone";
+  const reason = error ?? stuck_reason ?? "the operation was rolled back";
   return { ended: "refused", fault: fault("node_failed", `${what} failed: ${reason}${still}`, { error_code }) };
 }
 
-/** The same answer as the first, once there is one. */
-function heardAgain(standing: OperationStatus, { failure }: Pick<Begun<never>, "failure">): Ended {
-  const { id, state } = standing.summary;
-  if (state !== "running") return judged(standing, failure);
-  const message = `the request with this Idempotency-Key still runs as operation ${id}`;
+/** Returns the first request's answer, or a 409 while the operation is running. */
+function repeatedOutcome(current: OperationStatus, { failure }: Pick<Begun<never>, "failure">): Ended {
+  const { id, state } = current.summary;
+  if (state !== "running") return outcomeOf(current, failure);
+  const message = `the request with this Idempotency-Key is still running as operation ${id}`;
   return { ended: "refused", fault: { ...conflict(message), retry_after_s: RETRY_S } };
 }
 
@@ -98,9 +100,9 @@ function wantsNoWait(c: Ctx): boolean {
 
 const RETRY_S = 2;
 
-/** Nobody knows yet how it ends: the server goes down, or too many wait. */
-function goesOn(id: string): Fault {
-  return fault("unavailable", `operation ${id} still runs; look at it, or at its object, later`, {
+/** The outcome is not known yet: the server is stopping, or too many requests wait. */
+function stillRunning(id: string): Fault {
+  return fault("unavailable", `operation ${id} is still running; check it, or its object, later`, {
     retry_after_s: RETRY_S,
   });
 }

@@ -1,4 +1,4 @@
-// Operations: what runs, what ended, what is stuck. Document 4, 3.4.
+// Operations: running, finished and stuck ones.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findOperation, listOperations } from "../../actors/saga/reads.ts";
@@ -25,12 +25,12 @@ export function operationRoutes(app: App, deps: Deps): void {
     path: "/v1/operations",
     tags,
     summary: "List operations, newest first",
-    description: "Members of a tenant see those that work on the tenant's objects.",
+    description: "Members of a tenant see the operations on the tenant's objects.",
     ...rights(deps, "OperationsList"),
     request: {
       query: z.object({
         limit: wholeNumber(1, OPERATION_PAGE_ROWS_MAX).optional().describe("Default 50"),
-        after_id: Uuid.optional().describe("Continue behind this operation"),
+        after_id: Uuid.optional().describe("Continue after this operation"),
         resource_scope: z.enum(RESOURCE_SCOPES).optional(),
         resource_id: z.string().max(128).optional(),
       }),
@@ -54,8 +54,8 @@ export function operationRoutes(app: App, deps: Deps): void {
     path: "/v1/operations/{id}",
     tags,
     summary: "Show one operation with its steps",
-    description: "With `wait`, the answer is held until the operation rests or that many seconds have passed; " +
-      "401 when the credential has ended by then.",
+    description: "With `wait`, the request waits for the end of the operation, for at most that many seconds. " +
+      "401 when the credential has ended meanwhile.",
     ...rights(deps, "OperationsGet", atOperation),
     request: {
       params: z.object({ id: Uuid }),
@@ -78,8 +78,8 @@ export function operationRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/operations/{id}/abandon",
     tags,
-    summary: "Make an operation undo what it did",
-    description: "A running operation unwinds from where it is; a stuck one tries its undo again.",
+    summary: "Roll an operation back",
+    description: "A running operation is rolled back from its current step; a stuck one retries.",
     ...rights(deps, "OperationsAbandon"),
     request: { params: z.object({ id: Uuid }) },
     responses: answers(OperationView, "The operation"),

@@ -1,5 +1,5 @@
-// Placing work on nodes, for operators: what they decide about a node, why a node takes an instance or not, and where its
-// instances would go. Document 4, section 4; document 2, drain/preview.
+// Placement for operators: the rules of a node, why a node can take an instance or not, and the preview of a drain
+// (docs/instances.md, "Placement").
 import { createRoute } from "@hono/zod-openapi";
 import { findCnSettings } from "../../actors/cn/reads.ts";
 import { placementView } from "../../actors/cn/view.ts";
@@ -31,7 +31,7 @@ export function placementRoutes(app: App, deps: Deps): void {
     method: "get",
     path: "/v1/cns/{server_uuid}/placement",
     tags,
-    summary: "Show what operators decided about placing work on a node",
+    summary: "Show the placement rules of a node",
     ...rights(deps, "CnPlacementGet"),
     request: { params: CnParam },
     responses: answers(CnPlacement, "The decisions"),
@@ -46,12 +46,11 @@ export function placementRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/placement",
     tags,
     summary: "Reserve, cordon, pin or overprovision a node",
-    description: "What is left out stays; since null is the same as left out, what goes back to its default is named " +
-      "in `clear`. It binds what is placed from now on: instances that are on the node stay. 409 PinConflict for a " +
-      "tenant outside the pinned silo.",
+    description: "Missing and null fields stay unchanged; `clear` names the fields to reset. Applies to future " +
+      "placements: instances on the node stay. 409 PinConflict for a tenant outside the pinned silo.",
     ...rights(deps, "CnPlacementSet"),
     request: { params: CnParam, body: jsonBody(CnPlacementPatch) },
-    responses: answers(CnPlacement, "The decisions as they hold now"),
+    responses: answers(CnPlacement, "The new rules"),
   });
   app.openapi(editRoute, async (c) => {
     const patch = c.req.valid("json");
@@ -66,13 +65,13 @@ export function placementRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/system/placement/explain",
     tags,
-    summary: "Explain where an instance would be placed now, and why not elsewhere",
-    description: "Changes nothing. Every filter is run on every approved node. For an existing instance its own room " +
-      "counts as free.",
+    summary: "Explain where an instance would be placed, and why not elsewhere",
+    description: "Changes nothing. Runs every filter on every approved node. The room of an existing instance counts " +
+      "as free.",
     ...rights(deps, "SystemRead"),
     ...ASKS,
     request: { body: jsonBody(ExplainBody) },
-    responses: answers(PlacementExplanation, "Every node with the verdict of every filter, and scores"),
+    responses: answers(PlacementExplanation, "Every node with the results of all filters and scorers"),
   });
   app.openapi(explainRoute, async (c) => {
     const started = performance.now();
@@ -92,11 +91,12 @@ export function placementRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/drain/preview",
     tags,
     summary: "Preview where the instances of a node would go",
-    description: "Changes nothing. Each instance that finds a place keeps it from those after it, largest first.",
+    description:
+      "Changes nothing. Instances are placed in turn, the largest first; each takes its room from the later ones.",
     ...rights(deps, "CnDrainPreview"),
     ...ASKS,
     request: { params: CnParam },
-    responses: answers(DrainPreview, "Which instances find a place elsewhere, and which do not"),
+    responses: answers(DrainPreview, "The instances that other nodes can take, and those that none can"),
   });
   app.openapi(drainRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
@@ -133,7 +133,7 @@ export function placementRoutes(app: App, deps: Deps): void {
   }
 }
 
-/** The nodes as if the instance stood on none of them. */
+/** Returns the nodes as if none of them had the instance. */
 function without(snapshot: Snapshot, instance: HostedInstance): Snapshot {
   const { host_cn_uuid, tenant_id, silo_id } = instance;
   if (host_cn_uuid === null) return snapshot;

@@ -1,4 +1,4 @@
-// How a node agent registers and takes its key. Document 4, 1.3, and Fixed here: Enrolment claims, Proof in a registration.
+// The registration of a node agent, and the delivery of its key (docs/nodes.md, "The claim-code path").
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { getRandomValues } from "node:crypto";
@@ -38,9 +38,9 @@ type Deps =
 const tags = ["Node agent"];
 type Registering = Outcome<RegistrationReply>;
 
-/** What a registration shows of who sends it. */
+/** The proof in a registration that the node itself sent it. */
 type Proof = {
-  /** The key of this node. */
+  /** The id of the node's key. */
   readonly key_id: string | null;
   /** The hash of X-Poll-Token. */
   readonly token_sha256: string | null;
@@ -60,35 +60,35 @@ export function registrationRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Register a node",
     description:
-      "Anonymous. It makes an enrolment claim: a code to show, a token to wait with, and a copy of what the body says. " +
-      "It changes no node that exists, except that a disabled one becomes pending; it answers `state: pending` whatever " +
-      "the node's record says. The claim becomes the node when an operator approves its code. A server_uuid that is " +
-      "unknown gets a pending record with its first claim, or is approved at once by an auto-approve window. " +
-      "The token of a live claim in X-Poll-Token renews that claim, which then has a new code and a new token. The " +
-      "node's own key in Authorization, or its own token in X-Poll-Token, is proof: an approved node then refreshes what " +
-      "it says of itself, one in setup its sysinfo. The key of another node is 403. " +
-      `At most ${CLAIMS_PER_NODE_MAX} live claims of one server_uuid, and a bounded number of one source address and of ` +
-      "the site; beyond it 429, with Retry-After when the first of them expires. Without proof of the node, sysinfo is " +
-      `at most ${CLAIM_SYSINFO_BYTES_MAX / 1_024} KiB of JSON. Unknown fields are ignored.`,
+      "Anonymous. Creates an enrolment claim: a claim code, a poll token and a copy of the body. The answer has " +
+      "`state: pending` for every node. A claim does not change an existing node, except that a disabled one becomes " +
+      "pending; when an operator approves the code, the node gets the data of the claim. The first claim of an unknown " +
+      "server_uuid creates a pending record; an auto-approve window approves it at once. " +
+      "With the token of a live claim in X-Poll-Token, that claim is renewed and gets a new code and token. " +
+      "The node's key in Authorization, or its own token in X-Poll-Token, is proof of the node: then an approved node " +
+      "updates its record, and a node in setup its sysinfo. 403 for the key of another node. " +
+      `A server_uuid has at most ${CLAIMS_PER_NODE_MAX} live claims, and source addresses and the site are limited, ` +
+      "too: 429, with Retry-After until the first of them expires. Without proof, sysinfo is limited to " +
+      `${CLAIM_SYSINFO_BYTES_MAX / 1_024} KiB of JSON. Unknown fields are ignored.`,
     ...open,
     middleware: [limited, ...open.middleware],
     ...REPEATABLE,
     ...refuses(403, 429),
     request: { body: jsonBody(Registration) },
-    responses: answers(RegistrationView, "How the registration stands, and the token to ask again with"),
+    responses: answers(RegistrationView, "The status of the registration, and the poll token"),
   });
   app.openapi(registerRoute, async (c) => {
     const body = c.req.valid("json");
     const proof = proofOf(c, body.server_uuid);
     const refusal = registrationRefusal(body) ?? (isFault(proof) ? proof : null);
     if (refusal !== null) return faultResponse(c, refusal);
-    const outcome = await register(c, saidIn(body), proof as Proof);
+    const outcome = await register(c, registrationOf(body), proof as Proof);
     if (!outcome.ok) return faultResponse(c, await withRetryAfter(c, body.server_uuid, outcome.fault));
     const { registration_id, ...reply } = outcome.reply;
     return c.json({ ...reply, poll_token: deps.mint.pollToken(registration_id ?? deps.newId()) }, 200);
   });
 
-  /** With proof of the node to its record; otherwise a claim. */
+  /** With proof, updates the record of the node; otherwise creates or renews a claim. */
   async function register(c: Ctx, said: Said, { key_id, token_sha256 }: Proof): Promise<Registering> {
     const { server_uuid } = said;
     const ground = await findGround(deps.kysely, server_uuid);
@@ -101,7 +101,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
       const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, {
         ...{ type: "refresh", ...said, ...ticket(), proof },
       });
-      // The record changed meanwhile, and the proof holds for it no more.
+      // The record changed meanwhile, and the proof is no longer valid.
       if (!isConflict(outcome)) return outcome;
     }
     if (jsonBytes(said.sysinfo) > CLAIM_SYSINFO_BYTES_MAX) return { ok: false, fault: SYSINFO_TOO_LARGE };
@@ -115,7 +115,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
     return await claim(c, said, token_sha256);
   }
 
-  /** Renews the claim that the token is of, or makes one. A code that another claim has is minted again, some times. */
+  /** Renews the claim of the token, or creates one. Retries when another claim has the same code. */
   async function claim(c: Ctx, said: Said, token_sha256: string | null): Promise<Registering> {
     const source = c.get("clientAddress");
     let renewed = token_sha256 === null
@@ -148,7 +148,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
     return { claim_code, claim_code_ttl_s: CLAIM_CODE_TTL_S };
   }
 
-  /** A 429 of too many claims says when the first of them expires. */
+  /** Adds the time until the first claim expires to a 429 for too many claims. */
   async function withRetryAfter(c: Ctx, server_uuid: string, refusal: Fault): Promise<Fault> {
     if (refusal.kind !== "too_many_requests") return refusal;
     const source_bucket = addressBucket(c.get("clientAddress"));
@@ -165,12 +165,11 @@ export function registrationRoutes(app: App, deps: Deps): void {
     method: "get",
     path: "/v1/agent/register/status",
     tags,
-    summary: "Wait for approval and take the key",
+    summary: "Wait for approval and get the key",
     description:
-      "Held up to 30 s while the claim of this token is live. The token may be sent in the header X-Poll-Token instead " +
-      "of the query. The key is handed out until the node has first used it, so a lost answer can be asked for again. " +
-      "404 for a claim that has ended in another way than by its approval: it expired, another claim of its node was " +
-      "approved, or the node was disabled or removed.",
+      "Waits up to 30 s while the claim of the token is live. The header X-Poll-Token may hold the token instead of the " +
+      "query. The key is returned until its first use, so a lost answer can be requested again. 404 for a claim that " +
+      "ended without approval: it expired, another claim of the node was approved, or the node was disabled or removed.",
     ...openRights(deps, "AgentRegisterStatus"),
     ...refuses(404),
     request: { query: RegisterStatusQuery },
@@ -185,7 +184,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
     if (found.state !== "pending") return c.json(delivery(found), 200);
     const held = await hold(c, deps, { polls: deps.approvals, key: hash, hold_ms: deps.hold_ms });
     if (isFault(held)) return faultResponse(c, held);
-    // The token may have ended while its request was held.
+    // The claim of the token may have ended during the wait.
     const now = held.found ?? (await findRegistered(deps.kysely, [hash])).get(hash);
     if (now === undefined || "ended" in now) return faultResponse(c, NOT_FOUND);
     return c.json(delivery(now), 200);
@@ -199,7 +198,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
   }
 }
 
-/** States in which a node that proves itself refreshes its record; in the others it makes a claim. */
+/** States in which a registration with proof updates the record; in other states it creates a claim. */
 const REFRESHED: ReadonlySet<string> = new Set(["approved", "awaiting_setup", "setting_up"]);
 
 const NOTHING = {
@@ -212,11 +211,11 @@ const NOTHING = {
 const SYSINFO_TOO_LARGE = badRequest(
   `sysinfo: must be at most ${CLAIM_SYSINFO_BYTES_MAX / 1_024} KiB of JSON in a registration without proof of the node`,
 );
-const NOT_THIS_NODE = fault("forbidden", "the key belongs to another node than the server_uuid of this registration", {
+const NOT_THIS_NODE = fault("forbidden", "the key belongs to a node other than the server_uuid of this registration", {
   error_code: "Forbidden",
 });
 
-/** A key that is bound to no node says nothing about who registers. */
+/** Reads the proof. A key that is not bound to a node is no proof. */
 function proofOf(c: Ctx, server_uuid: string): Proof | Fault {
   const principal = c.get("principal");
   const bound_cn = principal.kind === "user" ? principal.bound_cn : null;
@@ -228,7 +227,7 @@ function proofOf(c: Ctx, server_uuid: string): Proof | Fault {
   };
 }
 
-function saidIn(body: z.output<typeof Registration>): Said {
+function registrationOf(body: z.output<typeof Registration>): Said {
   return {
     server_uuid: body.server_uuid,
     hostname: body.hostname,

@@ -1,4 +1,4 @@
-// Every file of routes that needs what all are given; those that need more are added in src/wiring.ts.
+// All route files that need only RouteDeps. src/wiring.ts adds the others.
 import type { App, RouteDeps } from "./deps.ts";
 import { agentRoutes } from "./agent.ts";
 import { agentJobRoutes } from "./agent-jobs.ts";
@@ -42,7 +42,7 @@ import { tenantRoutes } from "./tenants.ts";
 import { userRoutes } from "./users.ts";
 import { vpcRoutes } from "./vpcs.ts";
 
-/** In the order of the description. */
+/** In the order of the API description. */
 const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   cnRoutes,
   cnApprovalRoutes,

@@ -1,4 +1,4 @@
-// Images and SSH keys are listed and made beside each level of the hierarchy, and openly for everybody.
+// The levels of the hierarchy at which images and SSH keys are listed and created.
 import { z } from "zod";
 import { scopeOf } from "../auth/authorize.ts";
 import { atProject, atSilo, atTenant } from "../auth/resource-scope.ts";
@@ -11,12 +11,12 @@ import type { Ctx } from "./deps.ts";
 const silo_id = { silo_id: Uuid };
 const tenant_id = { tenant_id: Uuid };
 
-/** What a silo's images and SSH keys need, beside a tenant's. */
+/** The additional rule for a silo's images and SSH keys. */
 const OF_SILO =
-  " Members of all tenants of the silo see and use it. To create, change or delete it takes the capability " +
-  "silo-admin: a silo is one customer, its tenants are departments, and a member acts in its own tenant only.";
+  " Members of all tenants of the silo see and use it. Only members with the capability silo-admin create, " +
+  "change or delete it.";
 
-/** `about`: what the routes of the level say of it, or nothing. */
+/** `about` is added to the descriptions of the level's routes. */
 export const LEVELS = [
   { of: "a silo", about: OF_SILO, path: "/v1/silos/{silo_id}", params: z.object(silo_id), locate: atSilo },
   { of: "a tenant", about: "", path: "/v1/tenants/{tenant_id}", params: z.object(tenant_id), locate: atTenant },
@@ -32,14 +32,14 @@ export const LEVELS = [
 const NOBODY = { silo_id: null, tenant_id: null, project_id: null, user_id: null };
 export const PUBLIC: ScopeColumns<"public"> = { scope_kind: "public", ...NOBODY };
 
-/** The scope of what stands at the level that the gate found. */
+/** Returns the scope of a new record, from the authorized resource scope. */
 export function scopeAt(c: Ctx): ScopeColumns<ImageScopeKind> {
   const { silo_id, tenant_id, project_id } = scopeOf(c);
   if (tenant_id === null) return { ...NOBODY, scope_kind: "silo", silo_id };
   return { ...NOBODY, scope_kind: project_id === null ? "tenant" : "project", tenant_id, project_id };
 }
 
-/** Of a project, every scope whose images its instances can be made from; of a silo or a tenant, its own scope. */
+/** Returns the scopes to list: for a project, all that its instances can use; for a silo or a tenant, its own. */
 export function scopesAt(c: Ctx): ScopeColumns<ImageScopeKind>[] {
   const { silo_id, tenant_id, project_id } = scopeOf(c);
   if (project_id === null) return [scopeAt(c)];
@@ -55,13 +55,13 @@ export function scopeOfUser(user_id: string, through_tenant_id: string | null): 
   return { ...NOBODY, scope_kind: "user", user_id, tenant_id: through_tenant_id };
 }
 
-/** Which scope is refused below, with names of its own for the refusals. */
+/** The handler checks the scope, since its errors have codes of their own. */
 export const PublicQuery = z.object({
-  scope: z.string().optional().describe("Must be there and be public; other scopes are listed at their own paths"),
+  scope: z.string().optional().describe("Required; only `public`. Other scopes are listed at their own paths"),
   ...PageQuery,
 });
 
-/** Document 3, SSH keys and images: only scope=public is there. */
+/** Returns the refusal of a scope other than public. */
 export function publicScopeFault(c: Ctx): Fault | null {
   const scope = c.req.query("scope") ?? "";
   if (scope === "public") return null;

@@ -1,4 +1,4 @@
-// Instances over all tenants, for operators. Document 4, 0.4 and 1.11.
+// Instances of all tenants, for operators.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listInstances } from "../../actors/instance/reads.ts";
@@ -25,8 +25,8 @@ export function systemInstanceRoutes(app: App, deps: Deps): void {
     method: "get",
     path: "/v1/system/instances",
     tags: ["Instances"],
-    summary: "List the instances made from an image or standing on a node, of all tenants",
-    description: "One of `image` and `cn`; with both, those that fit both.",
+    summary: "List the instances of an image or on a node, of all tenants",
+    description: "Requires `image` or `cn`; both narrow the list.",
     ...rights(deps, "SystemRead"),
     request: {
       query: z.object({ image: Uuid.optional(), cn: Uuid.optional(), state: StateQuery, ...PageQuery }),

@@ -1,4 +1,4 @@
-// How the server is: health, readiness, metrics, and its own description.
+// Health, readiness, metrics, and the API description.
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";
@@ -18,24 +18,24 @@ const tags = ["System"];
 export type SystemDeps = Access & {
   readonly version: string;
   readonly metrics: Metrics;
-  /** True when the database answers. */
+  /** Returns whether the database answers. */
   readonly ready: () => Promise<boolean>;
   readonly schemas: Readonly<Record<string, z.ZodType>>;
 };
 
-/** What a proxy adds. One on this machine that is not among BERTH_TRUSTED_PROXIES would make everybody look near. */
+/** Headers of proxies. Requests through a local proxy that is not in BERTH_TRUSTED_PROXIES look like loopback ones. */
 const PROXY_HEADERS = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
 const NOT_READY = fault("unavailable", "the database does not answer", { retry_after_s: 1 });
 
-/** Must be added last: the description lists the routes that are there. */
+/** Must be added last: the description lists the routes that exist. */
 export function systemRoutes(app: App, deps: SystemDeps): void {
   const healthRoute = createRoute({
     method: "get",
     path: "/v1/health",
     tags,
-    summary: "Tell that the server runs",
+    summary: "Check that the server is running",
     ...openRights(deps, "Health"),
-    responses: answers(Health, "It runs"),
+    responses: answers(Health, "The server is running"),
   });
   app.openapi(healthRoute, (c) => c.json({ status: "ok" as const, version: deps.version }, 200));
 
@@ -43,9 +43,9 @@ export function systemRoutes(app: App, deps: SystemDeps): void {
     method: "get",
     path: "/readyz",
     tags,
-    summary: "Tell whether the database answers",
+    summary: "Check that the database answers",
     ...openRights(deps, "Health"),
-    responses: answers(z.object({ status: z.literal("ready") }), "Requests can be served"),
+    responses: answers(z.object({ status: z.literal("ready") }), "The server is ready"),
   });
   app.openapi(
     readyRoute,
@@ -53,7 +53,7 @@ export function systemRoutes(app: App, deps: SystemDeps): void {
   );
 
   const metricsRights = rights(deps, "MetricsRead");
-  const [gate] = metricsRights.middleware;
+  const [authorize] = metricsRights.middleware;
   const metricsRoute = createRoute({
     method: "get",
     path: "/metrics",
@@ -61,11 +61,11 @@ export function systemRoutes(app: App, deps: SystemDeps): void {
     summary: "Metrics of this process, as Prometheus text",
     ...metricsRights,
     "x-rights": `${metricsRights["x-rights"]}; or a caller on the loopback interface`,
-    // A scraper beside the server needs no key; one that sends a key is judged by it.
+    // Loopback callers need no key; a key that is sent is checked.
     middleware: [createMiddleware<HttpEnv>(async (c, next) => {
       const others = ["authorization", ...PROXY_HEADERS].some((name) => c.req.header(name) !== undefined);
-      const near = isLoopback(c.get("clientAddress")) && !others;
-      return near ? await next() : await gate(c, next);
+      const isLocal = isLoopback(c.get("clientAddress")) && !others;
+      return isLocal ? await next() : await authorize(c, next);
     })],
     responses: { 200: { description: "Prometheus exposition text" } },
   });
@@ -89,9 +89,9 @@ export function systemRoutes(app: App, deps: SystemDeps): void {
     method: "get",
     path: "/docs",
     tags,
-    summary: "This API as a page for people",
+    summary: "This API as an HTML page",
     ...openRights(deps, "ApiDescription"),
-    responses: { 200: { description: "HTML without scripts or outside requests" } },
+    responses: { 200: { description: "HTML without scripts and external resources" } },
   });
   const docs = memo(() => docsPage(document()));
   app.openapi(docsRoute, (c) => c.body(docs().html, 200, docs().headers));

@@ -55,12 +55,12 @@ export function createLongPollsOfServer({ db: { kysely }, hints, report }: HoldP
   }
 
   /** Batched: many nodes ask for work at the same time, and most have none. */
-  const standingOf = createLookup<NodeWork>((nodes) => findNodesWork(kysely, nodes));
+  const workOf = createLookup<NodeWork>((nodes) => findNodesWork(kysely, nodes));
 
   const holdShares = {
     known: createShares({ total_max: KINDS * HELD_MAX, each_max: HELD_KNOWN_EACH_MAX }),
     strangers: createShares({ total_max: HELD_STRANGERS_MAX, each_max: HELD_STRANGER_EACH_MAX }),
   };
 
-  return { polls, holdShares, standingOf, release };
+  return { polls, holdShares, workOf, release };
 }

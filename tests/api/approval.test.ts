@@ -70,7 +70,13 @@ test("S-08: unknown, used, expired and disabled codes read the same 404, to the 
   await t.advance(3_600);
   const unknown = seen(await t.approve("000000", sameId));
   expect(unknown.status).toBe(404);
-  expect(JSON.parse(unknown.text)).toEqual({ message: "Not Found", request_id: REQUEST_ID, error_code: "NotFound" });
+  expect(JSON.parse(unknown.text)).toEqual({
+    message:
+      "no node is waiting with this claim code; check for a typo, or register the node again: codes expire after " +
+      "an hour",
+    request_id: REQUEST_ID,
+    error_code: "NotFound",
+  });
   for (const { claim_code } of [used, disabled, expired]) {
     expect(seen(await t.approve(claim_code, sameId))).toEqual(unknown);
   }
