@@ -1,12 +1,11 @@
-// `deno task test:long`: tests that take long and prove something that no other test waits for. `.ci/run` runs them after
-// the others; `deno task test` leaves them out.
+// `deno task test:long`: tests that take long. `.ci/run` runs them after the others; `deno task test` omits them.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /**
- * What takes long: an emulated PC that boots, the second of two sets of seeds, a TypeScript compiler, load during which
- * servers and the database are killed, whole ways through compiled programs, and limits that need time to show. `deno task
- * trial` does the machine that boots, the seeds, the kills and the mutants at greater length.
+ * An emulated PC that netboots, the second half of the seeds, a TypeScript compiler, load while servers and the database are
+ * killed, scenarios with compiled programs, and limits that take time. `deno task trial` runs the PC, the seeds, the kills
+ * and the mutants for longer.
  */
 export const LONG = [
   "tests/booter/qemu.test.ts",

@@ -11,24 +11,24 @@ import { settingsIn } from "./guide.ts";
 import { guidePort } from "./ports.ts";
 import { berth, ROOT, runGuides, SESSION } from "./run.ts";
 
-/** Both kinds of machines and every program take minutes; the trial of the release builds them all. */
+/** Building all programs for both architectures takes minutes; `task release-trial` does that. */
 const PART = `--architecture ${process.arch === "arm64" ? "arm64" : "amd64"} --package opsctl`;
 
 let folder: TemporaryFolder;
 beforeEach(async () => void (folder = await temporaryFolder("guide-channel")));
 afterEach(() => folder.remove());
 
-test("the guide to the install channel holds: from a key to an installed program", async (context) => {
+test("the guide to the install channel works, from the key to an installed program", async (context) => {
   needs(context, ...SESSION, "gpg", "curl", "python3");
   const home = join(folder.path, "gnupg");
   await mkdir(home, { mode: 0o700 });
   await runGuides(["channel"], {
     folder: folder.path,
-    // The last commit's time, without git.
+    // Instead of the last commit's time, which needs git.
     env: { BERTH: berth(), GNUPGHOME: home, SOURCE_DATE_EPOCH: "1767312000" },
     instead: {
       "8090": String(await guidePort()),
-      // gpg must not ask for a passphrase; deno is the one that runs.
+      // gpg must not ask for a passphrase; this Deno replaces npx.
       "gpg --quick": "gpg --batch --passphrase '' --quick",
       "npx -y deno@2.9.6 task release": `"${process.execPath}" task release ${PART}`,
     },
@@ -36,7 +36,7 @@ test("the guide to the install channel holds: from a key to an installed program
   });
 }, 300_000);
 
-test("the guide's settings of a booter are sound", async () => {
+test("the guide's booter settings are valid", async () => {
   const [block = expect.fail("the guide shows no settings")] = settingsIn(
     await readFile(join(ROOT, "docs/guides/channel.md"), "utf8"),
     "toml",

@@ -11,13 +11,13 @@ import { endServers, installedPostgres } from "./postgres.ts";
 import { guidePort } from "./ports.ts";
 import { berth, ROOT, runGuides, SESSION } from "./run.ts";
 
-/** What the guide to backups sets, archiving into the test's own folder. */
-const [archiving = expect.fail("the guide to backups sets nothing")] = settingsIn(
+/** The settings in the backup guide, with an archive in the test's folder. */
+const [archiving = expect.fail("the backup guide has no settings")] = settingsIn(
   await readFile(join(ROOT, "docs/guides/backup.md"), "utf8"),
   "ini",
 );
 
-/** A server that archives its log and, since nothing outlives the test, does not flush to the disk. */
+/** Starts a server that archives its log. It does not flush to the disk, since no data outlives the test. */
 const PRIMARY = `
 initdb -D primary -U berth --auth=trust --encoding=UTF8 --no-sync > /dev/null
 mkdir archive
@@ -67,10 +67,10 @@ async function atDatabase(context: TestContext, guide: string): Promise<void> {
   });
 }
 
-test("the guide to backup, restore and point in time holds", (context) => atDatabase(context, "backup"), 300_000);
+test("the guide to backup, restore and point in time works", (context) => atDatabase(context, "backup"), 300_000);
 
 test(
-  "the guide to failover holds: what was answered is on the standby",
+  "the guide to failover works, and the standby has every acknowledged change",
   (context) => atDatabase(context, "failover"),
   300_000,
 );

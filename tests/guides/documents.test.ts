@@ -1,25 +1,25 @@
-// What the papers name is there: tasks, programs of the project, verbs and options of the executables, the version of Deno.
+// Tasks, files, commands and options in the documents exist, and the version of Deno is the packages'.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CommandNode } from "../../cli/framework.ts";
 import { everyManual } from "../../cli/manual/programs.ts";
 import { DENO_VERSION } from "../../cli/release/deno-runtime.ts";
-import { codeOf, commandsOf, PAPERS, textOf } from "./documents.ts";
+import { codeOf, commandsOf, DOCUMENTS, textOf } from "./documents.ts";
 import { ROOT } from "./run.ts";
 
 const tasks: Readonly<Record<string, { readonly command: string }>> =
   JSON.parse(readFileSync(join(ROOT, "deno.json"), "utf8")).tasks;
 const trees = new Map((await everyManual()).map(({ tree }) => [tree.name, tree]));
 
-test("there are papers, and commands in them", () => {
-  expect(PAPERS).toEqual(expect.arrayContaining(["README.md", "CONTRIBUTING.md", "docs/guides/install.md"]));
-  const named = PAPERS.flatMap((paper) => commandsOf(paper, [...trees.keys()]));
+test("documents and commands are found", () => {
+  expect(DOCUMENTS).toEqual(expect.arrayContaining(["README.md", "CONTRIBUTING.md", "docs/guides/install.md"]));
+  const named = DOCUMENTS.flatMap((document) => commandsOf(document, [...trees.keys()]));
   expect(new Set(named.map(({ program }) => program))).toEqual(new Set(trees.keys()));
   expect(named.length).toBeGreaterThan(150);
 });
 
-/** Words of a program's options, as its source reads them. */
+/** Returns the options in the source of a program. */
 function optionsIn(file: string): readonly string[] {
   const text = readFileSync(join(ROOT, file), "utf8");
   return [...text.matchAll(/(?:"([\w-]+)"|\b(\w+)): \{ type: "(?:string|boolean)"/g)].map(([, quoted, bare]) =>
@@ -31,12 +31,12 @@ function optionsNamed(argv: string): string[] {
   return [...argv.matchAll(/(?<![\w-])--[a-z][\w-]*/g)].map(([option]) => option);
 }
 
-test.each(PAPERS)("%s: a task that it names is one of the project's, with the options it names", (paper) => {
-  for (const { line, text } of codeOf(paper)) {
+test.each(DOCUMENTS)("%s: tasks and their options exist", (document) => {
+  for (const { line, text } of codeOf(document)) {
     for (const [, name = "", rest = ""] of text.matchAll(/(?:^|deno(?:@[\d.]+)? )task (\w+)(.*)/g)) {
-      const place = `${paper}:${line}: task ${name}`;
+      const place = `${document}:${line}: task ${name}`;
       expect(Object.keys(tasks), place).toContain(name);
-      // What is typed behind a task goes to the last of its commands.
+      // Arguments of a task go to the last of its commands.
       const program = tasks[name]!.command.match(/\S+\.ts\b/g)?.at(-1);
       const options = optionsNamed(rest);
       if (options.length > 0) expect(optionsIn(program!), place).toEqual(expect.arrayContaining(options));
@@ -44,28 +44,28 @@ test.each(PAPERS)("%s: a task that it names is one of the project's, with the op
   }
 });
 
-test.each(PAPERS)("%s: a file that it has Deno run is there, with the options it names", (paper) => {
-  for (const { line, text } of codeOf(paper)) {
+test.each(DOCUMENTS)("%s: files that Deno runs, and their options, exist", (document) => {
+  for (const { line, text } of codeOf(document)) {
     for (
       const [, flags = "", path = "", rest = ""] of text.matchAll(/deno (?:run|serve)((?: -\S+)*) "?(\S+\.ts)"?(.*)/g)
     ) {
       const file = path.replace(/^\$BERTH(?:_OLD)?\//, "");
-      const place = `${paper}:${line}: ${file}`;
+      const place = `${document}:${line}: ${file}`;
       expect(existsSync(join(ROOT, file)), place).toBe(true);
-      // Those of the project's own programs; vitest has its own.
+      // Only options of the project's own programs; vitest has others.
       const options = flags.includes("npm:") ? [] : optionsNamed(rest);
       if (options.length > 0) expect(optionsIn(file), place).toEqual(expect.arrayContaining(options));
     }
   }
 });
 
-test("every paper names the Deno that the packages bring", () => {
-  const named = [...PAPERS.map(textOf), readFileSync(join(ROOT, ".ci/run"), "utf8")].join("\n")
+test("every document names the packages' version of Deno", () => {
+  const named = [...DOCUMENTS.map(textOf), readFileSync(join(ROOT, ".ci/run"), "utf8")].join("\n")
     .match(/\bdeno@\d[\d.]*\d/g) ?? [];
   expect(new Set(named)).toEqual(new Set([`deno@${DENO_VERSION}`]));
 });
 
-/** What is wrong with the words of a command, or null. Values of options are not looked at. */
+/** Returns the problem of a command, or null. Values of options are not checked. */
 function wrong(tree: CommandNode, argv: readonly string[]): string | null {
   let node = tree;
   const known = new Map(tree.options.flatMap((option) => option.flags.map((flag) => [flag, option])));
@@ -77,7 +77,7 @@ function wrong(tree: CommandNode, argv: readonly string[]): string | null {
       if (option.takes_value && !word.includes("=")) at += 1;
     } else if (node.children.length > 0) {
       const child = node.children.find(({ name }) => name === word);
-      // In prose a name may stand for a placeholder or for several.
+      // In prose a name may be a placeholder or an abbreviation.
       if (child === undefined) return /^[a-z][a-z-]*$/.test(word) ? `${node.name} has no command ${word}` : null;
       node = child;
       for (const option of child.options) for (const flag of option.flags) known.set(flag, option);
@@ -86,13 +86,13 @@ function wrong(tree: CommandNode, argv: readonly string[]): string | null {
   return null;
 }
 
-test.each(PAPERS)("%s: a command that it names is one of the executable's, with options that it has", (paper) => {
-  const found = commandsOf(paper, [...trees.keys()])
-    .map(({ program, argv, place }) => ({ place, what: wrong(trees.get(program)!, argv) }));
-  expect(found.filter(({ what }) => what !== null)).toEqual([]);
+test.each(DOCUMENTS)("%s: commands of the executables and their options exist", (document) => {
+  const found = commandsOf(document, [...trees.keys()])
+    .map(({ program, argv, place }) => ({ place, problem: wrong(trees.get(program)!, argv) }));
+  expect(found.filter(({ problem }) => problem !== null)).toEqual([]);
 });
 
-test("a command that is not there, and an option that it does not have, would be seen", () => {
+test("unknown commands and options are found", () => {
   const [opsctl, nodeagent] = [trees.get("opsctl")!, trees.get("nodeagent")!];
   expect(wrong(opsctl, ["cn", "list", "--state", "pending"])).toBeNull();
   expect(wrong(opsctl, ["cn", "lists"])).toBe("cn has no command lists");

@@ -1,4 +1,4 @@
-// The papers of the project, and the commands that they name: in blocks, indented lines and between backquotes.
+// The documents of the project, and the commands in them: in blocks, indented lines and between backquotes.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { filesBelow } from "../lint/sources.ts";
@@ -9,17 +9,17 @@ export type Named = { readonly place: string; readonly argv: readonly string[] }
 const AT_THE_TOP = ["README.md", "CONTRIBUTING.md"];
 const FOLDERS = ["docs", "cli", "booter", "index-builder", "tests"];
 
-export const PAPERS: readonly string[] = [...AT_THE_TOP, ...filesBelow(FOLDERS, ".md")];
+export const DOCUMENTS: readonly string[] = [...AT_THE_TOP, ...filesBelow(FOLDERS, ".md")];
 
-export function textOf(paper: string): string {
-  return readFileSync(join(ROOT, paper), "utf8");
+export function textOf(document: string): string {
+  return readFileSync(join(ROOT, document), "utf8");
 }
 
-/** What a paper says in the form of code, each with the line that it begins at. A command's further lines belong to it. */
-export function codeOf(paper: string): { readonly line: number; readonly text: string }[] {
+/** Returns the code of a document, each with its first line number. Continuation lines belong to their command. */
+export function codeOf(document: string): { readonly line: number; readonly text: string }[] {
   const found: { line: number; text: string }[] = [];
   let fence: string | null = null;
-  const lines = textOf(paper).split("\n");
+  const lines = textOf(document).split("\n");
   for (const [index, line] of lines.entries()) {
     const mark = /^```(\w*)$/.exec(line);
     if (mark !== null) {
@@ -38,12 +38,12 @@ export function codeOf(paper: string): { readonly line: number; readonly text: s
   return found;
 }
 
-/** Every command that begins with one of these words, as the words behind it; the comment of its line is left out. */
-export function commandsOf(paper: string, programs: readonly string[]): (Named & { readonly program: string })[] {
+/** Returns the arguments of every command of these programs, without comments. */
+export function commandsOf(document: string, programs: readonly string[]): (Named & { readonly program: string })[] {
   const start = new RegExp(`(?:^|[\\s("$;|]|dist/)(${programs.join("|")}) ([^|;<>&)#]*)`, "g");
-  return codeOf(paper).flatMap(({ line, text }) =>
+  return codeOf(document).flatMap(({ line, text }) =>
     [...text.matchAll(start)].map(([, program = "", rest = ""]) => ({
-      place: `${paper}:${line}`,
+      place: `${document}:${line}`,
       program,
       argv: rest.trim().split(/\s+/).filter((word) => word !== ""),
     }))

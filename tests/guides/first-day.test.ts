@@ -1,4 +1,4 @@
-// The first day, from the guides' own text: a node joins, a tenant gets an instance on it.
+// The guides for the first day: register a node, create an instance for a tenant.
 import { afterAll, beforeAll, test } from "vitest";
 import { startVendor, type Vendor } from "../cli/image/vendor.ts";
 import { needs } from "../support/optional-programs.ts";
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 test(
-  "the guides to the first node and to the first tenant and instance hold, read one after the other",
+  "the guides to the first node, tenant and instance work one after the other",
   async (context) => {
     needs(context, ...SESSION);
     await runGuides(["first-node", "first-instance"], {

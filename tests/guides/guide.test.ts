@@ -1,4 +1,4 @@
-// How guides are read, and that none is left out.
+// The reader of guides, and a check that every guide has a test.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -11,26 +11,26 @@ const FOLDER = join(ROOT, "docs/guides");
 const GUIDES = readdirSync(FOLDER).map((name) => name.replace(/\.md$/, ""));
 const textOf = (guide: string) => readFileSync(join(FOLDER, `${guide}.md`), "utf8");
 
-test("every guide is run by a test", () => {
+test("every guide has a test", () => {
   const here = join(ROOT, "tests/guides");
   const tests = readdirSync(here).filter((name) => /(?:\.test|-trial)\.ts$/.test(name) && name !== "guide.test.ts")
     .map((name) => readFileSync(join(here, name), "utf8")).join("\n");
   expect(GUIDES.filter((guide) => !tests.includes(`"${guide}"`))).toEqual([]);
 });
 
-test.each(GUIDES)("%s: what it refers to is there, and no block is of a kind that nobody runs or compares", (guide) => {
+test.each(GUIDES)("%s: links lead to files, and every block is run, compared or a known kind of settings", (guide) => {
   const text = textOf(guide);
   for (const [, target = ""] of text.matchAll(/\]\(([^)#]+)\)/g)) {
     expect(existsSync(join(FOLDER, target)), target).toBe(true);
   }
   const kinds = [...text.matchAll(/^```(\w*)$/gm)].map(([, kind]) => kind).filter((kind) => kind !== "");
-  // ini and nginx are settings of other programs, sql is for the administrator of a database.
+  // ini, nginx and toml are settings, sql is for a database's administrator.
   for (const kind of kinds) expect(["sh", "text", "ini", "nginx", "sql", "toml"]).toContain(kind);
   expect(text.match(/^```text$/gm)?.length ?? 0).toBe(blocksOf(text).filter(({ shown }) => shown !== null).length);
 });
 
 describe("a guide's blocks", () => {
-  test("are those of sh, with the output that stands right behind one", () => {
+  test("are its sh blocks, each with the output shown directly after it", () => {
     const guide = [
       "a",
       "```sh",
@@ -56,7 +56,7 @@ describe("a guide's blocks", () => {
     expect(() => blocksOf("```sh\nnever closed")).toThrow("line 1 is never closed");
   });
 
-  test("show ids, times, keys and numbers of another run, and no other words", () => {
+  test("match an output with other ids, times, keys and numbers, but not with other words", () => {
     const id = "8d0f7f0e-6f1a-4b8e-9a55-6c1b7f7f3a11";
     const output = `ID    STATE\n${crypto.randomUUID()}    approved  2026-11-22T01:02:03.004Z\nverified to seq 12\n`;
     expect(missingLine(["ID  STATE", "...", `${id} approved 2026-11-21T12:00:00Z`, "verified to seq 4"], output))
@@ -66,7 +66,7 @@ describe("a guide's blocks", () => {
   });
 });
 
-test("what stands in place of a word of the guide is not itself replaced", () => {
+test("a replacement is not replaced again", () => {
   const instead = { "8081": "48082", "8082": "40000", "a.b": "$&", "port 8081": "it" };
   expect(replaced("8081 8082 a.b axb", instead)).toBe("48082 40000 $& axb");
   expect(replaced("port 8081", instead)).toBe("it");
@@ -85,20 +85,20 @@ describe("a session", () => {
     }
   }
 
-  test("keeps variables and what runs in the background from block to block, and ends with the last", async () => {
+  test("keeps variables and background processes from block to block, and ends with the last block", async () => {
     expect(await run(step("x=$GIVEN; sleep 1000 &\nkept=$!"), step('echo "$x"; kill -0 "$kept"', ["given"]))).toBe(
       "held",
     );
   });
 
-  test("fails at the block whose command fails, with its place and what it printed", async () => {
-    const told = await run(step("echo fine"), step("echo before; false; echo after"), step("echo never"));
-    expect(told).toMatch(/here:1 ended with 1:[^]*before/);
-    expect(told).not.toMatch(/^after$|^never$|fine/m);
+  test("fails at the block whose command fails, with its place and output", async () => {
+    const message = await run(step("echo fine"), step("echo before; false; echo after"), step("echo never"));
+    expect(message).toMatch(/here:1 ended with 1:[^]*before/);
+    expect(message).not.toMatch(/^after$|^never$|fine/m);
   });
 
-  test("fails where a variable is not set, in the middle of a pipe, and where the output is another", async () => {
-    expect(await run(step('echo "$nobody_set_this"'))).toContain("ended with");
+  test("fails for an unset variable, within a pipe, and for a different output", async () => {
+    expect(await run(step('echo "$unset_variable"'))).toContain("ended with");
     expect(await run(step("false | cat"))).toContain("ended with 1");
     expect(await run(step("echo one", ["two"]))).toContain("shows a line that was not printed:\ntwo");
   });

@@ -1,9 +1,9 @@
-// A guide as a program: its ```sh blocks in order, and what a ```text block behind one says that it prints.
+// A guide as a program: its ```sh blocks in order, each with the output in the ```text block after it.
 
 export type Block = {
   readonly line: number;
   readonly script: string;
-  /** Lines that the output has, in this order; null when the guide shows none. */
+  /** Lines of the output, in order; null when the guide shows none. */
   readonly shown: readonly string[] | null;
 };
 
@@ -25,7 +25,7 @@ export function blocksOf(markdown: string): Block[] {
   });
 }
 
-/** The texts of a guide's blocks of another language: settings of other programs. */
+/** Returns the blocks of another language, such as settings of other programs. */
 export function settingsIn(markdown: string, language: string): string[] {
   return fencesOf(markdown).filter((fence) => fence.language === language).map(({ lines }) => lines.join("\n"));
 }
@@ -48,7 +48,7 @@ function between(markdown: string, after_line: number, before_line: number): str
   return markdown.split("\n").slice(after_line, before_line - 1).join("\n");
 }
 
-/** The first shown line that the output does not have behind those before it, or null. `...` stands for anything. */
+/** Returns the first shown line that is missing from the output or out of order, or null. `...` matches any lines. */
 export function missingLine(shown: readonly string[], output: string): string | null {
   const had = output.split("\n").map(loose);
   let at = 0;
@@ -60,7 +60,7 @@ export function missingLine(shown: readonly string[], output: string): string | 
   return null;
 }
 
-/** What differs from one run to the next looks the same: ids, times, keys, codes, hashes, numbers, the width of columns. */
+/** Replaces the parts that differ between runs: ids, times, keys, codes, hashes, numbers, the width of columns. */
 function loose(line: string): string {
   return line
     .replace(/\bopsk_[\w-]{45}/g, "<key>")

@@ -1,4 +1,4 @@
-// The guides to installing a control plane and to the image index beside it.
+// The guides to installing a control plane and an image index.
 import { randomBytes } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -28,19 +28,19 @@ beforeEach(async () => {
 }, 300_000);
 afterEach(() => folder.remove());
 
-/** Links are not followed: they are meant for a root that is the real one. */
+/** Does not follow links: they are relative to the real root. */
 function isIn(root: string, path: string): boolean {
   return lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
 }
 
 /**
- * What the guide has the database's administrator do, with other names, since the tests share one server. The two roles
- * that migrations know by name are there already.
+ * Runs the guide's statements for the database's administrator, with other names, since the tests share one server. The
+ * two roles whose names migrations use exist already.
  */
 async function guidesDatabase(): Promise<FreshDatabase & { readonly ownerUrl: string }> {
   const name = `guide_${randomBytes(6).toString("hex")}`;
   const guide = await readFile(join(ROOT, "docs/guides/install.md"), "utf8");
-  const [block = expect.fail("the guide makes no database")] = settingsIn(guide, "sql");
+  const [block = expect.fail("the guide creates no database")] = settingsIn(guide, "sql");
   const statements = block.replace(/\bberth(?!_app|_reader)/g, name).split(";").map((each) => each.trim())
     .filter((each) => each !== "" && !/^create role berth_/.test(each));
   const asAdministrator = async (texts: readonly string[]) => {
@@ -61,7 +61,7 @@ async function guidesDatabase(): Promise<FreshDatabase & { readonly ownerUrl: st
   };
 }
 
-test("the guide to installing holds: from a database and packages to an operator who is logged in", async (context) => {
+test("the install guide works, from a database and packages to a login", async (context) => {
   needs(context, ...SESSION, "curl", "openssl");
   const database = await guidesDatabase();
   try {
@@ -79,7 +79,7 @@ test("the guide to installing holds: from a database and packages to an operator
   }
 }, 300_000);
 
-test("the package's settings name the database that the guide makes", async () => {
+test("the package's settings name the guide's database", async () => {
   const settings = await readFile(join(ROOT, "cli/release/files/control-plane.env"), "utf8");
   const guide = await readFile(join(ROOT, "docs/guides/install.md"), "utf8");
   const [block = ""] = settingsIn(guide, "sql");
@@ -91,7 +91,7 @@ test("the package's settings name the database that the guide makes", async () =
   }
 });
 
-test("the guide to the image index holds, with a recorded web in place of the vendors'", async (context) => {
+test("the guide to the image index works, with a recorded web instead of the vendors'", async (context) => {
   needs(context, ...SESSION, "curl");
   const bin = join(folder.path, "bin");
   await mkdir(bin);
@@ -113,7 +113,7 @@ test("the guide to the image index holds, with a recorded web in place of the ve
       "index-builder all": `index-builder all --recorded ${webFolder("t0")} --at 2026-10-09T05:17:00Z`,
       ...packages?.instead ?? WITHOUT_PACKAGES,
     };
-    // The package is there before its timer is.
+    // The package must be installed before its timer.
     const before = packages === null ? ":" : "sh install.sh index-builder";
     await runGuides(["image-index"], { folder: folder.path, env, instead, before });
     if (packages !== null) expect(isIn(packages.root, TIMER_WANTS)).toBe(true);

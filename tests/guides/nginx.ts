@@ -1,13 +1,13 @@
-// The nginx of this machine with the block that a guide has for it: its own words, but for what belongs to the machine.
+// Runs this machine's nginx with a guide's block. Only ports and paths are replaced.
 import { execFileSync, spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { present } from "../support/optional-programs.ts";
 
 export type Nginx = {
-  /** How many answers came from each port. */
+  /** Returns the number of answers from each port. */
   answered(): Promise<ReadonlyMap<number, number>>;
-  /** What it wrote about itself. */
+  /** Returns its own log. */
   log(): Promise<string>;
   close(): Promise<void>;
 };
@@ -15,7 +15,7 @@ export type Nginx = {
 const LISTEN_LIMIT_MS = 60_000;
 const POLL_MS = 50;
 
-/** Its only process writes below the folder. Throws an Error when nginx does not accept the block. */
+/** Starts one process that writes only below the folder. Throws an Error when nginx rejects the block. */
 export async function startNginx(folder: string, block: string): Promise<Nginx> {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((name) => `  ${name}_temp_path ${folder}/nginx-${name};`);
@@ -39,7 +39,7 @@ export async function startNginx(folder: string, block: string): Promise<Nginx> 
   return {
     answered: async () => {
       const counts = new Map<number, number>();
-      // A line has several addresses when one did not answer and the next was asked.
+      // A line has several addresses if the request went on to another process.
       const ports = [...(await text("nginx-asked.log")).matchAll(/:(\d+)$/gm)].map(([, port]) => Number(port));
       for (const port of ports) counts.set(port, (counts.get(port) ?? 0) + 1);
       return counts;

@@ -1,6 +1,5 @@
-// An older version of this project. Out of its own history where the checkout has one: the newest tree whose migrations are
-// fewer than today's, so that the new version has something to bring forward. Elsewhere a copy of this tree, which differs
-// by its number alone.
+// An older version of this project: the newest commit with fewer migrations, so that the new version has to migrate. In a
+// checkout without history it is a copy of this tree with another version number.
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
@@ -11,30 +10,30 @@ import { ROOT } from "./run.ts";
 const PARTS = ["src", "actors", "migrations", "package.json"];
 const VERSION = "0.0.1";
 
-/** Makes the folder. */
+/** Writes an older version into a new folder. */
 export async function makeOlderTree(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const commit = commitBefore(migrationsIn(ROOT));
   if (commit === null) {
-    console.warn("no history with fewer migrations; the older version is this one with another number");
+    console.warn("no commit with fewer migrations; the older version is a copy with another number");
     for (const name of PARTS) await cp(join(ROOT, name), join(folder, name), { recursive: true });
   } else {
     const archive = git("archive", "--format=tar", commit, ...PARTS);
     execFileSync(present("tar"), ["-x", "-C", folder], { input: archive });
   }
-  // Its packages are those of today.
+  // It uses today's packages.
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
   await writeFile(join(folder, "deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));
   const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   await writeFile(join(folder, "package.json"), JSON.stringify({ ...manifest, version: VERSION }));
 }
 
-/** Names of files, in order. */
+/** Returns the names of the migrations, in order. */
 export function migrationsIn(folder: string): readonly string[] {
   return readdirSync(join(folder, "migrations")).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort();
 }
 
-/** The newest commit with fewer migrations, or null where there is no history that has one. */
+/** Returns the newest commit with fewer migrations, or null. */
 function commitBefore(migrations: readonly string[]): string | null {
   if (lacking("git", "tar") !== null) return null;
   try {
@@ -46,7 +45,7 @@ function commitBefore(migrations: readonly string[]): string | null {
       return names.filter((name) => /\/\d{4}_.*\.sql$/.test(name)).length < migrations.length;
     }) ?? null;
   } catch {
-    // No repository, or one that was cloned without what came before.
+    // No repository, or a shallow clone.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-// The guides for a site that runs: keys are rotated, and what to do when something does not go on.
+// The guides for a running site: rotating keys, and troubleshooting.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "vitest";
@@ -30,7 +30,7 @@ opsctl project create shop --tenant web
 opsctl api-key create --tenant web --description "web team" > tenant.key
 `;
 
-test("the guide to rotating keys holds", async (context) => {
+test("the guide to rotating keys works", async (context) => {
   needs(context, ...SESSION);
   const before = `${NODE}
 opsctl api-key list --tenant web | awk 'NR == 2 { print $1 }' > old-tenant-key.id
@@ -40,7 +40,7 @@ opsctl user create carol --tenant web --password-stdin < first.password
   await runGuides(["rotating-keys"], { folder: site.folder, env: site.env, before });
 }, 300_000);
 
-test("the guide to what does not go on holds: an operation, a node, a booter", async (context) => {
+test("the troubleshooting guide works for an operation, a node and a booter", async (context) => {
   needs(context, ...SESSION);
   await writeFile(join(site.folder, "booter.toml"), bootConfig(site));
   const before = `${NODE}

@@ -1,4 +1,4 @@
-// What guides do with packages: installed in a root of their own, by the lines that the guides have.
+// Runs the lines of guides that install packages, in a root folder of their own.
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { lacking } from "../support/optional-programs.ts";
@@ -7,23 +7,23 @@ import { releaseKeyIn, smallRelease } from "../release/small-release.ts";
 import { rootWords, run } from "../release/tools.ts";
 
 export type Packages = {
-  /** Where they go. */
+  /** The root folder of the installation. */
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
-  /** For the lines of guides that install packages and enable units. */
+  /** Replacements for the lines of guides that install packages and enable units. */
   readonly instead: Readonly<Record<string, string>>;
 };
 
 const VERSION = "1.2.3";
 const INSTALL = "sh install.sh";
-/** Without --now: where nothing is booted, nothing is started. */
+/** Without --now: systemd does not run here, so it cannot start a unit. */
 const ENABLE = "systemctl enable --now";
 
-/** A release below the folder and an empty root. Null, with a word on the console, where packages cannot be installed. */
+/** Makes a release below the folder and an empty root. Returns null, with a warning, where packages cannot be installed. */
 export async function packagesIn(folder: string): Promise<Packages | null> {
   const reason = await whyNoInstallation() ?? lacking("systemctl");
   if (reason !== null) {
-    console.warn(`the guide's lines that install packages are left out: ${reason}`);
+    console.warn(`the guide's lines that install packages are skipped: ${reason}`);
     return null;
   }
   const [root, release] = [join(folder, "root"), join(folder, "release")];
@@ -43,5 +43,5 @@ export async function packagesIn(folder: string): Promise<Packages | null> {
   };
 }
 
-/** In place of those lines where packages cannot be installed. */
+/** Replacements for these lines where packages cannot be installed. */
 export const WITHOUT_PACKAGES: Packages["instead"] = { [INSTALL]: ":", [ENABLE]: ":" };

@@ -1,16 +1,16 @@
-// Ports for what a guide starts later. A port that the system calls free now may be a connection's own end by then, so these
-// lie below the ones that systems give to connections, and every process of the tests begins somewhere else.
+// Ports for programs that a guide starts later. A free port may become the local end of a connection in the meantime, so
+// these ports are below the range that systems use for connections. Each test process begins at another port.
 import { createServer } from "node:net";
 import process from "node:process";
 
-/** The lowest that a system gives to connections is 32,768 (Linux) or higher. */
+/** Systems give 32,768 (Linux) and higher ports to connections. */
 const FIRST = 10_240;
 const COUNT = 22_000;
 const PER_PROCESS = 16;
 
 let next = (process.pid * PER_PROCESS) % COUNT;
 
-/** One that is free and that this process has not answered before. */
+/** Returns a free port that this process has not returned before. */
 export async function guidePort(): Promise<number> {
   for (;;) {
     const port = FIRST + next;

@@ -1,4 +1,4 @@
-// PostgreSQL with all its tools, as a distribution installs it: what the control plane brings along has no pg_dump.
+// PostgreSQL with all its tools, as a distribution installs it. The embedded PostgreSQL has no pg_dump.
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -9,14 +9,14 @@ import type { Session } from "./run.ts";
 
 export type Postgres = { readonly folder: string; readonly wrap: NonNullable<Session["wrap"]> };
 
-/** Those of this machine, which has them. Skips the rest of the test where no user may run them. */
+/** Returns this machine's installed PostgreSQL. Skips the rest of the test where no user may run it. */
 export async function installedPostgres({ skip }: Pick<TestContext, "skip">): Promise<Postgres> {
   const user = await choosePostgresUser();
   skip(!user.seesOurFiles, "PostgreSQL does not run as root, and user namespaces are forbidden: try an ordinary user");
   return { folder: dirname(present("PostgreSQL's tools")), wrap: user.wrap };
 }
 
-/** Ends what runs on a data folder below this one. */
+/** Ends the servers whose data folders are below this one. */
 export async function endServers(folder: string): Promise<void> {
   for (const name of ["primary", "standby", "base"]) {
     const text = await readFile(join(folder, name, "postmaster.pid"), "utf8").catch(() => "");
@@ -29,6 +29,6 @@ function end(pid: number): void {
   try {
     process.kill(pid, "SIGQUIT");
   } catch {
-    // It has ended by itself.
+    // It ended by itself.
   }
 }

@@ -1,5 +1,5 @@
-// The guide to several processes behind a proxy: real processes, and in front of them the nginx that the guide describes.
-// Where there is none, a small proxy takes its place.
+// The guide to several processes behind a proxy, with real processes and the guide's nginx. A small proxy replaces nginx on
+// machines without it.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -19,24 +19,24 @@ const guide = await readFile(join(ROOT, "docs/guides/proxy.md"), "utf8");
 const [block = "", ...others] = settingsIn(guide, "nginx");
 
 describe("the block for nginx", () => {
-  test("is the only one, and each of its statements ends", () => {
+  test("is the only one, and each of its statements is complete", () => {
     expect(others).toEqual([]);
     for (const line of block.split("\n")) expect(line).toMatch(/[;{}]$/);
     expect(block.split("{").length).toBe(block.split("}").length);
   });
 
-  test("leads to the processes that the guide starts, and to no other", () => {
+  test("names exactly the processes that the guide starts", () => {
     const scripts = blocksOf(guide).map(({ script }) => script).join("\n");
     const started = [...scripts.matchAll(/^PORT=(\d+) /gm)].map(([, port]) => port);
     expect([...block.matchAll(/^ *server [\d.]+:(\d+) /gm)].map(([, port]) => port)).toEqual(started);
   });
 
-  test("waits longer than a request is held", () => {
+  test("has a timeout longer than a long poll", () => {
     const [, seconds = 0] = /proxy_read_timeout (\d+)s;/.exec(block) ?? [];
     expect(Number(seconds) * 1_000).toBeGreaterThan(2 * REGISTER_STATUS_HOLD_MS);
   });
 
-  test("replaces the address that a caller claims, since the processes believe the proxy", () => {
+  test("replaces the caller's X-Forwarded-For, since the processes trust the proxy", () => {
     expect(block).toContain("proxy_set_header X-Forwarded-For $remote_addr;");
   });
 });
@@ -56,11 +56,11 @@ describe("the guide", () => {
     await folder.remove();
   });
 
-  /** By nginx with the guide's block; what differs are ports and the place of the certificate. */
+  /** Starts nginx with the guide's block. Only ports and the path of the certificate are replaced. */
   async function startProxy(ports: readonly number[]) {
     const files = makeCertificate(folder.path);
     if (lacking("nginx") !== null) {
-      console.warn("the guide's block for nginx is not run: a small proxy takes its place");
+      console.warn("the guide's nginx block is not run; a small proxy replaces nginx");
       return await startTlsProxy(files, ports);
     }
     const port = await guidePort();
@@ -75,7 +75,7 @@ describe("the guide", () => {
     return { port, ...await startNginx(folder.path, replaced(block, instead)) };
   }
 
-  test("holds: several processes behind a proxy, and both were asked", async (context) => {
+  test("works with several processes behind a proxy, and both get requests", async (context) => {
     needs(context, ...SESSION, "curl", "openssl");
     const ports = [await guidePort(), await guidePort()];
     const proxy = await startProxy(ports);

@@ -1,5 +1,5 @@
-// Every command of the README, in its order, at a laboratory with three nodes. The two that begin with npx bring the whole
-// project along and are what runs this.
+// Runs every command of the README in order, in a dev environment with three nodes. The two npx commands run all tests and
+// the demo, so they are not run here.
 import { readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const readme = await readFile(join(ROOT, "README.md"), "utf8");
 
-/** The README's blocks of commands, with the line that each begins at. */
+/** Returns the README's blocks of commands, each with its first line number. */
 function commandBlocks(): { line: number; lines: string[] }[] {
   const lines = readme.split("\n");
   const marks = lines.flatMap((line, at) => line.startsWith("```") ? [at] : []);
@@ -45,12 +45,12 @@ function commandBlocks(): { line: number; lines: string[] }[] {
   });
 }
 
-test("every command of the README does what it says", async (context) => {
+test("every command of the README works", async (context) => {
   needs(context, ...SESSION, "curl");
   const blocks = commandBlocks();
   const whole = blocks.map(({ lines }) => lines.join("\n").replace(/\\\n */g, "")).join("\n");
   const commands = whole.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-  // What is no command of an executable is known here by name, so that a new kind of line is not passed over.
+  // Other lines are listed here, so that a new kind of line is noticed.
   const others = commands.filter((line) => !/^dist\/(?:opsctl|tenantctl) /.test(line));
   expect(others.map((line) => line.replace(/ {2,}#.*/, ""))).toEqual([
     "npx -y deno@2.9.6 task demo",
@@ -81,16 +81,16 @@ code="$(cat nodes/lab-node-1/claim-code)"
   });
 }, 300_000);
 
-/** What the README tells in words between its commands: what is handed over, and what an operator does meanwhile. */
+/** Adds the steps that the README describes in prose: the tenant gets the key, and the operator imports an image. */
 function script(lines: readonly string[]): string {
-  const hand_over = `
+  const tenant_key = `
 export TENANTCTL_ACCESS_TOKEN="$(cat tenant.key)" TENANTCTL_PROJECT=shop
 export TENANTCTL_TENANT="$(dist/opsctl tenant show web | sed -n 's/^id: *//p')"`;
   const found_nic = `nic="$(dist/tenantctl nic list --instance web1 -o table --no-headers | awk '{ print $1 }')"`;
   const [, image = expect.fail("the README imports no image")] = /`(opsctl image import [^`]+)`/.exec(readme) ?? [];
   return lines.map((line) => {
-    if (line.includes("api-key create --tenant")) return `${line.replace(/ #.*/, "")} > tenant.key${hand_over}`;
-    // A password is asked for on a terminal; here it comes from a pipe.
+    if (line.includes("api-key create --tenant")) return `${line.replace(/ #.*/, "")} > tenant.key${tenant_key}`;
+    // The password comes from a pipe, since there is no terminal.
     if (line.includes("user create")) {
       return `echo 'a password of alice' | ${line.replace(/ #.*/, "")} --password-stdin`;
     }

@@ -1,4 +1,4 @@
-// What a guide takes for granted: the executables, a control plane that runs, and a root operator's key in the environment.
+// The prerequisites of a guide: the executables, a running control plane, and a root operator's key in the environment.
 import { buildExecutables } from "../processes/executables.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
@@ -8,7 +8,7 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary-fold
 export type Site = {
   readonly server: ServerProcess;
   readonly folder: string;
-  /** For a session: where the control plane is and whose key. */
+  /** Variables of a session: the address of the control plane, and the key. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 };

@@ -1,5 +1,5 @@
-// The tasks that a newcomer types first. setup, test and demo are what .ci/run is made of; compile is how the tests get the
-// executables; those that take long are not run here.
+// The tasks that a newcomer uses first. .ci/run runs setup, test and demo; the tests use compile; long tasks are not run
+// here.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -16,7 +16,7 @@ beforeEach(async () => {
 }, 300_000);
 afterEach(() => folder.remove());
 
-/** The words of a task in the project, and what a reader does then, in one session. */
+/** Runs a script in the project's folder, in one session. */
 async function session(script: string): Promise<void> {
   const step = { line: 1, place: "the session", shown: null, script };
   const env = { BERTH: berth(), BERTH_DATA_DIR: join(folder.path, "data"), PORT: String(await guidePort()) };
@@ -26,7 +26,7 @@ async function session(script: string): Promise<void> {
 const READY = "curl -fsS --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:$PORT/readyz";
 
 test(
-  "`task start` serves on a PostgreSQL of its own, prints a root key once, and ends well when it is told to",
+  "`task start` serves with an embedded PostgreSQL, prints a root key once, and exits with 0 after SIGTERM",
   async (context) => {
     needs(context, ...SESSION, "curl");
     await session(`
@@ -44,27 +44,27 @@ wait "$server"
   300_000,
 );
 
-test("`task dev` keeps a laboratory, and the exports and commands that it prints work", async (context) => {
+test("the exports and commands that `task dev` prints work", async (context) => {
   needs(context, ...SESSION, "curl");
   await session(`
 here="$PWD"
 cd "$BERTH"
 deno task dev > "$here/dev.log" 2>&1 &
-laboratory=$!
-until grep '^Ctrl-C' "$here/dev.log" && [ "$(grep -c '^Claim code: ' "$here/dev.log")" = 3 ]; do kill -0 "$laboratory"; sleep 0.2; done
+environment=$!
+until grep '^Ctrl-C' "$here/dev.log" && [ "$(grep -c '^Claim code: ' "$here/dev.log")" = 3 ]; do kill -0 "$environment"; sleep 0.2; done
 eval "$(grep '^  export OPSCTL_' "$here/dev.log")"
 code="$(cat "$BERTH_DATA_DIR/nodes/lab-node-1/claim-code")"
 grep "^Claim code: $code" "$here/dev.log"
 grep -E '^  (dist/opsctl|curl) ' "$here/dev.log" | sed "s/XXX-XXX/$code/" > "$here/printed.sh"
 grep "cn approve $code" "$here/printed.sh"
 . "$here/printed.sh"
-kill "$laboratory"
-wait "$laboratory" || true
+kill "$environment"
+wait "$environment" || true
 ! curl -s http://127.0.0.1:$PORT/readyz
 `);
 }, 300_000);
 
-test("`task release` without a key says how to make one", async (context) => {
+test("`task release` without a key names the option", async (context) => {
   needs(context, ...SESSION);
   await session(`
 cd "$BERTH"
@@ -73,7 +73,7 @@ grep -- '--key FILE is missing' "$OLDPWD/release.txt"
 `);
 }, 300_000);
 
-test("the README names every task, but for setup, which the others do first", () => {
+test("the README names every task except setup, which the others run first", () => {
   const names = Object.keys(JSON.parse(readFileSync(join(ROOT, "deno.json"), "utf8")).tasks);
   const readme = readFileSync(join(ROOT, "README.md"), "utf8");
   expect(names.filter((name) => name !== "setup" && !readme.includes(`task ${name}`))).toEqual([]);

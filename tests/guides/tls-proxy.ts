@@ -1,4 +1,4 @@
-// A reverse proxy with TLS in front of the control plane, where there is no nginx: requests in turn to those that answer.
+// A reverse proxy with TLS for machines without nginx. It sends requests in turn to the processes that answer.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
@@ -8,14 +8,14 @@ import { present } from "../support/optional-programs.ts";
 
 export type TlsProxy = {
   readonly port: number;
-  /** How many answers came from each port. */
+  /** Returns the number of answers from each port. */
   answered(): Promise<ReadonlyMap<number, number>>;
   close(): Promise<void>;
 };
 
 export type Certificate = { readonly key: string; readonly certificate: string };
 
-/** One for localhost: berth.key and berth.pem in the folder, whose paths it answers. */
+/** Makes a certificate for localhost, berth.key and berth.pem in the folder, and returns their paths. */
 export function makeCertificate(folder: string): Certificate {
   const [key, certificate] = [join(folder, "berth.key"), join(folder, "berth.pem")];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
@@ -58,7 +58,7 @@ export async function startTlsProxy(files: Certificate, ports: readonly number[]
 
 type Forward = { readonly from: IncomingMessage; readonly port: number; readonly body: Uint8Array };
 
-/** Null when there is no answer. */
+/** Returns null when there is no answer. */
 function forward({ from, port, body }: Forward): Promise<IncomingMessage | null> {
   const headers = { ...from.headers, "x-forwarded-for": from.socket.remoteAddress };
   return new Promise((done) => {

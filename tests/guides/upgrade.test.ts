@@ -1,4 +1,4 @@
-// The guide to upgrades: processes of an older version and of this one on one database, which the newer brings forward.
+// The upgrade guide: processes of an older version and of this one share a database, which the newer version migrates.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -34,7 +34,7 @@ async function applied(): Promise<string[]> {
   }
 }
 
-test("the guide to upgrades holds: two versions serve one database, and each can go", async (context) => {
+test("the upgrade guide works: two versions serve one database, and each can be stopped", async (context) => {
   needs(context, ...SESSION, "curl", "tar");
   const old = join(folder.path, "old");
   await makeOlderTree(old);
@@ -55,10 +55,10 @@ export OPSCTL_ENDPOINT=http://127.0.0.1:8081
   const instead = {
     "8081": String(await guidePort()),
     "8082": String(await guidePort()),
-    // Versions before the doctor cannot be asked for it.
+    // Older versions have no doctor.
     ...(existsSync(join(old, "src/doctor")) ? {} : { "opsctl doctor\nopsctl operation": "opsctl operation" }),
   };
   await runGuides(["upgrade"], { folder: folder.path, env, instead, before });
-  // The older version made the database and lacks the last of them.
+  // The older version created the database without the last migrations.
   expect(await applied()).toEqual(migrationsIn(ROOT));
 }, 300_000);

@@ -1,19 +1,19 @@
-// CONTRIBUTING is what a newcomer reads first: its path through the code is short and there, its tables know the folders.
+// CONTRIBUTING is for newcomers: its reading path is short, and its tables list every folder.
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CODE_FOLDERS, readText, ROOT } from "./sources.ts";
 
 const READING_LINES_MAX = 600;
-const paper = readText("CONTRIBUTING.md");
+const contributing = readText("CONTRIBUTING.md");
 
-/** What the paper has under a heading, to the next one. */
+/** Returns the text of a section. */
 function section(heading: string): string {
-  const [, rest = ""] = paper.split(`## ${heading}\n`);
+  const [, rest = ""] = contributing.split(`## ${heading}\n`);
   return rest.split(/^## /m)[0] ?? "";
 }
 
-/** Targets of links, from the root; addresses of the web are left out. */
+/** Returns the targets of links as paths from the root, without web addresses. */
 function linksOf(text: string, from: string): string[] {
   return [...text.matchAll(/\]\(([^)#]+)/g)].map(([, target = ""]) => target)
     .filter((target) => !/^\w+:/.test(target)).map((target) => join(dirname(from), target));
@@ -27,7 +27,7 @@ function foldersIn(folder: string): string[] {
 describe("the reading path", () => {
   const path = section("Start reading here").split("\n").filter((line) => /^\d\. /.test(line)).join("\n");
 
-  test("is files that are there, under 600 lines together", () => {
+  test("has fewer than 600 lines in at least five files", () => {
     const files = linksOf(path, "CONTRIBUTING.md");
     expect(files.length).toBeGreaterThanOrEqual(5);
     const lines = files.map((file) => readText(file).split("\n").length - 1);
@@ -41,12 +41,12 @@ describe("where things live", () => {
     [...(row.split("|")[1] ?? "").matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name)
   );
 
-  test("every folder of the tables is there", () => {
+  test("every folder in the tables exists", () => {
     const missing = named.filter((name) => !name.includes("KIND") && !existsSync(join(ROOT, name)));
     expect(missing).toEqual([]);
   });
 
-  test("every folder of src has a row, and so have those around it", () => {
+  test("every folder of src and every top-level folder has a row", () => {
     const folders = [
       "booter",
       "cli",
@@ -59,7 +59,7 @@ describe("where things live", () => {
     expect(folders.filter((folder) => !named.includes(folder))).toEqual([]);
   });
 
-  test("every folder of cli has a row, or is an executable that the row of cli names", () => {
+  test("every folder of cli has a row, or is an executable in the row of cli", () => {
     const executables = rows.find((row) => row.startsWith("| `cli` ")) ?? "";
     const unknown = foldersIn("cli").filter((name) =>
       !named.includes(`cli/${name}`) && !new RegExp(`\\b${name}\\b`).test(executables)
@@ -67,8 +67,8 @@ describe("where things live", () => {
     expect(unknown).toEqual([]);
   });
 
-  test("every folder of tests has a row, or the name of what it proves", () => {
-    const proved = new Set<string>([...CODE_FOLDERS, ...CODE_FOLDERS.flatMap(foldersIn)]);
-    expect(foldersIn("tests").filter((name) => !named.includes(`tests/${name}`) && !proved.has(name))).toEqual([]);
+  test("every folder of tests has a row, or the name of the folder that it tests", () => {
+    const tested = new Set<string>([...CODE_FOLDERS, ...CODE_FOLDERS.flatMap(foldersIn)]);
+    expect(foldersIn("tests").filter((name) => !named.includes(`tests/${name}`) && !tested.has(name))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
-// Every error_code that is answered is in the contract's table, and every one of the table is answered somewhere. That a
-// Fault names only codes of the table is a matter of its type; here it is asked of the text, and of the statuses.
+// Every error_code in the source is in the contract's table, and every code of the table is used. The type of a Fault
+// allows only codes of the table; this test also covers texts outside a Fault, and the statuses.
 import { expect, test } from "vitest";
 import { ERROR_CODE_NAMES, ERROR_CODES, type ErrorCode } from "../../src/contract/error-codes.ts";
 import type { FaultKind } from "../../src/contract/fault.ts";
@@ -17,12 +17,12 @@ test("every error_code in the source is in the table", () => {
   expect(used.filter(([, code]) => !(code in ERROR_CODES))).toEqual([]);
 });
 
-test("every code of the table is one that something answers", () => {
+test("every code of the table is used", () => {
   const all = texts.map(({ text }) => text).join("\n");
   expect(ERROR_CODE_NAMES.filter((code) => !all.includes(`"${code}"`))).toEqual([]);
 });
 
-test("a code stands in the table under the status that it is answered with", () => {
+test("a code has the status of its answer", () => {
   const faults = texts.flatMap(({ path, text }) =>
     [...text.matchAll(/fault\(\s*"(\w+)",[^;]*?\berror_code: "(\w+)"/g)].map(([, kind, code]) => ({
       path,

@@ -1,4 +1,4 @@
-// Who may import whom. The first rule whose `of` matches a file holds for it; a file without a rule may import anything.
+// The import rules. The first rule whose `of` matches a file applies to it; a file without a rule may import anything.
 import type { Import } from "./sources.ts";
 
 export type ImportRule = {
@@ -18,18 +18,18 @@ const CONTRACT = /^src\/contract\//;
 /** The part of the contract without schemas, so that no schema code reaches an executable. */
 const CONTRACT_VALUES = /^src\/contract\/(?:enums|limits|fault)\.ts$/;
 const LIB = /^src\/lib\//;
-/** Fetches on behalf of others, by every program. */
+/** Fetches on behalf of callers; every program may use it. */
 const OUTBOUND = /^src\/outbound\//;
 const ENGINE = /^actors\/engine\//;
 /** What all records share: their description and their queries. */
 const RECORD = /^actors\/record\/(?!reads\.ts)/;
 const RECORD_READS = /^actors\/record\/reads\.ts$/;
 const NONE = /^$/;
-/** What every program of cli may use. */
+/** Shared by all programs of cli. */
 const SHARED_CLI = /^cli\/(?:(?:internal|image)\/|[\w-]+\.ts$)/;
-/** An executable holds nothing of the server. */
+/** An executable contains no package of the server. */
 const EXECUTABLE_PACKAGES = /^(?!@?hono\b|kysely$|pg$|@logtape\/|prom-client$)/;
-/** For its constants alone (an actor's address, a lock's name, a refusal): never its table, cells or behavior. */
+/** Only its constants may be imported (an actor's address, a lock's name, a refusal), never its table, cells or behavior. */
 const TRANSITION = /^actors\/[\w-]+\/transition\.ts$/;
 
 export const IMPORT_RULES: readonly ImportRule[] = [
@@ -37,43 +37,43 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     of: CONTRACT,
     files: [CONTRACT],
     packages: /^zod$/,
-    rule: "src/contract is the leaf that everybody shares: it imports itself and zod",
-    fix: "move what it needs into src/contract, or move the file out of it",
+    rule: "src/contract is the leaf of the import graph: it imports itself and zod",
+    fix: "move the imported code into src/contract, or move the file out of it",
   },
   {
     of: LIB,
     files: [LIB, CONTRACT],
     packages: /^node:(?:crypto|buffer)$/,
     rule: "src/lib holds small exact functions: it imports itself, the contract and node:crypto",
-    fix: "give the function what it needs as a parameter",
+    fix: "pass the value as a parameter",
   },
   {
     of: ENGINE,
     files: [ENGINE, CONTRACT],
     packages: /^node:crypto$/,
-    rule: "actors/engine knows no kind and no database: it imports itself and the contract",
+    rule: "actors/engine depends on no kind and no database: it imports itself and the contract",
     fix: "add a port to actors/engine/ports.ts or store.ts and construct it in src/wiring.ts",
   },
   {
     of: /^actors\/sagas\//,
     files: [ENGINE, CONTRACT, LIB, /^actors\/sagas\//, /^actors\/[\w-]+\/(?!transition\.ts)/],
     packages: NONE,
-    rule: "a saga speaks to actors by messages and never imports a transition",
+    rule: "a saga sends messages to actors and never imports a transition",
     fix: "use withActor() or tell() with the other kind's message",
   },
   {
     of: /^actors\/registry\.ts$/,
     files: [/^actors\//],
     packages: NONE,
-    rule: "the registry lists what actors/ holds",
-    fix: "construct whatever else it needs in src/wiring.ts",
+    rule: "the registry lists the kinds of actors/ and imports nothing else",
+    fix: "construct other dependencies in src/wiring.ts",
   },
   {
     of: /^actors\/[\w-]+\/reads\.ts$/,
     files: [ENGINE, CONTRACT, LIB, RECORD_READS],
     types: [/^src\/db\/tables\.ts$/],
     packages: /^kysely$/,
-    rule: "reads.ts queries with Kysely over the table types, and knows no other kind",
+    rule: "reads.ts queries with Kysely over the table types, and depends on no other kind",
     fix: "read the other kind's rows through its own reads.ts, from the route",
   },
   {
@@ -96,7 +96,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     ],
     types: [/^src\/db\/tables\.ts$/, /^actors\//, /^src\/routes\/deps\.ts$/],
     packages: /^(?:zod|node:crypto|kysely)$/,
-    rule: "a service is what several routes share: it reads and sends, and defines no route",
+    rule: "a service is shared by several routes: it reads and sends, and defines no route",
     fix: "define the route in src/routes, and put a decision into the actor's table",
   },
   {
@@ -112,9 +112,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     ],
     types: [/^src\/db\/tables\.ts$/, /^actors\//],
     packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|node:crypto)$/,
-    // Handed on to reads.ts.
+    // Passed on to reads.ts.
     typePackages: /^kysely$/,
-    rule: "a route parses, sends a message or reads, and views: no transition, no SQL",
+    rule: "a route parses, sends a message or reads, and shows the result: no transition, no SQL",
     fix: "put the decision into the actor's table and the query into its reads.ts",
   },
   {
@@ -122,62 +122,62 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: [/^src\/(?:auth|http)\//, CONTRACT, LIB, /^src\/db\//],
     types: [OUTBOUND],
     packages: /^(?:zod|hono(?:\/.*)?|@hono\/zod-openapi|prom-client|@logtape\/logtape|jose|hash-wasm|node:.*)$/,
-    rule: "src/auth and src/http know nothing of actors",
-    fix: "pass what they need as a function from src/wiring.ts",
+    rule: "src/auth and src/http do not depend on actors",
+    fix: "pass a function from src/wiring.ts",
   },
   {
     of: OUTBOUND,
     files: [OUTBOUND, CONTRACT, LIB],
     packages: /^node:/,
-    rule: "src/outbound connects to other hosts: it knows no database, no route and no credential",
-    fix: "give it what it needs as a parameter",
+    rule: "src/outbound connects to other hosts and depends on no database, route or credential",
+    fix: "pass the value as a parameter",
   },
   {
     of: /^src\/db\//,
     files: [/^src\/db\//, ENGINE, CONTRACT, LIB],
     types: [/^actors\/[\w-]+\/state\.ts$/],
     packages: /^(?:kysely|pg|node:.*)$/,
-    rule: "src/db stores and reads rows: it knows the engine's ports, and of the kinds only how their rows look",
-    fix: "pass what it needs as a function from src/wiring.ts",
+    rule: "src/db stores and reads rows: it depends on the engine's ports and on the row types of the kinds",
+    fix: "pass a function from src/wiring.ts",
   },
   {
     of: /^src\/doctor\//,
     files: [/^src\/doctor\//, CONTRACT, LIB, /^src\/db\//],
     packages: NONE,
-    rule: "src/doctor looks at rows: it knows tables and no kind's code",
-    fix: "pass what it needs from src/wiring.ts",
+    rule: "src/doctor queries tables and depends on no kind's code",
+    fix: "pass the value from src/wiring.ts",
   },
   {
     of: /^src\/workers\//,
     files: [/^src\/workers\//, ENGINE, CONTRACT, LIB, /^actors\/registry\.ts$/],
     packages: /^node:crypto$/,
-    rule: "src/workers drives the engine and knows no kind",
-    fix: "pass what it needs as a function from src/wiring.ts",
+    rule: "src/workers drives the engine and depends on no kind",
+    fix: "pass a function from src/wiring.ts",
   },
   {
     of: /^cli\/manual\/programs\.ts$/,
     files: [/^(?:booter|index-builder|nodeagent)\/program\.ts$/, /^cli\//],
     packages: NONE,
-    rule: "the manual takes every executable's command tree, and is part of none",
-    fix: "take what it needs from the tree, or from cli/",
+    rule: "the manual reads every executable's command tree and belongs to no executable",
+    fix: "use the tree, or code in cli/",
   },
   {
-    // Programs share what is at the top of cli, in cli/internal and in cli/image.
+    // Programs share the files at the top of cli, in cli/internal and in cli/image.
     of: /^(?:cli\/(?:opsctl|tenantctl)|nodeagent)\//,
     files: [LIB, OUTBOUND, CONTRACT_VALUES, SHARED_CLI, /^package\.json$/],
     types: [CONTRACT],
     packages: EXECUTABLE_PACKAGES,
     rule:
-      "a program imports its own folder, what all of cli shares, the contract's types and plain values, src/lib and src/outbound",
-    fix: "move what two programs need into cli/internal",
+      "a program imports its own folder, the shared parts of cli, the contract's types and plain values, src/lib and src/outbound",
+    fix: "move code of two programs into cli/internal",
   },
   {
     of: /^cli\/(?:internal|image)\//,
     files: [LIB, OUTBOUND, CONTRACT_VALUES, SHARED_CLI, /^package\.json$/],
     types: [CONTRACT],
     packages: EXECUTABLE_PACKAGES,
-    rule: "what programs share imports no program",
-    fix: "give the function what it needs as a parameter",
+    rule: "the shared parts of cli import no program",
+    fix: "pass the value as a parameter",
   },
   {
     of: /^(?:booter|cli|index-builder)\//,
@@ -189,10 +189,10 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
 ];
 
-/** Imports that belong to one file alone: what it wraps stays exchangeable. */
+/** Packages that only one file may import, so that they can be replaced. */
 export const SOLE_IMPORTERS: Readonly<Record<string, string>> = { pg: "src/db/pool.ts" };
 
-/** Whether the file may have this import. A kind's and an executable's own folder is always allowed. */
+/** Returns whether the file may have this import. A kind's and an executable's own folder is always allowed. */
 export function allows(rule: ImportRule, path: string, { from, isLocal, isType, names }: Import): boolean {
   if (!isLocal) return rule.packages.test(from) || (isType && (rule.typePackages?.test(from) ?? false));
   if (ownFolder(path) !== null && from.startsWith(`${ownFolder(path)}/`)) return true;
@@ -206,7 +206,7 @@ function ownFolder(path: string): string | null {
     null;
 }
 
-/** The registry is the one place that takes behaviors. */
+/** Only the registry imports behaviors. */
 function takesConstants(path: string): boolean {
   return path !== "actors/registry.ts";
 }

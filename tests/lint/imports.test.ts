@@ -1,4 +1,4 @@
-// The import graph keeps the borders of the architecture. A failure says the rule and how to mend it.
+// The import graph follows the import rules. A failure names the rule and the fix.
 import { describe, expect, test } from "vitest";
 import { allows, IMPORT_RULES, type ImportRule, SOLE_IMPORTERS } from "./import-rules.ts";
 import { CODE_FOLDERS, importsOf, type Source, sources } from "./sources.ts";
@@ -13,19 +13,19 @@ function breaches(file: Source): string[] {
   const rule = ruleOf(file.path);
   if (rule === undefined) return [];
   return importsOf(file).filter((each) => !allows(rule, file.path, each))
-    .map(({ from }) => `${file.path} imports ${from}: ${rule.rule}. Mend: ${rule.fix}.`);
+    .map(({ from }) => `${file.path} imports ${from}: ${rule.rule}. Fix: ${rule.fix}.`);
 }
 
-test("no file imports across a border", () => {
+test("no file breaks an import rule", () => {
   expect(files.flatMap(breaches)).toEqual([]);
 });
 
-test.each(Object.entries(SOLE_IMPORTERS))("%s is imported by %s alone", (name, only) => {
+test.each(Object.entries(SOLE_IMPORTERS))("%s is imported only by %s", (name, only) => {
   const importers = files.filter((file) => importsOf(file).some(({ from }) => from === name)).map(({ path }) => path);
   expect(importers).toEqual([only]);
 });
 
-test("every local import names a file that is there, with its ending", () => {
+test("every local import names an existing file with its extension", () => {
   const known = new Set([...files.map(({ path }) => path), "package.json"]);
   const missing = files.flatMap((file) =>
     importsOf(file).filter(({ isLocal, from }) => isLocal && !known.has(from)).map(({ from }) =>
@@ -35,7 +35,7 @@ test("every local import names a file that is there, with its ending", () => {
   expect(missing).toEqual([]);
 });
 
-describe("the rules themselves catch", () => {
+describe("the rules reject", () => {
   test.each([
     ["src/contract/cn.ts", 'import { cn } from "../../actors/cn/transition.ts";'],
     ["src/lib/net/mac.ts", 'import { readFileSync } from "node:fs";'],
@@ -54,7 +54,7 @@ describe("the rules themselves catch", () => {
     expect(breaches({ path, text })).toHaveLength(1);
   });
 
-  test("and let pass what the architecture allows", () => {
+  test("and accept allowed imports", () => {
     const sound: [string, string][] = [
       ["src/routes/cns.ts", 'import { SITE } from "../../actors/site/transition.ts";'],
       ["cli/opsctl/main.ts", 'import type { CnView } from "../../src/contract/cn.ts";'],

@@ -1,5 +1,5 @@
-// What a machine may not have is looked for in one place, tests/support/optional-programs.ts. A test that looks for a
-// program by itself, or starts one without looking, fails on a machine that has only Node and npm.
+// Tests find optional programs with tests/support/optional-programs.ts only. A test that looks for a program by itself, or
+// starts one without looking, fails on a machine with only Node and npm.
 import { expect, test } from "vitest";
 import { OPTIONAL } from "../support/optional-programs.ts";
 import { optionalUsers } from "../support/optional-users.ts";
@@ -7,7 +7,7 @@ import { NAMES } from "../../cli/compile.ts";
 import { code, readText, sources } from "./sources.ts";
 
 const HERE = "tests/support/optional-programs.ts";
-/** What the PATH of `.ci/run`'s second run has, beside coreutils. */
+/** The programs on the PATH of `.ci/run`'s second run, besides coreutils. */
 const BARE = ["node", "npm", "npx", "sh"];
 /** The coreutils that tests start. */
 const COREUTILS = ["cat", "cp", "test", "true"];
@@ -15,20 +15,20 @@ const COREUTILS = ["cat", "cp", "test", "true"];
 /** The calls that start a program, with its name in quotes. */
 const STARTED =
   /\b(?:spawn|spawnSync|execFile|execFileSync|run|Deno\.Command|promisify\(execFile\))\)?\(\s*"([^"/ -][^"/ ]*)"/g;
-/** Ways to look for a program: of a shell, of a folder of programs, and of an error that says that there is none. */
+/** Ways to look for a program: with a shell, in a folder of programs, and by the text of a skip. */
 const PROBES =
   /command -v|["'`]which["'`]|["'`](?:\/usr(?:\/local)?)?\/s?bin\/[a-z]|\/usr\/(?:lib|share)\/(?:ipxe|OVMF|postgresql)|"skipped: |`skipped: /;
 
 const files = sources(["tests"]).filter(({ path }) => path !== HERE && !path.startsWith("tests/lint/"));
 
-/** Names of programs that this text starts by name, though not every machine has them. */
+/** Returns the optional programs that this text starts by name. */
 function startedByName(text: string): string[] {
   if (!/node:child_process|Deno\.Command/.test(text)) return [];
   const names = [...code(text).matchAll(STARTED)].map(([, name = ""]) => name);
   return names.filter((name) => ![...BARE, ...COREUTILS, ...NAMES].includes(name));
 }
 
-test("the two searches find what they are for", () => {
+test("both searches find their examples", () => {
   const head = 'import { spawn } from "node:child_process";\n';
   expect(startedByName(`${head}spawn("openssl", []); spawnSync("sh"); run("curl", ["-s"]); run("cat");`))
     .toEqual(["openssl", "curl"]);
@@ -44,23 +44,23 @@ test("no file of the tests looks for a program by itself", () => {
   expect(files.filter(({ text }) => PROBES.test(code(text))).map(({ path }) => path)).toEqual([]);
 });
 
-/** They run behind `lacking` of another file, in a network or a root of their own. */
-const BEHIND: Readonly<Record<string, readonly string[]>> = {
+/** Files whose callers check with `lacking`; they run in their own network or root. */
+const CHECKED_BY_CALLER: Readonly<Record<string, readonly string[]>> = {
   "tests/booter/netboot-fixture.ts": ["ip"],
   "tests/booter/wire.ts": ["ip"],
   "tests/security/fetches-by-import.test.ts": ["unshare"],
   "tests/bench/dhcp.ts": ["ip"],
 };
 
-test("no file of the tests starts a program by name that a machine may not have", () => {
+test("no file of the tests starts an optional program by name", () => {
   const found = files.map(({ path, text }) => ({
     path,
-    names: startedByName(text).filter((name) => !(BEHIND[path] ?? []).includes(name)),
+    names: startedByName(text).filter((name) => !(CHECKED_BY_CALLER[path] ?? []).includes(name)),
   }));
   expect(found.filter(({ names }) => names.length > 0)).toEqual([]);
 });
 
-test("every name of the table is used, and the tests that use one are found", () => {
+test("every name of the table is used, and its users are found", () => {
   const text = files.map((each) => each.text).join("\n");
   expect(OPTIONAL.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
   const users = optionalUsers();
@@ -74,7 +74,7 @@ test("every name of the table is used, and the tests that use one are found", ()
   expect(users).not.toContain("tests/lib/uuid7.test.ts");
 });
 
-test("`.ci/run` tests a second time with a PATH that has none of them", () => {
+test("`.ci/run` runs the tests again with a PATH without these programs", () => {
   const script = readText(".ci/run");
   expect(script).toContain("tests/support/optional-users.ts");
   expect(script).toContain(`for name in ${BARE.join(" ")}; do`);

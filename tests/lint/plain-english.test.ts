@@ -3,12 +3,22 @@ import { NAMES, PATTERNS, refused } from "./plain-english.ts";
 import { code, filesBelow, readText } from "./sources.ts";
 
 /** Folders and files that are checked. */
-const CHECKED: readonly string[] = [];
+const CHECKED: readonly string[] = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  "docs",
+  "src/dev",
+  "tests/guides",
+  "tests/lint",
+  "tests/long-config.ts",
+  "tests/support",
+];
 
 const paths = CHECKED.flatMap((each) =>
   each.includes(".") ? [each] : [...filesBelow([each], ".ts"), ...filesBelow([each], ".md")]
 )
-  // The list itself.
+  // The patterns and their examples.
   .filter((path) => !path.startsWith("tests/lint/plain-english") && !path.startsWith("tests/fixtures/"));
 
 test("no text for people uses a refused phrase", () => {

@@ -1,12 +1,12 @@
-// Words and phrases that the code base does not use in text for people, and what to write instead.
+// Refused phrases and names, each with its replacement.
 
 export type Pattern = {
   readonly pattern: RegExp;
-  /** What to write instead. */
+  /** The replacement. */
   readonly fix: string;
 };
 
-/** Where a sentence begins in a comment, a string or a paragraph. */
+/** The start of a sentence in a comment, a string or a paragraph. */
 const START = String.raw`(?:^|[.:;!?] |// |/\*\* |^\s*\* |["\x60])`;
 
 export const PATTERNS: readonly Pattern[] = [
@@ -67,7 +67,7 @@ export const PATTERNS: readonly Pattern[] = [
   { pattern: /\bthe (?:plane|kit)\b/i, fix: "the server, the API client; cli/internal" },
   { pattern: /\bthis house\b|\bthe house\b/i, fix: "the code base" },
   { pattern: /\b(?:the|these) papers\b/i, fix: "documents" },
-  // A clause without a subject in place of a sentence: "What is not asked for", "Who may see it", "Whose key it is".
+  // A clause without a subject instead of a sentence: "What is not asked for", "Who may see it", "Whose key it is".
   {
     pattern: new RegExp(`${START}(?:What|Who|Whose|Whom|That which) (?![^\\n]*\\?)`, "m"),
     fix: "start with the noun: Fields of a request. Lists the callers.",
@@ -103,7 +103,7 @@ const TEXT = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*
 /** Code, and the parts of a page that `task docs` prints from texts that are checked in their source. */
 const NOT_PROSE = /^```[\s\S]*?^```|`[^`\n]*`|<!-- (?:table|limits|codes): [\s\S]*?<!-- end -->/gm;
 
-/** Refused phrases in the comments and texts of a TypeScript file, or in the prose of a Markdown file. */
+/** Finds refused phrases in the comments and strings of a TypeScript file, or in the prose of a Markdown file. */
 export function refused(path: string, source: string): Found[] {
   return texts(path, source).flatMap(({ text, at }) =>
     PATTERNS.flatMap(({ pattern, fix }) =>
@@ -122,7 +122,7 @@ function texts(path: string, source: string): Text[] {
     return [{ text: source.replace(NOT_PROSE, (block) => block.replace(/[^\n]/g, "-")), at: 0 }];
   }
   return [...source.matchAll(TEXT)]
-    // A text for people has several words; what has none is a key, a path or a pattern.
+    // A text for people has a space; other strings are keys, paths or patterns.
     .filter(([text]) => / /.test(text))
     .map((match) => ({ text: match[0], at: match.index }));
 }

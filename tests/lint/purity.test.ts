@@ -1,16 +1,16 @@
-// Nothing below actors/ reads a clock, draws a random number, waits, or touches the world: all of that enters through
-// ports, so that the simulator can run the same code on virtual time.
+// Code in actors/ reads no clock, draws no random numbers, does not wait and does no I/O, except through ports. So the
+// simulator can run it on virtual time.
 import { expect, test } from "vitest";
 import { code, sources } from "./sources.ts";
 
 const FORBIDDEN: readonly [RegExp, string][] = [
   [/\bDate\.now\b/, "take `now` from the load (the database's clock)"],
   [/\bnew Date\(\s*\)/, "take `now` from the load (the database's clock)"],
-  [/\bperformance\b/, "measure in src/, where the port is made"],
-  [/\bMath\.random\b/, "use ports.random, or let the message bring the value"],
-  [/\b(?:randomUUID|randomBytes|getRandomValues)\b/, "let the message bring the id or the bytes"],
+  [/\bperformance\b/, "measure in src/, where the port is constructed"],
+  [/\bMath\.random\b/, "use ports.random, or put the value into the message"],
+  [/\b(?:randomUUID|randomBytes|getRandomValues)\b/, "put the id or the bytes into the message"],
   [/\bset(?:Timeout|Interval|Immediate)\b/, "use ports.sleep, ports.soon, or a deadline"],
-  [/\bfetch\s*\(/, "emit a tell or a job; the world is reached from src/"],
+  [/\bfetch\s*\(/, "emit a tell or a job; only src/ does I/O"],
   [/\bDeno\b/, "use a port"],
   [/\bprocess\b\./, "pass configuration in from src/wiring.ts"],
   [/\bconsole\b/, "use ports.report"],
@@ -22,11 +22,11 @@ const files = sources(["actors"]);
 function breaches(path: string, text: string): string[] {
   const bare = code(text);
   return FORBIDDEN.filter(([pattern]) => pattern.test(bare)).map(([pattern, fix]) =>
-    `${path}: ${pattern}. Mend: ${fix}.`
+    `${path}: ${pattern}. Fix: ${fix}.`
   );
 }
 
-test("no file of actors/ reaches for time, chance or the world", () => {
+test("no file of actors/ uses time, randomness or I/O directly", () => {
   expect(files.length).toBeGreaterThan(20);
   expect(files.flatMap(({ path, text }) => breaches(path, text))).toEqual([]);
 });
@@ -38,10 +38,10 @@ test.each([
   'await fetch("http://x");',
   'Deno.env.get("X");',
   'import { readFile } from "node:fs/promises";',
-])("the rule catches: %s", (text) => {
+])("the rule rejects %s", (text) => {
   expect(breaches("actors/x.ts", text)).not.toEqual([]);
 });
 
-test("the rule lets a date be made from a number, and words in comments be", () => {
+test("the rule accepts a date made from a number, and comments", () => {
   expect(breaches("actors/x.ts", "// Date.now() is forbidden\nconst at = new Date(now.getTime() + 1);")).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// The source files of the project, and what they import.
+// The source files of the project and their imports.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,17 +10,16 @@ export const CODE_FOLDERS = ["actors", "booter", "cli", "index-builder", "nodeag
 export type Source = { readonly path: string; readonly text: string };
 
 export type Import = {
-  /** A path inside the project, or a package's name as it is written. */
+  /** A path inside the project, or the name of a package as written. */
   readonly from: string;
   readonly isLocal: boolean;
   readonly isType: boolean;
-  /** Names in the braces, as the other file calls them. */
+  /** Names in the braces, as the other file exports them. */
   readonly names: readonly string[];
 };
 
-/** Files below these folders whose names end so, by path. */
+/** Lists the paths of files in these folders whose names have this end. */
 export function filesBelow(folders: readonly string[], end: string): string[] {
-  // A folder whose part is not written yet is not in a clone.
   return folders.filter((folder) => existsSync(join(ROOT, folder))).flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith(end))
@@ -37,7 +36,7 @@ export function readText(path: string): string {
   return readFileSync(join(ROOT, path), "utf8");
 }
 
-/** The text without its comments; strings that hold `//` lose their rest, which no rule here looks at. */
+/** Returns the text without comments. Strings with `//` lose their rest; no rule depends on it. */
 export function code(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|[^:])\/\/.*$/gm, "$1");
 }

@@ -1,4 +1,4 @@
-// Names, sizes, numbers and papers of the house.
+// File names and sizes, and things that must not be in the tree.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ const FOLDERS = [...CODE_FOLDERS, "migrations", "tests"];
 describe("names", () => {
   const BANNED = ["util", "utils", "helper", "helpers", "manager", "service", "misc"];
 
-  test("files are kebab-case nouns; what a file is for is in its name, so none is a place for odds and ends", () => {
+  test("files are kebab-case nouns, and none is a collection of leftovers", () => {
     const names = filesBelow(FOLDERS, ".ts").map((path) => ({ path, name: path.split("/").at(-1) ?? "" }));
     const odd = names.filter(({ name }) => !/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.d)?\.ts$/.test(name));
     const banned = names.filter(({ name }) => BANNED.some((word) => name.split(/[-.]/).includes(word)));
@@ -30,10 +30,9 @@ describe("names", () => {
 
 describe("sizes", () => {
   const LINES_MAX = 300;
-  /** Longer files, each with the reason why it is one idea. */
+  /** Longer files, each with the reason why it is one subject. */
   const LONGER: Readonly<Record<string, string>> = {
-    "actors/engine/engine.ts":
-      "load, step, commit and every way in which a commit can fail: one loop over shared mailboxes",
+    "actors/engine/engine.ts": "load, step, commit and all failures of a commit: one loop over shared mailboxes",
   };
 
   test("no file of actors/, src/ or the executables is longer than 300 lines without a reason", () => {
@@ -50,12 +49,12 @@ test("the version is the package's", () => {
   expect(VERSION).toBe(JSON.parse(readText("package.json")).version);
 });
 
-describe("papers", () => {
-  test.each([["README.md", 1_000], ["CONTRIBUTING.md", 1_000], ["LICENSE", 100]])("%s is there", (path, characters) => {
+describe("documents", () => {
+  test.each([["README.md", 1_000], ["CONTRIBUTING.md", 1_000], ["LICENSE", 100]])("%s exists", (path, characters) => {
     expect(readText(path).length).toBeGreaterThan(characters);
   });
 
-  test("every task that the papers name exists", () => {
+  test("every task in the documents exists", () => {
     const { tasks } = JSON.parse(readText("deno.json"));
     const named = ["README.md", "CONTRIBUTING.md"].flatMap((path) =>
       [...readText(path).matchAll(/\btask ([a-z][a-z-]*)(?=[\s`]|$)/gm)].map(([, task = ""]) => task)
@@ -65,28 +64,28 @@ describe("papers", () => {
   });
 });
 
-describe("what is left undone or belongs to one machine", () => {
+describe("leftovers", () => {
   const all = [
     ...sources(FOLDERS),
     ...filesBelow(["migrations"], ".sql").map((path) => ({ path, text: readText(path) })),
   ]
     .filter(({ path }) => !path.startsWith("tests/lint/") && !path.startsWith("tests/fixtures/"));
 
-  test("no file puts something off", () => {
+  test("no file has a TODO", () => {
     expect(all.filter(({ text }) => /\b(?:TODO|FIXME|HACK)\b/.test(text)).map(({ path }) => path)).toEqual([]);
   });
 
-  test("no file names a folder of one machine", () => {
+  test("no file names a folder of a certain machine", () => {
     const absolute = /["'`( ](?:\/work\/|\/home\/\w|\/Users\/)/;
     expect(all.filter(({ text }) => absolute.test(text)).map(({ path }) => path)).toEqual([]);
   });
 
-  test("no test is switched off, and none is the only one", () => {
+  test("no test is skipped or exclusive", () => {
     const off = /\b(?:test|it|describe)\.(?:only|skip|todo)\b|\bx(?:it|describe)\(/;
     expect(all.filter(({ text }) => off.test(code(text))).map(({ path }) => path)).toEqual([]);
   });
 
-  test("`any` stands only with a reason beside it", () => {
+  test("every `any` has a reason", () => {
     const bare = all.flatMap(({ path, text }) => {
       const lines = text.split("\n");
       return lines.flatMap((line, index) => {

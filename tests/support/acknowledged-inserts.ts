@@ -1,9 +1,9 @@
-// Load that can tell whether the database kept its word: every insert carries its own id, is repeated while the outcome
-// is unknown, and is counted only once it was acknowledged.
+// Load that detects lost acknowledged inserts. Every insert has its own id, is repeated while its outcome is unknown, and
+// is counted when it was acknowledged.
 import { type Db, isConnectionError } from "../../src/db/pool.ts";
 
 export type InsertLoad = {
-  /** Ids that the database acknowledged so far. */
+  /** Ids of the acknowledged inserts. */
   readonly acknowledged: readonly string[];
   /** Ends the load; rejects with the first failure that is not a broken connection. */
   stop(): Promise<void>;
@@ -28,7 +28,7 @@ export function startInserts(db: Db): InsertLoad {
   }
   const workers = Array.from({ length: WORKERS }, (_, worker) => work(worker));
   const all = Promise.all(workers);
-  all.catch(() => running = false); // stop() tells.
+  all.catch(() => running = false); // stop() rejects.
   return {
     acknowledged,
     async stop() {
@@ -50,7 +50,7 @@ async function insertUntilKnown(db: Db, { id, worker }: { id: string; worker: nu
   }
 }
 
-/** Acknowledged ids that are not in the table. */
+/** Returns the acknowledged ids that are not in the table. */
 export async function lostInserts(db: Db, acknowledged: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     "select id from unnest($1::uuid[]) as acknowledged (id) where id not in (select id from load)",

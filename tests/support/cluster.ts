@@ -1,15 +1,15 @@
-// A PostgreSQL server of a test's own, to be killed and restarted. It flushes to the disk like a real one.
+// A PostgreSQL server for one test, which can be killed and restarted. It flushes to the disk like a real one.
 import process from "node:process";
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbedded } from "../../src/db/embedded.ts";
 import { freePort } from "../../src/db/postgres-process.ts";
 import { databaseFolder } from "./temporary-folder.ts";
 
 export type OwnCluster = {
-  /** The superuser's, for making databases and roles. The same after a restart. */
+  /** The superuser's address, for creating databases and roles. The same after a restart. */
   readonly url: string;
   readonly dataDir: string;
   pid(): number;
-  /** Signals the server and waits until it has ended. SIGINT is a fast stop, SIGQUIT an immediate one. */
+  /** Signals the server and waits for its end. SIGINT is a fast stop, SIGQUIT an immediate one. */
   kill(signal: "SIGINT" | "SIGQUIT" | "SIGKILL"): Promise<void>;
   /** Starts it again after a kill. */
   restart(): Promise<void>;
@@ -28,7 +28,7 @@ export async function ownCluster(settings: EmbeddedOptions["settings"] = {}): Pr
     async kill(signal) {
       process.kill(server.pid, signal);
       await server.ended;
-      await server.stop(); // Gives the folder up.
+      await server.stop(); // Releases the folder.
     },
     async restart() {
       server = await startEmbedded(options);

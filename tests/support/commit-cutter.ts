@@ -1,6 +1,6 @@
-// Cuts connections to PostgreSQL around commits, in turns: before the commit is sent, in the middle of it, after it was
-// carried out and before its answer, and in the middle of its answer. The first two never commit, the last two always
-// have. It reads the frames of the protocol: a type of one byte, a length of four that counts itself, the rest.
+// Cuts connections to PostgreSQL around commits, in turns: before the commit is sent, within it, before its answer, and
+// within its answer. The first two never commit, the last two always do. It reads the frames of the protocol: one byte of
+// type, four bytes of length (which count themselves), the content.
 import { Buffer } from "node:buffer";
 import type { Passage, Watch } from "./network-link.ts";
 
@@ -8,11 +8,11 @@ export const CUTS = ["before_commit", "within_commit", "before_answer", "within_
 export type Cut = (typeof CUTS)[number];
 
 export type CommitCutter = {
-  /** For each connection. */
+  /** Returns the watch of a new connection. */
   readonly watch: () => Watch;
-  /** Each nth commit is cut from now on; 0: none. */
+  /** Cuts each nth commit from now on; 0 cuts none. */
   every(commits: number): void;
-  /** Called once, as the next commit comes, before any of it goes on. */
+  /** Calls the function once, when the next commit arrives, before any of it is forwarded. */
   atNext(act: () => void): void;
   readonly counters: Readonly<Record<Cut | "commits", number>>;
 };
@@ -20,7 +20,7 @@ export type CommitCutter = {
 /** Types of the protocol's frames. */
 export const TYPE = { parse: 0x50, bind: 0x42, query: 0x51, error: 0x45, row: 0x44, ready: 0x5a } as const;
 export const LENGTH_BYTES = 4;
-/** The call of the engine's store, and the end of a transaction of several statements. */
+/** The statement of the engine's store, and the end of a transaction. */
 const COMMIT = /^[^\0]*\0?(select commit_units_1|commit\0)/;
 
 export function createCommitCutter(): CommitCutter {
@@ -29,8 +29,8 @@ export function createCommitCutter(): CommitCutter {
   let next = 0;
   let act: (() => void) | null = null;
 
-  /** How this commit is cut, or null. */
-  function turn(): Cut | null {
+  /** Returns how to cut this commit, or null. */
+  function nextCut(): Cut | null {
     counters.commits += 1;
     act?.();
     act = null;
@@ -42,14 +42,14 @@ export function createCommitCutter(): CommitCutter {
 
   function watch(): Watch {
     const sent = frameReader(false);
-    const heard = frameReader(true);
+    const received = frameReader(true);
     let cut: Cut | null = null;
-    /** The answer to the commit, kept back until it is whole. */
+    /** The answer to the commit, held until it is complete. */
     let answer: Uint8Array[] = [];
 
     function toServer(frames: readonly Uint8Array[]): Passage {
       for (const [index, frame] of frames.entries()) {
-        if (isCommit(frame)) cut = turn();
+        if (isCommit(frame)) cut = nextCut();
         if (cut === "before_commit") return ended(frames.slice(0, index));
         const is_body = frame[0] === TYPE.bind || frame[0] === TYPE.query;
         if (cut === "within_commit" && is_body) return ended([...frames.slice(0, index), firstHalf(frame)]);
@@ -65,7 +65,7 @@ export function createCommitCutter(): CommitCutter {
     function toClient(frames: readonly Uint8Array[]): Passage {
       if (cut === null) return { pass: Buffer.concat(frames) };
       answer.push(...frames);
-      // What was refused has not committed: that is no case of ours.
+      // A refused statement did not commit, so it is not counted.
       const refused = answer.some(([type]) => type === TYPE.error);
       const whole = answer.at(-1)?.[0] === TYPE.ready;
       if (!refused && !whole) return { pass: new Uint8Array() };
@@ -76,13 +76,13 @@ export function createCommitCutter(): CommitCutter {
       return { pass: all };
     }
 
-    return (direction, bytes) => direction === "to_server" ? toServer(sent(bytes)) : toClient(heard(bytes));
+    return (direction, bytes) => direction === "to_server" ? toServer(sent(bytes)) : toClient(received(bytes));
   }
 
   return { watch, every: (commits) => void (nth = commits), atNext: (then) => void (act = then), counters };
 }
 
-/** Whether it begins a commit: names the call, or ends a transaction. */
+/** Returns whether a frame begins a commit. */
 export function isCommit(frame: Uint8Array): boolean {
   if (frame[0] !== TYPE.parse && frame[0] !== TYPE.query) return false;
   return COMMIT.test(Buffer.from(frame.subarray(1 + LENGTH_BYTES, 200)).toString("latin1"));
@@ -92,7 +92,7 @@ export function firstHalf(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, Math.ceil(bytes.length / 2));
 }
 
-/** Whole frames of a stream. What a client says first has no type. */
+/** Splits a stream into frames. A client's first frame has no type. */
 export function frameReader(typed: boolean): (bytes: Uint8Array) => Uint8Array[] {
   let rest = Buffer.alloc(0);
   let type_bytes = typed ? 1 : 0;

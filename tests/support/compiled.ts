@@ -1,4 +1,4 @@
-// A compiled program for a test, built by the code that builds a release.
+// Compiles a program for a test with the code that builds a release.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -7,11 +7,11 @@ import { type Ended, run } from "../release/tools.ts";
 
 export type Compiled = {
   readonly path: string;
-  /** Runs it to its end. */
+  /** Runs it and waits for its end. */
   run(...argv: string[]): Promise<Ended>;
 };
 
-/** Builds the program into the folder. */
+/** Compiles the program into the folder. */
 export async function compiled(name: (typeof NAMES)[number], folder: string): Promise<Compiled> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, name);

@@ -1,4 +1,4 @@
-// A whole control plane in this process, on a database of its own: everything but the sockets.
+// A control plane in this process, on a database of its own, without sockets.
 import { randomUUID } from "node:crypto";
 import { readConfig } from "../../src/config.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -8,7 +8,7 @@ import { freshDatabase } from "./database.ts";
 
 export const ROOT_KEY = "opsk_rootrootroot_0123456789abcdef0123456789abcdef";
 export const SECRET_KEY = "5e".repeat(32);
-/** Not a loopback address, since those have rights of their own. From the range for documentation, RFC 5737. */
+/** A documentation address (RFC 5737). Loopback addresses have special rights. */
 export const ADDRESS = "192.0.2.10";
 
 export type CallOptions = {
@@ -16,7 +16,7 @@ export type CallOptions = {
   readonly key?: string | null;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, in place of `body`. */
+  /** Sent unchanged, instead of `body`. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>> | Headers;
   readonly address?: string;
@@ -35,33 +35,33 @@ export type Registered = {
 };
 
 export type TestPlane = {
-  /** The database, as its owner: for arranging what no endpoint makes, and for looking. */
+  /** The database as its owner, for set-ups without an endpoint, and for checks. */
   readonly db: Db;
   readonly databaseUrl: string;
   readonly plane: ControlPlane;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Registers a node, a new one by default. Throws unless it is accepted. */
+  /** Registers a node, by default a new one. Throws if it is refused. */
   register(fields?: Record<string, unknown>): Promise<Registered>;
   approve(code: string, options?: CallOptions): Promise<Answer>;
-  /** Registers and approves a node and takes its key, without using it. */
+  /** Registers and approves a node and fetches its key, without using it. */
   approvedNode(fields?: Record<string, unknown>): Promise<Registered & { readonly api_key: string }>;
-  /** A new key of the root operator. */
+  /** Creates a key of the root operator. */
   mintKey(scope: KeyScope, fields?: Record<string, unknown>): Promise<{ readonly id: string; readonly secret: string }>;
-  /** Moves the laboratory's clock forward. */
+  /** Moves the clock forward. */
   advance(seconds: number): Promise<void>;
   close(): Promise<void>;
 };
 
 export type ApiOptions = {
-  /** Beside the limits below; undefined takes one of them away. */
+  /** Added to the variables below; undefined removes one of them. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** A database that several control planes share; it is not dropped with this one. */
+  /** A shared database; it is not dropped with this control plane. */
   readonly databaseUrl?: string;
-  /** False: nothing runs in the background. */
+  /** False: no background worker runs. */
   readonly resident?: boolean;
 };
 
-/** Opens a control plane in laboratory mode, with limits that no test meets by chance. */
+/** Opens a control plane with BERTH_LAB, and with limits that no test reaches by accident. */
 export async function openTestPlane(options: ApiOptions = {}): Promise<TestPlane> {
   const own = options.databaseUrl === undefined ? await freshDatabase() : null;
   const { databaseUrl = own?.url ?? "", resident = true } = options;
@@ -129,7 +129,7 @@ export async function openTestPlane(options: ApiOptions = {}): Promise<TestPlane
   };
 }
 
-/** The body of an answer that must be a success. */
+/** Returns the body of an answer that must be a success. */
 // deno-lint-ignore no-explicit-any -- as Answer's body
 export function okOf(answer: Answer): any {
   if (answer.status < 200 || answer.status > 299) throw new Error(`${answer.status}: ${answer.text}`);

@@ -1,14 +1,14 @@
-// Where the run's databases are. Both the setup of the run and the tests use it.
+// The addresses of the run's databases, for the setup of the run and the tests.
 import type {} from "vitest";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A database of the run's server that no test writes to. */
+    /** A database of the run's server; tests never write to it. */
     serverUrl: string;
   }
 }
 
-/** The migrated database that tests copy. Nobody may stay connected to it. */
+/** The migrated database that tests copy. Connections to it must be closed. */
 export const TEMPLATE = "berth_template";
 
 export function databaseUrl(serverUrl: string, database: string): string {

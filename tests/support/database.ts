@@ -10,17 +10,17 @@ const TRIES_MAX = 20;
 const RETRY_MS = 50;
 const COPY_LIMIT_MS = 60_000;
 
-/** A migrated database with nothing in it, for one test file or one test. */
+/** Creates an empty migrated database, for one test file or one test. */
 export function freshDatabase(): Promise<FreshDatabase> {
   return createDatabase(TEMPLATE);
 }
 
-/** A database without even migrations. */
+/** Creates a database without migrations. */
 export function emptyDatabase(): Promise<FreshDatabase> {
   return createDatabase("template0");
 }
 
-/** A database that holds what this one holds. Nobody may be connected to this one. */
+/** Copies a database. No client may be connected to the original. */
 export function copyOf({ url }: FreshDatabase): Promise<FreshDatabase> {
   return createDatabase(new URL(url).pathname.slice(1));
 }
@@ -30,10 +30,10 @@ async function createDatabase(template: string): Promise<FreshDatabase> {
   await asAdministrator(async (client) => {
     for (let tries = 1;; tries++) {
       try {
-        // The files are copied as they are. To write every page to the log instead takes three times as long.
+        // Copies the files. Writing every page to the log takes three times as long.
         return await client.query(`create database ${name} template ${template} strategy file_copy`);
       } catch (error) {
-        // Autovacuum may be looking at the template.
+        // Autovacuum may be connected to the template.
         if (sqlState(error) !== OBJECT_IN_USE || tries === TRIES_MAX) throw error;
         await new Promise((wake) => setTimeout(wake, RETRY_MS));
       }

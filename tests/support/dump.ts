@@ -1,9 +1,9 @@
-// What a database holds, as text: to look for what must not be there, and to compare before and after.
+// The rows of a database as text, to search them and to compare them before and after.
 import type { Db } from "../../src/db/pool.ts";
 
 export type Dump = ReadonlyMap<string, readonly string[]>;
 
-/** Every row of every table, as PostgreSQL writes it, sorted within its table. Tables named are left out. */
+/** Returns every row as PostgreSQL prints it, sorted within its table. The named tables are omitted. */
 export async function dumpTables(db: Db, except: readonly string[] = []): Promise<Dump> {
   const { rows } = await db.query<{ name: string }>(
     `select c.relname as name from pg_class c
@@ -19,7 +19,7 @@ export async function dumpTables(db: Db, except: readonly string[] = []): Promis
   return dump;
 }
 
-/** The rows that were added, removed or changed, as "+ table: row" and "- table: row". Tables named are left out. */
+/** Returns the changed rows as "+ table: row" and "- table: row". The named tables are omitted. */
 export function changedRows(before: Dump, after: Dump, except: readonly string[] = []): string[] {
   const changes: string[] = [];
   for (const table of new Set([...before.keys(), ...after.keys()])) {
@@ -31,7 +31,7 @@ export function changedRows(before: Dump, after: Dump, except: readonly string[]
   return changes;
 }
 
-/** The tables whose rows contain a text. */
+/** Returns the tables whose rows contain a text. */
 export function tablesWith(dump: Dump, text: string): string[] {
   return [...dump].filter(([, rows]) => rows.some((row) => row.includes(text))).map(([table]) => table);
 }

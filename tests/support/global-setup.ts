@@ -1,5 +1,5 @@
-// One server per run, with one migrated database in it that every test file copies. Nothing in it survives the run, so it
-// does not flush to the disk. What tests write lies in one folder, which goes with the run.
+// Starts one database server per run, with a migrated database that every test file copies. Its data is deleted after the
+// run, so it does not flush to the disk. Files of tests are in one folder, which is deleted too.
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -22,7 +22,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = await temporaryFolder("test-run");
   const temporary = join(folder.path, "tmp");
   await mkdir(temporary);
-  // Some tests run programs as another user, who may enter and not list.
+  // Some tests run programs as another user, who may enter the folder but not list it.
   for (const path of [folder.path, temporary]) await chmod(path, 0o711);
   process.env.TMPDIR = temporary;
   const data = await databaseFolder("test-server");

@@ -1,16 +1,16 @@
-// A whole instance in rows of its own, for tests that need one to stand somewhere and care for nothing else about it.
+// An instance with all rows that it needs, for tests to which its details do not matter.
 
-/** SQL expressions in place of the usual values. */
+/** SQL expressions instead of the default values. */
 export type InstanceColumns = {
   readonly id?: string;
   readonly state?: string;
   readonly host_cn_uuid?: string;
   readonly image_id?: string;
-  /** For a host that may be gone: without a row of this query, nothing is made. */
+  /** A query; if it has no row, no instance is inserted. For a host that may be gone. */
   readonly from?: string;
 };
 
-/** A statement that inserts an instance, with the silo, tenant, project and image it needs, and returns its id. */
+/** Returns a statement that inserts an instance with its silo, tenant, project and image, and returns its id. */
 export function insertInstance(columns: InstanceColumns = {}): string {
   const { id = "gen_random_uuid()", state = "'stopped'", host_cn_uuid = "null::uuid", from = "" } = columns;
   const image = columns.image_id === undefined ? "(select id from img)" : `${columns.image_id}::uuid`;

@@ -1,2 +1,2 @@
-/** What an operator sets whose images or issuers are on this machine, as they are in tests: loopback is never public. */
+/** The variable that allows fetches from this machine, where tests have images and issuers. Loopback is not public. */
 export const LOOPBACK_ALLOWED = { BERTH_FETCH_ALLOWED_PRIVATE: '["127.0.0.0/8"]' } as const;

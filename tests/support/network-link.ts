@@ -1,26 +1,26 @@
-// One connection through a network that fails. What was swallowed arrives when the network heals, as a kernel that goes
-// on sending makes it: also what was sent by a side that has given up meanwhile.
+// One connection through a failing network. Swallowed bytes arrive when the network heals, as with a kernel that keeps
+// retransmitting, even if their sender has closed the connection in the meantime.
 import type { Socket } from "node:net";
 
 export type Direction = "to_server" | "to_client";
 export type Side = "client" | "server";
 
-/** What becomes of bytes that came. `cut`: the connection ends once what passes has been sent. */
+/** The bytes to forward. `cut`: the connection ends after them. */
 export type Passage = { readonly pass: Uint8Array; readonly cut?: boolean };
-/** Looks at the bytes of one connection. May keep some back until more have come. */
+/** Inspects the bytes of one connection. It may hold some until more arrive. */
 export type Watch = (direction: Direction, bytes: Uint8Array) => Passage;
 
 export type Counters = {
   connections: number;
-  /** Pieces that were sent on later than they came. */
+  /** Pieces that were forwarded late. */
   delayed: number;
-  /** Connections cut with bytes on their way. */
+  /** Connections that were cut within their bytes. */
   cut: number;
-  /** Pieces, and attempts to connect, that met the silence. */
+  /** Pieces and connection attempts during a silence. */
   swallowed: number;
-  /** Pieces that reached the server after the client had given the connection up. */
+  /** Pieces that reached the server after the client had closed the connection. */
   late: number;
-  /** Connections of which one side is gone and the other was not told, and pieces sent into those. */
+  /** Connections that one side has left without notice, and pieces that the other side sent into them. */
   half_open: number;
   unheard: number;
 };
@@ -29,8 +29,8 @@ export function newCounters(): Counters {
   return { connections: 0, delayed: 0, cut: 0, swallowed: 0, late: 0, half_open: 0, unheard: 0 };
 }
 
-/** Of the whole network. Whoever ends a silence drains its links. */
-export type Weather = { readonly delay_ms: number; readonly silent: boolean; readonly counters: Counters };
+/** The state of the whole network. The end of a silence must drain its links. */
+export type NetworkState = { readonly delay_ms: number; readonly silent: boolean; readonly counters: Counters };
 
 export type Link = {
   isAbandoned(): boolean;
@@ -42,7 +42,7 @@ export type Link = {
 
 export type LinkOptions = {
   readonly sides: Readonly<Record<Side, Socket>>;
-  readonly weather: Weather;
+  readonly network: NetworkState;
   readonly watch: Watch;
   readonly over: () => void;
 };
@@ -51,14 +51,14 @@ type Piece = { readonly due_ms: number; readonly bytes: Uint8Array; readonly cut
 type Way = {
   readonly from: Side;
   readonly to: Side;
-  /** Null: the end. */
+  /** Null is the end of the stream. */
   readonly queue: (Piece | null)[];
-  /** How many bytes pass before it is cut. */
+  /** Bytes to forward before the cut. */
   left: number;
 };
 
-export function openLink({ sides, weather, watch, over }: LinkOptions): Link {
-  const { counters } = weather;
+export function openLink({ sides, network, watch, over }: LinkOptions): Link {
+  const { counters } = network;
   const ways: Readonly<Record<Direction, Way>> = {
     to_server: { from: "client", to: "server", queue: [], left: Infinity },
     to_client: { from: "server", to: "client", queue: [], left: Infinity },
@@ -68,7 +68,7 @@ export function openLink({ sides, weather, watch, over }: LinkOptions): Link {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let destroyed = false;
   counters.connections += 1;
-  if (weather.silent) counters.swallowed += 1;
+  if (network.silent) counters.swallowed += 1;
 
   function destroy(): void {
     if (destroyed) return;
@@ -86,10 +86,10 @@ export function openLink({ sides, weather, watch, over }: LinkOptions): Link {
       counters.unheard += 1;
       return;
     }
-    if (weather.silent) counters.swallowed += 1;
-    if (weather.delay_ms > 0) counters.delayed += 1;
+    if (network.silent) counters.swallowed += 1;
+    if (network.delay_ms > 0) counters.delayed += 1;
     const { pass, cut = false } = watch(direction, bytes);
-    const due_ms = performance.now() + weather.delay_ms;
+    const due_ms = performance.now() + network.delay_ms;
     way.queue.push({ due_ms, bytes: pass.subarray(0, way.left), cut: cut || pass.length >= way.left });
     way.left -= pass.length;
     drain();
@@ -99,7 +99,7 @@ export function openLink({ sides, weather, watch, over }: LinkOptions): Link {
     clearTimeout(timer);
     let next_ms = Infinity;
     for (const way of Object.values(ways)) {
-      while (!destroyed && !weather.silent && way.queue.length > 0) {
+      while (!destroyed && !network.silent && way.queue.length > 0) {
         const piece = way.queue[0] ?? null;
         if (piece !== null && piece.due_ms > performance.now()) {
           next_ms = Math.min(next_ms, piece.due_ms);
@@ -109,7 +109,7 @@ export function openLink({ sides, weather, watch, over }: LinkOptions): Link {
         send(piece, way);
       }
     }
-    if (destroyed || weather.silent) return;
+    if (destroyed || network.silent) return;
     if (next_ms < Infinity) timer = setTimeout(drain, Math.max(1, next_ms - performance.now()));
     else if (gone.size === 2) destroy();
   }
@@ -120,14 +120,14 @@ export function openLink({ sides, weather, watch, over }: LinkOptions): Link {
     if (!gone.has(to)) sides[to].write(piece.bytes);
     if (!piece.cut) return;
     counters.cut += 1;
-    // What was written goes out first; nobody hears of anything more.
+    // Written bytes are still sent; later ones are dropped.
     sides[to].end(destroy);
     sides[from].destroy();
   }
 
   for (const [direction, { from, to, queue }] of Object.entries(ways) as [Direction, Way][]) {
     sides[from].on("data", (bytes: Uint8Array) => came(direction, bytes));
-    sides[from].on("error", () => {}); // Its end is told by "close".
+    sides[from].on("error", () => {}); // "close" follows.
     sides[from].once("close", () => {
       gone.add(from);
       if (lost.has(from)) return;

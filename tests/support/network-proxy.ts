@@ -1,5 +1,5 @@
-// A network that fails on demand: TCP between a process and what it speaks to, on loopback. It can be slow, cut a
-// connection in the middle of its bytes, swallow everything for a while, and let one side go without telling the other.
+// A TCP proxy on loopback that simulates network failures. It can delay bytes, cut a connection within its bytes, swallow
+// all bytes for a while, and drop one side without notifying the other.
 import { type AddressInfo, connect, createServer } from "node:net";
 import {
   type Counters,
@@ -14,25 +14,25 @@ import {
 export type NetworkProxy = {
   readonly port: number;
   readonly counters: Readonly<Counters>;
-  /** Connections that are open now. */
+  /** Returns the number of open connections. */
   open(): number;
-  /** Of these, the ones whose client has given up, which the server has not been told yet. */
+  /** Returns the number of open connections that their client has closed and the server does not know of. */
   abandoned(): number;
-  /** Every piece, either way, from now on. */
+  /** Delays every piece in both directions from now on. */
   delay(duration_ms: number): void;
-  /** Nothing passes and nobody is told, in old and new connections, until it heals. */
+  /** Swallows all bytes of old and new connections without notice, until heal(). */
   silence(): void;
   heal(): void;
-  /** Each open connection is cut after so many more bytes in this direction. */
+  /** Cuts each open connection after this number of further bytes in this direction. */
   cutAfter(direction: Direction, bytes: number): void;
-  /** This side of each open connection is gone; the other one is not told, and whatever it sends is lost. */
+  /** Drops this side of each open connection without notifying the other, whose bytes are lost. */
   loseSide(side: Side): void;
   close(): Promise<void>;
 };
 
 export type ProxyOptions = {
   readonly target_port: number;
-  /** Called for each connection. */
+  /** Returns the watch of a new connection. */
   readonly watch?: () => Watch;
 };
 
@@ -40,12 +40,12 @@ const HOST = "127.0.0.1";
 const everything: Watch = (_direction, bytes) => ({ pass: bytes });
 
 export async function openProxy({ target_port, watch = () => everything }: ProxyOptions): Promise<NetworkProxy> {
-  const weather = { delay_ms: 0, silent: false, counters: newCounters() };
+  const network = { delay_ms: 0, silent: false, counters: newCounters() };
   const links = new Set<Link>();
   const server = createServer((client) => {
     const link: Link = openLink({
       sides: { client, server: connect({ host: HOST, port: target_port }) },
-      weather,
+      network,
       watch: watch(),
       over: () => links.delete(link),
     });
@@ -57,14 +57,14 @@ export async function openProxy({ target_port, watch = () => everything }: Proxy
   });
   return {
     port: (server.address() as AddressInfo).port,
-    counters: weather.counters,
+    counters: network.counters,
     open: () => links.size,
     abandoned: () => [...links].filter((link) => link.isAbandoned()).length,
-    delay: (duration_ms) => void (weather.delay_ms = duration_ms),
-    silence: () => void (weather.silent = true),
+    delay: (duration_ms) => void (network.delay_ms = duration_ms),
+    silence: () => void (network.silent = true),
     heal() {
-      weather.silent = false;
-      weather.delay_ms = 0;
+      network.silent = false;
+      network.delay_ms = 0;
       for (const link of links) link.drain();
     },
     cutAfter: (direction, bytes) => links.forEach((link) => link.cutAfter(direction, bytes)),

@@ -1,7 +1,6 @@
-// Programs and files that tests use where the machine has them. A machine that has only Node and npm has none of them:
-// there every test that needs one is skipped with the reason. Everything is found by PATH and by nothing else, so a PATH
-// without these programs hides them all, and `.ci/run` tests with such a PATH too. No other file of the tests looks for
-// a program; tests/lint/optional-programs.test.ts checks that.
+// Optional programs and files that tests use. On a machine without one of them, every test that needs it is skipped with the
+// reason. They are found only through PATH, so a PATH without these programs hides all of them, and `.ci/run` also tests
+// with such a PATH. No other file of the tests looks for a program; tests/lint/optional-programs.test.ts checks that.
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
@@ -9,15 +8,15 @@ import process from "node:process";
 import type { TestContext } from "vitest";
 
 type Row = {
-  /** The Debian package that has it. */
+  /** The Debian package of the program. */
   readonly package: string;
-  /** In `bin`, which is any folder of PATH, or in a folder beside it; patterns of globSync. The first that exists counts. */
+  /** Patterns of globSync in `bin` (any folder of PATH) or in a folder beside it. The first existing file is used. */
   readonly places: readonly string[];
-  /** Whether what was found there can be used. */
+  /** Returns whether the found file can be used. */
   readonly isUsable?: (path: string) => boolean;
 };
 
-/** What `.ci/run` installs. */
+/** Programs that `.ci/run` installs. */
 const INSTALLED = {
   "amqp-consume": program("amqp-consume", "amqp-tools"),
   "amqp-declare-queue": program("amqp-declare-queue", "amqp-tools"),
@@ -46,8 +45,8 @@ const INSTALLED = {
   "zsh": program("zsh"),
 } satisfies Readonly<Record<string, Row>>;
 
-/** Parts of a Debian system, and what trials need. A machine has them or has not: `.ci/run` installs none of them. */
-const OF_THE_MACHINE = {
+/** Parts of a Debian system, and programs for stress tests. `.ci/run` does not install them. */
+const NOT_INSTALLED = {
   "awk": program("awk", "mawk"),
   "bash": program("bash"),
   "chroot": program("chroot", "coreutils"),
@@ -85,17 +84,17 @@ const OF_THE_MACHINE = {
   "wget": program("wget"),
 } satisfies Readonly<Record<string, Row>>;
 
-const ALL = { ...INSTALLED, ...OF_THE_MACHINE };
+const ALL = { ...INSTALLED, ...NOT_INSTALLED };
 
 export type Optional = keyof typeof ALL;
 
-/** Every name that can be asked for. */
+/** All names. */
 export const OPTIONAL = Object.keys(ALL) as readonly Optional[];
 
 const found = new Map<Optional, string | null>();
-const said = new Set<string>();
+const reported = new Set<string>();
 
-/** The path of a program or file, or null where this machine does not have it. */
+/** Returns the path of a program or file, or null on a machine without it. */
 export function pathOf(name: Optional): string | null {
   let path = found.get(name);
   if (path === undefined) {
@@ -105,37 +104,37 @@ export function pathOf(name: Optional): string | null {
   return path;
 }
 
-/** The path of what a test has made sure of. Throws an Error where it is missing. */
+/** Returns the path of a program that the test has checked with `needs`. Throws an Error if it is missing. */
 export function present(name: Optional): string {
   const path = pathOf(name);
-  if (path === null) throw new Error(`${missing(name)}, and this test did not ask for it`);
+  if (path === null) throw new Error(`${missing(name)}, and this test does not check for it`);
   return path;
 }
 
-/** The path of a program that every Debian system has, for a PATH of a test's own. Throws an Error where it is missing. */
+/** Returns the path of a program of every Debian system, for a test's own PATH. Throws an Error if it is missing. */
 export function onPath(name: string): string {
   const path = search(program(name));
   if (path === null) throw new Error(`${name} is not on PATH`);
   return path;
 }
 
-/** Why tests that need all of these are skipped, said on the console too; null where the machine has them all. */
+/** Returns the reason for skipping tests that need all of these, and prints it once. Null if none is missing. */
 export function lacking(...names: readonly Optional[]): string | null {
   const absent = names.filter((name) => pathOf(name) === null);
   if (absent.length === 0) return null;
   const reason = absent.map(missing).join("; ");
-  if (!said.has(reason)) console.warn(`skipped: ${reason}`);
-  said.add(reason);
+  if (!reported.has(reason)) console.warn(`skipped: ${reason}`);
+  reported.add(reason);
   return reason;
 }
 
-/** Skips the rest of a test where one of these is missing. */
+/** Skips the rest of a test if one of these is missing. */
 export function needs({ skip }: Pick<TestContext, "skip">, ...names: readonly Optional[]): void {
   const reason = lacking(...names);
   skip(reason !== null, reason ?? "");
 }
 
-/** The packages of what `.ci/run` installs and this machine does not have. */
+/** Returns the packages that `.ci/run` must install on this machine. */
 export function missingPackages(): readonly string[] {
   const names = Object.keys(INSTALLED) as (keyof typeof INSTALLED)[];
   return [...new Set(names.filter((name) => pathOf(name) === null).map((name) => INSTALLED[name].package))];
@@ -149,7 +148,7 @@ function program(name: string, from = name): Row {
   return { package: from, places: [`bin/${name}`, `sbin/${name}`] };
 }
 
-/** Ordinary users have no sbin in their PATH, but what is in there is for them too: it is beside a bin that they have. */
+/** Finds programs in sbin too, beside a bin of PATH: ordinary users have no sbin in their PATH. */
 function search({ places, isUsable }: Row): string | null {
   const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
   const candidates = folders.flatMap((folder) =>
@@ -161,7 +160,7 @@ function search({ places, isUsable }: Row): string | null {
   return candidates.find((path) => existsSync(path) && (isUsable === undefined || isUsable(path))) ?? null;
 }
 
-/** What a program prints; nothing where it fails. */
+/** Returns the output of a program; empty if it fails. */
 function printed(path: string, ...argv: readonly string[]): string {
   try {
     return execFileSync(path, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });

@@ -1,10 +1,10 @@
-// The test files that use an optional program, by themselves or through a module: `deno run -A` prints their paths. They
-// are what `.ci/run` runs once more on a machine that has none of these programs.
+// Finds the test files that use an optional program, directly or through a module; `deno run -A` prints their paths.
+// `.ci/run` runs them again on a PATH without these programs.
 import { filesBelow, importsOf, readText } from "../lint/sources.ts";
 
 const PROBE = "tests/support/optional-programs.ts";
 
-/** Paths of the test files from which a chain of imports leads to the probe. */
+/** Returns the test files that import the probe, directly or through other modules. */
 export function optionalUsers(): readonly string[] {
   const imports = new Map(
     filesBelow(["tests"], ".ts").map((

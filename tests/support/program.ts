@@ -1,4 +1,4 @@
-// Programs that tests run as processes of their own, to be waited for or killed.
+// Programs that tests start as processes, to wait for or kill.
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 
 export type Program = {
   readonly child: ChildProcess;
-  /** The first line it prints. Rejects when it ends without one. */
+  /** Resolves with the first printed line. Rejects when the program ends without one. */
   readonly firstLine: Promise<string>;
-  /** Settles when it has ended. */
+  /** Resolves when it has ended. */
   readonly ended: Promise<void>;
 };
 
@@ -24,6 +24,6 @@ export function startProgram(name: string, ...argv: string[]): Program {
     createInterface({ input: child.stdout }).once("line", line);
     child.once("close", (code, signal) => fail(new Error(`${name} ended without a word: ${signal ?? code}`)));
   });
-  firstLine.catch(() => {}); // A test that does not look at the line only waits for the end.
+  firstLine.catch(() => {}); // Some tests only wait for the end.
   return { child, firstLine, ended };
 }

@@ -1,4 +1,4 @@
-// The control plane as users run it: src/serve.ts in a process of its own, to be stopped, killed and started again.
+// The control plane as users run it: src/serve.ts in a process, which can be stopped, killed and restarted.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -9,42 +9,42 @@ export type ServerProcess = {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** What it has written on stderr so far, for failure messages. */
+  /** Returns its stderr until now, for failure messages. */
   log(): string;
   isRunning(): boolean;
-  /** Settles when it has ended, with its exit status or the signal that ended it. */
+  /** Resolves when it has ended, with its exit code or signal. */
   readonly ended: Promise<number | NodeJS.Signals>;
   /** Sends the signal and does not wait. */
   signal(name: NodeJS.Signals): void;
-  /** kill -9; settles when it is gone. */
+  /** Sends SIGKILL; resolves when it has ended. */
   kill(): Promise<void>;
-  /** SIGTERM; settles with how it ended. Throws when it does not end in time. */
+  /** Sends SIGTERM; resolves with its exit code or signal. Throws if it does not end in time. */
   stop(): Promise<number | NodeJS.Signals>;
 };
 
 export type ServerOptions = {
-  /** Beside the defaults below; undefined takes one away. PORT is a free one. */
+  /** Added to the defaults below; undefined removes one. PORT is a free port. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What the process may do; all by default. */
+  /** The permissions of the process; default: all. */
   readonly flags?: readonly string[];
-  /** As `task start` does: start.ts with exactly its permissions, which starts the server with exactly its own. */
+  /** Starts it like `task start`: start.ts and the server, each with its exact permissions. */
   readonly as_task?: boolean;
 };
 
-/** What `task start` gives to each of its processes. */
+/** The flags that `task start` gives to each of its processes. */
 export const TASK_FLAGS = ["--no-prompt", "--cached-only", "--frozen"];
 
-/** A key of the right form that protects nothing. */
+/** A valid key for tests only. */
 export const ROOT_KEY = "opsk_TESTROOTKEY1_0123456789ABCDEFGHIJKLMNOPQRSTUV";
-/** Processes that share a database must share this, as they do in production. */
+/** Processes that share a database must share this secret, as in production. */
 const SECRET_KEY = "5e".repeat(32);
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** The first start makes and migrates a cluster; the machine may be busy. */
+/** The first start creates and migrates a cluster, possibly on a busy machine. */
 const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
 
-/** Starts a server and waits until it says that it listens. Throws an Error with its words when it does not. */
+/** Starts a server and waits until it logs that it listens. Otherwise throws an Error with its log. */
 export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
   const env = {
     ...inherited(),
@@ -87,7 +87,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
     child.kill("SIGKILL");
     throw error;
   });
-  // Not child.kill: Deno then reports that signal as the end, whatever the program made of it, and sends no second one.
+  // Not child.kill: Deno then reports the signal instead of the exit code, and sends no second one.
   const signal = (name: NodeJS.Signals) => void (running && process.kill(child.pid!, name));
   return {
     url,
@@ -112,7 +112,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
   };
 }
 
-/** Nothing of the caller's own configuration reaches the server. */
+/** Removes the caller's own configuration from the environment. */
 function inherited(): Record<string, string> {
   const { PATH = "", HOME = "", DENO_DIR = "" } = process.env;
   return { PATH, HOME, ...(DENO_DIR === "" ? {} : { DENO_DIR }) };
@@ -123,6 +123,6 @@ function urlOf(line: string): string | null {
     const said = JSON.parse(line) as { message?: unknown; url?: unknown };
     return said.message === "listening" && typeof said.url === "string" ? said.url : null;
   } catch {
-    return null; // Not every line is the log's: the key that is shown once is plain text.
+    return null; // Not a log line: the root key is printed as plain text.
   }
 }

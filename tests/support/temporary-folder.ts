@@ -5,12 +5,12 @@ import process from "node:process";
 
 export type TemporaryFolder = { readonly path: string; remove(): Promise<void> };
 
-/** Where Linux keeps files in memory. */
+/** The file system in memory of Linux. */
 const MEMORY = "/dev/shm";
-/** Several clusters with their write-ahead logs. Containers often have 64 MiB there. */
+/** Enough for several clusters with their write-ahead logs. Containers often have 64 MiB there. */
 const MEMORY_FREE_BYTES = 4 * 2 ** 30;
 
-/** The variable that names the run's own place for them, which goes with the run. */
+/** The variable with the run's own folder, which is deleted after the run. */
 export const RUN_PLACE = "TEST_DATABASE_FOLDERS";
 /** Longer than any run takes. */
 const FORGOTTEN_MS = 24 * 3_600_000;
@@ -20,8 +20,8 @@ export function temporaryFolder(subject: string): Promise<TemporaryFolder> {
 }
 
 /**
- * For the data of a PostgreSQL server: in memory where there is room, since making databases waits for the disk most of
- * its time. What a killed process has written is there afterwards all the same.
+ * Makes a folder for the data of a PostgreSQL server, in memory if there is room: creating databases mostly waits for the
+ * disk. Data of a killed process survives in memory, too.
  */
 export async function databaseFolder(subject: string): Promise<TemporaryFolder> {
   const ofRun = process.env[RUN_PLACE];
@@ -30,12 +30,12 @@ export async function databaseFolder(subject: string): Promise<TemporaryFolder> 
   return await folderIn(await hasRoom(MEMORY) ? MEMORY : tmpdir(), subject);
 }
 
-/** A run that was killed leaves its folder, which nobody would look for in memory. */
+/** Removes the folders of killed runs from memory. */
 async function removeForgotten(): Promise<void> {
   const names = await readdir(MEMORY).catch(() => []);
   for (const path of names.filter((name) => name.startsWith("berth-")).map((name) => join(MEMORY, name))) {
-    const made_ms = (await stat(path).catch(() => null))?.mtimeMs ?? Infinity; // Gone: another run was first.
-    // Another user's stays.
+    const made_ms = (await stat(path).catch(() => null))?.mtimeMs ?? Infinity; // Another run removed it first.
+    // Fails for another user's folder.
     if (made_ms < Date.now() - FORGOTTEN_MS) await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }

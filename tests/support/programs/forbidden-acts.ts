@@ -1,4 +1,4 @@
-// Tries what a server never does and prints, as JSON, how each attempt ended: the error's name, or "done".
+// Tries actions that a server never does, and prints the result of each as JSON: the name of the error, or "done".
 import process from "node:process";
 
 const place = process.argv[2] ?? "";
@@ -38,7 +38,7 @@ const acts: Readonly<Record<string, () => unknown>> = {
 };
 
 const outcomes: Record<string, string> = {};
-/** What a network that drops packets would make wait for minutes. */
+/** Aborts connections that a network without answers would delay for minutes. */
 const LIMIT_MS = 2_000;
 for (const [name, act] of Object.entries(acts)) {
   try {
@@ -46,7 +46,7 @@ for (const [name, act] of Object.entries(acts)) {
     outcomes[name] = "done";
   } catch (error) {
     const { message } = error as Error;
-    // An import reports what stood in its way as its own kind of error.
+    // An import wraps the permission error in its own kind of error.
     outcomes[name] = /^Requires \w+ access/.test(message) ? "NotCapable" : (error as Error).name;
   }
 }

@@ -1,4 +1,4 @@
-// Run as its own process: owns the embedded server of argv[0], prints its pid and url, and holds it until it is killed.
+// Starts the embedded server in the folder argv[0], prints its pid and URL, and keeps it until it is killed.
 import process from "node:process";
 import { startEmbedded } from "../../../src/db/embedded.ts";
 

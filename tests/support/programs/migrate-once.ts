@@ -1,4 +1,4 @@
-// Run as its own process: migrates argv[0] with the files of argv[1], prints how many it applied.
+// Migrates the database argv[0] with the files in argv[1], and prints the number of applied migrations.
 import process from "node:process";
 import { migrate } from "../../../src/db/migrate.ts";
 

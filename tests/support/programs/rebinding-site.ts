@@ -1,6 +1,6 @@
-// Runs in namespaces of its own, where /etc/resolv.conf names 127.0.0.1 and lo has a public address: a resolver that gives
-// for a name the public address first and 127.0.0.1 from then on, a listener on both that counts, and a program that is
-// given as arguments. The name is rebinding.example; other names have no address. Prints what happened as JSON.
+// Simulates DNS rebinding in its own namespaces, where /etc/resolv.conf names 127.0.0.1 and lo has a public address. The
+// resolver answers the name rebinding.example with the public address first and with 127.0.0.1 afterwards; other names have
+// no address. A listener on both addresses counts connections of the program in the arguments. Prints the result as JSON.
 import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
@@ -15,7 +15,7 @@ const A_RECORD = 1;
 
 const counts = { questions: 0, public_connections: 0, loopback_connections: 0 };
 
-/** The answer to one question: the flags of an answer, the question again, and an A record when it asked for one. */
+/** Returns the answer to a question: flags, the question, and an A record if it was requested. */
 function answerTo(question: Uint8Array): Uint8Array {
   const bytes = Buffer.from(question);
   const end = bytes.indexOf(0, 12) + 5;
