@@ -50,15 +50,17 @@ function stateTable(kind: string): string {
   return markdown(table);
 }
 
-/** Messages are rows, states are columns. */
+/** Messages are rows, states are columns. The texts of refusals are numbered and listed below the table. */
 function markdown(table: AnyTable): string {
   const states = Object.keys(Object.values(table)[0] ?? {});
   const head = ["", ...states.map((state) => `\`${state}\``)];
+  const refusals = [...new Set(Object.values(table).flatMap((row) => Object.values(row).filter(isRefusal)))];
   const body = Object.entries(table).map(([message, row]) => [
     `\`${message}\``,
-    ...states.map((state) => cell(row[state])),
+    ...states.map((state) => cell(row[state], refusals)),
   ]);
-  return aligned(head, body);
+  const texts = refusals.map((text, index) => `${index + 1}. \`${text}\``);
+  return [aligned(head, body), ...(texts.length === 0 ? [] : [`Refusals:\n\n${texts.join("\n")}`])].join("\n\n");
 }
 
 /** A table whose columns are padded as `deno fmt` pads them. */
@@ -68,11 +70,15 @@ function aligned(head: readonly string[], body: readonly (readonly string[])[]):
   return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n");
 }
 
-function cell(value: unknown): string {
+/** Any other text of a cell is the message of a 409. */
+function isRefusal(value: unknown): value is string {
+  return typeof value === "string" && value !== "ignore" && value !== "missing";
+}
+
+function cell(value: unknown, refusals: readonly string[]): string {
   if (typeof value === "function") return `→ ${value.name}`;
-  if (value === "ignore") return "no effect";
-  if (value === "missing") return "404";
-  return `409: ${String(value)}`;
+  if (isRefusal(value)) return `409 (${refusals.indexOf(value) + 1})`;
+  return value === "ignore" ? "no effect" : "404";
 }
 
 if (import.meta.main) {

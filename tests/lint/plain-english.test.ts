@@ -16,7 +16,7 @@ const CHECKED: readonly string[] = [
 ];
 
 const paths = CHECKED.flatMap((each) =>
-  each.includes(".") ? [each] : [...filesBelow([each], ".ts"), ...filesBelow([each], ".md")]
+  each.includes(".") ? [each] : [".ts", ".md", ".sql"].flatMap((end) => filesBelow([each], end))
 )
   // The patterns and their examples.
   .filter((path) => !path.startsWith("tests/lint/plain-english") && !path.startsWith("tests/fixtures/"));
@@ -45,6 +45,10 @@ test.each([
   ["// Document 2, Limits", "Document 2"],
 ])("refuses %s", (source, word) => {
   expect(refused("a.ts", source).map((each) => each.word).join()).toContain(word);
+});
+
+test("checks the comments of SQL", () => {
+  expect(refused("a.sql", "-- Nobody waits.\nselect 'nobody';").map((each) => each.line)).toEqual([1]);
 });
 
 test.each(["// A tell arrives twice at most.", "// The server rejects a duplicate name.", 'const path = "what/who";'])(

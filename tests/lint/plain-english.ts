@@ -100,10 +100,11 @@ export const NAMES: readonly Pattern[] = [
 export type Found = { readonly line: number; readonly text: string; readonly word: string; readonly fix: string };
 
 const TEXT = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
+const SQL_COMMENT = /--[^\n]*/g;
 /** Code, and the parts of a page that `task docs` prints from texts that are checked in their source. */
 const NOT_PROSE = /^```[\s\S]*?^```|`[^`\n]*`|<!-- (?:table|limits|codes): [\s\S]*?<!-- end -->/gm;
 
-/** Finds refused phrases in the comments and strings of a TypeScript file, or in the prose of a Markdown file. */
+/** Finds refused phrases in the comments and strings of TypeScript, the comments of SQL, and the prose of Markdown. */
 export function refused(path: string, source: string): Found[] {
   return texts(path, source).flatMap(({ text, at }) =>
     PATTERNS.flatMap(({ pattern, fix }) =>
@@ -121,7 +122,7 @@ function texts(path: string, source: string): Text[] {
   if (path.endsWith(".md")) {
     return [{ text: source.replace(NOT_PROSE, (block) => block.replace(/[^\n]/g, "-")), at: 0 }];
   }
-  return [...source.matchAll(TEXT)]
+  return [...source.matchAll(path.endsWith(".sql") ? SQL_COMMENT : TEXT)]
     // A text for people has a space; other strings are keys, paths or patterns.
     .filter(([text]) => / /.test(text))
     .map((match) => ({ text: match[0], at: match.index }));
