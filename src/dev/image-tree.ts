@@ -37,14 +37,14 @@ export function buildOf(build: string, artifacts: Artifact[]): Image["build"] {
 }
 
 /** The names of a distribution and one of its releases. */
-export type ReleaseWords = {
+export type ReleaseNames = {
   readonly distro: string;
   readonly release: string;
   readonly aliases: readonly string[];
   readonly version: string;
 };
 
-export function releaseOf({ distro: id, release, aliases, version }: ReleaseWords): Omit<Image, "build"> {
+export function releaseOf({ distro: id, release, aliases, version }: ReleaseNames): Omit<Image, "build"> {
   return {
     distro: { id, name: id, os_family: "linux", homepage: null } as Image["distro"],
     release: {

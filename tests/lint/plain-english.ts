@@ -7,7 +7,7 @@ export type Pattern = {
 };
 
 /** The start of a sentence in a comment, a string or a paragraph. */
-const START = String.raw`(?:^|[.:;!?] |// |/\*\* |^\s*\* |["\x60])`;
+const START = String.raw`(?:^|[.:;!?] |// |-- |/\*\* |^\s*\* |["\x60])`;
 
 export const PATTERNS: readonly Pattern[] = [
   { pattern: /\banew\b/i, fix: "again" },

@@ -54,13 +54,13 @@ export async function netboot(opsctl: Run, endpoint: string, folder: string): Pr
     });
     try {
       check("it is asked for its inventory", (await agent.next()).key.startsWith("ur.broadcast.sysinfo."));
-      const tell = () => agent.publish(`ur.sysinfo.${SYSINFO.UUID}.1`, SYSINFO);
-      tell();
+      const publish = () => agent.publish(`ur.sysinfo.${SYSINFO.UUID}.1`, SYSINFO);
+      publish();
       await booter.line(/ announce\.accepted .*state=awaiting_setup/);
       check("the plan names its disks", /c0t1d0/.test(await opsctl("cn", "setup", "plan", SYSINFO.Hostname)));
       const approved = opsctl("cn", "setup", "approve", SYSINFO.Hostname, "--layout", "mirror", "--yes", "--wait");
       // An agent does so every minute until its machine is set up; the booter then sees the node's state.
-      const repeated = setInterval(tell, 200);
+      const repeated = setInterval(publish, 200);
       const { key: request, content } = await agent.next().finally(() => clearInterval(repeated));
       check("the setup script arrived", request.startsWith(`ur.execute.${SYSINFO.UUID}.setup-`));
       const { SETUP_TOKEN: token = "" } = content["env"] as Record<string, string>;
