@@ -1,4 +1,4 @@
-// The running booter: all parts on one set of records, files and one decision.
+// The running booter: all servers share the records, the files and the decision.
 import { join } from "node:path";
 import { openAmqp } from "./amqp/listener.ts";
 import { amqpLogin, macOfLogin } from "./amqp/rights.ts";
@@ -10,11 +10,11 @@ import { type BootFileQuestion, openDhcp } from "./dhcp/server.ts";
 import { newTransactions, type Transactions } from "./dhcp/transactions.ts";
 import { BIOS_PROGRAM, type Files, openFiles, UEFI_PROGRAM } from "./files.ts";
 import type { HttpHandler } from "./http/answer.ts";
-import { bootHandler, maySee, scriptUrl } from "./http/routes.ts";
+import { bootHandler, mayBoot, scriptUrl } from "./http/routes.ts";
 import { openHttp } from "./http/server.ts";
 import { ipv4Number, sameNetwork } from "./ipv4.ts";
 import { ANNOUNCE_MS, READING_MS, REFRESH_MS, STAGED_SCAN_MS } from "./limits.ts";
-import { type Log, seldom } from "./log.ts";
+import { type Log, rateLimited } from "./log.ts";
 import { openMetrics } from "./metrics.ts";
 import { type Mirror, openMirror } from "./mirror/mirror.ts";
 import { upstreamKey } from "./mirror/upstream-key.ts";
@@ -35,7 +35,7 @@ export type Booter = {
     readonly tftp: number;
     readonly http: number;
     readonly metrics: number;
-    readonly bus: number | null;
+    readonly amqp: number | null;
   };
   readonly records: Records;
   readonly counters: Counters;
@@ -46,20 +46,20 @@ export type Booter = {
 export type BooterOptions = {
   readonly config: BooterConfig;
   readonly log: Log;
-  /** Instead of the one that the configuration names. */
-  readonly plane?: ApiClient;
+  /** Replaces the client for the control plane of the configuration. */
+  readonly api?: ApiClient;
 };
 
 const MIRROR_MS = 3_600_000;
-/** After a channel that could not be taken: a site that is being set up does not wait an hour. */
+/** After a failed refresh: a site that is being set up does not wait an hour. */
 const MIRROR_RETRY_MS = 60_000;
 const SAVE_MS = 30_000;
 
-export async function openBooter({ config, log, plane: given }: BooterOptions): Promise<Booter> {
+export async function openBooter({ config, log, api: given }: BooterOptions): Promise<Booter> {
   const counters = newCounters();
-  const quiet = seldom(log, { every_ms: 60_000, subjects_max: 4_096 });
+  const quiet = rateLimited(log, { every_ms: 60_000, subjects_max: 4_096 });
   const key_file = config.control_plane.key_file;
-  const plane = given ?? openApiClient({
+  const api = given ?? openApiClient({
     url: config.control_plane.url,
     key: await readSecretLine(key_file, "control_plane.key_file"),
   });
@@ -67,7 +67,7 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
   const kept = await loadKept(cachePath(config.state_dir), secret);
   if (kept === null) log("cache.damaged", { path: cachePath(config.state_dir) });
   const records = openRecords({
-    plane,
+    api,
     cache_age_ms: config.control_plane.cache_max_age_hours * 3_600_000,
     log: quiet,
     now: Date.now,
@@ -89,7 +89,7 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
     enrollment_pi: records.policy().enrollment_pi,
     staged: files.staged(),
   });
-  const sees = (address: string) => maySee(address, { records, settings });
+  const mayBootFrom = (address: string) => mayBoot(address, { records, settings });
   const rules: DhcpRules = {
     segments: config.segment,
     relays: config.dhcp.relays,
@@ -103,13 +103,13 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
     for (const each of closers.reverse()) await each();
   };
   let http_port = config.http.port;
-  let bus_port: number | null = null;
+  let amqp_port: number | null = null;
   const originFor = (address: string) => `http://${serverFor(config, address)}:${http_port}`;
 
   try {
     const ledger = await openLedger(config.state_dir);
     const enrolment = openEnrolment({
-      plane,
+      api,
       ledger,
       setup: config.ur?.setup === undefined ? null : { setup: config.ur.setup, console: config.console },
       originFor,
@@ -117,7 +117,7 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
       log: quiet,
     });
     const mirror = await mirrorOf(config, log);
-    const more = [setupRoutes({ enrolment, files, maySee: sees }), ...(mirror === null ? [] : [mirror.handle])];
+    const more = [setupRoutes({ enrolment, files, mayBoot: mayBootFrom }), ...(mirror === null ? [] : [mirror.handle])];
     const handler: HttpHandler = bootHandler({
       secret,
       records,
@@ -125,9 +125,10 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
       files,
       console: config.console,
       originFor,
-      busFor: (mac, address) => {
+      amqpFor: (mac, address) => {
         const login = amqpLogin(secret, mac);
-        return bus_port === null ? null : `${login.user}:${login.password}:${serverFor(config, address)}:${bus_port}`;
+        const server = serverFor(config, address);
+        return amqp_port === null ? null : `${login.user}:${login.password}:${server}:${amqp_port}`;
       },
       xidOf: (mac) => transactions.last(mac)?.xid ?? null,
       uses,
@@ -142,11 +143,11 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
       closers.push(http.close);
     }
     if (config.ur !== undefined) {
-      bus_port = config.ur.port;
+      amqp_port = config.ur.port;
       for (const { address } of config.segment) {
-        const bus = await openAmqp({
+        const broker = await openAmqp({
           address,
-          port: bus_port,
+          port: amqp_port,
           login: (user, password, source) => {
             const mac = macOfLogin(secret, user, password);
             return mac !== null && records.macOf(source) === mac ? mac : null;
@@ -155,14 +156,14 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
           counters,
           log,
         });
-        bus_port = bus.port;
-        closers.push(bus.close);
+        amqp_port = broker.port;
+        closers.push(broker.close);
       }
     }
     const tftp = await openTftp({
       addresses: config.segment.map(({ address }) => address),
       port: config.tftp.port,
-      file: async (name, address) => await sees(address) ? files.program(name) : null,
+      file: async (name, address) => await mayBootFrom(address) ? files.program(name) : null,
       counters,
       log: quiet,
     });
@@ -179,17 +180,17 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
       log: quiet,
     });
     closers.push(dhcp.close);
-    const ports = { dhcp: dhcp.port, tftp: tftp.port, http: http_port, bus: bus_port };
+    const ports = { dhcp: dhcp.port, tftp: tftp.port, http: http_port, amqp: amqp_port };
     gauges({ counters, records, enrolment, files });
     const metrics = await openMetrics({ port: config.metrics.port, counters, healthy: () => records.reachable() });
     closers.push(metrics.close);
 
-    // Nobody waits for the control plane: what is kept serves until it has answered.
+    // Nothing waits for the control plane: cached records serve until it answers.
     let staged_now = false;
     repeated.push(every(refreshPause_ms, async () => void await records.refresh()));
     repeated.push(every(() => SAVE_MS, () => saveKept(cachePath(config.state_dir), secret, records.kept())));
     repeated.push(every(() => STAGED_SCAN_MS, async () => {
-      if (await files.scan() || !staged_now) staged_now = await stage({ plane, files, log: quiet });
+      if (await files.scan() || !staged_now) staged_now = await stage({ api, files, log: quiet });
     }));
     repeated.push(every(() => ANNOUNCE_MS, () => enrolment.pass()));
     if (mirror !== null) {
@@ -198,7 +199,8 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
       repeated.push(every(pause_ms, async () => void (taken = await mirror.refresh())));
     }
     closers.push(() => saveKept(cachePath(config.state_dir), secret, records.kept()));
-    log("booter.started", { ...ports, metrics: metrics.port, staged: files.staged().size });
+    const { amqp: bus, ...others } = ports;
+    log("booter.started", { ...others, bus, metrics: metrics.port, staged: files.staged().size });
     return { ports: { ...ports, metrics: metrics.port }, records, counters, enrolment, close };
   } catch (error) {
     await close();
@@ -206,12 +208,12 @@ export async function openBooter({ config, log, plane: given }: BooterOptions): 
   }
 }
 
-/** A site with many records is read less often, so that reading never is what this program does. */
+/** Reads many records less often: reading takes at most about a tenth of the time. */
 export function refreshPause_ms(took_ms: number): number {
   return Math.max(REFRESH_MS, Math.min(took_ms * 10, READING_MS - took_ms * 2));
 }
 
-/** The booter's address that stands in the machine's own network; the first one for machines behind relays. */
+/** Returns the booter's address in the machine's own network; the first address for machines behind relays. */
 function serverFor({ segment }: Pick<BooterConfig, "segment">, address: string): string {
   const value = ipv4Number(address) ?? 0;
   const near = segment.find((each) => sameNetwork(ipv4Number(each.address) ?? 0, value, each.prefix_len));
@@ -236,10 +238,10 @@ function bootFile(asked: BootFileQuestion, { secret, http_port }: { secret: Uint
   }
 }
 
-async function stage({ plane, files, log }: { plane: ApiClient; files: Files; log: Log }): Promise<boolean> {
+async function stage({ api, files, log }: { api: ApiClient; files: Files; log: Log }): Promise<boolean> {
   const stamps = [...files.staged()].sort();
   try {
-    await plane.stage(stamps);
+    await api.stage(stamps);
     log("images.staged", { stamps: stamps.join(",") });
     return true;
   } catch (error) {

@@ -1,5 +1,5 @@
-// `booter check`: is the configuration sound, are the files and ports there, does the control plane answer, and what
-// would a machine get and why. It changes nothing: it asks for known records and never reports a machine as seen.
+// `booter check` checks the configuration, the files, the ports and the control plane, and shows what a machine would
+// get and why. It changes nothing: it only reads records and never reports a machine as seen.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -20,7 +20,7 @@ export type CheckOptions = {
   readonly config: BooterConfig;
   readonly mac: string | null;
   readonly client: ClientKind;
-  readonly plane?: ApiClient;
+  readonly api?: ApiClient;
 };
 
 const ok = (text: string): Finding => ({ level: "ok", text });
@@ -34,23 +34,23 @@ export async function check(options: CheckOptions): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const name of PROGRAMS) {
     findings.push(
-      files.program(name) === null ? fail(`${config.files_dir}/${name}: is not there`) : ok(`${name}: is there`),
+      files.program(name) === null ? fail(`${config.files_dir}/${name}: is missing`) : ok(`${name}: found`),
     );
   }
   const staged = [...files.staged()].sort();
   findings.push(
     staged.length === 0
-      ? fail(`${config.files_dir}/os: holds no platform image with its kernel and its archive`)
+      ? fail(`${config.files_dir}/os: contains no platform image with kernel and archive`)
       : ok(`platform images: ${staged.join(", ")}`),
   );
   findings.push(...await portFindings(config));
   findings.push(...await setupFindings(config, files.setupFile));
   findings.push(...await channelFindings(config));
-  const seen = await planeFindings(options);
-  findings.push(...seen.findings);
-  if (seen.policy !== null && seen.records !== null) {
-    findings.push(...imageFindings(seen.policy, files.staged()));
-    if (options.mac !== null) findings.push(machineFinding(options, { ...seen, staged: files.staged() }));
+  const answers = await apiFindings(options);
+  findings.push(...answers.findings);
+  if (answers.policy !== null && answers.records !== null) {
+    findings.push(...imageFindings(answers.policy, files.staged()));
+    if (options.mac !== null) findings.push(machineFinding(options, { ...answers, staged: files.staged() }));
   }
   return findings;
 }
@@ -60,7 +60,7 @@ async function portFindings({ dhcp, tftp, segment }: BooterConfig): Promise<Find
   for (const { address } of segment) {
     for (const [name, port] of [["DHCP", dhcp.port], ["TFTP", tftp.port]] as const) {
       try {
-        // Shared, so that a booter that runs is no problem; only what cannot be had at all is.
+        // Shared, so that a running booter does not make the check fail.
         const socket = await openUdp({ address, port, shared: true, received: () => {}, failed: () => {} });
         await socket.close();
         findings.push(ok(`${name}: ${address} port ${port} can be opened`));
@@ -68,7 +68,7 @@ async function portFindings({ dhcp, tftp, segment }: BooterConfig): Promise<Find
         const { code } = error as { code?: string };
         findings.push(
           name === "TFTP" && code === "EADDRINUSE"
-            ? warn(`TFTP: ${address} port ${port} is in use; by a booter that runs, or by another program`)
+            ? warn(`TFTP: ${address} port ${port} is in use by a running booter or another program`)
             : fail(`${name}: ${address} port ${port} cannot be opened (${code ?? "unknown error"})`),
         );
       }
@@ -87,15 +87,17 @@ async function setupFindings({ ur }: BooterConfig, find: (name: string) => Promi
   ] as const;
   return await Promise.all(wanted.map(async ([name, sha256]) => {
     const path = await find(name);
-    if (path === null) return fail(`setup/${name}: is not there`);
+    if (path === null) return fail(`setup/${name}: is missing`);
     const hash = createHash("sha256");
     for await (const part of createReadStream(path)) hash.update(part);
     const found = hash.digest("hex");
-    return found === sha256 ? ok(`setup/${name}: has its SHA-256`) : fail(`setup/${name}: has the SHA-256 ${found}`);
+    return found === sha256
+      ? ok(`setup/${name}: SHA-256 matches`)
+      : fail(`setup/${name}: has SHA-256 ${found}, not ${sha256}`);
   }));
 }
 
-/** The upstream channel as the mirror would take it, without its tarballs. */
+/** Verifies the upstream channel as the mirror does, without its tarballs. */
 async function channelFindings({ ur }: BooterConfig): Promise<Finding[]> {
   const { upstream_channel_url: url, upstream_key_file } = ur?.setup ?? {};
   if (url === undefined) return [];
@@ -109,35 +111,35 @@ async function channelFindings({ ur }: BooterConfig): Promise<Finding[]> {
   }
 }
 
-type PlaneSeen = {
+type ApiAnswers = {
   readonly findings: Finding[];
   readonly policy: PolicyFacts | null;
   readonly records: readonly BootFacts[] | null;
 };
 
-async function planeFindings({ config, plane: given }: CheckOptions): Promise<PlaneSeen> {
+async function apiFindings({ config, api: given }: CheckOptions): Promise<ApiAnswers> {
   const { url, key_file } = config.control_plane;
   try {
-    const plane = given ?? openApiClient({ url, key: await readSecretLine(key_file, "control_plane.key_file") });
-    const [policy, records] = await Promise.all([plane.policy(), plane.records()]);
+    const api = given ?? openApiClient({ url, key: await readSecretLine(key_file, "control_plane.key_file") });
+    const [policy, records] = await Promise.all([api.policy(), api.records()]);
     return { findings: [ok(`control plane: ${url} knows ${records.length} machines`)], policy, records };
   } catch (error) {
-    const words = error instanceof Error ? error.message : "unknown error";
-    return { findings: [fail(`control plane: ${url}: ${words}`)], policy: null, records: null };
+    const reason = error instanceof Error ? error.message : "unknown error";
+    return { findings: [fail(`control plane: ${url}: ${reason}`)], policy: null, records: null };
   }
 }
 
 function imageFindings({ enrollment_pi }: PolicyFacts, staged: ReadonlySet<string>): Finding[] {
   if (enrollment_pi === null) return [warn("the boot policy names no enrollment_pi: no machine can enrol")];
   if (!staged.has(enrollment_pi)) {
-    return [fail(`enrollment_pi ${enrollment_pi}: is not staged here; no machine can enrol`)];
+    return [fail(`enrollment_pi ${enrollment_pi}: is not staged on this booter; no machine can enrol`)];
   }
   return [ok(`enrollment_pi ${enrollment_pi}: is staged`)];
 }
 
 function machineFinding(
   { config, mac, client }: CheckOptions,
-  { policy, records, staged }: PlaneSeen & { readonly staged: ReadonlySet<string> },
+  { policy, records, staged }: ApiAnswers & { readonly staged: ReadonlySet<string> },
 ): Finding {
   const record = records?.find((each) => each.mac === mac) ?? null;
   const decision = decide({
@@ -150,22 +152,22 @@ function machineFinding(
       staged,
     },
   });
-  const who = `${mac} as ${client}${record === null ? "" : ` (${record.state}${record.rescue ? ", rescue" : ""})`}`;
+  const machine = `${mac} as ${client}${record === null ? "" : ` (${record.state}${record.rescue ? ", rescue" : ""})`}`;
   return decision.kind === "nothing"
-    ? warn(`${who}: gets nothing: ${REASONS[decision.reason]}`)
-    : ok(`${who}: ${words(decision)}`);
+    ? warn(`${machine}: gets nothing: ${REASONS[decision.reason]}`)
+    : ok(`${machine}: ${describe(decision)}`);
 }
 
-function words(decision: Exclude<Decision, { readonly kind: "nothing" }>): string {
+function describe(decision: Exclude<Decision, { readonly kind: "nothing" }>): string {
   return decision.kind === "lease"
     ? "gets an address and nothing to boot"
     : `boots ${decision.stamp} (${decision.kind})`;
 }
 
 const REASONS: Readonly<Record<Extract<Decision, { readonly kind: "nothing" }>["reason"], string>> = {
-  not_pxe: "it is no netboot client, and answer_only_pxe is on",
+  not_pxe: "it is not a netboot client, and answer_only_pxe is on",
   foreign_architecture: "its architecture is not x86-64",
-  no_record: "the control plane has no record of it; its first DISCOVER makes one",
+  no_record: "the control plane has no record of it; its first DISCOVER creates one",
   not_verified: "the control plane is away, and only enrolled nodes boot without it",
   no_address: "its record has no address",
   discovered: "its record is discovered; authorize it with opsctl",
@@ -174,7 +176,7 @@ const REASONS: Readonly<Record<Extract<Decision, { readonly kind: "nothing" }>["
   image_not_staged: "its platform image is not staged on this booter",
 };
 
-/** Reads a configuration file; the message of a failure names it. */
+/** Reads a configuration file. The error of a failure names it. */
 export async function readConfigText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");

@@ -1,4 +1,4 @@
-// The configuration file. Keys that are not known are refused, and every message names the key it is about.
+// The configuration file. Unknown keys are refused, and every message names its key.
 import { parse } from "smol-toml";
 import { z } from "zod";
 import { isStamp } from "../src/lib/ids/stamp.ts";
@@ -7,7 +7,7 @@ import { CACHE_AGE_HOURS_DEFAULT } from "./limits.ts";
 import { CONSOLES } from "./script/arguments.ts";
 
 const port = z.number().int().min(1).max(65_535);
-/** 0 picks a free one, for a booter behind something that is told the port. */
+/** 0 picks a free port, for tests. */
 const listenPort = z.number().int().min(0).max(65_535);
 const address = z.string().refine((text) => ipv4Number(text) !== null, "must be an IPv4 address");
 const network = z.string().transform((text, context) => {
@@ -16,7 +16,7 @@ const network = z.string().transform((text, context) => {
   if (value !== null && /^([1-9]|[12]\d|3[0-2])$/.test(length)) {
     return { network: (value & maskOf(Number(length))) >>> 0, prefix_len: Number(length) };
   }
-  context.addIssue({ code: "custom", message: "must be an IPv4 block, as 10.0.0.0/24" });
+  context.addIssue({ code: "custom", message: "must be an IPv4 block such as 10.0.0.0/24" });
   return z.NEVER;
 });
 const webAddress = z.string().refine(
@@ -40,7 +40,7 @@ const Setup = z.strictObject({
   upstream_key_file: path.optional(),
 }).refine(
   (setup) => setup.upstream_channel_url !== undefined || setup.upstream_key_file === undefined,
-  { message: "is for upstream_channel_url, which is not set", path: ["upstream_key_file"] },
+  { message: "needs upstream_channel_url, which is not set", path: ["upstream_key_file"] },
 );
 
 export const BooterConfig = z.strictObject({
@@ -83,7 +83,7 @@ export function readBooterConfig(text: string, name: string): BooterConfig {
     const lines = read.error.issues.flatMap((issue) => {
       const at = issue.path.join(".");
       if (issue.code === "unrecognized_keys") {
-        return issue.keys.map((key) => `${at === "" ? key : `${at}.${key}`}: is not a key of this file`);
+        return issue.keys.map((key) => `${at === "" ? key : `${at}.${key}`}: unknown key`);
       }
       return [`${at === "" ? "the file" : at}: ${issue.message}`];
     });
@@ -92,7 +92,7 @@ export function readBooterConfig(text: string, name: string): BooterConfig {
   const twice = read.data.segment.find(({ address: one }, at, all) =>
     all.findIndex((each) => each.address === one) < at
   );
-  if (twice !== undefined) throw new ConfigFault(`${name}: segment: ${twice.address} stands there twice`);
+  if (twice !== undefined) throw new ConfigFault(`${name}: segment: ${twice.address} is listed twice`);
   return read.data;
 }
 

@@ -1,7 +1,7 @@
-// Counters and gauges in Prometheus text. Labels are of closed sets, so that no sender can make new series.
+// Counters and gauges in Prometheus text. Labels have fixed sets of values, so that no sender can create new series.
 export type Counters = {
   count(name: string, labels?: Readonly<Record<string, string>>): void;
-  /** A value that is read when somebody asks. */
+  /** A value that is read when the metrics are. */
   gauge(name: string, read: () => number): void;
   valueOf(name: string, labels?: Readonly<Record<string, string>>): number;
   text(): string;
@@ -25,7 +25,7 @@ export function newCounters(): Counters {
   };
 }
 
-/** Counted with every packet: no list is made for it. */
+/** Runs for every packet, so it builds no list. */
 function seriesOf(name: string, labels: Readonly<Record<string, string>>): string {
   let pairs = "";
   for (const key in labels) pairs += `${pairs === "" ? "" : ","}${key}="${labels[key]}"`;

@@ -1,9 +1,9 @@
-// Who gets what. The one decision of the booter: DHCP, TFTP and HTTP all ask it, so that none of them serves a machine
-// that another refuses. Document 2, Booter behaviour per record. Every refusal is silence, with a reason for the log.
+// Decides what a machine gets. DHCP, TFTP and HTTP all call it, so that none of them serves a machine that another
+// refuses. A refused machine gets no answer; the reason is logged. docs/booting.md, "Boot records".
 import type { BootRecord } from "../src/contract/boot.ts";
 import { isStamp } from "../src/lib/ids/stamp.ts";
 
-/** What asks: by firmware, by iPXE, by a machine of another architecture, or by no netboot program at all. */
+/** The client: iPXE, one of three kinds of firmware, a machine of another architecture, or no netboot client at all. */
 export const CLIENT_KINDS = ["ipxe", "uefi_http", "uefi", "bios", "foreign", "plain"] as const;
 export type ClientKind = (typeof CLIENT_KINDS)[number];
 
@@ -23,7 +23,7 @@ export type Silence = (typeof SILENCES)[number];
 export type Question = {
   readonly client: ClientKind;
   readonly record: Pick<BootRecord, "state" | "address" | "rescue" | "assigned_pi"> | null;
-  /** Whether the control plane said so just now; false when it is away and a kept copy answers. */
+  /** Whether the control plane just confirmed the record; false for a cached record while it is away. */
   readonly verified: boolean;
   readonly policy: BootSettings;
 };
@@ -45,7 +45,7 @@ export function decide({ client, record, verified, policy }: Question): Decision
   if (client === "plain" && policy.answer_only_pxe) return nothing("not_pxe");
   if (client === "foreign") return nothing("foreign_architecture");
   if (record === null) return nothing("no_record");
-  // While the control plane is away, nobody enrols: a kept copy speaks for finished nodes only.
+  // While the control plane is away, no machine enrols: cached records serve enrolled nodes only.
   if (!verified && record.state !== "enrolled") return nothing("not_verified");
   if (record.rescue) return boots("rescue", [record.assigned_pi, policy.enrollment_pi], { client, record, policy });
   switch (record.state) {
@@ -61,7 +61,7 @@ export function decide({ client, record, verified, policy }: Question): Decision
 
 type Bootable = Pick<Question, "client" | "policy"> & { readonly record: NonNullable<Question["record"]> };
 
-/** The first of the images that is here and whose name may stand in a path and a boot script. */
+/** Picks the first image that is staged and whose name is safe in a path and a boot script. */
 function boots(
   kind: "enrol" | "local" | "rescue",
   wanted: readonly (string | null)[],

@@ -1,5 +1,5 @@
-// The folder of what is served: firmware programs at its top, platform images below os/STAMP. Names are looked up in
-// maps or fit strict forms; nothing a client sends is joined to a path otherwise. Links are followed only inside.
+// The folder of served files: firmware programs at its top, platform images below os/STAMP. A name from a client
+// becomes part of a path only if it is in a map or matches a strict pattern. Links are followed only inside the folder.
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { isStamp } from "../src/lib/ids/stamp.ts";
@@ -24,11 +24,11 @@ export type Files = {
   staged(): ReadonlySet<string>;
   hasHash(stamp: string): boolean;
   program(name: string): Uint8Array | null;
-  /** Looks at the folder. Whether the staged images are others than before. */
+  /** Reads the folder. Returns whether the staged images changed. */
   scan(): Promise<boolean>;
-  /** The file behind a path below /os/, or null. */
+  /** Returns the file for a path below /os/, or null. */
   imageFile(path: string): Promise<string | null>;
-  /** A file for the setup of a machine: platform-STAMP.tgz or boot-STAMP.tgz. */
+  /** Returns a file for the setup of a machine, platform-STAMP.tgz or boot-STAMP.tgz, or null. */
   setupFile(name: string): Promise<string | null>;
 };
 

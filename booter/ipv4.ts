@@ -3,7 +3,7 @@
 const DOT = 46;
 const ZERO = 48;
 
-/** Null for everything but four decimal octets without leading zeros. Every packet needs some, so no expression. */
+/** Null unless the text is four decimal octets without leading zeros. Runs for every packet, so it uses no RegExp. */
 export function ipv4Number(text: string): number | null {
   let [value, octet, digits, octets] = [0, 0, 0, 0];
   for (let at = 0; at <= text.length; at++) {
@@ -37,7 +37,7 @@ export function sameNetwork(a: number, b: number, prefix_len: number): boolean {
   return ((a & mask) >>> 0) === ((b & mask) >>> 0);
 }
 
-/** The address of a socket's peer as IPv4 text: sockets that take both families write ::ffff:10.0.0.1. */
+/** Returns a socket's peer address as IPv4 text: sockets for both families write ::ffff:10.0.0.1. */
 export function peerText(address: string | undefined): string {
   return (address ?? "").replace(/^::ffff:/i, "");
 }

@@ -1,4 +1,4 @@
-// One line per event: its time, its name, then key=value. What came from a packet cannot break a line or start another.
+// One line per event: time, name, then key=value. A value from a packet cannot start a new line.
 export type Fields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 export type Log = (event: string, fields?: Fields) => void;
 
@@ -16,16 +16,16 @@ function valueText(text: string): string {
   return PLAIN.test(text) ? text : JSON.stringify(text.slice(0, VALUE_CHARS_MAX)).replace(/[\x7f-\uffff]/g, "?");
 }
 
-/** Says the same thing about the same subject once in a while, however often it happens. */
-export function seldom(log: Log, { every_ms, subjects_max }: { every_ms: number; subjects_max: number }): Log {
-  const said = new Map<string, number>();
+/** Logs an event with the same fields at most once per `every_ms`. */
+export function rateLimited(log: Log, { every_ms, subjects_max }: { every_ms: number; subjects_max: number }): Log {
+  const logged = new Map<string, number>();
   return (event, fields = {}) => {
     const key = `${event} ${Object.values(fields).join(" ")}`;
     const now = performance.now();
-    const last = said.get(key);
+    const last = logged.get(key);
     if (last !== undefined && now - last < every_ms) return;
-    if (said.size >= subjects_max) said.clear();
-    said.set(key, now);
+    if (logged.size >= subjects_max) logged.clear();
+    logged.set(key, now);
     log(event, fields);
   };
 }

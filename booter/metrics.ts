@@ -1,4 +1,4 @@
-// Metrics and health, on loopback alone: what they tell of a site is nobody else's business.
+// Metrics and health, on loopback only, since they reveal details of the site.
 import { createServer } from "node:http";
 import type { Counters } from "./counters.ts";
 import { listenOn } from "./tcp-port.ts";
@@ -6,7 +6,7 @@ import { listenOn } from "./tcp-port.ts";
 export type MetricsOptions = {
   readonly port: number;
   readonly counters: Counters;
-  /** Whether the control plane answered last. */
+  /** Whether the control plane answered the last call. */
   readonly healthy: () => boolean;
 };
 
@@ -17,7 +17,7 @@ export async function openMetrics({ port, counters, healthy }: MetricsOptions) {
       res.end(req.method === "HEAD" ? undefined : text);
     };
     if (req.url === "/metrics") return answer(200, "text/plain; version=0.0.4", counters.text());
-    // It serves without a control plane too; an operator should still see that it is away.
+    // The booter works without the control plane, so its status is ok; the field shows that the control plane is away.
     if (req.url === "/health") {
       return answer(
         200,

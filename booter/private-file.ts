@@ -1,4 +1,5 @@
-// Files of the booter's own: written whole or not at all, for the owner alone; secrets that others can read are refused.
+// The booter's own files: written atomically and readable by their owner only. Secrets that others can read are
+// refused.
 import { constants } from "node:fs";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
@@ -6,7 +7,7 @@ import { dirname } from "node:path";
 
 const OTHERS = 0o077;
 
-/** On the disk when it returns. */
+/** Replaces a file atomically. It is on disk when this returns. */
 export async function writeDurably(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
@@ -31,7 +32,7 @@ export async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/** Null when it is not there. */
+/** Reads a file; null when it does not exist. */
 export async function readOwn(path: string): Promise<string | null> {
   try {
     return await readFile(path, "utf8");
@@ -41,7 +42,7 @@ export async function readOwn(path: string): Promise<string | null> {
   }
 }
 
-/** The first line of a secret's file, without its end. Throws when it is empty or when others may read it. */
+/** Reads the first line of a secret's file. Throws when it is empty or others may read the file. */
 export async function readSecretLine(path: string, what: string): Promise<string> {
   let file;
   try {
@@ -60,7 +61,7 @@ export async function readSecretLine(path: string, what: string): Promise<string
   }
 }
 
-/** The booter's own secret, made at the first start: script addresses and bus passwords derive from it. */
+/** Reads the booter's own secret, or creates it. Script addresses and AMQP passwords derive from it. */
 export async function ownSecret(state_dir: string): Promise<Uint8Array> {
   const path = `${state_dir}/secret`;
   const kept = await readOwn(path);

@@ -1,4 +1,4 @@
-// The command line.
+// The booter's command line.
 import process from "node:process";
 import { Command, Option } from "@commander-js/extra-typings";
 import manifest from "../package.json" with { type: "json" };
@@ -12,13 +12,13 @@ import { readSecretLine } from "./private-file.ts";
 import { type Bmc, openBmc } from "./redfish/bmc.ts";
 import { BOOT_TARGETS, ensureUefi, powerCycle, setOnetimeBoot } from "./redfish/verbs.ts";
 
-/** What the exit code means; the same numbers as of the other executables. */
+/** Exit codes, the same as those that the other executables use. */
 export const EXIT = { ok: 0, failure: 1, usage: 2 } as const;
 
 export type Terminal = {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Fires when the program shall end. */
+  /** Fires when the program must end. */
   readonly stopped: AbortSignal;
 };
 
@@ -26,21 +26,25 @@ const CONFIG_PATH = "/etc/berth/booter.toml";
 const POWER_LIMIT_MS = 120_000;
 const POWER_STEP_MS = 2_000;
 
-/** The command tree. `ended` is told the exit code of a verb that has another than 0. */
+/** Builds the command tree. `ended` gets the exit code of `check`. */
 export function buildProgram(terminal: Terminal, ended: (code: number) => void) {
   const root = new Command("booter").description("Boots the machines of a Berth site over their network");
   root.version(manifest.version, "-V, --version", "print the version");
   root.addCommand(
-    new Command("serve").description("Serve DHCP, TFTP, HTTP and the boot bus until stopped")
-      .option("--config <file>", "the configuration", CONFIG_PATH)
+    new Command("serve").description("Serve DHCP, TFTP, HTTP and AMQP until stopped")
+      .option("--config <file>", "the configuration file", CONFIG_PATH)
       .action(async ({ config }) => await serve(config, terminal)),
   );
   root.addCommand(
-    new Command("check").description("Check the configuration, the files and what a machine would get")
-      .option("--config <file>", "the configuration", CONFIG_PATH)
-      .option("--mac <mac>", "a machine's port")
-      .addOption(new Option("--client <kind>", "what asks").choices(CLIENT_KINDS).default("ipxe" as const))
-      .option("--json", "findings as JSON")
+    new Command("check").description(
+      "Check the configuration, the files and the control plane, and show what a machine would get",
+    )
+      .option("--config <file>", "the configuration file", CONFIG_PATH)
+      .option("--mac <mac>", "the MAC address of a machine")
+      .addOption(
+        new Option("--client <kind>", "the client to decide for").choices(CLIENT_KINDS).default("ipxe" as const),
+      )
+      .option("--json", "print the findings as JSON")
       .action(async (options) => ended(await checkCommand(options, terminal))),
   );
   root.addCommand(redfishCommand(terminal));
@@ -49,7 +53,7 @@ export function buildProgram(terminal: Terminal, ended: (code: number) => void) 
 
 export async function runBooter(argv: readonly string[], terminal: Terminal): Promise<number> {
   let code: number = EXIT.ok;
-  const root = buildProgram(terminal, (told) => void (code = told));
+  const root = buildProgram(terminal, (ended) => void (code = ended));
   for (const command of [root, ...root.commands, ...root.commands.flatMap((each) => each.commands)]) {
     command.exitOverride().configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
   }
@@ -105,10 +109,10 @@ type BmcFlags = {
 
 function redfishCommand({ out }: Terminal) {
   const group = new Command("redfish").description("Prepare a machine's BMC for netboot")
-    .requiredOption("--host <host>", "the BMC")
-    .requiredOption("--user <user>", "its user")
-    .requiredOption("--password-file <file>", "a file with the password, readable by its owner alone")
-    .option("--accept-invalid-certs", "accept a certificate that is not trusted");
+    .requiredOption("--host <host>", "the BMC's host name or address")
+    .requiredOption("--user <user>", "the BMC's user")
+    .requiredOption("--password-file <file>", "a file with the password; only its owner may read it")
+    .option("--accept-invalid-certs", "accept an untrusted certificate");
   const withBmc = async (body: (bmc: Bmc) => Promise<string>) => {
     const { host, user, passwordFile, acceptInvalidCerts } = group.opts() as BmcFlags;
     const password = await readSecretLine(passwordFile, "--password-file");
@@ -121,10 +125,12 @@ function redfishCommand({ out }: Terminal) {
   };
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   group.command("ensure-uefi").description("Set the boot mode to UEFI").action(() => withBmc(ensureUefi));
-  group.command("set-onetime-boot").description("Boot from the network at the next start, once")
-    .addOption(new Option("--target <target>", "how").choices(BOOT_TARGETS).default("uefi-http" as const))
+  group.command("set-onetime-boot").description("Boot from the network once, at the next start")
+    .addOption(
+      new Option("--target <target>", "the kind of network boot").choices(BOOT_TARGETS).default("uefi-http" as const),
+    )
     .action(({ target }) => withBmc((bmc) => setOnetimeBoot(bmc, target)));
-  group.command("power-cycle").description("Restart the machine, or start it when it is off")
+  group.command("power-cycle").description("Restart the machine, or switch it on")
     .action(() => withBmc((bmc) => powerCycle(bmc, { sleep, limit_ms: POWER_LIMIT_MS, step_ms: POWER_STEP_MS })));
   return group;
 }

@@ -1,8 +1,8 @@
-// Work that is done again and again, never twice at once. The first time at once.
-/** What is under way is not waited for: it may wait for an answer that does not come. */
+// Repeated work. It starts at once and never runs twice at the same time.
+/** `stop` does not wait for work in progress, which may wait for an answer that never comes. */
 export type Repeated = { stop(): void };
 
-/** @param pause_ms the time to the next one, by how long this one took. What the work throws is dropped. */
+/** @param pause_ms the pause before the next run, by the time that this one took. Errors of the work are dropped. */
 export function every(pause_ms: (took_ms: number) => number, work: () => Promise<void>): Repeated {
   let stopped = false;
   let wake = () => {};

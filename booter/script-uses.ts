@@ -1,7 +1,7 @@
-// A boot script holds secrets, so its address works once (reliability.md S-21). The script of a DISCOVER is used when it
-// is handed to a GET; a HEAD hands nothing over. What was cut before its end was not handed over, and the machine may ask
-// again. A machine whose answer got lost later sends a DISCOVER again, as iPXE does when it starts over: that is a new
-// script. A use is on disk before the first byte goes out, so a booter that is killed hands nothing over twice.
+// A boot script contains secrets, so its address works once (docs/reliability.md S-21). A GET uses the script of a
+// DISCOVER; a HEAD does not. A GET that was cut before its end does not count, and the machine may repeat it. A machine
+// that lost a complete answer sends a new DISCOVER, as iPXE does when it starts over, and gets a new script. A use is
+// written to disk before the first byte is sent, so a booter that is killed serves no script twice.
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TICKET_S, TRANSACTIONS_MAX } from "./limits.ts";
@@ -9,22 +9,22 @@ import { readOwn, writeDurably } from "./private-file.ts";
 import type { Ticket } from "./ticket.ts";
 
 export type ScriptUse = {
-  /** Called once: whether all of the answer went out. */
+  /** Called once, with whether the whole answer was sent. */
   ended(whole: boolean): void;
 };
 
 export type ScriptUses = {
   isUsed(ticket: Ticket): boolean;
-  /** Uses the script; null when it is used already, or is being handed over. */
+  /** Marks the script as used; null when it is already used or being served. */
   use(ticket: Ticket): Promise<ScriptUse | null>;
-  /** The machine sent a DISCOVER: its next script is another one. */
+  /** The machine sent a DISCOVER: its next script is a new one. */
   renewed(mac: string): void;
 };
 
 type Used = { readonly xid: number; readonly until_ms: number };
 
 const LINE = /^([0-9a-f:]{17}) ([0-9]{1,10}) ([0-9]{1,15})$/;
-/** After so many uses the file is rewritten without expired tickets. */
+/** Lines after which the file is rewritten without expired tickets. */
 const LINES_MAX = 4_096;
 
 export async function openScriptUses(state_dir: string, now: () => number): Promise<ScriptUses> {
@@ -51,7 +51,7 @@ export async function openScriptUses(state_dir: string, now: () => number): Prom
     async use(ticket) {
       if (isUsed(ticket)) return null;
       const { mac, xid } = ticket;
-      // Tickets of one DISCOVER end within this, whichever of its answers carried them.
+      // All tickets of one DISCOVER expire within this time.
       const use = { xid, until_ms: now() + TICKET_S * 1_000 };
       used.delete(mac);
       if (used.size >= TRANSACTIONS_MAX) used.delete(used.keys().next().value!);

@@ -1,7 +1,7 @@
-// Taking a TCP port: the booter's servers either have theirs or do not start.
+// Opens TCP ports. The booter does not start when one of its ports is in use.
 import type { AddressInfo, Server } from "node:net";
 
-/** The port that the server has, once it listens. Throws when it cannot be had. */
+/** Resolves with the port when the server listens. Throws when the port cannot be opened. */
 export async function listenOn(
   server: Server,
   at: { readonly port: number; readonly address: string },

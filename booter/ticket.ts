@@ -1,6 +1,6 @@
-// The part of a script's address that says whose it is: MAC, address, end of validity and the DISCOVER it answered,
-// under an HMAC. Good from that address alone, until the machine's next DISCOVER or for ten minutes. The script itself is
-// handed over once (script-uses.ts); the machine's own files, which hold no secret, as often as it asks.
+// The ticket in a script's address: the machine's MAC address, its IP address, the expiry and the xid of its DISCOVER,
+// with an HMAC. It is valid only from that IP address, until the machine's next DISCOVER, for at most ten minutes. The
+// script is served once (script-uses.ts); the machine's own files, which contain no secret, any number of times.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { ipv4Number, ipv4Text } from "./ipv4.ts";
@@ -21,10 +21,10 @@ export function issueTicket(secret: Uint8Array, { mac, address, xid }: Ticket, n
 
 export type TicketCheck = {
   readonly text: string;
-  /** Where the request comes from. */
+  /** The address of the request's sender. */
   readonly source: string;
   readonly now: Date;
-  /** The DISCOVER that the machine sent last; null when none was seen since the start. */
+  /** Returns the xid of the machine's last DISCOVER; null when the booter saw none since its start. */
   readonly xidOf: (mac: string) => number | null;
 };
 

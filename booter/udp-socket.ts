@@ -1,11 +1,11 @@
-// UDP sockets by node:dgram, which behaves the same under Bun, Deno and Node for what is used here.
+// UDP sockets of node:dgram. The functions used here behave the same under Bun, Deno and Node.
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 
 export type Datagram = (bytes: Uint8Array, from: RemoteInfo) => void;
 
 export type UdpSocket = {
   readonly port: number;
-  /** Lost packets are UDP's business: an error is told, not thrown. */
+  /** Reports an error to `failed` and never throws, since UDP may lose packets anyway. */
   send(bytes: Uint8Array, port: number, address: string): void;
   close(): Promise<void>;
 };
@@ -13,14 +13,14 @@ export type UdpSocket = {
 export type UdpOptions = {
   readonly address: string;
   readonly port: number;
-  /** Several sockets on one port, of which the one with the nearer address receives. */
+  /** Allows several sockets on one port; the one with the more specific address receives. */
   readonly shared?: boolean;
   readonly broadcast?: boolean;
   readonly received: Datagram;
   readonly failed: (error: Error) => void;
 };
 
-/** A burst must wait in the kernel, which caps this at net.core.rmem_max. */
+/** The kernel's buffer for bursts, limited by net.core.rmem_max. */
 const RECEIVE_BYTES = 4_194_304;
 
 export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
@@ -38,7 +38,7 @@ export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
   try {
     socket.setRecvBufferSize(RECEIVE_BYTES);
   } catch {
-    // Not every runtime offers it; bursts are then lost earlier.
+    // Some runtimes do not offer it; bursts are then lost earlier.
   }
   socket.on("message", received);
   let open = true;
@@ -47,7 +47,7 @@ export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
     send(bytes, to_port, to_address) {
       if (!open) return;
       try {
-        // Without a callback, whose turn would cost as much as the packet: errors come by the event.
+        // Without a callback, which would cost as much as the packet: errors arrive as events.
         socket.send(bytes, to_port, to_address);
       } catch (error) {
         failed(error instanceof Error ? error : new Error(String(error)));
@@ -62,7 +62,7 @@ export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
   };
 }
 
-/** Every address here is one already, and a resolver would be asked for each packet. */
+/** Skips name resolution, which would run for every packet: all addresses are IP addresses. */
 function asIs(address: string, _options: unknown, found: (error: null, address: string, family: number) => void) {
   found(null, address, 4);
 }

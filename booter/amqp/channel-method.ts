@@ -1,7 +1,7 @@
-// What a channel is asked to do. A machine can only name what is its own (rights.ts).
+// Handles the methods of a channel. A machine can only name its own queues and keys (rights.ts).
 import { randomBytes } from "node:crypto";
 import { AMQP_BINDINGS_MAX, AMQP_QUEUES_MAX } from "../limits.ts";
-import { type Channel, method, type Queue, requeue, where, worker } from "./channel.ts";
+import { type Channel, deliverWaiting, exchangeAndKey, method, type Queue, requeue } from "./channel.ts";
 import { contentFrames, frame, METHOD } from "./frame.ts";
 import type { Method } from "./method.ts";
 import { bindKeyOwner, publishKeyOwner, queueName } from "./rights.ts";
@@ -23,8 +23,8 @@ import {
 export function channelMethod(state: SessionState, channel: Channel, asked: Method): void {
   const { port } = state;
   const send = (...parts: Parameters<typeof method>) => port.write(frame(METHOD, channel.number, method(...parts)));
-  const give = (queue: Queue) => {
-    for (const bytes of worker(queue, state.frame_bytes_max)) port.write(bytes);
+  const deliver = (queue: Queue) => {
+    for (const bytes of deliverWaiting(queue, state.frame_bytes_max)) port.write(bytes);
   };
   switch (asked.name) {
     case "channel.close":
@@ -37,7 +37,7 @@ export function channelMethod(state: SessionState, channel: Channel, asked: Meth
       if (asked.exchange !== TOPIC || asked.type !== "topic") throw accessRefused();
       return asked.no_wait ? undefined : send(40, 11);
     case "exchange.delete":
-      // The agent says so when it ends. The exchange is the bus itself and stays.
+      // The agent sends this when it ends. All machines share the exchange, so it stays.
       return asked.no_wait ? undefined : send(40, 21);
     case "queue.declare": {
       const queue = declare(state, channel, asked);
@@ -69,11 +69,11 @@ export function channelMethod(state: SessionState, channel: Channel, asked: Meth
       const queue = queueOf(state, channel, asked.queue);
       const tag = asked.tag === "" ? `amq.ctag-${randomBytes(12).toString("hex")}` : asked.tag;
       if ([...state.queues.values()].some(({ consumers }) => consumers.some((each) => each.tag === tag))) {
-        throw new AmqpFault(NOT_ALLOWED, "that consumer tag is in use");
+        throw new AmqpFault(NOT_ALLOWED, "the consumer tag is in use");
       }
       queue.consumers.push({ tag, queue, no_ack: asked.no_ack, channel });
       if (!asked.no_wait) send(60, 21, shortText(tag));
-      give(queue);
+      deliver(queue);
       const name = queueName(queue.name);
       if (name?.kind === "request") port.consuming(name.server_uuid, true);
       return;
@@ -91,8 +91,8 @@ export function channelMethod(state: SessionState, channel: Channel, asked: Meth
       if (message === undefined) return send(60, 72, shortText(""));
       const number = ++channel.delivered;
       if (!asked.no_ack) channel.unacked.set(number, { queue, message });
-      const told = [u64(number), u8(message.redelivered ? 1 : 0), where(message), u32(queue.waiting.length)];
-      send(60, 71, ...told);
+      const fields = [u64(number), u8(message.redelivered ? 1 : 0), exchangeAndKey(message), u32(queue.waiting.length)];
+      send(60, 71, ...fields);
       port.write(contentFrames(channel.number, message.properties, message.body, state.frame_bytes_max));
       return;
     }
@@ -102,14 +102,14 @@ export function channelMethod(state: SessionState, channel: Channel, asked: Meth
       const queues = new Set(tags.map((tag) => channel.unacked.get(tag)!.queue));
       if (asked.name === "basic.nack" && asked.requeue) requeue(channel, tags);
       else for (const tag of tags) channel.unacked.delete(tag);
-      for (const queue of queues) give(queue);
+      for (const queue of queues) deliver(queue);
       return;
     }
     case "confirm.select":
       channel.confirms = true;
       return asked.no_wait ? undefined : send(85, 11);
     default:
-      throw new AmqpFault(COMMAND_INVALID, "that method is not for a channel");
+      throw new AmqpFault(COMMAND_INVALID, "the method is not a channel method");
   }
 }
 
@@ -117,11 +117,11 @@ type Declare = Extract<Method, { readonly name: "queue.declare" }>;
 
 function declare(state: SessionState, channel: Channel, { queue: asked, passive }: Declare): Queue {
   const name = asked === "" ? `amq.gen-${randomBytes(12).toString("hex")}` : asked;
-  const meant = queueName(name);
-  if (meant === null) throw accessRefused();
+  const owner = queueName(name);
+  if (owner === null) throw accessRefused();
   const known = state.queues.get(name);
-  if (known === undefined && passive) throw new AmqpFault(NOT_FOUND, "there is no such queue", "channel");
-  if (meant.kind !== "own") identify(state, meant.server_uuid);
+  if (known === undefined && passive) throw new AmqpFault(NOT_FOUND, "the queue does not exist", "channel");
+  if (owner.kind !== "own") identify(state, owner.server_uuid);
   channel.last_queue = name;
   if (known !== undefined) return known;
   if (state.queues.size >= AMQP_QUEUES_MAX) throw new AmqpFault(RESOURCE_ERROR, "too many queues", "channel");
@@ -130,18 +130,18 @@ function declare(state: SessionState, channel: Channel, { queue: asked, passive 
   return made;
 }
 
-/** The first identity that a connection names is its own; nobody else has it while the connection lives. */
+/** Gives the connection the first identity that it names. No other connection can have it while this one is open. */
 function identify(state: SessionState, server_uuid: string): void {
   if (state.server_uuid === server_uuid) return;
   if (state.server_uuid !== null) throw accessRefused();
   if (!state.port.claim(server_uuid)) {
-    throw new AmqpFault(RESOURCE_LOCKED, "that queue belongs to another connection", "channel");
+    throw new AmqpFault(RESOURCE_LOCKED, "the queue belongs to another connection", "channel");
   }
   state.server_uuid = server_uuid;
 }
 
 function bind(state: SessionState, queue: Queue, { exchange, key }: { exchange: string; key: string }): void {
-  if (exchange !== TOPIC) throw new AmqpFault(NOT_FOUND, "there is no such exchange", "channel");
+  if (exchange !== TOPIC) throw new AmqpFault(NOT_FOUND, "the exchange does not exist", "channel");
   const owner = bindKeyOwner(key);
   if (owner === false || (owner !== null && owner !== state.server_uuid)) throw accessRefused();
   queue.keys.add(key);
@@ -149,8 +149,8 @@ function bind(state: SessionState, queue: Queue, { exchange, key }: { exchange: 
 }
 
 function mayPublish(state: SessionState, { exchange, key }: { exchange: string; key: string }): void {
-  if (exchange === "") return; // reaches own queues alone
-  if (exchange !== TOPIC) throw new AmqpFault(NOT_FOUND, "there is no such exchange", "channel");
+  if (exchange === "") return; // reaches the machine's own queues only
+  if (exchange !== TOPIC) throw new AmqpFault(NOT_FOUND, "the exchange does not exist", "channel");
   const owner = publishKeyOwner(key);
   if (owner === false) throw accessRefused();
   identify(state, owner);
@@ -158,14 +158,14 @@ function mayPublish(state: SessionState, { exchange, key }: { exchange: string; 
 
 function queueOf(state: SessionState, channel: Channel, name: string): Queue {
   const queue = state.queues.get(name === "" ? channel.last_queue : name);
-  if (queue === undefined) throw new AmqpFault(NOT_FOUND, "there is no such queue", "channel");
+  if (queue === undefined) throw new AmqpFault(NOT_FOUND, "the queue does not exist", "channel");
   return queue;
 }
 
 function acknowledged(channel: Channel, { tag, multiple }: { tag: number; multiple: boolean }): number[] {
   const tags = [...channel.unacked.keys()].filter((each) => multiple ? tag === 0 || each <= tag : each === tag);
   if (tags.length === 0 && !(multiple && tag === 0)) {
-    throw new AmqpFault(PRECONDITION_FAILED, "that delivery is not known", "channel");
+    throw new AmqpFault(PRECONDITION_FAILED, "the delivery tag is unknown", "channel");
   }
   return tags;
 }

@@ -1,4 +1,4 @@
-// One channel of a connection: its consumers, what it was given and has not acknowledged, and the message it is sending.
+// One channel of a connection: its consumers, its unacknowledged deliveries, and the message that it is sending.
 import { Buffer } from "node:buffer";
 import { AMQP_BODY_BYTES_MAX, AMQP_QUEUED_MAX } from "../limits.ts";
 import { contentFrames, frame, METHOD } from "./frame.ts";
@@ -17,7 +17,7 @@ import {
 export type Message = {
   readonly exchange: string;
   readonly key: string;
-  /** Flags and values as they came, handed on as they are. */
+  /** Flags and values as received, passed on unchanged. */
   readonly properties: Buffer;
   readonly body: Buffer;
   readonly redelivered: boolean;
@@ -46,7 +46,7 @@ export type Channel = {
   confirms: boolean;
   published: number;
   sending: Sending | null;
-  /** Closed by us; everything but the client's close-ok is ignored. */
+  /** The booter closed it: everything but the client's close-ok is ignored. */
   closing: boolean;
 };
 
@@ -74,7 +74,7 @@ export function newChannel(number: number): Channel {
   };
 }
 
-/** Takes a content header. Its size is only compared: room is made when bytes come. */
+/** Reads a content header. Memory is allocated when body bytes arrive, not by the size in the header. */
 export function takeHeader(sending: Sending, payload: Buffer): void {
   const reader: Reader = readerOf(payload);
   reader.u16();
@@ -89,8 +89,8 @@ export function method(class_id: number, method_id: number, ...parts: Buffer[]):
   return Buffer.concat([u16(class_id), u16(method_id), ...parts]);
 }
 
-/** Gives waiting messages to consumers that may have more; hands back the bytes to write. */
-export function worker(queue: Queue, frame_bytes_max: number): Buffer[] {
+/** Gives waiting messages to consumers below their prefetch limit. Returns the bytes to write. */
+export function deliverWaiting(queue: Queue, frame_bytes_max: number): Buffer[] {
   const out: Buffer[] = [];
   while (queue.waiting.length > 0) {
     const consumer = queue.consumers.find(({ channel, no_ack }) =>
@@ -101,16 +101,17 @@ export function worker(queue: Queue, frame_bytes_max: number): Buffer[] {
     const { channel, tag, no_ack } = consumer;
     const number = ++channel.delivered;
     if (!no_ack) channel.unacked.set(number, { queue, message });
-    const told = method(60, 60, shortText(tag), u64(number), u8(message.redelivered ? 1 : 0), where(message));
-    out.push(frame(METHOD, channel.number, told));
+    const redelivered = u8(message.redelivered ? 1 : 0);
+    const fields = [shortText(tag), u64(number), redelivered, exchangeAndKey(message)];
+    out.push(frame(METHOD, channel.number, method(60, 60, ...fields)));
     out.push(contentFrames(channel.number, message.properties, message.body, frame_bytes_max));
-    // The next consumer has its turn.
+    // Round robin: this consumer moves to the end.
     queue.consumers.push(queue.consumers.splice(queue.consumers.indexOf(consumer), 1)[0]!);
   }
   return out;
 }
 
-export function where({ exchange, key }: Pick<Message, "exchange" | "key">): Buffer {
+export function exchangeAndKey({ exchange, key }: Pick<Message, "exchange" | "key">): Buffer {
   return Buffer.concat([shortText(exchange), shortText(key)]);
 }
 
@@ -119,7 +120,7 @@ export function enqueue(queue: Queue, message: Message): void {
   queue.waiting.push(message);
 }
 
-/** What was given to this channel and not acknowledged goes back to the front of its queue. */
+/** Puts unacknowledged messages of this channel back at the front of their queues. Returns these queues. */
 export function requeue(channel: Channel, tags: readonly number[]): Queue[] {
   const queues = new Set<Queue>();
   for (const tag of [...tags].reverse()) {

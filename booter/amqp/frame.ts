@@ -1,5 +1,5 @@
-// Frames of AMQP 0-9-1: cut out of a stream, and made. The payload may be as long as frame-max, although the definition
-// counts the 8 bytes around it: the agent's library sends bodies of exactly frame-max.
+// Reads and writes frames of AMQP 0-9-1. The payload may be as long as frame-max, although the standard counts the 8
+// bytes around it, too: the agent's library sends bodies of exactly frame-max.
 import { Buffer } from "node:buffer";
 import { AMQP_FRAME_BYTES_MAX } from "../limits.ts";
 import { AmqpFault, FRAME_ERROR, u16, u32 } from "./wire.ts";
@@ -16,7 +16,7 @@ export type Frame = { readonly type: number; readonly channel: number; readonly 
 export const PROTOCOL_HEADER: Buffer = Buffer.from("AMQP\x00\x00\x09\x01", "latin1");
 
 export type FrameCutter = {
-  /** The frames that are whole now. Throws a AmqpFault at the first that cannot be one. */
+  /** Returns the frames that are complete now. Throws an AmqpFault at the first invalid frame. */
   push(bytes: Buffer): Frame[];
 };
 
@@ -24,7 +24,7 @@ export type FrameCutter = {
 export function newFrameCutter(): FrameCutter {
   let held: Buffer[] = [];
   let length = 0;
-  /** Bytes from which on looking is worth it: parts of a long frame are joined once, not with every part that comes. */
+  /** Bytes needed for the next step: parts of a long frame are joined once, not for every part. */
   let needed = 7;
 
   function whole(): Buffer {
@@ -41,11 +41,11 @@ export function newFrameCutter(): FrameCutter {
         if (length < needed) return frames;
         const stream = whole();
         const size = stream.readUInt32BE(3);
-        if (size > AMQP_FRAME_BYTES_MAX) throw new AmqpFault(FRAME_ERROR, "a frame is longer than was agreed");
+        if (size > AMQP_FRAME_BYTES_MAX) throw new AmqpFault(FRAME_ERROR, "a frame is longer than frame-max");
         if (![METHOD, HEADER, BODY, HEARTBEAT].includes(stream[0]!)) throw new AmqpFault(FRAME_ERROR, "not a frame");
         needed = size + AROUND;
         if (length < needed) return frames;
-        if (stream[size + 7] !== END) throw new AmqpFault(FRAME_ERROR, "a frame does not end where it says");
+        if (stream[size + 7] !== END) throw new AmqpFault(FRAME_ERROR, "a frame does not end where its size says");
         frames.push({ type: stream[0]!, channel: stream.readUInt16BE(1), payload: stream.subarray(7, 7 + size) });
         held = [stream.subarray(size + AROUND)];
         length -= size + AROUND;
@@ -61,7 +61,7 @@ export function frame(type: number, channel: number, payload: Buffer): Buffer {
 
 export const HEARTBEAT_FRAME: Buffer = frame(HEARTBEAT, 0, Buffer.alloc(0));
 
-/** The header and body frames of one message, cut to what the client takes. */
+/** Returns the header and body frames of one message, in frames that the client accepts. */
 export function contentFrames(channel: number, properties: Buffer, body: Buffer, frame_bytes_max: number): Buffer {
   const size = Buffer.alloc(8);
   size.writeBigUInt64BE(BigInt(body.length));

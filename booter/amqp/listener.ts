@@ -1,5 +1,5 @@
-// The bus on TCP. One connection per machine's address; a login within ten seconds; a peer that is silent for two
-// heartbeats is dropped, since a rebooted machine would otherwise be locked out by its own ghost.
+// The AMQP broker on TCP. One connection per machine address; a login within ten seconds; a peer that is silent for two
+// heartbeats is dropped, since the stale connection of a rebooted machine would otherwise lock out the new one.
 import type { Buffer } from "node:buffer";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Counters } from "../counters.ts";
@@ -10,37 +10,37 @@ import { listenOn } from "../tcp-port.ts";
 import { HEARTBEAT_FRAME } from "./frame.ts";
 import { newSession, type Session } from "./session.ts";
 
-/** A connection as those see it who speak to machines over it. */
+/** A machine's connection, as the enrolment uses it. */
 export type AmqpPeer = {
   readonly mac: string;
   readonly address: string;
   deliver(key: string, body: string): number;
-  /** Ends the connection: what it held is free again. */
+  /** Closes the connection and releases its identity. */
   drop(): void;
 };
 
 export type AmqpListener = {
-  /** The machine listens for what it is to do. */
+  /** The machine consumes its request queue. */
   ready(server_uuid: string, peer: AmqpPeer): void;
   gone(server_uuid: string, peer: AmqpPeer): void;
-  told(key: string, body: Buffer, peer: AmqpPeer): void;
+  published(key: string, body: Buffer, peer: AmqpPeer): void;
 };
 
 export type AmqpOptions = {
   readonly address: string;
   readonly port: number;
-  /** The MAC of this login from this address, or null. */
+  /** Returns the MAC address of this login from this address, or null. */
   readonly login: (user: string, password: string, address: string) => string | null;
   readonly listener: AmqpListener;
   readonly counters: Counters;
   readonly log: Log;
-  /** For tests, which cannot wait for the real one. */
+  /** Shorter in tests. */
   readonly login_ms?: number;
 };
 
 export type AmqpBroker = { readonly port: number; connections(): number; close(): Promise<void> };
 
-type Line = { readonly socket: Socket; readonly peer: AmqpPeer | null };
+type Connection = { peer: AmqpPeer | null; claimed: string | null };
 
 export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
   const { log, counters, listener } = options;
@@ -54,17 +54,16 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
     if (connections >= AMQP_CONNECTIONS_MAX) return void socket.destroy();
     connections += 1;
     socket.setNoDelay(true);
-    // The machine started again: what it left open is a ghost.
-    const ghost = byAddress.get(address);
-    const self: { line: Line; claimed: string | null } = { line: { socket, peer: null }, claimed: null };
+    // An open connection from this address is stale: the machine restarted.
+    const stale = byAddress.get(address);
+    const self: Connection = { peer: null, claimed: null };
     const login_limit = setTimeout(() => socket.destroy(), options.login_ms ?? AMQP_LOGIN_MS);
     let beat: ReturnType<typeof setInterval> | undefined;
-    const told = (report: (peer: AmqpPeer) => void) => {
+    const withPeer = (report: (peer: AmqpPeer) => void) => {
       const mac = session.mac();
       if (mac === null) return;
-      const peer = self.line.peer ?? { mac, address, deliver: session.deliver, drop: () => void socket.destroy() };
-      self.line = { socket, peer };
-      report(peer);
+      self.peer ??= { mac, address, deliver: session.deliver, drop: () => void socket.destroy() };
+      report(self.peer);
     };
     const session: Session = newSession({
       write: (bytes) => void socket.write(bytes),
@@ -74,7 +73,7 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
         counters.count("bus_logins_total", { outcome: mac === null ? "refused" : "accepted" });
         log(mac === null ? "bus.login_refused" : "bus.login", { address, mac });
         if (mac !== null) {
-          if (ghost !== undefined && byAddress.get(address) === ghost) ghost.destroy();
+          if (stale !== undefined && byAddress.get(address) === stale) stale.destroy();
           byAddress.set(address, socket);
         }
         return mac;
@@ -98,8 +97,8 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
         beat = setInterval(() => socket.write(HEARTBEAT_FRAME), half_ms);
       },
       consuming: (server_uuid, is) =>
-        told((peer) => is ? listener.ready(server_uuid, peer) : listener.gone(server_uuid, peer)),
-      published: (key, body) => told((peer) => listener.told(key, body, peer)),
+        withPeer((peer) => is ? listener.ready(server_uuid, peer) : listener.gone(server_uuid, peer)),
+      published: (key, body) => withPeer((peer) => listener.published(key, body, peer)),
     });
     socket.on("data", (bytes) => {
       try {

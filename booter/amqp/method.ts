@@ -1,5 +1,5 @@
-// The methods of AMQP 0-9-1 that clients of this bus send, read into plain objects. Whatever else is asked for ends the
-// connection with 540. The numbers are of amqp0-9-1.xml.
+// Reads the methods of AMQP 0-9-1 that machines send into plain objects. Any other method ends the connection with 540.
+// The numbers come from amqp0-9-1.xml.
 import { Buffer } from "node:buffer";
 import { AmqpFault, NOT_IMPLEMENTED, type Reader, readerOf, type Table, u32 } from "./wire.ts";
 
@@ -128,15 +128,15 @@ function queueAndBits(reader: Reader, no_wait_at: number) {
   return { queue: reader.shortText(), no_wait: bit(reader.u8(), no_wait_at) };
 }
 
-/** @throws AmqpFault for a method that this bus does not know, or one that ends too early */
+/** @throws AmqpFault for an unsupported method, or one that ends too early */
 export function readMethod(payload: Buffer): Method {
   const reader = readerOf(payload);
   const read = METHODS.get(id(reader.u16(), reader.u16()));
-  if (read === undefined) throw new AmqpFault(NOT_IMPLEMENTED, "this bus does not know that method");
+  if (read === undefined) throw new AmqpFault(NOT_IMPLEMENTED, "this broker does not support the method");
   return read(reader);
 }
 
-/** What PLAIN (NUL user NUL password) or AMQPLAIN (a table without its length) says. Null when it is neither. */
+/** Reads a PLAIN (NUL user NUL password) or AMQPLAIN (a table without its length) login. Null for anything else. */
 export function readLogin(mechanism: string, response: Buffer): { user: string; password: string } | null {
   if (mechanism === "PLAIN") {
     const [, user, password, ...more] = response.toString("utf8").split("\0");
@@ -150,7 +150,7 @@ export function readLogin(mechanism: string, response: Buffer): { user: string; 
     : null;
 }
 
-/** A table on the wire begins with its length, which this one leaves out. */
+/** Reads a table that lacks the length at its start. */
 function plainTable(response: Buffer): Table {
   return readerOf(Buffer.concat([u32(response.length), response])).table();
 }

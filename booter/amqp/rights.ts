@@ -1,5 +1,6 @@
-// What one machine may do on the bus. Its login names its MAC; the first request queue it declares fixes its identity,
-// and from then on every queue, binding and message must be of that identity. A wildcard would hear other machines.
+// The rights of one machine on the AMQP broker. Its login names its MAC address; the first request queue that it
+// declares fixes its identity, and from then on every queue, binding and message must carry that identity. A wildcard
+// binding would receive messages of other machines.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
 
@@ -32,7 +33,7 @@ export function queueName(name: string): QueueName | null {
   return OWN_QUEUE.test(name) ? { kind: "own" } : null;
 }
 
-/** The identity a binding key speaks of: null for broadcasts, false for what nobody may bind. */
+/** Returns the identity in a binding key: null for broadcasts, false for a key that no machine may bind. */
 export function bindKeyOwner(key: string): string | null | false {
   return key === BROADCAST_KEY ? null : ownerIn(BIND_KEYS, key);
 }
@@ -49,17 +50,17 @@ function ownerIn(forms: readonly RegExp[], key: string): string | false {
   return false;
 }
 
-/** A machine's login, from its MAC alone: nothing is stored, and no two machines share one. */
+/** Derives a machine's login from its MAC address: nothing is stored, and no two machines share one. */
 export function amqpLogin(secret: Uint8Array, mac: string): { readonly user: string; readonly password: string } {
   const user = mac.replaceAll(":", "");
   return { user, password: createHmac("sha256", secret).update(`bus ${user}`).digest("hex").slice(0, 32) };
 }
 
-/** The MAC whose login this is, or null. */
+/** Returns the MAC address of a login, or null if the password is wrong. */
 export function macOfLogin(secret: Uint8Array, user: string, password: string): string | null {
   if (!/^[0-9a-f]{12}$/.test(user)) return null;
   const mac = user.match(/../g)!.join(":");
-  const right = Buffer.from(amqpLogin(secret, mac).password);
+  const expected = Buffer.from(amqpLogin(secret, mac).password);
   const given = Buffer.from(password);
-  return given.length === right.length && timingSafeEqual(given, right) ? mac : null;
+  return given.length === expected.length && timingSafeEqual(given, expected) ? mac : null;
 }

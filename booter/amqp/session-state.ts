@@ -1,24 +1,24 @@
-// What a connection holds: its channels, its queues and its identity.
+// The state of a connection: its channels, its queues and its identity.
 import type { Buffer } from "node:buffer";
-import { type Channel, type Queue, requeue, worker } from "./channel.ts";
+import { type Channel, deliverWaiting, type Queue, requeue } from "./channel.ts";
 import { ACCESS_REFUSED, AmqpFault } from "./wire.ts";
 
 export type SessionPort = {
   write(bytes: Buffer): void;
-  /** Ends the connection once what was written is out. */
+  /** Closes the connection after all written bytes are sent. */
   end(): void;
   login(user: string, password: string): string | null;
-  /** Whether this machine may have this identity now: another connection may hold it. */
+  /** Takes the identity for this connection. False when another connection holds it. */
   claim(server_uuid: string): boolean;
-  /** Bytes of bodies that come in, over all connections: false when there is no room. */
+  /** Reserves memory for incoming message bodies, of all connections together. False when there is no room. */
   hold(bytes: number): boolean;
   opened(): void;
-  /** The machine's request queue has its consumer, or lost it. */
+  /** The machine's request queue got its first consumer, or lost its last. */
   consuming(server_uuid: string, is: boolean): void;
   published(key: string, body: Buffer): void;
 };
 
-/** What the methods of channels work on. */
+/** The state that the methods of channels change. */
 export type SessionState = {
   readonly port: SessionPort;
   readonly channels: Map<number, Channel>;
@@ -28,7 +28,7 @@ export type SessionState = {
 };
 
 export const TOPIC = "amq.topic";
-/** Takes consumers away; says so when the request queue lost its last one. */
+/** Removes consumers; reports it when the request queue lost its last one. */
 export function dropConsumers(queue: Queue, which: (each: Queue["consumers"][number]) => boolean, state: SessionState) {
   const before = queue.consumers.length;
   const kept = queue.consumers.filter((each) => !which(each));
@@ -41,11 +41,11 @@ export function dropConsumers(queue: Queue, which: (each: Queue["consumers"][num
 export function closeChannel(state: SessionState, channel: Channel): void {
   for (const queue of state.queues.values()) dropConsumers(queue, (each) => each.channel === channel, state);
   for (const queue of requeue(channel, [...channel.unacked.keys()])) {
-    for (const bytes of worker(queue, state.frame_bytes_max)) state.port.write(bytes);
+    for (const bytes of deliverWaiting(queue, state.frame_bytes_max)) state.port.write(bytes);
   }
   state.channels.delete(channel.number);
 }
 
 export function accessRefused(): AmqpFault {
-  return new AmqpFault(ACCESS_REFUSED, "that belongs to another machine", "channel");
+  return new AmqpFault(ACCESS_REFUSED, "the name belongs to another machine", "channel");
 }

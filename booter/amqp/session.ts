@@ -1,9 +1,9 @@
-// One connection to the bus: login, then queues and messages of this machine alone. Nothing that a machine publishes
-// reaches another machine: it goes to the booter, and to the machine's own queues where they are bound to it. A message
-// goes once to a queue, however many of its bindings take it, since the agent binds twice after it reconnects.
+// One AMQP connection: login, then queues and messages of this machine alone. A message that a machine publishes
+// reaches the booter and the machine's own bound queues, never another machine. A queue gets a message once, even if
+// several of its bindings match, since the agent binds twice after it reconnects.
 import { Buffer } from "node:buffer";
 import { AMQP_CHANNELS_MAX, AMQP_FRAME_BYTES_MAX, AMQP_HEARTBEAT_S } from "../limits.ts";
-import { type Channel, enqueue, type Message, method, newChannel, takeHeader, worker } from "./channel.ts";
+import { type Channel, deliverWaiting, enqueue, type Message, method, newChannel, takeHeader } from "./channel.ts";
 import { channelMethod } from "./channel-method.ts";
 import { dropConsumers, type SessionPort, type SessionState, TOPIC } from "./session-state.ts";
 import {
@@ -35,11 +35,11 @@ import {
 
 export type Session = {
   receive(bytes: Buffer): void;
-  /** Sends a message to every queue that is bound to its key; how many there are. */
+  /** Sends a message to every queue that is bound to its key. Returns the number of these queues. */
   deliver(key: string, body: string): number;
   mac(): string | null;
   heartbeat_s(): number;
-  /** Gives back what is held; nothing may be called afterwards. */
+  /** Releases reserved memory and the identity. Call nothing afterwards. */
   ended(): void;
 };
 
@@ -76,7 +76,7 @@ export function newSession(port: SessionPort): Session {
       if (asked.name === "channel.open") return openChannel(number, channel);
       if (channel === undefined) throw new AmqpFault(CHANNEL_ERROR, "the channel is not open");
       if (channel.closing) return void (asked.name === "channel.close-ok" && state.channels.delete(number));
-      if (channel.sending !== null) throw new AmqpFault(COMMAND_INVALID, "a method within a message");
+      if (channel.sending !== null) throw new AmqpFault(COMMAND_INVALID, "a method inside a message");
       return inChannel(channel, () => channelMethod(state, channel, asked));
     }
     if (channel === undefined) throw new AmqpFault(CHANNEL_ERROR, "the channel is not open");
@@ -91,13 +91,13 @@ export function newSession(port: SessionPort): Session {
     send(number, method(20, 11, u32(0)));
   }
 
-  /** A fault of one channel closes that channel: the others go on. */
+  /** Runs a channel's method. A fault of channel scope closes this channel only. */
   function inChannel(channel: Channel, body: () => void): void {
     try {
       body();
     } catch (error) {
       if (!(error instanceof AmqpFault) || error.scope !== "channel") throw error;
-      letGo(channel);
+      releaseMemory(channel);
       channel.closing = true;
       channel.sending = null;
       for (const queue of state.queues.values()) dropConsumers(queue, (each) => each.channel === channel, state);
@@ -105,7 +105,7 @@ export function newSession(port: SessionPort): Session {
     }
   }
 
-  function letGo({ sending }: Channel): void {
+  function releaseMemory({ sending }: Channel): void {
     if (sending === null) return;
     port.hold(-sending.received);
     held -= sending.received;
@@ -115,21 +115,21 @@ export function newSession(port: SessionPort): Session {
     const { sending } = channel;
     if (sending === null) throw new AmqpFault(COMMAND_INVALID, "content without a method");
     if (type === HEADER) {
-      if (sending.properties !== null) throw new AmqpFault(COMMAND_INVALID, "two headers of one message");
+      if (sending.properties !== null) throw new AmqpFault(COMMAND_INVALID, "a second header for one message");
       takeHeader(sending, payload);
     } else if (type === BODY) {
       if (sending.properties === null) throw new AmqpFault(COMMAND_INVALID, "a body without its header");
       if (sending.received + payload.length > sending.size) {
         throw new AmqpFault(COMMAND_INVALID, "a body is longer than its header says");
       }
-      if (!port.hold(payload.length)) throw new AmqpFault(RESOURCE_ERROR, "no room for a message", "channel");
+      if (!port.hold(payload.length)) throw new AmqpFault(RESOURCE_ERROR, "no memory for the message", "channel");
       held += payload.length;
       sending.received += payload.length;
-      // A copy: the frame's bytes are part of a larger piece of memory.
+      // A copy: the frame is a view into a larger buffer, which would otherwise stay in memory.
       sending.parts.push(Buffer.from(payload));
     }
     if (sending.properties === null || sending.received < sending.size) return;
-    letGo(channel);
+    releaseMemory(channel);
     channel.sending = null;
     whole(channel, {
       exchange: sending.exchange,
@@ -144,8 +144,8 @@ export function newSession(port: SessionPort): Session {
     const count = route(message);
     if (message.exchange === TOPIC) port.published(message.key, message.body);
     else if (count === 0 && mandatory) {
-      const told = method(60, 50, u16(312), shortText("NO_ROUTE"), shortText(message.exchange), shortText(message.key));
-      send(channel.number, told);
+      const text = [shortText("NO_ROUTE"), shortText(message.exchange), shortText(message.key)];
+      send(channel.number, method(60, 50, u16(312), ...text));
       port.write(contentFrames(channel.number, message.properties, message.body, state.frame_bytes_max));
     }
     if (channel.confirms) send(channel.number, method(60, 80, Buffer.alloc(4), u32(++channel.published), u8(0)));
@@ -159,7 +159,7 @@ export function newSession(port: SessionPort): Session {
     );
     for (const queue of queues) {
       enqueue(queue, message);
-      for (const bytes of worker(queue, state.frame_bytes_max)) port.write(bytes);
+      for (const bytes of deliverWaiting(queue, state.frame_bytes_max)) port.write(bytes);
     }
     return queues.length;
   }
@@ -173,30 +173,30 @@ export function newSession(port: SessionPort): Session {
     if (stage === "login" && asked.name === "connection.start-ok") {
       const login = readLogin(asked.mechanism, asked.response);
       mac = login === null ? null : port.login(login.user, login.password);
-      // As the definition has it: a refused login sees its connection end.
+      // The standard demands it: a refused login ends the connection.
       if (mac === null) return port.end();
       stage = "tune";
       return send(0, method(10, 30, u16(AMQP_CHANNELS_MAX), u32(AMQP_FRAME_BYTES_MAX), u16(AMQP_HEARTBEAT_S)));
     }
     if (stage === "tune" && asked.name === "connection.tune-ok") {
-      // 0 means no limit of its own. The agent says what was offered; below 4,096 is against the definition.
-      const most = asked.frame_max === 0 ? AMQP_FRAME_BYTES_MAX : asked.frame_max;
-      if (most < 4_096 || most > AMQP_FRAME_BYTES_MAX) throw new AmqpFault(NOT_ALLOWED, "frame-max is out of range");
-      state.frame_bytes_max = most;
+      // 0: the client has no limit. The agent repeats the offered value. The standard forbids values below 4,096.
+      const limit = asked.frame_max === 0 ? AMQP_FRAME_BYTES_MAX : asked.frame_max;
+      if (limit < 4_096 || limit > AMQP_FRAME_BYTES_MAX) throw new AmqpFault(NOT_ALLOWED, "frame-max is out of range");
+      state.frame_bytes_max = limit;
       heartbeat_s = asked.heartbeat_s === 0 ? AMQP_HEARTBEAT_S : Math.min(asked.heartbeat_s, AMQP_HEARTBEAT_S);
       stage = "open";
       return;
     }
     if (stage === "open" && asked.name === "connection.open") {
-      if (asked.vhost !== "/") throw new AmqpFault(NOT_ALLOWED, "there is no such virtual host");
+      if (asked.vhost !== "/") throw new AmqpFault(NOT_ALLOWED, "the virtual host does not exist");
       stage = "running";
       port.opened();
       return send(0, method(10, 41, shortText("")));
     }
-    throw new AmqpFault(COMMAND_INVALID, "a method out of its order");
+    throw new AmqpFault(COMMAND_INVALID, "a method out of order");
   }
 
-  function greet(bytes: Buffer): Buffer | null {
+  function readGreeting(bytes: Buffer): Buffer | null {
     greeting = Buffer.concat([greeting, bytes]);
     if (greeting.length < PROTOCOL_HEADER.length) return null;
     if (!greeting.subarray(0, PROTOCOL_HEADER.length).equals(PROTOCOL_HEADER)) {
@@ -207,8 +207,8 @@ export function newSession(port: SessionPort): Session {
     }
     stage = "login";
     const capabilities = { publisher_confirms: true, "basic.nack": true, consumer_cancel_notify: false };
-    const told = table({ product: "booter", capabilities });
-    send(0, method(10, 10, u8(0), u8(9), told, longText("PLAIN AMQPLAIN"), longText("en_US")));
+    const properties = table({ product: "booter", capabilities });
+    send(0, method(10, 10, u8(0), u8(9), properties, longText("PLAIN AMQPLAIN"), longText("en_US")));
     return greeting.subarray(PROTOCOL_HEADER.length);
   }
 
@@ -222,7 +222,7 @@ export function newSession(port: SessionPort): Session {
   return {
     receive(bytes) {
       try {
-        const rest = stage === "header" ? greet(bytes) : bytes;
+        const rest = stage === "header" ? readGreeting(bytes) : bytes;
         if (rest === null) return;
         for (const each of cutter.push(rest)) {
           if (stage !== "closing") take(each);
@@ -233,7 +233,7 @@ export function newSession(port: SessionPort): Session {
     },
     deliver(key, body) {
       if (stage !== "running") return 0;
-      // The agent sees no fields of a message that is not JSON.
+      // The agent parses a message only if its content type is JSON.
       const properties = Buffer.concat([u16(0x8000), shortText("application/json")]);
       return route({ exchange: TOPIC, key, properties, body: Buffer.from(body), redelivered: false });
     },

@@ -1,10 +1,10 @@
-/** Whether a binding's pattern takes a key: `*` is one word, `#` any number of words. */
+/** Whether a binding's pattern matches a key: `*` is one word, `#` any number of words. */
 export function topicMatches(pattern: string, key: string): boolean {
   return matches(pattern.split("."), key.split("."));
 }
 
 function matches(pattern: readonly string[], key: readonly string[]): boolean {
-  // reach[j]: the words of the pattern so far take the first j words of the key. Linear space, no backtracking.
+  // reach[j]: the words of the pattern so far match the first j words of the key. Linear space, no backtracking.
   let reach = Array.from({ length: key.length + 1 }, (_, at) => at === 0);
   for (const word of pattern) {
     const next = Array.from({ length: key.length + 1 }, () => false);

@@ -1,9 +1,9 @@
-// The types of AMQP 0-9-1 on the wire. A reader that never looks past its bytes and never makes room for a length that a
-// sender only claims.
+// The types of AMQP 0-9-1 on the wire. The reader never reads past its bytes and never allocates by a length that a
+// sender claims.
 import { Buffer } from "node:buffer";
 import { AMQP_TABLE_DEPTH_MAX } from "../limits.ts";
 
-/** What a client did wrong; `code` is the reply code of connection.close or channel.close. */
+/** A client's mistake; `code` is the reply code of connection.close or channel.close. */
 export class AmqpFault extends Error {
   constructor(readonly code: number, message: string, readonly scope: "connection" | "channel" = "connection") {
     super(message);
@@ -29,7 +29,7 @@ export type Reader = {
   u8(): number;
   u16(): number;
   u32(): number;
-  /** Above 2^53 it is wrong by a little, which no length here can be. */
+  /** Not exact above 2^53, which no length here reaches. */
   u64(): number;
   shortText(): string;
   longBytes(): Buffer;
@@ -40,7 +40,7 @@ export type Reader = {
 export function readerOf(bytes: Buffer): Reader {
   let at = 0;
   const take = (length: number): Buffer => {
-    if (at + length > bytes.length) throw new AmqpFault(SYNTAX_ERROR, "a frame ends within a value");
+    if (at + length > bytes.length) throw new AmqpFault(SYNTAX_ERROR, "a frame ends inside a value");
     at += length;
     return bytes.subarray(at - length, at);
   };
@@ -73,7 +73,7 @@ function readTable(bytes: Buffer, depth: number): Table {
 
 type Read = { readonly value: unknown; readonly next: number };
 
-/** Bytes of the field types of one size that nothing here looks into. */
+/** Sizes in bytes of the fixed-size field types; their values are not decoded. */
 const FIXED: Readonly<Record<string, number>> = {
   t: 1,
   b: 1,
@@ -93,17 +93,17 @@ const FIXED: Readonly<Record<string, number>> = {
 };
 
 function readValue(bytes: Buffer, at: number, depth: number): Read {
-  if (at >= bytes.length) throw new AmqpFault(SYNTAX_ERROR, "a table ends within a field");
+  if (at >= bytes.length) throw new AmqpFault(SYNTAX_ERROR, "a table ends inside a field");
   const type = String.fromCharCode(bytes[at]!);
   const fixed = FIXED[type];
   if (fixed !== undefined) {
-    if (at + 1 + fixed > bytes.length) throw new AmqpFault(SYNTAX_ERROR, "a table ends within a field");
+    if (at + 1 + fixed > bytes.length) throw new AmqpFault(SYNTAX_ERROR, "a table ends inside a field");
     return { value: bytes.subarray(at + 1, at + 1 + fixed), next: at + 1 + fixed };
   }
   if (!"SxFA".includes(type)) throw new AmqpFault(SYNTAX_ERROR, "a table has a field of an unknown type");
-  if (at + 5 > bytes.length) throw new AmqpFault(SYNTAX_ERROR, "a table ends within a field");
+  if (at + 5 > bytes.length) throw new AmqpFault(SYNTAX_ERROR, "a table ends inside a field");
   const next = at + 5 + bytes.readUInt32BE(at + 1);
-  if (next > bytes.length) throw new AmqpFault(SYNTAX_ERROR, "a table ends within a field");
+  if (next > bytes.length) throw new AmqpFault(SYNTAX_ERROR, "a table ends inside a field");
   const inner = bytes.subarray(at + 5, next);
   if (type === "F") return { value: readTable(inner, depth + 1), next };
   if (type === "A") checkArray(inner, depth + 1);
@@ -139,7 +139,7 @@ export function longText(text: string): Buffer {
   const bytes = Buffer.from(text);
   return Buffer.concat([u32(bytes.length), bytes]);
 }
-/** Texts and truths are all that this side tells. */
+/** Writes a table; the booter sends only texts, booleans and one nested table. */
 export function table(fields: Readonly<Record<string, string | boolean | Readonly<Record<string, boolean>>>>): Buffer {
   const parts = Object.entries(fields).flatMap(([name, value]) => [
     shortText(name),

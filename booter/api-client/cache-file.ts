@@ -1,5 +1,5 @@
-// The kept records on disk, for the booter's user alone, since they hold hashes of root passwords; under an HMAC: a file
-// that is damaged or was changed is not believed.
+// The cached records on disk. Only the booter's user may read them, since they hold hashes of root passwords. An HMAC
+// protects the file: a damaged or changed file is ignored.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { readOwn, writeDurably } from "../private-file.ts";
@@ -15,7 +15,7 @@ export async function saveKept(path: string, secret: Uint8Array, kept: readonly 
   await writeDurably(path, `${seal(secret, body)}\n${body}\n`);
 }
 
-/** Null when the file cannot be believed; empty when there is none. */
+/** Returns null when the file is damaged, an empty list when it does not exist. */
 export async function loadKept(path: string, secret: Uint8Array): Promise<readonly Kept[] | null> {
   const text = await readOwn(path);
   if (text === null) return [];

@@ -1,4 +1,4 @@
-// Calls of the control plane. Its words come back in a ApiFault; the key stands in one header and nowhere else.
+// Calls to the control plane's API. An ApiFault carries the message of an error answer. The key is only in one header.
 import { Buffer } from "node:buffer";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { AnnounceBody, SetupBundle } from "../../src/contract/setup.ts";
@@ -13,18 +13,18 @@ export type SetupReport =
     readonly message: string | null;
     readonly percent: number | null;
   }
-  /** `mac`: the port that the machine booted from. */
+  /** `mac`: the port from which the machine booted. */
   | { readonly kind: "complete"; readonly mac?: string }
   | { readonly kind: "failed"; readonly reason: string };
 
 export type ApiClient = {
-  /** Null when the control plane makes no record of the machine. */
+  /** Null when the control plane creates no record for the machine. */
   seen(mac: string, client: Readonly<Record<string, unknown>>): Promise<BootFacts | null>;
   records(): Promise<readonly BootFacts[]>;
   policy(): Promise<PolicyFacts>;
   stage(stamps: readonly string[]): Promise<void>;
   announce(body: AnnounceBody): Promise<Announced>;
-  /** The same key gets the same bundle until the machine's first report. */
+  /** Repeating the call with the same key returns the same bundle until the machine's first report. */
   bundle(server_uuid: string, idempotency_key: string): Promise<SetupBundle>;
   report(server_uuid: string, epoch: number, report: SetupReport): Promise<void>;
 };
@@ -51,7 +51,7 @@ export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): Api
     let text: string;
     try {
       const sent = body === undefined ? undefined : JSON.stringify(body);
-      // A redirect would carry the key to wherever it points.
+      // A redirect would send the key to another host.
       const answer = await ask(base + path, { method, headers, body: sent, signal, redirect: "manual" });
       status = answer.status;
       text = await cappedText(answer);
@@ -80,10 +80,10 @@ export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): Api
         const query = page_token === undefined ? "" : `&page_token=${encodeURIComponent(page_token)}`;
         const page = await call("GET", `/v2/cn-boot?limit=${PAGE_RECORDS}${query}`) as Page;
         if (!Array.isArray(page?.items)) throw new ApiFault("the list of boot records cannot be read", null);
-        // One record that cannot be read must not silence the others.
+        // One unreadable record must not hide the others.
         for (const item of page.items) {
           all.push(...readable(item));
-          // Packets wait meanwhile.
+          // Lets waiting packets be answered.
           if (all.length % READ_AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve));
         }
         page_token = page.next_page ?? undefined;
@@ -101,9 +101,9 @@ export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): Api
   };
 }
 
-/** Our decision: a page is parsed in one go, and packets wait for a millisecond meanwhile. */
+/** Our decision: a page is parsed at once, which delays packets by about a millisecond. */
 const PAGE_RECORDS = 200;
-/** Records that are read in one go, which takes about half a millisecond. */
+/** Records checked at once, which takes about half a millisecond. */
 const READ_AT_ONCE = 50;
 
 type Given = { readonly body?: unknown; readonly idempotency_key?: string; readonly limit_ms?: number };
@@ -128,7 +128,7 @@ async function cappedText(answer: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** The words of an error answer; of anything else nothing, since it may be a proxy's page. */
+/** Returns the message of an error answer. Empty for anything else, since it may be a proxy's page. */
 function messageOf(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: unknown };

@@ -1,10 +1,10 @@
-// What is known of machines. A record that the control plane confirmed in the last seconds answers at once; any other is
-// asked for, and when no answer comes in time a kept copy of an enrolled node speaks, marked as such and never older than
-// its limit. Of any other machine no copy may speak, so it waits on: its packet is answered when the control plane has
-// answered, and what came too late for this packet serves the next.
-// Kept copies survive a restart: the control plane may run on nodes that need this booter to boot. The copy of an
-// enrolled node holds the hash of its root password, as the machine's last boot got it: without it a node that boots meanwhile
-// would have the password of its image. It goes when the node leaves, and with the age limit of the copy.
+// The cache of boot records. A record that the control plane confirmed in the last seconds is used at once. For any
+// other the booter asks. If no answer comes in time, the cached record of an enrolled node is used, marked as not
+// verified and within its age limit. Any other machine waits for the control plane; an answer that is too late for this
+// packet serves the next one. The cache survives a restart: the control plane may run on nodes that need this booter to
+// boot. The cached record of an enrolled node holds the hash of its root password, as its last boot got it: without it,
+// the node would boot with the password of its image. The hash is removed when the node leaves, and when the record
+// reaches its age limit.
 import { LOOKUP_LATE_MS, LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS, RECORDS_MAX } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type ApiClient, ApiFault } from "./client.ts";
@@ -14,37 +14,40 @@ export type Found = { readonly facts: BootFacts | null; readonly verified: boole
 export type Kept = { readonly facts: BootFacts; readonly verified_at: number };
 
 export type Records = {
-  /** Known well enough to answer without asking; null otherwise. */
+  /** Returns a record that was verified recently; null otherwise. */
   fresh(mac: string): Found | null;
-  /** Asks the control plane; never rejects. Answers within LOOKUP_MS where a copy may speak, else within LOOKUP_LATE_MS. */
+  /**
+   * Asks the control plane; never rejects. Returns a cached record after LOOKUP_MS where allowed, else null after
+   * LOOKUP_LATE_MS.
+   */
   find(mac: string, client: Readonly<Record<string, unknown>>): Promise<Found>;
-  /** The machine that an address belongs to. */
+  /** Returns the MAC address of the machine with this address. */
   macOf(address: string): string | null;
   policy(): PolicyFacts;
-  /** Reads all records and the policy. Never rejects; says whether it could. */
+  /** Reads all records and the policy. Never rejects; returns whether it succeeded. */
   refresh(): Promise<boolean>;
   kept(): readonly Kept[];
-  /** How many questions are under way. */
+  /** The number of lookups in progress. */
   pending(): number;
   reachable(): boolean;
 };
 
 export type RecordsOptions = {
-  readonly plane: ApiClient;
+  readonly api: ApiClient;
   readonly cache_age_ms: number;
   readonly log: Log;
   readonly now: () => number;
   readonly start?: readonly Kept[];
-  /** For tests, which cannot wait for the real one. */
+  /** Shorter in tests. */
   readonly late_ms?: number;
 };
 
-/** For a call whose own limit does not hold, as when its resolver hangs. */
+/** For a call that ignores its own limit, for example when its resolver hangs. */
 const GRACE_MS = 250;
-const NOTHING_KNOWN: Found = { facts: null, verified: false };
+const NOT_FOUND: Found = { facts: null, verified: false };
 
 export function openRecords(options: RecordsOptions): Records {
-  const { plane, cache_age_ms, log, now, start = [], late_ms = LOOKUP_LATE_MS } = options;
+  const { api, cache_age_ms, log, now, start = [], late_ms = LOOKUP_LATE_MS } = options;
   const known = new Map<string, Kept>(start.map((each) => [each.facts.mac, each]));
   const byAddress = new Map<string, string>();
   const asked = new Map<string, Promise<Found>>();
@@ -66,19 +69,19 @@ export function openRecords(options: RecordsOptions): Records {
     index(facts);
   }
 
-  /** A clock that was set back makes a copy too old, not young again. */
-  function maySpeak({ verified_at }: Kept): boolean {
+  /** A record from the future is not usable: the clock was set back. */
+  function isUsable({ verified_at }: Kept): boolean {
     const age_ms = now() - verified_at;
     return age_ms >= 0 && age_ms <= cache_age_ms;
   }
 
-  /** The copy of a record while the control plane is away. */
-  function copy(mac: string): Found {
+  /** Returns the cached record, for use while the control plane is away. */
+  function cached(mac: string): Found {
     const found = known.get(mac);
-    return found !== undefined && maySpeak(found) ? { facts: found.facts, verified: false } : NOTHING_KNOWN;
+    return found !== undefined && isUsable(found) ? { facts: found.facts, verified: false } : NOT_FOUND;
   }
 
-  /** Lists hold no secret: a node that is still the same keeps the one that is known. */
+  /** Lists contain no password hash: the record of the same node keeps the known one. */
   function withKnownSecret(facts: BootFacts): BootFacts {
     const before = known.get(facts.mac)?.facts;
     if (before === undefined || before.server_uuid !== facts.server_uuid) return facts;
@@ -88,14 +91,14 @@ export function openRecords(options: RecordsOptions): Records {
   async function ask(mac: string, client: Readonly<Record<string, unknown>>): Promise<Found> {
     try {
       const stale = now() - policy_at > RECORD_FRESH_MS;
-      const [facts, newer] = await Promise.all([plane.seen(mac, client), stale ? plane.policy() : null]);
+      const [facts, newer] = await Promise.all([api.seen(mac, client), stale ? api.policy() : null]);
       if (newer !== null) takePolicy(newer);
       reached(true);
       if (facts !== null) keep(facts);
       return { facts, verified: true };
     } catch (error) {
       reached(false, error);
-      return copy(mac);
+      return cached(mac);
     }
   }
 
@@ -124,17 +127,17 @@ export function openRecords(options: RecordsOptions): Records {
     find(mac, client) {
       const under_way = asked.get(mac);
       if (under_way !== undefined) return under_way;
-      if (asked.size >= PENDING_MAX) return Promise.resolve(copy(mac));
+      if (asked.size >= PENDING_MAX) return Promise.resolve(cached(mac));
       const answer: Promise<Found> = new Promise((resolve) => {
-        // The decision lets an unverified copy speak for enrolled nodes alone.
-        const soon = setTimeout(() => copy(mac).facts?.state === "enrolled" && resolve(copy(mac)), LOOKUP_MS);
+        // The decision accepts an unverified record of an enrolled node only.
+        const soon = setTimeout(() => cached(mac).facts?.state === "enrolled" && resolve(cached(mac)), LOOKUP_MS);
         const settle = (found: Found) => {
           clearTimeout(soon);
           clearTimeout(late);
           if (asked.get(mac) === answer) asked.delete(mac);
           resolve(found);
         };
-        const late = setTimeout(() => settle(copy(mac)), late_ms + GRACE_MS);
+        const late = setTimeout(() => settle(cached(mac)), late_ms + GRACE_MS);
         void ask(mac, client).then(settle);
       });
       asked.set(mac, answer);
@@ -145,7 +148,7 @@ export function openRecords(options: RecordsOptions): Records {
     async refresh() {
       const started = now();
       try {
-        const [all, newer] = await Promise.all([plane.records(), plane.policy()]);
+        const [all, newer] = await Promise.all([api.records(), api.policy()]);
         takePolicy(newer);
         const listed = new Set(all.map(({ mac }) => mac));
         for (const facts of all) {
@@ -163,10 +166,10 @@ export function openRecords(options: RecordsOptions): Records {
         return false;
       }
     },
-    // As long as it speaks: with cache_max_age_hours 0 no secret is ever on the disk.
+    // Only while the record is usable: with cache_max_age_hours 0 no password hash is written to disk.
     kept: () =>
       [...known.values()].map((each) => (
-        cache_age_ms > 0 && maySpeak(each) ? each : { ...each, facts: withoutSecret(each.facts) }
+        cache_age_ms > 0 && isUsable(each) ? each : { ...each, facts: withoutSecret(each.facts) }
       )),
     pending: () => asked.size,
     reachable: () => reachable,

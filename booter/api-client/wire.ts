@@ -1,5 +1,5 @@
-// What the control plane answers, checked before it is believed: a record ends up in packets, paths and boot scripts.
-// Keys that are not known are ignored, so that mixed versions work.
+// Validates the control plane's answers: a record ends up in packets, paths and boot scripts. Unknown keys are ignored,
+// so that mixed versions work together.
 import type { BootRecord } from "../../src/contract/boot.ts";
 import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
 import { MACS_PER_NODE_MAX } from "../../src/contract/limits.ts";
@@ -10,13 +10,13 @@ import { isSha512Crypt } from "../../src/lib/crypto/sha512-crypt.ts";
 import { isStamp } from "../../src/lib/ids/stamp.ts";
 import { ipv4Number } from "../ipv4.ts";
 
-/** A boot record, with the hash of its node's root password where the control plane sends one. */
+/** A boot record, with its node's root password hash if the control plane sends one. */
 export type BootFacts = BootRecord & { readonly root_password_hash: string | null };
 export type PolicyFacts = { readonly enrollment_pi: string | null; readonly enrollment_kernel_args: readonly string[] };
 
 type Bag = Readonly<Record<string, unknown>>;
 
-/** Throws an Error that names the field. */
+/** @throws Error that names the field */
 export function bootFacts(value: unknown): BootFacts {
   const bag = bagOf(value, "boot record");
   const mac = textOf(bag, "mac");
@@ -74,7 +74,7 @@ function networkingOf(value: unknown): NonNullable<BootRecord["networking"]> {
   return { ...base, aggregate: { name, mode, macs } };
 }
 
-/** Throws an Error that names the field. */
+/** @throws Error that names the field */
 export function policyFacts(value: unknown): PolicyFacts {
   const bag = bagOf(value, "boot policy");
   return {
@@ -98,15 +98,15 @@ export function textOf(bag: Bag, name: string): string {
   return value;
 }
 
-function orNull(value: unknown, name: string, holds: (text: string) => boolean): string | null {
+function orNull(value: unknown, name: string, isValid: (text: string) => boolean): string | null {
   if (value === null || value === undefined) return null;
-  if (typeof value !== "string" || !holds(value)) throw wrong(name);
+  if (typeof value !== "string" || !isValid(value)) throw wrong(name);
   return value;
 }
 
-function listOf(value: unknown, name: string, holds: (text: string) => boolean): string[] {
+function listOf(value: unknown, name: string, isValid: (text: string) => boolean): string[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value) || !value.every((each) => typeof each === "string" && holds(each))) throw wrong(name);
+  if (!Array.isArray(value) || !value.every((each) => typeof each === "string" && isValid(each))) throw wrong(name);
   return value as string[];
 }
 

@@ -1,5 +1,5 @@
-// From a packet and what is known of its sender to a reply and where it goes, or to silence. Pure. There is no NAK and
-// no pool: the address is the record's, and what is not positively allowed hears nothing. Document 2, Booter behaviour.
+// Makes the reply to a DHCP packet and its destination, or a reason for silence. Pure. There is no NAK and no pool: the
+// address comes from the record, and a client that is not explicitly allowed gets no answer.
 import type { BootRecord } from "../../src/contract/boot.ts";
 import { type BootSettings, decide, type Silence } from "../decision.ts";
 import { DHCP_LEASE_S } from "../limits.ts";
@@ -18,12 +18,12 @@ import {
   writeReply,
 } from "./packet.ts";
 
-/** One of the booter's own addresses and the network it stands in. */
+/** One of the booter's own addresses, with the length of its network's prefix. */
 export type Segment = { readonly address: string; readonly prefix_len: number };
 
 export type DhcpRules = {
   readonly segments: readonly Segment[];
-  /** Relays outside the network of the machine they speak for. */
+  /** Relays outside the network of the machines they serve. */
   readonly relays: readonly { readonly network: number; readonly prefix_len: number }[];
   readonly relay_reply: "giaddr" | "source";
 };
@@ -57,7 +57,7 @@ export type DhcpAnswer =
     readonly bytes: Uint8Array<ArrayBuffer>;
     readonly address: string;
     readonly port: number;
-    /** Whose socket sends it: the bound address decides which wire a broadcast leaves by. */
+    /** The socket to send from: its bound address decides on which interface a broadcast is sent. */
     readonly server: string;
   };
 
@@ -74,12 +74,12 @@ const IP_AND_UDP_BYTES = 28;
  * makes edk2 wait on port 4011 for ever (PXE-E16). */
 const PXE_CLASS: readonly Option[] = [[60, ascii("PXEClient")], [43, Uint8Array.of(6, 1, 8, 255)]];
 const HTTP_CLASS: readonly Option[] = [[60, ascii("HTTPClient")]];
-/** Tells iPXE that no other offer will follow. */
+/** iPXE then waits for no other offer. */
 const IPXE_NO_PROXY: Option = [175, Uint8Array.of(0xb0, 1, 1)];
 const IS_OFFER: Option = [53, Uint8Array.of(OFFER)];
 const IS_ACK: Option = [53, Uint8Array.of(ACK)];
-const LEASE: Option = [51, word(DHCP_LEASE_S)];
-/** Identities of the client. */
+const LEASE: Option = [51, bytesOf(DHCP_LEASE_S)];
+/** The client's identifiers, echoed in the reply. */
 const ECHOED = [97, 61] as const;
 
 export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
@@ -100,7 +100,7 @@ export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
     const named = addressOption(packet, 54);
     if (packet.options.has(54) && named !== server) return silent("other_server");
     const asked = packet.options.has(50) ? addressOption(packet, 50) : packet.ciaddr;
-    // Both, since the reply may go to the one while the other is asked for.
+    // Checks ciaddr, too, since the reply goes to it.
     if (asked !== address || (packet.ciaddr !== 0 && packet.ciaddr !== address)) return silent("other_address");
   }
   const file = decision.kind === "lease" ? "" : question.bootFile(client.kind, segment.address);
@@ -109,13 +109,13 @@ export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
   return { kind: "send", bytes, server: segment.address, ...destination(packet, source, rules) };
 }
 
-/** A relay stands in the machine's own network or is named in the configuration: no stranger gets replies sent to him. */
+/** Whether the relay is in the machine's network or in the configuration: replies go to no other address. */
 function relayIsKnown(giaddr: number, address: number, prefix_len: number, { relays }: DhcpRules): boolean {
   return sameNetwork(giaddr, address, prefix_len) ||
     relays.some((each) => sameNetwork(giaddr, each.network, each.prefix_len));
 }
 
-/** The booter's address that the machine shall speak to. Only a broadcast must leave by the machine's own wire. */
+/** Picks the booter's address for the machine. Only a broadcast must be sent on the machine's own segment. */
 function segmentOf({ giaddr, ciaddr }: DhcpPacket, address: number, { segments }: DhcpRules): Segment | null {
   const near = segments.find((each) => sameNetwork(ipv4Number(each.address) ?? 0, giaddr || address, each.prefix_len));
   return near ?? (giaddr !== 0 || ciaddr !== 0 ? segments[0] ?? null : null);
@@ -135,7 +135,7 @@ function reply(parts: ReplyParts): Uint8Array<ArrayBuffer> | null {
   const { packet, client, file, address, server, networking, hostname } = parts;
   const needed: Option[] = [
     packet.type === DISCOVER ? IS_OFFER : IS_ACK,
-    [54, word(server)],
+    [54, bytesOf(server)],
     LEASE,
     ...networkOptions(networking),
   ];
@@ -169,20 +169,20 @@ function reply(parts: ReplyParts): Uint8Array<ArrayBuffer> | null {
   });
 }
 
-/** The class the client knows itself by; without it UEFI HTTP boot ignores the offer, and PXE wants both or neither. */
+/** Repeats the client's class: UEFI HTTP ignores an offer without it. PXE needs class and option 43, or neither. */
 function classOptions({ kind, class: asked }: DhcpClient): readonly Option[] {
   if (kind === "uefi_http") return HTTP_CLASS;
   return asked.startsWith("PXEClient") ? PXE_CLASS : [];
 }
 
-/** Mask, router and resolvers, made once for each reading of a record. */
+/** Mask, router and resolvers. Built once for each reading of a record. */
 function networkOptions(networking: Networking): readonly Option[] {
   const known = madeOptions.get(networking);
   if (known !== undefined) return known;
-  const made: Option[] = [[1, word(maskOf(networking.prefix_len))]];
+  const made: Option[] = [[1, bytesOf(maskOf(networking.prefix_len))]];
   const gateway = networking.gateway === null ? null : ipv4Number(networking.gateway);
-  if (gateway !== null) made.push([3, word(gateway)]);
-  const resolvers = words(networking.resolvers);
+  if (gateway !== null) made.push([3, bytesOf(gateway)]);
+  const resolvers = addressBytes(networking.resolvers);
   if (resolvers.length > 0) made.push([6, resolvers]);
   madeOptions.set(networking, made);
   return made;
@@ -190,15 +190,12 @@ function networkOptions(networking: Networking): readonly Option[] {
 const madeOptions = new WeakMap<Networking, readonly Option[]>();
 
 function messageLimit({ options }: DhcpPacket): number {
-  const told = options.get(57);
-  const asked = told?.length === 2 ? told[0]! * 256 + told[1]! : MESSAGE_BYTES_MIN;
+  const size = options.get(57);
+  const asked = size?.length === 2 ? size[0]! * 256 + size[1]! : MESSAGE_BYTES_MIN;
   return Math.min(Math.max(asked, MESSAGE_BYTES_MIN), MESSAGE_BYTES_MAX) - IP_AND_UDP_BYTES;
 }
 
-/**
- * A machine without an address cannot be sent to by its address: there is no ARP entry, so it hears a broadcast whatever
- * its flag says.
- */
+/** A machine without an address has no ARP entry, so its reply is broadcast even if its broadcast flag is off. */
 function destination(packet: DhcpPacket, source: DhcpQuestion["source"], { relay_reply }: DhcpRules) {
   if (packet.giaddr !== 0) {
     return relay_reply === "source" ? source : { address: ipv4Text(packet.giaddr), port: SERVER_PORT };
@@ -207,18 +204,18 @@ function destination(packet: DhcpPacket, source: DhcpQuestion["source"], { relay
   return { address: "255.255.255.255", port: CLIENT_PORT };
 }
 
-function word(value: number): Uint8Array {
+function bytesOf(value: number): Uint8Array {
   return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
 }
 
-/** Addresses one after the other; what is none is left out. */
-function words(addresses: readonly string[]): Uint8Array {
+/** Concatenates addresses; invalid ones are left out. */
+function addressBytes(addresses: readonly string[]): Uint8Array {
   const bytes = new Uint8Array(4 * addresses.length);
   let length = 0;
   for (const text of addresses) {
     const value = ipv4Number(text);
     if (value === null) continue;
-    bytes.set(word(value), length);
+    bytes.set(bytesOf(value), length);
     length += 4;
   }
   return bytes.subarray(0, length);

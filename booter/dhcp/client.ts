@@ -1,4 +1,4 @@
-// What a packet tells of the program that sent it. The order of the tests matters: iPXE repeats the class and the
+// Recognizes the program that sent a packet. The order of the tests matters: iPXE repeats the class and the
 // architecture of the firmware that started it.
 import type { ClientKind } from "../decision.ts";
 import { hexOf } from "../hex.ts";
@@ -21,29 +21,30 @@ const HTTP_ARCHS: ReadonlySet<number> = new Set([15, 16, 17, 18, 19, 20]);
 export function readClient(packet: DhcpPacket): DhcpClient | null {
   const guid = packet.options.get(97);
   if (guid !== undefined && (guid.length !== 17 || guid[0] !== 0)) return null;
-  const told = {
+  const identity = {
     class: latin(packet.options.get(60)),
     arch: knownArch(packet.options.get(93)),
     guid: guid === undefined ? null : hexOf(guid.subarray(1)),
   };
-  return { kind: kindOf(told, latin(packet.options.get(77))), ...told };
+  return { kind: kindOf(identity, latin(packet.options.get(77))), ...identity };
 }
 
-function kindOf(told: { class: string; arch: number | null }, user_class: string): ClientKind {
-  const { arch } = told;
-  // iPXE leaves out the length that RFC 3004 asks for.
+function kindOf(identity: { class: string; arch: number | null }, user_class: string): ClientKind {
+  const { arch, class: vendor_class } = identity;
+  // iPXE omits the length that RFC 3004 requires.
   if (user_class === "iPXE" || user_class === "\x04iPXE") {
     return arch === null || arch === BIOS || UEFI_X64.has(arch) || arch === UEFI_HTTP_X64 ? "ipxe" : "foreign";
   }
-  if (told.class.startsWith("HTTPClient") || (told.class.startsWith("PXEClient") && arch === UEFI_HTTP_X64)) {
+  const is_pxe = vendor_class.startsWith("PXEClient");
+  if (vendor_class.startsWith("HTTPClient") || (is_pxe && arch === UEFI_HTTP_X64)) {
     return arch === null || arch === UEFI_HTTP_X64 || UEFI_X64.has(arch) ? "uefi_http" : "foreign";
   }
-  if (!told.class.startsWith("PXEClient")) return "plain";
+  if (!is_pxe) return "plain";
   if (arch === null || arch === BIOS) return "bios";
   return UEFI_X64.has(arch) ? "uefi" : "foreign";
 }
 
-/** The first architecture of the list that is one of ours; otherwise its first. */
+/** Returns the first known architecture of the list; otherwise the first. */
 function knownArch(value: Uint8Array | undefined): number | null {
   if (value === undefined || value.length < 2) return null;
   for (let at = 0; at + 1 < value.length; at += 2) {
@@ -53,7 +54,7 @@ function knownArch(value: Uint8Array | undefined): number | null {
   return value[0]! * 256 + value[1]!;
 }
 
-/** What the control plane hears of it: short words only. */
+/** The client's description for the control plane, cut to short printable text. */
 export function clientReport({ kind, class: vendor_class, arch, guid }: DhcpClient): Record<string, unknown> {
   const text = vendor_class.replace(/[^\x20-\x7e]/g, "?").slice(0, 64);
   return { arch, user_class: kind === "ipxe" ? "iPXE" : null, vendor_class: text === "" ? null : text, guid };

@@ -1,6 +1,6 @@
-// DHCPv4 packets (RFC 2131, RFC 2132, RFC 3396). A reader that believes nothing: every length is checked against the
-// bytes that are there, and whatever is odd is refused with a word for the log. Options in `sname` and `file`
-// (option 52) are not read: no netboot client sends them.
+// DHCPv4 packets (RFC 2131, RFC 2132, RFC 3396). The reader trusts nothing: it checks every length against the packet
+// and refuses malformed packets with a reason for the log. It does not read options in `sname` and `file` (option 52):
+// no netboot client sends them.
 import { macAt } from "../hex.ts";
 
 export type DhcpPacket = {
@@ -40,7 +40,7 @@ const PAD = 0;
 const END = 255;
 
 export function readPacket(bytes: Uint8Array): DhcpPacket | PacketFault {
-  // 240 and the three bytes of the message type.
+  // The message type takes three bytes.
   if (bytes.length < OPTIONS_AT + 3) return "too_short";
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes[0] !== BOOTREQUEST) return "not_a_request";
@@ -51,7 +51,7 @@ export function readPacket(bytes: Uint8Array): DhcpPacket | PacketFault {
   const type = options.get(53);
   if (type === undefined || type.length !== 1 || type[0] === 0 || type[0]! > 8) return "bad_message_type";
   const mac = macAt(bytes, MAC_AT);
-  // A group address, or what an unprogrammed card has.
+  // A group address, or the address of an unprogrammed card.
   if ((bytes[MAC_AT]! & 1) === 1 || mac === "00:00:00:00:00:00") return "bad_mac";
   return {
     xid: view.getUint32(4),
@@ -64,10 +64,10 @@ export function readPacket(bytes: Uint8Array): DhcpPacket | PacketFault {
   };
 }
 
-/** What the booter reads, or repeats in its reply; clients send twice as many. */
+/** The options that the booter uses or echoes; clients send twice as many. */
 const OPTIONS_READ: ReadonlySet<number> = new Set([50, 53, 54, 57, 60, 61, 77, 82, 93, 97]);
 
-/** Those options by code; one that comes several times is one long value. Null when any runs past the end. */
+/** Returns these options by code, with repeated ones joined (RFC 3396). Null when one runs past the end. */
 function readOptions(bytes: Uint8Array): Map<number, Uint8Array> | null {
   const options = new Map<number, Uint8Array>();
   for (let at = OPTIONS_AT; at < bytes.length;) {
@@ -96,7 +96,7 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
   return whole;
 }
 
-/** Bytes as text, one character per byte, so that no byte is lost or joined with another. */
+/** Converts bytes to text, one character per byte, so that no byte is lost. */
 export function latin(bytes: Uint8Array | undefined): string {
   if (bytes === undefined) return "";
   let text = "";
@@ -104,7 +104,7 @@ export function latin(bytes: Uint8Array | undefined): string {
   return text;
 }
 
-/** An option of four bytes as an address; null when it has another length. */
+/** Returns an option of four bytes as an address; null when it has another length. */
 export function addressOption(packet: DhcpPacket, code: number): number | null {
   const value = packet.options.get(code);
   if (value === undefined || value.length !== 4) return null;
@@ -119,13 +119,13 @@ export type ReplyFields = {
   readonly siaddr: number;
   readonly giaddr: number;
   readonly mac: string;
-  /** At most 127 characters; longer names go into option 67 alone. */
+  /** At most 127 characters; longer names are only in option 67. */
   readonly file: string;
-  /** In this order. Values above 255 bytes are written in parts. */
+  /** Written in this order. Values above 255 bytes are split. */
   readonly options: readonly (readonly [number, Uint8Array])[];
 };
 
-/** Relays drop what is shorter than a BOOTP packet (opnsense #7744). */
+/** Relays drop replies shorter than a BOOTP packet (opnsense #7744). */
 const REPLY_BYTES_MIN = 300;
 const FILE_CHARS_MAX = 127;
 
@@ -153,7 +153,7 @@ export function writeReply(fields: ReplyFields): Uint8Array<ArrayBuffer> {
       bytes[at] = code;
       bytes[at + 1] = length;
       at += 2;
-      // Most have a few bytes, for which a copy of this kind is the fastest.
+      // A loop is the fastest copy for the few bytes of most options.
       for (let index = 0; index < length; index++) bytes[at + index] = value[start + index]!;
       at += length;
     }
@@ -162,7 +162,7 @@ export function writeReply(fields: ReplyFields): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** How long a reply with these options is, its end included. */
+/** The length of a reply with these options and the end mark. */
 export function replyBytes(options: ReplyFields["options"]): number {
   return OPTIONS_AT + 1 + optionBytes(options);
 }

@@ -1,6 +1,6 @@
-// The DHCP sockets. One receives on every interface; another one per segment is bound to the booter's own address there
-// and sends, because the bound address decides which wire a broadcast leaves by. Renewals and what relays send arrive
-// at those, so all feed the same function.
+// The DHCP sockets. One receives on every interface. One more per segment is bound to the booter's address there and
+// sends, because the bound address decides on which interface a broadcast is sent. Renewals and relayed packets arrive
+// at these, so all sockets call the same function.
 import type { Counters } from "../counters.ts";
 import type { BootSettings } from "../decision.ts";
 import type { Log } from "../log.ts";
@@ -18,7 +18,7 @@ export type DhcpOptions = {
   readonly records: Records;
   readonly settings: () => BootSettings;
   readonly transactions: Transactions;
-  /** The file that a client of this kind loads next. */
+  /** Returns the file that a client of this kind loads next. */
   readonly bootFile: (asked: BootFileQuestion) => string;
   readonly counters: Counters;
   readonly log: Log;
@@ -46,7 +46,7 @@ const PACKET_BYTES_MAX = 1_500;
 
 export type DhcpServer = { readonly port: number; close(): Promise<void> };
 
-/** Handles one packet; what it sends goes to `send`. Answers at once where the record is fresh. */
+/** Returns the handler of packets, which passes replies to `send`. It answers at once when the record is fresh. */
 export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send: (sent: Sent) => void) {
   const { records, transactions, counters, log, rules, settings } = options;
 
@@ -96,15 +96,15 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send:
     if (bytes.length > PACKET_BYTES_MAX) return silent("", "too_large");
     const packet = readPacket(bytes);
     if (typeof packet === "string") return silent("", packet);
-    const told = readClient(packet);
-    if (told === null) return silent(packet.mac, "bad_guid");
+    const identity = readClient(packet);
+    if (identity === null) return silent(packet.mac, "bad_guid");
     if (packet.type === DECLINE) {
       log("dhcp.declined", { mac: packet.mac, meaning: "another machine has this address" });
       return silent(packet.mac, "declined");
     }
     if (packet.type !== DISCOVER && packet.type !== REQUEST) return silent(packet.mac, "not_for_servers");
-    const client = remembered(packet, told, transactions);
-    // Told apart before anybody is asked: what cannot be answered costs the control plane nothing.
+    const client = remembered(packet, identity, transactions);
+    // Refused before any lookup: packets that get no answer cost the control plane nothing.
     if (client.kind === "plain" && settings().answer_only_pxe) return silent(packet.mac, "not_pxe");
     if (client.kind === "foreign") return silent(packet.mac, "foreign_architecture");
     if (packet.type === DISCOVER) transactions.discovered(packet.mac, { xid: packet.xid, client });
@@ -112,7 +112,7 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send:
     const fresh = records.fresh(packet.mac);
     if (fresh !== null) return decided(asked, fresh);
     void records.find(packet.mac, clientReport(client)).then((found) => {
-      // The machine has started again meanwhile: this transaction is over.
+      // The machine restarted meanwhile, so this transaction is over.
       const last = transactions.last(packet.mac);
       if (packet.type === DISCOVER && last !== null && last.xid !== packet.xid) {
         return silent(packet.mac, "superseded");
@@ -124,10 +124,11 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port">, send:
 
 type Asked = { readonly packet: DhcpPacket; readonly client: DhcpClient; readonly source: DhcpSource };
 
-function remembered(packet: DhcpPacket, told: DhcpClient, transactions: Transactions): DhcpClient {
-  if (packet.type !== REQUEST || told.kind !== "plain") return told;
+/** Returns the client of the DISCOVER when the REQUEST does not identify itself. */
+function remembered(packet: DhcpPacket, identity: DhcpClient, transactions: Transactions): DhcpClient {
+  if (packet.type !== REQUEST || identity.kind !== "plain") return identity;
   const last = transactions.last(packet.mac);
-  return last !== null && last.xid === packet.xid ? last.client : told;
+  return last !== null && last.xid === packet.xid ? last.client : identity;
 }
 
 export async function openDhcp(options: DhcpOptions): Promise<DhcpServer> {

@@ -1,5 +1,5 @@
-// The last DISCOVER of each machine: what kind of program sent it, since some leave that out of their REQUEST
-// (rpi-eeprom #82), and its xid, which the address of its boot script carries. Bounded; the oldest are forgotten.
+// The last DISCOVER of each machine: its client, since some clients do not identify themselves in their REQUEST
+// (rpi-eeprom #82), and its xid, which is part of the address of the boot script. Bounded; the oldest are dropped.
 import { TRANSACTIONS_MAX } from "../limits.ts";
 import type { DhcpClient } from "./client.ts";
 

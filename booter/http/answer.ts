@@ -1,7 +1,7 @@
-// What a handler answers: bytes or a file, always with a length known before the first byte.
+// The answer of a handler: bytes or a file. The length is always known before the first byte.
 export type HttpAsked = {
   readonly method: "GET" | "HEAD" | "POST";
-  /** As it was sent: nothing is decoded, since no path of the booter needs it. */
+  /** As sent, not decoded: no path of the booter needs decoding. */
   readonly path: string;
   /** The machine's address, IPv4 text. */
   readonly source: string;
@@ -13,7 +13,7 @@ export type HttpAnswer = {
   readonly status: number;
   readonly type: string;
   readonly content: { readonly bytes: Uint8Array } | { readonly file: string };
-  /** Called once: whether all of the answer went out. */
+  /** Called once, with whether the whole answer was sent. */
   readonly ended?: (whole: boolean) => void;
 };
 

@@ -1,7 +1,7 @@
-// One byte range of a Range header (RFC 9110, 14). Several ranges, or a form that is not known, mean the whole.
+// One byte range of a Range header (RFC 9110, 14). Several ranges, or an unknown form, mean the whole file.
 export type ByteRange = { readonly start: number; readonly end: number };
 
-/** Null for the whole; "none" when the range lies outside. `end` is the last byte, inclusive. */
+/** Null for the whole file; "none" when the range is outside of it. `end` is the last byte, inclusive. */
 export function readRange(header: string | undefined, size: number): ByteRange | "none" | null {
   const found = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header?.trim() ?? "");
   if (found === null) return null;

@@ -1,5 +1,5 @@
-// What the HTTP server serves. Scripts and a machine's own files need the ticket of that machine, from its address;
-// programs and platform images are for machines that the decision lets boot.
+// The routes of the HTTP server. Scripts and a machine's own files need the machine's ticket, from its address.
+// Programs and platform images are served to machines that the decision lets boot.
 import { createHash } from "node:crypto";
 import type { Counters } from "../counters.ts";
 import { type BootSettings, type ClientKind, decide } from "../decision.ts";
@@ -21,10 +21,10 @@ export type RouteOptions = {
   readonly settings: () => BootSettings;
   readonly files: Files;
   readonly console: Console;
-  /** http://ADDRESS:PORT by which the machine at this address reaches this booter. */
+  /** Returns http://ADDRESS:PORT, where the machine at this address reaches this booter. */
   readonly originFor: (address: string) => string;
-  /** The boot parameter of the bus for a machine; null without a bus. */
-  readonly busFor: (mac: string, address: string) => string | null;
+  /** Returns a machine's boot parameter for AMQP; null without an AMQP broker. */
+  readonly amqpFor: (mac: string, address: string) => string | null;
   readonly xidOf: (mac: string) => number | null;
   readonly uses: ScriptUses;
   readonly now: () => Date;
@@ -59,7 +59,7 @@ export function bootHandler(options: RouteOptions): HttpHandler {
   };
 }
 
-/** Asks the one decision again: between the DHCP answer and now an operator may have changed his mind. */
+/** Decides again: an operator may have changed the record since the DHCP answer. */
 async function bootOf(mac: string, address: string, client: ClientKind, options: RouteOptions, found?: Found) {
   const { facts, verified } = found ?? options.records.fresh(mac) ?? await options.records.find(mac, {});
   const decision = decide({ client, record: facts, verified, policy: options.settings() });
@@ -81,15 +81,15 @@ function ticketOf(text: string, asked: HttpAsked, options: RouteOptions): Ticket
   return null;
 }
 
-/** A boot script was asked for by a caller who must not have it: a machine does not do that by itself. */
+/** Reports a request for a boot script that the caller may not have. Machines do not cause this by themselves. */
 function alarm(reason: string, fields: Readonly<Record<string, string>>, { counters, log }: RouteOptions): void {
   counters.count("http_refused_total", { reason });
   log("http.refused", { ...fields, reason });
 }
 
 /**
- * The root password may have been set or cleared a moment ago, so the control plane is asked for it. While it is away
- * the kept copy answers: without the parameter, the machine would use the password that every copy of its image has.
+ * Asks the control plane, since the root password may have changed a moment ago. While it is away, the cached record is
+ * used: without the parameter, the machine would boot with the default password of its image.
  */
 async function latest(mac: string, { records }: RouteOptions): Promise<Found> {
   const asked = await records.find(mac, {});
@@ -114,7 +114,7 @@ async function script(text: string, asked: HttpAsked, options: RouteOptions): Pr
       has_hash: options.files.hasHash(decision.stamp),
       extra: options.records.policy().enrollment_kernel_args,
       console: options.console,
-      bus: options.busFor(mac, address),
+      amqp: options.amqpFor(mac, address),
       root_password_hash: facts.root_password_hash,
     });
     if (asked.method === "HEAD") return textAnswer(200, made);
@@ -147,19 +147,19 @@ async function ownFile(text: string, name: string, asked: HttpAsked, options: Ro
 }
 
 async function program(name: string, asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {
-  if (!PROGRAMS.some((each) => each === name) || !await maySee(asked.source, options)) return NOT_FOUND;
+  if (!PROGRAMS.some((each) => each === name) || !await mayBoot(asked.source, options)) return NOT_FOUND;
   const bytes = options.files.program(name);
   return bytes === null ? NOT_FOUND : { status: 200, type: "application/efi", content: { bytes } };
 }
 
 async function imageFile(asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {
-  if (!await maySee(asked.source, options)) return NOT_FOUND;
+  if (!await mayBoot(asked.source, options)) return NOT_FOUND;
   const path = await options.files.imageFile(asked.path);
   return path === null ? NOT_FOUND : fileAnswer(path);
 }
 
-/** Whether the machine at this address may boot at all. TFTP asks the same. */
-export async function maySee(address: string, options: Pick<RouteOptions, "records" | "settings">): Promise<boolean> {
+/** Whether the machine at this address may boot at all. TFTP uses it, too. */
+export async function mayBoot(address: string, options: Pick<RouteOptions, "records" | "settings">): Promise<boolean> {
   const { records, settings } = options;
   const mac = records.macOf(address);
   if (mac === null) return false;
@@ -168,7 +168,7 @@ export async function maySee(address: string, options: Pick<RouteOptions, "recor
   return decide({ client: "ipxe", record: facts, verified, policy: settings() }).kind !== "nothing";
 }
 
-/** The address of a machine's script: http://ADDRESS:PORT/script/TICKET. */
+/** Returns the address of a machine's script: http://ADDRESS:PORT/script/TICKET. */
 export function scriptUrl(secret: Uint8Array, origin: string, ticket: Ticket, now: Date): string {
   return `${origin}/script/${issueTicket(secret, ticket, now)}`;
 }

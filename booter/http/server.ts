@@ -1,6 +1,6 @@
-// The HTTP server for firmware, iPXE and the setup script: HEAD and GET with an exact length, one range, connections
-// kept (HttpBootDxe trips over a server that closes after every answer, edk2 #9920), no redirects, no empty header.
-// A reader that takes nothing for half a minute is cut.
+// The HTTP server for firmware, iPXE and the setup script. It answers HEAD and GET with an exact length and one range,
+// without redirects or empty headers. Connections are kept open: HttpBootDxe fails when a server closes after every
+// answer (edk2 #9920). A client that reads nothing for half a minute is disconnected.
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -21,7 +21,7 @@ export type HttpOptions = {
   readonly handler: HttpHandler;
   readonly counters: Counters;
   readonly log: Log;
-  /** For tests, which cannot wait for the real one. */
+  /** Shorter in tests. */
   readonly stalled_ms?: number;
 };
 
@@ -33,7 +33,7 @@ export async function openHttp(options: HttpOptions): Promise<HttpServer> {
     requestTimeout: HEADERS_READ_MS * 2,
     keepAliveTimeout: IDLE_SOCKET_MS,
     maxHeaderSize: HEADER_BYTES_MAX,
-    requireHostHeader: false, // firmware of the first hour leaves it out
+    requireHostHeader: false, // old firmware omits it
   }, (req, res) => void take(req, res, options));
   server.maxConnections = HTTP_CONNECTIONS_MAX;
   server.on("clientError", (_error, socket) => socket.destroy());
@@ -49,7 +49,7 @@ export async function openHttp(options: HttpOptions): Promise<HttpServer> {
 }
 
 async function take(req: IncomingMessage, res: ServerResponse, options: HttpOptions): Promise<void> {
-  // A client that goes away says so by closing; the answer ends with it.
+  // "close" follows, which ends the answer.
   req.on("error", () => {});
   res.on("error", () => {});
   try {
@@ -65,7 +65,7 @@ async function take(req: IncomingMessage, res: ServerResponse, options: HttpOpti
   }
 }
 
-/** A client that went away while its answer was made gets nothing, and no event says so any more. */
+/** Calls `ended` once. No event follows when the client disconnected while its answer was made. */
 function watchEnd(res: ServerResponse, ended: (whole: boolean) => void): void {
   if (res.destroyed || res.socket === null || res.socket.destroyed) return ended(false);
   let over = false;
@@ -127,7 +127,7 @@ async function write(req: IncomingMessage, res: ServerResponse, answer: HttpAnsw
   await stream(createReadStream(content.file, { start, end }), res, stalled_ms);
 }
 
-/** Never more in memory than one part. A file that turns out shorter than promised ends the connection. */
+/** Keeps one part in memory at most. A file that is shorter than announced ends the connection. */
 async function stream(file: Readable, res: ServerResponse, stalled_ms: number): Promise<void> {
   try {
     for await (const part of file) {
@@ -150,8 +150,8 @@ function drained(res: ServerResponse, stalled_ms: number): Promise<void> {
       else reject(error);
     };
     const taken = () => settle();
-    const gone = () => settle(new Error("the reader went away"));
-    const timer = setTimeout(() => settle(new Error("the reader takes nothing")), stalled_ms);
+    const gone = () => settle(new Error("the client disconnected"));
+    const timer = setTimeout(() => settle(new Error(`the client read nothing for ${stalled_ms} ms`)), stalled_ms);
     res.once("drain", taken);
     res.once("close", gone);
   });

@@ -1,5 +1,6 @@
-// The install channel of a site without the internet: channel.json, its detached signature beside it, and the files it
-// names with their SHA-256. Nothing is served before all of it is verified, and nothing older than what was served.
+// The install channel of a site without internet access: channel.json, its detached signature, and the files that it
+// lists with their SHA-256. A channel is served only after all of it is verified, and only if it is not older than the
+// last one.
 import { armoredBlocks } from "../../src/lib/openpgp/armor.ts";
 import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
 import { goodSignature } from "../../src/lib/openpgp/good-signature.ts";
@@ -9,12 +10,12 @@ export type Channel = {
   readonly files: readonly ChannelFile[];
   readonly signed_at: Date;
   readonly document: Uint8Array;
-  /** Detached, as it was published: machines verify it once more. */
+  /** Detached, as published: machines verify it again. */
   readonly signature: Uint8Array;
 };
 
 const INSTALL_SCRIPT = "install.sh";
-/** The install script, and tarballs of the executables. */
+/** Names of the install script and of tarballs. */
 const NAME = /^(?:install\.sh|[A-Za-z0-9][A-Za-z0-9._-]{0,127}\.(?:tar\.gz|tgz))$/;
 const FILES_MAX = 64;
 /** Our decision: the executables have some 100 MB each. */
@@ -55,7 +56,7 @@ function filesOf(document: Uint8Array): readonly ChannelFile[] {
   const read = files.map((each: unknown): ChannelFile => {
     const { name, sha256, bytes } = (each ?? {}) as Record<string, unknown>;
     const hash = typeof sha256 === "string" ? asDigest(sha256, "sha256") : null;
-    if (typeof name !== "string" || !NAME.test(name)) throw new Error("a file has a name that cannot be mirrored");
+    if (typeof name !== "string" || !NAME.test(name)) throw new Error("a file has an invalid name");
     if (hash === null) throw new Error(`${name} has no SHA-256`);
     if (!Number.isSafeInteger(bytes) || Number(bytes) < 0 || Number(bytes) > CHANNEL_FILE_BYTES_MAX) {
       throw new Error(`${name} has no size`);

@@ -1,6 +1,6 @@
-// Fetches the channel, keeps its files under their SHA-256, and serves what was verified. A new channel takes the place
-// of the old one only when every file of it is here, and only when it was not signed earlier: what was taken once is the
-// floor, after a restart and after a loss of files too. To go back to an older channel on purpose, remove the folder.
+// Fetches the channel, stores its files by their SHA-256, and serves verified files. A new channel replaces the old one
+// only when all its files are stored and it was not signed before the newest channel ever accepted. This limit survives
+// a restart and a loss of files. To return to an older channel on purpose, remove the folder.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -15,7 +15,7 @@ import { type Channel, ChannelFault, type ChannelFile, verifiedChannel } from ".
 export type MirrorOptions = {
   readonly channel_url: string;
   readonly key: Uint8Array;
-  /** Where the files are kept. */
+  /** The folder for the files. */
   readonly folder: string;
   readonly now: () => Date;
   readonly log: Log;
@@ -23,25 +23,25 @@ export type MirrorOptions = {
 };
 
 export type Mirror = {
-  /** Fetches and verifies; what was served before stays when that fails. Never rejects; whether it went well. */
+  /** Fetches and verifies; keeps the old channel on failure. Never rejects; returns whether it succeeded. */
   refresh(): Promise<boolean>;
-  /** Takes what an earlier run kept, verified again. */
+  /** Loads the channel that an earlier run stored, and verifies it again. */
   restore(): Promise<void>;
   handle(asked: HttpAsked): Promise<HttpAnswer | null>;
 };
 
 const DOCUMENT = "channel.json";
 const SIGNATURE = "channel.json.asc";
-/** Document and signature in one file, so that no end of the booter parts them. */
+/** Document and signature in one file, so that a crash cannot separate them. */
 const KEPT = "taken.json";
 const DOCUMENT_BYTES_MAX = 1_048_576;
-/** A whole tarball over a slow line. */
+/** Enough for a whole tarball over a slow line. */
 const FILE_MS = 1_800_000;
 
 export function openMirror(options: MirrorOptions): Mirror {
   const { channel_url, key, folder, now, log, fetch: ask = fetch } = options;
   let served: Channel | null = null;
-  /** When the newest channel that was ever taken was signed. */
+  /** When the newest channel ever accepted was signed. */
   let floor: Date | null = null;
   const kept = (file: ChannelFile) => join(folder, file.sha256);
 
@@ -57,12 +57,12 @@ export function openMirror(options: MirrorOptions): Mirror {
       let bytes = 0;
       for await (const part of answer.body) {
         bytes += part.length;
-        if (bytes > file.bytes) throw new ChannelFault(`${file.name}: is longer than the channel says`);
+        if (bytes > file.bytes) throw new ChannelFault(`${file.name}: is longer than channel.json says`);
         hash.update(part);
         await out.writeFile(part);
       }
       if (bytes !== file.bytes || hash.digest("hex") !== file.sha256) {
-        throw new ChannelFault(`${file.name}: its SHA-256 is not the channel's`);
+        throw new ChannelFault(`${file.name}: size or SHA-256 differs from channel.json`);
       }
       await out.sync();
     } catch (error) {
@@ -77,12 +77,12 @@ export function openMirror(options: MirrorOptions): Mirror {
   async function take(document: Uint8Array, signature: Uint8Array): Promise<Channel> {
     const channel = await verifiedChannel({ document, signature, key, now: now() });
     if (floor !== null && channel.signed_at < floor) {
-      throw new ChannelFault(`channel.json: is older than the one that was taken, of ${floor.toISOString()}`);
+      throw new ChannelFault(`channel.json: is older than the accepted one, which was signed ${floor.toISOString()}`);
     }
     return channel;
   }
 
-  /** Files of earlier channels go; what a reader has open stays until it is read. */
+  /** Removes files of earlier channels. A file that is being read stays until it is closed. */
   async function removeOthers(channel: Channel): Promise<void> {
     const wanted = new Set([KEPT, ...channel.files.map(({ sha256 }) => sha256)]);
     const others = (await readdir(folder)).filter((name) => !wanted.has(name));
@@ -115,7 +115,7 @@ export function openMirror(options: MirrorOptions): Mirror {
         for (const file of channel.files) if (!await holds(kept(file), file)) return;
         served = channel;
       } catch {
-        // Nothing is kept, or it cannot be believed any more: the next refresh brings it.
+        // No stored channel, or it cannot be verified: the next refresh fetches it.
       }
     },
     handle({ method, path }) {
@@ -140,7 +140,7 @@ export function openMirror(options: MirrorOptions): Mirror {
 }
 
 /**
- * The document or the signature of a channel. It never reads more than a megabyte.
+ * Fetches the document or the signature of a channel. It never reads more than a megabyte.
  * @throws ChannelFault with the address and the reason
  */
 export async function fetchSmall(ask: typeof fetch, url: string): Promise<Uint8Array> {
@@ -172,7 +172,7 @@ async function holdsSize(path: string, file: ChannelFile): Promise<boolean> {
   return await stat(path).then(({ size }) => size === file.bytes, () => false);
 }
 
-/** Whether the file is here, byte for byte. */
+/** Whether the file is stored and has the right SHA-256. */
 async function holds(path: string, file: ChannelFile): Promise<boolean> {
   if (!await holdsSize(path, file)) return false;
   const hash = createHash("sha256");

@@ -1,13 +1,13 @@
-// The key that must have signed the upstream channel.
+// The public key that must have signed the upstream channel.
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
 
-/** Where packages and tarballs put the key of the release that the booter is of, beside its own folder. */
+/** Packages and tarballs install the key of the booter's own release here, relative to its folder. */
 const OWN_KEY = "../share/berth/release-key.asc";
 
 /**
- * Of the file that the configuration names, or of the booter's own release.
+ * * Reads the key of the configuration, or of the booter's own release.
  * @throws Error that names the setting and the file
  */
 export async function upstreamKey(upstream_key_file: string | undefined): Promise<Uint8Array> {

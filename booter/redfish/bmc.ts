@@ -1,5 +1,5 @@
-// Requests to a BMC. A session where it offers one, since the password then crosses the wire once; Basic otherwise.
-// Follows no redirect, so that credentials go to no other host. The password is in no message.
+// Requests to a BMC. Uses a session if the BMC offers one, since the password is then sent only once; otherwise Basic
+// authentication. Follows no redirect, so that credentials go to no other host. No error message contains the password.
 import { Buffer } from "node:buffer";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -12,14 +12,14 @@ export type BmcAnswer = {
 
 export type Bmc = {
   get(path: string): Promise<BmcAnswer>;
-  /** Changes a resource, with whatever ETag dance its BMC needs. */
+  /** Changes a resource, with the ETag handling that the BMC needs. */
   patch(path: string, body: unknown): Promise<BmcAnswer>;
   post(path: string, body: unknown): Promise<BmcAnswer>;
   close(): Promise<void>;
 };
 
 export type BmcOptions = {
-  /** Host, or an address with its scheme and port. */
+  /** A host, or a URL with scheme and port. */
   readonly host: string;
   readonly user: string;
   readonly password: string;
@@ -35,7 +35,7 @@ export class BmcFault extends Error {
 const ANSWER_BYTES_MAX = 4_194_304;
 const REQUEST_MS = 30_000;
 const SESSIONS = "/redfish/v1/SessionService/Sessions";
-/** Answers of a BMC that has no sessions. */
+/** Statuses of a BMC without sessions. */
 const NO_SESSIONS: ReadonlySet<number> = new Set([404, 405, 501]);
 
 export async function openBmc(options: BmcOptions): Promise<Bmc> {
@@ -44,7 +44,7 @@ export async function openBmc(options: BmcOptions): Promise<Bmc> {
   let session: string | null = null;
 
   async function call(method: string, path: string, given: { body?: unknown; headers?: Record<string, string> } = {}) {
-    if (!path.startsWith("/")) throw new BmcFault("the BMC names an address that is not its own");
+    if (!path.startsWith("/")) throw new BmcFault("the BMC returned a link to another host");
     const text = given.body === undefined ? undefined : JSON.stringify(given.body);
     const headers: Record<string, string> = {
       accept: "application/json",
@@ -58,12 +58,14 @@ export async function openBmc(options: BmcOptions): Promise<Bmc> {
 
   async function expect(method: string, path: string, given: Parameters<typeof call>[2] = {}): Promise<BmcAnswer> {
     const answer = await call(method, path, given);
-    const told = complaint(answer.body);
+    const message = messageOf(answer.body);
     if (![200, 201, 202, 204].includes(answer.status)) {
-      throw new BmcFault(`${method} ${path}: ${answer.status}${told === "" ? "" : ` ${told}`}`, answer.status);
+      throw new BmcFault(`${method} ${path}: ${answer.status}${message === "" ? "" : ` ${message}`}`, answer.status);
     }
-    // Some say 200 and mean no.
-    if (answer.body.error !== undefined && told !== "") throw new BmcFault(`${method} ${path}: ${told}`, answer.status);
+    // Some BMCs answer an error with status 200.
+    if (answer.body.error !== undefined && message !== "") {
+      throw new BmcFault(`${method} ${path}: ${message}`, answer.status);
+    }
     return answer;
   }
 
@@ -71,7 +73,7 @@ export async function openBmc(options: BmcOptions): Promise<Bmc> {
     const before = await expect("GET", path);
     const named = before.body["@odata.etag"];
     const etag = before.headers.etag ?? (typeof named === "string" ? named : undefined);
-    // As received; then as a strong one; then none; and for a BMC that insists but shows none, any.
+    // Tries the ETag as received, as a strong one, and none. A BMC that needs one but shows none gets "*".
     const tries: (string | null)[] = etag === undefined
       ? [null, "*"]
       : etag.startsWith("W/")
@@ -96,15 +98,15 @@ export async function openBmc(options: BmcOptions): Promise<Bmc> {
     session = sessionPath(login.headers.location);
   } else if (NO_SESSIONS.has(login.status)) credential = basic;
   else if (login.status === 401 || login.status === 403) {
-    throw new BmcFault("the BMC refuses the user or the password", login.status);
-  } else throw new BmcFault(`the BMC opens no session: ${login.status} ${complaint(login.body)}`.trim(), login.status);
+    throw new BmcFault("the BMC refused the user name or the password", login.status);
+  } else throw new BmcFault(`the BMC refused a session: ${login.status} ${messageOf(login.body)}`.trim(), login.status);
 
   return {
     get: (path) => expect("GET", path),
     patch,
     post: (path, body) => expect("POST", path, { body }),
     async close() {
-      // A BMC has few sessions, and forgets one only after a long while.
+      // A BMC has few sessions and expires them late.
       if (session !== null) await call("DELETE", session).catch(() => {});
     },
   };
@@ -115,8 +117,8 @@ function sessionPath(location: string | undefined): string | null {
   return location.startsWith("/") ? location : new URL(location).pathname;
 }
 
-/** What @Message.ExtendedInfo or the error says, in one line. */
-function complaint(body: Readonly<Record<string, unknown>>): string {
+/** Returns the message of @Message.ExtendedInfo or of the error, in one line. */
+function messageOf(body: Readonly<Record<string, unknown>>): string {
   const error = (body.error ?? body) as Record<string, unknown>;
   const info = error["@Message.ExtendedInfo"];
   const first = Array.isArray(info) ? info.map((each) => (each as Record<string, unknown>)?.Message) : [error.message];
@@ -164,15 +166,15 @@ function exchange(base: URL, wire: Wire): Promise<BmcAnswer> {
       answer.on("error", reject);
     });
     sent.on("timeout", () => sent.destroy(new Error(`no answer within ${REQUEST_MS / 1_000} s`)));
-    sent.on("error", (error: NodeJS.ErrnoException) => reject(new BmcFault(wordsOf(error, base))));
+    sent.on("error", (error: NodeJS.ErrnoException) => reject(new BmcFault(networkMessage(error, base))));
     sent.end(text);
   });
 }
 
-function wordsOf(error: NodeJS.ErrnoException, base: URL): string {
+function networkMessage(error: NodeJS.ErrnoException, base: URL): string {
   const about_tls = /CERT|SELF_SIGNED|certificate|ALTNAME/i.test(`${error.code ?? ""} ${error.message}`);
   if (about_tls) {
-    return `${base.hostname}: its certificate is not trusted; --accept-invalid-certs accepts it`;
+    return `${base.hostname}: its certificate is not trusted; to accept it, use --accept-invalid-certs`;
   }
   return `${base.hostname}: ${error.message}`;
 }

@@ -1,5 +1,5 @@
-// What the booter asks of a BMC, and the quirks of vendors that each request has to live with. Document 2, BMC netboot
-// staging: a one-time override never includes a boot mode.
+// The Redfish verbs, with the quirks of vendors that each request must handle. A one-time override never includes a
+// boot mode.
 import { type Bmc, BmcFault } from "./bmc.ts";
 
 export const BOOT_TARGETS = ["uefi-http", "pxe"] as const;
@@ -14,7 +14,7 @@ export type Pause = {
 
 type Bag = Readonly<Record<string, unknown>>;
 
-/** Attributes that hold the boot mode, by name, with the value that means UEFI. Supermicro adds numbers to the name. */
+/** Names of attributes for the boot mode, with their values for UEFI. Supermicro adds numbers to the name. */
 const MODE_ATTRIBUTES: readonly { readonly name: RegExp; readonly uefi: readonly string[] }[] = [
   { name: /^BootMode$/, uefi: ["Uefi", "UefiOptimized", "UEFI"] },
   { name: /^BootModeSelect/i, uefi: ["UEFI"] },
@@ -22,7 +22,7 @@ const MODE_ATTRIBUTES: readonly { readonly name: RegExp; readonly uefi: readonly
   { name: /^BootMode_?\w{0,16}$/i, uefi: ["UEFI", "Uefi"] },
 ];
 
-/** The one system of the BMC. */
+/** Returns the path of the BMC's only system. */
 async function systemPath(bmc: Bmc): Promise<string> {
   const root = await bmc.get("/redfish/v1/");
   const systems = await bmc.get(linkOf(root.body.Systems) ?? "/redfish/v1/Systems");
@@ -35,7 +35,7 @@ async function systemPath(bmc: Bmc): Promise<string> {
   return members[0]!;
 }
 
-/** @returns what was done, for the operator */
+/** Sets the boot mode to UEFI. Returns a message for the operator. */
 export async function ensureUefi(bmc: Bmc): Promise<string> {
   const { body: system } = await bmc.get(await systemPath(bmc));
   const bios_path = linkOf(system.Bios);
@@ -47,10 +47,10 @@ export async function ensureUefi(bmc: Bmc): Promise<string> {
       Object.keys(attributes).filter((key) => name.test(key)).map((key) => ({ key, uefi }))
     )[0];
   if (found === undefined) {
-    throw new BmcFault("the BIOS settings name no boot mode that is known; set it to UEFI by hand");
+    throw new BmcFault("the BIOS settings have no known attribute for the boot mode; set it to UEFI by hand");
   }
   const now = attributes[found.key];
-  if (typeof now === "string" && found.uefi.includes(now)) return `the boot mode is UEFI already (${found.key}=${now})`;
+  if (typeof now === "string" && found.uefi.includes(now)) return `the boot mode is already UEFI (${found.key}=${now})`;
   const settings = linkOf(bagOf(bios["@Redfish.Settings"]).SettingsObject) ?? bios_path;
   const value = typeof now === "string" && /^legacy/i.test(now) && found.key === "BootMode"
     ? hpeOr(now)
@@ -84,7 +84,7 @@ export async function setOnetimeBoot(bmc: Bmc, target: BootTarget): Promise<stri
   try {
     await bmc.patch(path, change);
   } catch (error) {
-    // AMI takes it at the settings resource alone.
+    // AMI accepts the change only at the settings resource.
     if (!(error instanceof BmcFault) || future === null || error.status === 401 || error.status === 403) throw error;
     await bmc.patch(future, change);
     written = future;
@@ -92,7 +92,7 @@ export async function setOnetimeBoot(bmc: Bmc, target: BootTarget): Promise<stri
   const held = bagOf((await bmc.get(written)).body.Boot);
   if (held.BootSourceOverrideTarget !== wanted || held.BootSourceOverrideEnabled !== "Once") {
     throw new BmcFault(
-      `the BMC took the change and shows ${String(held.BootSourceOverrideTarget)} (${
+      `the BMC accepted the change but shows ${String(held.BootSourceOverrideTarget)} (${
         String(held.BootSourceOverrideEnabled)
       })`,
     );
@@ -111,15 +111,15 @@ export async function powerCycle(bmc: Bmc, pause: Pause): Promise<string> {
   if (system.PowerState === "Off") {
     await reset("On");
     await powered(bmc, path, { state: "On", pause });
-    return "the machine was off and is on";
+    return "the machine was off and is now on";
   }
   for (const type of ["ForceRestart", "PowerCycle"]) {
     if (allowed !== null && !allowed.includes(type)) continue;
     try {
       await reset(type);
-      return `the machine restarts (${type})`;
+      return `the machine is restarting (${type})`;
     } catch (error) {
-      // Some list what they do not have.
+      // Some BMCs list reset types that they do not support.
       if (!(error instanceof BmcFault) || ![400, 405, 409, 501].includes(error.status ?? 0)) throw error;
     }
   }
@@ -140,10 +140,10 @@ async function resetTypes(bmc: Bmc, action: Bag): Promise<readonly unknown[] | n
   return Array.isArray(found?.AllowableValues) ? found.AllowableValues : null;
 }
 
-/** Waits until the power is as it should be: BMCs answer first and act later. */
+/** Waits for the power state: BMCs answer before they act. */
 async function powered(bmc: Bmc, path: string, { state, pause }: { state: "On" | "Off"; pause: Pause }): Promise<void> {
   for (let waited_ms = 0; waited_ms <= pause.limit_ms; waited_ms += pause.step_ms) {
-    // One answer that does not come is no reason to give up.
+    // One failed request is no reason to give up.
     const shown = await bmc.get(path).then(({ body }) => body.PowerState, () => undefined);
     if (shown === state) return;
     await pause.sleep(pause.step_ms);

@@ -1,5 +1,5 @@
-// The kernel's command line. What the booter itself says of the machine wins over what an operator adds, and secrets
-// never come from an operator's argument.
+// The kernel's command line. The booter's own properties override the arguments of the boot policy, and secrets never
+// come from the boot policy.
 import { isKernelArgument } from "../../src/lib/text/kernel-argument.ts";
 import type { BootFacts } from "../api-client/wire.ts";
 import { cryptHash, flag, key, ScriptFault, value } from "./word.ts";
@@ -9,31 +9,31 @@ export type KernelLine = { readonly flags: readonly string[]; readonly propertie
 export type ArgumentParts = {
   readonly facts: BootFacts;
   readonly kind: "enrol" | "local" | "rescue";
-  /** Of the boot policy; for enrolment alone. */
+  /** Kernel arguments of the boot policy, for enrolment only. */
   readonly extra: readonly string[];
   readonly console: Console;
-  /** user:password:address:port of the bus; null where there is none. */
-  readonly bus: string | null;
+  /** user:password:address:port of the AMQP broker; null without one. */
+  readonly amqp: string | null;
   readonly root_password_hash: string | null;
 };
 
 export const CONSOLES = ["text", "ttya", "ttyb", "ttyc", "ttyd"] as const;
 export type Console = (typeof CONSOLES)[number];
 
-/** Only the booter says these; and nobody ever says the last one (it makes the platform destroy pools). */
+/** Not for the boot policy: the booter sets the first two, and the last makes the platform destroy pools. */
 const NEVER_EXTRA: ReadonlySet<string> = new Set(["root_shadow", "rabbitmq", "destroy_zpools"]);
 
 export function kernelLine(parts: ArgumentParts): KernelLine {
-  const { facts, kind, extra, console, bus, root_password_hash } = parts;
+  const { facts, kind, extra, console, amqp, root_password_hash } = parts;
   const flags: string[] = [];
   const properties = new Map<string, string>();
   if (kind === "enrol") { for (const each of extra) addExtra(each, flags, properties); }
   for (const [name, text] of networkProperties(facts)) properties.set(name, text);
   if (console !== "text") properties.set(`${console}-mode`, '"115200,8,n,1,-"');
   properties.set("console", console === "text" ? "text" : `${console}`);
-  if (bus !== null && kind === "enrol") properties.set("rabbitmq", value(bus));
+  if (amqp !== null && kind === "enrol") properties.set("rabbitmq", value(amqp));
   if (root_password_hash !== null) properties.set("root_shadow", cryptHash(root_password_hash));
-  // Last, as the platform's own rescue entry has it: no pool is imported and no service of the node starts.
+  // Last, as in the platform's own rescue entry: the platform imports no pool and starts no service of the node.
   if (kind === "rescue") {
     properties.delete("noimport");
     properties.set("noimport", "true");
@@ -43,7 +43,7 @@ export function kernelLine(parts: ArgumentParts): KernelLine {
 
 /** `-v`, `a=b`, or the platform's `-Ba=b,c=d`. */
 function addExtra(text: string, flags: string[], properties: Map<string, string>): void {
-  if (!isKernelArgument(text)) throw new ScriptFault("a kernel argument of the boot policy cannot be written");
+  if (!isKernelArgument(text)) throw new ScriptFault("a kernel argument of the boot policy has invalid characters");
   for (const part of text.replace(/^-B/, "").split(",").filter((each) => each !== "")) {
     const at = part.indexOf("=");
     if (at < 0 && part.startsWith("-")) {
@@ -52,13 +52,13 @@ function addExtra(text: string, flags: string[], properties: Map<string, string>
     }
     const name = key(at < 0 ? part : part.slice(0, at));
     if (NEVER_EXTRA.has(name.toLowerCase().replaceAll("-", "_"))) {
-      throw new ScriptFault(`the kernel argument ${name} is not for the boot policy`);
+      throw new ScriptFault(`the boot policy may not set the kernel argument ${name}`);
     }
     properties.set(name, value(at < 0 ? "true" : part.slice(at + 1)));
   }
 }
 
-/** Which port carries which network, by MAC or by the name of the aggregation it belongs to. */
+/** Properties that assign networks to ports, by MAC address or by the name of the port's aggregation. */
 function networkProperties({ mac, hostname, networking }: BootFacts): [string, string][] {
   const named = networking?.hostname ?? hostname;
   const properties: [string, string][] = named === null ? [] : [["hostname", value(named)]];

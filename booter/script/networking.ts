@@ -1,4 +1,4 @@
-// networking.json: what the booted platform makes its network of, since DHCP may not answer it (answer_only_pxe).
+// networking.json configures the network of the booted platform, since DHCP may not answer it (answer_only_pxe).
 import { ipv4Text, maskOf } from "../ipv4.ts";
 import type { BootFacts } from "../api-client/wire.ts";
 

@@ -1,5 +1,5 @@
-// The iPXE script of one machine: the platform's kernel with its arguments, its archive, and the files for this machine.
-// The order of lines and the arguments of `module` are what the platform's kernel reads.
+// The iPXE script of one machine: the platform's kernel with its arguments, the archive, and the machine's own files.
+// The platform's kernel requires this order of lines and these arguments of `module`.
 import { SCRIPT_BYTES_MAX } from "../limits.ts";
 import { type ArgumentParts, kernelLine } from "./arguments.ts";
 import { flag, ScriptFault, url } from "./word.ts";
@@ -8,16 +8,16 @@ export type ScriptParts = ArgumentParts & {
   readonly stamp: string;
   /** http://ADDRESS:PORT of this booter. */
   readonly origin: string;
-  /** Names the machine in addresses of its own files. */
+  /** Identifies the machine in the addresses of its own files. */
   readonly ticket: string;
   readonly has_hash: boolean;
 };
 
-/** @throws ScriptFault when a value cannot stand in a script, or when all of it is longer than iPXE's argument area */
+/** @throws ScriptFault when a value is not allowed in a script, or the script is longer than iPXE's argument area */
 export function renderScript(parts: ScriptParts): string {
   const { stamp, origin, ticket, kind, has_hash } = parts;
   const { flags, properties } = kernelLine(parts);
-  // The kernel's linker wants exactly this tail.
+  // The kernel's linker requires this end of the path.
   const platform = `${origin}/os/${stamp}/platform/i86pc`;
   const kernel = ["kernel", url(`${platform}/kernel/amd64/unix`), ...flags.map(flag), "-B", properties.join(",")];
   const archive = `${platform}/amd64/boot_archive`;
@@ -32,7 +32,7 @@ export function renderScript(parts: ScriptParts): string {
   const lines = ["#!ipxe", kernel.join(" "), ...modules.map((words) => words.join(" ")), "boot"];
   const script = `${lines.join("\n")}\n`;
   if (script.length > SCRIPT_BYTES_MAX) {
-    throw new ScriptFault(`the script has ${script.length} bytes, of ${SCRIPT_BYTES_MAX} that are safe`);
+    throw new ScriptFault(`the script has ${script.length} bytes, more than the ${SCRIPT_BYTES_MAX} that are safe`);
   }
   return script;
 }

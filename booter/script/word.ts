@@ -1,11 +1,11 @@
-// Words of a boot script. iPXE splits at blanks, expands ${...} and knows &&, || and ;, so a word is written only when
-// every character of it is harmless. Values were checked when they were stored; here they are checked again.
+// The words of a boot script. iPXE splits at blanks, expands ${...} and interprets &&, || and ;, so every character of
+// a word must be harmless. Values were checked when they were stored; this checks them again.
 
 export class ScriptFault extends Error {}
 
 const KEY = /^[A-Za-z][A-Za-z0-9_.-]{0,127}$/;
 const VALUE = /^[A-Za-z0-9_.:=/+@%-]{1,256}$/;
-/** sha512-crypt text; its dollars are never followed by a brace. */
+/** sha512-crypt text. No brace can follow its dollar signs, so iPXE expands nothing. */
 const CRYPT = /^\$6\$[./0-9A-Za-z]{1,16}\$[./0-9A-Za-z]{86}$/;
 const FLAG = /^-[A-Za-z][A-Za-z0-9]{0,15}$/;
 const URL_WORD = /^https?:\/\/[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?(?:\/[A-Za-z0-9._~-]+)+$/;
@@ -23,12 +23,14 @@ export function flag(text: string): string {
   return checked(text, FLAG, "flag");
 }
 export function url(text: string): string {
-  if (text.includes("..")) throw new ScriptFault("a URL of the script cannot be written");
+  if (text.includes("..")) throw new ScriptFault("a URL of the script contains ..");
   return checked(text, URL_WORD, "URL");
 }
 
-/** The value itself is not told: it may be a secret, and it goes to a log. */
+/** The message does not contain the value, which may be a secret: it is logged. */
 function checked(text: string, form: RegExp, what: string): string {
-  if (typeof text !== "string" || !form.test(text)) throw new ScriptFault(`a ${what} of the script cannot be written`);
+  if (typeof text !== "string" || !form.test(text)) {
+    throw new ScriptFault(`a ${what} of the script has invalid characters`);
+  }
   return text;
 }

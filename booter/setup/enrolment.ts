@@ -1,5 +1,5 @@
-// From a machine's first word on the bus to the end of its setup: announce it, notice that its setup was approved, take
-// its bundle while it listens, hand it the script, and carry its reports to the control plane with the run's epoch.
+// From a machine's first AMQP message to the end of its setup: announce it, notice that its setup was approved, fetch
+// its bundle while it listens, send the script, and forward its reports to the control plane with the run's epoch.
 import type { Buffer } from "node:buffer";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { CnState } from "../../src/contract/enums.ts";
@@ -17,7 +17,7 @@ import { endingReason } from "./report.ts";
 import { setupValues, type ValueParts } from "./values.ts";
 
 export type EnrolmentOptions = {
-  readonly plane: ApiClient;
+  readonly api: ApiClient;
   readonly ledger: Ledger;
   /** Null when the configuration has no [ur.setup]: machines are announced and wait. */
   readonly setup: Omit<ValueParts, "bundle" | "origin"> | null;
@@ -30,12 +30,12 @@ export type SetupCaller = { readonly token: string; readonly address: string };
 export type Relayed = "taken" | "unknown" | "stale" | "away";
 
 export type Enrolment = AmqpListener & {
-  /** Announces who waits, ships what was approved, and tries again what could not be told. Never rejects. */
+  /** Announces waiting machines, delivers approved setups and repeats reports that failed. Never rejects. */
   pass(): Promise<void>;
-  /** The values of a run, until its first report; null for anybody but its machine. */
+  /** Returns the values of a run until its first report; null for any caller but its machine. */
   values(caller: SetupCaller): Promise<string | null>;
   report(caller: SetupCaller, report: SetupReport): Promise<Relayed>;
-  /** How many machines listen. */
+  /** The number of listening machines. */
   machines(): number;
 };
 
@@ -45,14 +45,14 @@ type Machine = {
   listening: boolean;
   sysinfo: Record<string, unknown> | null;
   state: CnState | null;
-  /** One at a time: an answer that is late must not cross a newer one. */
+  /** One visit at a time: a late answer must not overwrite a newer one. */
   busy: boolean;
-  /** It said that it started, while its setup was under way. */
+  /** It reported a start while its setup was in progress. */
   restarted: boolean;
 };
 
 export function openEnrolment(options: EnrolmentOptions): Enrolment {
-  const { plane, ledger, setup, originFor, counters, log } = options;
+  const { api, ledger, setup, originFor, counters, log } = options;
   const machines = new Map<string, Machine>();
   const bundles = new Map<string, SetupBundle>();
 
@@ -64,31 +64,31 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     return made;
   }
 
-  function told(key: string, body: Buffer, peer: AmqpPeer): void {
-    const about = agentKey(key);
-    if (about === null) return;
+  function published(key: string, body: Buffer, peer: AmqpPeer): void {
+    const topic = agentKey(key);
+    if (topic === null) return;
     const content = objectOf(body);
     if (content === null) return;
-    const { server_uuid } = about;
-    if (about.kind === "reply" && about.request.startsWith("setup-")) {
-      return void ended(about, content, peer).catch(lost(server_uuid));
+    const { server_uuid } = topic;
+    if (topic.kind === "reply" && topic.request.startsWith("setup-")) {
+      return void ended(topic, content, peer).catch(reportError(server_uuid));
     }
     if (typeof content.UUID !== "string" || content.UUID.toLowerCase() !== server_uuid) return;
-    // The login is of one network port; a machine that does not have it is not the one it says it is.
+    // The login belongs to one network port. A machine without this port in its inventory is another machine.
     if (!macsOf(content).includes(peer.mac)) {
       counters.count("announce_refused_total", { reason: "other_machine" });
       return log("announce.refused", { server_uuid, mac: peer.mac, reason: "its inventory does not have this port" });
     }
     const machine = machineOf(server_uuid, peer);
-    // Said once after every start of the machine. Whether it is that machine, the control plane says.
-    if (about.kind === "startup" && (ledger.of(server_uuid)?.delivered ?? null) !== null) machine.restarted = true;
+    // Sent once after every start. The control plane's answer decides whether it is really this machine.
+    if (topic.kind === "startup" && (ledger.of(server_uuid)?.delivered ?? null) !== null) machine.restarted = true;
     machine.sysinfo = redactSysinfo(content) as Record<string, unknown>;
     void visit(machine);
   }
 
-  const lost = (server_uuid: string) => (error: unknown) => {
+  const reportError = (server_uuid: string) => (error: unknown) => {
     counters.count("enrolment_errors_total");
-    log("enrolment.error", { server_uuid, error: wordsOf(error) });
+    log("enrolment.error", { server_uuid, error: messageOf(error) });
   };
 
   async function visit(machine: Machine): Promise<void> {
@@ -96,9 +96,9 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     machine.busy = true;
     try {
       await announce(machine, machine.sysinfo);
-      if (machine.state === "setting_up" && machine.listening && setup !== null) await ship(machine);
+      if (machine.state === "setting_up" && machine.listening && setup !== null) await startSetup(machine);
     } catch (error) {
-      lost(machine.server_uuid)(error);
+      reportError(machine.server_uuid)(error);
     } finally {
       machine.busy = false;
     }
@@ -110,48 +110,48 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     const before = machine.state;
     const run = ledger.of(server_uuid);
     try {
-      const { state } = await plane.announce({ server_uuid, hostname, sysinfo, mac: peer.mac });
+      const { state } = await api.announce({ server_uuid, hostname, sysinfo, mac: peer.mac });
       machine.state = state;
       if (machine.restarted && run !== null) {
-        await failed(server_uuid, "the machine started again before its setup ended");
+        await failed(server_uuid, "the machine restarted before its setup ended");
         machine.state = "awaiting_setup";
       }
       machine.restarted = false;
-      // Its setup was under way when this was asked: it failed, or its time is over.
-      if (state === "awaiting_setup" && run !== null && run.delivered !== null) await over(server_uuid);
+      // Its setup was in progress when this was sent, so it failed or timed out.
+      if (state === "awaiting_setup" && run !== null && run.delivered !== null) await finish(server_uuid);
       if (before !== state) log("announce.accepted", { server_uuid, mac: peer.mac, state });
     } catch (error) {
       machine.state = null;
       counters.count("announce_refused_total", { reason: reasonOf(error) });
-      log("announce.refused", { server_uuid, mac: peer.mac, reason: wordsOf(error) });
-      // It is another machine: the identity is free again for the one that has it.
+      log("announce.refused", { server_uuid, mac: peer.mac, reason: messageOf(error) });
+      // It is another machine: closing the connection releases the identity for the right one.
       if (error instanceof ApiFault && error.status === 409) peer.drop();
     }
   }
 
-  async function ship(machine: Machine): Promise<void> {
+  async function startSetup(machine: Machine): Promise<void> {
     const { server_uuid, peer } = machine;
     const before = ledger.of(server_uuid);
-    // Delivered: the machine is at work on it, or the control plane will say that it is over.
+    // Already delivered: the machine is working on it, or the control plane will report its end.
     if (before !== null && before.delivered !== null) return;
     const run: Run = before ?? { server_uuid, idempotency_key: `setup-${randomUUID()}`, delivered: null };
     if (before === null) await ledger.write(run);
     let bundle: SetupBundle;
     try {
-      bundle = await plane.bundle(server_uuid, run.idempotency_key);
+      bundle = await api.bundle(server_uuid, run.idempotency_key);
     } catch (error) {
       if (!(error instanceof ApiFault) || error.status === null || error.status >= 500) throw error;
-      // Taken before, or not approved any more. The key is spent either way.
+      // Already taken, or no longer approved. Either way the key cannot be used again.
       await ledger.remove(server_uuid);
       return log("bundle.refused", { server_uuid, reason: error.message });
     }
-    // The control plane names the ports of the node. The key stays, for the machine that has one of them.
+    // The bundle lists the node's ports. The key is kept for the machine that has one of them.
     if (!(bundle.macs ?? []).includes(peer.mac)) {
       counters.count("bundles_refused_total", { reason: "other_machine" });
       log("bundle.refused", { server_uuid, mac: peer.mac, reason: "this port is not the node's" });
       return peer.drop();
     }
-    // The machine went away while the bundle came: the key stays, and so does the bundle behind it.
+    // The machine disconnected meanwhile. The key is kept, and the bundle can be fetched with it again.
     if (!machine.listening || machines.get(server_uuid) !== machine) return;
     await deliver(machine, run, bundle);
     log("setup.shipped", { server_uuid, mac: peer.mac, epoch: bundle.epoch });
@@ -167,7 +167,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       reported: false,
       failure: null,
     };
-    // Before the first byte: a booter that dies in between has delivered it once at most.
+    // Written before the first byte: if the booter dies here, the bundle was delivered once at most.
     await ledger.write({ ...run, delivered });
     bundles.set(server_uuid, bundle);
     counters.count("bundles_shipped_total");
@@ -184,7 +184,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     peer: AmqpPeer,
   ): Promise<void> {
     const run = ledger.of(server_uuid);
-    // A run that reported its own end is not here any more. Only the machine that got the script knows how it ended.
+    // A run that reported its end is already removed. Only the machine that got the script may report its end.
     if (run === null || run.delivered === null || request !== `setup-${run.delivered.epoch}`) return;
     if (run.delivered.mac !== peer.mac) return void counters.count("setup_ends_refused_total");
     await failed(server_uuid, endingReason(reply));
@@ -202,10 +202,10 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     if (run === null || run.delivered === null) return "unknown";
     const { delivered } = run;
     try {
-      // Known before it is told: from the first report on, the values are not handed out again.
+      // Written before the report is sent: after the first report the values are not served again.
       if (!delivered.reported) await ledger.write({ ...run, delivered: { ...delivered, reported: true } });
-      const told = report.kind === "complete" ? { ...report, mac: delivered.mac } : report;
-      await plane.report(server_uuid, delivered.epoch, told);
+      const sent = report.kind === "complete" ? { ...report, mac: delivered.mac } : report;
+      await api.report(server_uuid, delivered.epoch, sent);
       counters.count("setup_reports_total", { kind: report.kind });
       log("setup.report", {
         server_uuid,
@@ -213,24 +213,24 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
         kind: report.kind,
         step: "step" in report ? report.step : null,
       });
-      if (report.kind !== "progress") await over(server_uuid);
+      if (report.kind !== "progress") await finish(server_uuid);
       return "taken";
     } catch (error) {
       const refused = error instanceof ApiFault && error.status !== null && error.status < 500 &&
         error.status !== 429;
-      log("setup.report_refused", { server_uuid, kind: report.kind, reason: wordsOf(error) });
+      log("setup.report_refused", { server_uuid, kind: report.kind, reason: messageOf(error) });
       if (!refused) return "away";
-      await over(server_uuid);
+      await finish(server_uuid);
       return "stale";
     }
   }
 
-  async function over(server_uuid: string): Promise<void> {
+  async function finish(server_uuid: string): Promise<void> {
     bundles.delete(server_uuid);
     await ledger.remove(server_uuid);
   }
 
-  /** The run whose token this is, from its machine's address. */
+  /** Returns the run of this token if the request comes from its machine's address. */
   function runOf({ token, address }: SetupCaller): (Run & { readonly delivered: Delivered }) | null {
     const hash = sha256(token);
     const run = ledger.all().find(({ delivered }) => delivered !== null && delivered.token_sha256 === hash);
@@ -242,7 +242,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       const machine = machineOf(server_uuid, peer);
       machine.listening = true;
       counters.count("machines_ready_total");
-      // What it told before may have been lost with the connection before.
+      // Asks for its inventory: an earlier one may be lost with an earlier connection.
       peer.deliver(`ur.broadcast.sysinfo.${randomBytes(8).toString("hex")}`, "{}");
       void visit(machine);
     },
@@ -252,7 +252,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       machine.listening = false;
       machines.delete(server_uuid);
     },
-    told,
+    published,
     async pass() {
       for (const { server_uuid, delivered } of ledger.all()) {
         if (delivered !== null && delivered.failure !== null) {
@@ -265,7 +265,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     async values(caller) {
       const run = runOf(caller);
       if (run === null || setup === null || run.delivered.reported) return null;
-      const bundle = bundles.get(run.server_uuid) ?? await plane.bundle(run.server_uuid, run.idempotency_key);
+      const bundle = bundles.get(run.server_uuid) ?? await api.bundle(run.server_uuid, run.idempotency_key);
       if (bundle.epoch !== run.delivered.epoch) return null;
       bundles.set(run.server_uuid, bundle);
       return setupValues({ ...setup, bundle, origin: originFor(caller.address) });
@@ -278,7 +278,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   };
 }
 
-/** States in which a node waits for the booter; in any other its own agent speaks. */
+/** States in which a node depends on the booter; in all others its own agent reports. */
 const BARE: ReadonlySet<CnState> = new Set<CnState>(["awaiting_setup", "setting_up"]);
 
 function sha256(text: string): string {
@@ -289,6 +289,6 @@ function reasonOf(error: unknown): string {
   return error instanceof ApiFault && error.status !== null ? String(error.status) : "no_answer";
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

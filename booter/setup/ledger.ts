@@ -1,6 +1,6 @@
-// Which setup runs this booter began, on disk, so that a booter that is killed at any point neither delivers a bundle
-// twice nor leaves a machine that nobody listens to. No secret is kept: of the run's token its SHA-256, and the bundle
-// can be had again under the same idempotency key until the machine's first report.
+// The setup runs that this booter began, on disk: a booter that is killed at any point neither delivers a bundle twice
+// nor loses a machine's reports. It contains no secret: only the SHA-256 of the run's token, and the idempotency key,
+// which returns the same bundle until the machine's first report.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readOwn, writeDurably } from "../private-file.ts";
@@ -8,18 +8,18 @@ import { readOwn, writeDurably } from "../private-file.ts";
 export type Run = {
   readonly server_uuid: string;
   readonly idempotency_key: string;
-  /** From here on null means: not delivered. Set before the first byte goes out. */
+  /** Null until the delivery; written before the first byte is sent. */
   readonly delivered: Delivered | null;
 };
 
 export type Delivered = {
   readonly epoch: number;
   readonly token_sha256: string;
-  /** Where the machine was: values and reports are taken from there alone. */
+  /** The machine's address: only it may fetch values and send reports. */
   readonly address: string;
   readonly mac: string;
   readonly reported: boolean;
-  /** A failure that the control plane has not heard yet. */
+  /** A failure that is not yet reported to the control plane. */
   readonly failure: string | null;
 };
 

@@ -1,11 +1,11 @@
-// What a machine reports of its setup: one line of kind, step and percent, then the text.
+// A machine's setup report: one line with kind, step and percent, then the text.
 import { FAILURE_REPORT_BYTES_MAX } from "../../src/contract/limits.ts";
 import type { SetupReport } from "../api-client/client.ts";
 
 const STEP = /^[a-z0-9_]{1,64}$/;
 const MESSAGE_CHARS_MAX = 2_048;
 
-/** Null when it is none. */
+/** Parses a report; null when it is malformed. */
 export function readReport(body: Uint8Array): SetupReport | null {
   const text = new TextDecoder().decode(body);
   const end = text.indexOf("\n");
@@ -32,18 +32,18 @@ export function readReport(body: Uint8Array): SetupReport | null {
   }
 }
 
-/** What the agent says of the script's end, for a machine that did not report by itself. Null when it ended well. */
+/** Describes the script's end from the agent's reply, for a machine that did not report it. */
 export function endingReason(reply: { exit_status?: unknown; stderr?: unknown }): string {
   const { exit_status, stderr } = reply;
   const status = typeof exit_status === "number" || typeof exit_status === "string"
     ? String(exit_status).slice(0, 64)
     : "?";
-  const said = printable(typeof stderr === "string" ? stderr : "").slice(-300);
+  const output = printable(typeof stderr === "string" ? stderr : "").slice(-300);
   const ended = exit_status === 0 ? "the setup script ended without a report" : `the setup script ended with ${status}`;
-  return cutToBytes(said === "" ? ended : `${ended}: ${said}`, FAILURE_REPORT_BYTES_MAX);
+  return cutToBytes(output === "" ? ended : `${ended}: ${output}`, FAILURE_REPORT_BYTES_MAX);
 }
 
-/** At most that many bytes of UTF-8, never half a character. */
+/** Cuts text to that many bytes of UTF-8, never inside a character. */
 function cutToBytes(text: string, bytes_max: number): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= bytes_max) return text;

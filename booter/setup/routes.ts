@@ -1,4 +1,4 @@
-// What the setup script asks of the booter, with the token of its run and from its machine's address.
+// The routes of the setup script. They need the token of the run and the machine's address.
 import type { Files } from "../files.ts";
 import { fileAnswer, type HttpAnswer, type HttpAsked, NOT_FOUND, textAnswer } from "../http/answer.ts";
 import type { Enrolment } from "./enrolment.ts";
@@ -8,18 +8,18 @@ export type SetupRouteOptions = {
   readonly enrolment: Enrolment;
   readonly files: Files;
   /** Whether the machine at this address may boot at all. */
-  readonly maySee: (address: string) => Promise<boolean>;
+  readonly mayBoot: (address: string) => Promise<boolean>;
 };
 
 const TOKEN = /^[0-9a-f]{48}$/;
 const FILES = "/setup/files/";
 
-export function setupRoutes({ enrolment, files, maySee }: SetupRouteOptions) {
+export function setupRoutes({ enrolment, files, mayBoot }: SetupRouteOptions) {
   return async (asked: HttpAsked): Promise<HttpAnswer | null> => {
     const { method, path, source } = asked;
     if (!path.startsWith("/setup/")) return null;
     if (method !== "POST" && path.startsWith(FILES)) {
-      if (!await maySee(source)) return NOT_FOUND;
+      if (!await mayBoot(source)) return NOT_FOUND;
       const file = await files.setupFile(path.slice(FILES.length));
       return file === null ? NOT_FOUND : fileAnswer(file, "application/gzip");
     }
@@ -41,7 +41,7 @@ export function setupRoutes({ enrolment, files, maySee }: SetupRouteOptions) {
       case "stale":
         return textAnswer(409, "this run is over\n");
       case "away":
-        return textAnswer(503, "the control plane is away; try again\n");
+        return textAnswer(503, "the control plane is away; retry\n");
     }
   };
 }

@@ -1,11 +1,11 @@
-// The program that sets a bare machine up. It runs on the machine, under its platform image, as root.
+// The program that sets up a bare machine. It runs on the machine, under its platform image, as root.
 //
-// Nothing of a machine is written into this text: it is the same for all. What a run needs it fetches once, from the
-// booter, as lines of key, tab and value, and reads them as data. Every step can be run again: what is done already is
-// left as it is. The pool is stamped with the machine's identity by the same command that makes it, so there is no
-// moment in which a pool of ours looks like a stranger's. Document 2, What setup does on the node.
+// The text is the same for all machines. A run fetches its values once, from the booter, as lines of key, tab and
+// value, and reads them as data. Every step can be repeated: finished work is left as it is. The command that creates
+// the pool also stamps it with the machine's identity, so a pool of ours never looks like a stranger's. docs/nodes.md,
+// "The netboot path".
 export const SETUP_SCRIPT: string = String.raw`#!/usr/bin/bash
-# Given in the environment: BOOTER_URL and SETUP_TOKEN. SETUP_ROOT is empty on a machine.
+# Environment: BOOTER_URL and SETUP_TOKEN. SETUP_ROOT is empty on a machine; tests set it.
 set -u
 set -o pipefail
 umask 077
@@ -17,17 +17,17 @@ tab=$(printf '\t')
 
 say() { printf '%s: %s\n' "$at" "$1" >&2; }
 
-# The token goes in by a pipe: arguments can be seen by every program of the machine.
+# The token is passed by a pipe: every program of the machine can see arguments.
 with_token() { printf 'header = "X-Setup-Token: %s"\n' "$SETUP_TOKEN" | curl -sS --fail -K - "$@"; }
 
-# report KIND STEP PERCENT TEXT: tells the booter; what it answers decides whether this run still counts.
+# report KIND STEP PERCENT TEXT: sends a report to the booter. It fails when this run is no longer valid.
 report() {
   printf '%s\t%s\t%s\n%s' "$1" "$2" "$3" "$4" >"$work/report" &&
     with_token --max-time 20 -H 'Content-Type: text/plain' --data-binary "@$work/report" "$BOOTER_URL/setup/report" \
       >/dev/null
 }
 
-# insist TRIES COMMAND...: the booter or the control plane may be away for a while.
+# insist TRIES COMMAND...: repeats a command, since the booter or the control plane may be away for a while.
 insist() {
   tries=$1
   shift
@@ -65,11 +65,11 @@ trap 'rm -rf "$work"' EXIT
 server_uuid=$(value server_uuid)
 platform_stamp=$(value platform_stamp)
 boot_stamp=$(value boot_image_stamp)
-memory_mib=$(prtconf -m) || stop "the size of the memory is not known"
+memory_mib=$(prtconf -m) || stop "the memory size is unknown"
 case $server_uuid in ????????-????-????-????-????????????) ;; *) stop "the values of this run are damaged" ;; esac
-case $memory_mib in '' | *[!0-9]*) stop "the size of the memory is not known" ;; esac
+case $memory_mib in '' | *[!0-9]*) stop "the memory size is unknown" ;; esac
 
-# 1. The clock. Certificates and stamps are judged by it, so without a source nothing goes on.
+# 1. The clock. Certificates need the right time, so the run fails without a time source.
 step clock 5
 ntp_server=$(value ntp_server)
 if [ -n "$ntp_server" ]; then
@@ -84,9 +84,9 @@ else
     stop "the clock could not be set"
 fi
 
-# 2. The running image, and the images that will be installed: before anything on a disk is touched.
+# 2. Check the running image and fetch the images to install, before changing any disk.
 step images 10
-running=$(uname -v) || stop "the running platform image is not known"
+running=$(uname -v) || stop "the running platform image is unknown"
 [ "$running" = "joyent_$platform_stamp" ] || stop "the machine runs $running, not joyent_$platform_stamp"
 fetch_image() {
   name=$1
@@ -94,28 +94,28 @@ fetch_image() {
   file=$work/$name
   [ -n "$wanted" ] || stop "no SHA-256 of $name was given"
   insist 5 curl -sS --fail --max-time 1800 -o "$file" "$BOOTER_URL/setup/files/$name" || stop "$name could not be fetched"
-  found=$(digest -a sha256 "$file") || stop "the SHA-256 of $name could not be taken"
-  [ "$found" = "$wanted" ] || stop "$name has the SHA-256 $found, not $wanted"
+  found=$(digest -a sha256 "$file") || stop "the SHA-256 of $name could not be computed"
+  [ "$found" = "$wanted" ] || stop "$name has SHA-256 $found, not $wanted"
 }
 fetch_image "boot-$boot_stamp.tgz" "$(value boot_image_sha256)"
 fetch_image "platform-$platform_stamp.tgz" "$(value platform_image_sha256)"
 
-# A pool that is there is resumed when it is this machine's, and otherwise never touched.
+# An existing pool is used if it belongs to this machine, and otherwise never changed.
 step refuse_existing_pool 20
 present=no
 imported=no
 if zpool list -H -o name "$pool" >/dev/null 2>"$work/absent"; then
   present=yes
 else
-  # Only a clear answer that nothing is there counts: a tool that fails must not look like an empty machine.
-  grep -q 'no such pool' "$work/absent" || stop "it is not known whether a pool is there: $(cat "$work/absent")"
+  # Only an explicit "no pool" counts: a failing tool must not look like an empty machine.
+  grep -q 'no such pool' "$work/absent" || stop "cannot find out whether a pool exists: $(cat "$work/absent")"
   if ! zpool import >"$work/importable" 2>"$work/none"; then
-    grep -q 'no pools available' "$work/none" || stop "it is not known which pools are there: $(cat "$work/none")"
+    grep -q 'no pools available' "$work/none" || stop "cannot find out which pools exist: $(cat "$work/none")"
   fi
   if awk '$1 == "pool:" && $2 == "zones" { found = 1 } END { exit !found }' "$work/importable"; then
     present=yes
     imported=yes
-    zpool import -N -f "$pool" >&2 || fail "a pool named $pool is there and cannot be imported" 20
+    zpool import -N -f "$pool" >&2 || fail "the pool $pool exists and cannot be imported" 20
   fi
 fi
 if [ "$present" = yes ]; then
@@ -123,12 +123,12 @@ if [ "$present" = yes ]; then
     stamp=$(zfs get -H -o value org.smartos:server_uuid "$pool" 2>/dev/null) || stamp=-
   if [ "$stamp" != "$server_uuid" ]; then
     if [ "$imported" = yes ]; then zpool export "$pool" >&2 || true; fi
-    fail "a pool named $pool is there and is not this machine's (its stamp: $stamp); destroy it from rescue mode first" 20
+    fail "the pool $pool exists and is not this machine's (its stamp: $stamp); destroy it in rescue mode first" 20
   fi
 fi
 
 if [ "$present" = no ]; then
-  # 3. The layout tool has the last word on what goes where.
+  # 3. The layout tool decides how the disks are used.
   step layout 25
   set --
   [ "$(value cache)" = true ] || set -- "$@" -c
@@ -140,8 +140,8 @@ if [ "$present" = no ]; then
   [ -z "$width" ] || set -- "$@" -w "$width"
   disklayout "$@" "$(value layout)" >"$work/layout.json" || stop "$(tr '\n' ' ' <"$work/layout.json")"
 
-  # Its answer is indented with tabs, one value to a line, and its sections stand at one tab. Spares come first there
-  # and last in the command.
+  # Its output is indented with tabs, one value per line, with sections at one tab. Spares are first in the output and
+  # last in the command.
   awk -F '"' '
     /^\t"/ { section = $2 }
     section == "vdevs" && ($2 == "type" || $2 == "name") { vdevs = vdevs $4 "\n" }
@@ -162,7 +162,7 @@ if [ "$present" = no ]; then
     END { if (capacity < 2 * memory) { printf "%d MiB of memory but %d MiB of disk", memory, capacity; exit 1 } }
   ' "$work/layout.json" >"$work/floor" || stop "$(cat "$work/floor"): a pool must have twice the memory"
 
-  # 5. The pool: the dry run takes exactly the words that the creation takes.
+  # 5. The pool: the dry run gets exactly the arguments of the creation.
   step dry_run 35
   set -- -f -B -o ashift=12 -O "org.smartos:server_uuid=$server_uuid"
   compress=$(value compress)
@@ -170,19 +170,19 @@ if [ "$present" = no ]; then
   set -- "$@" "$pool"
   while read -r word; do
     case $word in
-    '' | -* | *[!A-Za-z0-9._:-]*) stop "the layout tool named a disk that cannot be one" ;;
+    '' | -* | *[!A-Za-z0-9._:-]*) stop "the layout tool returned an invalid disk name" ;;
     esac
     set -- "$@" "$word"
   done <"$work/words"
   zpool create -n "$@" >&2 || stop "the pool cannot be made of these disks"
 
   step create_pool 40
-  # From here on data is lost, so the run must still be the one that was approved.
+  # The next command destroys data, so the run must still be the approved one.
   insist 5 report progress create_pool 40 "" || stop "the approval of this run could not be confirmed"
   zpool create "$@" >&2 || stop "the pool could not be made"
 fi
 
-# 6. The stamp on zones/var, before anything that may fail; then the rest. What is there is kept.
+# 6. The stamp on zones/var, before any step that may fail; then the other datasets. Existing ones are kept.
 has() { zfs list -H -o name "$1" >/dev/null 2>&1; }
 step stamp 45
 has "$pool/var" ||
@@ -218,7 +218,7 @@ unpack() {
   rm -rf "$made.part" && mkdir -p "$made.part" || stop "$1 could not be unpacked"
   gzip -dc "$archive" | (cd "$made.part" && tar xf -) || stop "$1 could not be unpacked"
   inner=$(ls "$made.part")
-  [ -d "$made.part/$inner" ] || stop "$1 holds more than one folder"
+  [ -d "$made.part/$inner" ] || stop "$1 contains more than one folder"
   rm -rf "$made" && mv "$made.part/$inner" "$made" && rmdir "$made.part" || stop "$1 could not be put in its place"
 }
 unpack "platform-$platform_stamp"
@@ -246,7 +246,7 @@ awk -F "$tab" '$1 == "root_authorized_key" { print substr($0, length($1) + 2) }'
   >"$config/authorized_keys.part" && mv "$config/authorized_keys.part" "$config/authorized_keys" ||
   stop "the keys of root could not be written"
 
-# The agent, with what it proves itself by: only its owner may read that.
+# The agent and its credentials, which only their owner may read.
 step agent 80
 mkdir -p "$root/opt" || stop "/opt could not be made"
 if ! mount -p | grep -q "^$pool/opt "; then mount -F zfs "$pool/opt" "$root/opt" >&2 || stop "/opt could not be mounted"; fi
@@ -258,7 +258,7 @@ printf '{"server_uuid":"%s","api_key":"%s","console_ticket_key_hex":"%s","imds_t
   mv "$state/credentials.json.part" "$state/credentials.json" || stop "the agent's key could not be written"
 insist 5 curl -sS --fail --max-time 300 -o "$work/install.sh" "$(value install_sh_url)" ||
   stop "the install script could not be fetched"
-# It verifies the channel's signature and the digests; a channel that is replaced meanwhile is read again.
+# The install script verifies the channel's signature and digests. A retry handles a channel that is replaced meanwhile.
 install_agent() {
   NODEAGENT_PREFIX=$root/opt/nodeagent NODEAGENT_ENDPOINT=$(value agent_endpoint) NODEAGENT_STATE_DIR=$state \
     NODEAGENT_SERVER_UUID=$server_uuid NODEAGENT_HOSTNAME=$(value hostname) CHANNEL_URL=$(value channel_url) \
@@ -267,20 +267,20 @@ install_agent() {
 insist 3 install_agent || stop "the agent could not be installed"
 
 step boot_loader 90
-bootsize=$(zpool get -H -o value bootsize "$pool") || stop "the pool's boot partition is not known"
+bootsize=$(zpool get -H -o value bootsize "$pool") || stop "the pool's boot partition is unknown"
 if [ "$bootsize" = - ]; then slice=s0; else slice=s1; fi
-zpool status "$pool" >"$work/status" || stop "the pool's disks are not known"
-# Every device of the pool, logs, caches and spares too: whichever disk the firmware starts from can boot the node.
+zpool status "$pool" >"$work/status" || stop "the pool's disks are unknown"
+# Every device of the pool, also logs, caches and spares: the firmware may start from any of them.
 awk '$1 == "NAME" { list = 1; next } list && NF == 0 { exit }
   list && $1 ~ /^c[0-9]/ { sub(/s[0-9]+$/, "", $1); if (!seen[$1]++) print $1 }' "$work/status" >"$work/disks"
-[ -s "$work/disks" ] || stop "the pool's disks are not known"
+[ -s "$work/disks" ] || stop "the pool's disks are unknown"
 while read -r disk; do
   installboot -m -f -b "$tree/boot" "$tree/boot/pmbr" "$tree/boot/gptzfsboot" "/dev/rdsk/$disk$slice" >&2 ||
     stop "the boot loader could not be installed on $disk"
 done <"$work/disks"
 
-# 8. Only what the control plane has heard counts.
+# 8. Restart only after the control plane has accepted the end.
 at=complete
-insist 60 report complete complete 100 "" || stop "the end of this run could not be told"
+insist 60 report complete complete 100 "" || stop "the end of this run could not be reported"
 exit 113
 `;

@@ -1,5 +1,5 @@
-// What a setup run needs, as lines of key, tab and value. The script reads them as data; a value that could be two lines
-// is refused, and what becomes the word of a command has a strict form.
+// The values of a setup run, as lines of key, tab and value. The script reads them as data. A value with a line break
+// is refused, and a value that becomes a command's argument must match a strict pattern.
 import type { SetupBundle } from "../../src/contract/setup.ts";
 import { isHostname } from "../../src/lib/net/hostname.ts";
 import { isSha512Crypt } from "../../src/lib/crypto/sha512-crypt.ts";
@@ -43,7 +43,7 @@ export function setupValues({ bundle, setup, console, origin }: ValueParts): str
     ["boot_image_sha256", setup.boot_image_sha256, (text) => WORD.test(text)],
     ["ntp_server", setup.ntp_server ?? null, (text) => WORD.test(text)],
     ["install_sh_url", mirrored ? `${origin}/install.sh` : setup.install_sh_url, (text) => LINE.test(text)],
-    // Without a mirror the channel is where its install script is.
+    // Without a mirror the channel is beside its install script.
     [
       "channel_url",
       mirrored ? `${origin}/channel.json` : new URL("channel.json", setup.install_sh_url).href,
@@ -55,10 +55,10 @@ export function setupValues({ bundle, setup, console, origin }: ValueParts): str
       ["root_authorized_key", key, (text: string) => LINE.test(text)] as [string, string, (text: string) => boolean]
     ),
   ];
-  return lines.map(([name, value, holds]) => {
+  return lines.map(([name, value, isValid]) => {
     if (value === null) return "";
-    // The value is not told: it may be a secret.
-    if (typeof value !== "string" || !holds(value)) throw new ValueFault(`the setup value ${name} cannot be handed on`);
+    // The message does not contain the value, which may be a secret.
+    if (typeof value !== "string" || !isValid(value)) throw new ValueFault(`the setup value ${name} is invalid`);
     return `${name}\t${value}\n`;
   }).join("");
 }

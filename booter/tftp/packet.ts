@@ -14,14 +14,14 @@ export type TftpRequest = {
   readonly options: ReadonlyMap<string, string>;
 };
 
-/** What a name and all options may have together: firmware sends some 100 bytes. */
+/** The limit for the name and all options together: firmware sends some 100 bytes. */
 const REQUEST_BYTES_MAX = 1_024;
 
 export function opcodeOf(bytes: Uint8Array): number {
   return bytes.length < 2 ? 0 : bytes[0]! * 256 + bytes[1]!;
 }
 
-/** Null when it is no whole request. */
+/** Parses a request; null when it is malformed. */
 export function readRequest(bytes: Uint8Array): TftpRequest | null {
   const opcode = opcodeOf(bytes);
   if ((opcode !== RRQ && opcode !== WRQ) || bytes.length > REQUEST_BYTES_MAX || bytes.at(-1) !== 0) return null;
@@ -33,7 +33,7 @@ export function readRequest(bytes: Uint8Array): TftpRequest | null {
   return { opcode, name: plainName(name), mode: mode.toLowerCase(), options };
 }
 
-/** Old ROMs double the slash, and read the byte after option 67 as part of the name (bootimus #117). */
+/** Cleans a name: old ROMs double the slash and append the byte after option 67 (bootimus #117). */
 function plainName(name: string): string {
   const path = name.replaceAll("\\", "/").replace(/^\/+/, "");
   let end = path.length;

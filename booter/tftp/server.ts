@@ -1,5 +1,5 @@
-// TFTP, read-only, over a fixed map of names. Every transfer has a port of its own; what comes to it from elsewhere is
-// told so and changes nothing. A machine gets a file only when the decision lets it boot.
+// A read-only TFTP server with a fixed map of names. Every transfer has its own port. A packet from another sender gets
+// an error and does not affect the transfer. A machine gets a file only if the decision lets it boot.
 import type { RemoteInfo } from "node:dgram";
 import type { Counters } from "../counters.ts";
 import { TFTP_RESEND_MS, TFTP_TRANSFERS_MAX, TFTP_TRANSFERS_PER_CLIENT_MAX } from "../limits.ts";
@@ -12,11 +12,11 @@ export type TftpOptions = {
   /** Addresses to listen on. */
   readonly addresses: readonly string[];
   readonly port: number;
-  /** The file of that name for the machine at that address; null when there is none for it. */
+  /** Returns the file of that name for the machine at that address, or null. */
   readonly file: (name: string, address: string) => Promise<Uint8Array | null>;
   readonly counters: Counters;
   readonly log: Log;
-  /** For tests, which cannot wait for the real one. */
+  /** Shorter in tests. */
   readonly resend_ms?: number;
 };
 
@@ -43,7 +43,7 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
       failed,
     });
     listeners.push(listener);
-    // Port 0 picks one; all addresses then share it.
+    // Port 0 picks a free port; all addresses then share it.
     port = listener.port;
   }
 
@@ -58,9 +58,9 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
       counters.count("tftp_refused_total", { code: String(code) });
       listener.send(errorPacket(code, message), from.port, from.address);
     };
-    // An answer to an error, or to a group, could go round for ever.
+    // Answering an error, or a group address, could cause an endless loop.
     if (opcode === ERROR || from.port === 0 || !isOneMachine(from.address)) return;
-    if (opcode === WRQ) return refuse(ACCESS_VIOLATION, "files are read only");
+    if (opcode === WRQ) return refuse(ACCESS_VIOLATION, "files are read-only");
     if (opcode !== RRQ) return void counters.count("tftp_ignored_total");
     const asked = readRequest(bytes);
     if (asked === null) return refuse(NOT_DEFINED, "not a request");
@@ -68,7 +68,7 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
     const file = await options.file(asked.name, from.address);
     if (file === null) return refuse(FILE_NOT_FOUND, "no such file");
     const key = `${from.address} ${from.port}`;
-    // The same request again: its first answer was lost.
+    // A repeated request: its first answer was lost.
     running.get(key)?.end();
     const own = [...running.keys()].filter((each) => each.startsWith(`${from.address} `)).length;
     if (running.size >= TFTP_TRANSFERS_MAX || own >= TFTP_TRANSFERS_PER_CLIENT_MAX) {
@@ -116,7 +116,7 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
         }
         return;
       }
-      // Firmware asks for the size alone and then says it is not interested.
+      // Firmware asks for the size only, and then sends an error to end the transfer.
       if (opcodeOf(bytes) === ERROR) return end();
       if (opcodeOf(bytes) !== ACK || bytes.length < 4) return;
       const packets = machine.acknowledged(bytes[2]! * 256 + bytes[3]!);
@@ -134,7 +134,7 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
       end();
       throw error;
     }
-    // It may have been replaced while its socket was opened.
+    // A repeated request may have replaced it while its socket was opened.
     if (ended) return void await socket.close();
     counters.count("tftp_started_total");
     send(machine.start());

@@ -1,14 +1,14 @@
-// One transfer as a small machine: packets in, packets out. The first packet is not repeated: until its sender has
-// acknowledged something, it may not be who it says, and the firmware asks again anyway. An acknowledgement heard twice
-// is ignored (the sorcerer's apprentice), so only silence makes blocks go out again.
+// One transfer as a state machine: packets in, packets out. The first packet is not repeated: the client's address may
+// be forged until it acknowledges a packet, and firmware repeats its request anyway. A duplicate acknowledgement is
+// ignored (the sorcerer's apprentice bug), so blocks are repeated only after a timeout.
 import { TFTP_BLOCK_BYTES_MAX, TFTP_TRIES_MAX, TFTP_WINDOW_BLOCKS_MAX } from "../limits.ts";
 import { dataPacket, oackPacket } from "./packet.ts";
 
 export type Transfer = {
-  /** What goes out at the start. */
+  /** Returns the first packets. */
   start(): readonly Uint8Array[];
   acknowledged(block: number): readonly Uint8Array[];
-  /** Null when it is over: the client is gone. */
+  /** Returns the packets to repeat; null when the transfer is over because the client is gone. */
   timedOut(): readonly Uint8Array[] | null;
   isDone(): boolean;
 };
@@ -25,7 +25,7 @@ export type Agreed = {
   readonly answer: ReadonlyMap<string, string>;
 };
 
-/** What of the options is taken; one that is unknown or out of range is left out, not refused. */
+/** Negotiates the options. Unknown and out-of-range ones are left out, not refused. */
 export function agree(options: ReadonlyMap<string, string>, file_bytes: number): Agreed {
   const answer = new Map<string, string>();
   const block = wholeIn(options.get("blksize"), BLOCK_BYTES_MIN, BLOCK_BYTES_ASKED_MAX);
@@ -47,7 +47,7 @@ function wholeIn(text: string | undefined, min: number, max: number): number | n
 }
 
 export function newTransfer(file: Uint8Array, { block_bytes, window_blocks, answer }: Agreed): Transfer {
-  // A last block that is full is followed by an empty one.
+  // An empty block follows a last block that is full.
   const blocks = Math.floor(file.length / block_bytes) + 1;
   let acked = answer.size === 0 ? 0 : -1; // -1: the options are not acknowledged yet
   let sent = 0;
@@ -71,7 +71,7 @@ export function newTransfer(file: Uint8Array, { block_bytes, window_blocks, answ
         if (number !== 0) return [];
         acked = 0;
       } else {
-        // The one block between the last acknowledged and the last sent that ends in these 16 bits.
+        // Finds the sent block whose number has these low 16 bits.
         const ahead = (number - acked % BLOCK_NUMBERS + BLOCK_NUMBERS) % BLOCK_NUMBERS;
         if (ahead === 0 || acked + ahead > sent) return [];
         acked += ahead;

@@ -1,4 +1,4 @@
-"""A machine's agent on pika: listens for one message, answers it, and says what it saw. URL, identity: by environment."""
+"""A machine's agent on pika: consumes one message, answers it, and prints what it saw. Configured by the environment."""
 
 import json
 import os
@@ -9,7 +9,7 @@ uuid = os.environ["SERVER_UUID"]
 request = "ur.request.%s.%s" % (uuid, os.environ["MAC"])
 seen = {}
 
-connection = pika.BlockingConnection(pika.URLParameters(os.environ["BUS_URL"]))
+connection = pika.BlockingConnection(pika.URLParameters(os.environ["AMQP_URL"]))
 channel = connection.channel()
 channel.confirm_delivery()
 channel.queue_declare(request, exclusive=True, auto_delete=True)
@@ -23,7 +23,7 @@ for method, properties, body in channel.consume(request):
     seen["bytes"] = len(body)
     channel.basic_ack(method.delivery_tag)
     reply = method.routing_key.replace("ur.execute.", "ur.execute-reply.")
-    # Raises when the broker refuses it: publishing is confirmed.
+    # Publishing is confirmed, so this raises when the broker refuses the message.
     channel.basic_publish("amq.topic", reply, body, pika.BasicProperties(content_type="application/json"))
     break
 channel.cancel()

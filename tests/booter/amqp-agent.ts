@@ -1,10 +1,10 @@
-// What the node's own agent says on the boot bus, in its order.
+// Acts as the platform's agent on the AMQP broker.
 import { u16, u32, u8 } from "../../booter/amqp/wire.ts";
 import { type AmqpClient, bind, consume, declare, openChannel } from "../../src/dev/amqp-client.ts";
 
 export type AgentIdentity = { readonly server_uuid: string; readonly mac: string };
 
-/** What the agent does after its login, in its order: three channels, the request queue, the ping queue. */
+/** Does what the agent does after its login, in its order: three channels, the request queue, the ping queue. */
 export async function beAgent(client: AmqpClient, { server_uuid, mac }: AgentIdentity): Promise<void> {
   for (const channel of [1, 2, 3]) await openChannel(client, channel);
   const request = `ur.request.${server_uuid}.${mac}`;
@@ -14,7 +14,7 @@ export async function beAgent(client: AmqpClient, { server_uuid, mac }: AgentIde
     `ur.execute.${server_uuid}.*`,
     "ur.broadcast.*.*",
   ];
-  // Twice, as it does after a broken connection.
+  // Twice, as the agent does after a broken connection.
   for (const key of [...keys, ...keys]) await bind(client, 2, request, key);
   client.send(2, 60, 10, u32(0), u16(1), u8(0));
   await client.expect("60.11");

@@ -1,4 +1,4 @@
-// The bus: what the agent's connection needs, what other clients need, what no machine may do, and hostile frames.
+// The AMQP broker: the agent's connection, other clients, forbidden actions, and hostile frames.
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
@@ -27,8 +27,8 @@ const MAC = "52:54:00:aa:00:01";
 const LOGIN = amqpLogin(SECRET, MAC);
 const events: string[] = [];
 const peers = new Map<string, AmqpPeer>();
-let bus: AmqpBroker;
-/** Gives nobody the time to log in. */
+let broker: AmqpBroker;
+/** A broker whose login limit is too short for any login. */
 let hasty: AmqpBroker;
 beforeAll(async () => {
   const options: AmqpOptions = {
@@ -41,15 +41,15 @@ beforeAll(async () => {
         peers.set(uuid, peer);
       },
       gone: (uuid) => void events.push(`gone ${uuid}`),
-      told: (key, body) => void events.push(`${key} ${body.toString()}`),
+      published: (key, body) => void events.push(`${key} ${body.toString()}`),
     },
     counters: newCounters(),
     log: () => {},
   };
-  [bus, hasty] = [await openAmqp(options), await openAmqp({ ...options, login_ms: 5 })];
+  [broker, hasty] = [await openAmqp(options), await openAmqp({ ...options, login_ms: 5 })];
 });
 afterAll(async () => {
-  await bus.close();
+  await broker.close();
   await hasty.close();
 });
 
@@ -57,10 +57,10 @@ const clients: AmqpClient[] = [];
 afterEach(() => {
   for (const each of clients.splice(0)) each.close();
 });
-/** A connection of its own address, since one address has one connection. */
+/** A connection from a new address, since an address can have only one connection. */
 let addresses = 10;
 async function client(from = `127.0.0.${++addresses}`): Promise<AmqpClient> {
-  const made = await openClient(bus.port, from);
+  const made = await openClient(broker.port, from);
   clients.push(made);
   return made;
 }
@@ -80,7 +80,7 @@ describe("the agent", () => {
     await expect.poll(() => events, { timeout: 20_000 }).toContain(`gone ${server_uuid}`);
   });
 
-  test("gets a message once, though every binding of it stands twice, and the next one after its acknowledgement", async () => {
+  test("gets a message once, although each binding exists twice, and the next after its acknowledgement", async () => {
     const { made, server_uuid } = await agent();
     const peer = peers.get(server_uuid)!;
     expect(peer.deliver(`ur.execute.${server_uuid}.one`, '{"n":1}')).toBe(1);
@@ -110,7 +110,7 @@ describe("the agent", () => {
     await expect.poll(() => events.includes(`ur.startup.${server_uuid} ${body}`), { timeout: 20_000 }).toBe(true);
   });
 
-  test("with an identity that is connected already is told that its queue is locked", async () => {
+  test("gets 'locked' for its queue if its identity is already connected", async () => {
     const { server_uuid } = await agent();
     const second = await client();
     await login(second, LOGIN);
@@ -119,15 +119,15 @@ describe("the agent", () => {
     expect(codeOf((await second.expect("20.40")).args)).toBe(405);
   });
 
-  test("that comes back from its address takes the place of its ghost", async () => {
+  test("that reconnects from its address replaces its stale connection", async () => {
     const from = `127.0.0.${++addresses}`;
     const server_uuid = randomUUID();
-    const ghost = await client(from);
-    await login(ghost, LOGIN);
-    await beAgent(ghost, { server_uuid, mac: MAC });
+    const stale = await client(from);
+    await login(stale, LOGIN);
+    await beAgent(stale, { server_uuid, mac: MAC });
     const again = await client(from);
     await login(again, LOGIN);
-    await ghost.ended();
+    await stale.ended();
     await beAgent(again, { server_uuid, mac: MAC });
     expect(events.filter((each) => each === `ready ${server_uuid}`)).toHaveLength(2);
   });
@@ -189,7 +189,7 @@ describe("a machine may not", () => {
   });
 });
 
-describe("what other clients ask for", () => {
+describe("another client", () => {
   async function plain() {
     const made = await client();
     await login(made, { ...LOGIN, mechanism: "PLAIN" });
@@ -197,7 +197,7 @@ describe("what other clients ask for", () => {
     return { made, queue: await declare(made, 1, "") };
   }
 
-  test("a queue of the server's naming takes messages by its name; get, acknowledge, reject and purge work", async () => {
+  test("can send to a queue that the server named; get, acknowledge, reject and purge work", async () => {
     const { made, queue } = await plain();
     for (const body of ["a", "b", "c"]) made.publish(1, queue, body, "");
     made.send(1, 60, 70, u16(0), shortText(queue), u8(0));
@@ -214,7 +214,7 @@ describe("what other clients ask for", () => {
     await made.expect("60.72");
   });
 
-  test("publishers are confirmed to, and hear of a message that reached nobody when they ask to", async () => {
+  test("gets publisher confirms, and mandatory messages without a queue back", async () => {
     const { made } = await plain();
     made.send(1, 85, 10, u8(0));
     await made.expect("85.11");
@@ -224,7 +224,7 @@ describe("what other clients ask for", () => {
     expect(readerOf((await made.expect("60.80")).args).u64()).toBe(1);
   });
 
-  test("a consumer that is cancelled gets no more, and what a closed channel held goes to another", async () => {
+  test("gets the unacknowledged messages of a closed channel on another channel", async () => {
     const { made, queue } = await plain();
     await openChannel(made, 2);
     await consume(made, 2, queue);
@@ -236,7 +236,7 @@ describe("what other clients ask for", () => {
     expect((await made.delivery()).body).toBe("held");
   });
 
-  test("bindings can be taken back, and queues deleted", async () => {
+  test("can remove bindings and delete queues", async () => {
     const { made, queue } = await plain();
     await bind(made, 1, queue, "ur.broadcast.*.*");
     made.send(1, 50, 50, u16(0), shortText(queue), shortText("amq.topic"), shortText("ur.broadcast.*.*"), u32(0));
@@ -247,7 +247,7 @@ describe("what other clients ask for", () => {
     expect(codeOf((await made.expect("20.40")).args)).toBe(404);
   });
 
-  test("a connection is closed in good order", async () => {
+  test("can close its connection", async () => {
     const { made } = await plain();
     made.send(0, 10, 50, u16(200), shortText("bye"), u16(0), u16(0));
     await made.expect("10.51");
@@ -261,24 +261,24 @@ describe("a connection ends at once on", () => {
     made.socket.write(bytes);
     return made;
   };
-  test("another protocol, after it was told the right one", async () => {
-    const socket = connect({ host: "127.0.0.1", port: bus.port });
-    const told: Buffer[] = [];
-    socket.on("data", (bytes) => told.push(bytes as Buffer));
+  test("another protocol, after the broker sent the right header", async () => {
+    const socket = connect({ host: "127.0.0.1", port: broker.port });
+    const received: Buffer[] = [];
+    socket.on("data", (bytes) => received.push(bytes as Buffer));
     socket.write("GET / HTTP/1.1\r\n\r\n");
     await new Promise((resolve) => socket.once("close", resolve));
-    expect(Buffer.concat(told)).toEqual(PROTOCOL_HEADER);
+    expect(Buffer.concat(received)).toEqual(PROTOCOL_HEADER);
   });
-  test("nothing within the time for a login", async () => {
+  test("no login within the login limit", async () => {
     const socket = connect({ host: "127.0.0.1", port: hasty.port });
     socket.resume();
     await new Promise((resolve) => socket.once("close", resolve));
   });
   test.each(
     [
-      ["a frame that is longer than agreed", Buffer.from([1, 0, 0, 0xff, 0xff, 0xff, 0xff]), 501],
+      ["a frame that is longer than frame-max", Buffer.from([1, 0, 0, 0xff, 0xff, 0xff, 0xff]), 501],
       ["a frame without its end", frame(METHOD, 0, Buffer.from("x")).fill(0, 8), 501],
-      ["a method that nobody knows", frame(METHOD, 0, Buffer.from([0, 99, 0, 99])), 540],
+      ["an unknown method", frame(METHOD, 0, Buffer.from([0, 99, 0, 99])), 540],
       ["a method that ends too early", frame(METHOD, 0, Buffer.from([0, 10])), 502],
       ["work before the login", frame(METHOD, 1, Buffer.from([0, 20, 0, 10, 0])), 504],
     ] as const,
@@ -314,7 +314,7 @@ describe("a connection ends at once on", () => {
     expect(codeOf((await made.expect("10.50")).args)).toBe(503);
   });
 
-  test("a body that is declared beyond the limit closes its channel before any of it is kept", async () => {
+  test("a body above the size limit closes its channel before any of it is stored", async () => {
     const { made, server_uuid } = await agent();
     made.send(1, 60, 40, u16(0), shortText("amq.topic"), shortText(`ur.startup.${server_uuid}`), u8(0));
     made.socket.write(frame(2, 1, Buffer.concat([u16(60), u16(0), u64(2 ** 40), u16(0)])));
@@ -322,7 +322,7 @@ describe("a connection ends at once on", () => {
   });
 });
 
-test("10,000 mutated streams: a session ends or goes on, and throws nothing", () => {
+test("10,000 mutated streams: a session ends or continues, and throws nothing", () => {
   const { reached, violations } = mutatedAmqp(10_000);
   expect(violations).toEqual([]);
   // The mutations must get past the login.
@@ -338,6 +338,6 @@ test.each([
   ["#", "", true],
   ["a.b", "a.b.c", false],
   [Array(200).fill("#").join(".") + ".x", Array(200).fill("a").join("."), false],
-])("the pattern %s takes %s: %s", (pattern, key, is) => {
+])("the pattern %s matches %s: %s", (pattern, key, is) => {
   expect(topicMatches(pattern, key)).toBe(is);
 });

@@ -1,4 +1,4 @@
-// A machine's way from its first packet to its script, through real sockets and the real control plane.
+// A machine's boot from its first packet to its script, through real sockets and the real control plane.
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { TICKET_S } from "../../booter/limits.ts";
@@ -30,7 +30,7 @@ afterAll(async () => {
   await site.close();
 });
 
-/** Asks as iPXE does; the machine's address and the URL of its script. */
+/** Sends a DISCOVER as iPXE does. Returns the machine's address and the path of its script. */
 async function offered(mac = newMac()) {
   const asked = discover(mac);
   const reply = await relay.ask(asked);
@@ -40,7 +40,7 @@ async function offered(mac = newMac()) {
 
 const http = (path: string, from: string, more = {}) => httpAsk(site.booter.ports.http, path, { from, ...more });
 
-test("a machine that was never seen enrols: it gets an address of the admin network and a script of its own", async () => {
+test("a new machine enrols: it gets an address of the admin network and its own script", async () => {
   const { mac, address, path } = await offered();
   expect(address).toMatch(/^127\.20\./);
   expect(okOf(await site.t.call("GET", `/v2/cn-boot/${mac}`))).toMatchObject({ state: "enrolling", address });
@@ -48,7 +48,7 @@ test("a machine that was never seen enrols: it gets an address of the admin netw
   expect(script.status).toBe(200);
   const login = script.text.match(/rabbitmq=([^:]+):([^:]+):([^:]+):(\d+)/);
   expect(login?.[1]).toBe(mac.replaceAll(":", ""));
-  expect(login?.[4]).toBe(String(site.booter.ports.bus));
+  expect(login?.[4]).toBe(String(site.booter.ports.amqp));
   const origin = `http://127.0.0.1:${site.booter.ports.http}`;
   expect(script.text.replace(login![0], "rabbitmq=LOGIN").replaceAll(path.slice("/script/".length), "TICKET")).toBe([
     "#!ipxe",
@@ -62,7 +62,7 @@ test("a machine that was never seen enrols: it gets an address of the admin netw
   ].join("\n"));
 });
 
-test("every file that the script names is served to the machine, with its exact length, to HEAD and then to GET", async () => {
+test("every file of the script is served to the machine, with its exact length, to HEAD and then to GET", async () => {
   const { address, path } = await offered();
   const paths = [path];
   for (let each = paths.shift(), text = ""; each !== undefined; each = paths.shift()) {
@@ -81,7 +81,7 @@ test("every file that the script names is served to the machine, with its exact 
   expect((await http(`/os/${STAMP}/platform/i86pc/amd64/boot_archive`, address)).body).toEqual(archiveBytes());
 });
 
-test("a range of a platform image is served as asked", async () => {
+test("a requested range of a platform image is served", async () => {
   const { address } = await offered();
   const path = `/os/${STAMP}/platform/i86pc/amd64/boot_archive`;
   const bytes = archiveBytes();
@@ -94,7 +94,7 @@ test("a range of a platform image is served as asked", async () => {
 });
 
 describe("S-21: a script is served", () => {
-  test("to its machine's address alone", async () => {
+  test("to its machine's address only", async () => {
     const { path } = await offered();
     const other = await offered();
     expect((await http(path, other.address)).status).toBe(404);
@@ -108,7 +108,7 @@ describe("S-21: a script is served", () => {
     expect((await http(again.path, address)).status).toBe(200);
   });
 
-  test("under no ticket that was changed", async () => {
+  test("not for a changed ticket", async () => {
     const { address, path } = await offered();
     const flip = (at: number) => path.slice(0, at) + (path[at] === "0" ? "1" : "0") + path.slice(at + 1);
     for (let at = "/script/".length; at < path.length; at++) {
@@ -120,7 +120,7 @@ describe("S-21: a script is served", () => {
   const alarms = (reason: string, mac: string) =>
     site.log.filter(({ event, fields }) => event === "http.refused" && fields.reason === reason && fields.mac === mac);
 
-  test("once: after use it is 404 with an alarm, to HEAD too, until the machine sends a DISCOVER again", async () => {
+  test("once: after use it is 404 with an alarm, also for HEAD, until the machine's next DISCOVER", async () => {
     const { mac, address, path } = await offered();
     expect((await http(path, address, { method: "HEAD" })).status).toBe(200);
     const [first, ...rest] = await Promise.all([1, 2, 3].map(() => http(path, address)));
@@ -133,7 +133,7 @@ describe("S-21: a script is served", () => {
     expect((await http((await offered(mac)).path, address)).status).toBe(200);
   });
 
-  test("once, whichever answer of the same DISCOVER carried its address", async () => {
+  test("once, even if OFFER and ACK both carried its address", async () => {
     const { mac, asked, address, path, reply } = await offered();
     const again = await relay.ask({
       mac,
@@ -150,14 +150,14 @@ describe("S-21: a script is served", () => {
     expect((await http(path, address)).status).toBe(404);
   });
 
-  test("once, also when the booter is started again after the use", async () => {
+  test("once, also when the booter restarts after the use", async () => {
     const { address, path } = await offered();
     expect((await http(path, address)).status).toBe(200);
     await site.restart();
     expect((await http(path, address)).status).toBe(404);
   });
 
-  test("again to a machine that went away before it got the answer", async () => {
+  test("again to a machine that disconnected before it got the answer", async () => {
     const { address, path } = await offered();
     site.link.late_ms = 500;
     try {
@@ -172,14 +172,14 @@ describe("S-21: a script is served", () => {
     expect((await http(path, address)).status).toBe(200);
   });
 
-  test("with its own files as often as the machine asks: they hold no secret", async () => {
+  test("with the machine's own files any number of times: they contain no secret", async () => {
     const { address, path } = await offered();
     const { text } = await http(path, address);
     const own = new URL(/module (\S+networking\.json) /.exec(text)![1]!).pathname;
     for (let times = 0; times < 3; times += 1) expect((await http(own, address)).status).toBe(200);
   });
 
-  test("not after its ten minutes, and not for a MAC that somebody guessed; each with its alarm", async () => {
+  test("not after ten minutes, and not for a guessed MAC address; each with its alarm", async () => {
     const { mac, address, path } = await offered();
     const [forged, expired] = [refusals("ticket_forged"), refusals("ticket_expired")];
     const other = newMac().replaceAll(":", "");
@@ -197,7 +197,7 @@ describe("S-21: a script is served", () => {
     expect(refusals("ticket_expired")).toBe(expired + 1);
   });
 
-  test("still after the booter was started again", async () => {
+  test("also after a restart of the booter", async () => {
     const { address, path } = await offered();
     const before = site.booter.ports.http;
     await site.restart();
@@ -205,7 +205,7 @@ describe("S-21: a script is served", () => {
     expect((await http(path, address)).status).toBe(200);
   });
 
-  test("no longer once an operator has taken the record out of service", async () => {
+  test("no longer after an operator decommissioned the record", async () => {
     const { mac, address, path } = await offered();
     okOf(await site.t.call("POST", `/v2/cn-boot/${mac}/decommission`));
     await site.booter.records.refresh();
@@ -214,7 +214,7 @@ describe("S-21: a script is served", () => {
   });
 });
 
-test("rescue is served to a decommissioned machine, without its files and without a login to the bus", async () => {
+test("rescue is served to a decommissioned machine, without its files and without an AMQP login", async () => {
   const { mac, address } = await offered();
   okOf(await site.t.call("POST", `/v2/cn-boot/${mac}/decommission`));
   okOf(await site.t.call("POST", `/v2/cn-boot/${mac}/rescue`));
@@ -225,7 +225,7 @@ test("rescue is served to a decommissioned machine, without its files and withou
   expect(text).not.toMatch(/rabbitmq|networking\.json|type=hash/);
 });
 
-test("a discovered machine, a foreign one and one that does not netboot hear nothing", async () => {
+test("a discovered machine, one of another architecture and one that does not netboot get no answer", async () => {
   okOf(await putPolicy(site.t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK, auto_enroll: false }));
   try {
     const quiet = [discover(newMac()), discover(newMac(), "arm64"), discover(newMac(), "plain")];
@@ -249,7 +249,7 @@ test("a discovered machine, a foreign one and one that does not netboot hear not
   }
 });
 
-test("a REQUEST that leaves its class out is taken for the client its DISCOVER was", async () => {
+test("a REQUEST without a class is treated as the client of its DISCOVER", async () => {
   const { mac, asked, reply } = await offered();
   const acknowledged = await relay.ask({
     mac,
@@ -264,7 +264,7 @@ test("a REQUEST that leaves its class out is taken for the client its DISCOVER w
   expect(CLIENTS.plain).toHaveLength(1);
 });
 
-test("firmware over HTTP is served to machines that may boot, and to nobody else", async () => {
+test("firmware over HTTP is served only to machines that may boot", async () => {
   const mac = newMac();
   const reply = await relay.ask(discover(mac, "uefi_http"));
   const url = new URL(textOf(reply.options.get(67)).replace("\0", ""));
@@ -286,22 +286,22 @@ test.each([
   "/bootfs/x/networking.json",
   "/script/",
   "/",
-])("S-24: the path %s leads nowhere", async (path) => {
+])("S-24: the path %s is 404", async (path) => {
   const { address } = await offered();
   expect((await http(path, address)).status).toBe(404);
 });
 
-test("/time is told to anybody", async () => {
+test("/time needs no ticket", async () => {
   const { status, text } = await http("/time", "127.0.0.1");
   expect([status, Number.isNaN(Date.parse(text.trim()))]).toEqual([200, false]);
 });
 
-test("the staged images are told to the control plane", async () => {
+test("the booter reports its staged images to the control plane", async () => {
   const items = async () => okOf(await site.t.call("GET", "/v2/platform-images")).items;
   await expect.poll(items, { timeout: 20_000 }).toMatchObject([{ stamp: STAMP }]);
 });
 
-test("S-45: metrics and health stand on loopback", async () => {
+test("S-45: metrics and health are served on loopback", async () => {
   const { metrics } = site.booter.ports;
   const text = (await httpAsk(metrics, "/metrics")).text;
   expect(text).toMatch(/^booter_dhcp_offers_total\{client="ipxe"\} \d+$/m);

@@ -1,4 +1,4 @@
-// The booter as a process of its own, which can be killed; and the control plane of this process on a socket for it.
+// Starts the booter as a process that can be killed, and serves this process's control plane on a socket for it.
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,32 +11,32 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export type BooterProcess = {
   readonly pid: number;
   readonly ports: { readonly dhcp: number; readonly http: number; readonly bus: number; readonly metrics: number };
-  /** Resolves with the first line, of those written so far and later, in which this is found. */
+  /** Resolves with the first line of the log, past or future, that matches. */
   line(pattern: RegExp): Promise<string>;
   text(): string;
-  /** Ends it without a word, and waits until it is gone. */
+  /** Kills the process with SIGKILL and waits for its end. */
   kill(): Promise<void>;
 };
 
 export type BooterProcessOptions = {
   readonly config: string;
-  /** What the program is started by, as [ip, netns, exec, NAME]. */
+  /** The command that starts the program, for example [ip, netns, exec, NAME]. */
   readonly prefix?: readonly string[];
-  /** From source where it is not given. */
+  /** Default: runs from source. */
   readonly executable?: string;
 };
 
 const FROM_SOURCE = [process.execPath, "run", "-A", "--quiet", "booter/main.ts"];
 
 export async function startBooter({ config, prefix = [], executable }: BooterProcessOptions): Promise<BooterProcess> {
-  const [name = "", ...words] = [
+  const [name = "", ...argv] = [
     ...prefix,
     ...(executable === undefined ? FROM_SOURCE : [executable]),
     "serve",
     "--config",
     config,
   ];
-  const child = spawn(name, words, { cwd: ROOT, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(name, argv, { cwd: ROOT, stdio: ["ignore", "ignore", "pipe"] });
   let text = "";
   let over = false;
   let waiting: (() => void)[] = [];
@@ -80,7 +80,7 @@ export async function startBooter({ config, prefix = [], executable }: BooterPro
   };
 }
 
-/** Told of each call before it is carried out, and again before its answer goes out; what it returns is waited for. */
+/** Called, and awaited, before each call runs and again before its answer is sent. */
 export type Watch = (call: string, moment: "asked" | "answered") => Promise<void> | void;
 
 export type ApiSocket = { readonly url: string; close(): Promise<void> };

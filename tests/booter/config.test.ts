@@ -1,4 +1,4 @@
-// The configuration file: every message names its key, and a key that is not known is never passed over.
+// The configuration file: every message names its key, and an unknown key is never ignored.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
@@ -35,7 +35,7 @@ function refusal(text: string): string[] {
   }
 }
 
-test("the shortest file is enough: only netboot clients are answered, no bus is opened, on the well-known ports", () => {
+test("the shortest file: netboot clients only, no AMQP broker, well-known ports", () => {
   expect(readBooterConfig(BASE, "booter.toml")).toMatchObject({
     console: "text",
     dhcp: { listen: "0.0.0.0", port: 67, answer_only_pxe: true, relays: [], relay_reply: "giaddr" },
@@ -46,14 +46,14 @@ test("the shortest file is enough: only netboot clients are answered, no bus is 
   expect(readBooterConfig(BASE, "booter.toml").ur).toBeUndefined();
 });
 
-describe("the file that ships with the booter", () => {
+describe("the shipped configuration file", () => {
   const shipped = readText("booter/booter.toml");
 
-  test("is sound, and opens no bus", () => {
+  test("is valid, and opens no AMQP broker", () => {
     expect(readBooterConfig(shipped, "booter.toml").ur).toBeUndefined();
   });
 
-  test("has a whole [ur] block as a comment, which the command beside it makes active", async () => {
+  test("contains a complete [ur] block as a comment, and the command that enables it", async () => {
     const folder = await temporaryFolder("shipped-config");
     const path = join(folder.path, "booter.toml");
     await writeFile(path, shipped);
@@ -74,7 +74,7 @@ describe("the file that ships with the booter", () => {
     });
   });
 
-  test("has the optional keys of [ur.setup] in the form in which they are taken", () => {
+  test("shows the optional keys of [ur.setup] in valid form", () => {
     const optional = shipped.replace(/^#(?=[^ \n])/gm, "").replace(/^# (?=(ntp_server|upstream_\w+) = )/gm, "");
     expect(readBooterConfig(optional, "booter.toml").ur?.setup).toMatchObject({
       ntp_server: "10.77.0.2",
@@ -86,25 +86,25 @@ describe("the file that ships with the booter", () => {
 
 describe("refused, with the key in the message", () => {
   test.each([
-    ["an unknown key", `colour = 1\n${BASE}`, /^booter\.toml: colour: is not a key/],
+    ["an unknown key", `colour = 1\n${BASE}`, /^booter\.toml: colour: unknown key/],
     [
       "an unknown key of a block",
       `${BASE}[dhcp]\nanswer_only_pex = true\n`,
-      /^booter\.toml: dhcp\.answer_only_pex: is not a key/,
+      /^booter\.toml: dhcp\.answer_only_pex: unknown key/,
     ],
     [
-      "an address that is none",
+      "an invalid address",
       BASE.replace("10.0.0.1", "10.0.0.256"),
       /^booter\.toml: segment\.0\.address: must be an IPv4/,
     ],
     ["a network of no bits", BASE.replace("= 24", "= 0"), /^booter\.toml: segment\.0\.prefix_len: /],
     ["no segment", BASE.slice(0, BASE.indexOf("[[segment")), /^booter\.toml: segment: /],
     [
-      "a segment twice",
+      "a duplicate segment",
       `${BASE}[[segment]]\naddress = "10.0.0.1"\nprefix_len = 16\n`,
-      /segment: 10\.0\.0\.1 stands there twice/,
+      /segment: 10\.0\.0\.1 is listed twice/,
     ],
-    ["a port that is none", `${BASE}[http]\nport = 70000\n`, /^booter\.toml: http\.port: /],
+    ["an invalid port", `${BASE}[http]\nport = 70000\n`, /^booter\.toml: http\.port: /],
     [
       "a password in an address",
       BASE.replace("https://", "https://user:secret@"),
@@ -122,18 +122,18 @@ describe("refused, with the key in the message", () => {
       /^booter\.toml: ur\.setup\.platform_stamp: /,
     ],
     [
-      "a hash that is none",
+      "an invalid hash",
       BASE + SETUP_BLOCK.replace(/(boot_image_sha256 = ").{64}/, "$1short"),
       /^booter\.toml: ur\.setup\.boot_image_sha256: must be 64/,
     ],
     [
-      "a key without the mirror that it is for",
+      "a key without its mirror",
       `${BASE}${SETUP_BLOCK}upstream_key_file = "/etc/berth/channel.asc"\n`,
       /^booter\.toml: ur\.setup\.upstream_key_file: /,
     ],
-    ["what is not TOML", `${BASE}x = \n`, /^booter\.toml: /],
-  ])("%s", (_name, text, words) => {
-    expect(refusal(text)[0]).toMatch(words);
+    ["a file that is not TOML", `${BASE}x = \n`, /^booter\.toml: /],
+  ])("%s", (_name, text, message) => {
+    expect(refusal(text)[0]).toMatch(message);
   });
 
   test("every problem at once", () => {
@@ -146,7 +146,7 @@ describe("refused, with the key in the message", () => {
 });
 
 describe("booter check", () => {
-  async function checked(more: string, plane: Partial<ApiClient> = {}, mac: string | null = null) {
+  async function checked(more: string, api: Partial<ApiClient> = {}, mac: string | null = null) {
     const folder = await temporaryFolder("check");
     await stageFiles(folder.path);
     const text = BASE.replace("/srv/boot", join(folder.path, "files")).replace("10.0.0.1", "127.0.0.1");
@@ -154,29 +154,29 @@ describe("booter check", () => {
     const answers: Partial<ApiClient> = {
       policy: () => Promise.resolve({ enrollment_pi: STAMP, enrollment_kernel_args: [] }),
       records: () => Promise.resolve([bootFacts(factsOf())]),
-      ...plane,
+      ...api,
     };
-    const findings = await check({ config, mac, client: "ipxe", plane: answers as ApiClient });
+    const findings = await check({ config, mac, client: "ipxe", api: answers as ApiClient });
     await folder.remove();
-    return findings.map(({ level, text: said }) => `${level} ${said.replace(folder.path, "")}`);
+    return findings.map((each) => `${each.level} ${each.text.replace(folder.path, "")}`);
   }
 
-  test("finds nothing wrong with a sound site, and says what a machine would boot", async () => {
+  test("accepts a correct site, and shows what a machine would boot", async () => {
     expect(await checked(SETUP_BLOCK, {}, "52:54:00:aa:00:01")).toEqual([
-      "ok undionly.kpxe: is there",
-      "ok snponly.efi: is there",
+      "ok undionly.kpxe: found",
+      "ok snponly.efi: found",
       `ok platform images: ${STAMP}`,
       "ok DHCP: 127.0.0.1 port 0 can be opened",
       "ok TFTP: 127.0.0.1 port 0 can be opened",
-      `ok setup/platform-${STAMP}.tgz: has its SHA-256`,
-      `ok setup/boot-${STAMP}.tgz: has its SHA-256`,
+      `ok setup/platform-${STAMP}.tgz: SHA-256 matches`,
+      `ok setup/boot-${STAMP}.tgz: SHA-256 matches`,
       "ok control plane: https://berth.example knows 1 machines",
       `ok enrollment_pi ${STAMP}: is staged`,
       `ok 52:54:00:aa:00:01 as ipxe (enrolling): boots ${STAMP} (enrol)`,
     ]);
   });
 
-  test("says why a machine gets nothing", async () => {
+  test("shows why a machine gets nothing", async () => {
     const records = () =>
       Promise.resolve([bootFacts(factsOf({ state: "discovered", address: null, networking: null }))]);
     const mac = "52:54:00:aa:00:01";
@@ -186,31 +186,33 @@ describe("booter check", () => {
     expect((await checked("", { records }, "52:54:00:aa:00:02")).at(-1)).toContain("has no record of it");
   });
 
-  test("finds an archive that is not the configured one, an image that is not staged, and a control plane that is away", async () => {
+  test("reports a wrong archive, an image that is not staged, and an unreachable control plane", async () => {
     const wrong = SETUP_BLOCK.replace(createHash("sha256").update(IMAGES.boot).digest("hex"), "0".repeat(64));
-    expect(await checked(wrong)).toContainEqual(expect.stringMatching(/^fail setup\/boot-.*: has the SHA-256/));
+    expect(await checked(wrong)).toContainEqual(
+      expect.stringMatching(/^fail setup\/boot-.*: has SHA-256 [0-9a-f]{64}, not 0{64}$/),
+    );
     const policy = () => Promise.resolve({ enrollment_pi: "other", enrollment_kernel_args: [] });
     expect(await checked("", { policy })).toContain(
-      "fail enrollment_pi other: is not staged here; no machine can enrol",
+      "fail enrollment_pi other: is not staged on this booter; no machine can enrol",
     );
     const away = () => Promise.reject(new ApiFault("GET /v2/cn-boot: no answer", null));
     expect((await checked("", { records: away })).at(-1)).toContain("fail control plane: https://berth.example: GET");
   });
 
-  test("ends with 1 when something is wrong, and with 2 when it is asked in a wrong way", async () => {
+  test("ends with 1 when it finds a problem, and with 2 for wrong arguments", async () => {
     const folder = await temporaryFolder("check");
     const path = join(folder.path, "booter.toml");
     await writeFile(path, `x = 1\n${BASE}`);
-    const said = { out: "", err: "" };
+    const printed = { out: "", err: "" };
     const terminal = {
-      out: (text: string) => said.out += text,
-      err: (text: string) => said.err += text,
+      out: (text: string) => printed.out += text,
+      err: (text: string) => printed.err += text,
       stopped: new AbortController().signal,
     };
     expect(await runBooter(["check", "--config", path], terminal)).toBe(1);
-    expect(said.err).toBe(`error: ${path}: x: is not a key of this file\n`);
+    expect(printed.err).toBe(`error: ${path}: x: unknown key\n`);
     expect(await runBooter(["check", "--config", join(folder.path, "none")], terminal)).toBe(1);
-    expect(said.err).toContain("none: cannot be read (ENOENT)");
+    expect(printed.err).toContain("none: cannot be read (ENOENT)");
     expect(await runBooter(["check", "--client", "toaster"], terminal)).toBe(2);
     await folder.remove();
   });

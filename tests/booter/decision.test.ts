@@ -1,4 +1,4 @@
-// The whole decision as a table: record, rescue, address, client and answer_only_pxe. Document 2, Booter behaviour.
+// The whole decision as a table: record, rescue, address, client and answer_only_pxe. docs/booting.md, "Boot records".
 import { describe, expect, test } from "vitest";
 import { type BootSettings, CLIENT_KINDS, type ClientKind, decide, type Decision } from "../../booter/decision.ts";
 import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
@@ -31,7 +31,7 @@ function cell(row: Row, client: ClientKind, changes: { verified?: boolean; only_
   return decide({ client, record: recordOf(row), verified, policy: { ...POLICY, answer_only_pxe: only_pxe } });
 }
 
-function words(decision: Decision): string {
+function describeDecision(decision: Decision): string {
   if (decision.kind === "nothing") return decision.reason;
   return decision.kind === "lease" ? "lease" : `${decision.kind} ${decision.stamp}`;
 }
@@ -54,7 +54,7 @@ function table(): string {
     row.state,
     row.rescue ? "rescue" : "-",
     row.addressed ? "yes" : "no",
-    ...columns.map(({ client, only_pxe }) => words(cell(row, client, { only_pxe }))),
+    ...columns.map(({ client, only_pxe }) => describeDecision(cell(row, client, { only_pxe }))),
   ]);
   const widths = head.map((_, at) => Math.max(...[head, ...lines].map((line) => line[at]!.length)));
   return [head, ...lines].map((line) => line.map((text, at) => text.padEnd(widths[at]!)).join(" | ").trimEnd()).join(
@@ -67,10 +67,10 @@ test("table", () => {
   expect(table()).toMatchSnapshot();
 });
 
-test("a verdict does not depend on which netboot program asks, so nobody is served by one path and refused by another", () => {
+test("the decision is the same for every netboot client, so no protocol serves a machine that another refuses", () => {
   for (const row of ROWS) {
-    const verdicts = new Set(NETBOOT.map((client) => JSON.stringify(cell(row, client))));
-    expect([...verdicts]).toHaveLength(1);
+    const decisions = new Set(NETBOOT.map((client) => JSON.stringify(cell(row, client))));
+    expect([...decisions]).toHaveLength(1);
   }
 });
 
@@ -88,7 +88,7 @@ test.each(BOOT_RECORD_STATES)("rescue is served in state %s, and never without a
 });
 
 describe("while the control plane is away", () => {
-  test("an enrolled node boots its own image, in rescue mode too", () => {
+  test("an enrolled node boots its own image, also in rescue mode", () => {
     expect(cell({ state: "enrolled", rescue: false, addressed: true }, "ipxe", { verified: false })).toEqual({
       kind: "local",
       stamp: "own-image",
@@ -96,7 +96,7 @@ describe("while the control plane is away", () => {
     expect(cell({ state: "enrolled", rescue: true, addressed: true }, "ipxe", { verified: false }).kind).toBe("rescue");
   });
 
-  test("nobody else gets anything: no machine enrols from a kept copy", () => {
+  test("all other machines get nothing: none enrols from a cached record", () => {
     for (const row of ROWS.filter(({ state }) => state !== "enrolled")) {
       for (const client of CLIENT_KINDS) {
         expect(cell(row, client, { verified: false, only_pxe: false }).kind).toBe("nothing");
@@ -110,16 +110,16 @@ describe("images", () => {
   const ask = (record: Parameters<typeof decide>[0]["record"], changes: Partial<BootSettings>) =>
     decide({ client: "ipxe", record, verified: true, policy: { ...POLICY, ...changes } });
 
-  test("a machine that enrols gets the policy's image, whatever is assigned", () => {
+  test("a machine that enrols gets the policy's image, even if another is assigned", () => {
     expect(ask(enrolling, {})).toEqual({ kind: "enrol", stamp: "enrol-image" });
   });
 
-  test("a policy without an image, or with one that is not staged here, enrols nobody", () => {
+  test("no machine enrols when the policy has no image, or one that is not staged", () => {
     expect(ask(enrolling, { enrollment_pi: null })).toEqual({ kind: "nothing", reason: "no_enrollment_image" });
     expect(ask(enrolling, { staged: new Set(["own-image"]) })).toEqual({ kind: "nothing", reason: "image_not_staged" });
   });
 
-  test.each(["../etc", "a/b", "a b", "", "a".repeat(65)])("the name %j is no image, staged or not", (stamp) => {
+  test.each(["../etc", "a/b", "a b", "", "a".repeat(65)])("the image name %j is refused, staged or not", (stamp) => {
     expect(ask(enrolling, { enrollment_pi: stamp, staged: new Set([stamp]) }).kind).toBe("nothing");
   });
 

@@ -1,4 +1,4 @@
-// What a reply says and where it goes. The reply table of netboot clients, relays, and every silence of REQUEST.
+// DHCP replies and their destinations: netboot clients, relays, and every refused REQUEST.
 import { describe, expect, test } from "vitest";
 import { answerDhcp, type DhcpRules, type Segment } from "../../booter/dhcp/answer.ts";
 import { readClient } from "../../booter/dhcp/client.ts";
@@ -57,21 +57,21 @@ describe("the file and the class, by client", () => {
   )("%s loads %s", (client, file, vendor_class, pxe) => {
     const { reply } = sent(discover(client));
     expect(reply.file).toBe(file);
-    // The NUL keeps old ROMs from reading on.
+    // The NUL stops old ROMs from reading past the value.
     expect(textOf(reply.options.get(67))).toBe(`${file}\0`);
     expect(textOf(reply.options.get(60))).toBe(vendor_class);
     expect(reply.options.get(43)).toEqual(pxe === undefined ? undefined : Uint8Array.from(pxe));
     expect(reply.siaddr).toBe(number("10.0.0.1"));
   });
 
-  test("class PXEClient and option 43 come together or not at all, for every client", () => {
+  test("class PXEClient and option 43 are sent together or not at all, for every client", () => {
     for (const client of ["bios", "uefi", "uefi_bc", "ipxe", "ipxe_rfc3004"] as const) {
       const { options } = sent(discover(client)).reply;
       expect(options.has(43)).toBe(options.has(60));
     }
   });
 
-  test("a client that does not netboot gets its address and nothing to load, where the configuration allows it", () => {
+  test("a client that does not netboot gets only its address, if the configuration allows it", () => {
     expect(ask(discover("plain"))).toEqual({ kind: "silent", reason: "not_pxe" });
     const { reply } = sent(discover("plain"), { only_pxe: false });
     expect(reply).toMatchObject({ file: "", siaddr: 0, yiaddr: number("10.0.0.10") });
@@ -79,7 +79,7 @@ describe("the file and the class, by client", () => {
   });
 });
 
-test("a reply carries the record's network and echoes what it must, the relay's option last", () => {
+test("a reply contains the record's network and the echoed options, with the relay's option last", () => {
   const relayed = Uint8Array.of(1, 4, 9, 9, 9, 9);
   const identity = Uint8Array.of(1, 0x52, 0x54, 0, 0xaa, 0, 1);
   const { reply } = sent({
@@ -101,7 +101,7 @@ test("a reply carries the record's network and echoes what it must, the relay's 
   expect(reply.order.at(-1)).toBe(82);
 });
 
-test("useful extras give way to what must be echoed, and a reply that still does not fit is not sent", () => {
+test("optional options are dropped for echoed ones, and a reply that still does not fit is not sent", () => {
   const long = { options: [DISCOVER_TYPE, ...CLIENTS.uefi, [61, new Uint8Array(150)]] } as const;
   const { reply } = sent(long);
   expect(reply.options.get(61)).toHaveLength(150);
@@ -110,16 +110,19 @@ test("useful extras give way to what must be echoed, and a reply that still does
   expect(ask(twice)).toEqual({ kind: "silent", reason: "reply_too_large" });
 });
 
-describe("where it goes", () => {
-  test.each([[0], [0x8000]])("a machine without an address hears a broadcast, whatever its flag says: %i", (flags) => {
-    expect(sent({ flags, ...discover("ipxe") })).toMatchObject({
-      address: "255.255.255.255",
-      port: 68,
-      server: "10.0.0.1",
-    });
-  });
+describe("the destination", () => {
+  test.each([[0], [0x8000]])(
+    "a reply to a machine without an address is broadcast, with broadcast flag %i",
+    (flags) => {
+      expect(sent({ flags, ...discover("ipxe") })).toMatchObject({
+        address: "255.255.255.255",
+        port: 68,
+        server: "10.0.0.1",
+      });
+    },
+  );
 
-  test("the socket of the segment that the record's address stands in sends it", () => {
+  test("the socket of the address's segment sends the reply", () => {
     const facts = { address: "10.9.0.7", networking: { ...factsOf().networking, address: "10.9.0.7" } };
     expect(sent(discover("ipxe"), { facts })).toMatchObject({ server: "10.9.0.1" });
   });
@@ -134,18 +137,18 @@ describe("where it goes", () => {
     expect(sent(parts)).toMatchObject({ address: "10.0.0.10", port: 68 });
   });
 
-  test("what a relay brought goes back to the relay's address, port 67, with the flag as it came", () => {
+  test("a relayed reply goes to the relay's address, port 67, with the flag unchanged", () => {
     const answer = sent({ giaddr: number("10.0.0.254"), flags: 0x8000, ...discover("bios") });
     expect(answer).toMatchObject({ address: "10.0.0.254", port: 67 });
     expect(answer.reply).toMatchObject({ giaddr: number("10.0.0.254"), flags: 0x8000 });
   });
 
-  test("a relay that takes replies to its source port gets them there, where the configuration says so", () => {
+  test("a relayed reply goes to the relay's source port, if so configured", () => {
     const parts = { giaddr: number("10.0.0.254"), ...discover("bios") };
     expect(sent(parts, { rules: { relay_reply: "source" } })).toMatchObject({ address: "10.0.0.99", port: 4_011 });
   });
 
-  test("a relay outside the machine's network must be named, so that no stranger gets replies sent to him", () => {
+  test("a relay outside the machine's network must be listed, so that replies go to no other address", () => {
     const parts = { giaddr: number("192.0.2.1"), ...discover("bios") };
     expect(ask(parts)).toEqual({ kind: "silent", reason: "relay_not_known" });
     const relays = [{ network: number("192.0.2.0"), prefix_len: 24 }];
@@ -167,7 +170,7 @@ describe("a REQUEST", () => {
     [
       ["names another server", request([54, address("10.0.0.9")], [50, address("10.0.0.10")]), "other_server"],
       ["asks for another address", request([50, address("10.0.0.11")]), "other_address"],
-      ["asks for none", request(), "other_address"],
+      ["asks for no address", request(), "other_address"],
       ["has another address", { ...request(), ciaddr: 167_772_171 }, "other_address"],
       ["asks for the right one from another address", {
         ...request([50, address("10.0.0.10")]),
@@ -175,12 +178,12 @@ describe("a REQUEST", () => {
       }, "other_address"],
       ["has a malformed server", request([54, Uint8Array.of(1)], [50, address("10.0.0.10")]), "other_server"],
     ] as const,
-  )("that %s hears nothing: there is no NAK", (_name, parts, reason) => {
+  )("that %s gets no answer: there is no NAK", (_name, parts, reason) => {
     expect(ask(parts)).toEqual({ kind: "silent", reason });
   });
 });
 
-test("no kind of message but DISCOVER and REQUEST is answered, and nothing is ever a NAK", () => {
+test("only DISCOVER and REQUEST are answered", () => {
   for (const type of [2, 4, 5, 6, 7, 8]) {
     expect(ask({ options: [[53, Uint8Array.of(type)], ...CLIENTS.ipxe] })).toEqual({
       kind: "silent",
@@ -189,7 +192,7 @@ test("no kind of message but DISCOVER and REQUEST is answered, and nothing is ev
   }
 });
 
-test("a URL above 127 characters stands in option 67 alone", () => {
+test("a URL above 127 characters is only in option 67", () => {
   const packet = readPacket(clientPacket(discover("ipxe")));
   if (typeof packet === "string") throw new Error(packet);
   const long = `http://10.0.0.1/${"x".repeat(150)}`;

@@ -1,4 +1,4 @@
-// The DHCP codec: what is well formed comes through whole, what is not never does harm.
+// The DHCP codec: well-formed packets are read completely, malformed ones are refused.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readClient } from "../../booter/dhcp/client.ts";
@@ -20,7 +20,7 @@ describe("a packet is refused when", () => {
       ["its hardware is not Ethernet", { htype: 6, options }, "not_ethernet"],
       ["its address has no 6 bytes", { hlen: 0, options }, "not_ethernet"],
       ["its address has 255 bytes", { hlen: 255, options }, "not_ethernet"],
-      ["the cookie is another", { cookie: 0x63825362, options }, "bad_cookie"],
+      ["the cookie is wrong", { cookie: 0x63825362, options }, "bad_cookie"],
       ["it has no message type", { options: CLIENTS.bios }, "bad_message_type"],
       ["its message type has two bytes", { options: [[53, Uint8Array.of(1, 1)]] }, "bad_message_type"],
       ["its message type is unknown", { options: [[53, Uint8Array.of(9)]] }, "bad_message_type"],
@@ -31,7 +31,7 @@ describe("a packet is refused when", () => {
     expect(readPacket(clientPacket(parts))).toBe(fault);
   });
 
-  test("it ends anywhere before its last option does", () => {
+  test("it is cut anywhere before the end of its last option", () => {
     const whole = clientPacket({ options: [DISCOVER_TYPE, ...CLIENTS.ipxe] });
     for (let length = 0; length < OPTIONS_AT + 3; length++) {
       expect(readPacket(whole.subarray(0, length))).toBe("too_short");
@@ -41,7 +41,7 @@ describe("a packet is refused when", () => {
   });
 });
 
-test("an option that comes in parts is one value (RFC 3396), and pads between options are nothing", () => {
+test("a split option is one value (RFC 3396)", () => {
   const packet = parsed(clientPacket({
     options: [DISCOVER_TYPE, [60, new TextEncoder().encode("PXE")], [60, new TextEncoder().encode("Client")]],
   }));
@@ -65,18 +65,18 @@ describe("the kind of client", () => {
   });
 
   test.each([[new Uint8Array(16)], [Uint8Array.of(1, ...new Uint8Array(16))], [new Uint8Array(0)]])(
-    "a malformed identity in option 97 makes it none: %j",
+    "a malformed identity in option 97 is refused: %j",
     (guid) => {
       expect(readClient(parsed(clientPacket({ options: [DISCOVER_TYPE, [97, guid]] })))).toBeNull();
     },
   );
 
-  test("an identity of zeros is taken: firmware without one sends it", () => {
+  test("an identity of zeros is accepted: firmware without an identity sends it", () => {
     expect(readClient(parsed(clientPacket({ options: [DISCOVER_TYPE, ...CLIENTS.uefi] })))?.guid).toBe("0".repeat(32));
   });
 });
 
-test("what is written is read back the same, options above 255 bytes in parts", () => {
+test("written replies are read back unchanged, with options above 255 bytes split", () => {
   const option = fc.tuple(fc.integer({ min: 1, max: 254 }), fc.uint8Array({ maxLength: 600 }));
   fc.assert(fc.property(
     fc.uniqueArray(option, { selector: ([code]) => code, maxLength: 12 }),
@@ -104,7 +104,7 @@ test("what is written is read back the same, options above 255 bytes in parts", 
   ));
 });
 
-test("100,000 mutated packets: nothing is thrown, and what is taken is well formed", () => {
+test("100,000 mutated packets: nothing is thrown, and every accepted packet is well formed", () => {
   const corpus = Object.values(CLIENTS).map((client) => clientPacket({ options: [DISCOVER_TYPE, ...client] }));
   const random = seeded(7);
   let taken = 0;

@@ -1,4 +1,4 @@
-// A bare machine on the bus, from its announce to an approved node, through the real control plane; and a booter that
+// A bare machine from its announce over AMQP to an approved node, through the real control plane; and a booter that
 // dies in between.
 import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -36,7 +36,7 @@ type Bare = {
   readonly login: { readonly user: string; readonly password: string };
 };
 
-/** A machine that netbooted: its address, and its login as its kernel got it. */
+/** Netboots a machine. Returns its address and the AMQP login of its kernel arguments. */
 async function netbooted(): Promise<Bare> {
   const mac = newMac();
   const reply = await relay.ask(discover(mac));
@@ -54,15 +54,15 @@ async function netbooted(): Promise<Bare> {
   return { mac, address, server_uuid, sysinfo, login: { user, password } };
 }
 
-/** Its agent: connected, listening, and its inventory told. */
+/** Connects the machine's agent, which listens and publishes its inventory. */
 async function listening(bare: Bare): Promise<AmqpClient> {
-  const client = await openClient(site.booter.ports.bus!, bare.address);
+  const client = await openClient(site.booter.ports.amqp!, bare.address);
   open.push(client);
   await login(client, bare.login);
   await beAgent(client, bare);
-  const asked = await client.delivery();
-  expect(asked.key).toMatch(/^ur\.broadcast\.sysinfo\.[0-9a-f]+$/);
-  ack(client, asked);
+  const request = await client.delivery();
+  expect(request.key).toMatch(/^ur\.broadcast\.sysinfo\.[0-9a-f]+$/);
+  ack(client, request);
   client.publish(1, `ur.sysinfo.${bare.server_uuid}.a1`, JSON.stringify(bare.sysinfo));
   return client;
 }
@@ -84,7 +84,7 @@ type Shipped = {
   readonly message: Record<string, unknown>;
 };
 
-/** Announced, approved, and its script received. */
+/** Waits for the announce, approves the setup and receives the script. */
 async function shipped(bare: Bare, client: AmqpClient): Promise<Shipped> {
   await announced(bare);
   await approve(bare);
@@ -126,13 +126,13 @@ describe("a bare machine", () => {
       server_uuid: bare.server_uuid,
       assigned_pi: STAMP,
     });
-    // The end of the script, told by the agent, changes nothing any more.
+    // The agent's report of the script's end changes nothing now.
     client.publish(1, `ur.execute-reply.${bare.server_uuid}.setup-${run.epoch}`, JSON.stringify({ exit_status: 0 }));
     expect((await setup(bare, run, "report", "failed\tcomplete\t0\nlate")).status).toBe(404);
     expect(await stateOf(bare)).toBe("approved");
   });
 
-  test("is announced without its secrets, under the name it has", async () => {
+  test("is announced without its secrets, with its host name", async () => {
     const bare = await netbooted();
     await listening(bare);
     await announced(bare);
@@ -144,7 +144,7 @@ describe("a bare machine", () => {
     expect(JSON.stringify(rows[0]?.sysinfo)).not.toMatch(/rabbitmq|root_shadow/);
   });
 
-  test("that tells of a machine without the port it logged in with is not announced", async () => {
+  test("is not announced when its inventory lacks the port of its login", async () => {
     const bare = await netbooted();
     const other = { ...bare, sysinfo: { ...bare.sysinfo, ...sysinfoOf([newMac()]) } };
     await listening(other);
@@ -157,7 +157,7 @@ describe("a bare machine", () => {
   test("cannot log in from another address than its record's", async () => {
     const bare = await netbooted();
     const other = await netbooted();
-    const client = await openClient(site.booter.ports.bus!, other.address);
+    const client = await openClient(site.booter.ports.amqp!, other.address);
     open.push(client);
     await expect(login(client, bare.login)).rejects.toThrow("ended");
     expect(amqpLogin(new Uint8Array(32), bare.mac)).not.toEqual(bare.login);
@@ -165,17 +165,17 @@ describe("a bare machine", () => {
 });
 
 describe("a setup", () => {
-  test("is told as failed with the machine's words, cut to 512 bytes, and its key is gone", async () => {
+  test("that fails is reported with the machine's message, cut to 512 bytes, and its key is deleted", async () => {
     const bare = await netbooted();
     const run = await shipped(bare, await listening(bare));
-    const words = "ä".repeat(400);
-    expect((await setup(bare, run, "report", `failed\tdry_run\t0\n${words}`)).status).toBe(200);
+    const message = "ä".repeat(400);
+    expect((await setup(bare, run, "report", `failed\tdry_run\t0\n${message}`)).status).toBe(200);
     const shown = (await site.t.call("GET", `/v1/system/cns/${bare.server_uuid}`)).body;
     expect(shown).toMatchObject({ state: "awaiting_setup", last_setup_error: "ä".repeat(256), bound_api_key_id: null });
     expect((await setup(bare, run, "values")).status).toBe(404);
   });
 
-  test("that ends without a report fails with what the agent says of its end", async () => {
+  test("that ends without a report fails with the exit status from the agent", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     const run = await shipped(bare, client);
@@ -186,7 +186,7 @@ describe("a setup", () => {
     expect(shown.last_setup_error).toBe("the setup script ended with ENOENT: no such program");
   });
 
-  test("whose machine starts again before its end has failed", async () => {
+  test("fails when its machine restarts before the end", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     await shipped(bare, client);
@@ -194,7 +194,7 @@ describe("a setup", () => {
     await announced(bare);
   });
 
-  test("can be approved again after it failed, and ships again under its new epoch", async () => {
+  test("can be approved again after a failure, and is delivered again with its new epoch", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     const first = await shipped(bare, client);
@@ -205,7 +205,7 @@ describe("a setup", () => {
     expect((await setup(bare, second, "report", "complete\tcomplete\t100\n")).status).toBe(200);
   });
 
-  test("gives its values to its machine alone, until the first report", async () => {
+  test("serves its values only to its machine, until the first report", async () => {
     const bare = await netbooted();
     const other = await netbooted();
     const run = await shipped(bare, await listening(bare));
@@ -217,7 +217,7 @@ describe("a setup", () => {
     expect((await setup(bare, run, "values")).status).toBe(404);
   });
 
-  test("of an approved machine that does not listen waits: nothing is taken", async () => {
+  test("of a machine that does not listen waits: its bundle is not fetched", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     await announced(bare);
@@ -233,7 +233,7 @@ describe("a setup", () => {
 });
 
 describe("a booter that dies", () => {
-  test("after it delivered never delivers again, and hears the reports of the run", async () => {
+  test("after the delivery never delivers again, and accepts the reports of the run", async () => {
     const bare = await netbooted();
     const run = await shipped(bare, await listening(bare));
     await site.restart();
@@ -250,14 +250,14 @@ describe("a booter that dies", () => {
     again.close();
   });
 
-  test("between taking a bundle and delivering it gets the same one again, and delivers it once", async () => {
+  test("between fetching and delivering a bundle gets the same one again, and delivers it once", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     await announced(bare);
     await approve(bare);
-    // As far as it came: the key of the run on disk, the bundle taken, nothing delivered.
+    // The state at its end: the run's key on disk, the bundle fetched, nothing delivered.
     const idempotency_key = `setup-${randomUUID()}`;
-    const bundle = await site.plane().bundle(bare.server_uuid, idempotency_key);
+    const bundle = await site.api().bundle(bare.server_uuid, idempotency_key);
     client.close();
     await site.booter.close();
     const path = join(site.folder, "state/runs", `${bare.server_uuid}.json`);
@@ -286,7 +286,7 @@ describe("a booter that dies", () => {
   });
 });
 
-test("while the control plane is away a report waits to be told: the script tries again", async () => {
+test("while the control plane is away a report gets 503, and the script's retry succeeds later", async () => {
   const bare = await netbooted();
   const run = await shipped(bare, await listening(bare));
   site.link.away = true;

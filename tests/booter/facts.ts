@@ -1,4 +1,4 @@
-/** A boot record as the control plane sends it; `changes` replace whole keys. */
+/** Returns a boot record as the control plane sends it. `changes` replace whole fields. */
 export function factsOf(changes: Record<string, unknown> = {}) {
   return {
     mac: "52:54:00:aa:00:01",

@@ -1,4 +1,4 @@
-// The bus before clients that other people wrote: amqplib, and of Debian's packages pika and amqp-tools on rabbitmq-c.
+// The AMQP broker with other clients: amqplib, and from Debian's packages pika and amqp-tools (rabbitmq-c).
 import { Buffer } from "node:buffer";
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -19,39 +19,39 @@ const AGENT = fileURLToPath(new URL("agent.py", import.meta.url));
 /** More than two frames. */
 const BODY = JSON.stringify({ type: "script", script: "x".repeat(300_000) });
 
-let bus: AmqpBroker;
-const told: { key: string; body: string }[] = [];
+let broker: AmqpBroker;
+const published: { key: string; body: string }[] = [];
 beforeAll(async () => {
-  bus = await openAmqp({
+  broker = await openAmqp({
     address: "127.0.0.1",
     port: 0,
-    login: (name, word) => macOfLogin(SECRET, name, word),
+    login: (name, given) => macOfLogin(SECRET, name, given),
     listener: {
       ready: (server_uuid: string, peer: AmqpPeer) => void peer.deliver(`ur.execute.${server_uuid}.1`, BODY),
       gone: () => {},
-      told: (key, body) => void told.push({ key, body: body.toString() }),
+      published: (key, body) => void published.push({ key, body: body.toString() }),
     },
     counters: newCounters(),
     log: () => {},
   });
 });
-afterAll(() => bus.close());
+afterAll(() => broker.close());
 
 type Ended = { readonly code: number; readonly out: string; readonly err: string };
 
-async function run(program: string, words: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+async function run(program: string, argv: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   let [out, err] = ["", ""];
-  const child = execFile(program, [...words], { env: { PATH: process.env.PATH, ...env }, maxBuffer: 4_000_000 });
+  const child = execFile(program, [...argv], { env: { PATH: process.env.PATH, ...env }, maxBuffer: 4_000_000 });
   child.stdout?.on("data", (part) => out += part);
   child.stderr?.on("data", (part) => err += part);
   child.stdin?.end();
   const [status] = await once(child, "close");
   return { code: Number(status ?? -1), out, err };
 }
-const url = (word = password) => `amqp://${user}:${word}@127.0.0.1:${bus.port}/%2F`;
+const url = (given = password) => `amqp://${user}:${given}@127.0.0.1:${broker.port}/%2F`;
 
 describe("amqplib", () => {
-  test("works as an agent: listens, gets its message once and whole, answers, and binds nothing foreign", async () => {
+  test("works as an agent: gets its message once and complete, answers, and cannot bind another's keys", async () => {
     const server_uuid = randomUUID();
     const connection = await connect(url());
     const channel = await connection.createConfirmChannel();
@@ -67,24 +67,24 @@ describe("amqplib", () => {
     await channel.prefetch(1);
     const messages: ConsumeMessage[] = [];
     let first = () => {};
-    const came = new Promise<void>((resolve) => first = resolve);
+    const arrived = new Promise<void>((resolve) => first = resolve);
     await channel.consume(queue, (message) => {
       if (message === null) return;
       messages.push(message);
       channel.ack(message);
       first();
     });
-    await came;
+    await arrived;
     expect(messages[0]!.fields.routingKey).toBe(`ur.execute.${server_uuid}.1`);
     expect(messages[0]!.properties.contentType).toBe("application/json");
     expect(messages[0]!.content.toString()).toBe(BODY);
 
-    // Confirmed: the promise is refused when the broker refuses the message.
+    // Confirmed: the promise rejects when the broker refuses the message.
     channel.publish("amq.topic", `ur.execute-reply.${server_uuid}.1`, messages[0]!.content, {
       contentType: "application/json",
     });
     await channel.waitForConfirms();
-    expect(told).toContainEqual({ key: `ur.execute-reply.${server_uuid}.1`, body: BODY });
+    expect(published).toContainEqual({ key: `ur.execute-reply.${server_uuid}.1`, body: BODY });
 
     const own = await channel.assertQueue("", { exclusive: true });
     channel.sendToQueue(own.queue, Buffer.from("to myself"));
@@ -107,9 +107,9 @@ describe("amqplib", () => {
 describe("pika", () => {
   beforeEach((context) => needs(context, "python3 with pika"));
 
-  test("works as an agent: listens, gets its message once and whole, answers, and binds nothing foreign", async () => {
+  test("works as an agent: gets its message once and complete, answers, and cannot bind another's keys", async () => {
     const server_uuid = randomUUID();
-    const env = { BUS_URL: url(), SERVER_UUID: server_uuid, MAC };
+    const env = { AMQP_URL: url(), SERVER_UUID: server_uuid, MAC };
     const { code, out, err } = await run(present("python3 with pika"), [AGENT], env);
     expect([code, err]).toEqual([0, ""]);
     expect(JSON.parse(out)).toEqual({
@@ -120,11 +120,11 @@ describe("pika", () => {
       empty: true,
       refused: 403,
     });
-    expect(told).toContainEqual({ key: `ur.execute-reply.${server_uuid}.1`, body: BODY });
+    expect(published).toContainEqual({ key: `ur.execute-reply.${server_uuid}.1`, body: BODY });
   });
 
   test("is refused with another password", async () => {
-    const env = { BUS_URL: url("0".repeat(32)), SERVER_UUID: randomUUID(), MAC };
+    const env = { AMQP_URL: url("0".repeat(32)), SERVER_UUID: randomUUID(), MAC };
     const { code, err } = await run(present("python3 with pika"), [AGENT], env);
     expect([code, /AuthenticationError|ConnectionClosed|StreamLost|IncompatibleProtocol/.test(err)]).toEqual([1, true]);
   });
@@ -133,24 +133,24 @@ describe("pika", () => {
 describe("rabbitmq-c", () => {
   beforeEach((context) => needs(context, "amqp-consume", "amqp-declare-queue"));
 
-  test("declares, binds and consumes, and gets its message whole", async () => {
+  test("declares, binds and consumes, and gets its message complete", async () => {
     const queue = `ur.request.${randomUUID()}.${MAC}`;
     const key = `ur.execute.${queue.split(".")[2]}.*`;
-    const words = ["-u", url(), "-q", queue, "-d", "-x", "-e", "amq.topic", "-r", key, "-c", "1", "cat"];
-    const { code, out } = await run(present("amqp-consume"), words);
+    const argv = ["-u", url(), "-q", queue, "-d", "-x", "-e", "amq.topic", "-r", key, "-c", "1", "cat"];
+    const { code, out } = await run(present("amqp-consume"), argv);
     expect([code, out]).toEqual([0, BODY]);
   });
 
-  test("declares a queue of the server's naming", async () => {
+  test("declares a queue that the server names", async () => {
     const { code, out } = await run(present("amqp-declare-queue"), ["-u", url(), "-q", ""]);
     expect([code, /^amq\.gen-[0-9a-f]{24}\n$/.test(out)]).toEqual([0, true]);
   });
 
   test.each([
     ["with another password", () => ["-u", url("0".repeat(32)), "-q", ""]],
-    ["a queue that no machine may have", () => ["-u", url(), "-q", "ur.requests"]],
-  ])("is refused %s", async (_name, words) => {
-    const { code, err } = await run(present("amqp-declare-queue"), words());
+    ["a queue name that no machine may use", () => ["-u", url(), "-q", "ur.requests"]],
+  ])("is refused %s", async (_name, argv) => {
+    const { code, err } = await run(present("amqp-declare-queue"), argv());
     expect([code, err === ""]).toEqual([1, false]);
   });
 });

@@ -1,5 +1,5 @@
-// Packets that nobody should send, through the whole of the DHCP server but its sockets: no exception escapes, and no
-// reply goes to whom the control plane has not let in. And a control plane that is away, slow and back.
+// Hostile packets through the DHCP server without its sockets: no exception escapes, and only machines that the control
+// plane admits get a reply. Also: a control plane that is away, slow, and back.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sent } from "../../booter/dhcp/server.ts";
 import { LOOKUP_LATE_MS, LOOKUP_MS } from "../../booter/limits.ts";
@@ -11,13 +11,13 @@ import { discover, dotted, httpAsk, openRelay, openSite, type Relay, relayed, ty
 
 const SOURCE = { address: "10.0.0.99", port: 68 };
 
-test("S-43: 20,000 mutated packets: every reply is to the one machine that may boot, and none is a NAK", () => {
+test("S-43: 20,000 mutated packets: replies go only to the machine that may boot, and none is a NAK", () => {
   const { reached, violations } = mutatedDhcp(20_000);
   expect(violations).toEqual([]);
   expect(reached).toBeGreaterThan(1_000);
 }, 120_000);
 
-test.each([0, 1, 240, 1_501, 9_000, 65_507])("a packet of %i bytes of nothing is dropped", (length) => {
+test.each([0, 1, 240, 1_501, 9_000, 65_507])("a packet of %i zero bytes is dropped", (length) => {
   const sent: Sent[] = [];
   const { handle } = dhcpFixture((each) => void sent.push(each));
   handle(new Uint8Array(length), SOURCE);
@@ -44,7 +44,7 @@ describe("a booter whose control plane", () => {
     await site.close();
   });
 
-  test("is away boots enrolled nodes from what it kept, without a secret, and enrols nobody", async () => {
+  test("is away boots enrolled nodes from its cache, without a secret, and enrols no machine", async () => {
     site.link.away = true;
     await site.restart();
     const { counters } = site.booter;
@@ -60,12 +60,12 @@ describe("a booter whose control plane", () => {
     expect(text).not.toMatch(/rabbitmq|root_shadow/);
   });
 
-  test("answers late enrols all the same: its answer serves a machine that still asks", async () => {
+  test("answers late still enrols machines: the answer serves a machine that still asks", async () => {
     site.link.away = false;
     site.link.late_ms = LOOKUP_MS + 500;
     await site.restart();
     const asked = discover(newMac());
-    // As firmware does until it is answered.
+    // Repeated, as firmware does until it gets an answer.
     const again = setInterval(() => relay.send(relayed(asked)), 1_000);
     const reply = await relay.ask(asked).finally(() => clearInterval(again));
     expect(okOf(await site.t.call("GET", `/v2/cn-boot/${asked.mac}`))).toMatchObject({
@@ -74,7 +74,7 @@ describe("a booter whose control plane", () => {
     });
   }, 120_000);
 
-  test("answers far too late is passed by for an enrolled node: the kept copy speaks", async () => {
+  test("answers far too late boots an enrolled node from its cached record", async () => {
     site.link.late_ms = LOOKUP_LATE_MS * 20;
     await site.restart();
     const reply = await relay.ask(discover(enrolled.mac));
@@ -84,7 +84,7 @@ describe("a booter whose control plane", () => {
     expect(text).not.toMatch(/rabbitmq|root_shadow/);
   }, 120_000);
 
-  test("is back enrols again", async () => {
+  test("is back enrols machines again", async () => {
     site.link.late_ms = 0;
     await site.booter.records.refresh();
     const reply = await relay.ask(discover(enrolling));

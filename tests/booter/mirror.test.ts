@@ -1,5 +1,4 @@
-// The mirror of the install channel: nothing is served that is not verified, and what is served stays when the upstream
-// goes wrong.
+// The mirror of the install channel: it serves only verified files, and keeps serving them when the upstream is broken.
 import { createHash } from "node:crypto";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -47,7 +46,7 @@ const entry = (name: string, text: string) => ({
 
 type Upstream = { web: Map<string, Uint8Array>; asked: string[] };
 
-/** A channel with these files, signed; `more` changes what its document says. */
+/** Publishes a signed channel with these files. `listed` replaces the list in its document. */
 async function publish(
   upstream: Upstream,
   given: { key?: Key; at?: number; files?: Record<string, string>; listed?: unknown[] } = {},
@@ -66,21 +65,21 @@ async function publish(
   for (const [name, text] of Object.entries(files)) upstream.web.set(name, new TextEncoder().encode(text));
 }
 
-function open(upstream: Upstream): { mirror: Mirror; words: string[] } {
-  const words: string[] = [];
+function open(upstream: Upstream): { mirror: Mirror; log: string[] } {
+  const log: string[] = [];
   const mirror = openMirror({
     channel_url: `${BASE}channel.json`,
     key: new TextEncoder().encode(ours.toPublic().armor()),
     folder: folder.path,
     now: () => new Date(NOW),
-    log: (event, fields = {}) => void words.push(`${event} ${Object.values(fields).join(" ")}`),
+    log: (event, fields = {}) => void log.push(`${event} ${Object.values(fields).join(" ")}`),
     fetch: ((url: string) => {
       upstream.asked.push(url.slice(BASE.length));
       const bytes = url.startsWith(BASE) ? upstream.web.get(url.slice(BASE.length)) : undefined;
       return Promise.resolve(bytes === undefined ? new Response("", { status: 404 }) : new Response(bytes as BodyInit));
     }) as typeof fetch,
   });
-  return { mirror, words };
+  return { mirror, log };
 }
 const upstreamOf = (): Upstream => ({ web: new Map(), asked: [] });
 
@@ -99,7 +98,7 @@ async function served(mirror: Mirror, path: string) {
   }
 }
 
-test("serves the install script, the channel and the tarballs once all of it is verified", async () => {
+test("serves the install script, the channel and the tarballs after all of them are verified", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   const { mirror } = open(upstream);
@@ -114,21 +113,21 @@ test("serves the install script, the channel and the tarballs once all of it is 
 
 describe("S-26: serves nothing of a channel", () => {
   test.each<[string, (upstream: Upstream) => Promise<void> | void]>([
-    ["that a stranger signed", (upstream) => publish(upstream, { key: stranger })],
-    ["that was changed after it was signed", (upstream) => {
+    ["that another key signed", (upstream) => publish(upstream, { key: stranger })],
+    ["that was changed after signing", (upstream) => {
       const text = new TextDecoder().decode(upstream.web.get("channel.json"));
       upstream.web.set("channel.json", new TextEncoder().encode(text.replace("install.sh", "install.sh ")));
     }],
     ["without a signature", (upstream) => void upstream.web.delete("channel.json.asc")],
     [
-      "whose script is another",
+      "whose script was replaced",
       (upstream) => void upstream.web.set("install.sh", new TextEncoder().encode("#!/bin/sh\nevil 12\n")),
     ],
     [
-      "whose tarball is longer",
+      "whose tarball is too long",
       (upstream) => void upstream.web.set("opsctl-1.0.tar.gz", new TextEncoder().encode("a tarball!")),
     ],
-    ["whose tarball is not there", (upstream) => void upstream.web.delete("opsctl-1.0.tar.gz")],
+    ["whose tarball is missing", (upstream) => void upstream.web.delete("opsctl-1.0.tar.gz")],
     [
       "without an install script",
       (upstream) => publish(upstream, { listed: [entry("opsctl-1.0.tar.gz", "a tarball")] }),
@@ -139,11 +138,11 @@ describe("S-26: serves nothing of a channel", () => {
         publish(upstream, { listed: [entry("install.sh", FILES["install.sh"]!), entry("../x.tar.gz", "x")] }),
     ],
     [
-      "with a name of the booter's own",
+      "with a file name that is a route of the booter",
       (upstream) => publish(upstream, { listed: [entry("install.sh", FILES["install.sh"]!), entry("time", "x")] }),
     ],
     [
-      "that names a file twice",
+      "that lists a file twice",
       (upstream) =>
         publish(upstream, { listed: [entry("install.sh", FILES["install.sh"]!), entry("install.sh", "x")] }),
     ],
@@ -151,9 +150,9 @@ describe("S-26: serves nothing of a channel", () => {
     const upstream = upstreamOf();
     await publish(upstream);
     await spoil(upstream);
-    const { mirror, words } = open(upstream);
+    const { mirror, log } = open(upstream);
     expect(await mirror.refresh()).toBe(false);
-    expect(words[0]).toMatch(/^mirror\.refused /);
+    expect(log[0]).toMatch(/^mirror\.refused /);
     for (const path of ["/install.sh", "/channel.json", "/channel.json.asc", "/opsctl-1.0.tar.gz"]) {
       expect((await served(mirror, path)).status).toBe(404);
     }
@@ -161,14 +160,14 @@ describe("S-26: serves nothing of a channel", () => {
   });
 });
 
-test("keeps serving what it has when the next channel is not good or older", async () => {
+test("keeps serving its channel when the next one is invalid or older", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
-  const { mirror, words } = open(upstream);
+  const { mirror, log } = open(upstream);
   await mirror.refresh();
   await publish(upstream, { at: NOW - 2 * DAY_MS, files: { "install.sh": "an older one" } });
   expect(await mirror.refresh()).toBe(false);
-  expect(words.at(-1)).toContain("older");
+  expect(log.at(-1)).toContain("older");
   await publish(upstream, { key: stranger, files: { "install.sh": "a stranger's" } });
   expect(await mirror.refresh()).toBe(false);
   expect((await served(mirror, "/install.sh")).text).toBe(FILES["install.sh"]);
@@ -177,7 +176,7 @@ test("keeps serving what it has when the next channel is not good or older", asy
   expect((await served(mirror, "/install.sh")).text).toBe("a newer one");
 });
 
-test("starts with what it kept, fetches nothing twice, and believes no file that was changed on disk", async () => {
+test("starts with its stored channel, fetches no file twice, and ignores a file that was changed on disk", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   await open(upstream).mirror.refresh();
@@ -194,7 +193,7 @@ test("starts with what it kept, fetches nothing twice, and believes no file that
   expect((await served(third.mirror, "/install.sh")).status).toBe(404);
 });
 
-test("an older channel is refused after a restart too, and after the kept files were lost", async () => {
+test("an older channel is refused also after a restart, and after stored files were lost", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   await open(upstream).mirror.refresh();
@@ -204,7 +203,7 @@ test("an older channel is refused after a restart too, and after the kept files 
   expect((await served(again.mirror, "/install.sh")).status).toBe(404);
   await publish(upstream, { at: NOW - 2 * DAY_MS, files: { "install.sh": "an older one" } });
   expect(await again.mirror.refresh()).toBe(false);
-  expect(again.words.at(-1)).toContain("older");
+  expect(again.log.at(-1)).toContain("older");
   await publish(upstream);
   expect(await again.mirror.refresh()).toBe(true);
 });
@@ -219,7 +218,7 @@ test("keeps no file of an earlier channel", async () => {
   expect((await readdir(folder.path)).sort()).toEqual([entry("", "a newer one").sha256, "taken.json"].sort());
 });
 
-test("reads no more of a channel's document than a megabyte", async () => {
+test("reads at most a megabyte of a channel's document", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   let sent = 0;

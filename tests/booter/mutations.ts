@@ -1,5 +1,5 @@
-// Packets that nobody should send, in any number: the three servers without their sockets, fed with what real clients
-// send after some of its bytes were changed. Tests take 100,000 of a kind, the trial a million.
+// Feeds the three servers, without their sockets, with packets of real clients in which some bytes were changed. Tests
+// use up to 100,000 packets of each kind, the stress test a million.
 import { Buffer } from "node:buffer";
 import { frame, METHOD, PROTOCOL_HEADER } from "../../booter/amqp/frame.ts";
 import { newSession } from "../../booter/amqp/session.ts";
@@ -21,12 +21,12 @@ const MUTATED_MAC = "52:54:00:aa:00:01";
 const SOURCE = { address: "10.0.0.99", port: 68 };
 
 export type Mutated = {
-  /** How many got past the first check: mutations that all fail there prove nothing. */
+  /** The number that got past the first check: mutations that all fail there prove nothing. */
   readonly reached: number;
   readonly violations: readonly string[];
 };
 
-/** A DHCP server that knows one enrolled machine; what it sends goes to `send`. */
+/** Returns a DHCP handler that knows one enrolled machine and passes its replies to `send`. */
 export function dhcpFixture(send: (sent: Sent) => void) {
   const facts = bootFacts(factsOf({ state: "enrolled", assigned_pi: "image" }));
   const found = (mac: string) => ({ facts: mac === MUTATED_MAC ? facts : null, verified: true });
@@ -53,7 +53,9 @@ export function dhcpFixture(send: (sent: Sent) => void) {
   return { handle, counters };
 }
 
-/** Every reply is to the one machine that may boot, by the wire or by a relay of its network, and none is a NAK. */
+/**
+ * Checks that every reply goes to the machine that may boot, directly or by a relay of its network, and is not a NAK.
+ */
 export function mutatedDhcp(count: number): Mutated {
   const violations: string[] = [];
   let replies = 0;
@@ -71,7 +73,7 @@ export function mutatedDhcp(count: number): Mutated {
   for (let round = 0; round < count; round++) {
     const bytes = Uint8Array.from(corpus[round % corpus.length]!);
     for (let change = 0; change < 2; change++) {
-      // Anywhere in the fixed part up to the MAC, or among the options.
+      // Anywhere in the fixed part up to the MAC address, or in the options.
       const at = random() < 0.4
         ? Math.floor(random() * 34)
         : OPTIONS_AT + Math.floor(random() * (bytes.length - OPTIONS_AT));
@@ -91,13 +93,13 @@ function replyFault(bytes: Uint8Array, address: string): string | null {
   const mac = [...bytes.subarray(28, 34)].map((octet) => octet.toString(16).padStart(2, "0")).join(":");
   if (mac !== MUTATED_MAC || dotted(reply.yiaddr) !== "10.0.0.10") return `a reply to ${mac}, ${dotted(reply.yiaddr)}`;
   const relay = dotted(reply.giaddr);
-  if (!["255.255.255.255", "10.0.0.10", relay].includes(address)) return `a reply goes to ${address}`;
+  if (!["255.255.255.255", "10.0.0.10", relay].includes(address)) return `a reply was sent to ${address}`;
   return reply.giaddr === 0 || relay.startsWith("10.0.0.") ? null : `a reply to the foreign relay ${relay}`;
 }
 
-/** A session ends or goes on, throws nothing, and in the end holds nothing. */
+/** Checks that a session ends or continues, throws nothing, and releases all memory. */
 export function mutatedAmqp(count: number): Mutated {
-  const whole = busStream();
+  const whole = amqpStream();
   const random = seeded(3);
   const violations: string[] = [];
   let opened = 0;
@@ -129,12 +131,12 @@ export function mutatedAmqp(count: number): Mutated {
       if (violations.length < 100) violations.push(`stream ${round}: ${error}`);
     }
   }
-  if (held !== 0) violations.push(`${held} bytes stay counted as held`);
+  if (held !== 0) violations.push(`${held} bytes are still reserved`);
   return { reached: opened, violations };
 }
 
 /** A login, a queue, a consumer and a message: ten frames. */
-function busStream(): Buffer {
+function amqpStream(): Buffer {
   const start_ok = Buffer.concat([u16(10), u16(11), u32(0), shortText("PLAIN"), longText("\0u\0p"), shortText("en")]);
   const method = (channel: number, ...parts: Buffer[]) => frame(METHOD, channel, Buffer.concat(parts));
   return Buffer.concat([
@@ -152,15 +154,15 @@ function busStream(): Buffer {
   ]);
 }
 
-/** Nothing is thrown, and no name begins at the root. */
+/** Checks that nothing is thrown, and no name begins with a slash. */
 export function mutatedTftp(count: number): Mutated {
-  const words = (...parts: string[]) => parts.map((part) => `${part}\0`).join("");
+  const strings = (...parts: string[]) => parts.map((part) => `${part}\0`).join("");
   const packet = (opcode: number, text: string) =>
     Uint8Array.from(`\0${String.fromCharCode(opcode)}${text}`, (char) => char.charCodeAt(0) & 255);
   const corpus = [
-    packet(1, words("undionly.kpxe", "octet", "blksize", "1468")),
-    packet(1, words("snponly.efi", "octet")),
-    packet(2, words("x", "octet")),
+    packet(1, strings("undionly.kpxe", "octet", "blksize", "1468")),
+    packet(1, strings("snponly.efi", "octet")),
+    packet(2, strings("x", "octet")),
     Uint8Array.of(0, 4, 0, 1),
   ];
   const random = seeded(11);
@@ -177,7 +179,7 @@ export function mutatedTftp(count: number): Mutated {
       if (request === null) continue;
       read += 1;
       agree(request.options, 1);
-      if (request.name.startsWith("/")) violations.push(`a name begins at the root: ${request.name}`);
+      if (request.name.startsWith("/")) violations.push(`a name begins with a slash: ${request.name}`);
     } catch (error) {
       if (violations.length < 100) violations.push(`packet ${round}: ${error}`);
     }

@@ -1,5 +1,5 @@
-// A network of its own with a real control plane, a real booter on the real ports, and QEMU machines that boot from it.
-// The kernel that they are given is an iPXE script: it says on the console that the machine got so far, and stops.
+// A network namespace with a real control plane, a real booter on the real ports, and QEMU machines that boot from it.
+// Their kernel is an iPXE script: it prints on the console that the machine booted, and stops.
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -24,8 +24,8 @@ export const MODES = ["bios", "uefi", "uefi_http"] as const;
 export type Mode = (typeof MODES)[number];
 
 export type Vm = {
-  /** Whether the pattern came to stand on its console before it ended. */
-  says(pattern: RegExp): Promise<boolean>;
+  /** Whether the pattern appeared on its console before it ended. */
+  prints(pattern: RegExp): Promise<boolean>;
   console(): Promise<string>;
   /** Bytes sent to it so far. */
   received(): Promise<number>;
@@ -35,14 +35,14 @@ export type Vm = {
 export type NetbootFixture = {
   readonly t: TestPlane;
   booter(): BooterProcess;
-  /** The running booter is killed, and started again on the same state. */
+  /** Kills the running booter and starts it again with the same state. */
   restart(): Promise<void>;
-  /** `uuid`: what its SMBIOS says, as it is printed. */
+  /** Starts a machine. `uuid`: the UUID of its SMBIOS, as printed. */
   power(mac: string, mode: Mode, uuid?: string): Promise<Vm>;
   close(): Promise<void>;
 };
 
-/** Why it cannot be opened here, or null. */
+/** Returns the reason why the fixture cannot be opened on this machine, or null. */
 export async function whyNoNetboot(modes: readonly Mode[]): Promise<string | null> {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return "emulated machines need root on Linux";
   const reason = lacking(QEMU, "ip", "iPXE for BIOS", "iPXE on QEMU's network card") ??
@@ -50,16 +50,16 @@ export async function whyNoNetboot(modes: readonly Mode[]): Promise<string | nul
   if (reason !== null) return reason;
   const tunnels = "/dev/net/tun";
   if (!existsSync(tunnels)) return `${tunnels} is missing`;
-  // A container's root may lack the right to make networks.
+  // Root in a container may lack permission to create networks.
   const name = `berth-try-${process.pid}`;
   return await inOrder([`ip netns add ${name}`, `ip -n ${name} tuntap add dev tap0 mode tap`, `ip netns del ${name}`])
     .then(() => null, async () => {
       await inOrder([`ip netns del ${name}`]).catch(() => {});
-      return "the right to make networks is missing";
+      return "the permission to create networks is missing";
     });
 }
 
-/** @param allowlist of the boot policy; empty lets every machine in */
+/** @param allowlist of the boot policy; an empty one admits every machine */
 export async function openNetbootFixture(allowlist: readonly unknown[] = []): Promise<NetbootFixture> {
   const folder = await temporaryFolder("netboot");
   const space = `berth-boot-${process.pid}`;
@@ -135,9 +135,9 @@ async function power({ mac, mode, uuid, space, tap, folder, machines }: Power): 
   ]);
   const files = join(folder, tap);
   await mkdir(files);
-  const words = await machineWords(mode, { mac, tap, files });
+  const argv = await machineArgv(mode, { mac, tap, files });
   const identity = uuid === undefined ? [] : ["-uuid", uuid];
-  const child = spawn("ip", ["netns", "exec", space, QEMU, ...words, ...identity], { stdio: "ignore" });
+  const child = spawn("ip", ["netns", "exec", space, QEMU, ...argv, ...identity], { stdio: "ignore" });
   let over = false;
   const ended = new Promise<void>((resolve) => {
     child.once("error", () => resolve());
@@ -146,7 +146,7 @@ async function power({ mac, mode, uuid, space, tap, folder, machines }: Power): 
   const text = () => readFile(join(files, "console"), "latin1").catch(() => "");
   const vm: Vm = {
     console: text,
-    async says(pattern) {
+    async prints(pattern) {
       for (;;) {
         const last = over;
         if (pattern.test(await text())) return true;
@@ -193,12 +193,12 @@ port = 0
 ${SETUP_BLOCK}`;
 }
 
-type Place = { readonly mac: string; readonly tap: string; readonly files: string };
+type Resources = { readonly mac: string; readonly tap: string; readonly files: string };
 
-async function machineWords(mode: Mode, { mac, tap, files }: Place): Promise<string[]> {
+async function machineArgv(mode: Mode, { mac, tap, files }: Resources): Promise<string[]> {
   const common = ["-accel", "tcg", "-m", "512", "-no-reboot", "-nodefaults", "-display", "none", "-monitor", "none"];
   const wire = ["-serial", `file:${files}/console`, "-netdev", `tap,id=n0,ifname=${tap},script=no,downscript=no`];
-  // Without graphics the BIOS speaks on the serial port. Its network card brings iPXE.
+  // Without graphics the BIOS uses the serial port. Its network card contains iPXE.
   if (mode === "bios") {
     return [
       ...common,
@@ -233,8 +233,8 @@ async function machineWords(mode: Mode, { mac, tap, files }: Place): Promise<str
 
 async function inOrder(commands: readonly string[]): Promise<void> {
   for (const each of commands) {
-    const [program = "", ...words] = each.split(" ");
-    await run(program, words);
+    const [program = "", ...argv] = each.split(" ");
+    await run(program, argv);
   }
 }
 
@@ -243,11 +243,11 @@ const GAVE_UP = /No more network devices|No bootable device|Shell>|BdsDxe: faile
 
 export type Booted = { readonly mac: string; readonly mode: Mode; readonly uuid?: string; readonly running?: Vm };
 
-/** Whether the machine boots before it gives up: at its first start, or at the one that is under way. */
-export async function boots(lab: NetbootFixture, { mac, mode, uuid, running }: Booted): Promise<boolean> {
+/** Whether the machine boots before it gives up. Starts it unless it is `running`. */
+export async function boots(fixture: NetbootFixture, { mac, mode, uuid, running }: Booted): Promise<boolean> {
   const booted = new RegExp(`booted ${mac} 10\\.77\\.0\\.\\d+ on ${PLATFORM[mode]} end`);
-  const vm = running ?? await lab.power(mac, mode, uuid);
-  await vm.says(new RegExp(`${booted.source}|${GAVE_UP.source}`));
+  const vm = running ?? await fixture.power(mac, mode, uuid);
+  await vm.prints(new RegExp(`${booted.source}|${GAVE_UP.source}`));
   const ended_well = booted.test(await vm.console());
   await vm.off();
   return ended_well;

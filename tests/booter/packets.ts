@@ -1,4 +1,4 @@
-// DHCP packets as clients send them, for tests.
+// DHCP packets as clients send them.
 import { ascii, COOKIE, OPTIONS_AT } from "../../booter/dhcp/packet.ts";
 
 export type PacketParts = {
@@ -42,7 +42,7 @@ export function clientPacket(parts: PacketParts): Uint8Array {
 export const DISCOVER_TYPE: readonly [number, Uint8Array] = [53, Uint8Array.of(1)];
 export const REQUEST_TYPE: readonly [number, Uint8Array] = [53, Uint8Array.of(3)];
 
-/** What the clients of booter facts, 1, send, by kind. */
+/** The options that real clients send, by kind. */
 export const CLIENTS = {
   bios: [[60, ascii("PXEClient:Arch:00000:UNDI:002001")], [93, Uint8Array.of(0, 0)], [97, new Uint8Array(17)]],
   uefi: [[60, ascii("PXEClient:Arch:00007:UNDI:003000")], [93, Uint8Array.of(0, 7)], [97, new Uint8Array(17)]],
@@ -68,7 +68,7 @@ export type Reply = {
   readonly giaddr: number;
   readonly file: string;
   readonly options: ReadonlyMap<number, Uint8Array>;
-  /** Codes in the order they stand in. */
+  /** Option codes in the order of the packet. */
   readonly order: readonly number[];
 };
 

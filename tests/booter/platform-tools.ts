@@ -1,5 +1,5 @@
-// Stand-ins for the platform's own tools on a scratch root: they keep a small state of pools and datasets, write down
-// every call, fail where a test says so, and refuse arguments that the real ones would not know in this use.
+// Fakes of the platform's tools on a scratch root. They keep a small state of pools and datasets, log every call, fail
+// where a test wants it, and refuse arguments that the real tools would not accept.
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -127,14 +127,14 @@ export const LAYOUT = {
 
 export type Platform = { readonly bin: string; readonly state: string };
 
-/** Puts the tools into a folder; what they know stands in `state`. */
+/** Installs the fake tools in a folder. `state` is the folder of their state. */
 export async function installTools(folder: string, stamp: string): Promise<Platform> {
   const [bin, state] = [join(folder, "bin"), join(folder, "state")];
   await mkdir(bin, { recursive: true });
   await mkdir(join(state, "datasets"), { recursive: true });
   await writeFile(join(bin, "tool"), PROGRAM);
   await chmod(join(bin, "tool"), 0o755);
-  // Waiting is no call worth writing down, and there is much of it.
+  // Sleeps are frequent, and tests do not need them in the log of calls.
   await writeFile(join(bin, "sleep"), "#!/bin/sh\n");
   await chmod(join(bin, "sleep"), 0o755);
   for (const name of TOOLS) await symlink("tool", join(bin, name));

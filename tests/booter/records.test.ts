@@ -1,4 +1,4 @@
-// What is known of machines while the control plane is there, slow, away and back.
+// The cache of boot records while the control plane is reachable, slow, away and back.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -18,7 +18,7 @@ function macOf(number: number): string {
   return `52:54:00:bb:${(number >> 8).toString(16).padStart(2, "0")}:${(number & 255).toString(16).padStart(2, "0")}`;
 }
 
-/** A control plane that says what it is told to, and a clock. */
+/** A fake control plane and a clock. */
 function fixture(start: BootFacts[] = []) {
   const site = {
     away: false,
@@ -32,8 +32,8 @@ function fixture(start: BootFacts[] = []) {
     if (site.away) throw new ApiFault("away", null);
     return await Promise.resolve(value());
   };
-  const refuse = () => Promise.reject(new Error("not asked for here"));
-  const plane: ApiClient = {
+  const refuse = () => Promise.reject(new Error("not used in these tests"));
+  const api: ApiClient = {
     seen(mac) {
       site.asked.push(mac);
       return answer(() => site.records.find((each) => each.mac === mac) ?? null);
@@ -46,7 +46,7 @@ function fixture(start: BootFacts[] = []) {
     report: refuse,
   };
   const open = (kept: Parameters<typeof openRecords>[0]["start"] = [], late_ms = LOOKUP_LATE_MS) =>
-    openRecords({ plane, cache_age_ms: 24 * HOUR_MS, log: () => {}, now: () => site.now, start: kept, late_ms });
+    openRecords({ api, cache_age_ms: 24 * HOUR_MS, log: () => {}, now: () => site.now, start: kept, late_ms });
   return { site, open };
 }
 const enrolled = (changes: Record<string, unknown> = {}) =>
@@ -60,7 +60,7 @@ const enrolled = (changes: Record<string, unknown> = {}) =>
   );
 
 describe("a record that the control plane confirmed", () => {
-  test("answers without another question for a few seconds, to the millisecond", async () => {
+  test("is used without asking again for RECORD_FRESH_MS, to the millisecond", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     expect(records.fresh(MAC)).toBeNull();
@@ -71,7 +71,7 @@ describe("a record that the control plane confirmed", () => {
     expect(records.fresh(MAC)).toBeNull();
   });
 
-  test("is asked for once, however many packets of its machine come meanwhile", async () => {
+  test("is asked for once, even if many packets of its machine arrive meanwhile", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     const found = await Promise.all(Array.from({ length: 50 }, () => records.find(MAC, {})));
@@ -79,7 +79,7 @@ describe("a record that the control plane confirmed", () => {
     expect(found.every(({ verified }) => verified)).toBe(true);
   });
 
-  test("that changes its address is found under the new one, and its old one is nobody's", async () => {
+  test("that changes its address is found by the new one, and the old one belongs to no machine", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     await records.refresh();
@@ -90,7 +90,7 @@ describe("a record that the control plane confirmed", () => {
     expect([records.macOf("10.0.0.10"), records.macOf("10.0.0.20")]).toEqual([null, MAC]);
   });
 
-  test("that is gone from the list is forgotten", async () => {
+  test("that is no longer in the list is removed", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     await records.refresh();
@@ -102,7 +102,7 @@ describe("a record that the control plane confirmed", () => {
 });
 
 describe("while the control plane is away", () => {
-  test("a kept copy speaks, marked as one, until it is as old as the limit", async () => {
+  test("a cached record is used, marked as not verified, until its age limit", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     await records.refresh();
@@ -113,7 +113,7 @@ describe("while the control plane is away", () => {
     expect(await records.find(MAC, {})).toEqual({ verified: false, facts: null });
   });
 
-  test("a clock that was set back makes a copy too old, not young again", async () => {
+  test("a cached record is not used after the clock was set back", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     await records.refresh();
@@ -122,7 +122,7 @@ describe("while the control plane is away", () => {
     expect(await records.find(MAC, {})).toEqual({ verified: false, facts: null });
   });
 
-  test("a copy of an enrolled node holds its root password's hash, which no list takes away and a cleared one does", async () => {
+  test("the cached record of an enrolled node keeps its root password hash until the password is cleared", async () => {
     const { site, open } = fixture([enrolled({ root_password_hash: HASH })]);
     const records = open();
     const hash = async () => (await records.find(MAC, {})).facts?.root_password_hash;
@@ -139,7 +139,7 @@ describe("while the control plane is away", () => {
     expect(await hash()).toBeNull();
   });
 
-  test("a copy holds no hash of a node that left its record, of a machine that is not enrolled, or past its age", async () => {
+  test("a cached record has no hash if its node left, its machine is not enrolled, or it is too old", async () => {
     const { site, open } = fixture([enrolled({ root_password_hash: HASH })]);
     const records = open();
     const kept = () => JSON.stringify(records.kept());
@@ -157,7 +157,7 @@ describe("while the control plane is away", () => {
     expect(kept()).not.toContain(HASH);
   });
 
-  test("machines that are not known get no answer, all 10,000 of them", async () => {
+  test("10,000 unknown machines get no answer", async () => {
     const { site, open } = fixture();
     site.away = true;
     const records = open();
@@ -167,7 +167,7 @@ describe("while the control plane is away", () => {
     expect(records.kept()).toHaveLength(0);
   });
 
-  test("its return is noticed by the next question", async () => {
+  test("its return is noticed by the next lookup", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     site.away = true;
@@ -177,7 +177,7 @@ describe("while the control plane is away", () => {
   });
 });
 
-test("a control plane that hangs holds a bounded number of questions, and a copy answers in time", async () => {
+test("with a control plane that hangs, pending lookups are bounded, and cached records answer in time", async () => {
   const { site, open } = fixture([enrolled()]);
   const records = open([], 10);
   await records.refresh();
@@ -185,17 +185,17 @@ test("a control plane that hangs holds a bounded number of questions, and a copy
   site.now += RECORD_FRESH_MS + 1;
   const waiting = Array.from({ length: PENDING_MAX + 100 }, (_, number) => records.find(macOf(number), {}));
   expect(records.pending()).toBe(PENDING_MAX);
-  // Beyond the bound nobody is asked: the copy speaks at once.
+  // Beyond the bound the cached record is used at once, without a lookup.
   expect(await records.find(MAC, {})).toMatchObject({ verified: false, facts: { mac: MAC } });
   await Promise.all(waiting);
   expect(records.pending()).toBe(0);
 });
 
-describe("an answer that comes late", () => {
+describe("a late answer", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** A control plane whose answers wait until they are let go. */
+  /** A control plane that delays its answers until `go`. */
   function late(start: BootFacts[]) {
     const { site, open } = fixture(start);
     let go = () => {};
@@ -203,7 +203,7 @@ describe("an answer that comes late", () => {
     return { site, records: open(), hold, go: () => go() };
   }
 
-  test("is waited for by a machine that nobody knows, up to the limit", async () => {
+  test("is awaited for an unknown machine, up to the limit", async () => {
     const { records, hold, go } = late([enrolled({ state: "enrolling", server_uuid: null })]);
     hold();
     const found = records.find(MAC, {});
@@ -212,7 +212,7 @@ describe("an answer that comes late", () => {
     expect(await found).toMatchObject({ verified: true, facts: { state: "enrolling" } });
   });
 
-  test("is waited for by a machine whose copy may not speak", async () => {
+  test("is awaited for a machine whose cached record is not usable", async () => {
     const { site, records, hold, go } = late([enrolled({ state: "enrolling", server_uuid: null })]);
     await records.find(MAC, {});
     site.now += RECORD_FRESH_MS + 1;
@@ -223,7 +223,7 @@ describe("an answer that comes late", () => {
     expect(await found).toMatchObject({ verified: true, facts: { state: "enrolling" } });
   });
 
-  test("is not waited for where the copy of an enrolled node speaks, and serves the next packet", async () => {
+  test("is not awaited for an enrolled node with a cached record, and serves its next packet", async () => {
     const { site, records, hold, go } = late([enrolled()]);
     await records.find(MAC, {});
     site.now += RECORD_FRESH_MS + 1;
@@ -237,7 +237,7 @@ describe("an answer that comes late", () => {
     expect([records.fresh(MAC)?.verified, records.pending()]).toEqual([true, 0]);
   });
 
-  test("past the limit is an answer no more", async () => {
+  test("past the limit is ignored", async () => {
     const { records, hold } = late([enrolled()]);
     hold();
     const found = records.find(MAC, {});
@@ -247,9 +247,9 @@ describe("an answer that comes late", () => {
   });
 });
 
-describe("kept records on disk", () => {
+describe("cached records on disk", () => {
   const SECRET = new Uint8Array(32).fill(1);
-  test("come back as they were, and a file that was changed in any byte is not believed", async () => {
+  test("are read back unchanged, and a file with any changed byte is ignored", async () => {
     const folder = await temporaryFolder("records");
     try {
       const path = join(folder.path, "records.json");

@@ -1,4 +1,4 @@
-// A BMC with a switch for each quirk that real ones have.
+// A fake BMC with a switch for each quirk of real ones.
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -6,22 +6,22 @@ export type Quirks = {
   readonly etag?: "strong" | "weak" | "body";
   /** Refuses a change without If-Match. */
   readonly needs_etag?: boolean;
-  /** Refuses a change with the ETag it has told itself. */
+  /** Refuses a change with the ETag that it returned itself. */
   readonly refuses_etag?: boolean;
   readonly no_sessions?: boolean;
-  /** The one-time boot is taken at the settings resource alone. */
+  /** Accepts the one-time boot only at the settings resource. */
   readonly settings_only?: boolean;
   readonly targets?: readonly string[];
   readonly resets?: readonly string[];
-  /** Lists resets that it does not have. */
-  readonly boasts?: boolean;
+  /** Lists reset types that it does not support. */
+  readonly lists_missing_resets?: boolean;
   readonly power?: "On" | "Off";
-  /** Power changes show after this many questions. */
+  /** Shows power changes after this many requests. */
   readonly slow?: number;
   readonly bios?: Readonly<Record<string, string>>;
-  /** Says 200 and an error. */
-  readonly says_no_with_200?: boolean;
-  /** Takes the change and does nothing. */
+  /** Answers errors with status 200. */
+  readonly refuses_with_200?: boolean;
+  /** Accepts the change and does nothing. */
   readonly forgets?: boolean;
   readonly systems?: number;
 };
@@ -67,10 +67,10 @@ export async function openBmcMock(quirks: Quirks = {}): Promise<Bmc> {
     const given = headers["if-match"];
     if (quirks.needs_etag === true && given === undefined) return [428];
     if (given !== undefined && given !== "*") {
-      const right = quirks.etag === "weak" ? `"${version}"` : etag();
-      if (quirks.refuses_etag === true || given !== right) return [412];
+      const current = quirks.etag === "weak" ? `"${version}"` : etag();
+      if (quirks.refuses_etag === true || given !== current) return [412];
     }
-    if (quirks.says_no_with_200 === true) {
+    if (quirks.refuses_with_200 === true) {
       return [200, { error: { "@Message.ExtendedInfo": [{ Message: "The value is not accepted" }] } }];
     }
     version += 1;
@@ -127,7 +127,7 @@ export async function openBmcMock(quirks: Quirks = {}): Promise<Bmc> {
           Actions: {
             "#ComputerSystem.Reset": {
               target: `${SYSTEM}/Actions/ComputerSystem.Reset`,
-              "ResetType@Redfish.AllowableValues": quirks.boasts === true
+              "ResetType@Redfish.AllowableValues": quirks.lists_missing_resets === true
                 ? ["On", "ForceOff", "ForceRestart", "PowerCycle"]
                 : resets,
             },
@@ -147,9 +147,9 @@ export async function openBmcMock(quirks: Quirks = {}): Promise<Bmc> {
       const body = text === "" ? {} : JSON.parse(text);
       const { method = "", url = "", headers } = req;
       requests.push({ method, path: url, body, headers });
-      const answer = (status: number, told?: unknown, more: Record<string, string> = {}) => {
+      const answer = (status: number, body?: unknown, more: Record<string, string> = {}) => {
         res.writeHead(status, { "content-type": "application/json", ...more });
-        res.end(told === undefined ? undefined : JSON.stringify(told));
+        res.end(body === undefined ? undefined : JSON.stringify(body));
       };
       if (url === "/redfish/v1/SessionService/Sessions" && method === "POST") {
         if (quirks.no_sessions === true) return answer(405);
@@ -169,8 +169,8 @@ export async function openBmcMock(quirks: Quirks = {}): Promise<Bmc> {
         return shown === null ? answer(404) : answer(200, shown, tag);
       }
       if (method === "PATCH") {
-        const [status, told] = change(url, body, headers);
-        return answer(status, told);
+        const [status, content] = change(url, body, headers);
+        return answer(status, content);
       }
       answer(act(body.ResetType));
     });

@@ -1,4 +1,4 @@
-// BMC commands against a mock with a switch for each vendor's quirk.
+// The redfish commands with a fake BMC that has a switch for each vendor's quirk.
 import { Buffer } from "node:buffer";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -31,15 +31,15 @@ const resets = () =>
 
 describe("set-onetime-boot", () => {
   test.each<[string, Quirks]>([
-    ["plainly", {}],
-    ["with a strong ETag that is needed", { etag: "strong", needs_etag: true }],
-    ["with a weak ETag that counts as a strong one", { etag: "weak", needs_etag: true }],
-    ["with an ETag in the body alone", { etag: "body", needs_etag: true }],
-    ["where one is needed and none is shown", { needs_etag: true }],
-    ["where the right one is refused", { etag: "strong", refuses_etag: true }],
-    ["where the settings resource takes it alone", { settings_only: true }],
+    ["without quirks", {}],
+    ["with a required strong ETag", { etag: "strong", needs_etag: true }],
+    ["with a weak ETag that must be sent as a strong one", { etag: "weak", needs_etag: true }],
+    ["with an ETag only in the body", { etag: "body", needs_etag: true }],
+    ["with a required ETag that the BMC does not show", { needs_etag: true }],
+    ["with a BMC that refuses its own ETag", { etag: "strong", refuses_etag: true }],
+    ["with a BMC that accepts it only at the settings resource", { settings_only: true }],
     ["without sessions", { no_sessions: true }],
-  ])("works %s, and never says a boot mode", async (_name, quirks) => {
+  ])("works %s, and never sends a boot mode", async (_name, quirks) => {
     expect(await doing(quirks, (bmc) => setOnetimeBoot(bmc, "uefi-http"))).toContain("UefiHttp");
     expect(mock.state.boot).toMatchObject({ BootSourceOverrideEnabled: "Once", BootSourceOverrideTarget: "UefiHttp" });
     expect(changes().length).toBeGreaterThan(0);
@@ -47,7 +47,7 @@ describe("set-onetime-boot", () => {
     expect(mock.state.sessions).toBe(0);
   });
 
-  test("says what the BMC can do when it cannot do that", async () => {
+  test("lists the targets of a BMC that does not support this one", async () => {
     await expect(doing({ targets: ["Pxe", "Hdd"] }, (bmc) => setOnetimeBoot(bmc, "uefi-http"))).rejects.toThrow(
       "the BMC cannot boot from UefiHttp once (it can: Pxe, Hdd); try --target pxe",
     );
@@ -55,12 +55,12 @@ describe("set-onetime-boot", () => {
   });
 
   test.each<[string, Quirks, RegExp]>([
-    ["takes it and forgets it", { forgets: true }, /took the change and shows None/],
-    ["says 200 and no", { says_no_with_200: true }, /The value is not accepted/],
+    ["accepts the change and ignores it", { forgets: true }, /accepted the change but shows None/],
+    ["answers an error with 200", { refuses_with_200: true }, /The value is not accepted/],
     ["has two systems", { systems: 2 }, /has 2 systems/],
-    ["has none", { systems: 0 }, /has 0 systems/],
-  ])("fails at a BMC that %s", async (_name, quirks, words) => {
-    await expect(doing(quirks, (bmc) => setOnetimeBoot(bmc, "pxe"))).rejects.toThrow(words);
+    ["has no system", { systems: 0 }, /has 0 systems/],
+  ])("fails at a BMC that %s", async (_name, quirks, message) => {
+    await expect(doing(quirks, (bmc) => setOnetimeBoot(bmc, "pxe"))).rejects.toThrow(message);
   });
 });
 
@@ -77,25 +77,25 @@ describe("ensure-uefi", () => {
   });
 
   test.each([[{ BootMode: "Uefi" }], [{ BootMode: "UefiOptimized" }], [{ BootModes_SystemBootMode: "UEFIMode" }]])(
-    "%j stays, and nothing is written",
+    "%j stays, and nothing is changed",
     async (bios) => {
       expect(await doing({ bios }, ensureUefi)).toContain("already");
       expect(changes()).toEqual([]);
     },
   );
 
-  test("settings that name no boot mode are said to be unknown", async () => {
+  test("settings without a known boot mode are refused", async () => {
     await expect(doing({ bios: { Something: "x" } }, ensureUefi)).rejects.toThrow("by hand");
   });
 });
 
 describe("power-cycle", () => {
   test.each<[string, Quirks, string[]]>([
-    ["restarts one that is on", {}, ["ForceRestart"]],
-    ["starts one that is off", { power: "Off" }, ["On"]],
-    ["cycles where there is no restart", { resets: ["On", "ForceOff", "PowerCycle"] }, ["PowerCycle"]],
-    ["switches off and on where there is neither", { resets: ["On", "ForceOff"], slow: 3 }, ["ForceOff", "On"]],
-    ["goes on past resets that are listed and missing", { resets: ["On", "ForceOff"], boasts: true }, [
+    ["restarts a machine that is on", {}, ["ForceRestart"]],
+    ["starts a machine that is off", { power: "Off" }, ["On"]],
+    ["cycles the power if the BMC has no restart", { resets: ["On", "ForceOff", "PowerCycle"] }, ["PowerCycle"]],
+    ["switches off and on if the BMC has neither", { resets: ["On", "ForceOff"], slow: 3 }, ["ForceOff", "On"]],
+    ["skips resets that are listed but missing", { resets: ["On", "ForceOff"], lists_missing_resets: true }, [
       "ForceRestart",
       "PowerCycle",
       "ForceOff",
@@ -106,7 +106,7 @@ describe("power-cycle", () => {
     expect([resets(), mock.state.power]).toEqual([expected, "On"]);
   });
 
-  test("gives up on power that never comes", async () => {
+  test("gives up when the power never changes", async () => {
     await expect(doing({ power: "Off", slow: 1_000 }, (bmc) => powerCycle(bmc, PAUSE))).rejects.toThrow(
       "is not On after",
     );
@@ -114,25 +114,25 @@ describe("power-cycle", () => {
 });
 
 describe("the command", () => {
-  async function command(password: string, mode: number, ...words: string[]) {
+  async function command(password: string, mode: number, ...argv: string[]) {
     mock = await openBmcMock();
     const folder = await temporaryFolder("redfish");
     const file = join(folder.path, "password");
     await writeFile(file, password, { mode });
-    const said = { out: "", err: "" };
+    const printed = { out: "", err: "" };
     const code = await runBooter(
-      ["redfish", "--host", mock.url, "--user", "admin", "--password-file", file, ...words],
+      ["redfish", "--host", mock.url, "--user", "admin", "--password-file", file, ...argv],
       {
-        out: (text) => said.out += text,
-        err: (text) => said.err += text,
+        out: (text) => printed.out += text,
+        err: (text) => printed.err += text,
         stopped: new AbortController().signal,
       },
     );
     await folder.remove();
-    return { code, ...said };
+    return { code, ...printed };
   }
 
-  test("reads the password from its file, without the line's end, and boots from HTTP by default", async () => {
+  test("reads the password from its file, without the line break, and boots from HTTP by default", async () => {
     expect(await command(`${PASSWORD}\n`, 0o600, "set-onetime-boot")).toEqual({
       code: 0,
       out: "the next start boots from UefiHttp, once\n",
@@ -145,11 +145,11 @@ describe("the command", () => {
     expect([open.code, open.err]).toEqual([1, expect.stringContaining("can be read by others")]);
     await mock.close();
     const wrong = await command("wrong-pass", 0o600, "power-cycle");
-    expect([wrong.code, wrong.err]).toEqual([1, "error: the BMC refuses the user or the password\n"]);
+    expect([wrong.code, wrong.err]).toEqual([1, "error: the BMC refused the user name or the password\n"]);
     expect(Buffer.from(JSON.stringify(wrong)).includes("wrong-pass")).toBe(false);
   });
 
-  test("knows no other target", async () => {
+  test("refuses other targets", async () => {
     expect((await command(PASSWORD, 0o600, "set-onetime-boot", "--target", "cd")).code).toBe(2);
   });
 });

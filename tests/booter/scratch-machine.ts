@@ -1,5 +1,5 @@
-// Bare machines for the setup script: scratch roots with stand-ins for the platform's tools, and one booter that answers
-// all of them. Machines are told apart by their tokens, so that many run side by side.
+// Bare machines for the setup script: scratch roots with fakes of the platform's tools, and one fake booter for all of
+// them. Each machine has its own token, so that many can run side by side.
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -23,38 +23,38 @@ const INSTALL_SH = 'printf "%s|%s|%s|%s" "$1" "$NODEAGENT_ENDPOINT" "$NODEAGENT_
   '>"$NODEAGENT_PREFIX/installed"\n';
 
 export type Ended = { readonly code: number; readonly err: string; readonly calls: readonly string[] };
-export type Told = { readonly kind: string; readonly step: string; readonly text: string };
+export type Reported = { readonly kind: string; readonly step: string; readonly text: string };
 
 export type ScratchMachine = {
   readonly root: string;
   readonly token: string;
-  /** What the booter gives its run; tests change it. */
+  /** The values that the booter serves to its run; tests change them. */
   readonly values: Map<string, string>;
-  /** What the run has told, oldest first. */
-  readonly reports: readonly Told[];
-  /** The status by which the booter answers a report of a step. */
+  /** The run's reports, oldest first. */
+  readonly reports: readonly Reported[];
+  /** Returns the status of the booter's answer to a report of a step. */
   answer: (step: string) => number;
   start(): Promise<Ended>;
-  /** What the stand-ins know under this name, or null. */
+  /** Reads a file of the fake tools' state, or null. */
   state(name: string): Promise<string | null>;
   put(name: string, text?: string): Promise<void>;
   forget(name: string): Promise<void>;
   /** A file on the machine's disk. */
   disk(path: string): Promise<string>;
-  /** How often its pool was made. */
+  /** The number of times its pool was created. */
   created(): Promise<number>;
 };
 
 export type ScratchMachineFixture = {
-  /** A machine as it comes out of its box. */
+  /** Returns a new machine with empty disks. */
   machine(): Promise<ScratchMachine>;
   close(): Promise<void>;
 };
 
-/** Programs that the script needs of the machine it is tested on. */
+/** Programs of this machine that the script needs. */
 export const NEEDED = ["bash", "curl", "tar", "gzip", "awk", "sed", "grep"] as const;
 
-type Heard = { readonly values: Map<string, string>; readonly reports: Told[]; answer: (step: string) => number };
+type Served = { readonly values: Map<string, string>; readonly reports: Reported[]; answer: (step: string) => number };
 
 export async function openScratchMachine(): Promise<ScratchMachineFixture> {
   const folder = await temporaryFolder("setup-script");
@@ -64,7 +64,7 @@ export async function openScratchMachine(): Promise<ScratchMachineFixture> {
     }),
     boot: await archive(join(folder.path, "boot"), "boot", { pmbr: "p", gptzfsboot: "g", "defaults/loader.conf": "x" }),
   };
-  const machines = new Map<string, Heard>();
+  const machines = new Map<string, Served>();
   const server = createServer((req, res) => {
     const parts: Uint8Array[] = [];
     req.on("data", (part: Uint8Array) => parts.push(part));
@@ -102,8 +102,8 @@ export async function openScratchMachine(): Promise<ScratchMachineFixture> {
     const token = number.toString(16).padStart(48, "ab");
     const root = join(folder.path, `machine-${number}`);
     const values = standardValues(base, archives);
-    const reports: Told[] = [];
-    const heard: Heard & ScratchMachine = {
+    const reports: Reported[] = [];
+    const made: Served & ScratchMachine = {
       root,
       token,
       values,
@@ -125,12 +125,12 @@ export async function openScratchMachine(): Promise<ScratchMachineFixture> {
       put: (name, text = "") => writeFile(join(platform.state, name), text),
       forget: (name) => rm(join(platform.state, name)),
       disk: (path) => readFile(join(root, "disk", path), "utf8"),
-      created: async () => (await heard.state("created"))?.split("\n").length ?? 0,
+      created: async () => (await made.state("created"))?.split("\n").length ?? 0,
     };
-    machines.set(token, heard);
+    machines.set(token, made);
     const platform = await installTools(root, STAMP);
     await mkdir(join(root, "disk"));
-    return heard;
+    return made;
   }
 
   return {
@@ -142,7 +142,7 @@ export async function openScratchMachine(): Promise<ScratchMachineFixture> {
   };
 }
 
-/** One call of every kind; each step has at least one. The number is what a stand-in is told to fail at. */
+/** Returns one call of every kind; each step has at least one. `at` is the position at which a fake tool fails. */
 export function kindsOfCalls(calls: readonly string[]): { readonly call: string; readonly at: number }[] {
   const kinds = new Set<string>();
   return calls.flatMap((call, index) => {
@@ -153,7 +153,7 @@ export function kindsOfCalls(calls: readonly string[]): { readonly call: string;
   });
 }
 
-/** Fails one call of a fresh machine's run and runs it again: null, or what is wrong with that. */
+/** Fails one call of a new machine's run, then repeats the run. Returns null, or a violation. */
 export async function failedOnce(
   fixture: ScratchMachineFixture,
   { call, at }: { call: string; at: number },
@@ -163,7 +163,7 @@ export async function failedOnce(
   const first = await machine.start();
   await machine.forget("fail_at");
   if (!first.err.includes("made to fail") && first.code !== 113) return `${call}: something else failed: ${first.err}`;
-  // A question whose failure means "not there" is no failure of the run.
+  // A query whose failure means "does not exist" does not fail the run.
   if (first.code !== 113) {
     const last = machine.reports.at(-1);
     if (last?.kind !== "failed") return `${call}: the failure was not reported`;
@@ -171,9 +171,9 @@ export async function failedOnce(
     if (code !== 113) return `${call}: the next run ended with ${code}`;
   }
   const unknown = await machine.state("unknown");
-  if (unknown !== null) return `${call}: an argument that the tools do not know: ${unknown}`;
+  if (unknown !== null) return `${call}: an argument that the tools do not accept: ${unknown}`;
   const created = await machine.created();
-  return created === 1 ? null : `${call}: the pool was made ${created} times`;
+  return created === 1 ? null : `${call}: the pool was created ${created} times`;
 }
 
 async function runScript(env: Readonly<Record<string, string>>): Promise<{ code: number; err: string }> {
@@ -185,7 +185,7 @@ async function runScript(env: Readonly<Record<string, string>>): Promise<{ code:
   return { code, err };
 }
 
-/** A compressed archive of one folder, made below `root`. */
+/** Creates a compressed archive of one folder below `root`. */
 export async function archive(
   root: string,
   name: string,

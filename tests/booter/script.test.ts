@@ -1,4 +1,4 @@
-// Boot scripts: what they say, and 100,000 hostile values that must not become a word of one.
+// Boot scripts: their content, and 100,000 hostile values that must not appear in one.
 import { describe, expect, test } from "vitest";
 import { bootFacts, policyFacts } from "../../booter/api-client/wire.ts";
 import { networkingJson } from "../../booter/script/networking.ts";
@@ -17,14 +17,14 @@ const PARTS: ScriptParts = {
   has_hash: true,
   extra: [],
   console: "text",
-  bus: null,
+  amqp: null,
   root_password_hash: null,
 };
 const aggregate = { name: "aggr0", mode: "active", macs: ["52:54:00:aa:00:01", "52:54:00:aa:00:02"] };
 const networking = { ...factsOf().networking, hostname: "node-7", nic_tags: ["external"], aggregate };
 const kernelOf = (changes: Partial<ScriptParts>) => renderScript({ ...PARTS, ...changes }).split("\n")[1];
 
-describe("the kernel's line", () => {
+describe("the kernel line", () => {
   test("names the machine's ports, its aggregation and its host", () => {
     const facts = bootFacts(factsOf({ networking }));
     expect(kernelOf({ facts })).toBe(
@@ -34,13 +34,13 @@ describe("the kernel's line", () => {
     );
   });
 
-  test("takes the policy's arguments at enrolment alone, flags first and sorted", () => {
+  test("contains the policy's arguments only for enrolment, flags first and sorted", () => {
     const extra = ["-v", "-Ba=1,b=2", "smt_enabled=false", "-kd"];
     expect(kernelOf({ extra })).toContain("/unix -kd -v -B a=1,b=2,smt_enabled=false,admin_nic=");
     expect(kernelOf({ extra, kind: "local" })).not.toMatch(/smt_enabled|-v/);
   });
 
-  test("says itself what an argument of the policy may not change", () => {
+  test("overrides arguments of the policy with the booter's own", () => {
     expect(kernelOf({ extra: ["admin_nic=00:00:00:00:00:01", "console=ttya"] })).toContain(
       "admin_nic=52:54:00:aa:00:01,console=text",
     );
@@ -49,25 +49,25 @@ describe("the kernel's line", () => {
     }
   });
 
-  test("carries the password's hash where there is one, and a serial console with its mode", () => {
+  test("contains the password hash if there is one, and a serial console with its mode", () => {
     expect(kernelOf({ root_password_hash: HASH, console: "ttyb" })).toContain(
       `console=ttyb,root_shadow=${HASH}`,
     );
     expect(kernelOf({ console: "ttyb" })).toContain('ttyb-mode="115200,8,n,1,-"');
   });
 
-  test("ends with noimport=true in rescue alone", () => {
+  test("ends with noimport=true only for rescue", () => {
     expect(kernelOf({ kind: "rescue" })).toMatch(/,noimport=true$/);
     expect(kernelOf({ kind: "local" })).not.toContain("noimport");
   });
 });
 
-test("a script above what iPXE holds is not written", () => {
+test("a script that is too long for iPXE is refused", () => {
   const extra = Array.from({ length: 20 }, (_, at) => `argument_${at}=${"x".repeat(200)}`);
   expect(() => renderScript({ ...PARTS, extra })).toThrow(/3500 that are safe/);
 });
 
-test("networking.json tells the platform its address, its network and its aggregation", () => {
+test("networking.json contains the address, the network and the aggregation", () => {
   expect(JSON.parse(networkingJson(bootFacts(factsOf({ networking }))))).toEqual({
     hostname: "node-7",
     admin_tag: "admin",
@@ -112,7 +112,7 @@ const BAD = [
   "\x7f",
 ];
 
-/** A value that looks right but for one thing that a script could take for more than a word. */
+/** Returns a valid value with one character or sequence added that a script could misinterpret. */
 function hostile(random: () => number): string {
   const good = Array.from({ length: 1 + Math.floor(random() * 12) }, () => "abcXYZ019.-_:"[Math.floor(random() * 13)])
     .join("");
@@ -120,7 +120,7 @@ function hostile(random: () => number): string {
   return good.slice(0, at) + BAD[Math.floor(random() * BAD.length)] + good.slice(at);
 }
 
-test("S-22: 100,000 hostile values are refused when they come and when a script is written", () => {
+test("S-22: 100,000 hostile values are refused when they arrive and when a script is written", () => {
   const random = seeded(5);
   const ways: readonly ((text: string) => [() => unknown, () => unknown])[] = [
     (text) => [
@@ -160,7 +160,7 @@ test("S-22: 100,000 hostile values are refused when they come and when a script 
       () => bootFacts(factsOf({ root_password_hash: `$6$${text}$${"a".repeat(85)}.` })),
       () => renderScript({ ...PARTS, root_password_hash: `$6$${text}$${"a".repeat(85)}.` }),
     ],
-    (text) => [() => policyFacts({ enrollment_pi: text }), () => renderScript({ ...PARTS, bus: text })],
+    (text) => [() => policyFacts({ enrollment_pi: text }), () => renderScript({ ...PARTS, amqp: text })],
     (
       text,
     ) => [
@@ -186,9 +186,9 @@ test("S-22: 100,000 hostile values are refused when they come and when a script 
   expect(passed).toEqual([]);
 });
 
-test("what a refusal says does not repeat the value, which may be a secret", () => {
+test("an error message does not contain the value, which may be a secret", () => {
   const secret = `${HASH}\n`;
   expect(() => renderScript({ ...PARTS, root_password_hash: secret })).toThrow(
-    "a password hash of the script cannot be written",
+    "a password hash of the script has invalid characters",
   );
 });

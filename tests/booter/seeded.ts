@@ -1,4 +1,4 @@
-/** mulberry32: the same packets in every run. */
+/** A seeded random generator (mulberry32): the same packets in every run. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,5 +1,5 @@
-// The setup script, run whole on scratch roots with stand-ins for the platform's tools and a booter that answers. Here a
-// call of some steps is made to fail once and the script run again; `deno task trial` does it to every kind of call.
+// The setup script, run completely on scratch roots with fakes of the platform's tools and of the booter. Here calls of
+// some steps fail once and the script is run again; `deno task trial` does it for every kind of call.
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -21,10 +21,10 @@ import {
 
 const why_not = lacking(...NEEDED);
 let fixture: ScratchMachineFixture;
-/** A run that nothing disturbs, which several tests look at. */
+/** A run without failures, which several tests check. */
 let plain: ScratchMachine;
 let ended: Ended;
-/** One whose operator has chosen everything that can be chosen. */
+/** A run with a value for every option. */
 let chosen: ScratchMachine;
 let chosen_calls: readonly string[];
 const CHOICES = {
@@ -46,7 +46,7 @@ afterAll(() => fixture?.close());
 beforeEach((context) => needs(context, ...NEEDED));
 
 describe("a bare machine", () => {
-  test("is set up in the order of the specification, and the run ends with 113", async () => {
+  test("is set up in the specified order, and the run ends with 113", async () => {
     const { code, calls, err } = ended;
     expect([code, err.includes("made to fail"), await plain.state("unknown")]).toEqual([113, false, null]);
     expect(plain.reports.map(({ kind, step }) => kind === "progress" ? step : `${kind} ${step}`)).toEqual([
@@ -70,14 +70,14 @@ describe("a bare machine", () => {
     expect(work.map((each) => each.replaceAll(plain.root, "ROOT"))).toMatchSnapshot();
   });
 
-  test("gets a pool of exactly the words that the dry run had: mirrors, log, cache, and the spares last", async () => {
+  test("gets a pool with exactly the arguments of the dry run: mirrors, log, cache, and the spares last", async () => {
     expect(await chosen.state("dry")).toBe(
       `-f -B -o ashift=12 -O org.smartos:server_uuid=${UUID} -O compression=lz4 zones ` +
         "mirror c1t0d0 c1t1d0 mirror c1t2d0 c1t3d0 log c2t9d0 cache c2t0d0 c2t1d0 spare c1t4d0",
     );
   });
 
-  test("finds its boot tree, its name, its keys and its agent on the disk", async () => {
+  test("has its boot tree, name, keys and agent on disk", async () => {
     expect(await plain.disk(`zones/boot/platform-${STAMP}/i86pc/kernel/amd64/unix`)).toBe("the kernel");
     expect(await plain.disk("zones/boot/platform/i86pc/kernel/amd64/unix")).toBe("the kernel");
     expect(await plain.disk(`zones/boot/os/${STAMP}/platform/i86pc/kernel/amd64/unix`)).toBe("the kernel");
@@ -86,7 +86,7 @@ describe("a bare machine", () => {
       `fstype="ufs"\nconsole="text"\nos_console="text"\nroot_shadow='${HASH}'\n`,
     );
     expect(await plain.disk("zones/config/node.config")).toBe(`hostname='node-7'\nserver_uuid='${UUID}'\n`);
-    // What stands in a value stays text, whatever it looks like.
+    // A value stays text, even if it looks like a command.
     expect(await plain.disk("zones/config/authorized_keys")).toBe(
       "ssh-ed25519 AAAA operator's key $(reboot) `reboot`\n",
     );
@@ -103,30 +103,30 @@ describe("a bare machine", () => {
     await expect(access(join(plain.root, "disk/var/tmp/setup"))).rejects.toThrow();
   });
 
-  test("S-23: tells no secret to a program's arguments, and prints none", () => {
+  test("S-23: passes no secret as a program's argument, and prints none", () => {
     for (const secret of [KEY, plain.token, HASH]) {
       expect(ended.calls.join("\n")).not.toContain(secret);
       expect(ended.err).not.toContain(secret);
     }
   });
 
-  test("gets the boot loader on every device of its pool, once: data, log, cache and spare", () => {
+  test("gets the boot loader once on every device of its pool: data, log, cache and spare", () => {
     const disks = ended.calls.filter((each) => each.startsWith("installboot ")).map((each) => each.split("/").at(-1));
     expect(disks).toEqual(["c1t0d0s1", "c1t1d0s1", "c2t9d0s1", "c2t0d0s1", "c2t1d0s1", "c1t4d0s1"]);
   });
 
-  test("hands the operator's choices to the layout tool, 0 spares too", () => {
+  test("passes the operator's choices to the layout tool, also 0 spares", () => {
     expect(chosen_calls).toContain("disklayout -c -e c9t0d0,c9t1d0 -s 0 -w 3 mirror");
   });
 
-  test("takes its clock from the time server when one is named, and otherwise from the booter", () => {
+  test("sets its clock from the configured time server, and otherwise from the booter", () => {
     expect(ended.calls).toContain("date -u 112112452026.14");
     expect(chosen_calls).toContain("ntpdate -b -u ntp.example");
     expect(chosen_calls.some((each) => each.startsWith("date"))).toBe(false);
   });
 });
 
-describe("a run is refused, and no disk is touched, when", () => {
+describe("a run fails, and no disk is changed, when", () => {
   const refusals: readonly [string, (machine: ScratchMachine) => Promise<unknown> | unknown, string, RegExp, number][] =
     [
       [
@@ -137,17 +137,17 @@ describe("a run is refused, and no disk is touched, when", () => {
         1,
       ],
       [
-        "the platform archive is another",
+        "the platform archive is wrong",
         ({ values }) => values.set("platform_image_sha256", "0".repeat(64)),
         "images",
-        /has the SHA-256/,
+        /has SHA-256/,
         1,
       ],
       [
-        "the boot archive is another",
+        "the boot archive is wrong",
         ({ values }) => values.set("boot_image_sha256", "0".repeat(64)),
         "images",
-        /has the SHA-256/,
+        /has SHA-256/,
         1,
       ],
       [
@@ -166,14 +166,14 @@ describe("a run is refused, and no disk is touched, when", () => {
       ],
       ["the dry run fails", ({ put }) => put("refuse_layout"), "dry_run", /cannot be made/, 1],
       [
-        "the layout tool names a disk that cannot be one",
+        "the layout tool returns an invalid disk name",
         ({ put }) => put("layout.json", JSON.stringify({ ...LAYOUT, logs: [{ name: "-f x" }] }, null, "\t")),
         "dry_run",
-        /cannot be one/,
+        /invalid disk name/,
         1,
       ],
       [
-        "a pool of another machine is there",
+        "another machine's pool exists",
         async ({ put }) => {
           await put("pool");
           await put("datasets/zones", "11111111-2222-3333-4444-555555555555");
@@ -183,7 +183,7 @@ describe("a run is refused, and no disk is touched, when", () => {
         20,
       ],
       [
-        "a pool without a stamp is there",
+        "a pool without a stamp exists",
         async ({ put }) => {
           await put("pool");
           await put("datasets/zones");
@@ -194,7 +194,7 @@ describe("a run is refused, and no disk is touched, when", () => {
         20,
       ],
       [
-        "a pool that is not imported is another machine's",
+        "an exported pool is another machine's",
         async ({ put }) => {
           await put("exported");
           await put("datasets/zones", "11111111-2222-3333-4444-555555555555");
@@ -204,7 +204,7 @@ describe("a run is refused, and no disk is touched, when", () => {
         20,
       ],
       [
-        "a pool is there that cannot be imported",
+        "a pool exists that cannot be imported",
         async ({ put }) => {
           await put("exported");
           await put("damaged");
@@ -214,14 +214,14 @@ describe("a run is refused, and no disk is touched, when", () => {
         20,
       ],
       [
-        "the approval is over",
+        "the approval has ended",
         (machine) => machine.answer = (step) => step === "create_pool" ? 409 : 200,
         "create_pool",
         /could not be confirmed/,
         1,
       ],
     ];
-  test.concurrent.for(refusals)("%s", async ([_name, arrange, step, words, status], { expect }) => {
+  test.concurrent.for(refusals)("%s", async ([_name, arrange, step, message, status], { expect }) => {
     const machine = await fixture.machine();
     await arrange(machine);
     const { code, calls } = await machine.start();
@@ -229,7 +229,7 @@ describe("a run is refused, and no disk is touched, when", () => {
     expect(calls.some((each) => /^(zfs create|zfs set|installboot|zpool create (?!-n))/.test(each))).toBe(false);
     const last = machine.reports.at(-1)!;
     expect([last.kind, last.step]).toEqual(["failed", step]);
-    expect(last.text).toMatch(words);
+    expect(last.text).toMatch(message);
   });
 
   test.concurrent("a capacity of exactly twice the memory is enough", async ({ expect }) => {
@@ -241,7 +241,7 @@ describe("a run is refused, and no disk is touched, when", () => {
 
 describe("a pool of this machine", () => {
   test.concurrent.for(["pool", "exported"])(
-    "is resumed when it is %s: nothing is made of it again",
+    "is reused (state: %s): nothing is created again",
     async (where, { expect }) => {
       const machine = await fixture.machine();
       const { put } = machine;
@@ -260,8 +260,8 @@ describe("a pool of this machine", () => {
   );
 });
 
-describe("a call fails once: the next run ends well, the pool is made once, and the failure is reported", () => {
-  // One before the pool is made, the making itself, the first after it and the last of all.
+describe("a call fails once: the next run succeeds, the pool is created once, and the failure is reported", () => {
+  // A call before the pool's creation, the creation, the first after it, and the last call.
   const PREFIXES = ["disklayout", "zpool create -f", "zfs create", "installboot"];
   test.concurrent.for(PREFIXES)("%s", async (prefix, { expect }) => {
     const failing = ended.calls.findIndex((each) => each.startsWith(prefix));
@@ -270,11 +270,11 @@ describe("a call fails once: the next run ends well, the pool is made once, and 
   });
 });
 
-test("every step has a call that the trial makes fail", () => {
+test("the stress test has a call to fail for every step", () => {
   expect(kindsOfCalls(ended.calls).length).toBeGreaterThan(18);
 });
 
-test.concurrent("the end that could not be told is no end: the machine does not restart", async ({ expect }) => {
+test.concurrent("the machine does not restart if the end could not be reported", async ({ expect }) => {
   const machine = await fixture.machine();
   machine.answer = (step) => step === "complete" ? 503 : 200;
   const { code } = await machine.start();

@@ -1,5 +1,5 @@
-// A booter on loopback before a real control plane in the same process. Machines are addresses of 127.20.0.0/16, which
-// Linux takes for its own, so that each speaks from the address of its record.
+// A booter on loopback with a real control plane in the same process. Machines use addresses of 127.20.0.0/16, which
+// Linux treats as its own, so that each machine sends from the address of its record.
 import { createHash } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -33,9 +33,9 @@ export type Site = {
   readonly config: BooterConfig;
   readonly log: readonly Line[];
   booter: Booter;
-  /** What stands between the booter and the control plane: `away` refuses every call, `late_ms` holds them. */
+  /** The link between booter and control plane: `away` refuses every call, `late_ms` delays them. */
   readonly link: { away: boolean; late_ms: number; calls: string[] };
-  plane(): ApiClient;
+  api(): ApiClient;
   restart(): Promise<void>;
   close(): Promise<void>;
 };
@@ -53,7 +53,7 @@ export const SETUP_BLOCK = setupBlock({
   boot_sha256: hashOf(IMAGES.boot),
 });
 
-/** The folder of files that a booter serves, with one platform image. */
+/** Creates the folder of files that a booter serves, with one platform image. */
 export async function stageFiles(folder: string): Promise<void> {
   const platform = join(folder, "files/os", STAMP, "platform/i86pc");
   await mkdir(join(platform, "kernel/amd64"), { recursive: true });
@@ -87,14 +87,14 @@ export async function openSite(more = SETUP_BLOCK): Promise<Site> {
   const ask = (async (url: string, init: RequestInit) => {
     link.calls.push(`${init.method} ${new URL(url).pathname}`);
     if (link.late_ms > 0) await aborted(link.late_ms, init.signal!);
-    if (link.away) throw new Error("the network is away");
+    if (link.away) throw new Error("the network is down");
     return await t.plane.fetch(new Request(url, init), { remoteAddress: "192.0.2.77" });
   }) as typeof fetch;
-  const plane = () => openApiClient({ url: "http://berth.test", key, fetch: ask });
+  const api = () => openApiClient({ url: "http://berth.test", key, fetch: ask });
   const open = async () => {
     const booter = await openBooter({
       config,
-      plane: plane(),
+      api: api(),
       log: (event, fields = {}) => void log.push({ event, fields }),
     });
     if (!link.away && link.late_ms === 0) await booter.records.refresh();
@@ -106,7 +106,7 @@ export async function openSite(more = SETUP_BLOCK): Promise<Site> {
     config,
     log,
     link,
-    plane,
+    api,
     booter: await open(),
     async restart() {
       await site.booter.close();
@@ -132,7 +132,7 @@ function aborted(late_ms: number, signal: AbortSignal): Promise<void> {
 }
 
 export type Relay = {
-  /** Sends and waits for the reply with the same xid. */
+  /** Sends a packet and waits for the reply with the same xid. */
   ask(parts: PacketParts): Promise<Reply>;
   send(bytes: Uint8Array): void;
   /** Replies so far. */
@@ -140,7 +140,7 @@ export type Relay = {
   close(): void;
 };
 
-/** A relay on loopback that takes replies to its source port. */
+/** Opens a relay on loopback that receives replies at its source port. */
 export async function openRelay(site: { readonly booter: Pick<Booter, "ports"> | BooterProcess }): Promise<Relay> {
   const socket = createSocket("udp4");
   const replies: Reply[] = [];
@@ -164,13 +164,13 @@ export async function openRelay(site: { readonly booter: Pick<Booter, "ports"> |
   };
 }
 
-/** As a relay of the admin network passes it on. */
+/** Returns a packet as a relay of the admin network forwards it. */
 export function relayed(parts: PacketParts): Uint8Array {
   return clientPacket({ giaddr: 0x7f140003, ...parts });
 }
 
 let xids = 1;
-/** One DISCOVER of this client, with an xid of its own. */
+/** Returns a DISCOVER of this client, with a new xid. */
 export function discover(mac: string, client: keyof typeof CLIENTS = "ipxe"): PacketParts & { readonly xid: number } {
   return { mac, xid: ++xids, options: [DISCOVER_TYPE, ...CLIENTS[client]] };
 }
@@ -189,7 +189,7 @@ export type Ask = {
   readonly body?: string;
 };
 
-/** One HTTP request of the machine at an address. */
+/** Sends an HTTP request from a machine's address. */
 export function httpAsk(
   port: number,
   path: string,

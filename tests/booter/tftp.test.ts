@@ -1,5 +1,5 @@
-// TFTP by real sockets: files come whole with every option set, hostile packets get nothing, and nobody who may not
-// boot gets a file.
+// TFTP over real sockets: files arrive complete with every set of options, hostile packets get errors, and machines
+// that may not boot get no file.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createSocket, type RemoteInfo } from "node:dgram";
@@ -19,7 +19,7 @@ import { mutatedTftp } from "./mutations.ts";
 const FILE = programBytes(3);
 const EVEN = FILE.subarray(0, 1_468 * 4);
 let server: TftpServer;
-/** Gives up at once on who does not answer. */
+/** A server that gives up quickly on silent clients. */
 let hasty: TftpServer;
 const asked: string[] = [];
 const counters = newCounters();
@@ -39,8 +39,8 @@ function fileOf(name: string, address: string): Promise<Uint8Array | null> {
   return Promise.resolve(address === "127.0.0.9" ? null : found);
 }
 
-const words = (...parts: string[]) => parts.map((part) => `${part}\0`).join("");
-const rrq = (name: string, ...more: string[]) => packet(1, words(name, "octet", ...more));
+const strings = (...parts: string[]) => parts.map((part) => `${part}\0`).join("");
+const rrq = (name: string, ...more: string[]) => packet(1, strings(name, "octet", ...more));
 function packet(opcode: number, text: string): Uint8Array {
   return Uint8Array.from(`\0${String.fromCharCode(opcode)}${text}`, (char) => char.charCodeAt(0) & 255);
 }
@@ -49,7 +49,7 @@ const ack = (block: number) => Uint8Array.of(0, 4, block >> 8, block & 255);
 type Client = {
   send(bytes: Uint8Array, port?: number): void;
   next(): Promise<{ bytes: Uint8Array; from: RemoteInfo }>;
-  heard(): number;
+  received(): number;
   close(): void;
 };
 
@@ -57,10 +57,10 @@ async function client(address = "127.0.0.1"): Promise<Client> {
   const socket = createSocket("udp4");
   const queue: { bytes: Uint8Array; from: RemoteInfo }[] = [];
   let wake: (() => void) | null = null;
-  let heard = 0;
+  let received = 0;
   const sending: Promise<void>[] = [];
   socket.on("message", (bytes, from) => {
-    heard += 1;
+    received += 1;
     queue.push({ bytes: Uint8Array.from(bytes), from });
     wake?.();
   });
@@ -69,17 +69,17 @@ async function client(address = "127.0.0.1"): Promise<Client> {
     send: (bytes, port = server.port) => {
       sending.push(new Promise((resolve) => socket.send(bytes, port, "127.0.0.1", () => resolve())));
     },
-    heard: () => heard,
+    received: () => received,
     async next() {
       while (queue.length === 0) await new Promise<void>((resolve) => wake = resolve);
       return queue.shift()!;
     },
-    // What was sent last must be out, or the server waits for it.
+    // Waits until the last packet is sent, since the server waits for it.
     close: () => void Promise.all(sending).then(() => socket.close()),
   };
 }
 
-/** Fetches a file; `lose` names packets by their number of arrival that are thrown away. */
+/** Fetches a file. `lose` contains the numbers of received packets to drop. */
 async function fetchFile(name: string, options: string[], lose: ReadonlySet<number> = new Set()) {
   const me = await client();
   try {
@@ -97,16 +97,16 @@ async function fetchFile(name: string, options: string[], lose: ReadonlySet<numb
       const opcode = bytes[1]!;
       if (opcode === 5) throw new Error(`error ${bytes[3]}`);
       if (opcode === 6) {
-        const told = String.fromCharCode(...bytes.subarray(2)).split("\0");
-        for (let at = 0; at + 1 < told.length; at += 2) {
-          if (told[at] === "blksize") block_bytes = Number(told[at + 1]);
-          if (told[at] === "windowsize") window = Number(told[at + 1]);
+        const agreed = String.fromCharCode(...bytes.subarray(2)).split("\0");
+        for (let at = 0; at + 1 < agreed.length; at += 2) {
+          if (agreed[at] === "blksize") block_bytes = Number(agreed[at + 1]);
+          if (agreed[at] === "windowsize") window = Number(agreed[at + 1]);
         }
         me.send(ack(0), from.port);
         continue;
       }
-      const told = bytes[2]! * 256 + bytes[3]!;
-      if (told !== ((block + 1) & 65_535)) {
+      const received = bytes[2]! * 256 + bytes[3]!;
+      if (received !== ((block + 1) & 65_535)) {
         me.send(ack(block & 65_535), from.port);
         since = 0;
         continue;
@@ -126,32 +126,32 @@ async function fetchFile(name: string, options: string[], lose: ReadonlySet<numb
   }
 }
 
-describe("a file comes whole", () => {
+describe("a file arrives complete", () => {
   test.each([
     ["without options", []],
-    ["with iPXE's", ["blksize", "1432", "tsize", "0"]],
-    ["with edk2's", ["tsize", "0", "blksize", "1468", "windowsize", "4"]],
+    ["with the options of iPXE", ["blksize", "1432", "tsize", "0"]],
+    ["with the options of edk2", ["tsize", "0", "blksize", "1468", "windowsize", "4"]],
     ["with options in capitals", ["BLKSIZE", "1024"]],
-    ["with blocks of 8 bytes asked from a short file", ["blksize", "1468", "windowsize", "65535"]],
-    ["with options nobody knows", ["multicast", "", "blksize", "600"]],
+    ["with the largest window", ["blksize", "1468", "windowsize", "65535"]],
+    ["with unknown options", ["multicast", "", "blksize", "600"]],
     ["with options out of range", ["blksize", "7", "windowsize", "0", "timeout", "0", "tsize", "-1"]],
   ])("%s", async (_name, options) => {
     expect(await fetchFile("undionly.kpxe", options)).toEqual([...FILE]);
   });
 
-  test("a multiple of the block size ends with an empty block, and an empty file is one", async () => {
+  test("if its length is a multiple of the block size, or zero: it ends with an empty block", async () => {
     expect(await fetchFile("even", ["blksize", "1468"])).toEqual([...EVEN]);
     expect(await fetchFile("empty", [])).toEqual([]);
   });
 
-  test("when packets are lost on the way", async () => {
+  test("when packets are lost", async () => {
     expect(await fetchFile("undionly.kpxe", ["blksize", "1468", "windowsize", "4"], new Set([3, 9, 10, 30]))).toEqual([
       ...FILE,
     ]);
   });
 
   test.each(["/undionly.kpxe", "//undionly.kpxe", "\\undionly.kpxe", "undionly.kpxe\xff", "undionly.kpxe\x01"])(
-    "under the odd spelling %j of its name",
+    "for the unusual spelling %j of its name",
     async (name) => {
       expect(await fetchFile(name, ["blksize", "1468"])).toEqual([...FILE]);
     },
@@ -167,24 +167,24 @@ describe("an error answers", () => {
     return [got[1], got[3]];
   };
   test.each([
-    ["a write", packet(2, words("undionly.kpxe", "octet")), 2],
-    ["a mode other than octet", packet(1, words("undionly.kpxe", "netascii")), 0],
+    ["a write", packet(2, strings("undionly.kpxe", "octet")), 2],
+    ["a mode other than octet", packet(1, strings("undionly.kpxe", "netascii")), 0],
     ["a file that is not in the map", rrq("autoexec.ipxe"), 1],
-    ["a way out of the folder", rrq("../../etc/passwd"), 1],
-    ["an absolute way", rrq("/etc/passwd"), 1],
+    ["a path out of the folder", rrq("../../etc/passwd"), 1],
+    ["an absolute path", rrq("/etc/passwd"), 1],
     ["a request without its end", rrq("undionly.kpxe").subarray(0, -1), 0],
     ["a name without an end", packet(1, "x".repeat(5_000)), 0],
   ])("%s", async (_name, bytes, code) => {
     expect(await answer(bytes)).toEqual([5, code]);
   });
 
-  test("a machine that may not boot, for a file that is there", async () => {
+  test("a machine that may not boot, for an existing file", async () => {
     expect(await answer(rrq("undionly.kpxe"), "127.0.0.9")).toEqual([5, 1]);
     expect(asked).toContain("undionly.kpxe 127.0.0.9");
   });
 });
 
-test("a packet from another port gets an error and changes nothing", async () => {
+test("a packet from another port gets an error and does not affect the transfer", async () => {
   const [me, stranger] = [await client(), await client()];
   me.send(rrq("undionly.kpxe", "blksize", "1468"));
   const { from } = await me.next();
@@ -197,22 +197,22 @@ test("a packet from another port gets an error and changes nothing", async () =>
   stranger.close();
 });
 
-test("who acknowledged nothing gets one packet for a request, however long he waits", async () => {
+test("a client that never acknowledged gets only one packet for its request", async () => {
   const me = await client();
   const before = counters.valueOf("tftp_abandoned_total");
   me.send(rrq("undionly.kpxe"), hasty.port);
   await me.next();
   await expect.poll(() => counters.valueOf("tftp_abandoned_total"), { timeout: 20_000 }).toBe(before + 1);
-  expect(me.heard()).toBe(1);
+  expect(me.received()).toBe(1);
   me.close();
 });
 
-test("one client has only so many transfers, and one that is not interested ends its own", async () => {
+test("the transfers of one client are limited, and a client's error ends its transfer", async () => {
   const clients = await Promise.all(Array.from({ length: 6 }, () => client("127.0.0.5")));
   const before = counters.valueOf("tftp_too_many_total");
   for (const each of clients) each.send(rrq("undionly.kpxe", "tsize", "0"));
   await expect.poll(() => counters.valueOf("tftp_too_many_total"), { timeout: 20_000 }).toBe(before + 2);
-  const answered = () => clients.filter((each) => each.heard() > 0);
+  const answered = () => clients.filter((each) => each.received() > 0);
   await expect.poll(() => answered().length, { timeout: 20_000 }).toBe(4);
   for (const each of answered()) each.send(packet(5, "\0\x08no\0"), (await each.next()).from.port);
   await expect.poll(() => server.transfers(), { timeout: 20_000 }).toBe(0);
@@ -220,7 +220,7 @@ test("one client has only so many transfers, and one that is not interested ends
 });
 
 describe("a transfer", () => {
-  test("ignores an acknowledgement heard before: nothing is doubled", () => {
+  test("ignores a repeated acknowledgement: no block is sent twice", () => {
     const transfer = newTransfer(FILE, agree(new Map(), FILE.length));
     expect(transfer.start()).toHaveLength(1);
     expect(transfer.acknowledged(1)).toHaveLength(1);
@@ -229,7 +229,7 @@ describe("a transfer", () => {
     expect(transfer.acknowledged(2)).toHaveLength(1);
   });
 
-  test("never gives more than a window at once, ends, and gives every byte, whatever is acknowledged when", () => {
+  test("never sends more than a window at once, ends, and sends every byte, with any acknowledgements", () => {
     fc.assert(fc.property(
       fc.uint8Array({ maxLength: 3_000 }),
       fc.integer({ min: 8, max: 600 }),
@@ -245,7 +245,7 @@ describe("a transfer", () => {
           expect(packets.length).toBeLessThanOrEqual(16);
           for (const each of packets) got.set(each[2]! * 256 + each[3]!, each.subarray(4));
           while (got.has(next)) next++;
-          // Numbers that were not sent do not move it.
+          // Numbers of blocks that were not sent have no effect.
           for (const each of noise) {
             if (!got.has(each & 65_535)) expect(transfer.acknowledged(each & 65_535)).toEqual([]);
           }
@@ -272,7 +272,7 @@ describe("a transfer", () => {
   });
 });
 
-test("S-24: 100,000 mutated requests: nothing is thrown, and no name begins at the root", () => {
+test("S-24: 100,000 mutated requests: nothing is thrown, and no name begins with a slash", () => {
   const { reached, violations } = mutatedTftp(100_000);
   expect(violations).toEqual([]);
   expect(reached).toBeGreaterThan(10_000);

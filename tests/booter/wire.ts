@@ -1,6 +1,6 @@
-// A wire between this machine's own network and a namespace, as the one between a booter's site and its control plane.
-// Its addresses are for documentation, so nobody's network (RFC 5737). No other wire has them at the time: two would be
-// one network to the kernel, which would answer by the wrong one.
+// A link between this machine's network and a namespace, like the one between a booter's site and its control plane.
+// Its addresses are reserved for documentation, so no real network uses them (RFC 5737). Each open link has its own
+// addresses: with equal ones the kernel would answer on the wrong link.
 import { execFile } from "node:child_process";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -8,10 +8,10 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export type Wire = {
-  /** On this side, and in the namespace. */
+  /** The addresses on this side and in the namespace. */
   readonly here: string;
   readonly there: string;
-  /** Takes it away at once. With its namespace alone it would go when the last connection in there has ended. */
+  /** Deletes the link now. Otherwise it would exist until the last connection in its namespace has ended. */
   close(): Promise<void>;
 };
 
@@ -26,14 +26,14 @@ export async function openWire(space: string, name: string): Promise<Wire> {
     const [here, there] = [`198.51.100.${base + 1}`, `198.51.100.${base + 2}`];
     await run("ip", ["link", "add", name, "type", "veth", "peer", "name", "plane0", "netns", space]);
     for (
-      const words of [
+      const command of [
         `addr add ${here}/30 dev ${name}`,
         `link set ${name} up`,
         `-n ${space} addr add ${there}/30 dev plane0`,
         `-n ${space} link set plane0 up`,
       ]
-    ) await run("ip", words.split(" "));
+    ) await run("ip", command.split(" "));
     return { here, there, close: async () => void await run("ip", ["link", "del", name]).catch(() => {}) };
   }
-  throw new Error("every address for wires is taken on this machine");
+  throw new Error("all addresses for links are in use on this machine");
 }

@@ -51,7 +51,7 @@ export const FORMER_NAMES: Readonly<Record<string, Option>> = { planted: "mutant
 const VITEST = ["npm:vitest", "run", "--config"];
 
 /** Emulated machines: the longest of the booter's files. */
-const BOOTS = "qemu-trial";
+const BOOTS = "qemu-stress";
 
 /** The longest first, so that none of them is left over in the end; what waits much beside what computes much. */
 export const PARTS: readonly Part[] = [
@@ -137,9 +137,9 @@ function pairs(nth: number, only: string): readonly string[] {
 }
 
 function booter(...files: readonly string[]): readonly string[] {
-  return [...VITEST, "tests/booter/trial-config.ts", ...files];
+  return [...VITEST, "tests/booter/stress-config.ts", ...files];
 }
 
 function timing(count: number, only: string): readonly string[] {
-  return ["tests/security/timing-trial.ts", "--pairs", String(count), "--only", only];
+  return ["tests/security/timing-stress.ts", "--pairs", String(count), "--only", only];
 }

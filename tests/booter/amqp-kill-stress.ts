@@ -1,5 +1,5 @@
-// The booter as a process that is killed while it hands a machine its setup: whenever that is, the machine gets its
-// script at most once, and where it can still get it, it does, and its setup ends well.
+// Kills the booter's process while it delivers a setup to a machine: at every moment the machine gets its script
+// exactly once, and its setup completes.
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,11 +20,11 @@ let t: TestPlane;
 let socket: ApiSocket;
 let booter: BooterProcess;
 let config = "";
-/** What the next call for a bundle meets, before it is carried out or before its answer goes out. */
+/** Kills the booter at the next call for a bundle: before the call runs, or before its answer is sent. */
 let strike: { readonly moment: "asked" | "answered"; readonly kill: () => Promise<void> } | null = null;
 
 beforeAll(async () => {
-  folder = await temporaryFolder("bus-kill");
+  folder = await temporaryFolder("amqp-kill");
   await stageFiles(folder.path);
   t = await openTestPlane();
   okOf(await putPolicy(t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK }));
@@ -47,7 +47,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** A machine whose agent connects again whenever its connection ends. */
+/** A machine whose agent reconnects whenever its connection ends. */
 async function machine() {
   const mac = newMac();
   const server_uuid = randomUUID();
@@ -85,7 +85,7 @@ async function machine() {
     server_uuid,
     scripts,
     state: async () => (await t.call("GET", `/v1/system/cns/${server_uuid}`)).body?.state,
-    /** Tells of the end of the run that a script began; false while nobody takes it. */
+    /** Reports the end of the run of a script. False while the booter does not accept it. */
     async completes(script: string): Promise<boolean> {
       const headers = { "x-setup-token": JSON.parse(script).env.SETUP_TOKEN };
       const body = "complete\tcomplete\t100\n";
@@ -104,19 +104,23 @@ async function restart(): Promise<void> {
   booter = await startBooter({ config });
 }
 
-const MOMENTS = ["as the bundle is asked for", "before the bundle's answer goes out", "as the script arrives"] as const;
+const MOMENTS = [
+  "before the bundle is fetched",
+  "before the bundle's answer is sent",
+  "when the script arrives",
+] as const;
 const ROUNDS = 3;
 
 test.each(MOMENTS.flatMap((moment) => Array.from({ length: ROUNDS }, (_, round) => [moment, round + 1] as const)))(
-  "killed %s, round %i: the script comes once, and the setup ends well",
+  "killed %s, round %i: the script arrives once, and the setup completes",
   async (moment) => {
     const bare = await machine();
     try {
       await expect.poll(bare.state, WAIT).toBe("awaiting_setup");
       const struck = new Promise<void>((resolve) => {
-        if (moment === "as the script arrives") return resolve();
+        if (moment === "when the script arrives") return resolve();
         strike = {
-          moment: moment === "as the bundle is asked for" ? "asked" : "answered",
+          moment: moment === "before the bundle is fetched" ? "asked" : "answered",
           kill: async () => {
             await booter.kill();
             resolve();
@@ -126,7 +130,7 @@ test.each(MOMENTS.flatMap((moment) => Array.from({ length: ROUNDS }, (_, round) 
       const body = { disk_layout: "mirror", hostname: `node-${bare.server_uuid.slice(0, 8)}` };
       okOf(await t.call("POST", `/v1/cns/${bare.server_uuid}/approve-setup`, { body }));
       await struck;
-      if (moment === "as the script arrives") {
+      if (moment === "when the script arrives") {
         await expect.poll(() => bare.scripts.length, { timeout: 120_000, interval: 5 }).toBe(1);
         await booter.kill();
       } else {
@@ -134,7 +138,7 @@ test.each(MOMENTS.flatMap((moment) => Array.from({ length: ROUNDS }, (_, round) 
       }
       await restart();
       await expect.poll(() => bare.scripts.length, WAIT).toBe(1);
-      // It has heard of the machine again, and so has had the occasion to send it a second time.
+      // The machine has logged in again, so the booter could have sent the script a second time.
       await booter.line(new RegExp(`bus\\.login address=\\S+ mac=`));
       await expect.poll(() => bare.completes(bare.scripts[0]!), WAIT).toBe(true);
       await expect.poll(bare.state, WAIT).toBe("approved");

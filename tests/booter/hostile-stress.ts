@@ -1,20 +1,20 @@
-// A million mutated packets or frames of each kind, in process: no exception escapes, no reply to whom the control plane has not
-// let in, and memory stays flat.
+// A million mutated packets or frames of each kind, in process: no exception escapes, only machines that the control
+// plane admits get a reply, and memory use stays flat.
 import process from "node:process";
 import { expect, test } from "vitest";
 import { mutatedAmqp, mutatedDhcp, mutatedTftp } from "./mutations.ts";
 
 const PACKETS = 1_000_000;
-/** Of a mutated stream. */
+/** Frames in each mutated stream. */
 const FRAMES = 10;
-/** After the first tenth everything is warm; from there the heap may grow by this much, whatever is sent. */
+/** The limit for the growth of the heap after the first tenth, which warms up. */
 const GROWTH_MB_MAX = 64;
 
 test.each([
   ["DHCP packets", PACKETS, mutatedDhcp],
   ["AMQP frames", PACKETS / FRAMES, mutatedAmqp],
   ["TFTP packets", PACKETS, mutatedTftp],
-])("1,000,000 mutated %s break no rule, and memory stays flat", (_name, count, mutated) => {
+])("1,000,000 mutated %s break no rule, and memory use stays flat", (_name, count, mutated) => {
   mutated(count / 10);
   const before = process.memoryUsage().heapUsed;
   const { reached, violations } = mutated(count);

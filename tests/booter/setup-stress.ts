@@ -1,9 +1,9 @@
-// Every kind of call that the setup script makes is failed once on a machine of its own, and the script run again.
+// Fails every kind of call of the setup script once, each on its own machine, and repeats the script.
 import { expect, test } from "vitest";
 import { needs } from "../support/optional-programs.ts";
 import { failedOnce, kindsOfCalls, NEEDED, openScratchMachine } from "./scratch-machine.ts";
 
-test("every kind of call fails once: the next run ends well, the pool is made once, and no failure goes unreported", async (context) => {
+test("every kind of call fails once: the next run succeeds, the pool is created once, and every failure is reported", async (context) => {
   needs(context, ...NEEDED);
   const fixture = await openScratchMachine();
   try {

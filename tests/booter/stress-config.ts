@@ -1,13 +1,13 @@
-// `deno run -A npm:vitest run --config tests/booter/trial-config.ts`: the long trials of the booter and of the
-// server's sockets, as a part of `deno task trial`. One file after the other: emulated machines want the processor for
-// themselves.
+// `deno run -A npm:vitest run --config tests/booter/stress-config.ts`: the stress tests of the booter and of the
+// server's sockets, a part of `deno task trial`. Files run one after the other, since emulated machines need a whole
+// processor.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   root: fileURLToPath(new URL("../../", import.meta.url)),
   test: {
-    include: ["tests/booter/*-trial.ts", "tests/processes/*-trial.ts"],
+    include: ["tests/booter/*-stress.ts", "tests/processes/*-{stress,trial}.ts"],
     globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",
     maxWorkers: 1,
