@@ -1,5 +1,5 @@
-// Which address a record gets: the lowest free one of the admin network, chosen inside the commit, and held for as long
-// as the record lives. reliability.md, INV-7.
+// The address of a boot record: the lowest free one of the admin network, chosen inside the commit, and kept as long as
+// the record exists. docs/reliability.md INV-7.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 afterEach(() => expectInvariants(t.db));
 
-/** 10.30.<third>.0/24, from .10 to .200 unless told. */
+/** The network 10.30.<third>.0/24; its range is .10 to .200 by default. */
 function block(third: number, changes: Record<string, unknown> = {}) {
   const at = (last: number) => `10.30.${third}.${last}`;
   return {
@@ -34,14 +34,14 @@ const use = async (admin_network: Record<string, unknown>) => void okOf(await pu
 const addressOf = async (mac: string) => okOf(await seen(t, mac)).address as string;
 const nextAddress = () => addressOf(newMac());
 
-test("addresses are handed out from the lowest on, passing over the gateway", async () => {
+test("addresses are assigned from the lowest up, without the gateway", async () => {
   await use(block(1, { gateway: "10.30.1.12" }));
   const got = [];
   for (let n = 0; n < 4; n += 1) got.push(await nextAddress());
   expect(got).toEqual(["10.30.1.10", "10.30.1.11", "10.30.1.13", "10.30.1.14"]);
 });
 
-test("the whole of the smallest network is handed out but for network, gateway and broadcast", async () => {
+test("in the smallest network all addresses are assigned but network, gateway and broadcast", async () => {
   await use(block(2, {
     ipv4_block: "10.30.2.4/30",
     provision_start_ipv4: "10.30.2.5",
@@ -57,7 +57,7 @@ test("host bits of the block are dropped", async () => {
   expect(await nextAddress()).toBe("10.30.3.10");
 });
 
-test("an address stays with its record through decommission and reactivation and is nobody else's meanwhile", async () => {
+test("a record keeps its address through decommission and reactivation; no other record gets it", async () => {
   await use(block(4));
   const mac = newMac();
   expect(await addressOf(mac)).toBe("10.30.4.10");
@@ -68,7 +68,7 @@ test("an address stays with its record through decommission and reactivation and
   expect(okOf(await t.call("POST", `/v2/cn-boot/${mac}/authorize`)).address).toBe("10.30.4.10");
 });
 
-test("after a change of the range the lowest that is free in it comes next; what is held is held wherever it lies", async () => {
+test("after a change of the range the lowest free address in it is next; assigned addresses stay assigned", async () => {
   await use(block(5));
   for (const last of [10, 11, 12]) expect(await nextAddress()).toBe(`10.30.5.${last}`);
   await use(block(5, { provision_start_ipv4: "10.30.5.12" }));
@@ -81,7 +81,7 @@ test("after a change of the range the lowest that is free in it comes next; what
   expect(await nextAddress()).toBe("10.30.5.16");
 });
 
-test("a larger block that holds the old one hands out what the old one had left", async () => {
+test("a larger block that contains the old one assigns the addresses that the old one had left", async () => {
   await use(block(7, { provision_end_ipv4: "10.30.7.11" }));
   for (const last of [10, 11]) expect(await nextAddress()).toBe(`10.30.7.${last}`);
   expect(okOf(await seen(t, newMac())).state).toBe("discovered");
@@ -89,7 +89,7 @@ test("a larger block that holds the old one hands out what the old one had left"
   for (const last of [9, 12]) expect(await nextAddress()).toBe(`10.30.7.${last}`);
 });
 
-test("64 machines seen at once over two processes, each twice: 64 addresses without a gap", async () => {
+test("64 machines seen at once by two processes, each twice, get 64 addresses without a gap", async () => {
   await use(block(8));
   const macs = Array.from({ length: 64 }, newMac);
   const answers = await Promise.all(
@@ -101,7 +101,7 @@ test("64 machines seen at once over two processes, each twice: 64 addresses with
   expect(lasts).toEqual(Array.from({ length: 64 }, (_, index) => 10 + index));
 });
 
-test("64 machines seen while the policy changes between two networks: every record is of one network, whole", async () => {
+test("64 machines seen while the policy switches between two networks: every record fits one network", async () => {
   await use(block(9));
   const changes = (async () => {
     for (let n = 0; n < 8; n += 1) await use(block(n % 2 === 0 ? 10 : 9));
@@ -109,19 +109,19 @@ test("64 machines seen while the policy changes between two networks: every reco
   const answers = await Promise.all(Array.from({ length: 64 }, (_, n) => seen(n % 2 === 0 ? t : other, newMac())));
   await changes;
   for (const answer of answers) {
-    // A policy that changed five times under one request: the booter asks again.
+    // The policy changed five times during one request: the booter retries.
     if (answer.status === 409) expect(answer.body.error_code).toBe("PolicyChanged");
     else expect(answer.body.networking.gateway).toBe(`10.30.${answer.body.address.split(".")[2]}.1`);
   }
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(32);
 });
 
-test("a decision made just before a change of the network is made again, never mixed of both", async () => {
+test("a decision made just before a change of the network is repeated, never a mix of both", async () => {
   await use(block(11));
   const held = await t.db.withClient(async (client) => {
     await client.query("begin");
     await client.query("select pg_advisory_xact_lock(hashtextextended('pool:admin-network', 0))");
-    // Below the limit of waiting for a lock, so that both statements stand in the queue: first the policy, then the record.
+    // Shorter than the lock timeout, so that both statements wait for the lock: first the policy, then the record.
     const put = use(block(12));
     await new Promise((wake) => setTimeout(wake, 60));
     const answer = seen(other, newMac());

@@ -1,27 +1,11 @@
-// The transition tables of what machines boot, as text for a reviewer, and every cell of the boot record's. Document 2,
-// Boot record state.
+// Every cell of the boot record's transition table. docs/booting.md, "Boot records".
 import { expect, test } from "vitest";
-import { bootPolicyTable } from "../../actors/boot-policy/transition.ts";
 import type { BootRecordMessage } from "../../actors/boot-record/messages.ts";
 import type { BootRecordState } from "../../actors/boot-record/state.ts";
 import { bootRecord, bootRecordTable } from "../../actors/boot-record/transition.ts";
-import { bootRoster } from "../../actors/boot-roster/transition.ts";
-import { printTable } from "../../actors/engine/table.ts";
 import type { Out } from "../../actors/engine/types.ts";
-import { staging } from "../../actors/staging/transition.ts";
 
-const TABLES = {
-  "boot-record": bootRecordTable,
-  "boot-policy": bootPolicyTable,
-  "boot-roster": bootRoster.transitions,
-  staging: staging.transitions,
-};
-
-test.each(Object.entries(TABLES))("the table of %s", (_kind, table) => {
-  expect(printTable(table)).toMatchSnapshot();
-});
-
-// same: answered as it is; anything with a space: the 409's text.
+// same: no change; a text with spaces: the message of a 409.
 const EXPECTED: Record<string, Record<string, string>> = {
   seen: { absent: "enrolling", discovered: "same", enrolling: "same", enrolled: "same", decommissioned: "same" },
   authorize: {
@@ -101,12 +85,12 @@ const NETWORKING = {
   nic_tags: [],
 };
 const HELD = { address: "10.0.0.5", networking: NETWORKING };
-const NONE = { address: null, networking: null } as const;
+const NO_ADDRESS = { address: null, networking: null } as const;
 const FREE = { server_uuid: null, assigned_pi: null } as const;
 const BOUND = { server_uuid: UUID, assigned_pi: "pi-1" };
 const IN: Record<string, BootRecordState | null> = {
   absent: null,
-  discovered: { ...BASE, ...NONE, ...FREE, state: "discovered" },
+  discovered: { ...BASE, ...NO_ADDRESS, ...FREE, state: "discovered" },
   enrolling: { ...BASE, ...HELD, ...FREE, state: "enrolling" },
   enrolled: { ...BASE, ...HELD, ...BOUND, state: "enrolled" },
   decommissioned: { ...BASE, ...HELD, ...BOUND, state: "decommissioned" },
@@ -136,7 +120,7 @@ const MESSAGES: { [T in BootRecordMessage["type"]]: Extract<BootRecordMessage, {
 
 const step = (state: BootRecordState | null, message: BootRecordMessage) => bootRecord.step(state, message, NOW);
 
-function word(out: Out<BootRecordState>): string {
+function describeOut(out: Out<BootRecordState>): string {
   if (out.out === "ignore") return "same";
   if (out.out === "go") return out.next?.state ?? "gone";
   return out.fault.kind === "not_found" ? "404" : out.fault.message;
@@ -147,17 +131,17 @@ const CELLS = Object.entries(EXPECTED).flatMap(([message, row]) =>
   Object.entries(row).map(([state, expected]) => [message, state, expected] as const)
 );
 
-test("the cells above are exactly those of the table", () => {
+test("the cells above are exactly the cells of the table", () => {
   const cells = Object.entries(bootRecordTable).flatMap(([type, row]) => Object.keys(row).map((s) => `${type}/${s}`));
   expect(CELLS.map(([message, state]) => `${message}/${state}`).sort()).toEqual(cells.sort());
 });
 
 test.each(CELLS)("%s of a record that is %s: %s", (message, state, expected) => {
-  expect(word(step(IN[state] ?? null, MESSAGES[message as BootRecordMessage["type"]]))).toBe(expected);
+  expect(describeOut(step(IN[state] ?? null, MESSAGES[message as BootRecordMessage["type"]]))).toBe(expected);
 });
 
 test.each(["enroll", "rearm", "retire"] as const)(
-  "%s leaves a record that is bound to another server alone",
+  "%s does not change a record that is bound to another server",
   (type) => {
     const message = { ...MESSAGES[type], server_uuid: OTHER };
     const bound: BootRecordState = { ...BASE, ...HELD, server_uuid: UUID, assigned_pi: null, state: "enrolling" };
@@ -165,20 +149,20 @@ test.each(["enroll", "rearm", "retire"] as const)(
   },
 );
 
-test("an enrolment takes the image that is assigned, else the policy's, and is refused without either", () => {
+test("an enrolment uses the assigned image, otherwise the policy's, and is refused without either", () => {
   const enrolling = IN["enrolling"] as BootRecordState;
   const without = { ...MESSAGES.enroll, enrollment_pi: null };
   const assigned: BootRecordState = { ...BASE, ...HELD, server_uuid: null, assigned_pi: "own", state: "enrolling" };
   expect(nextOf(step(enrolling, MESSAGES.enroll))).toMatchObject({ assigned_pi: "pi-1", server_uuid: UUID });
   expect(nextOf(step(assigned, MESSAGES.enroll))).toMatchObject({ assigned_pi: "own" });
   expect(nextOf(step(assigned, without))).toMatchObject({ assigned_pi: "own" });
-  expect(word(step(enrolling, without))).toBe(
+  expect(describeOut(step(enrolling, without))).toBe(
     "the boot policy names no enrollment_pi and no image is assigned to the boot record",
   );
 });
 
 test.each([["rearm"], ["retire"], ["decommission"]] as const)(
-  "%s ends an enrolment: its image goes; address, networking, provenance and binding stay",
+  "%s ends an enrolment: its image is cleared; address, networking, provenance and binding stay",
   (type) => {
     const enrolled = IN["enrolled"] as BootRecordState;
     const state = type === "rearm" ? "enrolling" : "decommissioned";
@@ -186,15 +170,16 @@ test.each([["rearm"], ["retire"], ["decommission"]] as const)(
   },
 );
 
-test("an address is asked of the pool only by a record that has none", () => {
-  const asks = (out: Out<BootRecordState>) => out.out === "go" && out.parts.some((part) => part.part === "allocate");
-  expect(asks(step(null, MESSAGES.seen))).toBe(true);
-  expect(asks(step(IN["discovered"] ?? null, MESSAGES.authorize))).toBe(true);
+test("only a record without an address allocates one", () => {
+  const allocates = (out: Out<BootRecordState>) =>
+    out.out === "go" && out.parts.some((part) => part.part === "allocate");
+  expect(allocates(step(null, MESSAGES.seen))).toBe(true);
+  expect(allocates(step(IN["discovered"] ?? null, MESSAGES.authorize))).toBe(true);
   const again: BootRecordState = { ...BASE, ...HELD, ...FREE, state: "discovered" };
-  expect(asks(step(again, MESSAGES.authorize))).toBe(false);
-  expect(asks(step(null, { ...MESSAGES.seen, enroll: false }))).toBe(false);
+  expect(allocates(step(again, MESSAGES.authorize))).toBe(false);
+  expect(allocates(step(null, { ...MESSAGES.seen, enroll: false }))).toBe(false);
   for (const type of ["admit", "rescue"] as const) {
-    expect(asks(step(IN["discovered"] ?? null, MESSAGES[type]))).toBe(true);
-    expect(asks(step(again, MESSAGES[type]))).toBe(false);
+    expect(allocates(step(IN["discovered"] ?? null, MESSAGES[type]))).toBe(true);
+    expect(allocates(step(again, MESSAGES[type]))).toBe(false);
   }
 });

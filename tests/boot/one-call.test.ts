@@ -1,5 +1,5 @@
-// Messages that meet in one commit call of one process. The conditions of a call are all checked before its first row is
-// written, so what excludes each other must not share one.
+// Messages in one commit call of one process. All conditions of a call are checked before its first row is written, so
+// messages that exclude each other must not share a call.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Outcome } from "../../actors/engine/types.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** A policy with the network 10.<second>.0.0/24. */
+/** Puts a policy with the network 10.<second>.0.0/24. */
 function put(second: number): Promise<Outcome> {
   const network = `10.${second}.0.0`;
   const admin_network = {
@@ -36,13 +36,13 @@ function put(second: number): Promise<Outcome> {
   });
 }
 
-/** A machine, seen under the policy that holds now, which is of that network. */
+/** Reports a machine as seen, under the current policy, whose network is 10.<second>.0.0/24. */
 function seen(second: number): Promise<Outcome> {
   const mac = newMac();
   return fixture.send({ kind: "boot-record", id: mac }, {
     type: "seen",
     mac,
-    by: "rig",
+    by: "fixture",
     enroll: true,
     policy_version: version,
     segment: { prefix_len: 24, gateway: `10.${second}.0.1`, resolvers: [] },
@@ -51,7 +51,7 @@ function seen(second: number): Promise<Outcome> {
   });
 }
 
-test.each([["policy"], ["machine"]])("the %s first: the machine is of one policy, whole", async (first) => {
+test.each([["policy"], ["machine"]])("the %s first: the machine's record fits one policy", async (first) => {
   const base = first === "policy" ? 1 : 101;
   expect((await put(base)).ok).toBe(true);
   version += 1;

@@ -1,4 +1,4 @@
-// The site's boot policy: document 2, Boot policy; reliability.md, S-22.
+// The site's boot policy. docs/booting.md, "Boot policy"; docs/reliability.md S-22.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
@@ -15,7 +15,7 @@ const show = () => t.call("GET", "/v2/cn-boot-policy");
 const etag = async () => (await show()).headers.get("etag") ?? "";
 const putIf = (match: string, changes = {}) => putPolicy(t, changes, { headers: { "if-match": match } });
 
-test("until somebody puts one, every machine may enrol but there is no address and no image for it", async () => {
+test("by default every machine may enrol, but there is no address and no image", async () => {
   const own = await openTestPlane();
   const { body, headers } = await own.call("GET", "/v2/cn-boot-policy");
   expect(body).toEqual({
@@ -31,7 +31,7 @@ test("until somebody puts one, every machine may enrol but there is no address a
   await own.close();
 });
 
-test("a put replaces the whole object, and names every field that is left out instead of erasing it", async () => {
+test("a put replaces the whole policy; a missing field is an error, not a removal", async () => {
   const full = {
     auto_enroll: false,
     allowlist: [{ kind: "mac_prefix", value: "02:be" }, { kind: "service_tag", value: "TAG1" }],
@@ -48,14 +48,14 @@ test("a put replaces the whole object, and names every field that is left out in
   }
   const empty = await t.call("PUT", "/v2/cn-boot-policy", { body: {} });
   expect(empty.status).toBe(400);
-  // A message names the first three.
+  // The message lists the first three.
   for (const field of Object.keys(full).slice(0, 3)) {
     expect(empty.body.message).toContain(`body.${field}: is required`);
   }
   expect((await show()).body).toEqual(full);
 });
 
-test("null is what a policy has without an image and a network; it is no value of the other fields", async () => {
+test("image and network can be null, other fields cannot", async () => {
   const none = { ...POLICY, enrollment_pi: null, admin_network: null };
   expect(okOf(await t.call("PUT", "/v2/cn-boot-policy", { body: none }))).toEqual(none);
   for (const field of ["auto_enroll", "allowlist", "enrollment_kernel_args"]) {
@@ -65,14 +65,14 @@ test("null is what a policy has without an image and a network; it is no value o
 });
 
 describe("If-Match", () => {
-  test("with the ETag of the last read, of a put too, it goes on", async () => {
+  test("with the ETag of the last read or put succeeds", async () => {
     const first = await putIf(await etag(), { enrollment_pi: "a" });
     expect(first.status).toBe(200);
     expect(first.headers.get("etag")).toBe(await etag());
     expect((await putIf(first.headers.get("etag") ?? "", { enrollment_pi: "b" })).status).toBe(200);
   });
 
-  test("with an older one it is 412 and changes nothing", async () => {
+  test("with an older ETag is 412 and changes nothing", async () => {
     const old = await etag();
     okOf(await putPolicy(t, { enrollment_pi: "mine" }));
     const [policy, current] = [(await show()).body, await etag()];
@@ -86,7 +86,7 @@ describe("If-Match", () => {
   });
 
   test.each(['"boot-policy-999"', '"x"', "boot-policy-1", 'W/"boot-policy-1"', '"boot-policy--1"', '""'])(
-    "%s names no version: 412",
+    "%s is not a valid ETag: 412",
     async (match) => expect((await putIf(match)).status).toBe(412),
   );
 
@@ -95,7 +95,7 @@ describe("If-Match", () => {
     expect((await putPolicy(t, { enrollment_pi: "none" })).status).toBe(200);
   });
 
-  test("of 8 writers with one ETag exactly one goes on", async () => {
+  test("of 8 writers with one ETag exactly one succeeds", async () => {
     const match = await etag();
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => putIf(match, { enrollment_pi: `writer-${index}` })),
@@ -105,13 +105,13 @@ describe("If-Match", () => {
     expect((await show()).body.enrollment_pi).toBe(`writer-${winner}`);
   });
 
-  test("a writer without an ETag is never told of a condition that it did not make", async () => {
+  test("a writer without an ETag never gets 412", async () => {
     const answers = await Promise.all([1, 2, 3].map((n) => putPolicy(t, { enrollment_pi: `free-${n}` })));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(new Set(answers.map(({ headers }) => headers.get("etag"))).size).toBe(3);
   });
 
-  test("a repeated put hears the ETag that the first one made", async () => {
+  test("a repeated put gets the ETag of the first one", async () => {
     const headers = { "idempotency-key": "put once" };
     const first = await putPolicy(t, { enrollment_pi: "once" }, { headers });
     const again = await putPolicy(t, { enrollment_pi: "once" }, { headers });
@@ -196,7 +196,7 @@ describe("a value is accepted:", () => {
     expect([answer.status, answer.body]).toEqual([200, expect.objectContaining(changes)]);
   });
 
-  test("the largest network, with all its addresses to hand out, and the lowest one is the first", async () => {
+  test("the largest network with all its addresses; the lowest is assigned first", async () => {
     const whole = {
       ipv4_block: "10.0.0.0/8",
       provision_start_ipv4: "10.0.0.1",
@@ -209,7 +209,7 @@ describe("a value is accepted:", () => {
   });
 });
 
-test("a put is audited with what was put", async () => {
+test("the audit entry of a put contains the policy", async () => {
   okOf(await putPolicy(t, { enrollment_pi: "audited" }));
   const { rows } = await t.db.query(
     "select audit->>'action' as action, audit->'payload'->>'enrollment_pi' as pi from transition order by id desc limit 1",

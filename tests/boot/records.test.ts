@@ -1,5 +1,5 @@
-// What operators do with boot records: show, list, reactivate, decommission, rescue, assign. Document 2, Boot record
-// state; document 4, 1.17.
+// Operators' calls on boot records: show, list, reactivate, decommission, rescue, assign. docs/booting.md, "Boot
+// records".
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
@@ -43,7 +43,7 @@ async function recordIn(state: (typeof STATES)[number]): Promise<string> {
 }
 
 describe("reactivate", () => {
-  test("a decommissioned record is discovered again: binding cleared; address, networking, provenance kept", async () => {
+  test("makes a decommissioned record discovered: binding cleared; address, networking, provenance kept", async () => {
     const run = await setUp(t);
     const [mac = ""] = run.macs;
     const enrolled = await showRecord(t, mac);
@@ -62,13 +62,13 @@ describe("reactivate", () => {
     });
   });
 
-  test("a discovered record stays as it is", async () => {
+  test("leaves a discovered record unchanged", async () => {
     const mac = await recordIn("discovered");
     const before = await showRecord(t, mac);
     expect(okOf(await act(mac, "reactivate"))).toEqual(before);
   });
 
-  test.each(["enrolling", "enrolled"] as const)("an %s record is 409 and unchanged", async (state) => {
+  test.each(["enrolling", "enrolled"] as const)("of an %s record is 409 and changes nothing", async (state) => {
     const mac = await recordIn(state);
     const before = await showRecord(t, mac);
     expect(await act(mac, "reactivate")).toMatchObject({
@@ -84,7 +84,7 @@ describe("reactivate", () => {
 
 describe("rescue", () => {
   test.each(STATES)(
-    "is set and cleared on a record that is %s, and touches nothing but a missing address",
+    "can be set and cleared on a record that is %s; it only adds a missing address",
     async (state) => {
       const mac = await recordIn(state);
       const { updated_at: _before, ...before } = await showRecord(t, mac);
@@ -119,7 +119,7 @@ describe("rescue", () => {
     expect(okOf(await act(mac, "authorize"))).toMatchObject({ state: "enrolling", address: rescued.address });
   });
 
-  test("of a record without an address is 409 when none is free or there is no network, and sets nothing", async () => {
+  test("of a record without an address is 409 if none is free or there is no network, and changes nothing", async () => {
     const mac = await recordIn("discovered");
     const tiny = { provision_start_ipv4: "10.20.0.1", provision_end_ipv4: "10.20.0.2" };
     okOf(await putPolicy(t, { admin_network: { ...POLICY.admin_network, ...tiny } }));
@@ -138,7 +138,7 @@ describe("rescue", () => {
     expect(okOf(await act(mac, "rescue")).rescue).toBe(true);
   });
 
-  test("it outlives every change of state", async () => {
+  test("stays set through every change of state", async () => {
     const mac = await recordIn("enrolling");
     okOf(await act(mac, "rescue"));
     okOf(await act(mac, "decommission"));
@@ -149,14 +149,14 @@ describe("rescue", () => {
 });
 
 describe("assign", () => {
-  test.each(STATES)("a staged image is assigned to a record that is %s", async (state) => {
+  test.each(STATES)("of a staged image works on a record that is %s", async (state) => {
     const mac = await recordIn(state);
     const { updated_at: _before, ...before } = await showRecord(t, mac);
     const { updated_at: _after, ...after } = okOf(await act(mac, "assign", { platform_image: "pi-2" }));
     expect(after).toEqual({ ...before, assigned_pi: "pi-2" });
   });
 
-  test("an image that no booter has staged is 400 and changes nothing", async () => {
+  test("of an image that no booter has staged is 400 and changes nothing", async () => {
     const mac = await recordIn("enrolling");
     const before = await showRecord(t, mac);
     expect(await act(mac, "assign", { platform_image: "pi-4" })).toMatchObject({
@@ -171,7 +171,7 @@ describe("assign", () => {
     async (body) => expect((await act(await recordIn("discovered"), "assign", body)).status).toBe(400),
   );
 
-  test("what an operator assigned before setup is what the machine enrols with; else the image of the policy", async () => {
+  test("before setup decides the image of the enrolled machine; otherwise it is the policy's image", async () => {
     const machine = newMachine();
     const [first = "", second = ""] = machine.macs;
     okOf(await seen(t, first));
@@ -186,7 +186,7 @@ describe("assign", () => {
 
 describe("decommission", () => {
   test.each(["discovered", "enrolling"] as const)(
-    "a record that is %s and unbound goes, keeping its address",
+    "an unbound record that is %s keeps its address",
     async (state) => {
       const mac = await recordIn(state);
       const { address, networking, provenance } = await showRecord(t, mac);
@@ -198,7 +198,7 @@ describe("decommission", () => {
 
   const BUSY = "the node of this boot record is in use; disable it first";
 
-  test("one of an approved node is refused until the node is disabled", async () => {
+  test("is refused for a record of an approved node until the node is disabled", async () => {
     const run = await setUp(t);
     const [mac = ""] = run.macs;
     const before = await showRecord(t, mac);
@@ -211,7 +211,7 @@ describe("decommission", () => {
     });
   });
 
-  test("one that is bound to a node being set up anew is refused until that ends", async () => {
+  test("is refused for a record of a node in a second setup until that ends", async () => {
     const run = await setUp(t);
     const [mac = ""] = run.macs;
     okOf(await onNode(t, "POST", run, "/factory-reset"));
@@ -223,7 +223,7 @@ describe("decommission", () => {
     expect(okOf(await act(mac, "decommission")).state).toBe("decommissioned");
   });
 
-  test("a record that goes while its machine is being set up stays gone; the others enrol", async () => {
+  test("during a setup is kept at its end; the machine's other records enrol", async () => {
     const run = await settingUp(t);
     okOf(await act(run.macs[0] ?? "", "decommission"));
     okOf(
@@ -247,7 +247,7 @@ test("assign to an unknown MAC is 404", async () => {
 describe("list", () => {
   const list = async (query = "") => (await t.call("GET", `/v2/cn-boot${query}`)).body;
 
-  test("every record, in the order of MACs, is as it is shown alone", async () => {
+  test("contains every record as shown alone, ordered by MAC address", async () => {
     const { items, next_page } = await list();
     expect(next_page).toBeUndefined();
     const macs = items.map((item: { mac: string }) => item.mac);
@@ -257,14 +257,14 @@ describe("list", () => {
     expect(items.length).toBe(rows[0]?.n);
   });
 
-  test.each(STATES)("state=%s gives those only", async (state) => {
+  test.each(STATES)("with state=%s contains only these records", async (state) => {
     const mac = await recordIn(state);
     const { items } = await list(`?state=${state}`);
     expect(items.map((item: { mac: string }) => item.mac)).toContain(mac);
     expect(new Set(items.map((item: { state: string }) => item.state))).toEqual(new Set([state]));
   });
 
-  test("pages of three make up the whole list", async () => {
+  test("in pages of three is the whole list", async () => {
     const whole = (await list("?state=enrolling")).items;
     const pages = [];
     let page_token: string | undefined;

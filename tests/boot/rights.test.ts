@@ -1,13 +1,12 @@
-// Who may call what of booting and setup, written out. Document 2, Authentication; document 4, 2.4, 2.5 and Fixed here,
-// Booter credential. The matrix over all routes and all kinds of callers is in tests/api.
+// The callers of every route of booting and setup. The matrix over all routes and all kinds of callers is in tests/api.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { changedRows, dumpTables } from "../support/dump.ts";
 import { awaitingSetup, HISTORY, newMac, putPolicy, settle } from "../setup/machine.ts";
 
-// Asked of what does not exist, where a path names something, so that 404 and 400 stand for "let in".
-// anon no credential; root the root operator's full key; the others keys of that scope of the root operator.
+// Paths name objects that do not exist, so 404 and 400 mean "permitted". Columns: anon without a credential; root with
+// the root operator's full key; the others with a key of that scope of the root operator.
 const TABLE = `
 call                                               anon root read audit agent booter enroll
 GET /v1/cns/{uuid}/setup-layout-proposal            401  404  404   403   403    403    403
@@ -46,7 +45,7 @@ const CELLS = ROWS.map((row) => {
   return { call: `${method} ${path}`, expected: expected.map(Number) };
 });
 
-/** Bodies that fit, but for those that would make something: these break a rule instead. */
+/** Valid bodies; for calls that would create something, invalid ones. */
 const BODIES: Record<string, unknown> = {
   "POST /v1/cns/{uuid}/approve-setup": { disk_layout: "single" },
   "POST /v1/cns/{uuid}/root-password": {},
@@ -92,7 +91,7 @@ test.each(CELLS)("$call", async ({ call, expected }) => {
   );
 });
 
-test("the table has every call of booting and setup, and no other", async () => {
+test("the table contains every route of booting and setup, and no other", async () => {
   const { paths } = (await t.call("GET", "/openapi.json")).body;
   const ours = Object.entries<object>(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace("{server_uuid}", "{uuid}")}`)
@@ -103,7 +102,7 @@ test("the table has every call of booting and setup, and no other", async () => 
   expect(CELLS.map(({ call }) => call).filter((call) => call !== other).sort()).toEqual(ours.sort());
 });
 
-test("who is refused changes nothing of a node and a record that exist", async () => {
+test("a refused call changes nothing of an existing node and record", async () => {
   okOf(await putPolicy(t));
   const { server_uuid, macs } = await awaitingSetup(t);
   await settle(t);
@@ -120,7 +119,7 @@ test("who is refused changes nothing of a node and a record that exist", async (
   expect(changedRows(before, await dumpTables(t.db), HISTORY)).toEqual([]);
 });
 
-test("a booter's key of somebody who is no root operator may do nothing of this", async () => {
+test("a booter key whose user is not a root operator gets 403", async () => {
   const { secret, id } = await t.mintKey("booter");
   const user = randomUUID();
   await t.db.query("insert into user_account (id, username) values ($1, 'somebody')", [user]);

@@ -1,5 +1,4 @@
-// The declared roster, how it reaches records, and staged platform images. Document 2, cn boot declared and converge;
-// document 4, Fixed here.
+// The declared roster, its effect on boot records, and staged platform images.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
@@ -18,7 +17,7 @@ const show = async () => (await t.call("GET", "/v2/cn-boot-roster")).body;
 const converge = async () => okOf(await t.call("POST", "/v2/cn-boot-roster/converge"));
 const sorted = (macs: readonly string[]) => [...macs].sort();
 
-test("before anybody declares anything it is empty, and converge finds nothing", async () => {
+test("by default it is empty, and converge changes nothing", async () => {
   expect(await show()).toEqual([]);
   expect(await converge()).toEqual({ converged: [], unchanged: [], unknown: [] });
 });
@@ -59,7 +58,7 @@ describe("a roster is refused as a whole:", () => {
     ["a multicast MAC", entry({ macs: ["01:00:5e:00:00:01"] })],
     ["a multicast member", entry({ aggregate: { name: "aggr0", macs: ["ff:ff:ff:ff:ff:ff"] } })],
     ["an aggregate without members", entry({ aggregate: { name: "aggr0", macs: [] } })],
-    ["a mode that is none", entry({ aggregate: { name: "aggr0", mode: "on", macs: ["02:aa:00:00:00:01"] } })],
+    ["an unknown mode", entry({ aggregate: { name: "aggr0", mode: "on", macs: ["02:aa:00:00:00:01"] } })],
     ["a tag with a space", entry({ nic_tags: ["a b"] })],
     ["an unknown field", entry({ bond: "x" })],
     ["65 MACs", entry({ macs: Array.from({ length: 65 }, newMac) })],
@@ -74,14 +73,14 @@ describe("a roster is refused as a whole:", () => {
     expect(await show()).toEqual([expect.objectContaining({ hostname: "kept" })]);
   });
 
-  test("a MAC declared twice is named, with the entry it is in", async () => {
+  test("the error names a MAC address that is declared twice, and its entry", async () => {
     const answer = await put([...entry({}), { hostname: "i", macs: ["02-AA-00-00-00-01"] }]);
     expect(answer.body.message).toBe("[1].macs: 02:aa:00:00:00:01 is declared twice");
   });
 });
 
-describe("a record takes over what is declared of its boot MAC", () => {
-  test("when it enrols: hostname, tags and aggregate are in its networking", async () => {
+describe("a record gets the declared values of its boot MAC", () => {
+  test("when it enrols: its networking contains hostname, tags and aggregate", async () => {
     const [boot, member, plain] = [newMac(), newMac(), newMac()];
     const aggregate = { name: "aggr0", mode: "passive", macs: [boot, member] };
     okOf(
@@ -99,7 +98,7 @@ describe("a record takes over what is declared of its boot MAC", () => {
     expect(okOf(await seen(t, member))).toMatchObject({ hostname: null, networking: { nic_tags: [] } });
   });
 
-  test("only by converge when it was made before, once, and the rest of it stays", async () => {
+  test("only by converge if it existed before, once, and its other fields stay", async () => {
     const [mac, quiet, never] = [newMac(), newMac(), newMac()];
     const before = okOf(await seen(t, mac));
     okOf(await putPolicy(t, { auto_enroll: false }));
@@ -129,7 +128,7 @@ describe("a record takes over what is declared of its boot MAC", () => {
     expect([again.converged, sorted(again.unchanged), again.unknown]).toEqual([[], sorted([mac, quiet]), [never]]);
   });
 
-  test("an aggregate that is declared no more goes from the record", async () => {
+  test("and loses an aggregate that is no longer declared", async () => {
     const mac = newMac();
     okOf(await put([{ hostname: "app-1", macs: [mac], aggregate: { name: "aggr0", macs: [mac] } }]));
     okOf(await seen(t, mac));
@@ -139,7 +138,7 @@ describe("a record takes over what is declared of its boot MAC", () => {
     expect((await converge()).unchanged).toEqual([mac]);
   });
 
-  test("converge reaches records in every state and leaves the state alone", async () => {
+  test("in every state; converge does not change the state", async () => {
     const mac = newMac();
     okOf(await seen(t, mac));
     okOf(await t.call("POST", `/v2/cn-boot/${mac}/decommission`));
@@ -154,7 +153,7 @@ describe("staged platform images", () => {
     t.call("PUT", "/v2/platform-images", { body: { stamps }, ...(key && { key }) });
   const staged = async () => (await t.call("GET", "/v2/platform-images")).body.items;
 
-  test("each booter replaces its own list; the list of all is by stamp", async () => {
+  test("each booter replaces its own list; the list of all is ordered by stamp", async () => {
     const one = await t.mintKey("booter");
     const two = await t.mintKey("booter");
     expect(await staged()).toEqual([]);
@@ -170,13 +169,13 @@ describe("staged platform images", () => {
     expect(await staged()).toEqual([row("pi-c", one.id)]);
   });
 
-  test.each([["a..b"], [""], ["a b"], ["a/b"], ["s".repeat(65)], ["ä"]])("%j is no stamp: 400", async (stamp) => {
+  test.each([["a..b"], [""], ["a b"], ["a/b"], ["s".repeat(65)], ["ä"]])("%j is not a stamp: 400", async (stamp) => {
     const before = await staged();
     expect((await stage(["fine", stamp])).status).toBe(400);
     expect(await staged()).toEqual(before);
   });
 
-  test("64 characters are one", async () => {
+  test("a stamp may have 64 characters", async () => {
     expect((await stage(["S".repeat(64), ".-_"])).status).toBe(200);
   });
 });

@@ -1,4 +1,4 @@
-// What becomes of a machine that a booter sees, and what an operator authorizes. Document 2, Boot record state.
+// Machines that a booter reports as seen, and machines that an operator authorizes. docs/booting.md, "Boot records".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -18,7 +18,7 @@ afterEach(() => expectInvariants(t.db));
 const authorize = (mac: string) => t.call("POST", `/v2/cn-boot/${mac}/authorize`);
 const act = (mac: string, verb: string) => t.call("POST", `/v2/cn-boot/${mac}/${verb}`);
 
-/** A machine that the policy keeps out. */
+/** Creates a discovered record: the policy does not admit the machine. */
 async function discovered(): Promise<string> {
   const mac = newMac();
   okOf(await putPolicy(t, { auto_enroll: false }));
@@ -27,7 +27,7 @@ async function discovered(): Promise<string> {
   return mac;
 }
 
-test("a machine that the policy lets in enrols, with an address and all it needs to use it", async () => {
+test("a machine that the policy admits enrols, with an address and its networking", async () => {
   const mac = newMac();
   const { status, body } = await seen(t, mac);
   expect(status).toBe(200);
@@ -58,13 +58,13 @@ test.each([
   ["auto_enroll is off", { auto_enroll: false }],
   ["no allowlist entry matches", { allowlist: [{ kind: "mac_prefix", value: "0a:0b" }] }],
   ["there is no admin network", { admin_network: null }],
-])("a machine is only discovered, without an address, when %s", async (_why, changes) => {
+])("a machine is only discovered, without an address, if %s", async (_why, changes) => {
   okOf(await putPolicy(t, changes));
   const { body } = await seen(t, newMac());
   expect(body).toMatchObject({ state: "discovered", address: null, networking: null });
 });
 
-test("the answer is the record as it is, however often and whatever the policy says by then", async () => {
+test("repeated calls return the record unchanged, also after a change of the policy", async () => {
   const mac = newMac();
   const first = okOf(await seen(t, mac));
   okOf(await putPolicy(t, { auto_enroll: false, admin_network: null }));
@@ -78,7 +78,7 @@ test("the answer is the record as it is, however often and whatever the policy s
   expect(okOf(await seen(t, quiet))).toMatchObject({ state: "decommissioned" });
 });
 
-test("one machine in all spellings of its MAC is one record", async () => {
+test("all spellings of a MAC address are one record", async () => {
   const mac = newMac();
   const digits = mac.replaceAll(":", "");
   const spellings = [
@@ -97,7 +97,7 @@ test("one machine in all spellings of its MAC is one record", async () => {
 });
 
 test.each(["", "02:be:57", "02:be:57:00:00:zz", "02:be:57:00:00:01:02", "01:00:5e:00:00:01", "ff:ff:ff:ff:ff:ff"])(
-  "%j is no MAC of a machine: 400 naming the field",
+  "%j is not a machine's MAC address: 400 with the field",
   async (mac) => {
     const answer = await seen(t, mac);
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining("mac")]);
@@ -105,7 +105,7 @@ test.each(["", "02:be:57", "02:be:57:00:00:zz", "02:be:57:00:00:01:02", "01:00:5
   },
 );
 
-test("a booter may tell more than we know of", async () => {
+test("unknown fields from a booter are ignored", async () => {
   const body = { mac: newMac(), client: { guid: "x", option_93: [7], later: { a: null } }, future: true };
   expect((await t.call("POST", "/v2/booter/seen", { body })).status).toBe(200);
   expect((await t.call("POST", "/v2/booter/seen", { body: { mac: newMac() } })).status).toBe(200);
@@ -116,13 +116,13 @@ describe("allowlist", () => {
     ["an octet", (mac: string) => mac.slice(0, 2)],
     ["three octets", (mac: string) => mac.slice(0, 8)],
     ["the whole MAC", (mac: string) => mac],
-  ])("a mac_prefix of %s lets the machine in", async (_what, prefixOf) => {
+  ])("a mac_prefix of %s admits the machine", async (_what, prefixOf) => {
     const mac = newMac();
     okOf(await putPolicy(t, { allowlist: [{ kind: "mac_prefix", value: prefixOf(mac) }] }));
     expect(okOf(await seen(t, mac)).state).toBe("enrolling");
   });
 
-  test("one entry that matches is enough, and another MAC of its octets in other places is none", async () => {
+  test("one matching entry is enough; another MAC address does not match", async () => {
     const mac = newMac();
     const entries = [{ kind: "service_tag", value: "ELSE" }, { kind: "mac_prefix", value: mac }];
     okOf(await putPolicy(t, { allowlist: entries }));
@@ -130,7 +130,7 @@ describe("allowlist", () => {
     expect(okOf(await seen(t, mac)).state).toBe("enrolling");
   });
 
-  test("a service_tag lets in machines that announced it: their discovered records at once, other ports when they are seen", async () => {
+  test("a service_tag admits machines that announced it: discovered records at once, other ports when seen", async () => {
     const allowlist = [{ kind: "service_tag", value: "TAG123" }];
     okOf(await putPolicy(t, { allowlist }));
     const machine = newMachine();
@@ -146,7 +146,7 @@ describe("allowlist", () => {
     expect(okOf(await seen(t, other.macs[0] ?? "")).state).toBe("discovered");
   });
 
-  test("an announce lets in by a service_tag only, the discovered records of its own ports, and while auto_enroll is on", async () => {
+  test("an announce admits only by a service_tag, only its own discovered ports, and only with auto_enroll on", async () => {
     const machine = newMachine(3);
     const [first = "", second = "", third = ""] = machine.macs;
     okOf(await putPolicy(t, { auto_enroll: false }));
@@ -173,7 +173,7 @@ describe("allowlist", () => {
     expect(await states()).toEqual(["enrolling", "enrolling", "decommissioned", "discovered"]);
   });
 
-  test("an announce is taken although there are not addresses for all ports", async () => {
+  test("an announce succeeds even if there are not enough addresses for all ports", async () => {
     const machine = newMachine(2);
     okOf(await putPolicy(t, { auto_enroll: false }));
     for (const mac of machine.macs) okOf(await seen(t, mac));
@@ -189,15 +189,15 @@ describe("allowlist", () => {
   });
 
   const GUIDS = [
-    ["in the order of its bytes", "44454c4c330010348036c4c04f32334a"],
-    ["in the order in which it is printed", "4c4c4544-0033-3410-8036-C4C04F32334A"],
+    ["in byte order", "44454c4c330010348036c4c04f32334a"],
+    ["in printed order", "4c4c4544-0033-3410-8036-C4C04F32334A"],
   ] as const;
   test.each(GUIDS)(
-    "a service_tag lets in a machine whose GUID spells it, %s, at its first packet",
+    "a service_tag admits a machine whose GUID contains it, %s, at its first packet",
     async (_how, guid) => {
       okOf(await putPolicy(t, { allowlist: [{ kind: "service_tag", value: "D34623J" }] }));
-      const told = { mac: newMac(), client: { guid } };
-      const { body } = await t.call("POST", "/v2/booter/seen", { body: told });
+      const request = { mac: newMac(), client: { guid } };
+      const { body } = await t.call("POST", "/v2/booter/seen", { body: request });
       expect(body).toMatchObject({ state: "enrolling", address: expect.any(String) });
     },
   );
@@ -205,11 +205,11 @@ describe("allowlist", () => {
   test.each([
     ["another tag", "44454c4c340010348036c4c04f32334a"],
     ["another vendor", "55454c4c330010348036c4c04f32334a"],
-    ["no marks", "44454c4c330110348036c4c04f32334a"],
+    ["no marker bytes", "44454c4c330110348036c4c04f32334a"],
     ["too few digits", "44454c4c33001034"],
-    ["no text", 7],
-    ["nothing", null],
-  ])("a GUID with %s lets no machine in by a service_tag", async (_what, guid) => {
+    ["a number as value", 7],
+    ["null as value", null],
+  ])("a GUID with %s admits no machine by a service_tag", async (_what, guid) => {
     okOf(await putPolicy(t, { allowlist: [{ kind: "service_tag", value: "D34623J" }] }));
     const { body } = await t.call("POST", "/v2/booter/seen", { body: { mac: newMac(), client: { guid } } });
     expect(body).toMatchObject({ state: "discovered" });
@@ -217,7 +217,7 @@ describe("allowlist", () => {
 });
 
 describe("authorize", () => {
-  test("a discovered machine enrols, whatever the policy thinks of it", async () => {
+  test("makes a discovered machine enrol, even against the policy", async () => {
     const mac = await discovered();
     okOf(await putPolicy(t, { auto_enroll: false, allowlist: [{ kind: "mac_prefix", value: "0a" }] }));
     const before = await showRecord(t, mac);
@@ -226,7 +226,7 @@ describe("authorize", () => {
     expect(after.networking.address).toBe(after.address);
   });
 
-  test("a machine that nobody has seen gets a record, by the operator", async () => {
+  test("creates a record for an unseen machine, with the operator as its source", async () => {
     const mac = newMac();
     expect(okOf(await authorize(mac))).toMatchObject({
       mac,
@@ -235,13 +235,13 @@ describe("authorize", () => {
     });
   });
 
-  test("a machine that enrols already is answered as it is", async () => {
+  test("leaves an enrolling machine unchanged", async () => {
     const mac = newMac();
     const first = okOf(await authorize(mac));
     expect(okOf(await authorize(mac))).toEqual(first);
   });
 
-  test("an enrolled one is 409, a decommissioned one too", async () => {
+  test("of an enrolled or a decommissioned record is 409", async () => {
     const run = await setUp(t);
     expect(await authorize(run.macs[0] ?? "")).toMatchObject({
       status: 409,
@@ -256,7 +256,7 @@ describe("authorize", () => {
     });
   });
 
-  test("without an admin network it is 409, for seen and unseen machines, and makes no record", async () => {
+  test("without an admin network is 409, for seen and unseen machines, and creates no record", async () => {
     const mac = await discovered();
     okOf(await putPolicy(t, { admin_network: null }));
     const text = "no admin_network is configured in the boot policy; there is no address to reserve";
@@ -266,7 +266,7 @@ describe("authorize", () => {
     expect((await t.call("GET", `/v2/cn-boot/${unseen}`)).status).toBe(404);
   });
 
-  test("when every address is held it is 409 PoolExhausted; a machine that is seen is then only discovered", async () => {
+  test("without a free address is 409 PoolExhausted; machines that are seen then are only discovered", async () => {
     const mac = await discovered();
     const tiny = { provision_start_ipv4: "10.20.0.1", provision_end_ipv4: "10.20.0.2", gateway: "10.20.0.1" };
     okOf(await putPolicy(t, { admin_network: { ...POLICY.admin_network, ...tiny } }));
@@ -279,7 +279,7 @@ describe("authorize", () => {
     expect((await authorize(newMac())).status).toBe(409);
   });
 
-  test("a record that was reactivated keeps its address, also when there is no network any more", async () => {
+  test("of a reactivated record keeps its address, also without an admin network", async () => {
     const mac = newMac();
     const { address, networking } = okOf(await seen(t, mac));
     okOf(await act(mac, "decommission"));
@@ -288,7 +288,7 @@ describe("authorize", () => {
     expect(okOf(await authorize(mac))).toMatchObject({ state: "enrolling", address, networking });
   });
 
-  test("the same Idempotency-Key hears the same answer, with one transition", async () => {
+  test("with the same Idempotency-Key gets the same answer, with one transition", async () => {
     const mac = newMac();
     const headers = { "idempotency-key": randomUUID() };
     const twice = [1, 2].map(() => t.call("POST", `/v2/cn-boot/${mac}/authorize`, { headers }));
@@ -299,7 +299,7 @@ describe("authorize", () => {
   });
 });
 
-test("seen and authorize leave an audit entry each, and a record that stays as it is none", async () => {
+test("seen and authorize are audited, unless the record stays unchanged", async () => {
   const mac = newMac();
   okOf(await seen(t, mac));
   okOf(await seen(t, mac));

@@ -1,4 +1,4 @@
-// A bare machine tells of itself over the boot bus. Document 2, CN state; document 4, Fixed here, announce.
+// A bare machine announces itself through the booter. docs/nodes.md, "The netboot path".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -35,7 +35,7 @@ const changesOf = async (server_uuid: string) =>
   )).rows.map(({ action }) => action);
 
 describe("a new machine", () => {
-  test("gets an inert record: no code, no key, nobody who waits", async () => {
+  test("gets an inert record: no code, no key, no poll token", async () => {
     const machine = newMachine();
     const { status, body } = await announce(t, machine);
     expect(status).toBe(200);
@@ -71,7 +71,7 @@ describe("a new machine", () => {
     expect(await changesOf(machine.server_uuid)).toEqual(["cn_announce"]);
   });
 
-  test("without a hostname is named after its identity; unknown fields are ignored", async () => {
+  test("without a hostname is named after its UUID; unknown fields are ignored", async () => {
     const machine = newMachine();
     const { body } = await announce(t, machine, { hostname: undefined, agent_version: "later" });
     expect(body.hostname).toBe(machine.server_uuid.slice(0, 8));
@@ -82,7 +82,7 @@ describe("a new machine", () => {
     ["ffffffff-ffff-ffff-ffff-ffffffffffff"],
     ["FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"],
     ["not-a-uuid"],
-  ])("%s is no identity: 400, no record", async (server_uuid) => {
+  ])("with server_uuid %s is 400 without a record", async (server_uuid) => {
     expect((await announce(t, newMachine(), { server_uuid })).status).toBe(400);
     const { rows } = await t.db.query("select from cn where server_uuid::text = lower($1)", [server_uuid]);
     expect(rows).toEqual([]);
@@ -92,7 +92,7 @@ describe("a new machine", () => {
     sysinfo: undefined,
   }])("%j is 400", async (changes) => expect((await announce(t, newMachine(), changes)).status).toBe(400));
 
-  test("in capitals is the same machine", async () => {
+  test("with its UUID in capitals is the same machine", async () => {
     const machine = newMachine();
     okOf(await announce(t, machine, { server_uuid: machine.server_uuid.toUpperCase() }));
     expect((await showNode(t, machine)).state).toBe("awaiting_setup");
@@ -114,19 +114,19 @@ describe("with auto_enroll off", () => {
     expect((await announce(t, newMachine())).status).toBe(403);
   });
 
-  test("a window that has expired is none", async () => {
+  test("an expired window does not count", async () => {
     okOf(await t.call("POST", "/v1/cn-auto-approve", { body: { duration_secs: 60 } }));
     await t.advance(61);
     expect((await announce(t, newMachine())).status).toBe(403);
   });
 
-  test("a window whose count is spent is none", async () => {
+  test("a window whose count is used up does not count", async () => {
     okOf(await t.call("POST", "/v1/cn-auto-approve", { body: { duration_secs: 600, count: 1 } }));
     expect((await t.register()).state).toBe("approved");
     expect((await announce(t, newMachine())).status).toBe(403);
   });
 
-  test("a known machine needs none", async () => {
+  test("a known machine needs no window", async () => {
     okOf(await putPolicy(t));
     const machine = await awaitingSetup(t);
     okOf(await putPolicy(t, { auto_enroll: false }));
@@ -135,7 +135,7 @@ describe("with auto_enroll off", () => {
 });
 
 describe("a known machine", () => {
-  test("that awaits setup refreshes its inventory, its name and when it was seen", async () => {
+  test("that awaits setup refreshes its inventory, its name and last_seen", async () => {
     const machine = await awaitingSetup(t);
     await t.advance(5);
     const sysinfo = sysinfoOf([machine.macs[0] ?? "", newMac()], [900]);
@@ -162,7 +162,7 @@ describe("a known machine", () => {
       await t.register({ server_uuid: run.server_uuid });
       return run;
     }],
-  ])("that is %s is only noted as seen", async (state, arrange) => {
+  ])("that is %s only updates last_seen", async (state, arrange) => {
     const arranged = await arrange();
     const machine = { ...newMachine(), macs: [], sysinfo: sysinfoOf(arranged.macs ?? []), ...arranged };
     await t.advance(5);
@@ -170,7 +170,7 @@ describe("a known machine", () => {
     expect(view.state).toBe(state);
     const sysinfo = { ...sysinfoOf(machine.macs, [1, 2, 3]), added: true };
     const after = okOf(await announce(t, machine, { hostname: "liar-1", sysinfo }));
-    // Claims are for operators, and not for booters.
+    // Booters do not see claims; operators do.
     const unclaimed = { claim_code: null, claim_code_expires_at: null, claims: [], identity_conflict: false };
     expect(after).toEqual({ ...view, ...unclaimed, last_seen: after.last_seen });
     expect(Date.parse(after.last_seen) - Date.parse(view.last_seen ?? "1970-01-01")).toBeGreaterThanOrEqual(5_000);
@@ -186,7 +186,7 @@ describe("two machines with one identity", () => {
     ["awaiting_setup", () => awaitingSetup(t)],
     ["setting_up", () => settingUp(t)],
     ["approved", () => setUp(t)],
-  ])("the second is 409 while the first is %s; the operator reads of it on the node", async (_state, arrange) => {
+  ])("the second is 409 while the first is %s; the node shows the conflict to operators", async (_state, arrange) => {
     const machine = await arrange();
     const [view, row] = [await showNode(t, machine), await rowOf(t, machine)];
     const macs = [newMac(), newMac()];
@@ -198,13 +198,13 @@ describe("two machines with one identity", () => {
     expect((await changesOf(machine.server_uuid)).at(-1)).toBe("cn_announce_conflict");
   });
 
-  test("one port in common is no conflict", async () => {
+  test("a common port means no conflict", async () => {
     const machine = await awaitingSetup(t);
     const sysinfo = sysinfoOf([newMac(), (machine.macs[1] ?? "").toUpperCase()]);
     expect(okOf(await announce(t, machine, { sysinfo })).conflict).toBeNull();
   });
 
-  test("the conflict goes when the machine itself announces again, and only then", async () => {
+  test("the conflict is cleared only when the machine itself announces again", async () => {
     const machine = await awaitingSetup(t);
     const twin = { sysinfo: sysinfoOf([newMac()]) };
     expect((await announce(t, machine, twin)).status).toBe(409);
@@ -213,14 +213,14 @@ describe("two machines with one identity", () => {
     expect(okOf(await announce(t, machine)).conflict).toBeNull();
   });
 
-  test("an announce without ports does not take the known ones away", async () => {
+  test("an announce without ports keeps the known ones", async () => {
     const machine = await awaitingSetup(t);
     okOf(await announce(t, machine, { sysinfo: {} }));
     expect((await rowOf(t, machine))?.macs).toEqual(machine.macs);
     expect((await announce(t, machine, { sysinfo: sysinfoOf([newMac()]) })).status).toBe(409);
   });
 
-  test("of two that announce at once one makes the record and the other is told", async () => {
+  test("of two announces at once one creates the record and the other is 409", async () => {
     const [one, two] = [newMachine(), newMachine()];
     const server_uuid = randomUUID();
     const answers = await Promise.all([one, two].map((machine) => announce(t, machine, { server_uuid })));
@@ -230,7 +230,7 @@ describe("two machines with one identity", () => {
   });
 });
 
-test("a machine being set up cannot be given other ports by an anonymous registration", async () => {
+test("an anonymous registration cannot change the ports of a machine in setup", async () => {
   const victim = await awaitingSetup(t);
   const run = await settingUp(t);
   const before = await rowOf(t, run);
@@ -242,7 +242,7 @@ test("a machine being set up cannot be given other ports by an anonymous registr
   expect((await showRecord(t, run.macs[0])).state).toBe("enrolled");
 });
 
-test("the secret boot parameters that a machine announces are stored but never shown", async () => {
+test("secret boot parameters in an announced inventory are never shown", async () => {
   const machine = newMachine();
   const secret = "$6$canary$";
   const sysinfo = { ...machine.sysinfo, "Boot Parameters": { root_shadow: secret, rabbitmq: secret, console: "ttya" } };

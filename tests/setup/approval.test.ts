@@ -1,5 +1,4 @@
-// The layout proposal and its approval. Document 2, Setup approval request and Layout constraints; document 4, section
-// 11, row 18.
+// The layout proposal and its approval. docs/nodes.md, "The netboot path".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -39,7 +38,7 @@ describe("the proposal", () => {
   const propose = (machine: { server_uuid: string }) => onNode(t, "GET", machine, "/setup-layout-proposal");
   const LAYOUTS = ["single", "mirror", "raidz1", "raidz2", "raidz3"];
 
-  test("is what the tool would do, with every disk that loses its data", async () => {
+  test("shows what the layout tool would do, and every disk that loses its data", async () => {
     const { status, body } = await propose(await withDisks(600, 600, 600, 600, 100));
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -58,7 +57,7 @@ describe("the proposal", () => {
     });
   });
 
-  test("can be approved as it is", async () => {
+  test("can be approved unchanged", async () => {
     const machine = await withDisks(600, 600, 600, 600, 600, 600);
     const { layout, width, spares } = (await propose(machine)).body.proposal;
     const approval = { disk_layout: layout, disk_width: width, disk_spares: spares };
@@ -67,9 +66,9 @@ describe("the proposal", () => {
 
   test.each<[string, unknown]>([
     ["no disks", { Disks: {} }],
-    ["nothing", {}],
-    ["disks of no size", { Disks: { c0t0d0: {}, c0t1d0: { "Size in GB": 0 } } }],
-    ["something else for disks", { Disks: [1, null, "x"] }],
+    ["no inventory", {}],
+    ["disks without a size", { Disks: { c0t0d0: {}, c0t1d0: { "Size in GB": 0 } } }],
+    ["a list instead of disks", { Disks: [1, null, "x"] }],
   ])("is 200 with an error for a machine that announced %s", async (_what, sysinfo) => {
     const machine = newMachine();
     okOf(await announce(t, machine, { sysinfo }));
@@ -87,8 +86,8 @@ describe("the proposal", () => {
   });
 });
 
-describe("an approval that is accepted", () => {
-  test("moves the node, stamps the run and starts an operation that names the node", async () => {
+describe("an accepted approval", () => {
+  test("moves the node to setting_up, gives the run its epoch and starts an operation on the node", async () => {
     const machine = await awaitingSetup(t);
     const before = await showNode(t, machine);
     const { status, body } = await approveSetup(t, machine, { disk_layout: "raidz1" });
@@ -121,7 +120,7 @@ describe("an approval that is accepted", () => {
     ]);
   });
 
-  test("wakes 45 minutes and one millisecond after it was given", async () => {
+  test("sets the deadline 45 minutes and one millisecond later", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     const { rows } = await t.db.query(
@@ -131,14 +130,14 @@ describe("an approval that is accepted", () => {
     expect(rows).toEqual([{ secs: 2_700.001 }]);
   });
 
-  test("mints no key: that is for whoever takes the bundle", async () => {
+  test("creates no key: fetching the bundle does", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     expect(await keysOf(t, machine)).toEqual([]);
     expect((await showNode(t, machine)).bound_api_key_id).toBeNull();
   });
 
-  test("keeps every choice that was made, and a zero is not the same as nothing", async () => {
+  test("keeps every choice; zero is not the same as a missing value", async () => {
     const machine = await withDisks(600, 600, 600, 600, 600);
     const body = {
       disk_layout: "mirror",
@@ -154,26 +153,26 @@ describe("an approval that is accepted", () => {
   });
 
   test.each(["off", "on", "lz4", "zstd", "gzip", ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((level) => `gzip-${level}`)])(
-    "takes the compression %s",
+    "accepts the compression %s",
     async (disk_compress) => {
       const approval = { disk_layout: "mirror", disk_compress };
       expect((await approveSetup(t, await awaitingSetup(t), approval)).status).toBe(200);
     },
   );
 
-  test.each(["a", "A-1", "0", "x".repeat(63)])("takes the hostname %s", async (hostname) => {
+  test.each(["a", "A-1", "0", "x".repeat(63)])("accepts the hostname %s", async (hostname) => {
     const approval = { disk_layout: "mirror", hostname };
     expect(okOf(await approveSetup(t, await awaitingSetup(t), approval)).hostname).toBe(hostname);
   });
 
-  test("with null for what is optional is as without it", async () => {
+  test("treats null in an optional field like a missing field", async () => {
     const nulls = { disk_width: null, disk_spares: null, disk_exclude: null, disk_cache: null, disk_compress: null };
     const approval = { disk_layout: "mirror", hostname: null, ...nulls };
     const view = okOf(await approveSetup(t, await awaitingSetup(t), approval));
     expect(view).toMatchObject({ hostname: "bare-1", disk_layout: { disk_cache: true, disk_exclude: [] } });
   });
 
-  test("once more with its Idempotency-Key is the same answer and no second run; with another body 422", async () => {
+  test("repeated with its Idempotency-Key gets the same answer and no second run; with another body 422", async () => {
     const machine = await awaitingSetup(t);
     const path = `/v1/cns/${machine.server_uuid}/approve-setup`;
     const headers = { "idempotency-key": "approve once" };
@@ -187,57 +186,57 @@ describe("an approval that is accepted", () => {
   });
 });
 
-describe("an approval that is refused changes nothing at all:", () => {
+describe("a refused approval changes nothing:", () => {
   const mirror = (changes: object) => ({ disk_layout: "mirror", ...changes });
   test.each<[string, unknown, string]>([
     ["without disk_layout", {}, "disk_layout"],
     ["with null for disk_layout", { disk_layout: null }, "disk_layout"],
     ["with an unknown layout", { disk_layout: "raidz4" }, "disk_layout"],
     ["with an unknown field", mirror({ disk_witdh: 3 }), "disk_witdh"],
-    ["with a name of somebody else's field", mirror({ layout: "mirror" }), "layout"],
-    ["with a width that is no number", mirror({ disk_width: "2" }), "disk_width"],
-    ["with a broken width", mirror({ disk_width: 2.5 }), "disk_width"],
+    ["with a wrong field name", mirror({ layout: "mirror" }), "layout"],
+    ["with a width that is not a number", mirror({ disk_width: "2" }), "disk_width"],
+    ["with a fractional width", mirror({ disk_width: 2.5 }), "disk_width"],
     ["with negative spares", mirror({ disk_spares: -1 }), "disk_spares"],
-    ["with a disk that is no text", mirror({ disk_exclude: [1] }), "disk_exclude"],
-    ["with a cache that is no boolean", mirror({ disk_cache: "no" }), "disk_cache"],
+    ["with a disk that is not text", mirror({ disk_exclude: [1] }), "disk_exclude"],
+    ["with a cache that is not boolean", mirror({ disk_cache: "no" }), "disk_cache"],
     ["with an unknown compression", mirror({ disk_compress: "gzip-10" }), "disk_compress"],
     ["with the compression gzip-0", mirror({ disk_compress: "gzip-0" }), "disk_compress"],
     ["with an empty hostname", mirror({ hostname: "" }), "hostname"],
     ["with a hostname that ends in a hyphen", mirror({ hostname: "a-" }), "hostname"],
-    ["with a hostname that begins with one", mirror({ hostname: "-a" }), "hostname"],
+    ["with a hostname that begins with a hyphen", mirror({ hostname: "-a" }), "hostname"],
     ["with a dot in the hostname", mirror({ hostname: "a.b" }), "hostname"],
     ["with 64 characters of hostname", mirror({ hostname: "x".repeat(64) }), "hostname"],
     ["with letters of other alphabets", mirror({ hostname: "räck" }), "hostname"],
     ["with a line break in the hostname", mirror({ hostname: "a\n" }), "hostname"],
-    // The layout tool's own words, for four disks of one size.
+    // The layout tool's own messages, for four disks of one size.
     ["with a width below two", mirror({ disk_width: 1 }), "invalid width: 1"],
-    ["with a width below two, of a single disk too", { disk_layout: "single", disk_width: 1 }, "invalid width: 1"],
-    ["with a wide mirror", mirror({ disk_width: 5 }), "5 is an invalid width for mirroring and 4 disks"],
+    ["with a width below two for a single disk", { disk_layout: "single", disk_width: 1 }, "invalid width: 1"],
+    ["with a mirror that is too wide", mirror({ disk_width: 5 }), "5 is an invalid width for mirroring and 4 disks"],
     [
       "with a mirror too wide for its spares",
       mirror({ disk_width: 4, disk_spares: 1 }),
       "4 is an invalid width for mirroring and 3 disks",
     ],
     [
-      "with a narrow raidz1",
+      "with a raidz1 that is too narrow",
       { disk_layout: "raidz1", disk_width: 2 },
       "2 is an invalid width for raidz and 4 disks (min: 3, default max: 6)",
     ],
     ["with raidz2 of four disks", { disk_layout: "raidz2" }, "no acceptable raidz2 layout is possible with 4 disks"],
     ["with raidz3 of four disks", { disk_layout: "raidz3" }, "no acceptable raidz3 layout is possible with 4 disks"],
     [
-      "with spares of a single disk",
+      "with spares for a single disk",
       { disk_layout: "single", disk_spares: 1 },
       "spares are not allowed for a single disk pool",
     ],
     ["with too many spares", mirror({ disk_spares: 3 }), "too many spares (3) for this disk configuration"],
     [
-      "with every disk kept out",
+      "with every disk excluded",
       mirror({ disk_exclude: ["c0t0d0", "c0t1d0", "c0t2d0", "c0t3d0"] }),
       "no primary storage disks available",
     ],
     [
-      "with all but one kept out",
+      "with all disks but one excluded",
       mirror({ disk_exclude: ["c0t0d0", "c0t1d0", "C0T2D0"] }),
       "at least 2 disks are required for mirroring",
     ],
@@ -250,7 +249,7 @@ describe("an approval that is refused changes nothing at all:", () => {
     expect(changedRows(before, await dumpTables(t.db), HISTORY)).toEqual([]);
   });
 
-  test("in a state other than awaiting_setup: 409 with the state, before any word about the layout", async () => {
+  test("in a state other than awaiting_setup: 409 with the state, before any error about the layout", async () => {
     const run = await settingUp(t);
     const approved = await setUp(t);
     const pending = await t.register();
@@ -286,7 +285,7 @@ describe("an approval that is refused changes nothing at all:", () => {
   });
 });
 
-test("of many approvals at once one counts; the others are told the state", async () => {
+test("of many approvals at once one succeeds; the others are 409", async () => {
   const machine = await awaitingSetup(t);
   const answers = await Promise.all(Array.from({ length: 8 }, () => approveSetup(t, machine)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);

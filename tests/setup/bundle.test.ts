@@ -1,4 +1,4 @@
-// The setup bundle: handed out once, to whoever holds the machine. Document 4, Fixed here, Setup bundle.
+// The setup bundle: the booter can fetch it once. docs/nodes.md, "The netboot path".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -36,7 +36,7 @@ async function approved() {
   return machine;
 }
 
-test("it holds the run, the choices of the operator and a key that works, bound to the node", async () => {
+test("it contains the run's epoch, the operator's choices and a working key that is bound to the node", async () => {
   const machine = await approved();
   const { status, body } = await takeBundle(t, machine);
   expect(status).toBe(200);
@@ -61,7 +61,7 @@ test("it holds the run, the choices of the operator and a key that works, bound 
   expect((await heartbeat(body.api_key)).status).toBe(200);
 });
 
-test("it carries the root password's hash and the keys that may log in as root", async () => {
+test("it contains the root password hash and root's authorized keys", async () => {
   const keys = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFF0a1Zy0o6cYUEhQrbBs7r2Yk1wKq0mS0Q4o7Y3x9aB ops@example"];
   okOf(await t.call("PUT", "/v1/config/cn.root_authorized_keys", { body: { value: keys } }));
   const machine = await approved();
@@ -71,7 +71,7 @@ test("it carries the root password's hash and the keys that may log in as root",
   okOf(await t.call("DELETE", "/v1/config/cn.root_authorized_keys"));
 });
 
-test("a second taker is 409, and the first key goes on working", async () => {
+test("a second fetch is 409, and the first key keeps working", async () => {
   const run = await settingUp(t);
   const again = await takeBundle(t, run);
   expect([again.status, again.body.message]).toEqual([409, TAKEN]);
@@ -79,14 +79,14 @@ test("a second taker is 409, and the first key goes on working", async () => {
   expect((await heartbeat(run.api_key)).status).toBe(200);
 });
 
-test("of 8 takers at once one gets it", async () => {
+test("of 8 fetches at once one gets it", async () => {
   const machine = await approved();
   const answers = await Promise.all(Array.from({ length: 8 }, () => takeBundle(t, machine)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
   expect((await keysOf(t, machine)).length).toBe(1);
 });
 
-test("a booter whose answer was lost gets the same again with its Idempotency-Key, until the first report", async () => {
+test("a repeated fetch with the same Idempotency-Key gets the same bundle, until the first report", async () => {
   const machine = await approved();
   const headers = { "idempotency-key": randomUUID() };
   const first = await takeBundle(t, machine, { headers });
@@ -99,7 +99,7 @@ test("a booter whose answer was lost gets the same again with its Idempotency-Ke
   expect((await heartbeat(first.body.api_key)).status).toBe(200);
 });
 
-test("many requests at once with one Idempotency-Key all get the one key that works", async () => {
+test("many fetches at once with one Idempotency-Key all get the same working key", async () => {
   for (let round = 0; round < 5; round += 1) {
     const machine = await approved();
     const headers = { "idempotency-key": randomUUID() };
@@ -111,7 +111,7 @@ test("many requests at once with one Idempotency-Key all get the one key that wo
   }
 });
 
-test("a repeat for a run that is over gives nothing of the run that followed", async () => {
+test("a repeated fetch for an ended run reveals nothing of the next run", async () => {
   const machine = await approved();
   const headers = { "idempotency-key": randomUUID() };
   const first = okOf(await takeBundle(t, machine, { headers }));
@@ -127,7 +127,7 @@ test("a repeat for a run that is over gives nothing of the run that followed", a
   expect((await heartbeat(second.api_key)).status).toBe(200);
 });
 
-test("there is none in any other state", async () => {
+test("in any other state it is 409", async () => {
   const disabled = await setUp(t);
   okOf(await onNode(t, "POST", disabled, "/disable"));
   const nodes = {
@@ -143,7 +143,7 @@ test("there is none in any other state", async () => {
   expect((await t.call("POST", `/v2/booter/cns/${randomUUID()}/bundle`)).status).toBe(404);
 });
 
-test("before the first report the key is sealed in one place; after it nowhere, nor in any answer that is kept", async () => {
+test("before the first report the sealed key is in one table; after it in none, nor in a stored answer", async () => {
   const machine = await approved();
   const { api_key, epoch, console_ticket_key_hex } = okOf(
     await takeBundle(t, machine, { headers: { "idempotency-key": "sealed" } }),
@@ -158,7 +158,7 @@ test("before the first report the key is sealed in one place; after it nowhere, 
   expect(tablesWith(after, api_key.slice(-32))).toEqual([]);
 });
 
-test("the node's first use of its key erases the sealed copy, also before any report", async () => {
+test("the first use of the key erases the sealed copy, also before any report", async () => {
   const run = await settingUp(t);
   expect((await heartbeat(run.api_key)).status).toBe(200);
   expect((await rowOf(t, run))?.pending_credential).toBeNull();

@@ -1,5 +1,5 @@
-// Every cell of the netboot path in the node's transition table, and the boundaries inside the cells. Document 2, CN
-// state. What the columns other than these rows hold is in tests/actors.
+// Every cell of the netboot path in the node's transition table, and the boundaries inside the cells. The other rows
+// are in tests/actors. docs/nodes.md, "States".
 import { describe, expect, test } from "vitest";
 import type { CnMessage } from "../../actors/cn/messages.ts";
 import type { CnState } from "../../actors/cn/state.ts";
@@ -7,7 +7,7 @@ import { cn, cnTable } from "../../actors/cn/transition.ts";
 import type { Out } from "../../actors/engine/types.ts";
 import { EPOCH, IN, KEY, MACS, MESSAGES, NOW, OPERATION, SETTING_UP, UUID } from "./cells.ts";
 
-// go:<state> a transition; gone: the record is removed; 404, 409; ignore: answered as it is.
+// go:<state>: a transition; gone: the record is deleted; 404, 409; ignore: no change.
 const CELLS = `
 message            absent             pending      approved           disabled           awaiting_setup     setting_up
 announce           go:awaiting_setup  go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
@@ -34,13 +34,13 @@ const EXPECTED = ROWS.flatMap((row) => {
 const later = (ms: number) => new Date(NOW.getTime() + ms);
 const step = (state: CnState | null, message: CnMessage, now = NOW): Out<CnState> => cn.step(state, message, now);
 
-function word(out: Out<CnState>): string {
+function describeOut(out: Out<CnState>): string {
   if (out.out === "ignore") return "ignore";
   if (out.out === "go") return out.next === null ? "gone" : `go:${out.next.state}`;
   return out.fault.kind === "not_found" ? "404" : "409";
 }
 
-test("the cells below are those of the table, for every message that has a sample", () => {
+test("the cells above are the cells of the table, for every message in MESSAGES", () => {
   const cells = Object.keys(MESSAGES).flatMap((message) =>
     Object.keys(cnTable[message as CnMessage["type"]]).map((state) => `${message}/${state}`)
   );
@@ -48,36 +48,7 @@ test("the cells below are those of the table, for every message that has a sampl
 });
 
 test.each(EXPECTED)("%s in state %s: %s", (message, state, expected) => {
-  expect(word(step(IN[state] ?? null, MESSAGES[message as keyof typeof MESSAGES]))).toBe(expected);
-});
-
-describe("the text of a refusal", () => {
-  const TEXTS: Record<string, string> = {
-    approve_setup: "cn is <STATE>; only a node that is awaiting setup can be approved for setup",
-    take_bundle: "cn is <STATE>; no setup is running on it",
-    setup_progressed: "cn is <STATE>; no setup is running on it",
-    setup_completed: "cn is <STATE>; no setup is running on it",
-    setup_failed: "cn is <STATE>; no setup is running on it",
-    factory_reset: "cn is <STATE>; only an approved or disabled node can be factory reset",
-  };
-  const refused = EXPECTED.filter(([message, , cell]) => cell === "409" && message !== "remove");
-
-  test.each(refused)("of %s names the state %s", (message, state) => {
-    const out = step(IN[state] ?? null, MESSAGES[message as keyof typeof MESSAGES]);
-    const expected = message === "take_bundle" && state === "setting_up"
-      ? "the setup bundle of this run was taken already"
-      : TEXTS[message]?.replace("<STATE>", state);
-    expect(out).toEqual({ out: "refuse", fault: { kind: "conflict", message: expected, error_code: "Conflict" } });
-  });
-
-  test("of remove says what to do", () => {
-    expect(step(IN["approved"] ?? null, MESSAGES.remove)).toMatchObject({
-      fault: { message: "cn is approved; disable it before removing" },
-    });
-    expect(step(SETTING_UP, MESSAGES.remove)).toMatchObject({
-      fault: { message: "cn is setting_up; wait for setup to finish or fail before removing" },
-    });
-  });
+  expect(describeOut(step(IN[state] ?? null, MESSAGES[message as keyof typeof MESSAGES]))).toBe(expected);
 });
 
 describe("the deadline", () => {
@@ -87,7 +58,7 @@ describe("the deadline", () => {
     expect(step(SETTING_UP, MESSAGES.tick, later(ms))).toEqual({ out: "ignore" });
   });
 
-  test("a tick one millisecond after 45 minutes takes the node back and revokes its key", () => {
+  test("a tick one millisecond after 45 minutes reverts the node and revokes its key", () => {
     const out = step(SETTING_UP, MESSAGES.tick, later(LIMIT_MS + 1));
     expect(out).toMatchObject({
       out: "go",
@@ -106,7 +77,7 @@ describe("the deadline", () => {
     expect(parts).toContainEqual(expect.objectContaining({ part: "tell", to: { kind: "saga", id: OPERATION } }));
   });
 
-  test("the tick is asked for at the first millisecond at which it does something", () => {
+  test("is the first millisecond at which a tick has an effect", () => {
     expect(cn.deadline(SETTING_UP)).toEqual(later(LIMIT_MS + 1));
     for (const state of ["pending", "approved", "disabled", "awaiting_setup"]) {
       const at = IN[state];
@@ -115,25 +86,17 @@ describe("the deadline", () => {
   });
 });
 
-describe("a message of another run", () => {
-  test.each(["setup_progressed", "setup_completed", "setup_failed"] as const)("%s is refused", (type) => {
-    for (const epoch of [EPOCH - 1, EPOCH + 1]) {
-      expect(word(step(SETTING_UP, { ...MESSAGES[type], epoch }))).toBe("409");
-    }
-  });
-
-  test("revert_setup is ignored", () => {
-    expect(step(SETTING_UP, { ...MESSAGES.revert_setup, epoch: EPOCH - 1 })).toEqual({ out: "ignore" });
-  });
+test("revert_setup of another run is ignored", () => {
+  expect(step(SETTING_UP, { ...MESSAGES.revert_setup, epoch: EPOCH - 1 })).toEqual({ out: "ignore" });
 });
 
-test("complete takes every announced port's record along, and only those", () => {
+test("complete includes the record of every announced port, and no other", () => {
   const out = step(SETTING_UP, MESSAGES.setup_completed);
-  const along = out.out === "go" ? out.parts.flatMap((part) => part.part === "with" ? [part.to.id] : []) : [];
-  expect(along).toEqual(MACS);
+  const included = out.out === "go" ? out.parts.flatMap((part) => part.part === "with" ? [part.to.id] : []) : [];
+  expect(included).toEqual(MACS);
 });
 
-test("a factory reset keeps identity, hardware, role, what operators set and the root password's hash", () => {
+test("a factory reset keeps identity, hardware, role, operators' settings and the root password hash", () => {
   const approved = IN["approved"] as CnState;
   const out = step(approved, MESSAGES.factory_reset);
   expect(out.out === "go" && out.next).toEqual({
@@ -153,7 +116,7 @@ test("a factory reset keeps identity, hardware, role, what operators set and the
   });
 });
 
-test("a reset and a removal check the same guards, in order, under the lock of the node", () => {
+test("reset and removal check the same guards, in order, under the node's lock", () => {
   const guardsOf = (message: CnMessage) => {
     const out = step(IN["disabled"] ?? null, message);
     if (out.out !== "go") throw new Error("expected a transition");

@@ -1,5 +1,6 @@
-// A report of an older setup run has no effect: in any order, across failure, deadline, reset, and removal with a new
-// announce. It could wipe disks or leave a key alive, so every permutation is tried. reliability.md, R-31.
+// A report of an older setup run has no effect: in any order, after a failure, deadline, reset, or removal with a new
+// announce. Otherwise it could wipe disks or leave a key valid, so every permutation is tested. docs/reliability.md
+// R-31.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { cn } from "../../actors/cn/transition.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
@@ -40,8 +41,8 @@ describe("on the wire", () => {
   afterAll(() => t.close());
   afterEach(() => expectInvariants(t.db));
 
-  /** What lies between the older run and the newer one. */
-  const CROSSINGS: Record<string, (run: Run) => Promise<unknown>> = {
+  /** Events between the older run and the newer one. */
+  const EVENTS_BETWEEN: Record<string, (run: Run) => Promise<unknown>> = {
     "a failed run": async (run) => okOf(await report(t, run, "failed", { epoch: run.epoch })),
     "an expired run": async () => {
       await t.advance(2_701);
@@ -62,24 +63,24 @@ describe("on the wire", () => {
     },
   };
 
-  test.each(Object.keys(CROSSINGS))(
+  test.each(Object.keys(EVENTS_BETWEEN))(
     "reports from before %s: 409 in every order, with nothing changed",
     async (name) => {
       const old = await settingUp(t);
-      await CROSSINGS[name]?.(old);
+      await EVENTS_BETWEEN[name]?.(old);
       expect((await showNode(t, old)).state).toBe("awaiting_setup");
-      await expectDeaf(old);
+      await expectOldReportsRefused(old);
 
       okOf(await approveSetup(t, old));
-      await expectDeaf(old);
+      await expectOldReportsRefused(old);
       const { epoch, api_key } = okOf(await takeBundle(t, old));
       expect(epoch).toBeGreaterThan(old.epoch);
-      await expectDeaf(old);
+      await expectOldReportsRefused(old);
       okOf(await report(t, old, "progress", { epoch }));
-      await expectDeaf(old);
+      await expectOldReportsRefused(old);
 
       okOf(await report(t, old, "complete", { epoch }));
-      await expectDeaf(old);
+      await expectOldReportsRefused(old);
       expect((await t.call("POST", "/v1/agent/heartbeat", { key: api_key })).status).toBe(200);
       expect((await t.call("POST", "/v1/agent/heartbeat", { key: old.api_key })).status).toBe(401);
       expect((await keysOf(t, old)).length).toBe(1);
@@ -87,8 +88,8 @@ describe("on the wire", () => {
     },
   );
 
-  /** The three reports of the older run, in all six orders: refused, and the database as it was. */
-  async function expectDeaf(old: Run): Promise<void> {
+  /** Sends the three reports of the older run in all six orders: all are refused, and the database is unchanged. */
+  async function expectOldReportsRefused(old: Run): Promise<void> {
     await settle(t);
     const before = await dumpTables(t.db);
     for (const order of permutations(KINDS)) {
@@ -97,7 +98,7 @@ describe("on the wire", () => {
     expect(changedRows(before, await dumpTables(t.db), HISTORY)).toEqual([]);
   }
 
-  test("epochs never repeat, over nodes and over the life and death of one", async () => {
+  test("epochs never repeat, over all nodes, also after a node's removal", async () => {
     const { rows } = await t.db.query<{ epochs: number; runs: number }>(
       `select count(distinct params->>'epoch')::int as epochs, count(*)::int as runs from saga where saga = 'cn-setup'`,
     );
@@ -116,7 +117,7 @@ describe("in the transition table", () => {
       return out.out === "go" ? out.next : at;
     }, state);
 
-  /** A node whose bundle is out in the newer run, by each way there is from the older one. */
+  /** A node whose bundle was fetched in the newer run, for each event that ended the older one. */
   const running = (epoch: number) => [{ ...MESSAGES.approve_setup, epoch }, MESSAGES.take_bundle];
   const NEWER: Record<string, CnState | null> = {
     "a failure": after(AWAITING, ...running(OLD), of("setup_failed", OLD), ...running(NEW)),
@@ -139,22 +140,22 @@ describe("in the transition table", () => {
   };
 
   test.each(Object.keys(NEWER))(
-    "after %s: all 720 orders of the reports of two runs, without a crossing",
+    "after %s: in all 720 orders of the reports of two runs the older run has no effect",
     (name) => {
       const start = NEWER[name] ?? null;
       expect(start).toMatchObject({ state: "setting_up", setup_epoch: NEW, bundle_taken: true });
       const types = ["setup_progressed", "setup_completed", "setup_failed"] as const;
       const reports = [OLD, NEW].flatMap((epoch) => types.map((type) => ({ epoch, message: of(type, epoch) })));
-      // What a run without the old reports comes to, by the order of its own.
+      // The result of a run without the old reports, by the order of its own reports.
       const alone = new Map<string, string>();
-      let crossings = 0;
+      let violations = 0;
       for (const order of permutations(reports)) {
         const own = order.filter(({ epoch }) => epoch === NEW).map(({ message }) => message);
         const key = own.map(({ type }) => type).join();
         if (!alone.has(key)) alone.set(key, JSON.stringify(after(start, ...own)));
-        if (JSON.stringify(after(start, ...order.map(({ message }) => message))) !== alone.get(key)) crossings += 1;
+        if (JSON.stringify(after(start, ...order.map(({ message }) => message))) !== alone.get(key)) violations += 1;
       }
-      expect(crossings).toBe(0);
+      expect(violations).toBe(0);
       expect(alone.size).toBe(6);
     },
   );

@@ -1,11 +1,12 @@
-// What holds after every test of nodes and their boot records, whatever it did. reliability.md, INV-7 to INV-9, 13 and 14.
+// The invariants of nodes and boot records, checked after every test. docs/reliability.md INV-7 to INV-9, INV-13,
+// INV-14.
 import { expect } from "vitest";
 import type { DbClient } from "../../src/db/pool.ts";
 import { ADDRESS_CHECKS } from "../../src/doctor/addresses.ts";
 import { NODE_CHECKS } from "../../src/doctor/nodes.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 
-/** Of addresses, what is about boot records. */
+/** The checks of nodes, and those checks of addresses that concern boot records. */
 const CHECKS = [...NODE_CHECKS, ...ADDRESS_CHECKS.filter(({ query }) => query.includes("boot_record"))];
 
 export async function expectInvariants(db: DbClient): Promise<void> {

@@ -1,4 +1,4 @@
-// Bare machines for tests, and the way of one from its first packet to an approved node.
+// Bare machines for tests, and the calls that take one from its first packet to an approved node.
 import { randomUUID } from "node:crypto";
 import type { Db } from "../../src/db/pool.ts";
 import { type Answer, type CallOptions, okOf, type TestPlane } from "../support/control-plane.ts";
@@ -21,7 +21,7 @@ export function newMac(): string {
   return `02:be:57:${hex.slice(0, 2)}:${hex.slice(2, 4)}:${hex.slice(4)}`;
 }
 
-/** What a machine tells of itself: these ports, and disks of these sizes in GB. */
+/** Builds a machine's inventory with these ports, and with disks of these sizes in GB. */
 export function sysinfoOf(macs: readonly string[], sizes_gb: readonly number[] = [600, 600, 600, 600]) {
   return {
     "Serial Number": "TAG123",
@@ -37,7 +37,7 @@ export function newMachine(ports = 2): Machine {
 
 export const ENROLLMENT_PI = "20260901T000000Z";
 
-/** A policy that lets every machine in, with addresses for all that tests make. */
+/** A policy that admits every machine, with enough addresses for all tests. */
 export const POLICY = {
   auto_enroll: true,
   allowlist: [] as unknown[],
@@ -56,7 +56,7 @@ export function putPolicy(t: TestPlane, changes: Partial<typeof POLICY> = {}, op
   return t.call("PUT", "/v2/cn-boot-policy", { body: { ...POLICY, ...changes }, ...options });
 }
 
-/** What a booter has: the image of POLICY, and these. */
+/** Stages the image of POLICY and these images on a booter. */
 export function stageImages(t: TestPlane, ...more: readonly string[]) {
   return t.call("PUT", "/v2/platform-images", { body: { stamps: [ENROLLMENT_PI, ...more] } });
 }
@@ -89,7 +89,7 @@ export const REPORTS = {
 } as const;
 export type ReportKind = keyof typeof REPORTS;
 
-/** One report of a setup run. */
+/** Sends a report of a setup run. */
 export function report(
   t: TestPlane,
   machine: Machine,
@@ -99,14 +99,14 @@ export function report(
   return t.call("POST", `/v2/booter/cns/${machine.server_uuid}/setup-${kind}`, { body: { ...REPORTS[kind], ...body } });
 }
 
-/** Seen on each port and announced. */
+/** Creates a machine that was seen on each port and announced. */
 export async function awaitingSetup(t: TestPlane, machine = newMachine()): Promise<Machine> {
   for (const mac of machine.macs) okOf(await seen(t, mac));
   okOf(await announce(t, machine));
   return machine;
 }
 
-/** Approved for setup, its bundle taken. */
+/** Approves a machine's setup and fetches its bundle. */
 export async function settingUp(t: TestPlane, machine?: Machine): Promise<Run> {
   const bare = machine ?? await awaitingSetup(t);
   const { operation_id } = okOf(await approveSetup(t, bare));
@@ -114,7 +114,7 @@ export async function settingUp(t: TestPlane, machine?: Machine): Promise<Run> {
   return { ...bare, epoch, operation_id, api_key };
 }
 
-/** Set up and approved, by way of netboot. */
+/** Sets up a machine by netboot; its node is then approved. */
 export async function setUp(t: TestPlane, machine?: Machine): Promise<Run> {
   const run = await settingUp(t, machine);
   okOf(await report(t, run, "complete", { epoch: run.epoch }));
@@ -129,18 +129,18 @@ export async function showRecord(t: TestPlane, mac: string | undefined) {
   return (await t.call("GET", `/v2/cn-boot/${mac}`)).body;
 }
 
-/** The states of the machine's boot records, in the order of its ports. */
+/** Returns the states of the machine's boot records, in the order of its ports. */
 export async function recordStates(t: TestPlane, { macs }: Machine): Promise<string[]> {
   return await Promise.all(macs.map(async (mac) => (await showRecord(t, mac)).state));
 }
 
-/** The keys that are bound to a node, by id. */
+/** Returns the ids of the keys that are bound to a node. */
 export async function keysOf(t: TestPlane, { server_uuid }: { server_uuid: string }): Promise<string[]> {
   const { rows } = await t.db.query<{ id: string }>("select id from api_key where bound_to_cn = $1", [server_uuid]);
   return rows.map(({ id }) => id);
 }
 
-/** Whole row of the node as the database has it. */
+/** Returns the node's row in the database. */
 export async function rowOf(t: TestPlane, { server_uuid }: { server_uuid: string }) {
   const { rows } = await t.db.query<{ row: Record<string, unknown> }>(
     "select to_jsonb(cn) as row from cn where server_uuid = $1",
@@ -149,13 +149,13 @@ export async function rowOf(t: TestPlane, { server_uuid }: { server_uuid: string
   return rows[0]?.row ?? null;
 }
 
-/** Waits until nothing is left to do, so that two dumps differ only by what the test did. */
+/** Runs background work until none is left, so that two dumps differ only by the test's own changes. */
 export async function settle(t: TestPlane): Promise<void> {
-  do await t.plane.pass(); while (!await isAtRest(t.db));
+  do await t.plane.pass(); while (!await isIdle(t.db));
 }
 
-/** Whether nothing is due and nothing waits for delivery. */
-export async function isAtRest(db: Db): Promise<boolean> {
+/** Whether no background work is due and the outbox is empty. */
+export async function isIdle(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ rests: boolean }>(
     `select not exists (select from outbox) and not exists (select from saga where wake_at <= berth_now())
         and not exists (select from cn where wake_at <= berth_now()) as rests`,
@@ -163,7 +163,7 @@ export async function isAtRest(db: Db): Promise<boolean> {
   return rows[0]?.rests === true;
 }
 
-/** Tables that keep what happened, how often it was denied and what was answered, as opposed to what is. */
+/** Tables with history (transitions, denials, stored answers), not current state. */
 export const HISTORY = [
   "transition",
   "seen",
@@ -174,7 +174,7 @@ export const HISTORY = [
   "api_key_use",
 ];
 
-/** All orders of the items. */
+/** Returns all orders of the items. */
 export function permutations<T>(items: readonly T[]): T[][] {
   if (items.length === 0) return [[]];
   return items.flatMap((item, index) =>

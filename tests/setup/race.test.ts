@@ -1,5 +1,5 @@
-// Complete, failed and the deadline at the same instant, over two processes on one database: exactly one of them counts,
-// and the key is deleted if and only if the node was taken back. reliability.md, R-32 and INV-13.
+// Complete, failed and the deadline at the same time, in two processes on one database: exactly one of them takes
+// effect, and the key is deleted if and only if the node was reverted. docs/reliability.md R-32 and INV-13.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "./invariants.ts";
@@ -21,7 +21,7 @@ afterEach(() => expectInvariants(t.db));
 const CONTENDERS = ["complete", "failed", "deadline"] as const;
 type Contender = (typeof CONTENDERS)[number];
 
-const ACTS: Record<Contender, (run: Run) => Promise<Answer | null>> = {
+const ACTIONS: Record<Contender, (run: Run) => Promise<Answer | null>> = {
   complete: (run) => report(t, run, "complete", { epoch: run.epoch }),
   failed: (run) => report(other, run, "failed", { epoch: run.epoch }),
   deadline: async () => {
@@ -33,7 +33,7 @@ const ACTS: Record<Contender, (run: Run) => Promise<Answer | null>> = {
 
 const EVENTS: Record<string, Contender> = { setup_completed: "complete", setup_failed: "failed", tick: "deadline" };
 
-/** Who won, after everything has come to rest; every consequence is that of the winner and of nobody else. */
+/** Returns the winner when no work is left, and checks that every effect is the winner's. */
 async function winnerOf(run: Run, answers: readonly (Answer | null)[]): Promise<Contender> {
   await t.plane.pass();
   const operation = (await t.call("GET", `/v1/operations/${run.operation_id}?wait=10`)).body;
@@ -60,20 +60,20 @@ async function winnerOf(run: Run, answers: readonly (Answer | null)[]): Promise<
   return winner;
 }
 
-test.each(permutations(CONTENDERS))("%s, then %s, then %s: the first counts", async (...order) => {
+test.each(permutations(CONTENDERS))("%s, then %s, then %s: the first takes effect", async (...order) => {
   const run = await settingUp(t);
   const answers = new Map<Contender, Answer | null>();
-  for (const contender of order) answers.set(contender, await ACTS[contender](run));
+  for (const contender of order) answers.set(contender, await ACTIONS[contender](run));
   expect(await winnerOf(run, CONTENDERS.map((each) => answers.get(each) ?? null))).toBe(order[0]);
 });
 
 describe("all at once", () => {
-  test("in 30 rounds exactly one counts each time", async () => {
+  test("in 30 rounds exactly one takes effect each time", async () => {
     const orders = permutations(CONTENDERS);
     for (let round = 0; round < 30; round += 1) {
       const run = await settingUp(t);
       const order = orders[round % orders.length] ?? [];
-      const started = new Map(order.map((contender) => [contender, ACTS[contender](run)]));
+      const started = new Map(order.map((contender) => [contender, ACTIONS[contender](run)]));
       const answers = await Promise.all(CONTENDERS.map((each) => started.get(each)));
       await winnerOf(run, answers.map((answer) => answer ?? null));
     }

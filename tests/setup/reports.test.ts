@@ -1,4 +1,4 @@
-// What a running setup reports, and how it ends: well, badly, or not in time. Document 2, CN state and Errors.
+// The reports of a setup run, and its end: success, failure, or deadline. docs/nodes.md, "The netboot path".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { SETUP_EXPIRED } from "../../actors/cn/setup.ts";
@@ -40,17 +40,20 @@ afterEach(() => expectInvariants(t.db));
 const heartbeat = async (key: string) => (await t.call("POST", "/v1/agent/heartbeat", { key })).status;
 const STALE = "the report belongs to another setup run (stale epoch)";
 
-/** The operation when it rests. */
+/** Returns the operation when it has ended. */
 const operation = async ({ operation_id }: Run) => (await t.call("GET", `/v1/operations/${operation_id}?wait=10`)).body;
 
 describe("progress", () => {
-  test("is shown on the node as it was last told; what is not told is null", async () => {
+  test("is shown on the node as last reported; missing fields are null", async () => {
     const run = await settingUp(t);
     const { epoch } = run;
-    const told = { epoch, step: "pool", message: "creating zones", percent: 12.5 };
-    const { status, body } = await report(t, run, "progress", told);
+    const progress = { epoch, step: "pool", message: "creating zones", percent: 12.5 };
+    const { status, body } = await report(t, run, "progress", progress);
     expect(status).toBe(200);
-    expect(body).toMatchObject({ state: "setting_up", setup_progress: { ...told, updated_at: expect.any(String) } });
+    expect(body).toMatchObject({
+      state: "setting_up",
+      setup_progress: { ...progress, updated_at: expect.any(String) },
+    });
     expect((await showNode(t, run)).setup_progress).toEqual(body.setup_progress);
     const bare = await report(t, run, "progress", { epoch, step: "datasets", later_field: 1 });
     expect(bare.body.setup_progress).toEqual({
@@ -125,7 +128,7 @@ describe("complete", () => {
     ]);
   });
 
-  test("moves what is enrolling among the announced ports and nothing else", async () => {
+  test("enrols only the enrolling records of the announced ports", async () => {
     const owner = await setUp(t);
     const away = await setUp(t);
     okOf(await onNode(t, "POST", away, "/factory-reset"));
@@ -158,7 +161,7 @@ describe("complete", () => {
     expect((await t.call("GET", `/v2/cn-boot/${never}`)).status).toBe(404);
   });
 
-  test("is refused whole when one record would have no image, and goes on once there is one", async () => {
+  test("is refused completely if one record would have no image, and succeeds after there is one", async () => {
     const machine = await awaitingSetup(t);
     okOf(await t.call("POST", `/v2/cn-boot/${machine.macs[0]}/assign`, { body: { platform_image: "pi-own" } }));
     const run = await settingUp(t, machine);
@@ -179,7 +182,7 @@ describe("complete", () => {
     ]);
   });
 
-  test("before anybody took the bundle is refused: no node without a key is approved", async () => {
+  test("before the bundle was fetched is refused: no node is approved without a key", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     const epoch = Number((await rowOf(t, machine))?.setup_epoch);
@@ -188,13 +191,13 @@ describe("complete", () => {
     expect((await showNode(t, machine)).state).toBe("setting_up");
   });
 
-  test("a machine without any record of its own is approved all the same", async () => {
+  test("approves a machine without boot records, too", async () => {
     const machine = newMachine();
     okOf(await announce(t, machine));
     expect((await showNode(t, await setUp(t, machine))).state).toBe("approved");
   });
 
-  test("clears the error of the run before and keeps the layout and the last progress", async () => {
+  test("clears the previous run's error and keeps the layout and the last progress", async () => {
     const first = await settingUp(t);
     okOf(await report(t, first, "failed", { epoch: first.epoch }));
     okOf(await approveSetup(t, first, { disk_layout: "raidz1" }));
@@ -209,7 +212,7 @@ describe("complete", () => {
   });
 });
 
-/** Announced with all its ports, seen only on some. */
+/** Announces a machine with all its ports, of which only some were seen. */
 async function awaitingSetupOf(machine: Machine, seen_on: readonly string[]): Promise<Machine> {
   for (const mac of seen_on) okOf(await seen(t, mac));
   okOf(await announce(t, machine));
@@ -217,7 +220,7 @@ async function awaitingSetupOf(machine: Machine, seen_on: readonly string[]): Pr
 }
 
 describe("failed", () => {
-  test("takes the node back with the reason, revokes its key at once, and unwinds the operation", async () => {
+  test("reverts the node with the reason, revokes its key at once, and undoes the operation", async () => {
     const run = await settingUp(t);
     expect(await heartbeat(run.api_key)).toBe(200);
     const view = await showNode(t, run);
@@ -242,15 +245,15 @@ describe("failed", () => {
     });
   });
 
-  test("before the bundle was taken there is no key to revoke", async () => {
+  test("works before the bundle was fetched, when there is no key to revoke", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     const epoch = Number((await rowOf(t, machine))?.setup_epoch);
     expect(okOf(await report(t, machine, "failed", { epoch })).state).toBe("awaiting_setup");
   });
 
-  test.each([["512 letters", "x".repeat(512)], ["256 letters of two bytes", "é".repeat(256)], ["nothing", ""]])(
-    "with %s for a reason is taken as it is",
+  test.each([["512 letters", "x".repeat(512)], ["256 letters of two bytes", "é".repeat(256)], ["an empty text", ""]])(
+    "with %s as its reason is accepted unchanged",
     async (_what, reason) => {
       const run = await settingUp(t);
       expect(okOf(await report(t, run, "failed", { epoch: run.epoch, reason })).last_setup_error).toBe(reason);
@@ -258,7 +261,7 @@ describe("failed", () => {
   );
 
   test.each([["513 letters", "x".repeat(513)], ["257 letters of two bytes", "é".repeat(257)], ["a number", 7]])(
-    "with %s for a reason is 400 and the run goes on",
+    "with %s as its reason is 400 and the run continues",
     async (_what, reason) => {
       const run = await settingUp(t);
       expect((await report(t, run, "failed", { epoch: run.epoch, reason })).status).toBe(400);
@@ -269,7 +272,7 @@ describe("failed", () => {
 });
 
 describe("the deadline", () => {
-  test("45 minutes after the approval, without a report of the end, the node is taken back", async () => {
+  test("reverts the node 45 minutes after the approval without a final report", async () => {
     const run = await settingUp(t);
     okOf(await report(t, run, "progress", { epoch: run.epoch }));
     await t.advance(44 * 60 + 30);
@@ -293,7 +296,7 @@ describe("the deadline", () => {
     expect(rows).toEqual([{ action: "cn_setup_expired", by: "system" }]);
   });
 
-  test("also when nobody ever took the bundle", async () => {
+  test("also if the bundle was never fetched", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     await t.advance(2_701);
@@ -301,7 +304,7 @@ describe("the deadline", () => {
     expect((await showNode(t, machine)).last_setup_error).toBe(SETUP_EXPIRED);
   });
 
-  test("a node that was set up in time is left alone", async () => {
+  test("does not affect a node that was set up in time", async () => {
     const run = await setUp(t);
     await t.advance(2_701);
     await t.plane.pass();
@@ -309,7 +312,7 @@ describe("the deadline", () => {
   });
 });
 
-describe("a report is refused and changes nothing", () => {
+describe("a report is refused and changes nothing:", () => {
   const REPORTED = ["progress", "complete", "failed"] as const;
 
   test.each(REPORTED)("%s of another run: 409", async (kind) => {
@@ -337,7 +340,7 @@ describe("a report is refused and changes nothing", () => {
     expect((await report(t, { ...newMachine(0), server_uuid: randomUUID() }, kind, { epoch: 1 })).status).toBe(404);
   });
 
-  test("a report that is repeated with its Idempotency-Key hears its first answer, after the end too", async () => {
+  test("but one that is repeated with its Idempotency-Key gets its first answer, also after the end", async () => {
     const run = await settingUp(t);
     const path = `/v2/booter/cns/${run.server_uuid}/setup-complete`;
     const once = () =>
@@ -350,7 +353,7 @@ describe("a report is refused and changes nothing", () => {
 });
 
 describe("an operator who abandons the operation", () => {
-  test("takes the node back, with the key revoked", async () => {
+  test("reverts the node and revokes its key", async () => {
     const run = await settingUp(t);
     okOf(await t.call("POST", `/v1/operations/${run.operation_id}/abandon`));
     expect(await operation(run)).toMatchObject({ state: "unwound", error: "abandoned by an operator" });
@@ -362,7 +365,7 @@ describe("an operator who abandons the operation", () => {
     expect((await report(t, run, "complete", { epoch: run.epoch })).status).toBe(409);
   });
 
-  test("after the end hears 409 and changes nothing", async () => {
+  test("after the end gets 409 and changes nothing", async () => {
     const run = await setUp(t);
     await operation(run);
     const before = await rowOf(t, run);

@@ -1,5 +1,5 @@
-// Factory reset and remove: what is cleared, kept and deleted, and what refuses them. Document 2, Factory reset and
-// Remove; document 4, section 11, rows 19 and 20.
+// Factory reset and remove: the fields that they clear, keep and delete, and the guards that refuse them.
+// docs/nodes.md, "Leaving".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -53,9 +53,9 @@ async function disabled(): Promise<Run> {
   return run;
 }
 
-/** What an agent and operators leave behind on a node that works. */
-async function lived(run: Run): Promise<void> {
-  const agent = (what: string, body?: unknown) => t.call("POST", `/v1/agent/${what}`, { key: run.api_key, body });
+/** Adds the rows that an agent and operators leave on a working node. */
+async function addUsage(run: Run): Promise<void> {
+  const agent = (path: string, body?: unknown) => t.call("POST", `/v1/agent/${path}`, { key: run.api_key, body });
   okOf(await agent("status", { payload: { pools: ["zones"] } }));
   okOf(await agent("capacity", capacity()));
   okOf(await onNode(t, "POST", run, "/role", { role: "both" }));
@@ -69,7 +69,7 @@ async function lived(run: Run): Promise<void> {
   await t.db.query(expired, of);
 }
 
-/** Rows that hold a reset and a removal back, and how they are taken away. */
+/** Rows that block a reset and a removal, and statements that unblock them. */
 const GUARDS = [
   {
     text: "instances are still placed on this node; delete or migrate them first",
@@ -95,7 +95,7 @@ const GUARDS = [
 ] as const;
 
 describe("the guards", () => {
-  test.each(GUARDS)("$text: both calls, until it is over, with nothing changed meanwhile", async (guard) => {
+  test.each(GUARDS)("$text: both calls are refused and change nothing", async (guard) => {
     const [approved, off] = [await setUp(t), await disabled()];
     for (const [node, call] of [[approved, reset], [off, reset], [off, remove]] as const) {
       await t.db.query(guard.hold, [node.server_uuid]);
@@ -110,7 +110,7 @@ describe("the guards", () => {
     expect((await reset(approved)).status).toBe(200);
   });
 
-  test("when several hold, the first of them is told", async () => {
+  test("the first of several guards gives the message", async () => {
     const run = await setUp(t);
     for (const { hold } of GUARDS) await t.db.query(hold, [run.server_uuid]);
     expect((await reset(run)).body.message).toBe(GUARDS[0].text);
@@ -118,13 +118,13 @@ describe("the guards", () => {
     expect((await reset(run)).body.message).toBe(GUARDS[1].text);
   });
 
-  test("what stands on another node holds nobody back", async () => {
+  test("rows of another node do not matter", async () => {
     const [run, other] = [await setUp(t), await setUp(t)];
     for (const { hold } of GUARDS) await t.db.query(hold, [other.server_uuid]);
     expect((await reset(run)).status).toBe(200);
   });
 
-  test("what is placed while a removal waits for the node is seen by it", async () => {
+  test("a removal that waits for the node's lock sees an instance that was placed meanwhile", async () => {
     const run = await disabled();
     const answer = await t.db.withClient(async (client) => {
       await client.query("begin");
@@ -141,10 +141,10 @@ describe("the guards", () => {
 
 describe("factory reset", () => {
   test.each([["approved", () => setUp(t)], ["disabled", () => disabled()]] as const)(
-    "of a node that is %s clears what a setup made and keeps the rest",
+    "of a node that is %s clears the results of the setup and keeps the rest",
     async (state, arrange) => {
       const run = await arrange();
-      if (state === "approved") await lived(run);
+      if (state === "approved") await addUsage(run);
       await settle(t);
       const [row, before] = [await rowOf(t, run), await dumpTables(t.db)];
       const answer = await reset(run);
@@ -165,7 +165,7 @@ describe("factory reset", () => {
         bundle_taken: false,
         last_setup_error: "factory reset by operator",
       });
-      // Nothing but the node, its key with its use, and its boot records.
+      // Only the node, its key with its use, and its boot records change.
       const changed = changedRows(before, await dumpTables(t.db), HISTORY).map((each) => each.replace(/:.*/s, ""));
       expect(changed.sort()).toEqual(
         ["+ boot_record", "+ boot_record", "+ cn", "- api_key", "- boot_record", "- boot_record", "- cn"].sort(),
@@ -173,7 +173,7 @@ describe("factory reset", () => {
     },
   );
 
-  test("re-arms the records that are bound to the node, also of ports that it reports no more", async () => {
+  test("makes the node's records enrol again, also for ports that it no longer reports", async () => {
     const run = await setUp(t);
     const [first = "", second = ""] = run.macs;
     await t.db.query("update cn set macs = array[$2], sysinfo = $3 where server_uuid = $1", [
@@ -187,13 +187,13 @@ describe("factory reset", () => {
     okOf(await reset(run));
     for (const was of before) {
       const is = await showRecord(t, was.mac);
-      // Bound still, so that the ports are found again; the image is asked of the policy anew.
+      // Still bound, so that the ports are found again. The next image comes from the policy.
       expect(is).toEqual({ ...was, state: "enrolling", assigned_pi: null, updated_at: is.updated_at });
     }
     expect(await showRecord(t, stranger)).toMatchObject({ state: "enrolling", server_uuid: null });
   });
 
-  test("revokes the key at once, in all its processes, and every trace of what was to be delivered", async () => {
+  test("revokes the key at once, and erases its sealed copies", async () => {
     const run = await setUp(t);
     const sealed = String((await rowOf(t, run))?.ticket_keys);
     expect((await t.call("POST", "/v1/agent/heartbeat", { key: run.api_key })).status).toBe(200);
@@ -205,15 +205,15 @@ describe("factory reset", () => {
 
   test.each([
     ["without an enrollment_pi in the policy", { enrollment_pi: null }, []],
-    ["with an enrollment_pi that another booter had and this one has not", {}, ["another"]],
+    ["with an enrollment_pi that only a removed booter had", {}, ["another"]],
     ["with an enrollment_pi that no booter ever had", { enrollment_pi: "never-staged" }, [ENROLLMENT_PI]],
-  ])("%s is 409: the node could not come back", async (_how, policy, stamps) => {
+  ])("%s is 409: the node could not enrol again", async (_how, policy, stamps) => {
     const run = await setUp(t);
     okOf(await putPolicy(t, policy));
     okOf(await t.call("PUT", "/v2/platform-images", { body: { stamps } }));
-    const gone = await t.mintKey("booter");
-    okOf(await t.call("PUT", "/v2/platform-images", { body: { stamps: [ENROLLMENT_PI] }, key: gone.secret }));
-    okOf(await t.call("DELETE", `/v1/auth/api-keys/${gone.id}`));
+    const removed = await t.mintKey("booter");
+    okOf(await t.call("PUT", "/v2/platform-images", { body: { stamps: [ENROLLMENT_PI] }, key: removed.secret }));
+    okOf(await t.call("DELETE", `/v1/auth/api-keys/${removed.id}`));
     const before = await rowOf(t, run);
     expect(await reset(run)).toMatchObject({
       status: 409,
@@ -242,13 +242,13 @@ describe("factory reset", () => {
     expect((await reset({ server_uuid: randomUUID() })).status).toBe(404);
   });
 
-  test("of a node that came by claim code works too: it has no boot records", async () => {
+  test("works on a node that registered by claim code, which has no boot records", async () => {
     const node = await t.approvedNode();
     expect(okOf(await reset(node)).state).toBe("awaiting_setup");
     expect((await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key })).status).toBe(401);
   });
 
-  test("is followed by the same approval as the first, and the root password's hash is in the bundle", async () => {
+  test("is followed by a normal approval, and the bundle contains the root password hash", async () => {
     const run = await setUp(t);
     okOf(await onNode(t, "POST", run, "/root-password", { password: "kept through it all" }));
     const hash = (await rowOf(t, run))?.root_password_hash;
@@ -270,9 +270,9 @@ describe("factory reset", () => {
 });
 
 describe("remove", () => {
-  test("deletes the node and all that hangs on it, and keeps audit, operations and migrations", async () => {
+  test("deletes the node and its dependent rows, and keeps audit, operations and migrations", async () => {
     const run = await setUp(t);
-    await lived(run);
+    await addUsage(run);
     const ended = "insert into migration values (gen_random_uuid(), 'failed', $1, gen_random_uuid())";
     await t.db.query(ended, [run.server_uuid]);
     await disable(run);
@@ -309,7 +309,7 @@ describe("remove", () => {
     expect((await t.call("GET", "/v1/audit/verify")).body).toMatchObject({ outcome: { Ok: {} } });
   });
 
-  test("decommissions what is bound to the node and what is unbound among its ports, and nothing of others", async () => {
+  test("decommissions the node's bound records and the unbound records of its ports, and no others", async () => {
     const owner = await setUp(t);
     const run = await setUp(t);
     okOf(await putPolicy(t, { auto_enroll: false }));
@@ -318,7 +318,7 @@ describe("remove", () => {
     okOf(await t.call("POST", `/v2/cn-boot/${gone}/decommission`));
     okOf(await t.call("POST", `/v2/cn-boot/${unbound}/authorize`));
     const [kept = "", dropped = ""] = run.macs;
-    // The node reports one of its two ports no more, and others that it never enrolled with, one of another node's too.
+    // The node reports only one of its two ports, and others that it never enrolled with, one of them another node's.
     const macs = [kept, unbound, quiet, never, gone, owner.macs[0] ?? ""];
     await t.db.query("update cn set macs = $2 where server_uuid = $1", [run.server_uuid, macs]);
     await disable(run);
@@ -343,7 +343,7 @@ describe("remove", () => {
     ["pending", () => t.register()],
     ["awaiting_setup", () => awaitingSetup(t)],
     ["disabled", () => disabled()],
-  ])("of a node that is %s: 204, and 204 again", async (_state, arrange) => {
+  ])("of a node that is %s is 204, also when repeated", async (_state, arrange) => {
     const node: Node = await arrange();
     for (let n = 0; n < 2; n += 1) {
       const answer = await remove(node);
@@ -356,11 +356,11 @@ describe("remove", () => {
     expect(rows.length).toBe(1);
   });
 
-  test("of a node that never was is 204", async () => {
+  test("of an unknown node is 204", async () => {
     expect((await remove({ server_uuid: randomUUID() })).status).toBe(204);
   });
 
-  test("of an approved node or one being set up is 409 with what to do", async () => {
+  test("of an approved node or one in setup is 409 with what to do", async () => {
     expect(await remove(await setUp(t))).toMatchObject({
       status: 409,
       body: { message: "cn is approved; disable it before removing" },
@@ -371,15 +371,15 @@ describe("remove", () => {
     });
   });
 
-  test("by many at once, all succeed and it happens once", async () => {
+  test("by many callers at once succeeds for all", async () => {
     const run = await disabled();
     const answers = await Promise.all(Array.from({ length: 6 }, () => remove(run)));
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(204));
   });
 });
 
-describe("hardware is brought back", () => {
-  test("by reactivating its ports and enrolling from the start, with the addresses that it had", async () => {
+describe("removed hardware returns", () => {
+  test("by reactivating its ports and a new enrolment, with its old addresses", async () => {
     const run = await setUp(t);
     const addresses = await Promise.all(run.macs.map(async (mac) => (await showRecord(t, mac)).address));
     await disable(run);
@@ -392,14 +392,14 @@ describe("hardware is brought back", () => {
       expect(okOf(await seen(t, mac)).state).toBe("enrolling");
     }
     expect(okOf(await announce(t, run))).toMatchObject({ state: "awaiting_setup", role: "tenant" });
-    const back = await settingUpAgain(run);
-    okOf(await report(t, run, "complete", { epoch: back.epoch }));
+    const again = await settingUpAgain(run);
+    okOf(await report(t, run, "complete", { epoch: again.epoch }));
     expect(await showNode(t, run)).toMatchObject({ state: "approved", last_setup_error: null });
     expect(await recordStates(t, run)).toEqual(["enrolled", "enrolled"]);
     const records = await Promise.all(run.macs.map((mac) => showRecord(t, mac)));
     expect(records.map(({ address }) => address)).toEqual(addresses);
     expect(records.map(({ assigned_pi }) => assigned_pi)).toEqual([ENROLLMENT_PI, ENROLLMENT_PI]);
-    expect((await t.call("POST", "/v1/agent/heartbeat", { key: back.api_key })).status).toBe(200);
+    expect((await t.call("POST", "/v1/agent/heartbeat", { key: again.api_key })).status).toBe(200);
   });
 
   async function settingUpAgain(run: Run) {
@@ -407,7 +407,7 @@ describe("hardware is brought back", () => {
     return okOf(await takeBundle(t, run));
   }
 
-  test("under another identity, when its board was replaced", async () => {
+  test("with another UUID, after its board was replaced", async () => {
     const run = await disabled();
     okOf(await remove(run));
     for (const mac of run.macs) {

@@ -1,6 +1,6 @@
-// The cn-setup operation under failure: every way to its end, with a crash or a lost connection before and after every
-// commit on the way, each step repeated, each undo twice. However it came to its end, the database is the same; and a
-// setup that was undone leaves it as it was before the approval, compared whole. reliability.md, R-20 and INV-11.
+// The cn-setup operation under failure: every path to its end, with a crash or a lost connection before and after every
+// commit, each step repeated, each undo twice. The database is the same at the end of every path, and an undone setup
+// leaves the whole database as before the approval. docs/reliability.md R-20 and INV-11.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cnSetup } from "../../actors/sagas/cn-setup.ts";
@@ -51,7 +51,7 @@ type Case = {
   readonly key_id: string;
 };
 
-/** A machine that was seen and announced. */
+/** Creates a machine that was seen and announced. */
 async function awaiting(): Promise<Case> {
   const macs = [newMac()];
   const server_uuid = randomUUID();
@@ -59,7 +59,7 @@ async function awaiting(): Promise<Case> {
     await ok({ kind: "boot-record", id: mac }, {
       type: "seen",
       mac,
-      by: "rig",
+      by: "fixture",
       enroll: true,
       policy_version: 1,
       segment: { prefix_len: 16, gateway: "10.0.0.1", resolvers: [] },
@@ -85,11 +85,11 @@ async function bundle(c: Case): Promise<void> {
   await toCn(c, { type: "take_bundle", key });
 }
 
-/** The ways to an end, each from the approval on. */
-const WAYS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly go: (c: Case) => Promise<void> }> = {
+/** The paths to an end, each starting with the approval. */
+const PATHS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly run: (c: Case) => Promise<void> }> = {
   "complete": {
     ends: "succeeded",
-    go: async (c) => {
+    run: async (c) => {
       await approve(c);
       await fixture.rest();
       await bundle(c);
@@ -99,7 +99,7 @@ const WAYS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly go
   },
   "complete before the operation waits for it": {
     ends: "succeeded",
-    go: async (c) => {
+    run: async (c) => {
       await approve(c);
       await bundle(c);
       await toCn(c, { ...MESSAGES.setup_completed, epoch: c.epoch });
@@ -108,7 +108,7 @@ const WAYS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly go
   },
   "the second step fails: the machine reports failure": {
     ends: "unwound",
-    go: async (c) => {
+    run: async (c) => {
       await approve(c);
       await fixture.rest();
       await bundle(c);
@@ -118,7 +118,7 @@ const WAYS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly go
   },
   "the second step fails before the operation waits for it": {
     ends: "unwound",
-    go: async (c) => {
+    run: async (c) => {
       await approve(c);
       await bundle(c);
       await toCn(c, { ...MESSAGES.setup_failed, epoch: c.epoch });
@@ -127,7 +127,7 @@ const WAYS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly go
   },
   "the second step fails: the deadline": {
     ends: "unwound",
-    go: async (c) => {
+    run: async (c) => {
       await approve(c);
       await fixture.rest();
       await bundle(c);
@@ -137,7 +137,7 @@ const WAYS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly go
   },
   "abandoned at once": {
     ends: "unwound",
-    go: async (c) => {
+    run: async (c) => {
       await approve(c);
       await bundle(c);
       await ok({ kind: "saga", id: c.operation_id }, { type: "abandon" });
@@ -146,7 +146,7 @@ const WAYS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly go
   },
   "abandoned while the machine works": {
     ends: "unwound",
-    go: async (c) => {
+    run: async (c) => {
       await approve(c);
       await fixture.rest();
       await bundle(c);
@@ -156,14 +156,14 @@ const WAYS: Record<string, { readonly ends: "succeeded" | "unwound"; readonly go
   },
 };
 
-/** A connection that is lost before the call is one whose call was never made: the same as a crash, seen from here. */
+/** A connection lost before the call equals a crash before the commit, so that case is left out. */
 const CUTS = [["crash", "before_commit"], ["crash", "after_commit"], ["connection lost", "after_commit"]] as const;
 
-/** Of the node's row, what a run that was undone may leave: its number of changes, and what became of the run. */
+/** Columns of the node that an undone run may change: the number of changes, and the result of the run. */
 const TRACES = ["version", "last_setup_error", "disk_layout", "setup_operation_id"];
 
-/** The changes in words that are the same for every case: ids and times by their names. */
-function story(before: Dump, after: Dump, c: Case): string[] {
+/** Returns the changed rows with names instead of ids and times, so that cases can be compared. */
+function changesOf(before: Dump, after: Dump, c: Case): string[] {
   const names: [string, string][] = [
     [c.server_uuid, "<node>"],
     [c.operation_id, "<operation>"],
@@ -181,15 +181,15 @@ function story(before: Dump, after: Dump, c: Case): string[] {
   ).filter((row) => !row.startsWith("- boot_record") && !row.startsWith("- cn")).sort();
 }
 
-async function travel(way: string, cut: Cut | null) {
+async function runPath(path: string, cut: Cut | null) {
   const c = await awaiting();
   const before = await fixture.dump();
   fixture.cut(cut);
-  await WAYS[way]?.go(c);
+  await PATHS[path]?.run(c);
   const counted = fixture.counted();
   fixture.cut(null);
   const after = await fixture.dump();
-  return { c, before, after, counted, story: story(before, after, c) };
+  return { c, before, after, counted, changes: changesOf(before, after, c) };
 }
 
 async function operationOf({ operation_id }: Case) {
@@ -202,35 +202,35 @@ async function operationOf({ operation_id }: Case) {
   return rows[0];
 }
 
-test("the matrix is over the steps that there are", () => {
+test("the saga has exactly the steps of these tests", () => {
   expect(cnSetup.steps.map(({ name, kind }) => `${name} ${kind}`)).toEqual(["approved write", "reported wait"]);
 });
 
-describe.each(Object.entries(WAYS))("%s", (way, { ends }) => {
-  test("comes to its end, and if undone the database is as before the approval", async () => {
-    const { c, before, after } = await travel(way, null);
+describe.each(Object.entries(PATHS))("%s", (path, { ends }) => {
+  test("ends, and if undone leaves the database as before the approval", async () => {
+    const { c, before, after } = await runPath(path, null);
     expect(await operationOf(c)).toMatchObject({ state: ends });
     await expectInvariants(fixture.db);
     if (ends === "succeeded") return;
     expectUndone(before, after, c);
   });
 
-  test("with a crash before or after any commit, or its connection lost, comes to the very same end", async () => {
-    const clean = await travel(way, null);
+  test("ends the same with a crash before or after any commit, or a lost connection", async () => {
+    const clean = await runPath(path, null);
     expect(clean.counted.commits).toBeGreaterThanOrEqual(4);
     for (const [how, at] of CUTS) {
       for (let commit = 1; commit <= clean.counted.commits; commit += 1) {
-        const broken = await travel(way, { how, at, commit });
+        const broken = await runPath(path, { how, at, commit });
         expect([how, at, commit, broken.counted.happened]).toEqual([how, at, commit, true]);
-        expect(withoutWhy(broken.story)).toEqual(withoutWhy(clean.story));
+        expect(withoutVersions(broken.changes)).toEqual(withoutVersions(clean.changes));
       }
     }
     await expectInvariants(fixture.db);
   });
 
-  test("with everything of it repeated, and undone twice, changes nothing more", async () => {
-    const { c } = await travel(way, null);
-    const rested = await fixture.dump();
+  test("changes nothing more when all messages are repeated, and the undo runs twice", async () => {
+    const { c } = await runPath(path, null);
+    const ended = await fixture.dump();
     const operation = { kind: "saga", id: c.operation_id };
     const references = [{ scope: "cn", id: c.server_uuid }];
     const params = { server_uuid: c.server_uuid, epoch: c.epoch };
@@ -252,12 +252,12 @@ describe.each(Object.entries(WAYS))("%s", (way, { ends }) => {
       await toCn(c, { type: "tick" });
     }
     await fixture.rest();
-    expect(changedRows(rested, await fixture.dump())).toEqual([]);
+    expect(changedRows(ended, await fixture.dump())).toEqual([]);
   });
 });
 
-/** A lost connection may make a step's own record older or younger by a try; what is, stays the same. */
-function withoutWhy(rows: readonly string[]): string[] {
+/** A lost connection may change a row's version by one try, and nothing else. */
+function withoutVersions(rows: readonly string[]): string[] {
   return rows.map((row) => row.replace(/"version":\d+/g, '"version":"<n>"'));
 }
 
@@ -271,7 +271,7 @@ function expectUndone(before: Dump, after: Dump, c: Case): void {
   expect(is).toMatchObject({ setup_operation_id: c.operation_id, last_setup_error: expect.any(String) });
 }
 
-test("the first step is the approval: it stands as done from the start, and a refused approval starts nothing", async () => {
+test("the first step is the approval, which is done from the start; a refused approval starts no operation", async () => {
   const c = await awaiting();
   await approve(c);
   const again = { ...MESSAGES.approve_setup, operation_id: randomUUID(), epoch: c.epoch + 10_000 };
@@ -283,7 +283,7 @@ test("the first step is the approval: it stands as done from the start, and a re
   });
 });
 
-test("an operation whose node has vanished ends by its own limit", async () => {
+test("an operation whose node has disappeared ends by its own limit", async () => {
   const c = await awaiting();
   await approve(c);
   await fixture.rest();
@@ -300,14 +300,14 @@ test("an operation whose node has vanished ends by its own limit", async () => {
   });
 });
 
-test("an abandoned operation never touches the run that came after it", async () => {
+test("a failed operation never affects the next run", async () => {
   const c = await awaiting();
   await approve(c);
   await fixture.rest();
   await toCn(c, { ...MESSAGES.setup_failed, epoch: c.epoch });
   const next = { ...c, epoch: c.epoch + 10_000, operation_id: randomUUID() };
   await approve(next);
-  // The older operation hears of its end, and undoes, only now.
+  // The older operation receives its end, and undoes its steps, only now.
   await fixture.rest();
   expect(await operationOf(c)).toMatchObject({ state: "unwound" });
   const { rows } = await fixture.db.query("select state, setup_epoch::int from cn where server_uuid = $1", [
@@ -317,6 +317,6 @@ test("an abandoned operation never touches the run that came after it", async ()
   expect(await operationOf(next)).toMatchObject({ state: "running" });
 });
 
-test("after all of this the log and the operations are whole", async () => {
+test("after all these tests the invariants of log and operations hold", async () => {
   expect(await brokenInvariants(fixture.db, [...LOG_CHECKS, ...OPERATION_CHECKS])).toEqual([]);
 });

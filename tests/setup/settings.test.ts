@@ -1,5 +1,5 @@
-// What operators set on a node whatever its state: root password, placement traits, keys that may log in as root.
-// Document 2, Endpoints; document 4, Fixed here and 1.17; reliability.md, S-20.
+// Settings of a node that operators can change in every state: root password, placement traits, root's authorized keys.
+// docs/reliability.md S-20.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -18,7 +18,7 @@ afterEach(() => expectInvariants(t.db));
 
 type Node = { readonly server_uuid: string };
 
-/** A node in each state. */
+/** Creates a node in each state. */
 async function nodes(): Promise<Record<string, Node>> {
   const disabled = await setUp(t);
   okOf(await onNode(t, "POST", disabled, "/disable"));
@@ -36,7 +36,7 @@ describe("S-20: root password", () => {
   const hashOf = async (node: Node) => (await rowOf(t, node))?.root_password_hash;
   const KNOWN = `$6$saltstring$${"./Az09".repeat(14)}a.`;
 
-  test("only its sha512-crypt hash is stored, salted anew each time, and neither is shown or kept anywhere else", async () => {
+  test("only its sha512-crypt hash is stored, with a new salt each time, and neither is shown or stored elsewhere", async () => {
     const node = await awaitingSetup(t);
     const answer = await set(node, { password: "correct horse battery" });
     expect(answer.status).toBe(200);
@@ -55,25 +55,25 @@ describe("S-20: root password", () => {
     expect(tablesWith(dump, first)).toEqual([]);
   });
 
-  test("the booter hears the hash of an enrolled node when it boots, and nobody else hears it", async () => {
+  test("only the booter gets the hash, when an enrolled node boots", async () => {
     const node = await setUp(t);
     const { rows } = await t.db.query<{ mac: string }>("select mac from boot_record where server_uuid = $1", [
       node.server_uuid,
     ]);
     const mac = rows[0]!.mac;
     const booter = (await t.mintKey("booter")).secret;
-    const asks = async () => okOf(await t.call("POST", "/v2/booter/seen", { key: booter, body: { mac } }));
-    expect(await asks()).not.toHaveProperty("root_password_hash");
+    const seen = async () => okOf(await t.call("POST", "/v2/booter/seen", { key: booter, body: { mac } }));
+    expect(await seen()).not.toHaveProperty("root_password_hash");
     okOf(await set(node, { password_hash: KNOWN }));
-    expect(await asks()).toMatchObject({ mac, state: "enrolled", root_password_hash: KNOWN });
+    expect(await seen()).toMatchObject({ mac, state: "enrolled", root_password_hash: KNOWN });
     for (const path of ["/v2/cn-boot", `/v2/cn-boot/${mac}`, `/v1/system/cns/${node.server_uuid}`]) {
       expect((await t.call("GET", path)).text).not.toContain("$6$");
     }
     okOf(await set(node, {}));
-    expect(await asks()).not.toHaveProperty("root_password_hash");
+    expect(await seen()).not.toHaveProperty("root_password_hash");
   });
 
-  test("a hash is taken verbatim", async () => {
+  test("a hash is stored verbatim", async () => {
     const node = await awaitingSetup(t);
     okOf(await set(node, { password_hash: KNOWN }));
     expect(await hashOf(node)).toBe(KNOWN);
@@ -102,7 +102,7 @@ describe("S-20: root password", () => {
     [{ password: "null\u0000byte" }],
     [{ passwd: "x" }],
     ["text"],
-  ])("%j is 400 and the old one stays", async (body) => {
+  ])("%j is 400 and the old password stays", async (body) => {
     const node = await awaitingSetup(t);
     okOf(await set(node, { password: "stays" }));
     const before = await hashOf(node);
@@ -110,7 +110,7 @@ describe("S-20: root password", () => {
     expect(await hashOf(node)).toBe(before);
   });
 
-  test("it is set in every state, audited without it, and 404 for an unknown node", async () => {
+  test("it can be set in every state, is not in the audit, and is 404 for an unknown node", async () => {
     for (const [state, node] of Object.entries(await nodes())) {
       expect([state, (await set(node, { password: "any state" })).status]).toEqual([state, 200]);
       expect((await showNode(t, node)).state).toBe(state);
@@ -127,7 +127,7 @@ describe("traits", () => {
   const set = (node: Node, traits: unknown) => onNode(t, "POST", node, "/traits", { traits });
   const get = async (node: Node) => (await onNode(t, "GET", node, "/traits")).body;
 
-  test("a node has none until they are set; a set replaces them all", async () => {
+  test("a node has none by default; setting replaces all of them", async () => {
     const node = await awaitingSetup(t);
     expect(await get(node)).toEqual({ traits: {} });
     const first = await set(node, { rack: "7", gpu: "no" });
@@ -138,7 +138,7 @@ describe("traits", () => {
     expect(await get(node)).toEqual({ traits: {} });
   });
 
-  test("they and the reservoir override leave each other alone", async () => {
+  test("traits and the reservoir override are independent", async () => {
     const node = await awaitingSetup(t);
     const reservoir = { reservoir_enabled: false, reservoir_percent: 0.25 };
     okOf(await set(node, { rack: "1" }));
@@ -165,7 +165,7 @@ describe("traits", () => {
     [["rack"]],
     [null],
     [undefined],
-  ])("%j are 400 and the old ones stay", async (traits) => {
+  ])("%j is 400 and the old traits stay", async (traits) => {
     const node = await awaitingSetup(t);
     okOf(await set(node, { rack: "stays" }));
     expect((await set(node, traits)).status).toBe(400);
@@ -177,7 +177,7 @@ describe("traits", () => {
     expect((await onNode(t, "POST", await awaitingSetup(t), "/traits", body)).status).toBe(400);
   });
 
-  test("they are set in every state, and go with the node", async () => {
+  test("they can be set in every state; an unknown node is 404", async () => {
     for (const node of Object.values(await nodes())) expect((await set(node, { rack: "1" })).status).toBe(200);
     const unknown = { server_uuid: randomUUID() };
     expect([(await set(unknown, {})).status, (await onNode(t, "GET", unknown, "/traits")).status]).toEqual([404, 404]);
@@ -191,7 +191,7 @@ describe("root_authorized_keys", () => {
   ];
   const put = (value: unknown) => t.call("PUT", "/v1/config/cn.root_authorized_keys", { body: { value } });
 
-  test("reach a node with its agent's configuration, from the moment they are set", async () => {
+  test("are in the agent's configuration as soon as they are set", async () => {
     const { api_key } = await setUp(t);
     const config = async () => (await t.call("GET", "/v1/agent/config", { key: api_key })).body;
     expect(await config()).toMatchObject({ root_authorized_keys: [], reservoir_enabled: true });
@@ -208,5 +208,5 @@ describe("root_authorized_keys", () => {
     [[`command="x" ${KEYS[0]}`]],
     [KEYS[0]],
     [[1]],
-  ])("%j are no keys: 400", async (value) => expect((await put(value)).status).toBe(400));
+  ])("%j is 400", async (value) => expect((await put(value)).status).toBe(400));
 });

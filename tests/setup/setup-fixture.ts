@@ -1,5 +1,5 @@
-// An engine and its background work on a database of its own, without sockets or loops: a test drives every step, and may
-// let any commit be the last thing that a process does.
+// An engine and its background work on its own database, without sockets or loops: a test drives every step, and can
+// crash the process at any commit.
 import { CommitError } from "../../actors/engine/store.ts";
 import { createEngine, type Engine } from "../../actors/engine/engine.ts";
 import type { FaultPoint } from "../../actors/engine/ports.ts";
@@ -11,23 +11,23 @@ import { productionPorts } from "../../src/workers/ports.ts";
 import { type BackgroundWorker, createBackgroundWorker } from "../../src/workers/background-worker.ts";
 import { freshDatabase } from "../support/database.ts";
 import type { Dump } from "../support/dump.ts";
-import { HISTORY, isAtRest } from "./machine.ts";
+import { HISTORY, isIdle } from "./machine.ts";
 
-/** What happens at the boundary of one commit: the process ends, or only its connection. */
+/** A failure at one commit: the process ends, or only its connection. */
 export type Cut = { readonly how: "crash" | "connection lost"; readonly at: FaultPoint; readonly commit: number };
 
 export type SetupFixture = {
   readonly db: Db;
-  /** Sends, and sends again with the same id after a crash, as a client does. Answers the durable outcome. */
+  /** Sends a message, and repeats it with the same id after a crash, as a client does. Returns the durable outcome. */
   send(to: ActorRef, message: Message): Promise<Outcome>;
-  /** Background passes until nothing is due and nothing waits for delivery. */
+  /** Runs background passes until no work is due and the outbox is empty. */
   rest(): Promise<void>;
   advance(seconds: number): Promise<void>;
-  /** Every row of every table but history and clock. */
+  /** Returns every row of every table except history and clock. */
   dump(): Promise<Dump>;
-  /** Cuts once. Commits are counted from 1 from here on. */
+  /** Sets the next failure, and restarts the count of commits at 1. */
   cut(cut: Cut | null): void;
-  /** How many commits have begun since the last `cut`, and whether it happened. */
+  /** The number of commits since the last `cut`, and whether the failure happened. */
   counted(): { readonly commits: number; readonly happened: boolean };
   close(): Promise<void>;
 };
@@ -39,7 +39,7 @@ class Crash extends Error {}
 export async function openSetupFixture(): Promise<SetupFixture> {
   const fresh = await freshDatabase();
   const db = openPool({ url: fresh.url, connectionsMax: 2, applicationName: "test" });
-  const pool = openPool({ url: fresh.url, role: "berth_app", connectionsMax: 4, applicationName: "rig" });
+  const pool = openPool({ url: fresh.url, role: "berth_app", connectionsMax: 4, applicationName: "fixture" });
   const store = createStore(pool, behaviors);
   let cut: Cut | null = null;
   let commits = 0;
@@ -92,9 +92,9 @@ export async function openSetupFixture(): Promise<SetupFixture> {
     for (let passes = 0; passes < PASSES_MAX; passes += 1) {
       await running.worker.pass();
       const died = restartIfDead();
-      if (!died && await isAtRest(db)) return;
+      if (!died && await isIdle(db)) return;
     }
-    throw new Error("no rest");
+    throw new Error(`work is left after ${PASSES_MAX} passes`);
   }
 
   async function dump(): Promise<Dump> {
