@@ -1,11 +1,11 @@
-// Versions and the ranges that advisories name, in the order of semver.org, 11: what is before a release comes before it.
+// Compares versions, and the ranges of advisories, by the order of semver.org, 11: pre-releases sort before releases.
 export type Advisory = {
-  /** GHSA-..., or CVE-... where it has no other. */
+  /** GHSA-..., or CVE-... if it has no GHSA id. */
   readonly id: string;
   readonly package: string;
-  /** Comparisons that all hold, as `>=2.0.0 <2.1.4`; several of those between ||. */
+  /** Comparisons that must all hold, such as `>=2.0.0 <2.1.4`; alternatives are separated by ||. */
   readonly affected: string;
-  /** The first versions without it, one for each line that got one. */
+  /** The first fixed versions, one for each release line. */
   readonly patched: readonly string[];
   readonly source: string;
 };
@@ -13,7 +13,7 @@ export type Advisory = {
 const VERSION = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
 const COMPARISON = /^(<=|>=|<|>|=)(.+)$/;
 
-/** Negative when a comes before b. */
+/** Returns a negative number when a sorts before b. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [partsOf(a), partsOf(b)];
   for (const [at, number] of left.numbers.entries()) {
@@ -24,13 +24,13 @@ export function compareVersions(a: string, b: string): number {
   for (let at = 0; at < Math.max(left.before.length, right.before.length); at++) {
     const [one, other] = [left.before[at], right.before[at]];
     if (one === undefined || other === undefined) return one === undefined ? -1 : 1;
-    if (one !== other) return compareWords(one, other);
+    if (one !== other) return compareIdentifiers(one, other);
   }
   return 0;
 }
 
-/** Numbers come before words. */
-function compareWords(a: string, b: string): number {
+/** Compares pre-release identifiers: numbers sort before text. */
+function compareIdentifiers(a: string, b: string): number {
   const [left, right] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (left && right) return Number(a) - Number(b);
   if (left !== right) return left ? -1 : 1;
@@ -39,19 +39,19 @@ function compareWords(a: string, b: string): number {
 
 function partsOf(version: string): { readonly numbers: readonly number[]; readonly before: readonly string[] } {
   const found = VERSION.exec(version);
-  if (found === null) throw new Error(`${version} is no version`);
+  if (found === null) throw new Error(`${version} is not a version`);
   const [, major, minor, patch, before] = found;
   return { numbers: [major, minor, patch].map(Number), before: before === undefined ? [] : before.split(".") };
 }
 
 export type Comparison = { readonly sign: string; readonly version: string };
 
-/** The alternatives of a range. Throws an Error for what is none. */
+/** Parses a range into its alternatives. Throws an Error for an invalid range. */
 export function comparisonsOf(range: string): readonly (readonly Comparison[])[] {
   return range.split("||").map((alternative) =>
     alternative.trim().split(/\s+/).map((text) => {
       const [, sign, version] = COMPARISON.exec(text) ?? [];
-      if (sign === undefined || version === undefined) throw new Error(`${range} is no range`);
+      if (sign === undefined || version === undefined) throw new Error(`${range} is not a range`);
       partsOf(version);
       return { sign, version };
     })
@@ -77,8 +77,8 @@ function holds(order: number, { sign }: Comparison): boolean {
   }
 }
 
-/** Of packages as a lock names them (`name@version`, then what it goes with), those with a hole, as `name@version: id`. */
-export function holesIn(locked: readonly string[], advisories: readonly Advisory[]): readonly string[] {
+/** Returns `name@version: id` for every vulnerable package of a lock file; keys are `name@version` and a suffix. */
+export function vulnerabilitiesIn(locked: readonly string[], advisories: readonly Advisory[]): readonly string[] {
   return locked.flatMap((key) => {
     const { name, version } = packageOf(key);
     return advisories.filter((each) => each.package === name && isInRange(version, each.affected))
@@ -86,10 +86,10 @@ export function holesIn(locked: readonly string[], advisories: readonly Advisory
   });
 }
 
-/** Throws an Error for a key that is read wrong, so that no package is passed over. */
+/** Parses a key of the lock file. Throws an Error for an invalid one, so that no package is skipped. */
 export function packageOf(key: string): { readonly name: string; readonly version: string } {
   const [, name, version] = /^(@?[^@]+)@([^_]+)/.exec(key) ?? [];
-  if (name === undefined || version === undefined) throw new Error(`${key} is no package`);
+  if (name === undefined || version === undefined) throw new Error(`${key} is not a package`);
   partsOf(version);
   return { name, version };
 }

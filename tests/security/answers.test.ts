@@ -1,4 +1,5 @@
-// What every answer carries and what no answer carries: reliability rules S-06, S-33, S-34 and S-40.
+// Headers of every answer, foreign ids in requests, and the audit of changes. docs/reliability.md S-06, S-33, S-34,
+// S-40.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -16,7 +17,7 @@ beforeAll(async () => {
   t = await openTestPlane();
   routes = readRoutes((await t.call("GET", "/openapi.json")).body);
   own = await makeObjects(t);
-  // Another tenant, whose instance the tests have no use for.
+  // Another tenant. The tests do not need its instance.
   foreign = await makeObjects(t, { instance: "", disk: "", nic: "" });
   const body = { description: "of the tenant", scope: "full" };
   key = okOf(await t.call("POST", `/v1/tenants/${own.tenant}/api-keys`, { body })).secret;
@@ -25,8 +26,8 @@ afterAll(() => t.close());
 
 const idsIn = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 
-describe("S-06: both ids of a request are looked at", () => {
-  test("a path with a foreign id in any one place is 404, whatever stands in the others", async () => {
+describe("S-06: all ids of a request are checked", () => {
+  test("a path with one foreign id in any position is 404", async () => {
     let asked = 0;
     for (const route of routes) {
       const ids = idsIn(route.path).filter((name) => foreign[name] !== undefined);
@@ -38,7 +39,7 @@ describe("S-06: both ids of a request are looked at", () => {
         );
         const body = route.body === null ? undefined : acceptedBodies[route.name]?.();
         const answer = await t.call(route.method, path, { key, body });
-        // Silos are the operators': a tenant's key hears so before anything is looked up.
+        // Only operators may use silos: a tenant's key gets 403 before any lookup.
         expect([403, 404], `${route.name} with a foreign ${stranger}`).toContain(answer.status);
         asked += 1;
       }
@@ -46,7 +47,7 @@ describe("S-06: both ids of a request are looked at", () => {
     expect(asked).toBeGreaterThan(10);
   });
 
-  test("a selector of one's own with a foreign one beside it is 404", async () => {
+  test("an own selector together with a foreign one is 404", async () => {
     for (const [tenant, project] of [[own.tenant, foreign.project], [foreign.tenant, own.project]]) {
       for (const noun of ["vpcs", "floating-ips", "instances"]) {
         const answer = await t.call("GET", `/v1/${noun}?tenant=${tenant}&project=${project}`, { key });
@@ -55,7 +56,7 @@ describe("S-06: both ids of a request are looked at", () => {
     }
   });
 
-  test("a body that names a foreign object beside a path of one's own is refused, and changes nothing", async () => {
+  test("a foreign object in the body of a request on an own path is refused like an absent one", async () => {
     const image = okOf(
       await t.call("POST", `/v1/tenants/${own.tenant}/images`, {
         key,
@@ -109,7 +110,7 @@ const ORIGINS = [
   ...["https://user:pw@berth.test", "https://xn--e1afmkfd.example", "data:", "https://berth.test:443"],
 ];
 
-describe("S-33: no origin is let in", () => {
+describe("S-33: no CORS header for any origin", () => {
   test.each(ORIGINS)("%s", async (origin) => {
     for (const path of ["/v1/system/cns", "/v1/auth/login", "/no/such/path"]) {
       for (const method of ["GET", "POST", "OPTIONS"]) {
@@ -123,7 +124,7 @@ describe("S-33: no origin is let in", () => {
   });
 });
 
-test("S-34: every route's answer may not be sniffed, framed or run, and is not stored unless it is public", async () => {
+test("S-34: every answer forbids sniffing, framing and scripts, and only public ones may be cached", async () => {
   const kinds = new Map<string, string[]>();
   for (const route of routes) {
     const path = fill(route.path, own).replace(/\{\w+\}/g, () => randomUUID()) + selectorsOf(route, own);
@@ -137,25 +138,25 @@ test("S-34: every route's answer may not be sniffed, framed or run, and is not s
     const kind = `${headers.get("content-type")?.split(";")[0]} ${headers.get("cache-control")}`;
     kinds.set(kind, [...kinds.get(kind) ?? [], route.name]);
   }
-  // Whatever else there is, is JSON that nobody keeps.
+  // All other answers are JSON with no-store.
   const others = [...kinds].filter(([kind]) => kind !== "application/json no-store");
   expect(others.map(([kind, names]) => [kind, names])).toEqual([["text/html no-cache", ["GET /docs"]]]);
   const docs = (await t.call("GET", "/docs")).headers.get("content-security-policy") ?? "";
   expect(docs).not.toMatch(/unsafe|script-src|\*|https?:/);
 });
 
-/** Document 4, section 6: what is not audited. What agents say of themselves has no operator behind it. */
+/** Reports of agents are not audited. */
 const UNAUDITED = [
   "POST /v1/agent/heartbeat",
   "POST /v1/agent/status",
   "POST /v1/agent/capacity",
 ];
 
-/** Accepted here although there is nothing to change: no such node, and no roster. */
+/** Accepted without an effect: the node does not exist, and there is no roster. */
 const WITHOUT_EFFECT = ["DELETE /v1/cns/{server_uuid}", "POST /v2/cn-boot-roster/converge"];
 
-test("S-40: whatever a request changed, the audit chain names the request", async () => {
-  /** Request ids, and what they asked. */
+test("S-40: the audit chain contains the id of every request that changed something", async () => {
+  /** The routes of successful requests, by request id. */
   const changed = new Map<string, string>();
   const made = await makeObjects(t, { instance: own.instance!, disk: own.disk!, nic: own.nic! });
   for (const route of routes.filter(({ method, path }) => method !== "GET" && !path.startsWith("/lab/"))) {
@@ -173,7 +174,7 @@ test("S-40: whatever a request changed, the audit chain names the request", asyn
     const missing = [...changed].filter(([request_id]) => !named.has(request_id)).map(([, route]) => route);
     return missing.filter((route) => !WITHOUT_EFFECT.includes(route));
   };
-  // The chain follows what is written.
+  // The chain is written a moment after the change.
   await expect.poll(unnamed, { timeout: 20_000 }).toEqual([]);
   expect(changed.size).toBeGreaterThan(30);
 }, 120_000);

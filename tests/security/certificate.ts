@@ -1,12 +1,12 @@
-// Certificates for tests, made here since a machine need not have a tool for it: X.509 version 3 (RFC 5280) with ECDSA
-// P-256 and SHA-256, as few fields as a verifier asks for.
+// Creates certificates for tests without an external tool: X.509 version 3 (RFC 5280) with ECDSA P-256 and SHA-256, and
+// only the fields that a verifier needs.
 import { Buffer } from "node:buffer";
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIPv4 } from "node:net";
 
 export type Identity = { readonly cert: string; readonly key: string };
 export type Authority = Identity & {
-  /** A certificate for a server of this name or IPv4 address, signed by this authority. */
+  /** Issues a certificate for a server with this name or IPv4 address. */
   issue(host: string, validity?: Validity): Identity;
 };
 export type Validity = { readonly from: Date; readonly to: Date };
@@ -17,7 +17,7 @@ const COMMON_NAME = "550403";
 const BASIC_CONSTRAINTS = "551d13";
 const ALTERNATIVE_NAMES = "551d11";
 
-export function newAuthority(name = "an authority of a test"): Authority {
+export function newAuthority(name = "a test authority"): Authority {
   const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const own = { name, key: keys.privateKey };
   const constraints = extension(BASIC_CONSTRAINTS, der(0x30, der(0x01, Buffer.from([0xff]))));
@@ -29,12 +29,12 @@ export function newAuthority(name = "an authority of a test"): Authority {
   };
 }
 
-/** A certificate that vouches for itself alone. */
+/** Creates a self-signed certificate. */
 export function selfSigned(host: string): Identity {
   return identityOf(host, undefined, null);
 }
 
-/** Valid until yesterday. */
+/** Returns a validity that ended yesterday. */
 export function expired(): Validity {
   return { from: new Date(Date.now() - 10 * DAY_MS), to: new Date(Date.now() - DAY_MS) };
 }
@@ -96,7 +96,7 @@ function extension(id: string, value: Buffer): Buffer {
   return der(0x30, oid(id), der(0x04, value));
 }
 
-/** YYMMDDhhmmssZ: two digits of the year are enough until 2049. */
+/** Encodes UTCTime, YYMMDDhhmmssZ: two digits of the year are enough until 2049. */
 function time(at: Date): Buffer {
   return der(0x17, Buffer.from(`${at.toISOString().replace(/[-:T]/g, "").slice(2, 14)}Z`));
 }

@@ -1,4 +1,5 @@
-// TLS to a real PostgreSQL: only the server that the operator means is spoken to. Reliability rule S-32.
+// TLS to a real PostgreSQL: the client connects only to the server with the right certificate. docs/reliability.md
+// S-32.
 import { chmod, chown, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -27,7 +28,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** The server shows this certificate to everybody who connects from now on. */
+/** Makes the server present this certificate to new connections. */
 async function present(identity: Identity): Promise<void> {
   const client = await openClient({ url: cluster.url });
   const { rows } = await client.query("select setting as folder from pg_settings where name = 'data_directory'");
@@ -42,10 +43,10 @@ async function present(identity: Identity): Promise<void> {
   await client.query("alter system set ssl = on");
   await client.query("select pg_reload_conf()");
   await client.end();
-  // A reload is heard when the server comes to it. Whatever is shown then, it is this certificate.
+  // The server reloads asynchronously: wait until it presents this certificate.
   await expect.poll(async () => {
     const probe = await openClient({ url: at("127.0.0.1", "sslmode=no-verify") }).catch(() => null);
-    // The driver does not declare its socket, and the certificate is seen nowhere else.
+    // The driver does not declare its socket, which is the only access to the certificate.
     const shown = (probe as unknown as Shown | null)?.connection.stream.getPeerCertificate?.().raw;
     await probe?.end();
     return shown && Buffer.from(shown).toString("base64");
@@ -60,7 +61,7 @@ function at(host: string, query: string): string {
   return `${url.href}?${query}`;
 }
 
-/** Whether the connection is encrypted, as the server sees it; or why there is none. */
+/** Returns whether the server sees the connection as encrypted, or the error. */
 async function connected(url: string): Promise<boolean | string> {
   try {
     const client = await openClient({ url });
@@ -75,7 +76,7 @@ async function connected(url: string): Promise<boolean | string> {
 const MODES = ["prefer", "require", "verify-ca", "verify-full"] as const;
 
 describe("S-32: the database's certificate", { timeout: 120_000 }, () => {
-  test("is accepted in every mode when it is of the authority and names the host", async () => {
+  test("is accepted in every mode if the authority issued it for this host", async () => {
     await present(authority.issue("localhost"));
     for (const mode of MODES) {
       expect([mode, await connected(at("localhost", `sslmode=${mode}&sslrootcert=${ca}`))]).toEqual([mode, true]);
@@ -87,25 +88,25 @@ describe("S-32: the database's certificate", { timeout: 120_000 }, () => {
 
   test.each([
     ["names another host", () => authority.issue("elsewhere.example"), /altname|name/i],
-    // What is not valid now is no link of a chain; some builds say so in these words.
+    // Some builds report an expired certificate as a chain that cannot be verified.
     ["has expired", () => authority.issue("localhost", expired()), /expired|verify/i],
-    ["vouches for itself alone", () => selfSigned("localhost"), /self.?signed|unknown|issuer/i],
-    ["is of another authority", () => newAuthority("a stranger").issue("localhost"), /issuer|unknown|verify/i],
+    ["is self-signed", () => selfSigned("localhost"), /self.?signed|unknown|issuer/i],
+    ["is from another authority", () => newAuthority("another authority").issue("localhost"), /issuer|unknown|verify/i],
   ])("is refused in every mode when it %s", async (_, identity, why) => {
     await present(identity());
     for (const mode of MODES) {
-      const heard = await connected(at("localhost", `sslmode=${mode}&sslrootcert=${ca}`));
-      expect([mode, heard]).toEqual([mode, expect.stringMatching(/^refused: /)]);
-      expect(heard).toMatch(why);
+      const outcome = await connected(at("localhost", `sslmode=${mode}&sslrootcert=${ca}`));
+      expect([mode, outcome]).toEqual([mode, expect.stringMatching(/^refused: /)]);
+      expect(outcome).toMatch(why);
     }
   });
 
-  test("is refused without the authority's file, since no public authority vouches for it", async () => {
+  test("is refused without the authority's file, since no public authority issued it", async () => {
     await present(authority.issue("localhost"));
     expect(await connected(at("localhost", "sslmode=require"))).toMatch(/^refused: /);
   });
 
-  test("a server without TLS is not spoken to in clear instead", async () => {
+  test("there is no fallback to clear text for a server without TLS", async () => {
     const client = await openClient({ url: cluster.url });
     await client.query("alter system set ssl = off");
     await client.query("select pg_reload_conf()");
@@ -114,17 +115,17 @@ describe("S-32: the database's certificate", { timeout: 120_000 }, () => {
     await expect.poll(() => connected(url), { timeout: 60_000 }).toMatch(/^refused: .*not support SSL/);
   });
 
-  test("a whole control plane works over it", async () => {
+  test("a complete control plane works over TLS", async () => {
     await present(authority.issue("localhost"));
     const databaseUrl = at("localhost", `sslmode=require&sslrootcert=${ca}`);
-    const plane = await openControlPlane({
+    const controlPlane = await openControlPlane({
       config: readConfig({ BERTH_SECRET_KEY: "5e".repeat(32) }),
       databaseUrl,
       resident: true,
       show: () => {},
     });
     try {
-      expect((await plane.fetch(new Request("http://berth.test/readyz"))).status).toBe(200);
+      expect((await controlPlane.fetch(new Request("http://berth.test/readyz"))).status).toBe(200);
       const client = await openClient({ url: cluster.url });
       const { rows } = await client.query(
         `select bool_and(s.ssl) as all, count(*)::int as n from pg_stat_ssl s join pg_stat_activity a using (pid)
@@ -133,15 +134,15 @@ describe("S-32: the database's certificate", { timeout: 120_000 }, () => {
       await client.end();
       expect(rows).toEqual([{ all: true, n: expect.any(Number) }]);
     } finally {
-      await plane.close();
+      await controlPlane.close();
     }
   });
 });
 
-describe("S-32: a connection that is weaker than it could be", () => {
+describe("S-32: the warning about a weak connection", () => {
   const HOST = "postgres://berth:canary@db.example/berth";
 
-  test("is told with its host and without its password", () => {
+  test("contains the host and not the password", () => {
     const clear = [HOST, `${HOST}?sslmode=disable`, `${HOST}?ssl=0`, `${HOST}?application_name=x`];
     for (const url of clear) {
       expect(tlsWarning(url)).toMatch(/database at db\.example is not encrypted.*sslmode=verify-full/);
@@ -153,7 +154,7 @@ describe("S-32: a connection that is weaker than it could be", () => {
     for (const url of [...clear, ...blind]) expect(tlsWarning(url)).not.toContain("canary");
   });
 
-  test("is none where TLS is verified, and none on this machine", () => {
+  test("does not appear if TLS is verified or the database is on this machine", () => {
     const verified = [...MODES.map((mode) => `sslmode=${mode}`), "ssl=true", "ssl=1"].map((query) =>
       `${HOST}?${query}`
     );
@@ -164,7 +165,7 @@ describe("S-32: a connection that is weaker than it could be", () => {
     for (const url of [...verified, ...near, socket]) expect([url, tlsWarning(url)]).toEqual([url, null]);
   });
 
-  test("weak modes are made the strict one, and nothing else of the URL changes", () => {
+  test("weak modes are replaced by verify-full, and the rest of the URL is unchanged", () => {
     expect(strictTls(`${HOST}?a=1&sslmode=require&b=2`)).toBe(`${HOST}?a=1&sslmode=verify-full&b=2`);
     expect(strictTls(`${HOST}?sslmode=prefer`)).toBe(`${HOST}?sslmode=verify-full`);
     for (const kept of ["", "?sslmode=disable", "?sslmode=requires", "?uselibpqcompat=true&sslmode=require"]) {

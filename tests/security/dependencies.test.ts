@@ -1,9 +1,16 @@
-// What we build on is named exactly, held by its hash, little, and not of a version with a known hole. Rule S-41. What
-// was known on a day is stored (tests/fixtures/advisories.json); that nothing came since is asked of a register by
-// whoever makes a release: `deno audit`.
+// Dependencies are few, pinned to exact versions and hashes, and have no known vulnerability. docs/reliability.md S-41.
+// The advisories of one day are stored in tests/fixtures/advisories.json; before a release, `deno audit` checks for
+// newer ones.
 import { describe, expect, test } from "vitest";
 import { readText } from "../lint/sources.ts";
-import { type Advisory, compareVersions, comparisonsOf, holesIn, isInRange, packageOf } from "./advisories.ts";
+import {
+  type Advisory,
+  compareVersions,
+  comparisonsOf,
+  isInRange,
+  packageOf,
+  vulnerabilitiesIn,
+} from "./advisories.ts";
 
 const { dependencies, devDependencies } = JSON.parse(readText("package.json")) as Record<
   string,
@@ -20,7 +27,7 @@ test("S-41: every direct dependency is one exact version, and there are at most 
   expect(Object.keys(direct).length).toBeLessThanOrEqual(25);
 });
 
-test("S-41: the lock holds every package by its SHA-512", () => {
+test("S-41: the lock file contains the SHA-512 of every package", () => {
   const packages = Object.entries(lock.npm);
   expect(packages.length).toBeGreaterThanOrEqual(Object.keys(direct).length);
   expect(packages.filter(([, { integrity }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? ""))).toEqual([]);
@@ -35,16 +42,16 @@ const { advisories, date } = JSON.parse(readText("tests/fixtures/advisories.json
 const locked = Object.keys(lock.npm);
 const names = new Set(locked.map((key) => packageOf(key).name));
 
-test("S-41: no package that the lock names, direct or not, is of a version with a known hole", () => {
-  expect(holesIn(locked, advisories)).toEqual([]);
+test("S-41: no package of the lock file, direct or not, has a known vulnerability", () => {
+  expect(vulnerabilitiesIn(locked, advisories)).toEqual([]);
 });
 
-test("S-41: Deno is not older than the first version that keeps connections with bodies (reliability.md, S-41)", () => {
+test("S-41: Deno is at least the first version that keeps connections with bodies", () => {
   expect(compareVersions(Deno.version.deno, "2.9.6")).toBeGreaterThanOrEqual(0);
 });
 
 describe("S-41: the stored advisories", () => {
-  test("are of a day, each once, of packages in the lock, with ranges that are read", () => {
+  test("have a date, are unique, concern packages of the lock file, and have valid ranges", () => {
     expect(date).toMatch(/^\d{4}-\d\d-\d\d$/);
     expect(new Set(advisories.map(({ id }) => id)).size).toBe(advisories.length);
     for (const { id, affected, ...each } of advisories) {
@@ -54,22 +61,22 @@ describe("S-41: the stored advisories", () => {
     }
   });
 
-  test.each(advisories.map((each) => [each.id, each] as const))("%s: what is mended is not affected", (_id, each) => {
+  test.each(advisories.map((each) => [each.id, each] as const))("%s: fixed versions are not affected", (_id, each) => {
     for (const version of each.patched) expect([version, isInRange(version, each.affected)]).toEqual([version, false]);
   });
 
-  // At the bounds of each range: the lower one where it has one, and the upper one or what comes right before it.
+  // The bounds of each range: the lower bound if any, and the upper bound or the version right before it.
   const bounds = advisories.flatMap((each) =>
     comparisonsOf(each.affected).flat().map(({ sign, version }) => ({
       each,
       version: sign === "<" ? `${version}-0` : version,
     }))
   );
-  test("report every affected version that a lock would name, direct or not", () => {
+  test("report every affected version that a lock file could contain, direct or not", () => {
     expect(bounds.length).toBeGreaterThanOrEqual(advisories.length);
     for (const { each, version } of bounds) {
       const key = `${each.package}@${version}_of@1.0.0`;
-      expect(holesIn([...locked, key], [each])).toEqual([`${each.package}@${version}: ${each.id}`]);
+      expect(vulnerabilitiesIn([...locked, key], [each])).toEqual([`${each.package}@${version}: ${each.id}`]);
     }
   });
 });
@@ -92,10 +99,10 @@ test.each([
 test.each(["", "1.2", "latest", "~1.2.3", "^1.2.3", ">= 1.2.3", "1.2.3", "<1.2.x"])(
   "%j is refused as a range",
   (range) => {
-    expect(() => isInRange("1.0.0", range)).toThrow(/is no (?:range|version)/);
+    expect(() => isInRange("1.0.0", range)).toThrow(/is not a (?:range|version)/);
   },
 );
 
-test.each(["hono", "@hono/x", "hono@latest", "@1.0.0"])("a lock's key %j is not passed over", (key) => {
-  expect(() => holesIn([key], advisories)).toThrow(/is no (?:package|version)/);
+test.each(["hono", "@hono/x", "hono@latest", "@1.0.0"])("an invalid key %j of a lock file is an error", (key) => {
+  expect(() => vulnerabilitiesIn([key], advisories)).toThrow(/is not a (?:package|version)/);
 });

@@ -1,6 +1,6 @@
-// A source that is slow or many takes only its share of a server: bodies, headers, connections and held requests, from one
-// address and from 200, while a known agent goes on. Against `task start`'s server as a process, with its own permissions.
-// Reliability rule S-50.
+// Slow or numerous clients get only their share of a server: bodies, headers, connections and long polls, from one
+// address and from 200, while a known agent keeps working. Tested with `task start`'s server process and its own
+// permissions. docs/reliability.md S-50.
 import { randomUUID } from "node:crypto";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -10,11 +10,11 @@ import { freshDatabase } from "../support/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
 
 const CONNECTIONS_MAX = 400;
-/** More than all bodies together may hold in memory. */
+/** More than the memory limit for all bodies together. */
 const SLOW_BODIES = 182;
 const ADDRESSES = 200;
 const CALLS = 25;
-/** What starved agents was 37 s long; a busy machine answers well below this. */
+/** Starved agents waited 37 s; a busy machine answers well below this limit. */
 const STARVED_MS = 8_000;
 const AGENT_ADDRESS = "127.77.0.1";
 
@@ -28,7 +28,7 @@ type Given = {
   readonly headers?: Record<string, string>;
 };
 
-/** One call on a connection of its own, from an address of its own. Status 0: no answer. */
+/** Sends a request on a new connection, by default from the agent's address. Status 0: no answer. */
 function call(server: ServerProcess, method: string, path: string, given: Given = {}): Promise<Answer> {
   const { key, body, address = AGENT_ADDRESS, headers = {} } = given;
   return new Promise((settle) => {
@@ -73,10 +73,10 @@ async function newAgent(server: ServerProcess): Promise<{ server_uuid: string; k
   return { server_uuid, key: api_key };
 }
 
-/** As long as that of a node with some virtual machines. */
+/** As large as the status of a node with some virtual machines. */
 const STATUS = { payload: { vms: {}, filler: "x".repeat(8_000) } };
 
-/** Reports of the agent, each on a new connection: how many were answered, and the slowest. */
+/** Sends the agent's reports, each on a new connection. Returns the number of answers and the slowest. */
 async function beat(server: ServerProcess, key: string): Promise<{ answered: number; slowest_ms: number }> {
   let [answered, slowest_ms] = [0, 0];
   for (let n = 0; n < CALLS; n += 1) {
@@ -133,7 +133,7 @@ function slowBody(headers = "", bytes = BODY_BYTES_MAX): Buffer {
   return Buffer.concat([Buffer.from(head), Buffer.alloc(bytes - 1, " ")]);
 }
 
-/** Large bodies, and smaller ones that fill what room they leave. */
+/** Sends large slow bodies, and smaller ones that fill the remaining memory. */
 async function slowBodies(server: ServerProcess, addressOf: (n: number) => string, headers = ""): Promise<void> {
   await inParallel(SLOW_BODIES, (n) => hang(server, addressOf(n), slowBody(headers)));
   for (const bytes of [60_000, 2_000]) {
@@ -147,7 +147,7 @@ async function inParallel(count: number, work: (n: number) => Promise<unknown>):
 
 describe.each([["one address", one], [`${ADDRESSES} addresses`, many]] as const)("S-50: from %s", (_, addressOf) => {
   test.each(["bodies", "headers", "polls"])(
-    "held %s do not starve an agent, nor a node that registers",
+    "open %s do not starve an agent, nor a node that registers",
     async (kind) => {
       const server = await start();
       const agent = await newAgent(server);
@@ -166,7 +166,7 @@ describe.each([["one address", one], [`${ADDRESSES} addresses`, many]] as const)
       ]);
       expect({ ...beside, registered: registered.status }).toMatchObject({ answered: CALLS, registered: 200 });
       expect(beside.slowest_ms).toBeLessThan(STARVED_MS);
-      // What it held is free for it again when it lets go.
+      // Closing the connections frees the share.
       for (const socket of sockets) socket.destroy();
       await expect.poll(
         async () => (await call(server, "POST", "/v1/agent/register", { address: one(), body: registration() })).status,
@@ -177,7 +177,7 @@ describe.each([["one address", one], [`${ADDRESSES} addresses`, many]] as const)
   );
 });
 
-test("S-50: slow bodies of a known caller take that caller's share, not the agents'", async () => {
+test("S-50: slow bodies of a known caller use that caller's share, not the agents' share", async () => {
   const server = await start();
   const agent = await newAgent(server);
   const { secret } = await must(server, "POST", "/v1/auth/api-keys", { key: ROOT_KEY, body: { description: "slow" } });
@@ -187,7 +187,7 @@ test("S-50: slow bodies of a known caller take that caller's share, not the agen
   expect(beside.slowest_ms).toBeLessThan(STARVED_MS);
 }, 120_000);
 
-test("S-50: a held body whose credential is not good counts as a stranger's and is cut sooner", async () => {
+test("S-50: a slow body with an invalid credential counts as anonymous and is cut sooner", async () => {
   const server = await start();
   const began = performance.now();
   const client = connect({ host: "127.0.0.1", port: server.port });
@@ -203,7 +203,7 @@ test("S-50: a held body whose credential is not good counts as a stranger's and 
 }, 60_000);
 
 describe.each(["0", "1"])("S-50: behind a proxy, BERTH_BEHIND_PROXY=%s", (behind) => {
-  test("the address that it names has the share, and the proxy itself none", async () => {
+  test("the forwarded address has the share, not the proxy", async () => {
     const server = await start({ BERTH_TRUSTED_PROXIES: "127.0.0.0/8", BERTH_BEHIND_PROXY: behind });
     const agent = await newAgent(server);
     const from = (address: string) => `X-Forwarded-For: ${address}\r\n`;
@@ -214,14 +214,14 @@ describe.each(["0", "1"])("S-50: behind a proxy, BERTH_BEHIND_PROXY=%s", (behind
         body: { ...registration(), sysinfo: { filler: "x".repeat(filler_bytes) } },
         headers: { "x-forwarded-for": address },
       })).status;
-    // Others behind the same proxy.
+    // Other clients behind the same proxy.
     expect([await register("198.51.100.2"), await register("2001:db8::1")]).toEqual([200, 200]);
     expect(await register("198.51.100.1", BODY_BYTES_MAX - 1_000)).toBe(503);
     expect((await beat(server, agent.key)).answered).toBe(CALLS);
   }, 120_000);
 });
 
-test("S-10: two credentials are none, for a request with a body as well", async () => {
+test("S-10: a request with two credentials is 401, also with a body", async () => {
   const server = await start();
   const body = JSON.stringify({ description: "d" });
   const good = `Authorization: Bearer ${ROOT_KEY}\r\n`;

@@ -1,5 +1,5 @@
-// S-46: a stranger who knows a node's server_uuid, MACs and serial number registers anonymously. Nothing of the node
-// changes, and all that it had goes on working. S-14: a node's key is delivered to the agent that was approved alone.
+// S-46: an anonymous registration with a node's server_uuid, MAC addresses and serial number does not change the node,
+// and its key and token keep working. S-14: a node's key is delivered only to the approved agent.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { CLAIM_SYSINFO_BYTES_MAX, CLAIMS_PER_NODE_MAX } from "../../src/contract/limits.ts";
@@ -20,13 +20,13 @@ import {
 
 let t: TestPlane;
 beforeAll(async () => {
-  // No background work: what changes is what the stranger's request changes.
+  // No background work, so every change comes from a request.
   t = await openTestPlane({ resident: false });
   okOf(await putPolicy(t));
 });
 afterAll(() => t.close());
 
-/** What writes of its own beside the record: the log, stored answers, rate limits, claims and how they are counted. */
+/** Tables that every registration may write: the log, stored answers, rate limits, claims and their counts. */
 const BESIDE = [
   "api_key_use",
   "transition",
@@ -48,14 +48,14 @@ const dump = () => dumpTables(t.db, BESIDE);
 
 type Body = Record<string, unknown> & { readonly server_uuid: string };
 
-/** The stranger's registration of that machine, from his own address. */
+/** Registers that machine anonymously, from another address. */
 function strangerRegisters(machine: { server_uuid: string; sysinfo: unknown }, fields: Record<string, unknown> = {}) {
   const { server_uuid, sysinfo } = machine;
   const body: Body = { server_uuid, hostname: "stranger", admin_ip: "198.51.100.66", sysinfo, ...fields };
   return t.call("POST", "/v1/agent/register", { key: null, address: STRANGER, body });
 }
 
-/** A machine that registered as an agent does, with an identity. */
+/** The registration that the machine's own agent sends. */
 function registration(machine: Machine) {
   const { server_uuid, hostname, sysinfo } = machine;
   return { server_uuid, hostname, admin_ip: "10.0.0.7", sysinfo };
@@ -66,8 +66,8 @@ async function approved() {
   return { machine, node: await t.approvedNode(registration(machine)) };
 }
 
-describe("S-46: an anonymous registration of a node that exists changes nothing of it", () => {
-  test("of a pending one: its code and its token go on working", async () => {
+describe("S-46: an anonymous registration does not change an existing node", () => {
+  test("that is pending: its code and its token keep working", async () => {
     const machine = newMachine();
     const node = await t.register(registration(machine));
     const before = await dump();
@@ -82,7 +82,7 @@ describe("S-46: an anonymous registration of a node that exists changes nothing 
     expect((await t.approve(answer.claim_code)).status).toBe(404);
   });
 
-  test("of an approved one: he gets a claim of his own, not the node's token", async () => {
+  test("that is approved: the caller gets a new claim, not the node's token", async () => {
     const { machine, node } = await approved();
     okOf(await use(node.api_key));
     const before = await dump();
@@ -100,7 +100,7 @@ describe("S-46: an anonymous registration of a node that exists changes nothing 
     });
   });
 
-  test("of a disabled one: it becomes pending (document 2) and keeps the rest, its key with it", async () => {
+  test("that is disabled, except that it becomes pending; its key stays", async () => {
     const { machine, node } = await approved();
     okOf(await t.call("POST", "/v1/agent/status", { key: node.api_key, body: { payload: { kept: 1 } } }));
     okOf(await onNode(t, "POST", node, "/disable"));
@@ -114,13 +114,13 @@ describe("S-46: an anonymous registration of a node that exists changes nothing 
       claims: [expect.objectContaining({ source: STRANGER, differs: ["hostname", "admin_ip"] })],
       identity_conflict: true,
     });
-    // The short rights of a disabled node's key, no more and no less.
+    // Exactly the limited rights of a disabled node's key.
     expect((await use(node.api_key)).status).toBe(200);
     const claim = { claimed_by: node.server_uuid };
     expect((await t.call("POST", "/v1/agent/claim", { key: node.api_key, body: claim })).status).not.toBe(200);
   });
 
-  test.each(["awaiting_setup", "setting_up"])("of one that is %s", async (state) => {
+  test.each(["awaiting_setup", "setting_up"])("that is %s", async (state) => {
     const machine = newMachine();
     okOf(await announce(t, machine));
     if (state === "setting_up") okOf(await approveSetup(t, machine));
@@ -142,17 +142,17 @@ describe("S-46: an anonymous registration of a node that exists changes nothing 
 });
 
 describe("S-14: the key of an approved node", () => {
-  test("is not given to a stranger who registers its server_uuid before its agent has used it", async () => {
+  test("is not delivered to an anonymous registration of its server_uuid before its agent has used it", async () => {
     const { machine, node } = await approved();
     const answer = okOf(await strangerRegisters(machine));
     const path = `/v1/agent/register/status?poll_token=${answer.poll_token}`;
-    // It would be held as long as the claim lives.
+    // The long poll would last until the claim expires.
     const polled = await t.call("GET", path, { key: null, signal: AbortSignal.timeout(500) });
     expect(polled.body).toEqual({ state: "pending", ...NOTHING });
     expect(okOf(await status(node.poll_token)).api_key).toBe(node.api_key);
   });
 
-  test("is the same at a second poll before its use, gone after it, and nothing of it is in the database", async () => {
+  test("is the same at a second poll before its use, gone after it, and then not in the database", async () => {
     const { node } = await approved();
     const recorded = `/v1/agent/register/status?poll_token=${node.poll_token}`;
     expect(okOf(await t.call("GET", recorded, { key: null })).api_key).toBe(node.api_key);
@@ -171,7 +171,7 @@ describe("S-14: the key of an approved node", () => {
     }
   });
 
-  test("is replaced when a claim of the node is approved: the old one is refused at once, the new one goes to that claim", async () => {
+  test("is replaced when a claim is approved: the old one is refused at once, the new one is delivered to that claim", async () => {
     const { machine, node } = await approved();
     okOf(await use(node.api_key));
     const again = okOf(await strangerRegisters(machine, { hostname: "reinstalled", admin_ip: "10.0.0.8" }));
@@ -188,8 +188,8 @@ describe("S-14: the key of an approved node", () => {
   });
 });
 
-describe("what a booter announced is not what a registration says", () => {
-  test("the layout proposal and the approved layout use the announced disks, whatever is registered", async () => {
+describe("a booter's announce is independent of registrations:", () => {
+  test("the layout proposal uses the announced disks, not the registered ones", async () => {
     const machine = newMachine();
     okOf(await announce(t, machine));
     const path = `/v1/cns/${machine.server_uuid}/setup-layout-proposal`;
@@ -199,7 +199,7 @@ describe("what a booter announced is not what a registration says", () => {
     expect(proposal.disks).toHaveLength(4);
   });
 
-  test("a proof refreshes the sysinfo that is shown, and not the announced disks", async () => {
+  test("a registration with proof refreshes the shown sysinfo, not the announced disks", async () => {
     const machine = newMachine();
     okOf(await announce(t, machine));
     okOf(await approveSetup(t, machine));
@@ -216,7 +216,7 @@ describe("what a booter announced is not what a registration says", () => {
     okOf(await report(t, machine, "failed", { epoch: epoch }));
   });
 
-  test("a node that reports other ports by its key is still the machine that a booter announced", async () => {
+  test("a node that registers other ports with its key is still the announced machine", async () => {
     const machine = newMachine();
     okOf(await announce(t, machine));
     okOf(await approveSetup(t, machine));
@@ -228,7 +228,7 @@ describe("what a booter announced is not what a registration says", () => {
     expect((await show(machine.server_uuid)).conflict).toBeNull();
   });
 
-  test("a service_tag entry lets no MAC in that a stranger registered with an allowed serial number", async () => {
+  test("a service_tag entry does not admit a MAC address that was registered anonymously with that serial number", async () => {
     const [machine, tag] = [newMachine(1), `TAG${randomUUID().slice(0, 8)}`];
     okOf(await putPolicy(t, { allowlist: [{ kind: "service_tag", value: tag }] }));
     const sysinfo = { ...machine.sysinfo, "Serial Number": tag };
@@ -237,7 +237,7 @@ describe("what a booter announced is not what a registration says", () => {
     okOf(await putPolicy(t));
   });
 
-  test("removing a record that only a stranger made touches no boot record of the ports that he named", async () => {
+  test("removing a record from an anonymous registration does not affect boot records of the registered ports", async () => {
     const [victim, machine] = [newMachine(1), newMachine(1)];
     const record = okOf(await seen(t, victim.macs[0]!));
     okOf(await strangerRegisters({ ...machine, sysinfo: victim.sysinfo }));
@@ -245,7 +245,7 @@ describe("what a booter announced is not what a registration says", () => {
     expect(okOf(await t.call("GET", `/v2/cn-boot/${victim.macs[0]}`)).state).toBe(record.state);
   });
 
-  test("a record that only a stranger made keeps no machine from its enrolment by netboot", async () => {
+  test("a record from an anonymous registration does not prevent enrolment by netboot", async () => {
     const machine = newMachine();
     okOf(await strangerRegisters({ ...machine, sysinfo: sysinfoOf(["02:00:5e:00:00:67"]) }));
     expect(okOf(await announce(t, machine))).toMatchObject({ state: "awaiting_setup", hostname: machine.hostname });
@@ -254,7 +254,7 @@ describe("what a booter announced is not what a registration says", () => {
 });
 
 describe("proof", () => {
-  test("by the node's key refreshes what the node says, with the same token and no code", async () => {
+  test("by the node's key refreshes the node's data, with the same token and no code", async () => {
     const { machine, node } = await approved();
     okOf(await use(node.api_key));
     const body = {
@@ -277,7 +277,7 @@ describe("proof", () => {
     expect((await show(node.server_uuid)).hostname).toBe("moved");
   });
 
-  test("by the token of a claim renews that claim and nothing else", async () => {
+  test("by the token of a claim only renews that claim", async () => {
     const { machine, node } = await approved();
     const first = okOf(await strangerRegisters(machine));
     const before = await dump();
@@ -327,7 +327,7 @@ describe("proof", () => {
 describe("limits", () => {
   beforeEach(() => t.advance(0));
 
-  test(`${CLAIMS_PER_NODE_MAX} claims of one server_uuid live side by side, the next is 429 until the first expires`, async () => {
+  test(`a server_uuid has at most ${CLAIMS_PER_NODE_MAX} claims; the next registration is 429 until the first expires`, async () => {
     const { machine } = await approved();
     const claims = [];
     for (let n = 0; n < CLAIMS_PER_NODE_MAX; n++) claims.push(okOf(await strangerRegisters(machine)));
@@ -341,14 +341,14 @@ describe("limits", () => {
     okOf(await strangerRegisters(machine));
   });
 
-  test("8 registrations of one server_uuid at the same moment leave 4 claims", async () => {
+  test("8 simultaneous registrations of one server_uuid leave 4 claims", async () => {
     const machine = newMachine();
     const answers = await Promise.all(Array.from({ length: 8 }, () => strangerRegisters(machine)));
     expect(answers.map((each) => each.status).sort()).toEqual([200, 200, 200, 200, 429, 429, 429, 429]);
     expect((await show(machine.server_uuid)).claims).toHaveLength(4);
   });
 
-  test("sysinfo without proof is at most 64 KiB of JSON, with proof as large as a body", async () => {
+  test("sysinfo is limited to 64 KiB without proof, and only by the body limit with proof", async () => {
     const { machine, node } = await approved();
     const sysinfo = { pad: "x".repeat(CLAIM_SYSINFO_BYTES_MAX - '{"pad":""}'.length) };
     const register = (key: string | null, size: unknown) =>
@@ -370,7 +370,7 @@ describe("the end of claims", () => {
     await t.plane.pass();
   };
 
-  test("a disabled node whose last claim expires is disabled again, with all it had", async () => {
+  test("a disabled node whose last claim expires is disabled again and otherwise unchanged", async () => {
     const { machine, node } = await approved();
     okOf(await onNode(t, "POST", node, "/disable"));
     const before = await show(node.server_uuid);
@@ -380,7 +380,7 @@ describe("the end of claims", () => {
     expect((await use(node.api_key)).status).toBe(200);
   });
 
-  test("a record that only registrations made goes with its last claim, and with its sysinfo", async () => {
+  test("a record that only registrations created is deleted with its last claim and its sysinfo", async () => {
     const mark = randomUUID();
     const machine = { ...newMachine(), sysinfo: { mark } };
     const first = okOf(await strangerRegisters(machine));
@@ -398,7 +398,7 @@ describe("the end of claims", () => {
     expect(tables).toEqual([]);
   });
 
-  test("an expired code is shown nowhere, though no pass has come", async () => {
+  test("an expired code is never shown, also before the background pass", async () => {
     const { claim_code, server_uuid } = await t.register();
     await t.advance(3_600);
     const { rows } = await t.db.query("select from enrolment_claim where server_uuid = $1", [server_uuid]);
@@ -408,17 +408,17 @@ describe("the end of claims", () => {
     await expire();
   });
 
-  test.each(["disabling", "removing"])("%s the node ends its claims at once", async (what) => {
+  test.each(["disabling", "removing"])("%s the node ends its claims at once", async (action) => {
     const machine = newMachine();
     const claims = [okOf(await strangerRegisters(machine)), okOf(await strangerRegisters(machine))];
-    const [method, path] = what === "disabling" ? ["POST", "/disable"] : ["DELETE", ""];
+    const [method, path] = action === "disabling" ? ["POST", "/disable"] : ["DELETE", ""];
     okOf(await onNode(t, method!, machine, path));
     for (const { claim_code } of claims) expect((await t.approve(claim_code)).status).toBe(404);
     const { rows } = await t.db.query("select from enrolment_claim where server_uuid = $1", [machine.server_uuid]);
     expect(rows).toEqual([]);
   });
 
-  test("after all of it the doctor finds nothing, and nothing is counted that is not there", async () => {
+  test("after all these tests the doctor finds no violation, and no claim is counted", async () => {
     await expire();
     const { checks } = okOf(await t.call("GET", "/v1/system/doctor"));
     const broken = checks.filter((check: { status: string; id: string }) =>

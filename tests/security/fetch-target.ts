@@ -1,5 +1,5 @@
-// Places of this machine for tests of what fetches on behalf of others: one that no fetch may reach and that counts who
-// connects, and one on another loopback address, which a test allows and which answers what the test says.
+// Servers on this machine for tests of outbound fetches: one that no fetch may reach and that counts connections, and
+// one on another loopback address, which a test allows and whose answers the test decides.
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ export const ALLOWED_RANGE = `${ALLOWED_HOST}/32`;
 
 export type FetchTarget = {
   readonly port: number;
-  /** How many connections were opened to it, on any address of this machine. */
+  /** The number of connections to it, on any address of this machine. */
   connections(): number;
   close(): Promise<void>;
 };

@@ -1,5 +1,5 @@
-// What `opsctl` fetches because an index names it: the compiled program, a running server, and an index that its user
-// names, which leads into this machine. Reliability rules S-25 and S-47.
+// Fetches of `opsctl` for addresses in an index: the compiled program, a running server, and a user's index with
+// addresses of this machine. docs/reliability.md S-25 and S-47.
 import { spawnSync } from "node:child_process";
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -42,19 +42,19 @@ afterAll(async () => {
   await folder?.remove();
 });
 
-const opsctl = (words: string, env: Record<string, string> = {}): Promise<Ended> =>
-  run("opsctl", words.split(" "), {
+const opsctl = (command: string, env: Record<string, string> = {}): Promise<Ended> =>
+  run("opsctl", command.split(" "), {
     env: { OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY, HOME: folder.path, ...env },
   });
-const imported = (words = "", env: Record<string, string> = {}) =>
-  opsctl(`image import ubuntu/lts --index ${vendor.base} ${words}`.trim(), env);
+const imported = (options = "", env: Record<string, string> = {}) =>
+  opsctl(`image import ubuntu/lts --index ${vendor.base} ${options}`.trim(), env);
 const located = (url: string) => vendor.artifact = { ...vendor.artifact, locations: [{ url }] } as Artifact;
 const images = async () =>
   (await (await fetch(`${server.url}/v1/images?scope=public`, { headers: { authorization: `Bearer ${ROOT_KEY}` } }))
     .json()).items;
 
-describe("S-25, S-47: an address of an index in this machine is not asked", () => {
-  test("as the place of an image, in whatever spelling", async () => {
+describe("S-25, S-47: addresses of this machine in an index are not fetched", () => {
+  test("as the location of an image, in any spelling", async () => {
     const plain = spellings("127.0.0.1", target.port, "/image");
     const urls = [...plain, ...plain.map((url) => url.replace("http:", "https:")), `http://localhost:${target.port}/i`];
     for (const url of urls) {
@@ -76,7 +76,7 @@ describe("S-25, S-47: an address of an index in this machine is not asked", () =
     expect(target.connections()).toBe(0);
   });
 
-  test("as the vendor's list of hashes, which is asked for without a download too", async () => {
+  test("as the vendor's list of hashes, which is fetched even without a download", async () => {
     const [digest] = vendor.artifact.integrity!.digests!;
     const url = `https://[::ffff:7f00:1]:${target.port}/SHA256SUMS`;
     const source = { ...digest!.source!, url };
@@ -86,7 +86,7 @@ describe("S-25, S-47: an address of an index in this machine is not asked", () =
     expect(target.connections()).toBe(0);
   });
 
-  test("unless the operator's setting or the variable of this machine names its network", async () => {
+  test("unless the operator's setting or the environment variable allows the network", async () => {
     const allow = async (value: readonly string[]) =>
       expect((await opsctl(`config set fetch.allowed_private ${JSON.stringify(value)}`)).code).toBe(0);
     located(`http://127.0.0.1:${target.port}/image`);
@@ -102,7 +102,7 @@ describe("S-25, S-47: an address of an index in this machine is not asked", () =
   });
 });
 
-test("S-47: the index that the user names is asked wherever it is; nodes are not sent to a private place of it", async () => {
+test("S-47: the user's index may be at a private address; its private image locations are refused for nodes", async () => {
   const { code, err } = await imported();
   expect([code, err]).toEqual([expect.any(Number), expect.stringContaining("source_url: must be at a public address")]);
   expect(code).not.toBe(0);
@@ -111,11 +111,11 @@ test("S-47: the index that the user names is asked wherever it is; nodes are not
 });
 
 test(
-  "S-25: the program connects to the address that it checked, though the resolver changes its answer",
+  "S-25: the program connects to the address that it checked, even if the resolver changes its answer",
   async (context) => {
     const isolated = ["--net", "--mount", "--propagation", "private"];
     const possible = spawnSync("unshare", [...isolated, "ip", "link", "set", "lo", "up"]).status === 0;
-    context.skip(!possible, "this machine gives no namespaces");
+    context.skip(!possible, "this machine does not permit namespaces");
     const site = join(folder.path, "index");
     await mkdir(join(site, "v1"), { recursive: true });
     located("https://rebinding.example/image");
@@ -125,7 +125,7 @@ test(
     await cp("/etc/nsswitch.conf", join(folder.path, "nsswitch.conf")).catch(() => {});
     const prepared =
       `ip link set lo up && ip addr add 93.184.216.34/32 dev lo && mount --bind ${resolv} /etc/resolv.conf`;
-    const words = [
+    const argv = [
       "image",
       "download",
       "ubuntu/lts",
@@ -150,7 +150,7 @@ test(
       `${prepared} && exec "$@"`,
       "sh",
       ...program,
-      ...words,
+      ...argv,
     ], {
       cwd: ROOT,
       encoding: "utf8",

@@ -1,5 +1,5 @@
-// What nodes fetch for tenants: the compiled nodeagent against a running server, with images whose addresses lead into
-// this machine. Reliability rules S-25 and S-47.
+// Fetches of nodes for tenants: the compiled nodeagent with a running server, and images whose addresses are on this
+// machine. docs/reliability.md S-25 and S-47.
 import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,9 +25,9 @@ import { spellings } from "./special-addresses.ts";
 const BYTES = randomBytes(20_000);
 const SHA256 = createHash("sha256").update(BYTES).digest("hex");
 const REDIRECT_CODES = [301, 302, 303, 307, 308];
-/** Many of them fit on the simulated node. */
+/** Small enough for many instances on the simulated node. */
 const SMALL = { memory_bytes: 2 ** 28 };
-/** An image that cannot be had is tried for some 20 s, eight at a time. */
+/** An unavailable image is retried for some 20 s, eight at a time. */
 const SLOW_MS = 300_000;
 
 let database: FreshDatabase;
@@ -96,7 +96,7 @@ type Source = { readonly url: string; readonly sha256?: string; readonly size_by
 
 type Made = { readonly g: InstanceFixture; readonly project: string; readonly image_id: string };
 
-/** An image in a project of its own, so that several may have one digest. */
+/** Creates an image in a new project, so that several may have the same digest. */
 async function imageOf(g: InstanceFixture, { url, sha256 = SHA256, size_bytes = BYTES.length }: Source): Promise<Made> {
   const name = randomBytes(8).toString("hex");
   const projects = `/v1/tenants/${g.tenant_id}/projects`;
@@ -118,12 +118,12 @@ async function jobDetails(): Promise<string[]> {
   return items.map(({ result }) => (result as { detail: string }).detail);
 }
 
-/** What the tenant learns, without the ids of the request and the instance. */
-const learnt = (
+/** Returns the answer to the tenant, without the ids of the request and the instance. */
+const withoutIds = (
   { status, body }: Answer,
 ) => [status, body.error_code, String(body.message).replace(/[0-9a-f-]{36}/g, "")];
 
-test("S-47: a tenant's image may not name a private address, and nothing is written", async () => {
+test("S-47: a tenant's image may not have a private address, and nothing is written", async () => {
   await allow([]);
   for (
     const url of [...spellings("127.0.0.1"), ...spellings("169.254.169.254"), "http://localhost/", "http://[::1]/"]
@@ -142,9 +142,9 @@ test("S-47: a tenant's image may not name a private address, and nothing is writ
 });
 
 test(
-  "S-25, S-47: no spelling and no redirect leads a node into its own machine, and every failure reads the same",
+  "S-25, S-47: no spelling and no redirect makes a node fetch from its own machine, and all failures look the same",
   async () => {
-    // The images are older than the setting: the node itself must refuse them.
+    // The images were created before the setting changed, so the node itself must refuse them.
     await allow(["0.0.0.0/0", "::/0"]);
     const inside = spellings("127.0.0.1", target.port, "/metadata");
     const redirects = REDIRECT_CODES.map((code, index) =>
@@ -161,7 +161,7 @@ test(
     await allow([ALLOWED_RANGE]);
     const answers = await Promise.all(made.map(instanceOf));
     expect(target.connections()).toBe(0);
-    expect(new Set(answers.map((answer) => JSON.stringify(learnt(answer)))).size).toBe(1);
+    expect(new Set(answers.map((answer) => JSON.stringify(withoutIds(answer)))).size).toBe(1);
     expect(answers[0]!.status).toBe(502);
     expect(answers[0]!.body.message).toContain(NOT_FETCHED);
     const details = await jobDetails();
@@ -172,11 +172,11 @@ test(
   SLOW_MS,
 );
 
-test("S-47: a tenant cannot use, nor see, that a node has another tenant's image", async () => {
+test("S-47: a tenant can neither use nor detect another tenant's image on a node", async () => {
   await allow([ALLOWED_RANGE]);
   okOf(await makeInstance(acme, SMALL));
   expect(asked).toEqual(["/acme"]);
-  // Globex names the digest of acme's image, at a place that does not serve it.
+  // Globex uses the digest of acme's image with an address that does not serve it.
   const stolen = await instanceOf(await imageOf(globex, { url: `${allowed.url}/redirect/404/x` }));
   expect([stolen.status, stolen.body.message]).toEqual([502, expect.stringContaining(NOT_FETCHED)]);
   okOf(await makeInstance(globex, SMALL));

@@ -1,5 +1,5 @@
-// What the server fetches for tenants: discovery and keys of the issuers that they bring, by `task start`'s processes and
-// permissions. Reliability rules S-25 and S-47.
+// Fetches of the server for tenants: discovery documents and keys of their issuers, with `task start`'s processes and
+// permissions. docs/reliability.md S-25 and S-47.
 import type { RequestListener } from "node:http";
 import { randomUUID } from "node:crypto";
 import process from "node:process";
@@ -65,15 +65,15 @@ async function serve(answer: (issuer: () => string) => RequestListener): Promise
 const setIdp = (tenant_id: string, issuer_url: string) =>
   call("POST", `/v1/tenants/${tenant_id}/idp`, { body: { issuer_url, client_id: AUDIENCE, client_secret: "hush" } });
 
-/** What a caller gets who presents a token of the issuer. */
+/** Calls the API with a token of the issuer. */
 async function presented(issuer: string): Promise<Answer> {
   const token = await new SignJWT({ iss: issuer, sub: randomUUID(), aud: AUDIENCE })
     .setProtectedHeader({ alg: "RS256", kid: "one" }).setExpirationTime("1h").sign(keys.privateKey);
   return await call("GET", "/v1/auth/whoami", { key: token });
 }
 
-/** An issuer that was set while the operator allowed it, and that the setting does not allow any more. */
-async function wasSet(issuer: string): Promise<void> {
+/** Sets an issuer while the operator allows it; afterwards the setting no longer allows it. */
+async function setWhileAllowed(issuer: string): Promise<void> {
   const { tenant_id } = await openTenant({ call });
   await allow(["0.0.0.0/0", "::/0"]);
   okOf(await setIdp(tenant_id, issuer));
@@ -82,7 +82,7 @@ async function wasSet(issuer: string): Promise<void> {
 
 const keySet = async () => ({ keys: [{ ...await exportJWK(keys.publicKey), kid: "one", alg: "RS256" }] });
 
-test("S-47: an issuer may not be set at a private address, in whatever spelling", async () => {
+test("S-47: an issuer may not have a private address, in any spelling", async () => {
   const { tenant_id } = await openTenant({ call });
   const urls = [...spellings("127.0.0.1"), ...spellings("10.0.0.1"), ...spellings("169.254.169.254")]
     .map((url) => url.replace(/^http:/, "https:")).filter((url) => /^[!-~]+$/.test(url));
@@ -93,20 +93,20 @@ test("S-47: an issuer may not be set at a private address, in whatever spelling"
   expect((await call("GET", `/v1/tenants/${tenant_id}/idp`)).status).toBe(404);
 });
 
-test("tokens of an issuer in a network that the operator allows are good, through the process that fetches", async () => {
+test("tokens of an issuer in an allowed network are valid; the fetcher process gets its keys", async () => {
   const issuer = await serve((url) => async (request, response) => {
     const document = request.url === "/keys" ? await keySet() : { issuer: url(), jwks_uri: `${url()}/keys` };
     response.setHeader("content-type", "application/json").end(JSON.stringify(document));
   });
-  await wasSet(issuer);
+  await setWhileAllowed(issuer);
   expect((await presented(issuer)).status).toBe(200);
 });
 
-test("S-25, S-47: no issuer and no address that it names for its keys is asked at a private address", async () => {
+test("S-25, S-47: neither an issuer nor its jwks_uri is fetched from a private address", async () => {
   const inside = spellings("127.0.0.1", target.port, "/keys");
   const ipv6 = [`http://[::1]:${target.port}`, `https://[::ffff:127.0.0.1]:${target.port}`];
   const issuers = [`http://127.0.0.1:${target.port}`, `http://localhost:${target.port}`, ...ipv6];
-  // Keys that a document of an issuer names: http is followed from a loopback issuer to another, and https anywhere.
+  // A jwks_uri may be http if the issuer is on loopback, and https anywhere.
   const named = [
     ...inside,
     ...inside.map((url) => url.replace("http:", "https:")),
@@ -124,29 +124,29 @@ test("S-25, S-47: no issuer and no address that it names for its keys is asked a
   }
   const texts = new Set<string>();
   for (const issuer of issuers) {
-    await wasSet(issuer);
+    await setWhileAllowed(issuer);
     const { status, body } = await presented(issuer);
     texts.add(`${status} ${body.message}`);
   }
   const silent = `http://${ALLOWED_HOST}:9`;
-  await wasSet(silent);
+  await setWhileAllowed(silent);
   const { status, body } = await presented(silent);
   texts.add(`${status} ${body.message}`);
   expect([...texts]).toEqual(["503 Service Unavailable"]);
   expect(target.connections()).toBe(0);
 }, 300_000);
 
-test("the process that fetches is started again when it was killed", async () => {
+test("the fetcher process is restarted when it was killed", async () => {
   const issuer = await serve((url) => async (request, response) => {
     const document = request.url === "/keys" ? await keySet() : { issuer: url(), jwks_uri: `${url()}/keys` };
     response.setHeader("content-type", "application/json").end(JSON.stringify(document));
   });
-  await wasSet(issuer);
+  await setWhileAllowed(issuer);
   process.kill(descendants(server.pid).find(({ argv }) => argv.includes("src/outbound/process.ts"))!.pid, "SIGKILL");
   await expect.poll(async () => (await presented(issuer)).status, { timeout: 60_000, interval: 500 }).toBe(200);
 }, 90_000);
 
-test("the process that fetches refuses a request without its secret", async () => {
+test("the fetcher process refuses a request without its secret", async () => {
   const serving = descendants(server.pid).find(({ argv }) => argv.includes("src/serve.ts"))!;
   const port = /--allow-net=[^\0]*:(\d+)\0/.exec(serving.argv)![1];
   const body = JSON.stringify({

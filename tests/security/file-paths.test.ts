@@ -1,5 +1,5 @@
-// S-24 by what the system was asked for: the booter and the control plane run under strace while names that try to leave
-// their folders come in by every door. No name reaches the file system outside the folders that are served.
+// S-24 by system calls: the booter and the control plane run under strace while hostile names are sent to every
+// interface. No name reaches the file system outside of the served folders.
 import { spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
@@ -30,11 +30,11 @@ const PATIENCE_MS = 60_000;
 const TEST_MS_MAX = 120_000;
 const RESEND_MS = 2_000;
 const MAC = "02:be:57:24:24:24";
-/** Of the bus. */
+/** AMQP channel.close. */
 const CHANNEL_CLOSED = "20.40";
 const DECLARE = [50, 10] as const;
 const HASH = `/os/${STAMP}/platform/i86pc/amd64/boot_archive.hash`;
-/** Where a program that runs looks things up: its code, once it gets there, and what the system tells it. */
+/** Folders that a running program reads: its code, caches and the system's files. */
 const RUNTIME = [
   ROOT.replace(/\/$/, ""),
   process.env.DENO_DIR ?? join(homedir(), ".cache/deno"),
@@ -47,10 +47,10 @@ let database: FreshDatabase;
 let server: Traced | null = null;
 let booter: BooterProcess | null = null;
 let names: readonly string[] = [];
-/** Of the machine whose names come in. */
+/** The address of the machine that sends the names. */
 let address = "";
 let amqpLogin: Login = { user: "", password: "" };
-/** How long each trace was when names began to come in. */
+/** The length of each trace before the first name was sent. */
 const began = { server: 0, booter: 0 };
 
 type Traced = { readonly port: number; readonly url: string; kill(): Promise<void> };
@@ -58,7 +58,7 @@ type Traced = { readonly port: number; readonly url: string; kill(): Promise<voi
 const at = (name: string) => join(folder.path, name);
 
 beforeAll(async () => {
-  if (reason !== null) return console.log(`S-24 by strace is left out: ${reason}`);
+  if (reason !== null) return console.log(`S-24 by strace is skipped: ${reason}`);
   folder = await temporaryFolder("file-paths");
   await stageFiles(folder.path);
   await mkdir(at("site/v1/distros/debian"), { recursive: true });
@@ -96,21 +96,21 @@ afterAll(async () => {
 });
 beforeEach((context) => context.skip(reason !== null, reason ?? ""));
 
-/** The server with an index, as it is started from source. */
+/** Starts the server from source, with an index. */
 async function startTraced(): Promise<Traced> {
   const { PATH = "", HOME = "", DENO_DIR } = process.env;
-  const [program = "", ...words] = [
+  const [program = "", ...argv] = [
     ...tracedInto(at("server.trace")),
     process.execPath,
     ...["run", "-A", "src/serve.ts"],
   ];
-  const child = spawn(program, words, {
+  const child = spawn(program, argv, {
     cwd: ROOT,
     env: {
       ...{ PATH, HOME, ...(DENO_DIR === undefined ? {} : { DENO_DIR }) },
       ...{ HOST: "127.0.0.1", PORT: "0", DATABASE_URL: database.url, INDEX_SITE: at("site") },
       ...{ BERTH_ROOT_KEY: ROOT_KEY, BERTH_SECRET_KEY: "5e".repeat(32), BERTH_REGISTER_PER_MINUTE: "1000000" },
-      // Every name is sent by one caller, by several doors.
+      // One caller sends every name several times.
       BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: "1000000000",
       BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: "1000000000",
     },
@@ -136,22 +136,22 @@ async function startTraced(): Promise<Traced> {
   };
 }
 
-/** The trace once the file of this name, which was just asked for rightly, was opened: all before it is in there too. */
+/** Waits until the trace contains this file, which was requested last. Then it contains all requests before. */
 async function traceUntil(name: "server" | "booter", path: string): Promise<FileTrace> {
   const read = () => readTrace(at(`${name}.trace`), { cwd: ROOT, from_byte: began[name] });
   await expect.poll(async () => (await read()).opened.includes(path), { timeout: PATIENCE_MS }).toBe(true);
   return await read();
 }
 
-/** Every way in which one of the names got further than it may. */
-function astray({ tried, opened }: FileTrace, roots: readonly string[]): readonly string[] {
+/** Returns the paths outside the roots that were tried or opened. */
+function escapedPaths({ tried, opened }: FileTrace, roots: readonly string[]): readonly string[] {
   const named = tried.filter((path) => path.includes(MARK) && !isBelow(path, roots));
   const foreign = opened.filter((path) => !isBelow(path, [...roots, ...RUNTIME]));
   const linked = opened.filter((path) => path === at("linked"));
   return [...new Set([...named, ...foreign, ...linked])];
 }
 
-/** What would end a request line, as a client would write it; all else as it is. */
+/** Percent-encodes only the characters that would end a request line. */
 function inPath(name: string): string {
   return name.replace(/[\s\0]/g, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }
@@ -163,21 +163,21 @@ const sent = (method: string, path: string, body: unknown) => {
     `content-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
 };
 
-type Place = Parameters<typeof rawAsks>[0];
+type Target = Parameters<typeof rawAsks>[0];
 
-async function statuses(place: Place, requests: readonly string[]): Promise<readonly number[]> {
-  return [...new Set(await rawAsks(place, requests))].sort((a, b) => a - b);
+async function statuses(target: Target, requests: readonly string[]): Promise<readonly number[]> {
+  return [...new Set(await rawAsks(target, requests))].sort((a, b) => a - b);
 }
 
-/** Paths that were neither refused nor unknown, nor cut off for a byte that no path has (0). */
-async function gotSomething(place: Place, paths: readonly string[]): Promise<readonly string[]> {
-  const answers = await rawAsks(place, paths.map((path) => asked("GET", path)));
+/** Returns the paths whose answer was neither 400 nor 404, nor a closed connection (0). */
+async function servedPaths(target: Target, paths: readonly string[]): Promise<readonly string[]> {
+  const answers = await rawAsks(target, paths.map((path) => asked("GET", path)));
   return paths.filter((_, each) => ![0, 400, 404].includes(answers[each]!));
 }
 
-/** The opcode of the answer to a request for each name. */
+/** Requests each name. Returns the opcodes of the answers. */
 async function tftpAnswers(port: number): Promise<ReadonlySet<number>> {
-  const heard = new Set<number>();
+  const opcodes = new Set<number>();
   const socket = createSocket("udp4");
   await new Promise<void>((bound) => socket.bind(0, address, bound));
   try {
@@ -188,89 +188,89 @@ async function tftpAnswers(port: number): Promise<ReadonlySet<number>> {
       send();
       const [bytes] = await once(socket, "message");
       clearInterval(again);
-      heard.add(bytes[1]);
+      opcodes.add(bytes[1]);
     }
   } finally {
     socket.close();
   }
-  return heard;
+  return opcodes;
 }
 
-/** Says each name on the boot bus: as whose queue it is, as who speaks, and as the machine's own name. */
-async function sayOnBus(port: number): Promise<void> {
+/** Sends each name over AMQP: in a queue name, in a routing key, and as the machine's host name. */
+async function sendOverAmqp(port: number): Promise<void> {
   const client = await openClient(port, address);
-  // Small words would wait for each other's acknowledgement.
+  // Nagle's algorithm would delay small frames.
   client.socket.setNoDelay(true);
   const server_uuid = crypto.randomUUID();
   await login(client, amqpLogin);
   await beAgent(client, { server_uuid, mac: MAC });
-  const refused = async (say: () => void) => {
+  const refused = async (send: () => void) => {
     await openChannel(client, 4);
-    say();
+    send();
     await client.expect(CHANNEL_CLOSED);
     client.send(4, 20, 41);
   };
-  // A word of the bus has 255 bytes at most.
+  // An AMQP short string has 255 bytes at most.
   for (const name of names.filter(({ length }) => length < 100)) {
     await refused(() => client.send(4, ...DECLARE, u16(0), shortText(`ur.request.${name}.${MAC}`), u8(0), u32(0)));
     await refused(() => client.publish(4, `ur.sysinfo.${name}.a1`, "{}"));
     const sysinfo = { ...sysinfoOf([MAC]), UUID: server_uuid, Hostname: name };
     client.publish(1, `ur.sysinfo.${server_uuid}.a1`, JSON.stringify(sysinfo));
   }
-  // Answered behind all that was said before it.
+  // Answered after all frames before it.
   await openChannel(client, 5);
   client.close();
 }
 
-test("S-24: there are 500 names and more, and one that is opened by whatever program is found", async () => {
+test("S-24: there are at least 500 names, and the trace shows a file that any program opens", async () => {
   expect(names.length).toBeGreaterThanOrEqual(500);
   expect(names.filter((name) => !name.includes(MARK))).toEqual([]);
-  const [program = "", ...words] = tracedInto(at("reader.trace"));
-  const reader = spawn(program, [...words, "cat", `../${MARK}`, at("linked")], { cwd: at("files"), stdio: "ignore" });
+  const [program = "", ...argv] = tracedInto(at("reader.trace"));
+  const reader = spawn(program, [...argv, "cat", `../${MARK}`, at("linked")], { cwd: at("files"), stdio: "ignore" });
   await once(reader, "close");
   const trace = () => readTrace(at("reader.trace"), { cwd: at("files") });
-  await expect.poll(async () => astray(await trace(), [at("files")]), { timeout: PATIENCE_MS })
+  await expect.poll(async () => escapedPaths(await trace(), [at("files")]), { timeout: PATIENCE_MS })
     .toEqual([at(MARK), at("linked")]);
 });
 
-describe("S-24: no name reaches a file outside the folder that is served:", () => {
-  test("of the booter, by HTTP, by TFTP and by the bus", async () => {
-    const place = { port: booter!.ports.http, from: address };
-    const doors = ["/", "/os/", `/os/${STAMP}/`, "/firmware/", "/setup/files/", "/script/", "/bootfs/"];
-    const paths = names.flatMap((name) => doors.map((door) => `${door}${inPath(name)}`));
-    expect(await gotSomething(place, paths)).toEqual([]);
-    expect(await gotSomething({ port: booter!.ports.metrics }, names.map((name) => `/${inPath(name)}`))).toEqual([]);
+describe("S-24: no name reaches a file outside the served folder:", () => {
+  test("of the booter, by HTTP, TFTP and AMQP", async () => {
+    const target = { port: booter!.ports.http, from: address };
+    const prefixes = ["/", "/os/", `/os/${STAMP}/`, "/firmware/", "/setup/files/", "/script/", "/bootfs/"];
+    const paths = names.flatMap((name) => prefixes.map((prefix) => `${prefix}${inPath(name)}`));
+    expect(await servedPaths(target, paths)).toEqual([]);
+    expect(await servedPaths({ port: booter!.ports.metrics }, names.map((name) => `/${inPath(name)}`))).toEqual([]);
     const [, tftp] = / tftp=(\d+)/.exec(await booter!.line(/ booter\.started /)) ?? [];
     expect(await tftpAnswers(Number(tftp))).toEqual(new Set([5]));
-    await sayOnBus(booter!.ports.bus);
+    await sendOverAmqp(booter!.ports.bus);
     await expect.poll(() => booter!.text(), { timeout: PATIENCE_MS }).toMatch(/ announce\.accepted /);
-    // A link that leads out is not followed either.
+    // A link to the outside is not followed, either.
     const linked = asked("GET", HASH.replace(".hash", ".manifest"));
-    expect(await statuses(place, [linked, asked("GET", HASH)])).toEqual([200, 404]);
+    expect(await statuses(target, [linked, asked("GET", HASH)])).toEqual([200, 404]);
     const trace = await traceUntil("booter", at(`files${HASH}`));
-    expect(astray(trace, [at("files"), at("state"), at("key"), at("booter.toml")])).toEqual([]);
+    expect(escapedPaths(trace, [at("files"), at("state"), at("key"), at("booter.toml")])).toEqual([]);
   }, TEST_MS_MAX);
 
-  test("of the control plane, by the index's paths and by what is sent to it", async () => {
-    const place = { port: server!.port };
+  test("of the control plane, by the index's paths and by request bodies", async () => {
+    const target = { port: server!.port };
     const paths = names.map(inPath).flatMap((name) => [
       `/v1/${name}`,
       `/v1/distros/${name}/index.json`,
       `/v1/distros/debian/releases/${name}/archive.json`,
     ]);
-    expect(await gotSomething(place, paths)).toEqual([]);
+    expect(await servedPaths(target, paths)).toEqual([]);
     const bodies = names.flatMap((name) => [
       sent("PUT", "/v2/platform-images", { stamps: [name] }),
       sent("POST", `/v2/cn-boot/${MAC}/assign`, { platform_image: name }),
       sent("POST", "/v1/agent/register", { server_uuid: name, hostname: name, sysinfo: {} }),
     ]);
-    // A few are plain names with the mark: those may be stamps of images that a booter has.
-    expect(await statuses(place, bodies)).toEqual([200, 400]);
+    // A few names with the mark are valid stamps, which a booter may have staged.
+    expect(await statuses(target, bodies)).toEqual([200, 400]);
     const linked = asked("GET", "/v1/images.json");
-    expect(await statuses(place, [linked, asked("GET", "/v1/index.json")])).toEqual([200, 404]);
+    expect(await statuses(target, [linked, asked("GET", "/v1/index.json")])).toEqual([200, 404]);
     const trace = await traceUntil("server", at("site/v1/index.json"));
-    expect(astray(trace, [at("site")])).toEqual([]);
-    // A name that is a name is looked for, inside.
+    expect(escapedPaths(trace, [at("site")])).toEqual([]);
+    // Valid names are looked up inside the folder.
     expect(trace.tried.some((path) => path.includes(MARK))).toBe(true);
   }, TEST_MS_MAX);
 });

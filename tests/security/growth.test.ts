@@ -1,5 +1,5 @@
-// No caller makes rows or bytes without bound: two thousand of each request that is refused or repeated, and then every table
-// of the database is measured. The rates of known callers are what bounds the rest. Reliability rule S-49.
+// No caller can create unlimited rows or bytes: sends 2,000 of each refused or repeated request, then measures every
+// table of the database. Rate limits of known callers bound the rest. docs/reliability.md S-49.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SESSIONS_PER_USER_MAX } from "../../src/contract/limits.ts";
@@ -9,10 +9,10 @@ import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 const TIMES = 2_000;
 const AT_ONCE = 20;
-/** What one flood may leave behind, in all tables together: a few counters, buckets and audit events. */
+/** The limits for rows and bytes that one flood leaves in all tables: a few counters, buckets and audit events. */
 const ROWS_MAX = 40;
 const BYTES_MAX = 40_000;
-/** Writes a minute of one caller where the rate is what bounds them, and the minutes that a slow machine may take. */
+/** Writes per minute of one caller for the test of the rate limit, and the minutes that a slow machine may need. */
 const WRITES = 60;
 const MINUTES_MAX = 3;
 /** Rows of one refused write: its reply, and its Idempotency-Key. */
@@ -24,7 +24,7 @@ let stranger: string;
 let addresses = 0;
 
 beforeAll(async () => {
-  // Accounts are limited as by default.
+  // The default limit for logins of one account.
   t = await openTestPlane({ env: { BERTH_LOGIN_ACCOUNT_PER_MINUTE: "10" } });
   tenant = await openTenant(t);
   stranger = (await addUser(t.db, "stranger")).key;
@@ -36,7 +36,7 @@ const PASSWORD = "a long enough password";
 
 type Size = Readonly<Record<string, { readonly rows: number; readonly bytes: number }>>;
 
-/** Rows of each table, partitions with their parent, and the bytes that they hold. */
+/** Returns the rows and bytes of each table, partitions with their parent. */
 async function measure(): Promise<Size> {
   const { rows: tables } = await t.db.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -52,11 +52,11 @@ async function measure(): Promise<Size> {
   return sizes;
 }
 
-/** What grew, and the sums of rows and bytes that did. */
+/** Returns the tables that grew, and the sums of their new rows and bytes. */
 async function growthOf(flood: () => Promise<unknown>) {
   const before = await measure();
   await flood();
-  // What was answered is chained a moment later.
+  // The audit chain is written a moment after the answers.
   await t.plane.pass();
   const after = await measure();
   const grown = Object.entries(after).map(([name, { rows, bytes }]) => ({
@@ -80,18 +80,18 @@ async function flood(times: number, ask: (n: number) => Promise<Answer>): Promis
 const counted = (statuses: number[]) => [...new Set(statuses)].sort();
 const keyed = (key = randomUUID()): CallOptions => ({ headers: { "idempotency-key": key } });
 
-/** Each: the request, and the statuses that it may hear. */
+/** Requests, each with its possible statuses. */
 const FLOODS: Readonly<Record<string, { readonly ask: (n: number) => Promise<Answer>; readonly statuses: number[] }>> =
   {
-    "reads that a key has no right to": {
+    "reads without permission": {
       ask: () => t.call("GET", "/v1/silos", { key: stranger }),
       statuses: [403],
     },
-    "reads of objects that are foreign or absent": {
+    "reads of foreign or absent objects": {
       ask: (n) => t.call("GET", `/v1/tenants/${n % 2 ? tenant.tenant_id : randomUUID()}/projects`, { key: stranger }),
       statuses: [404],
     },
-    "writes that a key has no right to, each with an Idempotency-Key of its own": {
+    "writes without permission, each with a new Idempotency-Key": {
       ask: () => t.call("POST", "/v1/silos", { key: stranger, body: { name: randomUUID() }, ...keyed() }),
       statuses: [403],
     },
@@ -99,17 +99,17 @@ const FLOODS: Readonly<Record<string, { readonly ask: (n: number) => Promise<Ans
       ask: () => t.call("GET", "/v1/silos", { key: `opsk_${"A".repeat(12)}_${randomUUID().replaceAll("-", "")}` }),
       statuses: [401],
     },
-    "failed logins at one account, each from another address": {
+    "failed logins of one account from many addresses": {
       ask: () =>
         t.call("POST", "/v1/auth/login", {
           key: null,
           body: { username: "user", password: "wrong" },
-          // Each address has a bucket, which is dropped when it is full again: a crowd of addresses is measured by it.
+          // Each address has a bucket, which is deleted when it is full again.
           address: `198.51.100.${1 + (addresses++ % 20)}`,
         }),
       statuses: [401, 429],
     },
-    "bodies that break a rule": {
+    "invalid bodies": {
       ask: (n) => t.call("POST", "/v1/silos", { body: n % 2 ? { name: n } : { unknown: n }, ...keyed() }),
       statuses: [400],
     },
@@ -123,7 +123,7 @@ const FLOODS: Readonly<Record<string, { readonly ask: (n: number) => Promise<Ans
     },
   };
 
-describe("S-49: two thousand requests that are refused leave a bounded rest", () => {
+describe("S-49: 2,000 refused requests leave a bounded number of rows", () => {
   test.each(Object.keys(FLOODS))("%s", async (name) => {
     const { ask, statuses } = FLOODS[name]!;
     const { grown, rows, bytes } = await growthOf(async () => {
@@ -134,7 +134,7 @@ describe("S-49: two thousand requests that are refused leave a bounded rest", ()
   }, 180_000);
 });
 
-test("S-49: two thousand repetitions of one request leave what the first one did", async () => {
+test("S-49: 2,000 repetitions of one request add nothing to the first", async () => {
   const given = keyed();
   const path = `/v1/tenants/${tenant.tenant_id}/projects`;
   const body = { name: randomUUID() };
@@ -154,7 +154,7 @@ test("S-49: logins leave no more sessions than a user may have", async () => {
   expect(rows[0]!.n).toBe(SESSIONS_PER_USER_MAX);
 }, 120_000);
 
-test("S-49: denials are counted: the first at once, the others as one sum, and none is lost", async () => {
+test("S-49: denials are audited: the first at once, the others as one sum, and none is lost", async () => {
   const { key, id } = await addUser(t.db, "denied");
   const denials = async () =>
     (await t.call("GET", "/v1/audit/events?limit=1000")).body.events.filter(
@@ -167,7 +167,7 @@ test("S-49: denials are counted: the first at once, the others as one sum, and n
   expect(counted(await flood(199, denied))).toEqual([403]);
   expect((await denials()).length).toBe(1);
   await t.advance(61);
-  // The next one closes the window; without it, upkeep does.
+  // The next denial closes the window; otherwise maintenance does.
   expect((await denied()).status).toBe(403);
   await expect.poll(async () => (await denials()).length, { timeout: 30_000 }).toBe(2);
   const [first, sum] = await denials();
@@ -176,7 +176,7 @@ test("S-49: denials are counted: the first at once, the others as one sum, and n
   expect((await t.call("GET", "/v1/audit/verify")).body.outcome).toHaveProperty("Ok");
 }, 120_000);
 
-describe("S-49: where each request leaves something, the rate of its caller bounds it", () => {
+describe("S-49: the caller's rate limit bounds requests that each leave a row", () => {
   let limited: TestPlane;
   let caller: TestTenant;
   beforeAll(async () => {
@@ -188,7 +188,7 @@ describe("S-49: where each request leaves something, the rate of its caller boun
   });
   afterAll(() => limited.close());
 
-  test("refused commands, each with an Idempotency-Key of its own and with another key of the tenant", async () => {
+  test("refused commands with new Idempotency-Keys, from two keys of one tenant", async () => {
     const path = `/v1/tenants/${caller.tenant_id}/projects`;
     const [name, more] = [
       randomUUID(),

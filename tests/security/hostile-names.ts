@@ -1,5 +1,5 @@
-// Names that try to leave the folder they are looked up in. Each holds the mark, so that whoever hands one to the file
-// system can be found by it. Characters are bytes.
+// Names that try to leave their folder. Each contains MARK, so that a trace shows every use of one in the file system.
+// Characters are bytes.
 import { Buffer } from "node:buffer";
 
 export const MARK = "canary-7f3a";
@@ -32,7 +32,7 @@ const CLIMBS = [
 const DEPTHS = [1, 2, 3, 5, 9];
 const ENDS = ["", ".json", "/", "\0.kpxe", "%00.tgz"];
 
-/** `home` is the folder that holds the roots and the planted files; `inside` are names that lead somewhere. */
+/** Builds the names. `home`: the folder of the roots and of the marked files; `inside`: names that exist. */
 export function hostileNames(home: string, inside: readonly string[]): readonly string[] {
   const climbing = CLIMBS.flatMap((climb) =>
     DEPTHS.flatMap((depth) => ENDS.map((end) => `${climb.repeat(depth)}${MARK}${end}`))

@@ -1,4 +1,4 @@
-// One event is one line of printable text, whatever somebody called himself. Reliability rule S-19.
+// One event is one line of printable text, even with hostile names. docs/reliability.md S-19.
 import type { LogRecord } from "@logtape/logtape";
 import { expect, test } from "vitest";
 import { logLine } from "../../src/logging.ts";
@@ -25,17 +25,17 @@ const HOSTILE = [
   "half \ud800 a pair",
   "\u{e0001}tagged",
 ];
-/** Printable ASCII and letters of any script; nothing that moves a cursor, turns a line round or is not seen. */
+/** No control, formatting or invisible characters. */
 const PRINTABLE = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]*$/u;
 
-test.each(HOSTILE)("S-19: %j is one printable line that reads back as it was", (text) => {
+test.each(HOSTILE)("S-19: %j is logged as one printable line that parses back unchanged", (text) => {
   const line = logLine(record({ name: text, deep: { [text]: [text] } }));
   expect(line).toMatch(PRINTABLE);
   const entry = JSON.parse(line);
   expect(entry).toMatchObject({ level: "WARN", message: "request failed", logger: "berth.http", name: text });
 });
 
-test("S-19: a line is never longer than 16 KiB, counted in bytes; a longer one says that it was", () => {
+test("S-19: a line has at most 16 KiB; a longer one is replaced by a message", () => {
   for (const long of ["x".repeat(2 ** 20), "\u202e".repeat(4_000), "ß".repeat(9_000)]) {
     const line = logLine(record({ name: long }));
     expect(Buffer.byteLength(line)).toBeLessThanOrEqual(16_384);

@@ -1,15 +1,15 @@
-// Texts that make a regular expression try: what comes before a repetition, then what it repeats, many times, then what
-// does not fit; and the same beginning over and over. The time that a pattern takes for them must grow as they do.
+// Texts that cause backtracking in a regular expression: the prefix of a repetition, then many repeated parts, then a
+// mismatch; and the prefix over and over. A pattern's time for them must grow linearly.
 import process from "node:process";
 import type { Pattern } from "./program-patterns.ts";
 import { parsePattern, type Part } from "./pattern-syntax.ts";
 
-/** A text of about so many characters. */
-export type Attack = { readonly says: string; make(length: number): string };
+/** A text for an attack. `make` returns it with about `length` characters. */
+export type Attack = { readonly description: string; make(length: number): string };
 
-/** Repetitions up to this often cannot try long. */
+/** Repetitions up to this count cannot take long. */
 const SHORT = 20;
-const PUMPS_MAX = 4;
+const SAMPLES_MAX = 4;
 const COMMON = [..."a0 -./_:A\t\n=,é"];
 const MISFITS = ["\u0001", ""];
 
@@ -29,7 +29,7 @@ export function attacksOn({ source, flags }: Pick<Pattern, "source" | "flags">):
     return taken;
   };
 
-  /** Texts that the part matches, short ones; the first is the plainest. */
+  /** Returns short texts that the part matches; the first is the simplest. */
   function samples(part: Part): readonly string[] {
     switch (part.is) {
       case "nothing":
@@ -42,7 +42,7 @@ export function attacksOn({ source, flags }: Pick<Pattern, "source" | "flags">):
       case "repeat": {
         const times = Math.min(Math.max(part.min, 1), SHORT);
         const repeated = samples(part.part).map((each) => each.repeat(times));
-        return part.min === 0 ? [...repeated.slice(0, PUMPS_MAX - 1), ""] : repeated;
+        return part.min === 0 ? [...repeated.slice(0, SAMPLES_MAX - 1), ""] : repeated;
       }
       case "sequence":
         return part.parts.map(samples).reduce<readonly string[]>(
@@ -52,8 +52,8 @@ export function attacksOn({ source, flags }: Pick<Pattern, "source" | "flags">):
     }
   }
 
-  /** What is repeated: samples, and one of a word's characters in turn with one that is none, where words begin anew. */
-  function pumpsOf(part: Part): readonly string[] {
+  /** Returns texts to repeat: samples, and a word character followed by another, which starts words at \b. */
+  function repeatableTexts(part: Part): readonly string[] {
     const own = samples(part).filter((each) => each !== "");
     if (part.is !== "character") return own;
     const [word, other] = [/\w/, /\W/].map((kind) => charactersOf(part.source).find((each) => kind.test(each)));
@@ -61,7 +61,8 @@ export function attacksOn({ source, flags }: Pick<Pattern, "source" | "flags">):
   }
 
   const attacks = new Map<string, Attack>();
-  const add = (says: string, make: (length: number) => string) => void attacks.set(says, { says, make });
+  const add = (description: string, make: (length: number) => string) =>
+    void attacks.set(description, { description, make });
   const shown = (text: string) => JSON.stringify(text.slice(0, 30));
 
   function walk(part: Part, before: string): void {
@@ -82,15 +83,15 @@ export function attacksOn({ source, flags }: Pick<Pattern, "source" | "flags">):
       case "repeat":
         walk(part.part, before);
         if (part.max <= SHORT) return;
-        for (const worker of pumpsOf(part.part)) {
+        for (const repeated of repeatableTexts(part.part)) {
           for (const misfit of MISFITS) {
             for (const start of new Set([before, ""])) {
               add(
-                `${shown(start)} ${shown(worker)}... ${shown(misfit)}`,
-                (length) => start + worker.repeat(length / worker.length) + misfit,
+                `${shown(start)} ${shown(repeated)}... ${shown(misfit)}`,
+                (length) => start + repeated.repeat(length / repeated.length) + misfit,
               );
             }
-            const head = before + worker;
+            const head = before + repeated;
             add(`${shown(head)}... ${shown(misfit)}`, (length) => head.repeat(length / head.length) + misfit);
           }
         }
@@ -104,38 +105,38 @@ export function attacksOn({ source, flags }: Pick<Pattern, "source" | "flags">):
   return [...attacks.values()];
 }
 
-/** Some of many, from all over. */
+/** Picks a few texts, evenly distributed. */
 function spread(texts: readonly string[]): readonly string[] {
   const own = [...new Set(texts)];
-  if (own.length <= PUMPS_MAX) return own;
-  return Array.from({ length: PUMPS_MAX }, (_, index) => own[Math.floor(index * own.length / PUMPS_MAX)]!);
+  if (own.length <= SAMPLES_MAX) return own;
+  return Array.from({ length: SAMPLES_MAX }, (_, index) => own[Math.floor(index * own.length / SAMPLES_MAX)]!);
 }
 
-/** Before these, a pattern that grows exponentially would not come back. */
+/** Small sizes first: with larger ones an exponential pattern would never end. */
 const FIRST = [16, 20, 24, 28, 200, 2_000] as const;
 const SIZES = [25_000, 50_000, 100_000] as const;
-/** What rule S-29 allows for 100 KB. Below it nothing is worth measuring: the clock of the processor is not that exact. */
+/** The limit of S-29 for 100 KB. Shorter times are below the resolution of the CPU clock. */
 const ALLOWED_MS = 10;
-/** Four times the text takes a linear pattern four times as long, a quadratic one 16 times: halfway, with this power, 8. */
+/** For four times the text a linear pattern needs 4 times as long, a quadratic one 16 times; this power allows 8. */
 const POWER_MAX = 1.5;
 const TRIES = 2;
-/** A longer text is not waited for. No linear pattern needs so long for any of these texts. */
+/** Larger texts are skipped above this time. No linear pattern needs so long for these texts. */
 const ENOUGH_MS = 200;
 
-/** What is wrong with the growth, or null. */
+/** Returns a description of excessive growth, or null. */
 export function growthError(
   { source, flags }: Pick<Pattern, "source" | "flags">,
-  { says, make }: Attack,
+  { description, make }: Attack,
 ): string | null {
   const pattern = new RegExp(source, flags);
   const time_ms = (size: number) => cpuTime_ms(pattern, make(size));
   for (const size of FIRST) {
     const took_ms = time_ms(size);
     if (took_ms > ALLOWED_MS && leastOf(() => time_ms(size)) > ALLOWED_MS) {
-      return `${says}: ${took_ms.toFixed(0)} ms for ${size} characters`;
+      return `${description}: ${took_ms.toFixed(0)} ms for ${size} characters`;
     }
   }
-  // One that is so quick is quick with a text of four times the length too, even if it grows 16 times.
+  // Even with quadratic growth, such a fast pattern stays below the limit for four times the text.
   if (time_ms(SIZES[0]) <= ALLOWED_MS / 16) return null;
   const least: number[] = [];
   for (const size of SIZES) {
@@ -145,7 +146,7 @@ export function growthError(
   const last_ms = least.at(-1)!;
   const times = SIZES[least.length - 1]! / SIZES[0];
   if (last_ms <= ALLOWED_MS || (times > 1 && last_ms / least[0]! <= times ** POWER_MAX)) return null;
-  return `${says}: ${least.map((each) => each.toFixed(0)).join(", ")} ms for ${
+  return `${description}: ${least.map((each) => each.toFixed(0)).join(", ")} ms for ${
     SIZES.slice(0, least.length)
   } characters`;
 }
@@ -154,7 +155,7 @@ function leastOf(measure: () => number): number {
   return Math.min(...Array.from({ length: TRIES }, measure));
 }
 
-/** Of this process, so that a busy machine does not count. */
+/** Measures CPU time of this process, so that a busy machine does not matter. */
 function cpuTime_ms(pattern: RegExp, text: string): number {
   pattern.lastIndex = 0;
   const before = process.cpuUsage();

@@ -1,5 +1,5 @@
-// What a regular expression consists of, as far as it matters for texts that make it try: characters, sequences, choices
-// and repetitions. Lookaround is kept with its inside; anchors and references match nothing of a text here.
+// Parses a regular expression as far as backtracking needs it: characters, sequences, choices and repetitions.
+// Lookarounds keep their content; anchors and references count as empty.
 
 export type Part =
   | { readonly is: "character"; readonly source: string }
@@ -14,7 +14,7 @@ const ESCAPE = /\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|[pP]\{[^}]*\}|c[a-
 const QUANTIFIER = /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y;
 const GROUP = /\((?:\?(?:(<?[=!])|:|<\w+>|[a-z-]+:))?/y;
 
-/** Reads a pattern that `new RegExp` accepts. */
+/** Parses a pattern that `new RegExp` accepts. */
 export function parsePattern(source: string): Part {
   let at = 0;
   const take = (pattern: RegExp): RegExpExecArray | null => {
@@ -65,6 +65,6 @@ export function parsePattern(source: string): Part {
   }
 
   const whole = choice();
-  if (at !== source.length) throw new Error(`/${source}/ was read to ${at} only`);
+  if (at !== source.length) throw new Error(`/${source}/ was parsed only up to position ${at}`);
   return whole;
 }

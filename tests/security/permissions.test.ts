@@ -1,4 +1,4 @@
-// What the server's process may do is a list, and everything else is refused by the runtime. Reliability rule S-38.
+// The server process has a list of permissions; the runtime refuses everything else. docs/reliability.md S-38.
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -40,16 +40,16 @@ async function attempts(flags: readonly string[]): Promise<Record<string, string
 }
 
 const FORBIDDEN = 24;
-/** What the process that fetches may do: it has the network and nothing else. */
+/** Permitted for the fetcher process: only the network. */
 const NETWORK_ACTS = /^(?:connect|listen|resolve)/;
-/** What the process above the server may do: read its environment, to hand it on. */
+/** Permitted for the parent process: to read its environment, which it passes on. */
 const ENVIRONMENT_ACTS = /^(?:read .*variable|set a variable)/;
 
 const refused = (outcomes: Record<string, string>) =>
   Object.entries(outcomes).filter(([, outcome]) => outcome !== "NotCapable").map(([act]) => act);
 
-describe("S-38: with a PostgreSQL of the operator's", { timeout: 120_000 }, () => {
-  test("the flags are lists: no file is written, no program started, no library loaded, no other host reached", () => {
+describe("S-38: with the operator's PostgreSQL", { timeout: 120_000 }, () => {
+  test("the flags are lists: no file writes, no programs, no libraries, no other hosts", () => {
     const env = {
       HOST: "::1",
       PORT: "8443",
@@ -76,34 +76,34 @@ describe("S-38: with a PostgreSQL of the operator's", { timeout: 120_000 }, () =
     expect(serverPermissions(env)[0]).toBe(`--allow-net=${net}`);
   });
 
-  test("a database behind a socket is that socket, to read and to write", () => {
+  test("for a database behind a Unix socket the flags permit that socket", () => {
     const flags = serverPermissions({ DATABASE_URL: "postgres:///b?host=/run/postgresql" });
     expect(flags[0]).toBe("--allow-net=127.0.0.1:8080");
     expect(flags.at(-1)).toBe("--allow-write=/run/postgresql/.s.PGSQL.5432");
   });
 
-  test(`${FORBIDDEN} acts of a server that was taken over are refused`, async () => {
+  test(`${FORBIDDEN} actions of a compromised server are refused`, async () => {
     const outcomes = await attempts(serverPermissions({ DATABASE_URL: database.url }, { fetcher_port: 1 }));
     expect(Object.keys(outcomes)).toHaveLength(FORBIDDEN);
     expect(refused(outcomes)).toEqual([]);
   });
 
-  test("of the process that fetches, all but the network is refused", async () => {
+  test("the fetcher process may use only the network", async () => {
     expect(refused(await attempts(["--allow-net"])).filter((act) => !NETWORK_ACTS.test(act))).toEqual([]);
   });
 
-  test("of the process above the server, all but its environment is refused", async () => {
+  test("the parent process may read only its environment", async () => {
     const outcomes = await attempts(starterPermissions({ DATABASE_URL: database.url }));
     expect(refused(outcomes).filter((act) => !ENVIRONMENT_ACTS.test(act))).toEqual([]);
   });
 
-  test("the probe's acts succeed where everything is allowed", async () => {
+  test("the same actions succeed with --allow-all", async () => {
     const outcomes = Object.entries(await attempts(["--allow-all"]));
     expect(outcomes.filter(([, outcome]) => outcome === "NotCapable")).toEqual([]);
     expect(outcomes.filter(([, outcome]) => outcome === "done").length).toBeGreaterThan(15);
   });
 
-  test("the server does its work with them: it migrates, signs in, writes, reads, measures and ends", async () => {
+  test("the server works with these flags: it migrates, signs in, writes, reads, measures and ends", async () => {
     const asked = join(folder.path, "asked.jsonl");
     const env = { DATABASE_URL: database.url, BERTH_LOG_LEVEL: "debug" };
     const listening = { HOST: "127.0.0.1", PORT: "0" };
@@ -133,7 +133,7 @@ describe("S-38: with a PostgreSQL of the operator's", { timeout: 120_000 }, () =
     expect(beyond(flags, await readFile(asked, "utf8"))).toEqual([]);
   });
 
-  test("`task start` does its work as three processes, and ends with them", async () => {
+  test("`task start` runs as three processes, and all of them end", async () => {
     const server = await startServer({ env: { DATABASE_URL: database.url }, as_task: true });
     const children = childrenOf(server.pid);
     expect(children.map(({ argv }) => argv.find((word) => /^src\/.*\.ts$/.test(word))).sort()).toEqual([
@@ -151,26 +151,26 @@ describe("S-38: with a PostgreSQL of the operator's", { timeout: 120_000 }, () =
     );
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
     expect(await server.stop()).toBe(0);
-    expect(children.filter(({ pid }) => isThere(pid))).toEqual([]);
+    expect(children.filter(({ pid }) => isRunning(pid))).toEqual([]);
   });
 
   test.each(["SIGKILL", "SIGTERM"] as const)(
-    "when the process above is ended by %s, the others end too",
+    "when the parent process ends by %s, the others end, too",
     async (name) => {
       const server = await startServer({ env: { DATABASE_URL: database.url }, as_task: true });
       const children = childrenOf(server.pid);
       expect(children).toHaveLength(2);
       server.signal(name);
       await server.ended;
-      await expect.poll(() => children.filter(({ pid }) => isThere(pid)), { timeout: 20_000 }).toEqual([]);
+      await expect.poll(() => children.filter(({ pid }) => isRunning(pid)), { timeout: 20_000 }).toEqual([]);
     },
   );
 });
 
-describe("S-38: with the PostgreSQL that it brings along", () => {
+describe("S-38: with the embedded PostgreSQL", () => {
   const flags = () => starterPermissions({ BERTH_DATA_DIR: folder.path, PATH: process.env.PATH });
 
-  test("the process above writes below its own folders alone, and reaches no host", () => {
+  test("the parent process writes only below its own folders, and reaches no host", () => {
     const programs = flags().find((flag) => flag.startsWith("--allow-run="))!.slice("--allow-run=".length).split(",");
     expect(programs[0]).toBe(process.execPath);
     expect(programs.slice(1).map((path) => basename(path))).toEqual(
@@ -203,7 +203,7 @@ describe("S-38: with the PostgreSQL that it brings along", () => {
     expect(third.log()).not.toMatch(/Requires \w+ access|NotCapable/);
   });
 
-  test("the server has no more rights than with an operator's", () => {
+  test("the server has the same permissions as with the operator's PostgreSQL", () => {
     const DATABASE_URL = "postgres://berth:p@127.0.0.1:5000/berth";
     expect(serverPermissions({ BERTH_DATA_DIR: folder.path, DATABASE_URL }, { fetcher_port: 1 })).toEqual([
       "--allow-net=127.0.0.1:8080,127.0.0.1:5000,127.0.0.1:1",
@@ -213,13 +213,13 @@ describe("S-38: with the PostgreSQL that it brings along", () => {
   });
 });
 
-test("S-38: `task start` starts the process above the server with its permissions and with nothing else", () => {
+test("S-38: `task start` starts the parent process with exactly its permissions", () => {
   const fixed = `deno run ${FIXED.join(" ")}`;
   expect(JSON.parse(readText("deno.json")).tasks.start.command)
     .toBe(`${fixed} $(${fixed} --allow-env --allow-read src/permissions.ts) src/start.ts ${FIXED.join(" ")}`);
 });
 
-test("S-38: what cannot be written as a list stops the start and is named", () => {
+test("S-38: a value that cannot be part of a list stops the start with an error", () => {
   for (const path of ["a b", "a,b", "$HOME/x"]) {
     expect(() => starterPermissions({ BERTH_DATA_DIR: path })).toThrow(`${JSON.stringify(path)} cannot be granted`);
   }
@@ -228,10 +228,10 @@ test("S-38: what cannot be written as a list stops the start and is named", () =
     .toThrow("HOST must be an address such as 127.0.0.1, not the name berth.example");
 });
 
-/** Libraries look for these and do without: `pg` for its native driver, Deno's Worker for the whole environment. */
+/** Libraries try these and work without: `pg` its native driver, Deno's Worker the whole environment. */
 const MISSED = ["env NODE_PG_FORCE_NATIVE", "env null"];
 
-/** What was asked for and is not in the lists. */
+/** Returns the requested permissions that are not in the lists. */
 function beyond(flags: readonly string[], asked: string): string[] {
   const granted = new Map(flags.map((flag) => {
     const [, kind = "", values = ""] = /^--allow-(\w+)=(.*)$/.exec(flag)!;
@@ -258,7 +258,7 @@ function childrenOf(pid: number): Child[] {
   return descendants(pid).map(({ pid, argv }) => ({ pid, argv: argv.split("\0").filter((word) => word !== "") }));
 }
 
-function isThere(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,13 +1,13 @@
-// What other users of a machine can see of a process and of what it started: arguments and environments. Linux only.
+// Arguments and environments of a process and its descendants, as other users of the machine see them. Linux only.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 export type ProcessView = { readonly pid: number; readonly argv: string; readonly environment: string };
 
-export function canLook(): boolean {
+export function canViewProcesses(): boolean {
   return existsSync("/proc/self/environ");
 }
 
-/** The processes below `pid`, in whatever depth, without itself. */
+/** Returns all descendants of `pid`. */
 export function descendants(pid: number): ProcessView[] {
   const parents = new Map(processes().map((each) => [each, parentOf(each)]));
   const isBelow = (each: number): boolean => {
@@ -26,12 +26,12 @@ function processes(): number[] {
 }
 
 function parentOf(pid: number): number {
-  // The name of a program, in brackets, may hold anything.
+  // The program's name, in brackets, may contain any character.
   const fields = text(pid, "stat").split(")").at(-1)?.trim().split(" ") ?? [];
   return Number(fields[1] ?? 0);
 }
 
-/** Empty when the process has ended, or is not ours to look at. */
+/** Reads a file of a process. Empty when the process has ended or access is denied. */
 function text(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");

@@ -1,4 +1,4 @@
-// Every regular expression of the program, found in its syntax: literals, and what is given to RegExp.
+// Finds every regular expression of the program in its syntax: literals, and arguments of RegExp.
 import { parseAst } from "vitest/node";
 import { CODE_FOLDERS, sources } from "../lint/sources.ts";
 
@@ -6,11 +6,11 @@ export type Pattern = { readonly at: string; readonly source: string; readonly f
 
 type SyntaxNode = { readonly type: string; readonly start: number; readonly [field: string]: unknown };
 
-/** In place of a value that a pattern is made of: a count in braces, otherwise a word. */
+/** Replaces a value in a template: by a count inside braces, otherwise by a word. */
 const COUNT = "64";
 const WORD = "word";
 
-/** Those of all files. Throws an Error for a constructor whose pattern cannot be read from the syntax. */
+/** Returns the patterns of all files. Throws an Error for a constructor whose pattern cannot be read. */
 export function programPatterns(): readonly Pattern[] {
   return sources(CODE_FOLDERS).flatMap(({ path, text }) => patternsIn(path, text));
 }
@@ -27,7 +27,7 @@ export function patternsIn(path: string, text: string): Pattern[] {
     if (callee?.name !== "RegExp" || !["NewExpression", "CallExpression"].includes(node.type)) return;
     const [given, flags] = node.arguments as readonly SyntaxNode[];
     const source = given === undefined ? null : textOf(given);
-    if (source === null) throw new Error(`${line(node)}: a RegExp whose pattern is no text in the syntax`);
+    if (source === null) throw new Error(`${line(node)}: the pattern of this RegExp is not a literal text`);
     found.push({ at: line(node), source, flags: typeof flags?.value === "string" ? flags.value : "" });
   });
   return found;

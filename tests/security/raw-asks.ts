@@ -1,27 +1,27 @@
-// HTTP requests byte for byte, one after the other over connections that are kept: no client between that would tidy a
-// path up. Texts are bytes.
+// Sends HTTP requests byte for byte over kept connections, since a client library would normalize paths. Texts are
+// bytes.
 import { connect, type Socket } from "node:net";
 
-export type RawPlace = {
+export type RawTarget = {
   readonly port: number;
-  /** The address that the requests come from. */
+  /** The source address of the requests. */
   readonly from?: string;
 };
 
-/** 0 where the server closed without an answer. */
+/** 0 if the server closed the connection without an answer. */
 export type Status = number;
 
 const LANES = 8;
 
-/** The status of the answer to each, in their order. */
-export async function rawAsks(place: RawPlace, requests: readonly string[]): Promise<readonly Status[]> {
+/** Sends the requests. Returns the status of each answer, in their order. */
+export async function rawAsks(target: RawTarget, requests: readonly string[]): Promise<readonly Status[]> {
   const statuses: Status[] = [];
   let next = 0;
   const lane = async () => {
-    let open: Line | null = null;
+    let open: Connection | null = null;
     while (next < requests.length) {
       const at = next++;
-      open ??= await openLine(place);
+      open ??= await openConnection(target);
       const { status, kept } = await open.ask(requests[at]!);
       statuses[at] = status;
       if (!kept) {
@@ -35,12 +35,12 @@ export async function rawAsks(place: RawPlace, requests: readonly string[]): Pro
   return statuses;
 }
 
-type Line = {
+type Connection = {
   ask(request: string): Promise<{ readonly status: Status; readonly kept: boolean }>;
   close(): void;
 };
 
-async function openLine({ port, from }: RawPlace): Promise<Line> {
+async function openConnection({ port, from }: RawTarget): Promise<Connection> {
   const socket: Socket = connect({ port, host: "127.0.0.1", localAddress: from });
   await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
   let text = "";
@@ -51,7 +51,7 @@ async function openLine({ port, from }: RawPlace): Promise<Line> {
     text += part;
     wake();
   });
-  socket.on("error", () => {}); // being cut is one way of being closed
+  socket.on("error", () => {}); // "close" follows
   socket.on("close", () => {
     ended = true;
     wake();

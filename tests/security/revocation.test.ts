@@ -1,23 +1,23 @@
-// What a credential may do ends in every process the moment its deletion is answered, for requests that are held as well:
-// three servers that share a database, with a thousand requests in flight. Reliability rule S-11.
+// A deleted credential is invalid in every process as soon as its deletion is answered, also for long polls: three
+// servers share a database, with a thousand requests in flight. docs/reliability.md S-11.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
 import { type Answer, okOf, openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 
 const SERVERS = 3;
-/** In flight at each server: those that ask again and again, and those that are held. */
+/** Requests in flight at each server: repeated ones and long polls. */
 const ASKING = 234;
 const HELD = 100;
 const PASSWORD = "a long enough password";
-/** Seconds; long enough that the hold is not over before the deletion is. */
+/** The length of a long poll in seconds; longer than the deletion takes. */
 const HOLD_S = 15;
 
-/** Arranges, and plays the node; the requests go to the servers. */
+/** Prepares the objects and acts as the node; the requests go to the servers. */
 let t: TestPlane;
 let fixture: ComputeFixture;
 let servers: ServerProcess[];
-/** Held until its time is over, while the other tests run. */
+/** A long poll that runs until its limit, while the other tests run. */
 let heldPoll: Promise<Answer>;
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ afterAll(async () => {
   await t?.close();
 });
 
-/** Holds a poll of a node and removes the node meanwhile. Does not wait for the answer. */
+/** Starts a node's long poll and removes the node meanwhile. Does not wait for the answer. */
 async function pollRemoved(): Promise<{ readonly answer: Promise<Answer> }> {
   const { server_uuid, poll_token } = await t.register();
   const answer = t.call("GET", `/v1/agent/register/status?poll_token=${poll_token}`, { key: null });
@@ -57,12 +57,12 @@ async function send(url: string, key: string, { method = "GET", path, body }: As
 type Ask = { readonly method?: string; readonly path: string; readonly body?: unknown };
 type Credential = {
   readonly key: string;
-  /** Answered with what a stranger must not read. */
+  /** A request whose answer needs the credential. */
   readonly ask: Ask;
   readonly held: Ask;
   /** Ends the credential, through one of the servers. */
   readonly end: () => Promise<Response>;
-  /** Makes something happen that the held requests wait for. */
+  /** Causes the event that the long polls wait for. */
   readonly wake: () => Promise<unknown>;
 };
 
@@ -70,7 +70,7 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 const onServer = (method: string, path: string, key = ROOT_KEY) =>
   fetch(servers[0]!.url + path, { method, headers: { authorization: `Bearer ${key}` } });
 
-/** An operation of the tenant that runs until the node completes its job. */
+/** Starts an operation of the tenant that runs until the node completes its job. */
 async function runningOperation(): Promise<{ path: string; finish: () => Promise<unknown> }> {
   const created = await fixture.create({}, { headers: { prefer: "respond-async" } });
   expect(created.status).toBe(202);
@@ -78,7 +78,7 @@ async function runningOperation(): Promise<{ path: string; finish: () => Promise
 }
 
 const credentials: Readonly<Record<string, () => Promise<Credential>>> = {
-  "an API key of a tenant that is deleted": async () => {
+  "a deleted API key of a tenant": async () => {
     const path = `/v1/tenants/${fixture.tenant.tenant_id}/api-keys`;
     const made = okOf(await t.call("POST", path, { body: { description: "d" } }));
     const { path: operation, finish } = await runningOperation();
@@ -90,7 +90,7 @@ const credentials: Readonly<Record<string, () => Promise<Credential>>> = {
       wake: finish,
     };
   },
-  "a session that is logged out": async () => {
+  "a session after logout": async () => {
     const body = { username: `user-${crypto.randomUUID()}`, password: PASSWORD, tenant_id: fixture.tenant.tenant_id };
     okOf(await t.call("POST", "/v1/system/users", { body }));
     const { access_token } = okOf(
@@ -105,7 +105,7 @@ const credentials: Readonly<Record<string, () => Promise<Credential>>> = {
       wake: finish,
     };
   },
-  "the key of a node that expires": async () => {
+  "an expired key of a node": async () => {
     const { server_uuid, api_key } = await t.approvedNode();
     okOf(await t.call("POST", "/v1/agent/heartbeat", { key: api_key }));
     return {
@@ -113,7 +113,7 @@ const credentials: Readonly<Record<string, () => Promise<Credential>>> = {
       ask: { path: "/v1/agent/config" },
       held: { method: "POST", path: "/v1/agent/claim", body: { claimed_by: server_uuid, wait: HOLD_S } },
       end: async () => {
-        // Each way to take a node's key wakes its held claims as well; here they are to run out.
+        // Every way to revoke a node's key also wakes its long polls. Here they must run until their limit.
         await t.db.query("update api_key set expires_at = berth_now() where bound_to_cn = $1", [server_uuid]);
         return new Response(null, { status: 204 });
       },
@@ -124,7 +124,7 @@ const credentials: Readonly<Record<string, () => Promise<Credential>>> = {
 
 describe("S-11: a thousand requests in flight at three servers", () => {
   test.each(Object.keys(credentials))(
-    "%s is good for none that is sent afterwards, and for none that is held",
+    "%s is valid for no later request and for no long poll",
     async (of) => {
       const { key, ask, held, end, wake } = await credentials[of]!();
       const answers: Sent[] = [];
@@ -157,6 +157,6 @@ describe("S-11: a thousand requests in flight at three servers", () => {
   );
 });
 
-test("S-11: a poll token that ends while its request is held is answered like one that never was", async () => {
+test("S-11: a poll token that ends during its long poll is answered like an unknown one", async () => {
   expect((await heldPoll).status).toBe(404);
 }, 60_000);

@@ -1,4 +1,4 @@
-// What the server may do in its database, tried as the login that a running server works with. Reliability rule S-37.
+// The server's rights in its database, tested with the login of a running server. docs/reliability.md S-37.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -9,21 +9,21 @@ import { databaseUrl } from "../support/database-url.ts";
 import { startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** In the statements below, the login that the server works with. */
+/** Replaced by the server's login in the statements below. */
 const SELF = "SELF";
 const LIMIT_MS = 120_000;
 
-/** One way to run the server: as what it works, and as whom tests look. */
-type Place = {
+/** A database of a running server, with the URLs of the server and of the owner. */
+type Database = {
   readonly login: string;
-  /** The address that the server works with. */
+  /** The URL that the server uses. */
   readonly url: string;
   readonly ownerUrl: string;
   remove(): Promise<void>;
 };
 
 /** `task start` without DATABASE_URL: the embedded PostgreSQL. */
-async function embedded(): Promise<Place> {
+async function embedded(): Promise<Database> {
   const folder = await temporaryFolder("roles");
   const server = await startServer({ as_task: true, env: { BERTH_DATA_DIR: folder.path, DATABASE_URL: undefined } });
   const read = (name: string) => readFile(join(folder.path, name), "utf8");
@@ -37,11 +37,11 @@ async function embedded(): Promise<Place> {
   };
 }
 
-/** `task start` on a PostgreSQL that was prepared by the statements of the guide to installing. */
-async function guided(): Promise<Place> {
+/** `task start` on a PostgreSQL that was prepared with the statements of the installation guide. */
+async function guided(): Promise<Database> {
   const cluster = await ownCluster({ fsync: "off" });
   const administrator = openPool({ url: cluster.url, connectionsMax: 1 });
-  // The guide is for a server that knows nothing of Berth, and this one's superuser has the name of the guide's login.
+  // The guide expects a PostgreSQL without Berth's roles. This superuser also has the name of the guide's login.
   await administrator.query("drop owned by berth_app, berth_reader, berth_owner, berth_server");
   await administrator.query("alter database berth owner to berth");
   await administrator.query("drop role berth_app, berth_reader, berth_owner, berth_server");
@@ -121,58 +121,64 @@ const FORBIDDEN = [
   "vacuum full cn",
 ] as const;
 
-const PLACES = [["the embedded PostgreSQL", embedded], ["a PostgreSQL as the guide prepares it", guided]] as const;
+const DATABASES = [["the embedded PostgreSQL", embedded], ["a PostgreSQL prepared by the guide", guided]] as const;
 
-describe.each(PLACES)("S-37: the application, started by `task start` on %s,", (_name, open) => {
-  let place: Place;
+describe.each(DATABASES)("S-37: the application, started by `task start` on %s,", (_name, open) => {
+  let database: Database;
   let owner: Db;
-  /** The login itself, as a statement that resets the role would be, and the role that the server takes. */
+  /** Connections as the login itself (as after RESET ROLE), and with the role that the server sets. */
   const sessions = new Map<string, Db>();
 
   beforeAll(async () => {
-    place = await open();
-    owner = openPool({ url: place.ownerUrl, connectionsMax: 2 });
-    await owner.query("select"); // One of its connections is there to be ended.
-    sessions.set("its login", openPool({ url: place.url, connectionsMax: 2 }));
-    sessions.set("its role", openPool({ url: place.url, role: "berth_app", connectionsMax: 2 }));
+    database = await open();
+    owner = openPool({ url: database.ownerUrl, connectionsMax: 2 });
+    await owner.query("select"); // Opens a connection that pg_terminate_backend could end.
+    sessions.set("its login", openPool({ url: database.url, connectionsMax: 2 }));
+    sessions.set("its role", openPool({ url: database.url, role: "berth_app", connectionsMax: 2 }));
   }, LIMIT_MS);
   afterAll(async () => {
     for (const each of [...sessions.values(), owner]) await each?.close();
-    await place?.remove();
+    await database?.remove();
   }, LIMIT_MS);
 
   test.each(FORBIDDEN)("may not: %s", async (sql) => {
     for (const [as, session] of sessions) {
-      const outcome = await session.query(sql.replaceAll(SELF, place.login)).then(() => "done", sqlState);
-      // `vacuum` passes over what it may not touch.
+      const outcome = await session.query(sql.replaceAll(SELF, database.login)).then(() => "done", sqlState);
+      // `vacuum` skips tables without permission instead of failing.
       if (sql.startsWith("vacuum")) expect([as, await lastVacuum()]).toEqual([as, null]);
       else expect([as, outcome]).toEqual([as, "42501"]);
     }
   });
 
-  test("was asked for at least the 40 statements that the rule asks for", () => {
+  test("was tested with at least 40 statements, as S-37 requires", () => {
     expect(FORBIDDEN.length).toBeGreaterThanOrEqual(40);
   });
 
-  test("acts as the role, and the statements fail for the right that is missing: the owner may", async () => {
-    expect(await userOf(sessions.get("its role")!)).toEqual({ session_user: place.login, current_user: "berth_app" });
-    expect(await userOf(sessions.get("its login")!)).toEqual({ session_user: place.login, current_user: place.login });
+  test("uses the role, and the statements fail only for missing rights: the owner may run them", async () => {
+    expect(await userOf(sessions.get("its role")!)).toEqual({
+      session_user: database.login,
+      current_user: "berth_app",
+    });
+    expect(await userOf(sessions.get("its login")!)).toEqual({
+      session_user: database.login,
+      current_user: database.login,
+    });
     for (const sql of ["create table t (id int)", "truncate audit_event", "delete from transition", "drop table t"]) {
       expect([sql, await owner.query(sql).then(() => "done", sqlState)]).toEqual([sql, "done"]);
     }
   });
 
-  test("has the roles and the grants of the file, and no others", async () => {
+  test("has exactly the roles and grants of the snapshot", async () => {
     const { rows: roles } = await owner.query(
       `select rolname, rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication, rolbypassrls,
               array(select format('%s%s%s', g.rolname, case when m.inherit_option then ' inherit' else '' end,
                                   case when m.admin_option then ' admin' else '' end)
                       from pg_auth_members m join pg_roles g on g.oid = m.roleid where m.member = r.oid order by 1) as "in"
          from pg_roles r where rolname in ('berth_app', 'berth_reader', $1) order by rolname`,
-      [place.login],
+      [database.login],
     );
     const { rows: grants } = await owner.query<{ name: string; app: string; login: string; reader: string }>(
-      `select c.relname as name, ${rightsOf("berth_app")} as app, ${rightsOf(place.login)} as login,
+      `select c.relname as name, ${rightsOf("berth_app")} as app, ${rightsOf(database.login)} as login,
               ${rightsOf("berth_reader")} as reader
          from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')
           and not c.relispartition order by c.relname`,
@@ -184,19 +190,19 @@ describe.each(PLACES)("S-37: the application, started by `task start` on %s,", (
        union all select proname from pg_proc where pg_get_userbyid(proowner) = any($1)
        union all select nspname from pg_namespace where pg_get_userbyid(nspowner) = any($1)
        union all select datname from pg_database where pg_get_userbyid(datdba) = any($1)`,
-      [["berth_app", "berth_reader", place.login]],
+      [["berth_app", "berth_reader", database.login]],
     );
     expect(owned).toEqual([]);
     const lines = [
-      ...roles.map((role) => JSON.stringify(role).replaceAll(`"${place.login}"`, `"the login"`)),
+      ...roles.map((role) => JSON.stringify(role).replaceAll(`"${database.login}"`, `"the login"`)),
       ...grants.map(({ name, app, reader }) => `${name}: app ${app || "nothing"}; reader ${reader || "nothing"}`),
     ];
     await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot("__snapshots__/roles-and-grants.txt");
   });
 
-  test("rewrites no record of what happened, and no table may be emptied at once", async () => {
+  test("cannot change history, and cannot truncate any table", async () => {
     const { rows } = await owner.query<{ name: string; rights: string }>(
-      `select c.relname as name, ${rightsOf(place.login)} as rights from pg_class c
+      `select c.relname as name, ${rightsOf(database.login)} as rights from pg_class c
         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') order by c.relname`,
     );
     expect(rows.filter(({ rights }) => /TRUNCATE|REFERENCES|TRIGGER/.test(rights))).toEqual([]);
@@ -218,9 +224,9 @@ describe.each(PLACES)("S-37: the application, started by `task start` on %s,", (
 
 const userOf = async (db: Db) => (await db.query("select session_user::text, current_user::text")).rows[0];
 
-/** The rights that a role has on the table `c`, in words. */
+/** Returns SQL for the names of the rights that a role has on the table `c`. */
 function rightsOf(role: string): string {
-  const words = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"];
-  const each = words.map((word) => `case when has_table_privilege('${role}', c.oid, '${word}') then '${word}' end`);
+  const rights = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"];
+  const each = rights.map((name) => `case when has_table_privilege('${role}', c.oid, '${name}') then '${name}' end`);
   return `concat_ws(' ', ${each.join(", ")})`;
 }

@@ -1,5 +1,5 @@
-// What a machine or a tenant entrusts to the control plane, looked for in everything that the database holds after a whole
-// run: a node registers, a booter announces, an agent makes an instance with user data. Reliability rules S-16 and S-17.
+// Searches the whole database for secrets of machines and tenants after a complete run: a node registers, a booter
+// announces, an agent creates an instance with user data. docs/reliability.md S-16 and S-17.
 import { randomBytes, randomUUID } from "node:crypto";
 import { copyFile, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -45,12 +45,12 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** A text as it is, in hex, and in base64 at each of the three places in a group where it may begin. */
+/** Returns a text in clear, in hex, and in base64 at each of the three possible offsets in a group. */
 function spellings(text: string): string[] {
   const hex = Buffer.from(text).toString("hex");
   const base64 = [0, 1, 2].map((offset) => {
     const whole = Buffer.from("x".repeat(offset) + text).toString("base64");
-    // The characters at both ends depend on what stands beside the text.
+    // The characters at both ends depend on the bytes beside the text.
     return whole.slice(Math.ceil(offset * 8 / 6), Math.floor((offset + text.length) * 8 / 6));
   });
   return [
@@ -62,7 +62,7 @@ function spellings(text: string): string[] {
   ];
 }
 
-/** Which secrets the database of this URL holds, with the tables. */
+/** Returns the secrets that the database contains, with their tables. */
 async function found(url: string): Promise<string[]> {
   const owner = openPool({ url, connectionsMax: 1, statementLimit_ms: 60_000 });
   try {
@@ -80,18 +80,18 @@ const secretsOf = (canary: string) => ({
   "Boot Parameters": { " rabbitmq ": `user:${canary}`, list: [{ "boot.root-shadow": canary }], plain: KEPT },
 });
 
-describe("nothing in the database shows", { timeout: LIMIT_MS }, () => {
-  test("that every spelling of a text is recognized", () => {
+describe("the database does not contain", { timeout: LIMIT_MS }, () => {
+  test("any spelling of a secret: the search recognizes all spellings", () => {
     for (const beside of ["", "a", "bc", "def"]) {
       const encoded = Buffer.from(`${beside}${canaries.user_data}!`).toString("base64");
       expect(spellings(canaries.user_data).filter((text) => encoded.includes(text))).not.toEqual([]);
     }
   });
 
-  test("S-17: user data of an instance, which its node still gets as it was given", async () => {
+  test("S-17: user data of an instance, which its node still gets unchanged", async () => {
     const t = await openTestPlane();
     try {
-      const { g, node } = await placed(t);
+      const { g, node } = await openTenantAndNode(t);
       const user_data = `#cloud-config\npassword: ${canaries.user_data}\n`;
       const machine = await simulatedMachine(t, node, folder.path);
       const delivered: string[] = [];
@@ -103,7 +103,7 @@ describe("nothing in the database shows", { timeout: LIMIT_MS }, () => {
       expect(made.lifecycle).toEqual({ state: "running" });
       expect((await machine.vms())[made.id]).toMatchObject({ user_data });
       expect(delivered.map((text) => JSON.parse(text).user_data)).toContain(user_data);
-      // Refused after it was read: what was sent is not kept either.
+      // A refused request's user data is not stored, either.
       expect((await makeInstance(g, { user_data, image_id: randomUUID() })).status).toBe(404);
       expect(await found(t.databaseUrl)).toEqual([]);
     } finally {
@@ -112,7 +112,7 @@ describe("nothing in the database shows", { timeout: LIMIT_MS }, () => {
     }
   });
 
-  test("S-16: root_shadow and rabbitmq of a machine that registers, is announced and reports", async () => {
+  test("S-16: root_shadow and rabbitmq from registration, announce and status", async () => {
     const t = await openTestPlane();
     try {
       const node = await t.approvedNode({ sysinfo: secretsOf(canaries.register) });
@@ -136,12 +136,12 @@ describe("nothing in the database shows", { timeout: LIMIT_MS }, () => {
 });
 
 describe("a database of release 0.1.0", { timeout: LIMIT_MS }, () => {
-  test("S-17: its user data is sealed by the first start, once, and still reaches the node", async () => {
+  test("S-17: the first start seals its user data, once, and the node still gets it", async () => {
     const shared = await freshDatabase();
     const first = await openTestPlane({ databaseUrl: shared.url });
-    const { g, node } = await placed(first);
+    const { g, node } = await openTenantAndNode(first);
     const plain = `#cloud-config\npassword: ${canaries.user_data}\n`;
-    // Its node does not answer, so the instance waits for its user data.
+    // The node does not answer, so the instance's user data stays stored.
     const id = await waiting(first, g, node);
     await first.db.query("insert into sealed_user_data (instance_id, plain) values ($1, $2)", [id, plain]);
     await first.close();
@@ -152,7 +152,7 @@ describe("a database of release 0.1.0", { timeout: LIMIT_MS }, () => {
       const sealed = async () => (await second.db.query("select * from sealed_user_data")).rows;
       const before = await sealed();
       expect(before).toEqual([{ instance_id: id, plain: null, sealed: expect.stringMatching(/^s1\./) }]);
-      // A server of 0.1.0 that still runs gets an error, not an instance without its user data.
+      // A running 0.1.0 server gets an error, not an instance without its user data.
       const old = second.db.query("select user_data from instance_user_data where instance_id = $1", [id]);
       await expect(old).rejects.toThrow(/user data is sealed/);
       const insert = "insert into instance_user_data (instance_id, user_data) values ($1, 'plain')";
@@ -172,7 +172,7 @@ describe("a database of release 0.1.0", { timeout: LIMIT_MS }, () => {
     }
   });
 
-  test("S-16: its migrations remove machines' secrets and keep everything else of an inventory", async () => {
+  test("S-16: migrations remove secrets from inventories and keep everything else", async () => {
     const old = await emptyDatabase();
     const files = join(folder.path, "migrations");
     await mkdir(files);
@@ -215,13 +215,13 @@ describe("a database of release 0.1.0", { timeout: LIMIT_MS }, () => {
   });
 });
 
-/** A tenant with an image and a subnet, and the one node there is. */
-async function placed(t: TestPlane): Promise<{ g: InstanceFixture; node: JobNode }> {
+/** Creates a tenant with an image and a subnet, and a node. */
+async function openTenantAndNode(t: TestPlane): Promise<{ g: InstanceFixture; node: JobNode }> {
   const g = await openInstanceFixture(t, { ...images, size_bytes: images.bytes.length });
   return { g, node: await t.approvedNode() };
 }
 
-/** An instance whose node has not taken its job yet. */
+/** Creates an instance whose node has not taken its job yet. */
 async function waiting(t: TestPlane, g: InstanceFixture, node: JobNode): Promise<string> {
   okOf(await t.call("POST", "/v1/agent/capacity", { key: node.api_key, body: capacity() }));
   okOf(await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key }));
@@ -231,7 +231,7 @@ async function waiting(t: TestPlane, g: InstanceFixture, node: JobNode): Promise
   return instance.id;
 }
 
-/** Placement looks for a node that has reported its capacity. */
+/** Waits until the node has reported its capacity, which placement needs. */
 async function known(t: TestPlane, { server_uuid }: JobNode): Promise<void> {
   const reported = async () =>
     (await t.db.query("select from cn_capacity c join cn_signal s using (server_uuid) where server_uuid = $1", [

@@ -1,5 +1,5 @@
-// A server of its own with everything that an operator and a node do to it, its log as talkative as it gets; and then a
-// search for every secret that went in or came out. Reliability rules S-17, S-38, S-44 and S-45.
+// Runs a server with the usual calls of operators and nodes and with debug logging, then searches its log, answers,
+// processes and files for every secret. docs/reliability.md S-17, S-38, S-44 and S-45.
 import { randomBytes, randomUUID } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { openPool } from "../../src/db/pool.ts";
 import { dumpTables, tablesWith } from "../support/dump.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
-import { canLook, descendants, type ProcessView, view } from "./process-view.ts";
+import { canViewProcesses, descendants, type ProcessView, view } from "./process-view.ts";
 
 const canary = (bytes = 24) => randomBytes(bytes).toString("base64url");
 const given = {
@@ -21,13 +21,13 @@ const given = {
   "root_shadow of a machine": `$6$${canary(6)}$${canary(64)}`,
   "rabbitmq of a machine": `user:${canary()}`,
   "a node's root password": canary(),
-  "a key that nobody has": `opsk_${canary(9)}_${canary(24)}`,
-  "a poll token that nobody has": randomBytes(16).toString("hex"),
+  "an unknown key": `opsk_${canary(9)}_${canary(24)}`,
+  "an unknown poll token": randomBytes(16).toString("hex"),
   "a password in a broken body": canary(),
 };
-/** What the server makes. Answers that deliver one are not searched for it. */
+/** Secrets that the server created. Answers that deliver one are not searched. */
 const made: Record<string, string> = {};
-const said: { readonly what: string; readonly text: string }[] = [];
+const answers: { readonly request: string; readonly text: string }[] = [];
 
 let folder: TemporaryFolder;
 let server: ServerProcess;
@@ -50,12 +50,12 @@ async function ask(method: string, path: string, { key, body, text, deliver }: G
     },
     body: text ?? (body === undefined ? undefined : JSON.stringify(body)),
   });
-  const heard = await answer.text();
+  const content = await answer.text();
   if (deliver !== true) {
     const headers = [...answer.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
-    said.push({ what: `${method} ${path.split("?")[0]} ${answer.status}`, text: `${headers}\n${heard}` });
+    answers.push({ request: `${method} ${path.split("?")[0]} ${answer.status}`, text: `${headers}\n${content}` });
   }
-  return heard.startsWith("{") || heard.startsWith("[") ? JSON.parse(heard) : heard;
+  return content.startsWith("{") || content.startsWith("[") ? JSON.parse(content) : content;
 }
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ beforeAll(async () => {
   made["the database's password"] = (await readFile(join(folder.path, "password"), "utf8")).trim();
   await operate();
   await crawl();
-  if (canLook()) below = descendants(server.pid);
+  if (canViewProcesses()) below = descendants(server.pid);
   const db = openPool({ url: await readFile(join(folder.path, "url"), "utf8") });
   const dump = await dumpTables(db);
   await db.close();
@@ -88,7 +88,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** The life of a node, of a user and of a tenant, with mistakes. */
+/** Makes the calls of a node, a user and a tenant, including wrong ones. */
 async function operate(): Promise<void> {
   const server_uuid = randomUUID();
   const { "root_shadow of a machine": root_shadow, "rabbitmq of a machine": rabbitmq } = given;
@@ -105,7 +105,7 @@ async function operate(): Promise<void> {
   made["a node's migration key"] = delivered.migrate_ticket_key_hex;
   await ask("POST", "/v1/agent/heartbeat", { key: delivered.api_key, body: { running_jobs: [] } });
   await ask("GET", status, { key: null });
-  await ask("GET", `/v1/agent/register/status?poll_token=${given["a poll token that nobody has"]}`, { key: null });
+  await ask("GET", `/v1/agent/register/status?poll_token=${given["an unknown poll token"]}`, { key: null });
   await ask("POST", `/v1/cns/${server_uuid}/root-password`, { body: { password: given["a node's root password"] } });
 
   const silo = await ask("POST", "/v1/silos", { body: { name: "acme", description: "" } });
@@ -133,7 +133,7 @@ async function operate(): Promise<void> {
   await ask("POST", "/v1/auth/refresh", { key: null, body: refresh, deliver: true });
   const change = { current_password: given["a password"], password: given["the next password"] };
   await ask("POST", "/v1/auth/password", { key: session.access_token, body: change });
-  await ask("GET", "/v1/auth/whoami", { key: given["a key that nobody has"] });
+  await ask("GET", "/v1/auth/whoami", { key: given["an unknown key"] });
   await ask("GET", `/v1/system/cns?api_key=${given["the root key"]}`);
   await ask("POST", "/v1/auth/login", {
     key: null,
@@ -142,7 +142,7 @@ async function operate(): Promise<void> {
   await ask("POST", "/v1/auth/login", { key: null, body: { username: [given["a password in a broken body"]] } });
 }
 
-/** Every GET that needs no object, as root; then what describes the server. */
+/** Calls every GET without an id as root; then audit events, operations and nodes. */
 async function crawl(): Promise<void> {
   const { paths } = await ask("GET", "/openapi.json");
   for (const [path, methods] of Object.entries<Record<string, unknown>>(paths)) {
@@ -154,7 +154,7 @@ async function crawl(): Promise<void> {
   for (const { server_uuid } of (await ask("GET", "/v1/system/cns")).items) await ask("GET", `/v1/cns/${server_uuid}`);
 }
 
-/** Files that any user of the machine may read, as far as the folders above them let him. */
+/** Returns the files that any user may read, regardless of the permissions of their folders. */
 async function readableByAll(path: string): Promise<string[]> {
   const names = await readdir(path, { recursive: true });
   const found = await Promise.all(names.map(async (name) => {
@@ -170,7 +170,7 @@ const forms = (secret: string) => [
   Buffer.from(secret).toString("hex"),
   Buffer.from(secret).toString("base64").replace(/=+$/, "").slice(0, -1),
 ];
-/** A key is found by its secret part as well. */
+/** A key is also found by its secret part. */
 const parts = (secret: string) => (secret.startsWith("opsk_") ? [secret, secret.slice(-32)] : [secret]).flatMap(forms);
 
 function found(text: string, except: readonly string[] = []): string[] {
@@ -179,7 +179,7 @@ function found(text: string, except: readonly string[] = []): string[] {
 }
 
 describe("S-17: none of 21 secrets", () => {
-  test("is missed by the search", () => {
+  test("escapes the search", () => {
     expect(Object.keys({ ...given, ...made })).toHaveLength(21);
     for (const [name, secret] of Object.entries({ ...given, ...made })) {
       expect(secret.length).toBeGreaterThanOrEqual(24);
@@ -188,33 +188,33 @@ describe("S-17: none of 21 secrets", () => {
     }
   });
 
-  test("is in the log, which said a lot", () => {
+  test("is in the log", () => {
     expect(log).toContain("listening");
     expect(found(log)).toEqual([]);
   });
 
-  test("is in any answer but the one that delivers it", () => {
-    expect(said.length).toBeGreaterThan(40);
-    expect(said.flatMap(({ what, text }) => found(text).map((name) => `${name} in ${what}`))).toEqual([]);
+  test("is in any answer except the one that delivers it", () => {
+    expect(answers.length).toBeGreaterThan(40);
+    expect(answers.flatMap(({ request, text }) => found(text).map((name) => `${name} in ${request}`))).toEqual([]);
   });
 
-  test("is in the arguments of any process, or in the environment of one that the server started", (context) => {
-    if (!canLook()) return context.skip("this machine does not show processes");
+  test("is in the arguments of any process, or in the environment of the server's child processes", (context) => {
+    if (!canViewProcesses()) return context.skip("this machine does not show processes");
     expect(below.some(({ argv }) => argv.includes("postgres"))).toBe(true);
     for (const { argv, environment } of below) expect([argv, found(argv), found(environment)]).toEqual([argv, [], []]);
     expect(found(view(process.pid).argv)).toEqual([]);
   });
 
-  test("is stored as it is", () => {
+  test("is stored in clear", () => {
     expect(Object.entries(kept).filter(([, tables]) => tables.length > 0)).toEqual([]);
   });
 });
 
-test("S-44: no file of the server's can be read by everybody", () => {
+test("S-44: no file of the server is world-readable", () => {
   expect(readable).toEqual([]);
 });
 
-test("S-38: all of it was done with the permissions that the server is started with", () => {
+test("S-38: all calls worked with the server's normal permissions", () => {
   expect(exit).toBe(0);
   expect(log).not.toMatch(/Requires \w+ access|NotCapable/);
 });

@@ -1,5 +1,5 @@
-// The ranges that are not globally reachable unicast (IANA's special-purpose registries, multicast, reserved), and the
-// spellings by which a URL can name an address of them.
+// Ranges that are not globally reachable unicast (IANA's special-purpose registries, multicast, reserved), and
+// spellings of their addresses in URLs.
 import { formatIp, parseIp } from "../../src/lib/net/ip-address.ts";
 
 export const SPECIAL_RANGES: readonly string[] = [
@@ -11,7 +11,7 @@ export const SPECIAL_RANGES: readonly string[] = [
   ...["ff00::/8", "64:ff9b::7f00:0/104", "64:ff9b::a00:0/104", "64:ff9b::a9fe:0/112", "2002:7f00::/24"],
 ];
 
-/** URLs of one address: each must come out as that address, or as an IPv6 address that holds it. */
+/** Returns URLs of one address: each must parse as that address, or as an IPv6 address that contains it. */
 export function spellings(address: string, port = 80, path = "/"): string[] {
   const ip = parseIp(address)!;
   const url = (host: string) => `http://${host}:${port}${path}`;

@@ -1,5 +1,5 @@
-// A control plane on a PostgreSQL that writes down every statement it is asked to run, without the values. Nothing runs
-// in the background, so what stands in the log was asked for by a request.
+// A control plane on a PostgreSQL that logs every statement without its values. Nothing runs in the background, so
+// every logged statement belongs to a request.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openPool } from "../../src/db/pool.ts";
@@ -8,7 +8,7 @@ import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 
 export type LoggedPlane = {
   readonly t: TestPlane;
-  /** The statements of the control plane since the last question, in their order. */
+  /** Returns the control plane's statements since the last call, in their order. */
   statements(): Promise<string[]>;
   close(): Promise<void>;
 };
@@ -43,7 +43,7 @@ export async function openLoggedPlane(): Promise<LoggedPlane> {
       }
       await new Promise((wake) => setTimeout(wake, 10));
     }
-    throw new Error(`${mark} was never written`);
+    throw new Error(`${mark} did not appear in the log`);
   }
 
   return {
@@ -57,7 +57,7 @@ export async function openLoggedPlane(): Promise<LoggedPlane> {
   };
 }
 
-/** Lines that go on begin with a tab. */
+/** Parses the log. Continuation lines begin with a tab. */
 function statementsIn(log: string): string[] {
   return log.split(/\n(?!\t)/).flatMap((entry) => {
     const found = new RegExp(`^${NAME}\\|LOG:\\s+(?:execute [^:]*|statement): ([\\s\\S]*)$`).exec(entry);

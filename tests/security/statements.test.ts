@@ -1,6 +1,6 @@
-// What the database is asked to do, seen from the database. Values never stand in a statement (S-27); a code that is
-// unknown costs what one that has expired does (S-08), and a key that nobody has what a wrong secret does (S-09); and a
-// request that is sent again does nothing again (S-15).
+// The statements that the database executes. They never contain values (S-27). An unknown code costs the same
+// statements as an expired one (S-08), an unknown key the same as a wrong secret (S-09), and a repeated request changes
+// nothing (S-15).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dumpTables } from "../support/dump.ts";
@@ -32,19 +32,19 @@ beforeAll(async () => {
 
 afterAll(() => p.close());
 
-/** Nobody waits for the note of a key's use and for the hint after a commit, so that they may fall behind any request. */
-const isNote = (statement: string) => /last_used_at|pg_notify/.test(statement);
-/** The statements of a request, and how often each was run. */
+/** The record of a key's use and the notification after a commit run later, after any request. */
+const isDeferred = (statement: string) => /last_used_at|pg_notify/.test(statement);
+/** Returns the statements of a request. */
 async function costOf(act: () => Promise<unknown>): Promise<string[]> {
   await p.statements();
   await act();
-  return (await p.statements()).filter((statement) => !isNote(statement));
+  return (await p.statements()).filter((statement) => !isDeferred(statement));
 }
 
 const CANARY = "cnry7f3a";
 const PAYLOADS = [`'||(select "${CANARY}")||\\'; $1 --`];
 
-test("S-27: no text of a caller's ever stands in a statement", async () => {
+test("S-27: no statement contains a caller's text", async () => {
   await p.statements();
   let sent = 0;
   const send = async (route: RouteDescription, path: string, payload: string, body?: unknown) => {
@@ -88,7 +88,7 @@ test("S-27: no text of a caller's ever stands in a statement", async () => {
   expect(sent).toBeGreaterThan(250);
   expect(statements.length).toBeGreaterThan(sent / 2);
   expect(statements.filter((statement) => statement.includes(CANARY))).toEqual([]);
-  // They reached the database all the same: as values.
+  // The texts did reach the database, as values.
   const stored = [...await dumpTables(p.t.db)].filter(([, rows]) => rows.some((row) => row.includes(CANARY)));
   expect(stored.map(([table]) => table)).toEqual(
     expect.arrayContaining(["silo", "tenant", "vpc"]),
@@ -109,7 +109,7 @@ test("S-08: unknown, used and expired codes cost the database the same statement
   for (const code of [used, expired]) expect(await costOf(() => approve(code))).toEqual(unknown);
 });
 
-test("S-09: a key that nobody has costs the database what a key with a wrong secret does", async () => {
+test("S-09: an unknown key costs the database the same statements as a key with a wrong secret", async () => {
   const { secret } = (await p.t.call("POST", "/v1/auth/api-keys", { body: { description: "d" } })).body;
   const ask = (key: string) => costOf(() => p.t.call("GET", "/v1/auth/whoami", { key }));
   const wrong = await ask(`${secret.slice(0, -1)}${secret.endsWith("A") ? "B" : "A"}`);
@@ -118,7 +118,7 @@ test("S-09: a key that nobody has costs the database what a key with a wrong sec
 });
 
 test(
-  "S-15: requests of a whole day that are sent again, in any order, change nothing and hear the same status, or 404 where what they name has gone",
+  "S-15: repeated requests in any order change nothing and get the same status, or 404 if their object was deleted",
   async () => {
     type Sent = { readonly method: string; readonly path: string; readonly body?: unknown; readonly id: string };
     const day: { readonly sent: Sent; readonly answer: { readonly status: number } }[] = [];
@@ -155,7 +155,7 @@ test(
     expect(day.filter(({ answer }) => answer.status >= 400)).toHaveLength(1);
 
     const before = await dumpTables(p.t.db, VOLATILE);
-    // Forwards, backwards, and every second one twice: each request comes at least three times more.
+    // Forwards, backwards, and every second one again: each request is repeated at least three times.
     const again = [...day, ...day.toReversed(), ...day.filter((_, index) => index % 2 === 0), ...day];
     for (const { sent, answer } of again) {
       const { status } = await send(sent);
@@ -167,5 +167,5 @@ test(
   120_000,
 );
 
-/** The note of a key's last use. */
+/** The record of a key's last use. */
 const VOLATILE = ["api_key_use"];

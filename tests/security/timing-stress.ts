@@ -1,9 +1,9 @@
-// Whether time tells a code that has expired, or was used, from one that never was; and a key whose id is known from one
-// whose id is not (reliability rules S-08 and S-09). Pairs of requests in turn, the slowest tenth of each kind dropped,
-// Welch's t: below 4.5 nothing can be told. The statements test holds the cause (equal work), this one looks at the
-// effect, which only a quiet machine shows.
+// Checks that response time does not reveal whether a code is expired, used or unknown, or whether a key's id exists
+// (docs/reliability.md S-08 and S-09). It sends pairs of requests in turn, drops the slowest tenth of each kind and
+// computes Welch's t: below 4.5 there is no detectable difference. statements.test.ts checks the cause (equal work);
+// this program checks the effect, which only a quiet machine shows.
 //
-//   deno run -A tests/security/timing-trial.ts [--pairs 2000] [--only expired]
+//   deno run -A tests/security/timing-stress.ts [--pairs 2000] [--only expired]
 import { randomBytes, randomUUID } from "node:crypto";
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -18,10 +18,10 @@ const { values } = parseArgs({
 });
 const PAIRS = Number(values.pairs);
 const T_MAX = 4.5;
-/** Failures of this many pairs stay below what a site may fail in an hour. */
-const FORGIVEN_EVERY = 100;
-/** Requests of each kind before the measurement; fewer than a site may fail in an hour. */
-const WARMING = 50;
+/** Pairs whose failures stay below a site's hourly limit. */
+const RESET_EVERY = 100;
+/** Warm-up requests of each kind; fewer than a site's hourly limit of failures. */
+const WARM_UP = 50;
 const ROOT_KEY = "opsk_rootrootroot_0123456789abcdef0123456789abcdef";
 
 const cluster = await ownCluster({ fsync: "off", synchronous_commit: "off" });
@@ -35,7 +35,7 @@ const env = {
   BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: "1000000000",
 };
 const config = readConfig(env);
-const plane = await openControlPlane({ config, databaseUrl: cluster.url, resident: false, show: () => {} });
+const controlPlane = await openControlPlane({ config, databaseUrl: cluster.url, resident: false, show: () => {} });
 const db = openPool({ url: cluster.url, connectionsMax: 1 });
 
 type Sent = { readonly key?: string | null; readonly body?: unknown };
@@ -47,7 +47,7 @@ async function ask(method: string, path: string, { key = ROOT_KEY, body }: Sent 
   };
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   const request = new Request(`http://berth.test${path}`, { method, headers, ...sent });
-  return await (await plane.fetch(request, { remoteAddress: "192.0.2.10" })).text();
+  return await (await controlPlane.fetch(request, { remoteAddress: "192.0.2.10" })).text();
 }
 
 async function code(): Promise<string> {
@@ -55,11 +55,11 @@ async function code(): Promise<string> {
   return JSON.parse(await ask("POST", "/v1/agent/register", { key: null, body })).claim_code;
 }
 
-/** Milliseconds of each kind, in pairs, so that whatever slows the machine slows both. The order within a pair is random. */
+/** Measures both kinds in pairs, in random order, so that load on the machine affects both. Returns milliseconds. */
 async function measure(acts: readonly (() => Promise<unknown>)[]): Promise<number[][]> {
   const times: number[][] = acts.map(() => []);
   for (let pair = 0; pair < PAIRS; pair++) {
-    if (pair % FORGIVEN_EVERY === 0) await db.query("delete from failure_count");
+    if (pair % RESET_EVERY === 0) await db.query("delete from failure_count");
     for (const at of Math.random() < 0.5 ? [0, 1] : [1, 0]) {
       const start = performance.now();
       await acts[at]!();
@@ -84,7 +84,7 @@ await ask("POST", "/lab/clock", { key: null, body: { seconds: 3_600 } });
 const approve = (text: string) => () => ask("POST", "/v1/cn-approvals", { body: { code: text } });
 const whoami = (key: string) => () => ask("GET", "/v1/auth/whoami", { key });
 const unknown = approve("000000");
-// Many ids and a new secret every time: one text takes longer than another, whether it is known or not.
+// Many ids and a new secret for each request: two fixed texts differ in time, known or not.
 const KEYS = 100;
 const known_ids: string[] = [];
 for (let made = 0; made < KEYS; made++) {
@@ -94,24 +94,23 @@ for (let made = 0; made < KEYS; made++) {
 const unknown_ids = known_ids.map(() => randomBytes(9).toString("base64url"));
 const keyAs = (ids: readonly string[]) => () =>
   whoami(`opsk_${ids[Math.floor(Math.random() * KEYS)]}_${randomBytes(24).toString("base64url")}`)();
-const wrong = keyAs(known_ids);
 const subjects = {
-  "unknown beside unknown (the noise)": [unknown, unknown],
-  "expired beside unknown": [approve(expired), unknown],
-  "used beside unknown": [approve(used), unknown],
-  "a key's wrong secret beside an unknown key": [wrong, keyAs(unknown_ids)],
+  "unknown against unknown (the noise)": [unknown, unknown],
+  "expired against unknown": [approve(expired), unknown],
+  "used against unknown": [approve(used), unknown],
+  "a key's wrong secret against an unknown key": [keyAs(known_ids), keyAs(unknown_ids)],
 };
-let told = false;
+let detected = false;
 try {
   for (const [name, acts] of Object.entries(subjects).filter(([name]) => name.includes(values.only))) {
-    for (let warm = 0; warm < WARMING; warm++) for (const act of acts) await act();
+    for (let warm = 0; warm < WARM_UP; warm++) for (const act of acts) await act();
     const t = Math.abs(welch(await measure(acts)));
     console.log(`${t < T_MAX ? "ok  " : "FAIL"} ${name}: |t| = ${t.toFixed(2)} of ${T_MAX} over ${PAIRS} pairs`);
-    told ||= t >= T_MAX;
+    detected ||= t >= T_MAX;
   }
 } finally {
   await db.close();
-  await plane.close();
+  await controlPlane.close();
   await cluster.remove();
 }
-process.exit(told ? 1 : 0);
+process.exit(detected ? 1 : 0);

@@ -1,5 +1,5 @@
-// A renewed certificate reaches new connections without a restart, and broken files change nothing. Against `task start`'s
-// server as a process, with its own permissions. Reliability rule S-32.
+// A renewed certificate is used for new connections without a restart, and broken files change nothing. Tested with
+// `task start`'s server process and its own permissions. docs/reliability.md S-32.
 import { chmod, mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
@@ -33,7 +33,7 @@ async function write(path: string, text: string): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-/** The certificate that a new handshake shows, as PEM. */
+/** Returns the certificate of a new handshake, as PEM. */
 function shown(port: number): Promise<string> {
   return new Promise((settle, fail) => {
     const client = connectTls({ host: "127.0.0.1", port, servername: "localhost", ca: authority.cert }, () => {
@@ -69,7 +69,7 @@ test.each(["0", "1"])("S-32: a renewed certificate needs no restart, BERTH_BEHIN
   try {
     expect(await shown(server.port)).toBe(first.cert);
 
-    // The certificate alone: it does not fit the key, so the old pair goes on and the log has the reason, once.
+    // Only the certificate: it does not fit the key, so the old pair stays in use, and the reason is logged once.
     await write(paths.cert, second.cert);
     await eventually(() => warnings(server) === 1, server.log);
     expect(server.log()).toContain("is not the key of the certificate");
@@ -77,7 +77,7 @@ test.each(["0", "1"])("S-32: a renewed certificate needs no restart, BERTH_BEHIN
     await write(paths.key, second.key);
     await eventually(async () => await shown(server.port) === second.cert, server.log);
 
-    // Broken, and gone: the same.
+    // The same for a broken certificate and for another one.
     await write(paths.cert, "not a certificate");
     await eventually(() => warnings(server) === 2, server.log);
     expect(await shown(server.port)).toBe(second.cert);
@@ -94,7 +94,7 @@ test.each(["0", "1"])("S-32: a renewed certificate needs no restart, BERTH_BEHIN
   }
 }, 180_000);
 
-test("S-32: a symbolic link that names another folder is followed", async () => {
+test("S-32: a changed symbolic link is followed", async () => {
   const [now, later, live] = ["a", "b", "live"].map((name) => join(folder.path, name)) as [string, string, string];
   for (const [path, { cert, key }] of [[now, first], [later, second]] as const) {
     await mkdir(path);

@@ -1,4 +1,4 @@
-// TLS of the API, and what stands in the way of a server that could not speak it. Reliability rules S-32 and S-36.
+// TLS of the API, and errors at the start with wrong certificate files. docs/reliability.md S-32 and S-36.
 import { chmod, writeFile } from "node:fs/promises";
 import { get } from "node:https";
 import { connect } from "node:net";
@@ -41,7 +41,7 @@ function serve(tls: Served, limits = {}): Promise<NodeServer> {
   });
 }
 
-/** What a client that trusts the authority hears: the body, or why it hung up. */
+/** Sends a request as a client that trusts the authority. Returns the body, or the error. */
 function ask(port: number, path = "/a"): Promise<string> {
   return new Promise((answer) => {
     const request = get({ host: "localhost", port, path, ca: authority.cert, agent: false }, (response) => {
@@ -54,7 +54,7 @@ function ask(port: number, path = "/a"): Promise<string> {
 }
 
 describe("S-32: the API over TLS", () => {
-  test("is served with the caller's own address", async () => {
+  test("passes on the caller's address", async () => {
     expect(JSON.parse(await ask(server.port, "/v1/health"))).toEqual({
       path: "/v1/health",
       remoteAddress: "127.0.0.1",
@@ -74,7 +74,7 @@ describe("S-32: the API over TLS", () => {
   });
 
   test.each([["1.1", 2], ["1.0", 1], ["SSL 3", 0]])(
-    "refuses a greeting of version %s with an alert",
+    "refuses a ClientHello of version %s with an alert",
     async (_, minor) => {
       const ciphers = Buffer.from("c014c013c00ac009002f0035", "hex");
       const hello = Buffer.concat([
@@ -99,31 +99,31 @@ describe("S-32: the API over TLS", () => {
   );
 
   test.each([
-    ["vouches for itself alone", () => selfSigned("localhost"), /self.?signed|unknown|issuer/i],
-    ["is of another authority", () => newAuthority("a stranger").issue("localhost"), /issuer|unknown|verify/i],
+    ["is self-signed", () => selfSigned("localhost"), /self.?signed|unknown|issuer/i],
+    ["is from another authority", () => newAuthority("another authority").issue("localhost"), /issuer|unknown|verify/i],
     ["names another host", () => authority.issue("elsewhere.example"), /altname|name/i],
-    // What is not valid now is no link of a chain; some builds say so in these words.
+    // Some builds report an expired certificate as a chain that cannot be verified.
     ["has expired", () => authority.issue("localhost", expired()), /expired|verify/i],
   ])("is refused by a client when its certificate %s", async (_, identity, why) => {
     const other = await serve(identity());
     try {
-      const heard = await ask(other.port);
-      expect(heard).toMatch(/^refused: /);
-      expect(heard).toMatch(why);
+      const outcome = await ask(other.port);
+      expect(outcome).toMatch(/^refused: /);
+      expect(outcome).toMatch(why);
     } finally {
       await other.close(0);
     }
   });
 
-  test("answers nothing to a request that is not encrypted", async () => {
+  test("gives no answer to an unencrypted request", async () => {
     const client = await rawClient(server.port);
     client.send("GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n");
     expect((await client.closed()).text).not.toContain("HTTP/1.1");
   });
 });
 
-describe("S-36: over TLS as well", () => {
-  test("who does not greet, and who does not end a header, is cut", async () => {
+describe("S-36: over TLS, too,", () => {
+  test("a client without a ClientHello and one with an unfinished header are disconnected", async () => {
     const hasty = await serve(good, SHORT);
     try {
       const silent = await rawClient(hasty.port);
@@ -153,11 +153,11 @@ describe("S-32: a start with certificate files", () => {
     return paths;
   }
 
-  test("takes a certificate and its key", async () => {
+  test("accepts a certificate and its key", async () => {
     expect(await readTls(await files(good))).toEqual(good);
   });
 
-  test("is stopped by a key that everybody may read, that belongs to another certificate, or that is none", async () => {
+  test("fails for a key that is world-readable, belongs to another certificate, or is invalid", async () => {
     await expect(readTls(await files(good, 0o644))).rejects.toThrow(/may be read by everybody: chmod 640/);
     await expect(readTls(await files({ ...good, key: selfSigned("localhost").key }))).rejects.toThrow(/is not the key/);
     await expect(readTls(await files({ ...good, key: "canary" }))).rejects.toThrow(
@@ -168,7 +168,7 @@ describe("S-32: a start with certificate files", () => {
     await expect(readTls(gone)).rejects.toThrow(/BERTH_TLS_CERT: .*gone cannot be read \(ENOENT\)/);
   });
 
-  test("needs both or none", () => {
+  test("needs both files or neither", () => {
     expect(readConfig({}).tls).toBeNull();
     expect(readConfig({ BERTH_TLS_CERT: "a", BERTH_TLS_KEY: "b" }).tls).toEqual({ cert: "a", key: "b" });
     for (const env of [{ BERTH_TLS_CERT: "a" }, { BERTH_TLS_KEY: "b" }]) {
