@@ -1,16 +1,13 @@
 // The booter's own limits, each with its unit and its origin. The limits of the wire are in src/contract/limits.ts.
 
-/** Our decision: longer than a netboot and a setup run. Every renewal checks the record again. */
+/** The DHCP lease: longer than a netboot and a setup run. Every renewal checks the record again. */
 export const DHCP_LEASE_S = 3_600;
-/** Our decision: how long a verified record is used without asking again. Longer than reading all records takes on a busy
+/** How long a verified record is used without asking again. Longer than reading all records takes on a busy
  * site: otherwise every packet would cause a lookup and increase the load. */
 export const RECORD_FRESH_MS = 15_000;
-/**
- * Our decision: the longest time between two readings of all records, if possible. An operator's change takes effect
- * then.
- */
+/** The longest time between two readings of all records, if possible. An operator's change takes effect then. */
 export const READING_MS = 5_000;
-/** Our decision: the shortest pause between two readings of all records. */
+/** The shortest pause between two readings of all records. */
 export const REFRESH_MS = 2_000;
 /** Stock iPXE gives up after about 10 s (1, 2, 4, 8): a cached record answers well before. */
 export const LOOKUP_MS = 1_500;
@@ -18,21 +15,21 @@ export const LOOKUP_MS = 1_500;
 export const LOOKUP_LATE_MS = 8_000;
 /** docs/limits.md: concurrent lookups at the control plane. */
 export const PENDING_MAX = 1_024;
-/** Our decision: how long a cached record is used while the control plane is away. */
+/** How long a cached record is used while the control plane is away. */
 export const CACHE_AGE_HOURS_DEFAULT = 24;
-/** Our decision: cached records, more than any site has. */
+/** Cached records, more than any site has. */
 export const RECORDS_MAX = 100_000;
-/** Our decision: a boot script's address is valid until the machine's next DISCOVER, but not longer than this. */
+/** The validity of a boot script's address, which also ends with the machine's next DISCOVER. */
 export const TICKET_S = 600;
-/** Our decision: machines whose last DISCOVER is remembered. */
+/** Machines whose last DISCOVER is remembered. */
 export const TRANSACTIONS_MAX = 16_384;
 /** iPXE has 4,096 bytes for all arguments; longer ones make the machine panic. Measured: 3,500 is safe. */
 export const SCRIPT_BYTES_MAX = 3_500;
 /** An answer of the control plane: enough for a whole site's records. */
 export const ANSWER_BYTES_MAX = 67_108_864;
-/** Our decision: a call to the control plane other than a lookup. */
+/** A call to the control plane other than a lookup. */
 export const CALL_MS = 15_000;
-/** Our decision: how often the folder of platform images is scanned. */
+/** How often the folder of platform images is scanned. */
 export const STAGED_SCAN_MS = 10_000;
 /** docs/limits.md: connections of the HTTP server, and how long a client may read nothing. */
 export const HTTP_CONNECTIONS_MAX = 2_048;
@@ -43,30 +40,30 @@ export const TFTP_TRANSFERS_PER_CLIENT_MAX = 4;
 /** One Ethernet frame without fragments: 1,500 less 20 of IP, 8 of UDP and 4 of TFTP. */
 export const TFTP_BLOCK_BYTES_MAX = 1_468;
 export const TFTP_WINDOW_BLOCKS_MAX = 16;
-/** Our decision: the pause before blocks are repeated, and the number of tries before the transfer ends. */
+/** The pause before blocks are repeated, and the number of tries before the transfer ends. */
 export const TFTP_RESEND_MS = 1_000;
 export const TFTP_TRIES_MAX = 5;
-/** Our decision: firmware programs have some hundred kilobytes. */
+/** The largest file of the TFTP server. Firmware programs have some hundred kilobytes. */
 export const TFTP_FILE_BYTES_MAX = 16_777_216;
 /** The real agent's parser refuses larger frames. */
 export const AMQP_FRAME_BYTES_MAX = 131_072;
-/** Our decision: an inventory has some 100 kB, the setup script less. */
+/** The largest message. An inventory has some 100 kB, the setup script less. */
 export const AMQP_BODY_BYTES_MAX = 8_388_608;
-/** Our decision: incomplete message bodies of all AMQP connections together. */
+/** Incomplete message bodies of all AMQP connections together. */
 export const AMQP_HELD_BYTES_MAX = 67_108_864;
 export const AMQP_HEARTBEAT_S = 30;
-/** Our decision: from accepting a connection to a successful login. */
+/** From accepting a connection to a successful login. */
 export const AMQP_LOGIN_MS = 10_000;
 export const AMQP_CONNECTIONS_MAX = 4_096;
-/** Our decision: queues, bindings and channels of one connection; the agent uses 2, 7 and 3. */
+/** Queues, bindings and channels of one connection; the agent uses 2, 7 and 3. */
 export const AMQP_QUEUES_MAX = 16;
 export const AMQP_BINDINGS_MAX = 64;
 export const AMQP_CHANNELS_MAX = 16;
 /** docs/limits.md: depth of nested tables. */
 export const AMQP_TABLE_DEPTH_MAX = 8;
-/** Our decision: messages that wait in one queue. */
+/** Messages that wait in one queue. */
 export const AMQP_QUEUED_MAX = 256;
-/** Our decision: how often a waiting machine is announced. The answer shows whether its setup was approved. */
+/** How often a waiting machine is announced. The answer shows whether its setup was approved. */
 export const ANNOUNCE_MS = 10_000;
-/** Our decision: the size of one setup report. */
+/** The size of one setup report. */
 export const REPORT_BYTES_MAX = 8_192;

@@ -101,7 +101,7 @@ export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): Api
   };
 }
 
-/** Our decision: a page is parsed at once, which delays packets by about a millisecond. */
+/** A page is parsed at once, which delays packets by about a millisecond. */
 const PAGE_RECORDS = 200;
 /** Records checked at once, which takes about half a millisecond. */
 const READ_AT_ONCE = 50;

@@ -18,7 +18,7 @@ const INSTALL_SCRIPT = "install.sh";
 /** Names of the install script and of tarballs. */
 const NAME = /^(?:install\.sh|[A-Za-z0-9][A-Za-z0-9._-]{0,127}\.(?:tar\.gz|tgz))$/;
 const FILES_MAX = 64;
-/** Our decision: the executables have some 100 MB each. */
+/** The executables have some 100 MB each. */
 const CHANNEL_FILE_BYTES_MAX = 1_073_741_824;
 
 export class ChannelFault extends Error {}

@@ -1,11 +1,10 @@
 // Messages in one commit call of one process. All conditions of a call are checked before its first row is written, so
 // messages that exclude each other must not share a call.
-import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Outcome } from "../../actors/engine/types.ts";
 import { expectInvariants } from "../setup/invariants.ts";
 import { newMac } from "../setup/machine.ts";
-import { openSetupFixture, type SetupFixture } from "../setup/setup-fixture.ts";
+import { openSetupFixture, seenMessage, type SetupFixture } from "../setup/setup-fixture.ts";
 
 let fixture: SetupFixture;
 let version = 0;
@@ -39,16 +38,10 @@ function put(second: number): Promise<Outcome> {
 /** Reports a machine as seen, under the current policy, whose network is 10.<second>.0.0/24. */
 function seen(second: number): Promise<Outcome> {
   const mac = newMac();
-  return fixture.send({ kind: "boot-record", id: mac }, {
-    type: "seen",
-    mac,
-    by: "fixture",
-    enroll: true,
-    policy_version: version,
-    segment: { prefix_len: 24, gateway: `10.${second}.0.1`, resolvers: [] },
-    declared: { hostname: null, nic_tags: [] },
-    address_token: `address:${randomUUID()}`,
-  });
+  return fixture.send(
+    { kind: "boot-record", id: mac },
+    seenMessage(mac, { version, prefix_len: 24, gateway: `10.${second}.0.1` }),
+  );
 }
 
 test.each([["policy"], ["machine"]])("the %s first: the machine's record fits one policy", async (first) => {

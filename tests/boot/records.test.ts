@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => t.close());
 afterEach(() => expectInvariants(t.db));
 
-const act = (mac: string, verb: string, body?: unknown) => t.call("POST", `/v2/cn-boot/${mac}/${verb}`, { body });
+const post = (mac: string, verb: string, body?: unknown) => t.call("POST", `/v2/cn-boot/${mac}/${verb}`, { body });
 
 const STATES = ["discovered", "enrolling", "enrolled", "decommissioned"] as const;
 
@@ -37,7 +37,7 @@ async function recordIn(state: (typeof STATES)[number]): Promise<string> {
   if (state === "discovered") okOf(await putPolicy(t, { auto_enroll: false }));
   okOf(await seen(t, mac));
   okOf(await putPolicy(t));
-  if (state === "decommissioned") okOf(await act(mac, "decommission"));
+  if (state === "decommissioned") okOf(await post(mac, "decommission"));
   expect((await showRecord(t, mac)).state).toBe(state);
   return mac;
 }
@@ -50,7 +50,7 @@ describe("reactivate", () => {
     okOf(await onNode(t, "POST", run, "/disable"));
     okOf(await onNode(t, "DELETE", run));
     expect(await showRecord(t, mac)).toMatchObject({ state: "decommissioned", server_uuid: run.server_uuid });
-    const after = okOf(await act(mac, "reactivate"));
+    const after = okOf(await post(mac, "reactivate"));
     const { address, networking, provenance, created_at } = enrolled;
     expect(after).toMatchObject({
       state: "discovered",
@@ -65,13 +65,13 @@ describe("reactivate", () => {
   test("leaves a discovered record unchanged", async () => {
     const mac = await recordIn("discovered");
     const before = await showRecord(t, mac);
-    expect(okOf(await act(mac, "reactivate"))).toEqual(before);
+    expect(okOf(await post(mac, "reactivate"))).toEqual(before);
   });
 
   test.each(["enrolling", "enrolled"] as const)("of an %s record is 409 and changes nothing", async (state) => {
     const mac = await recordIn(state);
     const before = await showRecord(t, mac);
-    expect(await act(mac, "reactivate")).toMatchObject({
+    expect(await post(mac, "reactivate")).toMatchObject({
       status: 409,
       body: {
         message: `boot record is ${state}; only a decommissioned record can be reactivated`,
@@ -89,13 +89,13 @@ describe("rescue", () => {
       const mac = await recordIn(state);
       const { updated_at: _before, ...before } = await showRecord(t, mac);
       if (before.address === null) {
-        const { address, networking } = okOf(await act(mac, "rescue"));
+        const { address, networking } = okOf(await post(mac, "rescue"));
         Object.assign(before, { address, networking });
-        okOf(await act(mac, "rescue/clear"));
+        okOf(await post(mac, "rescue/clear"));
         await t.db.query("delete from transition where actor_id = $1 and event = 'rescue'", [mac]);
       }
       for (const [verb, rescue] of [["rescue", true], ["rescue", true], ["rescue/clear", false]] as const) {
-        const { updated_at: _after, ...after } = okOf(await act(mac, verb));
+        const { updated_at: _after, ...after } = okOf(await post(mac, verb));
         expect(after).toEqual({ ...before, rescue });
         expect(okOf(await seen(t, mac)).rescue).toBe(rescue);
       }
@@ -112,11 +112,11 @@ describe("rescue", () => {
   test("gives a discovered record the lowest free address, which it keeps when it is authorized later", async () => {
     const mac = await recordIn("discovered");
     expect((await showRecord(t, mac)).address).toBeNull();
-    const rescued = okOf(await act(mac, "rescue"));
+    const rescued = okOf(await post(mac, "rescue"));
     expect(rescued).toMatchObject({ state: "discovered", rescue: true, address: expect.stringMatching(/^10\.20\./) });
     expect(rescued.networking).toMatchObject({ address: rescued.address, prefix_len: 16, gateway: "10.20.0.1" });
-    okOf(await act(mac, "rescue/clear"));
-    expect(okOf(await act(mac, "authorize"))).toMatchObject({ state: "enrolling", address: rescued.address });
+    okOf(await post(mac, "rescue/clear"));
+    expect(okOf(await post(mac, "authorize"))).toMatchObject({ state: "enrolling", address: rescued.address });
   });
 
   test("of a record without an address is 409 if none is free or there is no network, and changes nothing", async () => {
@@ -124,27 +124,27 @@ describe("rescue", () => {
     const tiny = { provision_start_ipv4: "10.20.0.1", provision_end_ipv4: "10.20.0.2" };
     okOf(await putPolicy(t, { admin_network: { ...POLICY.admin_network, ...tiny } }));
     expect(okOf(await seen(t, newMac())).address).toBe("10.20.0.2");
-    expect(await act(mac, "rescue")).toMatchObject({
+    expect(await post(mac, "rescue")).toMatchObject({
       status: 409,
       body: { message: "every address of the admin network is reserved", error_code: "PoolExhausted" },
     });
     okOf(await putPolicy(t, { admin_network: null }));
-    expect(await act(mac, "rescue")).toMatchObject({
+    expect(await post(mac, "rescue")).toMatchObject({
       status: 409,
       body: { message: "no admin_network is configured in the boot policy; there is no address to reserve" },
     });
     expect(await showRecord(t, mac)).toMatchObject({ rescue: false, address: null });
     okOf(await putPolicy(t));
-    expect(okOf(await act(mac, "rescue")).rescue).toBe(true);
+    expect(okOf(await post(mac, "rescue")).rescue).toBe(true);
   });
 
   test("stays set through every change of state", async () => {
     const mac = await recordIn("enrolling");
-    okOf(await act(mac, "rescue"));
-    okOf(await act(mac, "decommission"));
+    okOf(await post(mac, "rescue"));
+    okOf(await post(mac, "decommission"));
     expect((await showRecord(t, mac)).rescue).toBe(true);
-    okOf(await act(mac, "reactivate"));
-    expect(okOf(await act(mac, "authorize")).rescue).toBe(true);
+    okOf(await post(mac, "reactivate"));
+    expect(okOf(await post(mac, "authorize")).rescue).toBe(true);
   });
 });
 
@@ -152,14 +152,14 @@ describe("assign", () => {
   test.each(STATES)("of a staged image works on a record that is %s", async (state) => {
     const mac = await recordIn(state);
     const { updated_at: _before, ...before } = await showRecord(t, mac);
-    const { updated_at: _after, ...after } = okOf(await act(mac, "assign", { platform_image: "pi-2" }));
+    const { updated_at: _after, ...after } = okOf(await post(mac, "assign", { platform_image: "pi-2" }));
     expect(after).toEqual({ ...before, assigned_pi: "pi-2" });
   });
 
   test("of an image that no booter has staged is 400 and changes nothing", async () => {
     const mac = await recordIn("enrolling");
     const before = await showRecord(t, mac);
-    expect(await act(mac, "assign", { platform_image: "pi-4" })).toMatchObject({
+    expect(await post(mac, "assign", { platform_image: "pi-4" })).toMatchObject({
       status: 400,
       body: { message: expect.stringContaining("pi-4 is not staged"), error_code: "BadRequest" },
     });
@@ -168,16 +168,16 @@ describe("assign", () => {
 
   test.each([{}, { platform_image: "a..b" }, { platform_image: "" }, { platform_image: "pi-2", pi: "pi-2" }])(
     "%j is 400",
-    async (body) => expect((await act(await recordIn("discovered"), "assign", body)).status).toBe(400),
+    async (body) => expect((await post(await recordIn("discovered"), "assign", body)).status).toBe(400),
   );
 
-  test("before setup decides the image of the enrolled machine; otherwise it is the policy's image", async () => {
+  test("before a setup decides which image the machine enrols with; otherwise it is the policy's image", async () => {
     const machine = newMachine();
     const [first = "", second = ""] = machine.macs;
     okOf(await seen(t, first));
     okOf(await seen(t, second));
     okOf(await announce(t, machine));
-    okOf(await act(second, "assign", { platform_image: "pi-3" }));
+    okOf(await post(second, "assign", { platform_image: "pi-3" }));
     await setUp(t, machine);
     expect((await showRecord(t, first)).assigned_pi).toBe("20260901T000000Z");
     expect((await showRecord(t, second)).assigned_pi).toBe("pi-3");
@@ -190,9 +190,9 @@ describe("decommission", () => {
     async (state) => {
       const mac = await recordIn(state);
       const { address, networking, provenance } = await showRecord(t, mac);
-      const after = okOf(await act(mac, "decommission"));
+      const after = okOf(await post(mac, "decommission"));
       expect(after).toMatchObject({ state: "decommissioned", address, networking, provenance });
-      expect(okOf(await act(mac, "decommission"))).toEqual(after);
+      expect(okOf(await post(mac, "decommission"))).toEqual(after);
     },
   );
 
@@ -202,10 +202,10 @@ describe("decommission", () => {
     const run = await setUp(t);
     const [mac = ""] = run.macs;
     const before = await showRecord(t, mac);
-    expect(await act(mac, "decommission")).toMatchObject({ status: 409, body: { message: BUSY } });
+    expect(await post(mac, "decommission")).toMatchObject({ status: 409, body: { message: BUSY } });
     expect(await showRecord(t, mac)).toEqual(before);
     okOf(await onNode(t, "POST", run, "/disable"));
-    expect(okOf(await act(mac, "decommission"))).toMatchObject({
+    expect(okOf(await post(mac, "decommission"))).toMatchObject({
       state: "decommissioned",
       server_uuid: run.server_uuid,
     });
@@ -216,16 +216,16 @@ describe("decommission", () => {
     const [mac = ""] = run.macs;
     okOf(await onNode(t, "POST", run, "/factory-reset"));
     okOf(await approveSetup(t, run));
-    expect(await act(mac, "decommission")).toMatchObject({ status: 409, body: { message: BUSY } });
+    expect(await post(mac, "decommission")).toMatchObject({ status: 409, body: { message: BUSY } });
     const again = okOf(await t.call("POST", `/v2/booter/cns/${run.server_uuid}/bundle`));
     const failed = { body: { epoch: again.epoch, reason: "no disks" } };
     okOf(await t.call("POST", `/v2/booter/cns/${run.server_uuid}/setup-failed`, failed));
-    expect(okOf(await act(mac, "decommission")).state).toBe("decommissioned");
+    expect(okOf(await post(mac, "decommission")).state).toBe("decommissioned");
   });
 
-  test("during a setup is kept at its end; the machine's other records enrol", async () => {
+  test("during a setup is permanent; the machine's other records enrol at its end", async () => {
     const run = await settingUp(t);
-    okOf(await act(run.macs[0] ?? "", "decommission"));
+    okOf(await post(run.macs[0] ?? "", "decommission"));
     okOf(
       await t.call("POST", `/v2/booter/cns/${run.server_uuid}/setup-complete`, { body: { epoch: run.epoch } }),
     );
@@ -236,12 +236,12 @@ describe("decommission", () => {
 
 test.each(["reactivate", "rescue", "rescue/clear", "decommission"])("%s of an unknown MAC is 404", async (verb) => {
   const mac = newMac();
-  expect(await act(mac, verb)).toMatchObject({ status: 404, body: { error_code: "NotFound" } });
+  expect(await post(mac, verb)).toMatchObject({ status: 404, body: { error_code: "NotFound" } });
   expect((await t.call("GET", `/v2/cn-boot/${mac}`)).status).toBe(404);
 });
 
 test("assign to an unknown MAC is 404", async () => {
-  expect((await act(newMac(), "assign", { platform_image: "pi-2" })).status).toBe(404);
+  expect((await post(newMac(), "assign", { platform_image: "pi-2" })).status).toBe(404);
 });
 
 describe("list", () => {

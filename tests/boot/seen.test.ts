@@ -16,7 +16,7 @@ beforeEach(async () => void okOf(await putPolicy(t)));
 afterEach(() => expectInvariants(t.db));
 
 const authorize = (mac: string) => t.call("POST", `/v2/cn-boot/${mac}/authorize`);
-const act = (mac: string, verb: string) => t.call("POST", `/v2/cn-boot/${mac}/${verb}`);
+const post = (mac: string, verb: string) => t.call("POST", `/v2/cn-boot/${mac}/${verb}`);
 
 /** Creates a discovered record: the policy does not admit the machine. */
 async function discovered(): Promise<string> {
@@ -74,7 +74,7 @@ test("repeated calls return the record unchanged, also after a change of the pol
   const noted = okOf(await seen(t, quiet));
   okOf(await putPolicy(t));
   expect(okOf(await seen(t, quiet))).toEqual(noted);
-  okOf(await act(quiet, "decommission"));
+  okOf(await post(quiet, "decommission"));
   expect(okOf(await seen(t, quiet))).toMatchObject({ state: "decommissioned" });
 });
 
@@ -152,7 +152,7 @@ describe("allowlist", () => {
     okOf(await putPolicy(t, { auto_enroll: false }));
     const stranger = newMac();
     for (const mac of [first, second, third, stranger]) okOf(await seen(t, mac));
-    okOf(await act(third, "decommission"));
+    okOf(await post(third, "decommission"));
     const states = async () => {
       okOf(await announce(t, machine));
       await settle(t);
@@ -249,7 +249,7 @@ describe("authorize", () => {
     });
     const mac = newMac();
     okOf(await seen(t, mac));
-    okOf(await act(mac, "decommission"));
+    okOf(await post(mac, "decommission"));
     expect(await authorize(mac)).toMatchObject({
       status: 409,
       body: { message: "boot record is decommissioned; reactivate it first" },
@@ -282,8 +282,8 @@ describe("authorize", () => {
   test("of a reactivated record keeps its address, also without an admin network", async () => {
     const mac = newMac();
     const { address, networking } = okOf(await seen(t, mac));
-    okOf(await act(mac, "decommission"));
-    okOf(await act(mac, "reactivate"));
+    okOf(await post(mac, "decommission"));
+    okOf(await post(mac, "reactivate"));
     okOf(await putPolicy(t, { admin_network: null }));
     expect(okOf(await authorize(mac))).toMatchObject({ state: "enrolling", address, networking });
   });

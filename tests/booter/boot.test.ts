@@ -15,6 +15,7 @@ import {
   openSite,
   programBytes,
   type Relay,
+  scriptPath,
   type Site,
   STAMP,
 } from "./site.ts";
@@ -34,8 +35,7 @@ afterAll(async () => {
 async function offered(mac = newMac()) {
   const asked = discover(mac);
   const reply = await relay.ask(asked);
-  const url = new URL(textOf(reply.options.get(67)).replace("\0", ""));
-  return { mac, asked, address: dotted(reply.yiaddr), path: url.pathname, reply };
+  return { mac, asked, address: dotted(reply.yiaddr), path: scriptPath(reply), reply };
 }
 
 const http = (path: string, from: string, more = {}) => httpAsk(site.booter.ports.http, path, { from, ...more });
@@ -145,8 +145,7 @@ describe("S-21: a script is served", () => {
         [54, reply.options.get(54)!],
       ],
     });
-    const acknowledged = new URL(textOf(again.options.get(67)).replace("\0", "")).pathname;
-    expect((await http(acknowledged, address)).status).toBe(200);
+    expect((await http(scriptPath(again), address)).status).toBe(200);
     expect((await http(path, address)).status).toBe(404);
   });
 
@@ -267,10 +266,10 @@ test("a REQUEST without a class is treated as the client of its DISCOVER", async
 test("firmware over HTTP is served only to machines that may boot", async () => {
   const mac = newMac();
   const reply = await relay.ask(discover(mac, "uefi_http"));
-  const url = new URL(textOf(reply.options.get(67)).replace("\0", ""));
-  const got = await http(url.pathname, dotted(reply.yiaddr));
+  const path = scriptPath(reply);
+  const got = await http(path, dotted(reply.yiaddr));
   expect([got.status, got.body]).toEqual([200, programBytes(2)]);
-  expect((await http(url.pathname, "127.20.200.1")).status).toBe(404);
+  expect((await http(path, "127.20.200.1")).status).toBe(404);
 });
 
 test.each([

@@ -5,12 +5,22 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { amqpLogin } from "../../booter/amqp/rights.ts";
-import { ack, type AmqpClient, type Delivery, login, openClient } from "../../src/dev/amqp-client.ts";
+import { ack, type AmqpClient, type Delivery, type Login, login, openClient } from "../../src/dev/amqp-client.ts";
 import { okOf } from "../support/control-plane.ts";
 import { newMac, sysinfoOf } from "../setup/machine.ts";
 import { beAgent } from "./amqp-agent.ts";
-import { textOf } from "./packets.ts";
-import { discover, dotted, httpAsk, openRelay, openSite, type Relay, type Site, STAMP } from "./site.ts";
+import {
+  discover,
+  dotted,
+  httpAsk,
+  loginIn,
+  openRelay,
+  openSite,
+  type Relay,
+  scriptPath,
+  type Site,
+  STAMP,
+} from "./site.ts";
 
 let site: Site;
 let relay: Relay;
@@ -33,7 +43,7 @@ type Bare = {
   readonly address: string;
   readonly server_uuid: string;
   readonly sysinfo: Record<string, unknown>;
-  readonly login: { readonly user: string; readonly password: string };
+  readonly login: Login;
 };
 
 /** Netboots a machine. Returns its address and the AMQP login of its kernel arguments. */
@@ -41,17 +51,16 @@ async function netbooted(): Promise<Bare> {
   const mac = newMac();
   const reply = await relay.ask(discover(mac));
   const address = dotted(reply.yiaddr);
-  const url = new URL(textOf(reply.options.get(67)).replace("\0", ""));
-  const { text } = await httpAsk(site.booter.ports.http, url.pathname, { from: address });
-  const [, user = "", password = ""] = /rabbitmq=([^:]+):([^:]+):/.exec(text) ?? [];
+  const { text } = await httpAsk(site.booter.ports.http, scriptPath(reply), { from: address });
+  const amqp_login = loginIn(text);
   const server_uuid = randomUUID();
   const sysinfo = {
     ...sysinfoOf([mac]),
     UUID: server_uuid,
     Hostname: "bare-7",
-    "Boot Parameters": { rabbitmq: `${user}:${password}:127.0.0.1:5672`, root_shadow: "$6$x$y" },
+    "Boot Parameters": { rabbitmq: `${amqp_login.user}:${amqp_login.password}:127.0.0.1:5672`, root_shadow: "$6$x$y" },
   };
-  return { mac, address, server_uuid, sysinfo, login: { user, password } };
+  return { mac, address, server_uuid, sysinfo, login: amqp_login };
 }
 
 /** Connects the machine's agent, which listens and publishes its inventory. */
@@ -165,7 +174,7 @@ describe("a bare machine", () => {
 });
 
 describe("a setup", () => {
-  test("that fails is reported with the machine's message, cut to 512 bytes, and its key is deleted", async () => {
+  test("that fails is reported with the machine's message, cut to 512 bytes, and the node's key is deleted", async () => {
     const bare = await netbooted();
     const run = await shipped(bare, await listening(bare));
     const message = "ä".repeat(400);
@@ -217,7 +226,7 @@ describe("a setup", () => {
     expect((await setup(bare, run, "values")).status).toBe(404);
   });
 
-  test("of a machine that does not listen waits: its bundle is not fetched", async () => {
+  test("waits while its machine does not listen: the bundle is not fetched", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     await announced(bare);

@@ -6,8 +6,7 @@ import { LOOKUP_LATE_MS, LOOKUP_MS } from "../../booter/limits.ts";
 import { okOf } from "../support/control-plane.ts";
 import { newMac, setUp } from "../setup/machine.ts";
 import { dhcpFixture, mutatedDhcp } from "./mutations.ts";
-import { textOf } from "./packets.ts";
-import { discover, dotted, httpAsk, openRelay, openSite, type Relay, relayed, type Site } from "./site.ts";
+import { discover, dotted, httpAsk, openRelay, openSite, type Relay, relayed, scriptPath, type Site } from "./site.ts";
 
 const SOURCE = { address: "10.0.0.99", port: 68 };
 
@@ -24,7 +23,7 @@ test.each([0, 1, 240, 1_501, 9_000, 65_507])("a packet of %i zero bytes is dropp
   expect(sent).toEqual([]);
 });
 
-describe("a booter whose control plane", () => {
+describe("a booter", () => {
   let site: Site;
   let relay: Relay;
   let enrolled: { mac: string; address: string };
@@ -44,7 +43,7 @@ describe("a booter whose control plane", () => {
     await site.close();
   });
 
-  test("is away boots enrolled nodes from its cache, without a secret, and enrols no machine", async () => {
+  test("boots enrolled nodes from its cache while the control plane is away, without a secret, and enrols no machine", async () => {
     site.link.away = true;
     await site.restart();
     const { counters } = site.booter;
@@ -53,14 +52,13 @@ describe("a booter whose control plane", () => {
     const reply = await relay.ask(discover(enrolled.mac));
     await expect.poll(() => counters.valueOf("dhcp_silent_total", { reason: "not_verified" }), { timeout: 20_000 })
       .toBeGreaterThan(before);
-    const path = new URL(textOf(reply.options.get(67)).replace("\0", "")).pathname;
-    const { status, text } = await httpAsk(site.booter.ports.http, path, { from: dotted(reply.yiaddr) });
+    const { status, text } = await httpAsk(site.booter.ports.http, scriptPath(reply), { from: dotted(reply.yiaddr) });
     expect(status).toBe(200);
     expect(text).toContain("/platform/i86pc/kernel/amd64/unix");
     expect(text).not.toMatch(/rabbitmq|root_shadow/);
   });
 
-  test("answers late still enrols machines: the answer serves a machine that still asks", async () => {
+  test("enrols machines with a slow control plane: a late answer serves a machine that still asks", async () => {
     site.link.away = false;
     site.link.late_ms = LOOKUP_MS + 500;
     await site.restart();
@@ -74,17 +72,16 @@ describe("a booter whose control plane", () => {
     });
   }, 120_000);
 
-  test("answers far too late boots an enrolled node from its cached record", async () => {
+  test("boots an enrolled node from its cache when the control plane answers far too late", async () => {
     site.link.late_ms = LOOKUP_LATE_MS * 20;
     await site.restart();
     const reply = await relay.ask(discover(enrolled.mac));
-    const path = new URL(textOf(reply.options.get(67)).replace("\0", "")).pathname;
-    const { text } = await httpAsk(site.booter.ports.http, path, { from: dotted(reply.yiaddr) });
+    const { text } = await httpAsk(site.booter.ports.http, scriptPath(reply), { from: dotted(reply.yiaddr) });
     expect(text).toContain("/platform/i86pc/kernel/amd64/unix");
     expect(text).not.toMatch(/rabbitmq|root_shadow/);
   }, 120_000);
 
-  test("is back enrols machines again", async () => {
+  test("enrols machines again when the control plane is back", async () => {
     site.link.late_ms = 0;
     await site.booter.records.refresh();
     const reply = await relay.ask(discover(enrolling));

@@ -1,16 +1,11 @@
 // The booter as a process whose network to the control plane fails: silence, half-open connections, answers cut in the
 // middle, delays. It does not answer unknown machines, serves enrolled ones, and recovers by itself.
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { LOOKUP_LATE_MS } from "../../booter/limits.ts";
-import { loopbackConfig } from "../../src/dev/booter-config.ts";
-import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
-import { newMac, putPolicy, setUp } from "../setup/machine.ts";
-import { type ApiSocket, type BooterProcess, servePlane, startBooter } from "./booter-process.ts";
-import { ADMIN_NETWORK, discover, openRelay, type Relay, relayed, SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
+import { newMac, setUp } from "../setup/machine.ts";
+import { openProcessSite, type ProcessSite } from "./process-site.ts";
+import { discover, openRelay, type Relay, relayed } from "./site.ts";
 
 const WAIT = { timeout: 120_000, interval: 100 };
 const STRANGERS = 1_000;
@@ -19,40 +14,26 @@ const DELAY_MS = 300;
 /** A position in the header of an answer. */
 const CUT_AFTER_BYTES = 40;
 
-let folder: TemporaryFolder;
-let t: TestPlane;
-let socket: ApiSocket;
+let site: ProcessSite;
 let network: NetworkProxy;
-let booter: BooterProcess;
 let relay: Relay;
 /** The MAC address of a node that is set up. */
 let enrolled: string;
 
 beforeAll(async () => {
-  folder = await temporaryFolder("booter-network");
-  await stageFiles(folder.path);
-  t = await openTestPlane();
-  okOf(await putPolicy(t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK }));
-  enrolled = (await setUp(t)).macs[0]!;
-  socket = await servePlane(t, "127.0.0.1");
-  network = await openProxy({ target_port: Number(new URL(socket.url).port) });
-  const { secret } = await t.mintKey("booter");
-  await writeFile(join(folder.path, "key"), `${secret}\n`, { mode: 0o600 });
-  const config = join(folder.path, "booter.toml");
-  await writeFile(
-    config,
-    loopbackConfig(folder.path, { plane_url: `http://127.0.0.1:${network.port}`, more: SETUP_BLOCK }),
-  );
-  booter = await startBooter({ config });
-  relay = await openRelay({ booter });
+  site = await openProcessSite({
+    route: async (url) => {
+      network = await openProxy({ target_port: Number(new URL(url).port) });
+      return `http://127.0.0.1:${network.port}`;
+    },
+  });
+  enrolled = (await setUp(site.t)).macs[0]!;
+  relay = await openRelay({ booter: site.booter() });
 });
 afterAll(async () => {
   relay.close();
-  await booter.kill();
   await network.close();
-  await socket.close();
-  await t.close();
-  await folder.remove();
+  await site.close();
 });
 beforeEach(() => network.heal());
 
@@ -111,7 +92,7 @@ test("answers cut in the middle: every machine enrols eventually, with one recor
     await enrols(mac);
   }
   expect(network.counters.cut - cut).toBeGreaterThanOrEqual(MACHINES);
-  const { rows } = await t.db.query<{ mac: string; address: string }>(
+  const { rows } = await site.t.db.query<{ mac: string; address: string }>(
     "select mac, address from boot_record where mac = any($1)",
     [macs],
   );

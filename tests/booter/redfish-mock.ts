@@ -50,7 +50,7 @@ export async function openBmcMock(quirks: Quirks = {}): Promise<Bmc> {
   const etag = () => quirks.etag === "weak" ? `W/"${version}"` : `"${version}"`;
   const resets = quirks.resets ?? ["On", "ForceOff", "ForceRestart"];
 
-  function act(type: string): number {
+  function reset(type: string): number {
     if (!resets.includes(type)) return 501;
     if (state.power === "Off" && type !== "On") return 400;
     const power = type === "ForceOff" ? "Off" : "On";
@@ -172,7 +172,7 @@ export async function openBmcMock(quirks: Quirks = {}): Promise<Bmc> {
         const [status, content] = change(url, body, headers);
         return answer(status, content);
       }
-      answer(act(body.ResetType));
+      answer(reset(body.ResetType));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

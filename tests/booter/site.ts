@@ -8,12 +8,13 @@ import { join } from "node:path";
 import { type Booter, openBooter } from "../../booter/booter.ts";
 import { type BooterConfig, readBooterConfig } from "../../booter/config.ts";
 import { type ApiClient, openApiClient } from "../../booter/api-client/client.ts";
+import type { Login } from "../../src/dev/amqp-client.ts";
 import { loopbackConfig, setupBlock } from "../../src/dev/booter-config.ts";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { putPolicy } from "../setup/machine.ts";
 import type { BooterProcess } from "./booter-process.ts";
-import { clientPacket, CLIENTS, DISCOVER_TYPE, type PacketParts, readReply, type Reply } from "./packets.ts";
+import { clientPacket, CLIENTS, DISCOVER_TYPE, type PacketParts, readReply, type Reply, textOf } from "./packets.ts";
 
 export const STAMP = "20260901T000000Z";
 export const ADMIN_NETWORK = {
@@ -173,6 +174,17 @@ let xids = 1;
 /** Returns a DISCOVER of this client, with a new xid. */
 export function discover(mac: string, client: keyof typeof CLIENTS = "ipxe"): PacketParts & { readonly xid: number } {
   return { mac, xid: ++xids, options: [DISCOVER_TYPE, ...CLIENTS[client]] };
+}
+
+/** Returns the path of the boot script that a reply names. */
+export function scriptPath({ options }: Pick<Reply, "options">): string {
+  return new URL(textOf(options.get(67)).replace("\0", "")).pathname;
+}
+
+/** Returns the AMQP login in the kernel arguments of a boot script. */
+export function loginIn(script: string): Login {
+  const [, user = "", password = ""] = /rabbitmq=([^:]+):([^:]+):/.exec(script) ?? [];
+  return { user, password };
 }
 
 export type Got = {

@@ -139,7 +139,7 @@ describe("a file arrives complete", () => {
     expect(await fetchFile("undionly.kpxe", options)).toEqual([...FILE]);
   });
 
-  test("if its length is a multiple of the block size, or zero: it ends with an empty block", async () => {
+  test("with an empty block at its end, if its length is zero or a multiple of the block size", async () => {
     expect(await fetchFile("even", ["blksize", "1468"])).toEqual([...EVEN]);
     expect(await fetchFile("empty", [])).toEqual([]);
   });

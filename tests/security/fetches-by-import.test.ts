@@ -9,94 +9,90 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Artifact } from "../../cli/image/model.ts";
 import { telling } from "../cli/image/file-server.ts";
 import { IMAGE_PATH, startVendor, SUMS_PATH, type Vendor } from "../cli/image/vendor.ts";
-import { type FreshDatabase, freshDatabase } from "../support/database.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
+import { okOf } from "../support/control-plane.ts";
+import { ROOT_KEY } from "../support/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { buildExecutables, type Ended, run } from "../processes/executables.ts";
-import { type FetchTarget, openFetchTarget } from "./fetch-target.ts";
+import { type FetchFixture, openFetchFixture, REDIRECT_CODES } from "./fetch-fixture.ts";
 import { spellings } from "./special-addresses.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SLOW_MS = 180_000;
-const REDIRECT_CODES = [301, 302, 303, 307, 308];
 
-let database: FreshDatabase;
-let server: ServerProcess;
+let fixture: FetchFixture;
 let folder: TemporaryFolder;
-let target: FetchTarget;
 let vendor: Vendor;
 
 beforeAll(async () => {
   await buildExecutables();
-  [database, folder, target] = await Promise.all([freshDatabase(), temporaryFolder("imports"), openFetchTarget()]);
-  server = await startServer({ env: { DATABASE_URL: database.url } });
+  [fixture, folder] = await Promise.all([openFetchFixture(), temporaryFolder("imports")]);
 }, SLOW_MS);
 beforeEach(async () => {
   vendor = await startVendor();
   return () => vendor.close();
 });
 afterAll(async () => {
-  await server?.kill();
-  await target?.close();
-  await database?.drop();
+  await fixture?.close();
   await folder?.remove();
 });
 
 const opsctl = (command: string, env: Record<string, string> = {}): Promise<Ended> =>
   run("opsctl", command.split(" "), {
-    env: { OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY, HOME: folder.path, ...env },
+    env: { OPSCTL_ENDPOINT: fixture.server.url, OPSCTL_API_KEY: ROOT_KEY, HOME: folder.path, ...env },
   });
 const imported = (options = "", env: Record<string, string> = {}) =>
   opsctl(`image import ubuntu/lts --index ${vendor.base} ${options}`.trim(), env);
 const located = (url: string) => vendor.artifact = { ...vendor.artifact, locations: [{ url }] } as Artifact;
-const images = async () =>
-  (await (await fetch(`${server.url}/v1/images?scope=public`, { headers: { authorization: `Bearer ${ROOT_KEY}` } }))
-    .json()).items;
+const images = async () => okOf(await fixture.call("GET", "/v1/images?scope=public")).items;
 
 describe("S-25, S-47: addresses of this machine in an index are not fetched", () => {
   test("as the location of an image, in any spelling", async () => {
-    const plain = spellings("127.0.0.1", target.port, "/image");
-    const urls = [...plain, ...plain.map((url) => url.replace("http:", "https:")), `http://localhost:${target.port}/i`];
+    const plain = spellings("127.0.0.1", fixture.target.port, "/image");
+    const urls = [
+      ...plain,
+      ...plain.map((url) => url.replace("http:", "https:")),
+      `http://localhost:${fixture.target.port}/i`,
+    ];
     for (const url of urls) {
       located(url);
       const { code, err } = await imported("--download --trust-index");
       expect([url, code, err]).toEqual([url, 1, expect.stringMatching(/is not a public address|only https is asked/)]);
     }
-    expect(target.connections()).toBe(0);
+    expect(fixture.target.connections()).toBe(0);
     expect(await images()).toEqual([]);
   }, SLOW_MS);
 
   test.each(REDIRECT_CODES)("by a redirect with status %i", async (code) => {
-    const locations = [spellings("127.0.0.1", target.port)[0]!, `https://[::1]:${target.port}/`];
+    const locations = [spellings("127.0.0.1", fixture.target.port)[0]!, `https://[::1]:${fixture.target.port}/`];
     for (const location of locations) {
       vendor.wrong.set(IMAGE_PATH, telling(code, { location }));
       const ended = await imported("--download --trust-index");
       expect([ended.code, ended.err]).toEqual([1, expect.stringContaining("is not a public address")]);
     }
-    expect(target.connections()).toBe(0);
+    expect(fixture.target.connections()).toBe(0);
   });
 
   test("as the vendor's list of hashes, which is fetched even without a download", async () => {
     const [digest] = vendor.artifact.integrity!.digests!;
-    const url = `https://[::ffff:7f00:1]:${target.port}/SHA256SUMS`;
+    const url = `https://[::ffff:7f00:1]:${fixture.target.port}/SHA256SUMS`;
     const source = { ...digest!.source!, url };
     vendor.artifact = { ...vendor.artifact, integrity: { digests: [{ ...digest!, source }] } };
     const { code, err } = await imported();
     expect([code, err]).toEqual([1, expect.stringContaining("is not a public address")]);
-    expect(target.connections()).toBe(0);
+    expect(fixture.target.connections()).toBe(0);
   });
 
   test("unless the operator's setting or the environment variable allows the network", async () => {
     const allow = async (value: readonly string[]) =>
       expect((await opsctl(`config set fetch.allowed_private ${JSON.stringify(value)}`)).code).toBe(0);
-    located(`http://127.0.0.1:${target.port}/image`);
+    located(`http://127.0.0.1:${fixture.target.port}/image`);
     await allow(["127.0.0.0/8"]);
     await imported("--download");
-    expect(target.connections()).toBeGreaterThan(0);
+    expect(fixture.target.connections()).toBeGreaterThan(0);
     await allow([]);
-    const before = target.connections();
+    const before = fixture.target.connections();
     await imported("--download", { BERTH_FETCH_ALLOWED_PRIVATE: "127.0.0.0/8" });
-    expect(target.connections()).toBeGreaterThan(before);
+    expect(fixture.target.connections()).toBeGreaterThan(before);
     const refused = await imported("--download", { BERTH_FETCH_ALLOWED_PRIVATE: "loopback" });
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("BERTH_FETCH_ALLOWED_PRIVATE must be")]);
   });

@@ -8,73 +8,56 @@ import { NOT_FETCHED } from "../../nodeagent/image-cache.ts";
 import type { Job } from "../../src/contract/job.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
-import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
-import { type FreshDatabase, freshDatabase } from "../support/database.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
+import { type Answer, okOf } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { buildExecutables, type Running, start } from "../processes/executables.ts";
-import {
-  ALLOWED_RANGE,
-  type AllowedServer,
-  type FetchTarget,
-  openAllowedServer,
-  openFetchTarget,
-} from "./fetch-target.ts";
+import { type FetchFixture, openFetchFixture, REDIRECT_CODES } from "./fetch-fixture.ts";
+import { ALLOWED_RANGE, type AllowedServer, openAllowedServer } from "./fetch-target.ts";
 import { spellings } from "./special-addresses.ts";
 
 const BYTES = randomBytes(20_000);
 const SHA256 = createHash("sha256").update(BYTES).digest("hex");
-const REDIRECT_CODES = [301, 302, 303, 307, 308];
 /** Small enough for many instances on the simulated node. */
 const SMALL = { memory_bytes: 2 ** 28 };
 /** An unavailable image is retried for some 20 s, eight at a time. */
 const SLOW_MS = 300_000;
 
-let database: FreshDatabase;
+let fixture: FetchFixture;
 let db: Db;
-let server: ServerProcess;
 let folder: TemporaryFolder;
-let target: FetchTarget;
 let allowed: AllowedServer;
 let agent: Running;
 let asked: string[] = [];
 let acme: InstanceFixture;
 let globex: InstanceFixture;
 
-async function call(method: string, path: string, { key, body }: CallOptions = {}): Promise<Answer> {
-  const response = await fetch(server.url + path, {
-    method,
-    headers: { authorization: `Bearer ${key ?? ROOT_KEY}`, "content-type": "application/json" },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text === "" ? null : JSON.parse(text) };
-}
-
-const allow = async (value: readonly string[]) =>
-  okOf(await call("PUT", "/v1/config/fetch.allowed_private", { body: { value } }));
-
 beforeAll(async () => {
   await buildExecutables();
-  [database, folder, target] = await Promise.all([freshDatabase(), temporaryFolder("fetches"), openFetchTarget()]);
+  [fixture, folder] = await Promise.all([openFetchFixture(), temporaryFolder("fetches")]);
   allowed = await openAllowedServer((request, response) => {
     asked.push(request.url!);
     const code = /^\/redirect\/(\d+)\/(.*)$/.exec(request.url!);
     if (code !== null) response.writeHead(Number(code[1]), { location: decodeURIComponent(code[2]!) }).end();
     else response.writeHead(200, { "content-length": BYTES.length }).end(BYTES);
   });
-  db = openPool({ url: database.url, connectionsMax: 1, applicationName: "test" });
-  server = await startServer({ env: { DATABASE_URL: database.url } });
-  acme = await openInstanceFixture({ call }, { url: `${allowed.url}/acme`, sha256: SHA256, size_bytes: BYTES.length });
-  globex = await openInstanceFixture({ call }, {
+  db = openPool({ url: fixture.databaseUrl, connectionsMax: 1, applicationName: "test" });
+  acme = await openInstanceFixture(fixture, { url: `${allowed.url}/acme`, sha256: SHA256, size_bytes: BYTES.length });
+  globex = await openInstanceFixture(fixture, {
     url: `${allowed.url}/globex`,
     sha256: SHA256,
     size_bytes: BYTES.length,
   });
   const pace = ["--heartbeat-ms", "200", "--status-check-ms", "100", "--error-retry-ms", "50", "--job-poll-ms", "50"];
-  agent = start("nodeagent", ["run", "--endpoint", server.url, "--state-dir", join(folder.path, "node"), ...pace]);
+  agent = start("nodeagent", [
+    "run",
+    "--endpoint",
+    fixture.server.url,
+    "--state-dir",
+    join(folder.path, "node"),
+    ...pace,
+  ]);
   const [, code = ""] = await agent.says(/Claim code: ([0-9A-Z]{3}-[0-9A-Z]{3})\b/);
-  okOf(await call("POST", "/v1/cn-approvals", { body: { code } }));
+  okOf(await fixture.call("POST", "/v1/cn-approvals", { body: { code } }));
   await agent.says(/reports to/);
   const reported = async () => expect((await db.query("select from cn_capacity")).rows).toHaveLength(1);
   await vi.waitFor(reported, { timeout: 60_000, interval: 100 });
@@ -84,11 +67,9 @@ beforeEach(() => void (asked = []));
 
 afterAll(async () => {
   agent?.signal("SIGKILL");
-  await server?.kill();
   await allowed?.close();
-  await target?.close();
   await db?.close();
-  await database?.drop();
+  await fixture?.close();
   await folder?.remove();
 });
 
@@ -114,7 +95,7 @@ async function instanceOf({ g, project, image_id }: Made): Promise<Answer> {
 }
 
 async function jobDetails(): Promise<string[]> {
-  const { items } = okOf(await call("GET", "/v1/system/jobs?status=failed")) as { items: Job[] };
+  const { items } = okOf(await fixture.call("GET", "/v1/system/jobs?status=failed")) as { items: Job[] };
   return items.map(({ result }) => (result as { detail: string }).detail);
 }
 
@@ -124,7 +105,7 @@ const withoutIds = (
 ) => [status, body.error_code, String(body.message).replace(/[0-9a-f-]{36}/g, "")];
 
 test("S-47: a tenant's image may not have a private address, and nothing is written", async () => {
-  await allow([]);
+  await fixture.allow([]);
   for (
     const url of [...spellings("127.0.0.1"), ...spellings("169.254.169.254"), "http://localhost/", "http://[::1]/"]
   ) {
@@ -145,22 +126,22 @@ test(
   "S-25, S-47: no spelling and no redirect makes a node fetch from its own machine, and all failures look the same",
   async () => {
     // The images were created before the setting changed, so the node itself must refuse them.
-    await allow(["0.0.0.0/0", "::/0"]);
-    const inside = spellings("127.0.0.1", target.port, "/metadata");
+    await fixture.allow(["0.0.0.0/0", "::/0"]);
+    const inside = spellings("127.0.0.1", fixture.target.port, "/metadata");
     const redirects = REDIRECT_CODES.map((code, index) =>
       `${allowed.url}/redirect/${code}/${encodeURIComponent(inside[index * 4]!)}`
     );
     const direct = [2, 6, 12, 14].map((index) => inside[index]!);
     const sources: Source[] = [
-      ...[...redirects, ...direct, `http://localhost:${target.port}/`].map((url) => ({ url })),
+      ...[...redirects, ...direct, `http://localhost:${fixture.target.port}/`].map((url) => ({ url })),
       { url: "http://127.0.0.2:9/closed" },
       { url: `${allowed.url}/digest`, sha256: "ab".repeat(32) },
       { url: `${allowed.url}/size`, size_bytes: BYTES.length + 1 },
     ];
     const made = await Promise.all(sources.map((source, index) => imageOf(index % 2 === 0 ? acme : globex, source)));
-    await allow([ALLOWED_RANGE]);
+    await fixture.allow([ALLOWED_RANGE]);
     const answers = await Promise.all(made.map(instanceOf));
-    expect(target.connections()).toBe(0);
+    expect(fixture.target.connections()).toBe(0);
     expect(new Set(answers.map((answer) => JSON.stringify(withoutIds(answer)))).size).toBe(1);
     expect(answers[0]!.status).toBe(502);
     expect(answers[0]!.body.message).toContain(NOT_FETCHED);
@@ -173,7 +154,7 @@ test(
 );
 
 test("S-47: a tenant can neither use nor detect another tenant's image on a node", async () => {
-  await allow([ALLOWED_RANGE]);
+  await fixture.allow([ALLOWED_RANGE]);
   okOf(await makeInstance(acme, SMALL));
   expect(asked).toEqual(["/acme"]);
   // Globex uses the digest of acme's image with an address that does not serve it.

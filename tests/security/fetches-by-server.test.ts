@@ -5,54 +5,26 @@ import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
-import { type FreshDatabase, freshDatabase } from "../support/database.ts";
-import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
+import { type Answer, okOf } from "../support/control-plane.ts";
 import { openTenant } from "../tenancy/tenant.ts";
-import {
-  ALLOWED_HOST,
-  ALLOWED_RANGE,
-  type AllowedServer,
-  type FetchTarget,
-  openAllowedServer,
-  openFetchTarget,
-} from "./fetch-target.ts";
+import { type FetchFixture, openFetchFixture, REDIRECT_CODES } from "./fetch-fixture.ts";
+import { ALLOWED_HOST, ALLOWED_RANGE, type AllowedServer, openAllowedServer } from "./fetch-target.ts";
 import { descendants } from "./process-view.ts";
 import { spellings } from "./special-addresses.ts";
 
 const AUDIENCE = "client";
 const RULE = "issuer_url: must be at a public address, or in a network that the setting fetch.allowed_private names";
-const REDIRECT_CODES = [301, 302, 303, 307, 308];
-
-let database: FreshDatabase;
-let server: ServerProcess;
-let target: FetchTarget;
+let fixture: FetchFixture;
 let keys: Awaited<ReturnType<typeof generateKeyPair>>;
 const open: AllowedServer[] = [];
 
-async function call(method: string, path: string, { key, body }: CallOptions = {}): Promise<Answer> {
-  const response = await fetch(server.url + path, {
-    method,
-    headers: { authorization: `Bearer ${key ?? ROOT_KEY}`, "content-type": "application/json" },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text === "" ? null : JSON.parse(text) };
-}
-
-const allow = async (value: readonly string[]) =>
-  okOf(await call("PUT", "/v1/config/fetch.allowed_private", { body: { value } }));
-
 beforeAll(async () => {
-  [database, target, keys] = await Promise.all([freshDatabase(), openFetchTarget(), generateKeyPair("RS256")]);
-  server = await startServer({ env: { DATABASE_URL: database.url }, as_task: true });
+  [fixture, keys] = await Promise.all([openFetchFixture({ as_task: true }), generateKeyPair("RS256")]);
 }, 180_000);
 
 afterAll(async () => {
-  await server?.stop();
   await Promise.all(open.map((each) => each.close()));
-  await target?.close();
-  await database?.drop();
+  await fixture?.close();
 });
 
 async function serve(answer: (issuer: () => string) => RequestListener): Promise<string> {
@@ -63,34 +35,36 @@ async function serve(answer: (issuer: () => string) => RequestListener): Promise
 }
 
 const setIdp = (tenant_id: string, issuer_url: string) =>
-  call("POST", `/v1/tenants/${tenant_id}/idp`, { body: { issuer_url, client_id: AUDIENCE, client_secret: "hush" } });
+  fixture.call("POST", `/v1/tenants/${tenant_id}/idp`, {
+    body: { issuer_url, client_id: AUDIENCE, client_secret: "hush" },
+  });
 
 /** Calls the API with a token of the issuer. */
 async function presented(issuer: string): Promise<Answer> {
   const token = await new SignJWT({ iss: issuer, sub: randomUUID(), aud: AUDIENCE })
     .setProtectedHeader({ alg: "RS256", kid: "one" }).setExpirationTime("1h").sign(keys.privateKey);
-  return await call("GET", "/v1/auth/whoami", { key: token });
+  return await fixture.call("GET", "/v1/auth/whoami", { key: token });
 }
 
 /** Sets an issuer while the operator allows it; afterwards the setting no longer allows it. */
 async function setWhileAllowed(issuer: string): Promise<void> {
-  const { tenant_id } = await openTenant({ call });
-  await allow(["0.0.0.0/0", "::/0"]);
+  const { tenant_id } = await openTenant(fixture);
+  await fixture.allow(["0.0.0.0/0", "::/0"]);
   okOf(await setIdp(tenant_id, issuer));
-  await allow([ALLOWED_RANGE]);
+  await fixture.allow([ALLOWED_RANGE]);
 }
 
 const keySet = async () => ({ keys: [{ ...await exportJWK(keys.publicKey), kid: "one", alg: "RS256" }] });
 
 test("S-47: an issuer may not have a private address, in any spelling", async () => {
-  const { tenant_id } = await openTenant({ call });
+  const { tenant_id } = await openTenant(fixture);
   const urls = [...spellings("127.0.0.1"), ...spellings("10.0.0.1"), ...spellings("169.254.169.254")]
     .map((url) => url.replace(/^http:/, "https:")).filter((url) => /^[!-~]+$/.test(url));
   for (const url of [...urls, "https://localhost", "http://localhost", "http://127.0.0.1:1", "https://[::1]"]) {
     const { status, body } = await setIdp(tenant_id, url);
     expect([url, status, body.message]).toEqual([url, 400, RULE]);
   }
-  expect((await call("GET", `/v1/tenants/${tenant_id}/idp`)).status).toBe(404);
+  expect((await fixture.call("GET", `/v1/tenants/${tenant_id}/idp`)).status).toBe(404);
 });
 
 test("tokens of an issuer in an allowed network are valid; the fetcher process gets its keys", async () => {
@@ -103,14 +77,14 @@ test("tokens of an issuer in an allowed network are valid; the fetcher process g
 });
 
 test("S-25, S-47: neither an issuer nor its jwks_uri is fetched from a private address", async () => {
-  const inside = spellings("127.0.0.1", target.port, "/keys");
-  const ipv6 = [`http://[::1]:${target.port}`, `https://[::ffff:127.0.0.1]:${target.port}`];
-  const issuers = [`http://127.0.0.1:${target.port}`, `http://localhost:${target.port}`, ...ipv6];
+  const inside = spellings("127.0.0.1", fixture.target.port, "/keys");
+  const ipv6 = [`http://[::1]:${fixture.target.port}`, `https://[::ffff:127.0.0.1]:${fixture.target.port}`];
+  const issuers = [`http://127.0.0.1:${fixture.target.port}`, `http://localhost:${fixture.target.port}`, ...ipv6];
   // A jwks_uri may be http if the issuer is on loopback, and https anywhere.
   const named = [
     ...inside,
     ...inside.map((url) => url.replace("http:", "https:")),
-    `https://localhost:${target.port}/keys`,
+    `https://localhost:${fixture.target.port}/keys`,
   ];
   for (const jwks_uri of named) {
     issuers.push(
@@ -133,7 +107,7 @@ test("S-25, S-47: neither an issuer nor its jwks_uri is fetched from a private a
   const { status, body } = await presented(silent);
   texts.add(`${status} ${body.message}`);
   expect([...texts]).toEqual(["503 Service Unavailable"]);
-  expect(target.connections()).toBe(0);
+  expect(fixture.target.connections()).toBe(0);
 }, 300_000);
 
 test("the fetcher process is restarted when it was killed", async () => {
@@ -142,12 +116,15 @@ test("the fetcher process is restarted when it was killed", async () => {
     response.setHeader("content-type", "application/json").end(JSON.stringify(document));
   });
   await setWhileAllowed(issuer);
-  process.kill(descendants(server.pid).find(({ argv }) => argv.includes("src/outbound/process.ts"))!.pid, "SIGKILL");
+  process.kill(
+    descendants(fixture.server.pid).find(({ argv }) => argv.includes("src/outbound/process.ts"))!.pid,
+    "SIGKILL",
+  );
   await expect.poll(async () => (await presented(issuer)).status, { timeout: 60_000, interval: 500 }).toBe(200);
 }, 90_000);
 
 test("the fetcher process refuses a request without its secret", async () => {
-  const serving = descendants(server.pid).find(({ argv }) => argv.includes("src/serve.ts"))!;
+  const serving = descendants(fixture.server.pid).find(({ argv }) => argv.includes("src/serve.ts"))!;
   const port = /--allow-net=[^\0]*:(\d+)\0/.exec(serving.argv)![1];
   const body = JSON.stringify({
     url: "http://127.0.0.1/",

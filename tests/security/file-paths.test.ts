@@ -14,8 +14,18 @@ import { loopbackConfig } from "../../src/dev/booter-config.ts";
 import { type Login, login, openChannel, openClient } from "../../src/dev/amqp-client.ts";
 import { type BooterProcess, startBooter } from "../booter/booter-process.ts";
 import { beAgent } from "../booter/amqp-agent.ts";
-import { textOf } from "../booter/packets.ts";
-import { ADMIN_NETWORK, discover, dotted, httpAsk, openRelay, SETUP_BLOCK, stageFiles, STAMP } from "../booter/site.ts";
+import {
+  ADMIN_NETWORK,
+  discover,
+  dotted,
+  httpAsk,
+  loginIn,
+  openRelay,
+  scriptPath,
+  SETUP_BLOCK,
+  stageFiles,
+  STAMP,
+} from "../booter/site.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { ROOT_KEY } from "../support/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
@@ -82,10 +92,7 @@ beforeAll(async () => {
   const offer = await relay.ask(discover(MAC));
   address = dotted(offer.yiaddr);
   relay.close();
-  const path = new URL(textOf(offer.options.get(67)).replace("\0", "")).pathname;
-  const { text } = await httpAsk(booter.ports.http, path, { from: address });
-  const [, user = "", password = ""] = /rabbitmq=([^:]+):([^:]+):/.exec(text) ?? [];
-  amqpLogin = { user, password };
+  amqpLogin = loginIn((await httpAsk(booter.ports.http, scriptPath(offer), { from: address })).text);
   for (const name of ["server", "booter"] as const) began[name] = (await stat(at(`${name}.trace`))).size;
 }, TEST_MS_MAX);
 afterAll(async () => {

@@ -13,7 +13,7 @@ import { changedRows, type Dump } from "../support/dump.ts";
 import { KEY, MESSAGES } from "./cells.ts";
 import { expectInvariants } from "./invariants.ts";
 import { newMac, sysinfoOf } from "./machine.ts";
-import { type Cut, openSetupFixture, type SetupFixture } from "./setup-fixture.ts";
+import { type Cut, openSetupFixture, seenMessage, type SetupFixture } from "./setup-fixture.ts";
 
 let fixture: SetupFixture;
 let epochs = 100;
@@ -56,16 +56,7 @@ async function awaiting(): Promise<Case> {
   const macs = [newMac()];
   const server_uuid = randomUUID();
   for (const mac of macs) {
-    await ok({ kind: "boot-record", id: mac }, {
-      type: "seen",
-      mac,
-      by: "fixture",
-      enroll: true,
-      policy_version: 1,
-      segment: { prefix_len: 16, gateway: "10.0.0.1", resolvers: [] },
-      declared: { hostname: null, nic_tags: [] },
-      address_token: `address:${randomUUID()}`,
-    });
+    await ok({ kind: "boot-record", id: mac }, seenMessage(mac, { version: 1, prefix_len: 16, gateway: "10.0.0.1" }));
   }
   await toCn({ server_uuid }, { ...MESSAGES.announce, server_uuid, sysinfo: sysinfoOf(macs) });
   epochs += 1;

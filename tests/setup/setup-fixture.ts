@@ -1,5 +1,6 @@
 // An engine and its background work on its own database, without sockets or loops: a test drives every step, and can
 // crash the process at any commit.
+import { randomUUID } from "node:crypto";
 import { CommitError } from "../../actors/engine/store.ts";
 import { createEngine, type Engine } from "../../actors/engine/engine.ts";
 import type { FaultPoint } from "../../actors/engine/ports.ts";
@@ -31,6 +32,24 @@ export type SetupFixture = {
   counted(): { readonly commits: number; readonly happened: boolean };
   close(): Promise<void>;
 };
+
+/** The message for a machine that is seen while the policy with this version and segment is current. */
+export function seenMessage(
+  mac: string,
+  policy: { readonly version: number; readonly prefix_len: number; readonly gateway: string },
+): Message {
+  const { version: policy_version, prefix_len, gateway } = policy;
+  return {
+    type: "seen",
+    mac,
+    by: "fixture",
+    enroll: true,
+    policy_version,
+    segment: { prefix_len, gateway, resolvers: [] },
+    declared: { hostname: null, nic_tags: [] },
+    address_token: `address:${randomUUID()}`,
+  };
+}
 
 const PASSES_MAX = 50;
 

@@ -1,9 +1,7 @@
-// Factory reset and remove: the fields that they clear, keep and delete, and the guards that refuse them.
-// docs/nodes.md, "Leaving".
+// Factory reset: the fields that it clears and keeps, and the guards of reset and removal. docs/nodes.md, "Leaving".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
-import { capacity } from "../api/bodies.ts";
 import { changedRows, dumpTables, tablesWith } from "../support/dump.ts";
 import { insertInstance } from "../support/instance-row.ts";
 import { expectInvariants } from "./invariants.ts";
@@ -15,10 +13,8 @@ import {
   HISTORY,
   keysOf,
   newMac,
-  newMachine,
   onNode,
   putPolicy,
-  recordStates,
   report,
   rowOf,
   type Run,
@@ -32,6 +28,7 @@ import {
   sysinfoOf,
   takeBundle,
 } from "./machine.ts";
+import { addUsage } from "./node-usage.ts";
 
 let t: TestPlane;
 beforeAll(async () => {
@@ -51,22 +48,6 @@ async function disabled(): Promise<Run> {
   const run = await setUp(t);
   await disable(run);
   return run;
-}
-
-/** Adds the rows that an agent and operators leave on a working node. */
-async function addUsage(run: Run): Promise<void> {
-  const agent = (path: string, body?: unknown) => t.call("POST", `/v1/agent/${path}`, { key: run.api_key, body });
-  okOf(await agent("status", { payload: { pools: ["zones"] } }));
-  okOf(await agent("capacity", capacity()));
-  okOf(await onNode(t, "POST", run, "/role", { role: "both" }));
-  okOf(await onNode(t, "POST", run, "/reservoir", { reservoir_enabled: false, reservoir_percent: 0.5 }));
-  okOf(await onNode(t, "POST", run, "/traits", { traits: { rack: "7" } }));
-  okOf(await onNode(t, "POST", run, "/root-password", { password: "a long enough secret" }));
-  const of = [run.server_uuid];
-  await t.db.query("insert into cn_nic_tag values ($1, 'admin', 'e0', null, null)", of);
-  await t.db.query("insert into cn_load_summary values ($1, '{}', now())", of);
-  const expired = "insert into placement_reservation values ($1, gen_random_uuid(), gen_random_uuid(), 'epoch')";
-  await t.db.query(expired, of);
 }
 
 /** Rows that block a reset and a removal, and statements that unblock them. */
@@ -144,7 +125,7 @@ describe("factory reset", () => {
     "of a node that is %s clears the results of the setup and keeps the rest",
     async (state, arrange) => {
       const run = await arrange();
-      if (state === "approved") await addUsage(run);
+      if (state === "approved") await addUsage(t, run);
       await settle(t);
       const [row, before] = [await rowOf(t, run), await dumpTables(t.db)];
       const answer = await reset(run);
@@ -266,157 +247,5 @@ describe("factory reset", () => {
       server_uuid: run.server_uuid,
       assigned_pi: "pi-next",
     });
-  });
-});
-
-describe("remove", () => {
-  test("deletes the node and its dependent rows, and keeps audit, operations and migrations", async () => {
-    const run = await setUp(t);
-    await addUsage(run);
-    const ended = "insert into migration values (gen_random_uuid(), 'failed', $1, gen_random_uuid())";
-    await t.db.query(ended, [run.server_uuid]);
-    await disable(run);
-    await settle(t);
-    const before = await dumpTables(t.db);
-    const audit = async () => (await t.call("GET", "/v1/audit/events?limit=1000")).body.events;
-    const events = await audit();
-    const answer = await remove(run);
-    expect([answer.status, answer.text]).toEqual([204, ""]);
-    await settle(t);
-    const after = await dumpTables(t.db);
-    expect(tablesWith(before, run.server_uuid)).toEqual(expect.arrayContaining(["cn_signal", "cn_capacity"]));
-    const keeping = new Set(["boot_record", "migration", "saga", ...HISTORY]);
-    expect(tablesWith(after, run.server_uuid).filter((table) => !keeping.has(table))).toEqual([]);
-    const changed = changedRows(before, after, [...HISTORY, "boot_record"]).map((row) => row.replace(/:.*/s, ""));
-    expect(changed.sort()).toEqual([
-      "- api_key",
-      "- cn",
-      "- cn_capacity",
-      "- cn_load_summary",
-      "- cn_nic_tag",
-      "- cn_placement",
-      "- cn_signal",
-      "- placement_reservation",
-    ]);
-    expect((await audit()).slice(0, events.length)).toEqual(events);
-    expect((await audit()).slice(events.length).map(({ action }: { action: string }) => action)).toEqual([
-      "cn_remove",
-      "delete_api_key",
-    ]);
-    expect((await t.call("GET", `/v1/system/cns/${run.server_uuid}`)).status).toBe(404);
-    expect((await t.call("POST", "/v1/agent/heartbeat", { key: run.api_key })).status).toBe(401);
-    expect((await t.call("GET", `/v1/operations/${run.operation_id}`)).status).toBe(200);
-    expect((await t.call("GET", "/v1/audit/verify")).body).toMatchObject({ outcome: { Ok: {} } });
-  });
-
-  test("decommissions the node's bound records and the unbound records of its ports, and no others", async () => {
-    const owner = await setUp(t);
-    const run = await setUp(t);
-    okOf(await putPolicy(t, { auto_enroll: false }));
-    const [unbound, quiet, stranger, never, gone] = [newMac(), newMac(), newMac(), newMac(), newMac()];
-    for (const mac of [quiet, stranger, gone]) okOf(await seen(t, mac));
-    okOf(await t.call("POST", `/v2/cn-boot/${gone}/decommission`));
-    okOf(await t.call("POST", `/v2/cn-boot/${unbound}/authorize`));
-    const [kept = "", dropped = ""] = run.macs;
-    // The node reports only one of its two ports, and others that it never enrolled with, one of them another node's.
-    const macs = [kept, unbound, quiet, never, gone, owner.macs[0] ?? ""];
-    await t.db.query("update cn set macs = $2 where server_uuid = $1", [run.server_uuid, macs]);
-    await disable(run);
-    const before = new Map(
-      await Promise.all(
-        [kept, dropped, unbound, quiet, stranger, gone, ...owner.macs].map(async (mac) =>
-          [mac, await showRecord(t, mac)] as const
-        ),
-      ),
-    );
-    expect((await remove(run)).status).toBe(204);
-    for (const mac of [kept, dropped, unbound, quiet]) {
-      const is = await showRecord(t, mac);
-      const was = before.get(mac);
-      expect(is).toEqual({ ...was, state: "decommissioned", assigned_pi: null, updated_at: is.updated_at });
-    }
-    for (const mac of [stranger, gone, ...owner.macs]) expect(await showRecord(t, mac)).toEqual(before.get(mac));
-    expect((await t.call("GET", `/v2/cn-boot/${never}`)).status).toBe(404);
-  });
-
-  test.each([
-    ["pending", () => t.register()],
-    ["awaiting_setup", () => awaitingSetup(t)],
-    ["disabled", () => disabled()],
-  ])("of a node that is %s is 204, also when repeated", async (_state, arrange) => {
-    const node: Node = await arrange();
-    for (let n = 0; n < 2; n += 1) {
-      const answer = await remove(node);
-      expect([answer.status, answer.text]).toEqual([204, ""]);
-    }
-    expect(await rowOf(t, node)).toBeNull();
-    const { rows } = await t.db.query("select event from transition where actor_id = $1 and event = 'remove'", [
-      node.server_uuid,
-    ]);
-    expect(rows.length).toBe(1);
-  });
-
-  test("of an unknown node is 204", async () => {
-    expect((await remove({ server_uuid: randomUUID() })).status).toBe(204);
-  });
-
-  test("of an approved node or one in setup is 409 with what to do", async () => {
-    expect(await remove(await setUp(t))).toMatchObject({
-      status: 409,
-      body: { message: "cn is approved; disable it before removing" },
-    });
-    expect(await remove(await settingUp(t))).toMatchObject({
-      status: 409,
-      body: { message: "cn is setting_up; wait for setup to finish or fail before removing" },
-    });
-  });
-
-  test("by many callers at once succeeds for all", async () => {
-    const run = await disabled();
-    const answers = await Promise.all(Array.from({ length: 6 }, () => remove(run)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(204));
-  });
-});
-
-describe("removed hardware returns", () => {
-  test("by reactivating its ports and a new enrolment, with its old addresses", async () => {
-    const run = await setUp(t);
-    const addresses = await Promise.all(run.macs.map(async (mac) => (await showRecord(t, mac)).address));
-    await disable(run);
-    okOf(await remove(run));
-    for (const mac of run.macs) {
-      expect(okOf(await seen(t, mac)).state).toBe("decommissioned");
-      okOf(await t.call("POST", `/v2/cn-boot/${mac}/reactivate`));
-      expect(okOf(await seen(t, mac)).state).toBe("discovered");
-      okOf(await t.call("POST", `/v2/cn-boot/${mac}/authorize`));
-      expect(okOf(await seen(t, mac)).state).toBe("enrolling");
-    }
-    expect(okOf(await announce(t, run))).toMatchObject({ state: "awaiting_setup", role: "tenant" });
-    const again = await settingUpAgain(run);
-    okOf(await report(t, run, "complete", { epoch: again.epoch }));
-    expect(await showNode(t, run)).toMatchObject({ state: "approved", last_setup_error: null });
-    expect(await recordStates(t, run)).toEqual(["enrolled", "enrolled"]);
-    const records = await Promise.all(run.macs.map((mac) => showRecord(t, mac)));
-    expect(records.map(({ address }) => address)).toEqual(addresses);
-    expect(records.map(({ assigned_pi }) => assigned_pi)).toEqual([ENROLLMENT_PI, ENROLLMENT_PI]);
-    expect((await t.call("POST", "/v1/agent/heartbeat", { key: again.api_key })).status).toBe(200);
-  });
-
-  async function settingUpAgain(run: Run) {
-    okOf(await approveSetup(t, run));
-    return okOf(await takeBundle(t, run));
-  }
-
-  test("with another UUID, after its board was replaced", async () => {
-    const run = await disabled();
-    okOf(await remove(run));
-    for (const mac of run.macs) {
-      okOf(await t.call("POST", `/v2/cn-boot/${mac}/reactivate`));
-      okOf(await t.call("POST", `/v2/cn-boot/${mac}/authorize`));
-    }
-    const board = { ...run, server_uuid: newMachine().server_uuid };
-    okOf(await announce(t, board));
-    await setUp(t, board);
-    expect(await showRecord(t, run.macs[0])).toMatchObject({ state: "enrolled", server_uuid: board.server_uuid });
   });
 });
