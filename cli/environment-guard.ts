@@ -1,32 +1,32 @@
-// What a compiled program reads of its environment. The Bun inside obeys BUN_OPTIONS (--preload runs a file of the
-// caller's choice), BUN_BE_BUN (it becomes a plain bun), BUN_INSPECT, BUN_JSC_... and NODE_TLS_REJECT_UNAUTHORIZED before
-// any code of ours runs, and has no switch against it. So the executable starts at a few instructions that remove these
-// variables from the process's environment, and go on at Bun's own entry.
+// The environment guard of compiled programs. Before our code runs, Bun obeys BUN_OPTIONS (--preload runs any file),
+// BUN_BE_BUN (the program becomes a plain bun), BUN_INSPECT, BUN_JSC_... and NODE_TLS_REJECT_UNAUTHORIZED, and has no
+// switch against it. So the executable starts with instructions that remove these variables from the environment and
+// then jump to Bun's entry.
 //
-// Removed: every name that begins with BUN_, JSC_ or NODE_. Kept: NODE_EXTRA_CA_CERTS, a file with a site's own
-// certification authorities, which adds trust in servers that the operator named and runs no code.
+// Removed: every name that begins with BUN_, JSC_ or NODE_. Kept: NODE_EXTRA_CA_CERTS, a file with the site's
+// certification authorities, which runs no code.
 import { Buffer } from "node:buffer";
 import { chmod, readFile, rename, stat, writeFile } from "node:fs/promises";
 
-/** ELF, System V ABI: places in the header of a file and in that of a segment, in bytes. */
+/** ELF, System V ABI: byte offsets of fields in the file header and in segment headers. */
 const FILE = { machine: 18, entry: 24, segments: 32, segment_bytes: 54, segment_count: 56 } as const;
 const SEGMENT = { type: 0, flags: 4, offset: 8, address: 16, load_address: 24, size: 32, memory_size: 40 } as const;
 const MAGIC = Buffer.from("\x7fELF\x02\x01", "latin1");
 const LOADED = 1;
 const EXECUTABLE = 1;
-/** The smallest page of both kinds of machines: nothing further from a segment is certain to be mapped with it. */
+/** The smallest page of both architectures: only bytes in the same page are certain to be mapped with a segment. */
 const PAGE_BYTES = 4_096;
 const ALIGNMENT_BYTES = 16;
 
 type Machine = {
   readonly code: Buffer;
-  /** The jump that follows the code, from its own place to another one. */
+  /** Returns the jump after the code, relative to its own address. */
   jump(distance_bytes: number): Buffer;
 };
 
-/** e_machine, and the instructions in its assembler's notation. */
+/** The guard's instructions by e_machine. */
 const MACHINES: Readonly<Record<number, Machine>> = {
-  // EM_X86_64. At the start the stack has argc, argv, a zero, the environment; rdx must stay as it is.
+  // EM_X86_64. At the start the stack has argc, argv, a zero and the environment; rdx must not change.
   0x3e: {
     code: hex(`
       48 8b 04 24                     mov    rax, [rsp]
@@ -64,7 +64,7 @@ const MACHINES: Readonly<Record<number, Machine>> = {
       return made;
     },
   },
-  // EM_AARCH64. The same on its stack; x0 must stay as it is.
+  // EM_AARCH64. The same stack; x0 must not change.
   0xb7: {
     code: hex(`
       e9 03 40 f9         ldr  x9, [sp]
@@ -117,44 +117,44 @@ const MACHINES: Readonly<Record<number, Machine>> = {
 };
 
 /**
- * Puts the guard into an executable for Linux; one of another system stays as it is. Equal input makes equal output.
- * @throws Error when it has no room, or is for a machine without a guard
+ * Adds the guard to a Linux executable, reproducibly. Leaves executables of other systems unchanged.
+ * @throws Error if the executable has no room, or the architecture has no guard
  */
 export async function guardEnvironment(path: string): Promise<void> {
   const made = guarded(await readFile(path));
   if (made === null) return;
-  // In one step: what runs, or is started meanwhile, is the one or the other.
+  // Atomic: a concurrent start uses the old file or the new one.
   const draft = `${path}.guarded`;
   await writeFile(draft, made);
   await chmod(draft, (await stat(path)).mode);
   await rename(draft, path);
 }
 
-/** The same executable behind the guard; null for one that is not in ELF's 64-bit form. */
+/** Returns the executable with the guard; null if it is not a 64-bit ELF file. */
 export function guarded(executable: Uint8Array): Buffer | null {
   if (!MAGIC.equals(executable.subarray(0, MAGIC.length))) return null;
   const made = Buffer.from(executable);
   const machine = MACHINES[made.readUInt16LE(FILE.machine)];
-  if (machine === undefined) throw new Error("no environment guard is written for this kind of machine");
+  if (machine === undefined) throw new Error("no environment guard exists for this architecture");
   const segments = segmentsOf(made).filter((at) => made.readUInt32LE(at + SEGMENT.type) === LOADED);
   const text = segments.find((at) => (made.readUInt32LE(at + SEGMENT.flags) & EXECUTABLE) !== 0);
-  if (text === undefined) throw new Error("the executable has no segment that runs");
+  if (text === undefined) throw new Error("the executable has no executable segment");
   const offset = read(made, text + SEGMENT.offset);
   const ends = segments.filter((at) => at !== text).map((at) =>
     read(made, at + SEGMENT.offset) + read(made, at + SEGMENT.size)
   );
   const start = Math.max(offset - offset % PAGE_BYTES, ...ends.filter((end) => end <= offset));
   const jump_bytes = machine.jump(0).length;
-  const place = alignedDown(offset - machine.code.length - jump_bytes);
-  if (place < start || made.subarray(place, offset).some((byte) => byte !== 0)) {
+  const guard_at = alignedDown(offset - machine.code.length - jump_bytes);
+  if (guard_at < start || made.subarray(guard_at, offset).some((byte) => byte !== 0)) {
     throw new Error("the executable has no room for the environment guard before its code");
   }
-  // The segment begins earlier by that much, in the file and in memory alike.
-  const grown = offset - place;
+  // The segment starts earlier by this many bytes, in the file and in memory.
+  const grown = offset - guard_at;
   const entry = read(made, FILE.entry);
   const guard_address = read(made, text + SEGMENT.address) - grown;
-  machine.code.copy(made, place);
-  machine.jump(entry - (guard_address + machine.code.length)).copy(made, place + machine.code.length);
+  machine.code.copy(made, guard_at);
+  machine.jump(entry - (guard_address + machine.code.length)).copy(made, guard_at + machine.code.length);
   for (const field of [SEGMENT.offset, SEGMENT.address, SEGMENT.load_address]) add(made, text + field, -grown);
   for (const field of [SEGMENT.size, SEGMENT.memory_size]) add(made, text + field, grown);
   made.writeBigUInt64LE(BigInt(guard_address), FILE.entry);
@@ -178,7 +178,7 @@ function alignedDown(at: number): number {
   return at - at % ALIGNMENT_BYTES;
 }
 
-/** The bytes at the beginning of each line; the rest of it is for readers. */
+/** Parses the bytes at the start of each line; the rest is a comment. */
 function hex(listing: string): Buffer {
   return Buffer.concat(
     listing.trim().split("\n").map((line) =>

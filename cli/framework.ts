@@ -1,5 +1,5 @@
-// The only file that knows which argument parser is underneath (commander, typed by extra-typings). Verbs declare
-// themselves with these functions; completion and the help tests read the plain tree of `describe`.
+// Wraps the argument parser (commander, typed by extra-typings), which no other file imports. Verbs declare themselves
+// with these functions; completion, man pages and the help tests read the plain tree of `describe`.
 import {
   Command,
   CommanderError,
@@ -11,7 +11,7 @@ import { type Front, HELP_NOUN, HELP_OPTION, VERSION_OPTION } from "./front-page
 
 export type AnyCommand = CommandUnknownOpts;
 
-/** A verb or a group, before its options, arguments and action are chained on. */
+/** Returns a verb or a group, to which options, arguments and an action are chained. */
 export function command(name: string, summary: string): Command {
   return new Command(name).description(summary);
 }
@@ -22,7 +22,7 @@ export function group(name: string, summary: string, members: readonly AnyComman
   return made;
 }
 
-/** The root of a program, which shows what its front page shows. The nouns are added by the caller. */
+/** Returns the root of a program with the options of its front page. The caller adds the nouns. */
 export function rootCommand({ name, summary, version, options }: Front): AnyCommand {
   const root: AnyCommand = command(name, summary)
     .version(version, VERSION_OPTION.flags, VERSION_OPTION.summary)
@@ -35,27 +35,27 @@ export function rootCommand({ name, summary, version, options }: Front): AnyComm
   return root;
 }
 
-/** A command that works but is not listed in help, for machines only. */
+/** Adds a command for scripts that help does not list. */
 export function addHidden(parent: AnyCommand, child: AnyCommand): void {
   parent.addCommand(child, { hidden: true });
 }
 
-/** An option on its own, where it has relations to others (`.conflicts()`). */
+/** Returns an option as a value, for relations to others (`.conflicts()`). */
 export function option<const F extends string>(flags: F, summary: string) {
   return new Option(flags, summary);
 }
 
-/** A parser for options that may be given more than once: every value, in order. */
+/** Parses an option that may be repeated: collects every value in order. */
 export function each(value: string, before: readonly string[] | undefined): readonly string[] {
   return [...before ?? [], value];
 }
 
-/** An option whose value is one of a closed set. */
+/** Returns an option with a closed set of values. */
 export function oneOf<const F extends string, const V extends readonly string[]>(flags: F, summary: string, values: V) {
   return new Option(flags, summary).choices(values);
 }
 
-/** A parser for options that take a whole number of at least `min`. */
+/** Returns a parser for a whole number of at least `min`. */
 export function wholeNumber(min: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -80,8 +80,8 @@ export type ParseOutcome = { kind: "done" } | { kind: "usage"; message: string |
 export type HelpOutput = { out(text: string): void; err(text: string): void; columns(): number };
 
 /**
- * Parses `words` and runs the verb they name. Help goes to `output.out`; a usage error comes back as a value, with a
- * null message when help was already printed instead. What a verb throws passes through.
+ * Parses `argv` and runs its verb. Writes help to `output.out`. Returns a usage error as a value, whose message is null
+ * if help was printed instead. Errors of the verb pass through.
  */
 export async function parse(root: AnyCommand, argv: readonly string[], output: HelpOutput): Promise<ParseOutcome> {
   for (const member of everyCommand(root)) seal(member, root, output);
@@ -96,7 +96,7 @@ export async function parse(root: AnyCommand, argv: readonly string[], output: H
 }
 
 function seal(member: AnyCommand, root: AnyCommand, output: HelpOutput): void {
-  // The parser must never end the process: output that is still in the pipe would be cut.
+  // The parser must not end the process: that would truncate output in the pipe.
   member.exitOverride();
   member.configureOutput({
     writeOut: output.out,
@@ -106,13 +106,13 @@ function seal(member: AnyCommand, root: AnyCommand, output: HelpOutput): void {
     getErrHelpWidth: output.columns,
     getOutHasColors: () => false,
     getErrHasColors: () => false,
-    // No text of ours has colours, and the first search for them takes as long as laying out the page.
+    // No help text has colours, and the search for them takes as long as the layout of the page.
     stripColor: (text) => text,
   });
   member.configureHelp({
     showGlobalOptions: true,
     displayWidth: (text) => text.length,
-    // The root lists groups that are not loaded yet (nouns.ts), so it can show names only.
+    // The root lists groups that are not loaded yet (nouns.ts), so it shows names only.
     subcommandTerm: (child) => [child.name(), ...(child.parent === root ? [] : argumentTerms(child))].join(" "),
   });
 }
@@ -145,21 +145,21 @@ export type ArgumentNode = {
   readonly required: boolean;
 };
 export type OptionNode = {
-  /** As they are written, with the value: `-o, --output <format>`. */
+  /** The flags with the value: `-o, --output <format>`. */
   readonly text: string;
   readonly flags: readonly string[];
   readonly summary: string;
   readonly takes_value: boolean;
-  /** What stands between the brackets of its value: `stamp` in `--pi <stamp>`. Empty when it takes none. */
+  /** Name of the value: `stamp` in `--pi <stamp>`. Empty if the option takes no value. */
   readonly value_name: string;
   readonly choices: readonly string[];
-  /** The command is refused without it. */
+  /** The command requires this option. */
   readonly mandatory: boolean;
-  /** What holds when it is left out, as JSON. */
+  /** The default value as JSON. */
   readonly default_text: string | null;
 };
 
-/** The command tree as data. */
+/** Returns the command tree as data. */
 export function describe(member: AnyCommand): CommandNode {
   const visible = member.createHelp().visibleCommands(member);
   return {
@@ -174,7 +174,7 @@ export function describe(member: AnyCommand): CommandNode {
       value_name: /[<[]([^<>[\]]+)[>\]]/.exec(option.flags)?.[1]?.replace(/\.{3}$/, "") ?? "",
       choices: option.argChoices ?? [],
       mandatory: option.mandatory,
-      default_text: isTold(option.defaultValue) ? JSON.stringify(option.defaultValue) : null,
+      default_text: isShownDefault(option.defaultValue) ? JSON.stringify(option.defaultValue) : null,
     })),
     args: member.registeredArguments.map((argument) => ({
       name: argument.name(),
@@ -188,7 +188,7 @@ export function describe(member: AnyCommand): CommandNode {
   };
 }
 
-/** An empty list says no more than that the option may be left out. */
-function isTold(value: unknown): boolean {
+/** An empty list is not worth showing as a default. */
+function isShownDefault(value: unknown): boolean {
   return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }

@@ -1,12 +1,12 @@
-// What a program answers without its argument parser: its version and the help of the whole. Loading the parser takes
-// longer than all the rest of such a start, which must stay within three times that of an empty executable. The parser
-// is made from the same values (framework.ts, rootCommand), and a test compares both pages at many widths.
+// The front page: version and top-level help, printed without the argument parser. Loading the parser takes longer than
+// the rest of the start, which must stay within three times the start of an empty executable. The parser uses the same
+// values (framework.ts, rootCommand), and a test compares both pages at many widths.
 
 export type FrontOption = {
   readonly flags: string;
   readonly summary: string;
   readonly choices?: readonly string[];
-  /** Works but is not listed. */
+  /** Accepted, but not listed in help. */
   readonly hidden?: boolean;
 };
 
@@ -14,7 +14,7 @@ export type Front = {
   readonly name: string;
   readonly summary: string;
   readonly version: string;
-  /** Those that every program has, VERSION_OPTION and HELP_OPTION, are not among them. */
+  /** Options in addition to VERSION_OPTION and HELP_OPTION, which every program has. */
   readonly options: readonly FrontOption[];
   readonly nouns: readonly { readonly name: string; readonly summary: string }[];
 };
@@ -23,11 +23,11 @@ export const VERSION_OPTION = { flags: "-V, --version", summary: "print the vers
 export const HELP_OPTION = { flags: "-h, --help", summary: "display help for command" } as const;
 export const HELP_NOUN = { name: "help [command]", summary: "display help for command" } as const;
 
-/** Text is not broken into columns narrower than this; the parser's rule. */
+/** Text is not wrapped in narrower columns, as in the parser. */
 const WRAP_COLUMNS_MIN = 40;
 const INDENT = "  ";
 
-/** What is printed for `words`, or null when the parser has to read them. `columns` is asked only when it matters. */
+/** Returns the text for `argv`, or null if the parser must read it. Calls `columns` only for help. */
 export function frontText(front: Front, argv: readonly string[], columns: () => number): string | null {
   const only = argv.length === 1 ? argv[0]! : "";
   if (VERSION_OPTION.flags.split(", ").includes(only)) return `${front.version}\n`;

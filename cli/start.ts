@@ -1,5 +1,4 @@
-// How a program with nouns and verbs starts: its front page at once, anything else through the parser, which is loaded
-// only then.
+// The start of a program with nouns and verbs: the front page at once, everything else through the parser, loaded late.
 import process from "node:process";
 import { type Front, frontText } from "./front-page.ts";
 import { EXIT, type ExitCode } from "./internal/exit-code.ts";
@@ -14,7 +13,7 @@ export type Program = {
 export async function start(program: Program): Promise<void> {
   const watch = watchSignals(["SIGINT"]);
   const code = await answer(program, process.argv.slice(2), processEnvironment(watch.signal));
-  // Never process.exit: it would cut what is still on its way out.
+  // Not process.exit: it would truncate pending output.
   process.exitCode = watch.caught() === null ? code : EXIT.interrupted;
 }
 

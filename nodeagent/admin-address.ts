@@ -1,5 +1,5 @@
-// The node's address on the admin network: what its operator says, or else the address by which this machine reaches the
-// control plane. A route is asked for; no packet is sent.
+// The node's address on the admin network: the configured one, or the local address of the route to the control plane.
+// The route lookup sends no packet.
 import { createSocket } from "node:dgram";
 import { parseIp } from "../src/lib/net/ip-address.ts";
 import { usageFailure } from "../cli/internal/failure.ts";
@@ -8,8 +8,8 @@ const LOOPBACK = 127n;
 const LINK_LOCAL = 169n * 256n + 254n;
 
 /**
- * The address to report, or null for none: an address that other machines cannot reach this one by is not reported.
- * @param local the local end of the way to the control plane; null when there is no way
+ * Returns the address to report. Returns null for an address that other machines cannot reach.
+ * @param local local address of the route to the control plane; null without a route
  */
 export function adminAddress({ given, local }: { given: string | null; local: string | null }): string | null {
   if (given !== null) return given;
@@ -18,13 +18,13 @@ export function adminAddress({ given, local }: { given: string | null; local: st
   return ip.value >> 24n === LOOPBACK || ip.value >> 16n === LINK_LOCAL ? null : local;
 }
 
-/** Throws a usage Failure for anything but an IPv4 address. */
+/** Throws a usage Failure unless the text is an IPv4 address. */
 export function givenAddress(text: string, source: string): string {
   if (parseIp(text)?.family === 4 && !text.includes(":")) return text;
-  throw usageFailure(`${source} is not an IPv4 address`);
+  throw usageFailure(`${source} must be an IPv4 address, not ${text}`);
 }
 
-/** The local end of the way to an http or https endpoint; null when its name is not known or there is no way. */
+/** Returns the local address of the route to an endpoint; null if its name does not resolve or there is no route. */
 export function localAddressTo(endpoint: string): Promise<string | null> {
   const { hostname, port, protocol } = new URL(endpoint);
   return new Promise((resolve) => {
@@ -34,7 +34,7 @@ export function localAddressTo(endpoint: string): Promise<string | null> {
       try {
         socket.close();
       } catch {
-        // It was closed by its error.
+        // The error closed the socket.
       }
     };
     socket.once("error", () => end(null));

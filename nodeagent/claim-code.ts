@@ -1,5 +1,5 @@
-// Shows the claim code to whoever stands at the console, and mirrors it to a file for whoever is logged in. The console
-// is authoritative (document 2, Claim-code path): a file that cannot be written stops nothing.
+// Prints the claim code on the console and writes it to a file for logged-in operators. The console is authoritative
+// (docs/nodes.md, "The claim-code path"): a failure to write the file is only logged.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { plainText } from "../cli/internal/plain-text.ts";
@@ -10,20 +10,20 @@ export async function showClaimCode(agent: Agent, code: string, expires_at: stri
   const expiry = expires_at === null ? "" : `  (expires ${plainText(expires_at)})`;
   agent.environment.stdout.write(`\nClaim code: ${plainText(code)}${expiry}\n\n`);
   try {
-    await writeFileDurably(mirrorPath(agent), `${code}\n`);
+    await writeFileDurably(claimCodePath(agent), `${code}\n`);
   } catch (error) {
-    log(agent, `cannot write ${mirrorPath(agent)}: ${(error as Error).message}`);
+    log(agent, `cannot write ${claimCodePath(agent)}: ${(error as Error).message}`);
   }
 }
 
 export async function hideClaimCode(agent: Agent): Promise<void> {
   try {
-    await rm(mirrorPath(agent), { force: true });
+    await rm(claimCodePath(agent), { force: true });
   } catch (error) {
-    log(agent, `cannot remove ${mirrorPath(agent)}: ${(error as Error).message}`);
+    log(agent, `cannot remove ${claimCodePath(agent)}: ${(error as Error).message}`);
   }
 }
 
-function mirrorPath({ state_dir }: Agent): string {
+function claimCodePath({ state_dir }: Agent): string {
   return join(state_dir, "claim-code");
 }

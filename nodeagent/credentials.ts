@@ -1,5 +1,5 @@
-// What approval gave this node. The server erases its copy of the key when the key is first used, so the file must be on
-// the disk before that: after a crash in between, nobody else has the key.
+// The node's credentials from its approval. The server erases its copy of the key on first use, so the file must be on
+// disk before that: otherwise a crash would lose the key.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EXIT } from "../cli/internal/exit-code.ts";
@@ -18,16 +18,16 @@ export function credentialsPath(state_dir: string): string {
   return join(state_dir, "credentials.json");
 }
 
-/** Null when there are none yet. Throws a Failure when they are damaged or belong to another machine. */
+/** Returns null before the approval. Throws a Failure if the file is damaged or belongs to another machine. */
 export async function readCredentials(state_dir: string, server_uuid: string): Promise<Credentials | null> {
   const path = credentialsPath(state_dir);
   const text = await readPrivateFile(path);
   if (text === null) return null;
   const saved = parseCredentials(text);
-  const mend = `remove it and start the agent again to register`;
-  if (saved === null) throw new Failure(`${path} is damaged; ${mend}`, EXIT.auth);
+  const fix = `remove it and restart the agent to register again`;
+  if (saved === null) throw new Failure(`${path} is damaged; ${fix}`, EXIT.auth);
   if (saved.server_uuid !== server_uuid) {
-    throw new Failure(`${path} belongs to node ${saved.server_uuid}, this is ${server_uuid}; ${mend}`, EXIT.auth);
+    throw new Failure(`${path} belongs to node ${saved.server_uuid}, this is ${server_uuid}; ${fix}`, EXIT.auth);
   }
   return saved;
 }

@@ -1,4 +1,4 @@
-// From an unknown machine to a saved key: register, show the claim code, wait for an operator. Document 4, 1.3.
+// Enrolment: registers the machine, shows the claim code, waits for an operator's approval, and saves the key.
 import type { RegisterStatusView, Registration, RegistrationView } from "../src/contract/agent.ts";
 import { CLAIM_CODE_TTL_S, REGISTER_STATUS_HOLD_MS } from "../src/contract/limits.ts";
 import type { Call } from "../cli/internal/exchange.ts";
@@ -9,7 +9,7 @@ import { hideClaimCode, showClaimCode } from "./claim-code.ts";
 import { type Credentials, saveCredentials } from "./credentials.ts";
 import { forgetPollToken, readPollToken, savePollToken } from "./poll-token.ts";
 
-/** Answers only when the credentials are on the disk. Throws a Failure when the wait is over or cannot succeed. */
+/** Returns when the credentials are on disk. Throws a Failure if the wait times out or cannot succeed. */
 export async function enrol(agent: Agent): Promise<Credentials> {
   const end_ms = agent.environment.monotonicMs() + agent.timers.approval_wait_s * 1_000;
   try {
@@ -30,21 +30,26 @@ export async function enrol(agent: Agent): Promise<Credentials> {
 
 async function register(agent: Agent, end_ms: number): Promise<RegistrationView> {
   const body = await registrationOf(agent);
-  // The token of the claim that this machine has already: it is renewed, and no other is made beside it.
+  // With its saved token, the machine renews its claim and creates no second one.
   const token = await readPollToken(agent.state_dir);
   const headers: Record<string, string> = token === null ? {} : { "x-poll-token": token };
   const call: Call = { method: "POST", path: "/v1/agent/register", headers, body, limit_ms: REQUEST_LIMIT_MS };
   const ticket = await ask<RegistrationView>(agent, call, end_ms);
-  if (ticket === null) throw new Failure("the control plane does not know how to register nodes", EXIT.failure);
+  if (ticket === null) {
+    throw new Failure(
+      "the endpoint does not support registration (404); check that it is a control plane",
+      EXIT.failure,
+    );
+  }
   if (ticket.state === "awaiting_setup" || ticket.state === "setting_up") {
-    throw new Failure(`this node is ${ticket.state}: it is enrolled by netboot, not by claim code`, EXIT.conflict);
+    throw new Failure(`this node is ${ticket.state}: it enrols by netboot, not by claim code`, EXIT.conflict);
   }
   await savePollToken(agent.state_dir, ticket.poll_token);
   if (ticket.claim_code !== null) await showClaimCode(agent, ticket.claim_code, ticket.claim_code_expires_at);
   return ticket;
 }
 
-/** What the node says of itself. */
+/** Returns the node's registration. */
 export async function registrationOf(agent: Agent): Promise<Registration> {
   const hardware = await agent.driver.hardware();
   return { ...hardware, admin_ip: hardware.admin_ip ?? await agent.adminIp() };
@@ -57,14 +62,14 @@ async function waitForKey(agent: Agent, ticket: RegistrationView, end_ms: number
   const call: Call = {
     method: "GET",
     path: "/v1/agent/register/status",
-    // In a header, where proxies do not log it.
+    // In a header, because proxies log URLs.
     headers: { "x-poll-token": ticket.poll_token },
     limit_ms: REGISTER_STATUS_HOLD_MS + REQUEST_LIMIT_MS,
   };
   for (;;) {
     const status = await ask<RegisterStatusView>(agent, call, end_ms);
     if (status === null) {
-      log(agent, "the control plane forgot this registration; registering again");
+      log(agent, "the control plane does not know this registration; registering again");
       await forgetPollToken(agent.state_dir);
       return "register_again";
     }
@@ -73,10 +78,10 @@ async function waitForKey(agent: Agent, ticket: RegistrationView, end_ms: number
         return await keyOf(agent, status, ticket.server_uuid);
       case "disabled":
         await forgetPollToken(agent.state_dir);
-        throw new Failure("an operator disabled this node; start the agent again to ask for approval", EXIT.auth);
+        throw new Failure("an operator disabled this node; restart the agent to ask for approval", EXIT.auth);
       case "awaiting_setup":
       case "setting_up":
-        throw new Failure(`this node became ${status.state}: it is enrolled by netboot now`, EXIT.conflict);
+        throw new Failure(`this node became ${status.state}: it enrols by netboot now`, EXIT.conflict);
       case "pending":
         break;
     }
@@ -93,31 +98,33 @@ async function keyOf(agent: Agent, status: RegisterStatusView, server_uuid: stri
   if (api_key !== null) return { api_key, console_ticket_key_hex, imds_token_key_hex, migrate_ticket_key_hex };
   await forgetPollToken(agent.state_dir);
   throw new Failure(
-    `node ${server_uuid} is approved but its key was handed out before and is not saved here; ` +
-      "start the agent again: it shows a new claim code, and the approval of that code replaces the key",
+    `node ${server_uuid} is approved, but its key was fetched before and is not saved here; ` +
+      "restart the agent and approve its new claim code, which replaces the key",
     EXIT.auth,
   );
 }
 
-/** The clocks of node and server may differ, so the hour of the specification bounds what the difference says. */
+/**
+ * Returns the claim code's remaining life. The clocks of node and server may differ, so it is bounded by the full life.
+ */
 function codeLifeMs({ claim_code_expires_at }: RegistrationView): number {
-  const told_ms = claim_code_expires_at === null ? NaN : Date.parse(claim_code_expires_at) - Date.now();
+  const left_ms = claim_code_expires_at === null ? NaN : Date.parse(claim_code_expires_at) - Date.now();
   const whole_ms = CLAIM_CODE_TTL_S * 1_000;
-  return told_ms > 0 && told_ms < whole_ms ? told_ms : whole_ms;
+  return left_ms > 0 && left_ms < whole_ms ? left_ms : whole_ms;
 }
 
-/** The body of a 200, null on 404. Keeps trying while the server is away or busy. */
+/** Returns the body of a 200, or null on 404. Retries while the server is unavailable. */
 async function ask<T>(agent: Agent, call: Call, end_ms: number): Promise<T | null> {
-  let told = false;
+  let logged = false;
   for (;;) {
     const reply = await talk(agent, null, call);
     if (reply.kind === "answer") {
       if (reply.answer.status === 200) return reply.answer.body as T;
       if (reply.answer.status === 404) return null;
-      throw new Failure(`registration refused: ${refusalText(reply.answer)}`, EXIT.failure);
+      throw new Failure(`registration rejected: ${refusalText(reply.answer)}`, EXIT.failure);
     }
-    if (!told) log(agent, `${reply.why}; trying again`);
-    told = true;
+    if (!logged) log(agent, `${reply.why}; retrying`);
+    logged = true;
     await restWithin(agent, reply.pause_ms, end_ms);
   }
 }
@@ -126,7 +133,7 @@ async function restWithin(agent: Agent, duration_ms: number, end_ms: number): Pr
   const left_ms = end_ms - agent.environment.monotonicMs();
   if (left_ms <= 0) {
     const waited = `not approved within ${agent.timers.approval_wait_s} s`;
-    throw new Failure(`${waited}; start the agent again for a new claim code`, EXIT.wait_timeout);
+    throw new Failure(`${waited}; restart the agent for a new claim code`, EXIT.wait_timeout);
   }
   await rest(agent, Math.min(duration_ms, left_ms));
 }

@@ -1,7 +1,7 @@
-// Images on this node, one file each under its SHA-256, and under its tenant's id too unless the image is public: a tenant
-// that names the digest of another tenant's image must fetch bytes of that digest itself, and cannot see that they are
-// here. The name appears only after the bytes on the disk were read again and found right; an interrupted download goes
-// on where it was. What a job or a VM uses stays; of the rest only so many bytes are kept, those that were used last.
+// The image cache of a node. A file is named by its SHA-256 and, unless the image is public, by its tenant's id: a
+// tenant that names the digest of another tenant's image must fetch the bytes itself and cannot detect the cached copy.
+// A file gets its name only after the bytes on disk were verified; an interrupted download resumes. Images in use by a
+// job or a VM stay; of the others, the least recently used are removed above a limit.
 import { mkdir, readdir, rm, stat, statfs, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { Image } from "../src/contract/image.ts";
@@ -14,33 +14,33 @@ import { Failure } from "../cli/internal/failure.ts";
 import { type Agent, log } from "./agent.ts";
 
 export type ImageCache = {
-  /** The path of the image's file, which stays until the job is over. `tell` hears how much of it is there, in percent. */
+  /** Returns the path of the image's file, which stays until the job ends. Calls `onProgress` with percent. */
   fetch(agent: Agent, image: Image, use: Use): Promise<string>;
-  /** The job is over: of what nobody uses now, what is too much goes. */
+  /** Ends the job's use of images; removes unused images above the limit. */
   release(agent: Agent, job_id: string): Promise<void>;
 };
 
 export type Use = {
   readonly job_id: string;
-  /** For whom: another tenant's private copy is not used. */
+  /** The tenant of the instance; another tenant's private copy is not used. */
   readonly tenant_id: string;
-  /** Networks beyond public addresses: the setting `fetch.allowed_private`. */
+  /** The setting `fetch.allowed_private`. */
   readonly allowed_private: readonly unknown[];
-  readonly tell: (percent: number) => void;
+  readonly onProgress: (percent: number) => void;
 };
 
-/** All that a tenant learns of a failed fetch, so that images cannot be used to explore the network of the nodes. */
+/** The only text that tenants see, so that images cannot be used to probe the nodes' network. */
 export const NOT_FETCHED =
   "the image could not be fetched: its source_url must be public and serve size_bytes bytes that have its sha256";
 
-/** The tenant sees the message; the detail is for the operators. */
+/** Tenants see the message; only operators see the detail. */
 export class NotFetched extends Failure {
   constructor(readonly detail: string) {
     super(NOT_FETCHED, EXIT.failure);
   }
 }
 
-/** Something of an image that takes room: its file, or an interrupted download of it. */
+/** A cached image file, or an interrupted download. */
 type Kept = {
   readonly name: string;
   readonly sha256: string;
@@ -53,12 +53,12 @@ export function createImageCache(
   { state_dir, image_bytes_max }: Pick<Agent, "state_dir" | "image_bytes_max">,
 ): ImageCache {
   const folder = join(state_dir, "images");
-  /** What was last begun with each image: one thing comes after another, so that a fetch finds the file or finds it gone. */
+  /** The last task of each image. Tasks of one image run one at a time. */
   const last = new Map<string, Promise<unknown>>();
-  /** The images of the jobs that go on. */
+  /** Images of running jobs, by job id. */
   const used = new Map<string, Set<string>>();
 
-  function inTurn<T>(sha256: string, work: () => Promise<T>): Promise<T> {
+  function serialized<T>(sha256: string, work: () => Promise<T>): Promise<T> {
     const done = (last.get(sha256) ?? Promise.resolve()).catch(() => {}).then(work);
     last.set(sha256, done);
     return done;
@@ -73,9 +73,9 @@ export function createImageCache(
     return path;
   }
 
-  async function download(agent: Agent, image: Image, { path, use }: Place): Promise<void> {
+  async function download(agent: Agent, image: Image, { path, use }: Target): Promise<void> {
     const url = addressOf(image);
-    const part = await openPart(path, { identity: `sha256 ${image.sha256}`, vetted: true });
+    const part = await openPart(path, { identity: `sha256 ${image.sha256}`, has_digest: true });
     try {
       await makeSpace(agent, image.size_bytes - part.bytes());
       await fill(agent, image, { part, url, use });
@@ -92,23 +92,23 @@ export function createImageCache(
       await evict(agent, each);
     }
     const free = await freeBytes(folder);
-    if (free < bytes) throw new Failure(`${folder} has room for ${free} bytes, ${bytes} are needed`, EXIT.failure);
+    if (free < bytes) throw new Failure(`${folder} has ${free} bytes free, and the image needs ${bytes}`, EXIT.failure);
   }
 
   function isUsed({ driver }: Agent, { name, sha256 }: Kept): boolean {
     return [...used.values()].some((images) => images.has(name)) || driver.vms.usesImage(sha256);
   }
 
-  /** The one that was used longest ago first. */
+  /** Lists unused images, least recently used first. */
   async function unused(agent: Agent): Promise<Kept[]> {
     const all = await Promise.all((await readdir(folder)).map((name) => look(join(folder, name), name)));
     return all.filter((each) => each !== null).filter((each) => !isUsed(agent, each))
       .sort((a, b) => a.used_at - b.used_at);
   }
 
-  /** Unless a job has begun to use it meanwhile. */
+  /** Removes an image unless a job started to use it. */
   async function evict(agent: Agent, kept: Kept): Promise<void> {
-    await inTurn(kept.name, async () => {
+    await serialized(kept.name, async () => {
       if (!isUsed(agent, kept)) await rm(kept.path, { recursive: true, force: true });
     });
   }
@@ -118,7 +118,7 @@ export function createImageCache(
       const name = nameOf(image, use);
       used.set(use.job_id, (used.get(use.job_id) ?? new Set()).add(name));
       try {
-        return await inTurn(name, () => ensure(agent, image, use));
+        return await serialized(name, () => ensure(agent, image, use));
       } catch (error) {
         if (agent.environment.signal.aborted) throw error;
         throw new NotFetched((error as Error).message);
@@ -146,7 +146,7 @@ async function freeBytes(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
-type Place = { readonly path: string; readonly use: Use };
+type Target = { readonly path: string; readonly use: Use };
 
 function nameOf({ sha256, scope }: Image, { tenant_id }: Use): string {
   return scope.kind === "public" ? sha256 : `${sha256}.${tenant_id.toLowerCase()}`;
@@ -156,7 +156,7 @@ const SHA256_CHARS = 64;
 const IMAGE_NAME = /^([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)$/;
 const PART_NAME = /^\.([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)\.[0-9]+\.part$/;
 
-/** Null for what is of no image, or is gone again. */
+/** Returns null if the file is not an image or no longer exists. */
 async function look(path: string, name: string): Promise<Kept | null> {
   const of = (IMAGE_NAME.exec(name) ?? PART_NAME.exec(name))?.[1];
   const found = await stat(path).catch(() => null);
@@ -171,14 +171,22 @@ async function fill(
   { part, url, use }: { readonly part: Part; readonly url: string; readonly use: Use },
 ): Promise<void> {
   for (;;) {
-    const tell = (bytes: number) => use.tell(Math.min(100, Math.floor(bytes * 100 / image.size_bytes)));
+    const onProgress = (bytes: number) => use.onProgress(Math.min(100, Math.floor(bytes * 100 / image.size_bytes)));
     const reach = { allowed: readRanges(use.allowed_private) };
-    await transfer(environment, { url, reach, part, size: image.size_bytes, tell, plain_http: true, uniform: true });
+    await transfer(environment, {
+      url,
+      reach,
+      part,
+      size: image.size_bytes,
+      onProgress,
+      plain_http: true,
+      uniform: true,
+    });
     const { sha256 } = await hashFile(environment, part.path, { algorithms: ["sha256"] });
     if (sha256 === image.sha256) return;
     const was_pieced = part.isPieced();
     await part.restart(null);
-    // Halves of two versions may have met: the file in one piece will tell.
+    // A file from several responses may mix two versions: retry in one piece.
     if (!was_pieced) throw new Failure(`${url} has the SHA-256 ${sha256}, not ${image.sha256}`, EXIT.failure);
   }
 }

@@ -1,4 +1,4 @@
-// One job from its claim to the end that the server has taken.
+// Runs one job from its claim until the server has its result.
 import type { AgentConfig } from "../src/contract/agent.ts";
 import type { Blueprint, Job, JobEndBody, JobProgressBody } from "../src/contract/job.ts";
 import { JOB_REASON_CHARS_MAX } from "../src/contract/limits.ts";
@@ -7,31 +7,31 @@ import { plainText } from "../cli/internal/plain-text.ts";
 import { type Agent, KeyRefused, log, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
 import { type ImageCache, NotFetched } from "./image-cache.ts";
 import type { Journal } from "./journal.ts";
-import { type JobContext, RECIPES } from "./job-steps.ts";
+import { JOB_STEPS, type JobContext } from "./job-steps.ts";
 import { PowerLost } from "./power-lost.ts";
 
-export type Workplace = {
+export type WorkContext = {
   readonly agent: Agent;
   readonly api_key: string;
   readonly journal: Journal;
   readonly images: ImageCache;
 };
 
-/** The server does not wait for this job any more. What is left to do comes as a tombstone. */
+/** The server no longer waits for this job. A tombstone brings any remaining work. */
 class JobOver extends Error {}
 
-/** Throws only when the agent is being stopped, the key is refused or the machine loses its power. */
-export async function runJob(place: Workplace, job: Job): Promise<void> {
-  const { journal } = place;
-  place.agent.environment.signal.throwIfAborted();
+/** Throws only when the agent stops, the key is rejected or the machine loses power. */
+export async function runJob(work: WorkContext, job: Job): Promise<void> {
+  const { journal } = work;
+  work.agent.environment.signal.throwIfAborted();
   try {
-    const end = journal.get(job.id)?.end ?? await carryOut(place, job);
+    const end = journal.get(job.id)?.end ?? await carryOut(work, job);
     await journal.put({ job, end });
-    await reportEnd(place, job, end);
-    log(place.agent, `job ${job.id} (${job.kind.kind}): ${end.outcome.kind}${reasonOf(end)}`);
+    await reportEnd(work, job, end);
+    log(work.agent, `job ${job.id} (${job.kind.kind}): ${end.outcome.kind}${reasonOf(end)}`);
   } catch (error) {
     if (!(error instanceof JobOver)) throw error;
-    log(place.agent, `job ${job.id} (${job.kind.kind}): the control plane does not wait for it any more`);
+    log(work.agent, `job ${job.id} (${job.kind.kind}): the control plane no longer waits for it`);
   }
   await journal.drop(job.id);
 }
@@ -40,28 +40,28 @@ function reasonOf({ outcome }: JobEndBody): string {
   return outcome.kind === "failed" ? `: ${outcome.reason}` : "";
 }
 
-async function carryOut(place: Workplace, job: Job): Promise<JobEndBody> {
-  const { agent } = place;
-  const progress = createProgress(place, job);
+async function carryOut(work: WorkContext, job: Job): Promise<JobEndBody> {
+  const { agent } = work;
+  const progress = createProgress(work, job);
   let blueprint: Promise<Blueprint> | undefined;
   let allowed_private: Promise<readonly unknown[]> | undefined;
   const context: JobContext = {
-    ...place,
+    ...work,
     job,
-    blueprint: () => blueprint ??= fetchBlueprint(place, job),
-    allowedPrivate: () => allowed_private ??= readAllowedPrivate(place),
-    tell: progress.tell,
+    blueprint: () => blueprint ??= fetchBlueprint(work, job),
+    allowedPrivate: () => allowed_private ??= readAllowedPrivate(work),
+    onProgress: progress.report,
   };
-  const recipe = RECIPES[job.kind.kind];
-  const steps = Object.entries(recipe?.steps ?? {});
+  const job_steps = JOB_STEPS[job.kind.kind];
+  const steps = Object.entries(job_steps?.steps ?? {});
   let result: unknown = null;
   let at = "kind";
   try {
-    if (recipe === undefined) throw new Error("this agent does not know this kind of job");
+    if (job_steps === undefined) throw new Error("this agent does not support this kind of job; upgrade it");
     for (const [name, step] of steps) {
       agent.environment.signal.throwIfAborted();
       at = name;
-      progress.tell(name, null);
+      progress.report(name, null);
       await agent.driver.beforeStep(`${job.kind.kind}:${name}`, agent.environment.signal);
       result = await step(context) ?? null;
     }
@@ -76,7 +76,7 @@ async function carryOut(place: Workplace, job: Job): Promise<JobEndBody> {
     return { outcome: { kind: "failed", reason, detail: text(error.detail) } };
   } finally {
     await progress.settled();
-    await place.images.release(agent, job.id);
+    await work.images.release(agent, job.id);
   }
 }
 
@@ -84,49 +84,49 @@ function isEndOfAgent({ environment }: Agent, error: unknown): boolean {
   return environment.signal.aborted || error instanceof KeyRefused || error instanceof PowerLost;
 }
 
-/** Comes back when the node's part of the job is undone. */
+/** Returns when the node's part of the job is undone. */
 export async function untilUndone(agent: Agent, job: Job): Promise<void> {
-  const { undo } = RECIPES[job.kind.kind] ?? {};
-  for (let told = false; undo !== undefined;) {
+  const { undo } = JOB_STEPS[job.kind.kind] ?? {};
+  for (let logged = false; undo !== undefined;) {
     try {
       await agent.driver.beforeStep(`${job.kind.kind}:undo`, agent.environment.signal);
       return await undo(agent, job);
     } catch (error) {
       if (isEndOfAgent(agent, error)) throw error;
-      if (!told) log(agent, `job ${job.id} (${job.kind.kind}): undo: ${(error as Error).message}; trying again`);
-      told = true;
+      if (!logged) log(agent, `job ${job.id} (${job.kind.kind}): undo: ${(error as Error).message}; retrying`);
+      logged = true;
       await rest(agent, agent.timers.error_retry_ms);
     }
   }
 }
 
-async function fetchBlueprint(place: Workplace, job: Job): Promise<Blueprint> {
-  return await ask(place, { method: "GET", path: `/v1/agent/jobs/${job.id}/blueprint` }) as Blueprint;
+async function fetchBlueprint(work: WorkContext, job: Job): Promise<Blueprint> {
+  return await ask(work, { method: "GET", path: `/v1/agent/jobs/${job.id}/blueprint` }) as Blueprint;
 }
 
-/** A server of an older version names none: then public addresses alone are fetched. */
-async function readAllowedPrivate(place: Workplace): Promise<readonly unknown[]> {
-  const config = await ask(place, { method: "GET", path: "/v1/agent/config" }) as Partial<AgentConfig>;
+/** Older servers send no list: then only public addresses are allowed. */
+async function readAllowedPrivate(work: WorkContext): Promise<readonly unknown[]> {
+  const config = await ask(work, { method: "GET", path: "/v1/agent/config" }) as Partial<AgentConfig>;
   return Array.isArray(config.fetch_allowed_private) ? config.fetch_allowed_private : [];
 }
 
-/** A job that is over already is as good as taken. */
-async function reportEnd(place: Workplace, job: Job, end: JobEndBody): Promise<void> {
-  await ask(place, { method: "POST", path: `/v1/agent/jobs/${job.id}/complete`, body: end });
+/** Reports the result. Throws JobOver if the server no longer waits for it. */
+async function reportEnd(work: WorkContext, job: Job, end: JobEndBody): Promise<void> {
+  await ask(work, { method: "POST", path: `/v1/agent/jobs/${job.id}/complete`, body: end });
 }
 
-/** Says that a tombstone is applied. */
-export async function bury(place: Workplace, job: Job): Promise<void> {
+/** Reports that a tombstone is applied. */
+export async function bury(work: WorkContext, job: Job): Promise<void> {
   try {
-    await ask(place, { method: "POST", path: `/v1/agent/jobs/${job.id}/bury` });
+    await ask(work, { method: "POST", path: `/v1/agent/jobs/${job.id}/bury` });
   } catch (error) {
     if (!(error instanceof JobOver)) throw error;
   }
 }
 
-/** The body of a 2xx; asks again while the server is away or busy. */
-async function ask({ agent, api_key }: Workplace, call: Pick<Call, "method" | "path" | "body">): Promise<unknown> {
-  for (let told = false;;) {
+/** Returns the body of a 2xx. Retries while the server is unavailable. */
+async function ask({ agent, api_key }: WorkContext, call: Pick<Call, "method" | "path" | "body">): Promise<unknown> {
+  for (let logged = false;;) {
     const reply = await talk(agent, api_key, { ...call, limit_ms: REQUEST_LIMIT_MS });
     if (reply.kind === "answer") {
       const { status, body } = reply.answer;
@@ -134,14 +134,14 @@ async function ask({ agent, api_key }: Workplace, call: Pick<Call, "method" | "p
       if (status >= 300) throw new JobOver();
       return body;
     }
-    if (!told) log(agent, `${call.path}: ${reply.why}; trying again`);
-    told = true;
+    if (!logged) log(agent, `${call.path}: ${reply.why}; retrying`);
+    logged = true;
     await rest(agent, reply.pause_ms);
   }
 }
 
-/** Tells the newest progress, one report at a time. Nobody waits for it: it is only for people who look. */
-function createProgress({ agent, api_key }: Workplace, job: Job) {
+/** Reports the newest progress, one request at a time. It is best effort: the job does not wait for it. */
+function createProgress({ agent, api_key }: WorkContext, job: Job) {
   let next: JobProgressBody | null = null;
   let sending: Promise<void> | null = null;
 
@@ -156,7 +156,7 @@ function createProgress({ agent, api_key }: Workplace, job: Job) {
   }
 
   return {
-    tell: (step: string, percent: number | null) => {
+    report: (step: string, percent: number | null) => {
       next = { step, percent };
       sending ??= send();
     },

@@ -1,5 +1,5 @@
-// How each kind of job is carried out: steps that may each be repeated, and how the node's part is undone when the job is
-// taken from it or fails. Document 4, 1.8 and 1.9.
+// The steps of each kind of job, all idempotent, and the undo of the node's part when the job fails or is taken from
+// the node. docs/instances.md, "Jobs".
 import type { JobKind } from "../src/contract/enums.ts";
 import type { Blueprint, Job } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
@@ -12,27 +12,27 @@ export type JobContext = {
   readonly agent: Agent;
   readonly job: Job;
   readonly images: ImageCache;
-  /** Fetched when a step first asks for it. */
+  /** Returns the blueprint, fetched on first use. */
   blueprint(): Promise<Blueprint>;
-  /** The setting `fetch.allowed_private`, read from the control plane now. */
+  /** Returns the setting `fetch.allowed_private`, read once per job from the control plane. */
   allowedPrivate(): Promise<readonly unknown[]>;
-  tell(step: string, percent: number | null): void;
+  onProgress(step: string, percent: number | null): void;
 };
 
 type JobSteps = {
-  /** In order. What the last one answers is the job's result. */
+  /** The steps in order. The last one returns the job's result. */
   readonly steps: Readonly<Record<string, (context: JobContext) => Promise<unknown>>>;
-  /** Leaves of the job what its end without success should: nothing of what it made. */
+  /** Removes everything that the job created. */
   readonly undo?: (agent: Agent, job: Job) => Promise<void>;
 };
 
-export const RECIPES: Readonly<Record<JobKind, JobSteps>> = {
+export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
   provision: {
     steps: {
       image: fetchImage,
-      disks: async (k) => await k.agent.driver.vms.createDisks(await vmPlan(k)),
-      network: async (k) => await k.agent.driver.vms.createNics(await vmPlan(k)),
-      create: async (k) => await k.agent.driver.vms.create(await vmPlan(k)),
+      disks: async (context) => await context.agent.driver.vms.createDisks(await vmPlan(context)),
+      network: async (context) => await context.agent.driver.vms.createNics(await vmPlan(context)),
+      create: async (context) => await context.agent.driver.vms.create(await vmPlan(context)),
       boot: async ({ agent: { driver }, job }) => {
         await driver.vms.boot(instanceOf(job));
         return { disks: driver.vms.disksOf(instanceOf(job)) };
@@ -44,11 +44,11 @@ export const RECIPES: Readonly<Record<JobKind, JobSteps>> = {
     steps: { boot: existing(boot) },
     undo: ({ driver }, job) => driver.vms.halt(instanceOf(job)),
   },
-  // What was halted is not brought back: whoever gave up on the job no longer relies on the instance running.
+  // A halted instance is not started again: the job was given up, so no operation expects it to run.
   stop: { steps: { halt: existing(halt) } },
   restart: { steps: { halt: existing(halt), boot } },
   delete: { steps: { destroy: ({ agent, job }) => agent.driver.vms.destroy(instanceOf(job)) } },
-  // A disk that grew stays large: what is in it may have grown too.
+  // A grown disk stays large: its content may have grown, too.
   resize_disk: { steps: { resize: existing(resize) } },
   fip_claim: {
     steps: { address: ({ agent, job }) => agent.driver.vms.bindAddress(bindingOf(job)) },
@@ -56,57 +56,62 @@ export const RECIPES: Readonly<Record<JobKind, JobSteps>> = {
   },
   fip_release: {
     steps: { address: ({ agent, job }) => agent.driver.vms.releaseAddress(releaseOf(job)) },
-    // Whoever gave up on the release relies on the address being where it was.
+    // A release that was given up must leave the address bound as before.
     undo: async ({ driver }, job) => {
       if (driver.vms.hasNic(String(job.kind["nic_id"]))) await driver.vms.bindAddress(bindingOf(job));
     },
   },
 };
 
-/** All steps in order, as a machine can be told to fail at. */
-export const STEP_NAMES: readonly string[] = Object.entries(RECIPES).flatMap(([kind, { steps }]) =>
+/** All steps in order, as `fail_at` of a simulated machine takes them. */
+export const STEP_NAMES: readonly string[] = Object.entries(JOB_STEPS).flatMap(([kind, { steps }]) =>
   Object.keys(steps).map((step) => `${kind}:${step}`)
 );
 
-async function fetchImage(k: JobContext): Promise<void> {
-  const { image, instance } = await planned(k);
-  const { platform_version } = await k.agent.driver.capacity();
+async function fetchImage(context: JobContext): Promise<void> {
+  const { image, instance } = await planned(context);
+  const { platform_version } = await context.agent.driver.capacity();
   const oldest = image.compatibility?.min_platform;
   if (oldest !== undefined && platform_version < oldest) {
-    throw new Failure(`the image needs platform ${oldest}, this node runs ${platform_version}`, EXIT.failure);
+    throw new Failure(
+      `the image needs platform ${oldest} or later, but this node runs ${platform_version}`,
+      EXIT.failure,
+    );
   }
-  await k.images.fetch(k.agent, image, {
-    job_id: k.job.id,
+  await context.images.fetch(context.agent, image, {
+    job_id: context.job.id,
     tenant_id: instance.tenant_id,
-    allowed_private: await k.allowedPrivate(),
-    tell: (percent) => k.tell("image", percent),
+    allowed_private: await context.allowedPrivate(),
+    onProgress: (percent) => context.onProgress("image", percent),
   });
 }
 
-async function vmPlan(k: JobContext): Promise<VmPlan> {
-  const { image, instance, blueprint } = await planned(k);
-  const image_path = await k.images.fetch(k.agent, image, {
-    job_id: k.job.id,
+async function vmPlan(context: JobContext): Promise<VmPlan> {
+  const { image, instance, blueprint } = await planned(context);
+  const image_path = await context.images.fetch(context.agent, image, {
+    job_id: context.job.id,
     tenant_id: instance.tenant_id,
-    allowed_private: await k.allowedPrivate(),
-    tell: () => {},
+    allowed_private: await context.allowedPrivate(),
+    onProgress: () => {},
   });
   return { ...blueprint, instance, image_path };
 }
 
-async function planned(k: JobContext) {
-  const blueprint = await k.blueprint();
+async function planned(context: JobContext) {
+  const blueprint = await context.blueprint();
   const { instance, image } = blueprint;
-  if (instance === null) throw new Failure("the instance is gone", EXIT.not_found);
-  if (image === null) throw new Failure("the image is gone", EXIT.not_found);
+  if (instance === null) throw new Failure("the instance no longer exists", EXIT.not_found);
+  if (image === null) throw new Failure("the image no longer exists", EXIT.not_found);
   return { blueprint, instance, image };
 }
 
-/** For steps that make sense only while the control plane knows the instance. */
-function existing<T>(step: (k: JobContext) => Promise<T>): (k: JobContext) => Promise<T> {
-  return async (k) => {
-    if ((await k.blueprint()).instance === null) throw new Failure("the instance is gone", EXIT.not_found);
-    return await step(k);
+/** Wraps a step that requires the instance to exist in the control plane. */
+function existing<T>(step: (context: JobContext) => Promise<T>): (context: JobContext) => Promise<T> {
+  return async (context) => {
+    if ((await context.blueprint()).instance === null) {
+      throw new Failure("the instance no longer exists", EXIT.not_found);
+    }
+    return await step(context);
   };
 }
 
@@ -123,7 +128,7 @@ async function resize({ agent, job }: JobContext) {
   return { disk_id: disk.id, size_bytes: await agent.driver.vms.resize(instanceOf(job), disk) };
 }
 
-/** What a job is about: the jobs of one of these are done one after another. */
+/** Returns the objects of a job. Jobs on the same object run one at a time. */
 export function subjectsOf({ id, kind }: Job): readonly string[] {
   const named = [kind["instance_id"], kind["floating_ip_id"]].filter((each) => typeof each === "string");
   return named.length === 0 ? [id] : named;

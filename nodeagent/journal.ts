@@ -1,12 +1,12 @@
-// What the agent has in hand, on the disk before the work begins: so that after a crash it goes on with it, tells how it
-// ended, and is not handed it twice.
+// The journal of claimed jobs, on disk before work starts: after a crash the agent continues them, reports their
+// results, and does not receive them twice.
 import { join } from "node:path";
 import type { Job, JobEndBody } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
 
-/** `end` is set when the work is over and the server has not taken that yet. */
+/** `end` is the result of a finished job that the server does not have yet. */
 export type Entry = { readonly job: Job; readonly end: JobEndBody | null };
 
 export type Journal = {
@@ -16,13 +16,13 @@ export type Journal = {
   drop(job_id: string): Promise<void>;
 };
 
-/** Throws a Failure when the file is damaged: what this node still has to do is then known to the server alone. */
+/** Throws a Failure if the file is damaged: then only the server knows this node's jobs. */
 export async function openJournal(state_dir: string): Promise<Journal> {
   const path = join(state_dir, "jobs.json");
   const entries = new Map((await readEntries(path)).map((entry) => [entry.job.id, entry]));
   let written: Promise<void> = Promise.resolve();
 
-  /** One write after another, each with all that is known when it begins. */
+  /** Writes one at a time, each with the entries at its start. */
   function save(): Promise<void> {
     const write = () => writeFileDurably(path, `${JSON.stringify([...entries.values()], null, 2)}\n`);
     return written = written.then(write, write);
@@ -48,7 +48,10 @@ async function readEntries(path: string): Promise<readonly Entry[]> {
     const saved: unknown = JSON.parse(text);
     if (Array.isArray(saved) && saved.every((entry) => typeof entry?.job?.id === "string")) return saved;
   } catch {
-    // Told below.
+    // Fails below.
   }
-  throw new Failure(`${path} is damaged; remove it, and the control plane hands out again what it holds`, EXIT.failure);
+  throw new Failure(
+    `${path} is damaged; remove it and restart the agent: the control plane sends its jobs again`,
+    EXIT.failure,
+  );
 }

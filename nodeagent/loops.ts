@@ -1,4 +1,4 @@
-// What each loop sends and what it does with the answer.
+// The loops of an enrolled node: their requests, and the handling of answers.
 import type { AgentConfig, Registration, StatusReport } from "../src/contract/agent.ts";
 import type { HeartbeatBody } from "../src/contract/job.ts";
 import { parseOpensshKey } from "../src/lib/crypto/openssh-key.ts";
@@ -9,7 +9,7 @@ import { registrationOf } from "./enrolment.ts";
 import { createReportTime } from "./report-time.ts";
 import type { Loop } from "./reports.ts";
 
-/** `active`: the jobs that are running, whose leases it renews. */
+/** `active` has the running jobs, whose leases the heartbeat renews. */
 export function heartbeatLoop({ timers }: Agent, active: ReadonlySet<string>): Loop {
   const beat = () => {
     const body: HeartbeatBody = { running_jobs: [...active] };
@@ -18,7 +18,7 @@ export function heartbeatLoop({ timers }: Agent, active: ReadonlySet<string>): L
   return { name: "heartbeat", period_ms: timers.heartbeat_ms, next: beat };
 }
 
-/** Looks often, speaks when something changed, and repeats itself now and then in case the server lost it. */
+/** Checks often, reports on change, and repeats the report periodically in case the server lost it. */
 export function statusLoop({ environment, driver, timers, state_dir }: Agent): Loop {
   const time = createReportTime(state_dir, environment.wallMs);
   let sent_text = "";
@@ -49,20 +49,20 @@ export function capacityLoop({ driver, timers }: Agent): Loop {
   };
 }
 
-/** Registers the node again by its key; whether the control plane took it. */
+/** Registers the node again with its key. Returns true if the control plane accepted it. */
 export type Register = (body: Registration) => Promise<boolean>;
 
-/** Reads the effective configuration and hands each part of it to the machine when that part changed. */
+/** Reads the effective configuration and applies each part that changed. */
 export function configLoop(agent: Agent, register: Register): Loop {
   const refresh = registrationRefresh(agent, register);
-  const keys = onChange(async (told: readonly unknown[]) => {
-    const held = rootKeysOf(agent, told);
-    await agent.driver.applyRootKeys(held);
-    log(agent, `keys that may log in as root: ${held.length}`);
+  const keys = onChange(async (lines: readonly unknown[]) => {
+    const root_keys = rootKeysOf(agent, lines);
+    await agent.driver.applyRootKeys(root_keys);
+    log(agent, `authorized keys of root: ${root_keys.length}`);
   });
-  const reservoir = onChange(async (held: Reservoir) => {
-    await agent.driver.applyReservoir(held);
-    log(agent, `memory reservoir: ${held.enabled ? "on" : "off"}, ${held.percent} of physical memory`);
+  const reservoir = onChange(async (wanted: Reservoir) => {
+    await agent.driver.applyReservoir(wanted);
+    log(agent, `memory reservoir: ${wanted.enabled ? "on" : "off"}, ${wanted.percent} of physical memory`);
   });
   return {
     name: "config",
@@ -70,7 +70,7 @@ export function configLoop(agent: Agent, register: Register): Loop {
     next: () => Promise.resolve({ method: "GET", path: "/v1/agent/config" }),
     accepted: async ({ body }) => {
       const config = body as AgentConfig;
-      // A server that does not tell keys must not take away those there are.
+      // An older server sends no keys; the existing keys must stay.
       if (Array.isArray(config.root_authorized_keys)) await keys(config.root_authorized_keys);
       await reservoir(reservoirOf(config));
       await refresh(config);
@@ -79,9 +79,8 @@ export function configLoop(agent: Agent, register: Register): Loop {
 }
 
 /**
- * Registers an approved node by its key once after each start, so that its hostname, address and sysinfo are those of now,
- * and again when its address differs from the one that the control plane has. The registration of a disabled node would
- * ask for its approval, so it does not register.
+ * Registers an approved node with its key once per start, which updates its hostname, address and sysinfo, and again
+ * when its address changed. A disabled node does not register, because that would ask for its approval.
  */
 function registrationRefresh(agent: Agent, register: Register): (config: AgentConfig) => Promise<void> {
   let sent: string | null | undefined;
@@ -89,14 +88,14 @@ function registrationRefresh(agent: Agent, register: Register): (config: AgentCo
     if (state !== "approved") return;
     const body = await registrationOf(agent);
     const address = body.admin_ip ?? null;
-    // An address is sent once: the control plane keeps another one for a node that netbooted.
+    // An address is sent once: for a netbooted node the control plane keeps its own address.
     const moved = address !== null && address !== admin_ip && address !== sent;
     if (sent !== undefined && !moved) return;
     if (await register(body)) sent = address;
   };
 }
 
-/** Hands a value on when it differs from the last one that was taken. */
+/** Applies a value if it differs from the last applied one. */
 function onChange<T>(apply: (value: T) => Promise<void>): (value: T) => Promise<void> {
   let applied_text = "";
   return async (value) => {
@@ -107,17 +106,22 @@ function onChange<T>(apply: (value: T) => Promise<void>): (value: T) => Promise<
   };
 }
 
-/** Each key is one line of a file that grants access: what is not whole and single is left out, never mended. */
-function rootKeysOf(agent: Agent, told: readonly unknown[]): string[] {
-  return told.flatMap((text, index) => {
+/**
+ * Returns the valid keys. Each is one line of a file that grants access, so an invalid key is skipped, not repaired.
+ */
+function rootKeysOf(agent: Agent, lines: readonly unknown[]): string[] {
+  return lines.flatMap((text, index) => {
     const key = typeof text === "string" ? parseOpensshKey(text) : { error: "it is not text" };
     if (!("error" in key)) return [key.line];
-    log(agent, `config: root key ${index + 1} is left out: ${key.error}`);
+    log(agent, `config: root key ${index + 1} is skipped: ${key.error}`);
     return [];
   });
 }
 
-/** Document 2, CnReservoirView: nobody before the agent checks the range. Throws on a percent that is no number. */
+/**
+ * Clamps the percent, whose range only the agent checks (docs/nodes.md, "Memory reservoir"). Throws if it is not a
+ * number.
+ */
 export function reservoirOf(
   { reservoir_enabled, reservoir_percent }: Pick<AgentConfig, "reservoir_enabled" | "reservoir_percent">,
 ): Reservoir {

@@ -1,5 +1,5 @@
-// The poll token of this machine's claim, kept across starts: an agent that starts again renews its claim, since a node may
-// have only a few of them.
+// The poll token of this machine's claim, saved across restarts: a restarted agent renews its claim, because a node may
+// have only a few claims.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
@@ -8,7 +8,7 @@ function tokenPath(state_dir: string): string {
   return join(state_dir, "poll-token");
 }
 
-/** Null when there is none. A file that is damaged holds a token that the server does not know, which makes a new claim. */
+/** Returns null without a token. The server does not know a damaged token, so the agent makes a new claim. */
 export async function readPollToken(state_dir: string): Promise<string | null> {
   const token = (await readPrivateFile(tokenPath(state_dir)))?.trim() ?? "";
   return /^[0-9a-f]+$/.test(token) ? token : null;

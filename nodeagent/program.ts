@@ -3,7 +3,7 @@ import { VERSION } from "../cli/version.ts";
 import { run } from "./run.ts";
 
 export function buildAgent(): AnyCommand {
-  const root = group("nodeagent", "The agent of a Berth compute node", [run()]);
+  const root = group("nodeagent", "Run the agent of a Berth compute node", [run()]);
   root.version(VERSION, "-V, --version", "print the version");
   return root;
 }

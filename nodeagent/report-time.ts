@@ -1,10 +1,10 @@
-// The times that a node's reports bear: each is later than all before it, also when the machine's clock was set back and
-// after a restart, since the control plane takes no report for news that is not later than the one it has.
+// Timestamps of a node's reports. Each is later than all earlier ones, even after a restart or a clock step back,
+// because the control plane ignores reports that are not later than the last one.
 import { join } from "node:path";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
 
 export type ReportTime = {
-  /** RFC 3339: now, or as little after the last one as can be told. */
+  /** Returns the time in RFC 3339: now, or 1 ms after the last one. */
   next(): Promise<string>;
 };
 
@@ -15,21 +15,21 @@ export function createReportTime(state_dir: string, wallMs: () => number): Repor
   let last_ms: number | undefined;
   let saving = false;
 
-  /** Nobody waits for it: what a crash loses is a moment, and a clock that runs is soon past it. */
+  /** Saves in the background: a crash loses only moments, and the clock is soon past them. */
   async function save(): Promise<void> {
     if (saving) return;
     saving = true;
     let saved_ms: number | undefined;
     while (saved_ms !== last_ms) {
       saved_ms = last_ms;
-      await writeFileDurably(path, `${saved_ms}\n`).catch(() => {}); // The next report tries again.
+      await writeFileDurably(path, `${saved_ms}\n`).catch(() => {}); // The next report retries.
     }
     saving = false;
   }
 
   return {
     async next() {
-      // What is damaged counts as never told.
+      // A damaged file counts as absent.
       last_ms ??= Number(await readPrivateFile(path)) || 0;
       last_ms = Math.max(wallMs(), last_ms + 1);
       void save();

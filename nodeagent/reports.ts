@@ -1,4 +1,4 @@
-// The loops of an enrolled node. Document 4, 1.6. Each has its own pace and its own trouble; a refused key ends them all.
+// Runs the loops of an enrolled node, each with its own period and retries. A rejected key ends all of them.
 import type { Answer, Call } from "../cli/internal/exchange.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
@@ -12,15 +12,15 @@ import { capacityLoop, configLoop, heartbeatLoop, type Register, statusLoop } fr
 export type Loop = {
   readonly name: string;
   readonly period_ms: number;
-  /** What to send now; null when there is nothing to say. */
+  /** Returns the next request; null if there is nothing to send. */
   next(): Promise<Pick<Call, "method" | "path" | "body"> | null>;
-  /** Called with each 2xx answer. */
+  /** Called after each 2xx answer. */
   accepted?(answer: Answer): Promise<void> | void;
 };
 
 /**
- * Reports and works until the server refuses the key. Throws an interrupted Failure when the agent is being stopped, and
- * PowerLost when a simulated machine was told to vanish.
+ * Reports and works until the server rejects the key. Throws an interrupted Failure when the agent stops, and PowerLost
+ * on a simulated loss of power.
  */
 export async function report(agent: Agent, api_key: string): Promise<void> {
   const stop = new AbortController();
@@ -41,22 +41,22 @@ export async function report(agent: Agent, api_key: string): Promise<void> {
   const reasons = ends.flatMap((end) => end.status === "rejected" ? [end.reason] : []);
   if (agent.environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
   if (reasons.some((reason) => reason instanceof KeyRefused)) return;
-  // The first end stopped the other loops; theirs are only echoes of it.
+  // The first failure stopped the other loops, whose failures only follow from it.
   throw reasons.find((reason) => !(reason instanceof Failure) || reason instanceof PowerLost) ?? reasons[0];
 }
 
-/** Ends only by throwing: KeyRefused, or interrupted. */
+/** Never returns. Throws KeyRefused, or an interrupted Failure. */
 async function runLoop(agent: Agent, api_key: string, loop: Loop): Promise<never> {
   let in_trouble = false;
   const trouble = (why: string) => {
-    if (!in_trouble) log(agent, `${loop.name}: ${why}; trying again`);
+    if (!in_trouble) log(agent, `${loop.name}: ${why}; retrying`);
     in_trouble = true;
   };
   for (;;) {
     const round = await runOnce(agent, api_key, loop);
     if (round.kind === "trouble") trouble(round.why);
     else if (round.kind === "sent" && in_trouble) {
-      log(agent, `${loop.name}: working again`);
+      log(agent, `${loop.name}: recovered`);
       in_trouble = false;
     }
     await rest(agent, round.kind === "trouble" ? round.pause_ms : spreadMs(loop.period_ms, agent.environment.random()));
@@ -80,7 +80,7 @@ async function runOnce(agent: Agent, api_key: string, loop: Loop): Promise<Round
 
 type Attempt<T> = { ok: true; value: T } | { ok: false; why: string };
 
-/** A driver that fails must not end the agent: the machine may recover. */
+/** Catches a driver's failure: it must not end the agent, because the machine may recover. */
 async function attempt<T>(body: () => Promise<T> | T): Promise<Attempt<T>> {
   try {
     return { ok: true, value: await body() };
@@ -89,7 +89,7 @@ async function attempt<T>(body: () => Promise<T> | T): Promise<Attempt<T>> {
   }
 }
 
-/** Within 5 % of the period, so that many agents drift apart. */
+/** Varies the period by 5 %, so that agents do not synchronize. */
 function spreadMs(period_ms: number, random: number): number {
   return period_ms * (0.95 + 0.1 * random);
 }

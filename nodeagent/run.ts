@@ -1,4 +1,4 @@
-// nodeagent run: enrol once, then report for ever.
+// nodeagent run: enrols once, then reports until stopped.
 import {
   AGENT_APPROVAL_WAIT_S,
   AGENT_CAPACITY_MS,
@@ -28,44 +28,53 @@ import { simulatedDriver } from "./simulated-driver.ts";
 import { TROUBLE_HELP } from "./simulated-trouble.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Document 2, CN state: boards without an identity report one of these. */
+/** UUIDs that boards without an identity report: only zeros or only Fs. */
 const NO_IDENTITY = /^(0|f|-)+$/i;
 
 export function run(): AnyCommand {
   const period = wholeNumber(1);
-  return command("run", "Enrol this machine, then report to the control plane and work for it until stopped")
+  return command("run", "Enrol this machine, then report to the control plane and run its jobs until stopped")
     .requiredOption("--endpoint <url>", "address of the control plane")
-    .requiredOption("--state-dir <folder>", "where the agent keeps its key and its state")
-    .addOption(oneOf("--driver <name>", "kind of machine", ["simulated"]).default("simulated" as const))
-    .option("--server-uuid <uuid>", "identity of the machine; the simulated driver makes one up", serverUuid)
-    .option("--hostname <name>", "name of the machine")
+    .requiredOption("--state-dir <folder>", "directory for the agent's key and state; must persist across restarts")
+    .addOption(oneOf("--driver <name>", "driver of the machine", ["simulated"]).default("simulated" as const))
+    .option(
+      "--server-uuid <uuid>",
+      "identity of the machine; the simulated driver generates one by default",
+      serverUuid,
+    )
+    .option("--hostname <name>", "hostname of the machine")
     .option(
       "--admin-ip <address>",
-      "IPv4 address by which operators reach the machine; default: ADMIN_IP, or the address that reaches the control plane",
+      "IPv4 address for operators; by default ADMIN_IP, or the address that reaches the control plane",
       (text) => givenAddress(text, "--admin-ip"),
     )
     .option(
       "--image-cache-bytes <size>",
-      "images that nothing uses are kept up to this: bytes, or a size such as 64GiB",
+      "limit on unused cached images: bytes, or a size such as 64GiB",
       (text) => parseByteSize(text, "--image-cache-bytes"),
       IMAGE_CACHE_BYTES_DEFAULT,
     )
-    .option("--re-register", "when the saved key is refused, throw it away and register again")
+    .option("--re-register", "discard a rejected key and register again")
     .option("--heartbeat-ms <ms>", "time between heartbeats", period, AGENT_HEARTBEAT_MS)
-    .option("--status-check-ms <ms>", "time between looks at the machine's status", period, AGENT_STATUS_CHECK_MS)
+    .option("--status-check-ms <ms>", "time between checks of the machine's status", period, AGENT_STATUS_CHECK_MS)
     .option("--status-full-ms <ms>", "longest time between status reports", period, AGENT_STATUS_FULL_MS)
     .option("--capacity-ms <ms>", "time between capacity reports", period, AGENT_CAPACITY_MS)
-    .option("--config-ms <ms>", "time between looks at the configuration", period, AGENT_CONFIG_MS)
+    .option("--config-ms <ms>", "time between checks of the configuration", period, AGENT_CONFIG_MS)
     .option(
       "--job-poll-ms <ms>",
-      "time between questions for work to a server that holds none",
+      "minimum time between claims without work",
       period,
       AGENT_JOB_POLL_MS,
     )
-    .option("--claim-wait-s <seconds>", "how long the server may hold such a question", period, CLAIM_WAIT_S_MAX)
-    .option("--pending-retry-ms <ms>", "pause between questions for approval", period, AGENT_PENDING_RETRY_MS)
-    .option("--error-retry-ms <ms>", "pause after the server could not be reached", period, AGENT_ERROR_RETRY_MS)
-    .option("--approval-wait-s <seconds>", "how long to wait for approval", period, AGENT_APPROVAL_WAIT_S)
+    .option(
+      "--claim-wait-s <seconds>",
+      "long poll of a claim: how long the server may wait for work",
+      period,
+      CLAIM_WAIT_S_MAX,
+    )
+    .option("--pending-retry-ms <ms>", "pause between checks for approval", period, AGENT_PENDING_RETRY_MS)
+    .option("--error-retry-ms <ms>", "pause after a failed request", period, AGENT_ERROR_RETRY_MS)
+    .option("--approval-wait-s <seconds>", "time limit for the approval", period, AGENT_APPROVAL_WAIT_S)
     .addHelpText("after", TROUBLE_HELP)
     .action(async (options, member) => {
       const environment = environmentOf(member as AnyCommand);
@@ -95,7 +104,7 @@ export function run(): AnyCommand {
           claim_wait_s: Math.min(options.claimWaitS, CLAIM_WAIT_S_MAX),
           pending_retry_ms: options.pendingRetryMs,
           error_retry_ms: options.errorRetryMs,
-          // Document 2, Limits: at most one hour.
+          // At most one hour: docs/limits.md.
           approval_wait_s: Math.min(options.approvalWaitS, AGENT_APPROVAL_WAIT_S),
         },
       };
@@ -104,11 +113,13 @@ export function run(): AnyCommand {
 }
 
 function serverUuid(text: string): string {
-  if (!UUID.test(text) || NO_IDENTITY.test(text)) throw usageFailure("--server-uuid is not the UUID of a machine");
+  if (!UUID.test(text) || NO_IDENTITY.test(text)) {
+    throw usageFailure("--server-uuid must be the UUID of a machine, not ${text}");
+  }
   return text.toLowerCase();
 }
 
-/** Ends only by throwing: the agent was stopped, not approved, or its key was refused. */
+/** Never returns. Throws when the agent stops, is not approved, or its key is rejected. */
 async function serve(agent: Agent, re_register: boolean): Promise<never> {
   if (isExposed(agent.link.endpoint)) log(agent, `warning: ${agent.link.endpoint} is not encrypted`);
   const { server_uuid } = await agent.driver.hardware();
@@ -118,7 +129,7 @@ async function serve(agent: Agent, re_register: boolean): Promise<never> {
     log(agent, `node ${server_uuid} reports to ${agent.link.endpoint}`);
     await report(agent, credentials.api_key);
     if (!re_register) throw keyRefused(agent);
-    log(agent, "the control plane refuses the saved key; registering again");
+    log(agent, "the control plane rejected the saved key; registering again");
     await removeCredentials(agent.state_dir);
   }
 }
@@ -126,8 +137,8 @@ async function serve(agent: Agent, re_register: boolean): Promise<never> {
 function keyRefused({ state_dir }: Agent): Failure {
   const path = credentialsPath(state_dir);
   return new Failure(
-    `the control plane refuses the saved key: it was deleted, or the node was removed or reset. ` +
-      `To register again, remove ${path} and start the agent, or start it with --re-register`,
+    `the control plane rejected the saved key: it was deleted, or the node was removed or reset. ` +
+      `To register again, remove ${path} and restart the agent, or start it with --re-register`,
     EXIT.auth,
   );
 }

@@ -1,4 +1,4 @@
-// A machine that exists only as a file. It keeps its identity over restarts, so that a laboratory node stays one node.
+// A simulated machine, stored in a file so that it keeps its identity across restarts.
 import { join } from "node:path";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure, usageFailure } from "../cli/internal/failure.ts";
@@ -6,7 +6,7 @@ import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.
 import type { Environment } from "../cli/internal/environment.ts";
 import type { Driver, Reservoir } from "./driver.ts";
 import { simulatedTrouble } from "./simulated-trouble.ts";
-import { type Estate, simulatedVms, vmStatus } from "./simulated-vms.ts";
+import { simulatedVms, type VmInventory, vmStatus } from "./simulated-vms.ts";
 
 type Machine = {
   readonly server_uuid: string;
@@ -15,7 +15,7 @@ type Machine = {
   readonly disks: readonly { readonly name: string; readonly size_gb: number }[];
   readonly reservoir: Reservoir | null;
   readonly root_authorized_keys: readonly string[];
-} & Estate;
+} & VmInventory;
 
 export type SimulatedOptions = {
   readonly state_dir: string;
@@ -37,7 +37,7 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
   const path = join(options.state_dir, "simulated-machine.json");
   let machine = await loadMachine(path, options);
   let saved: Promise<void> = Promise.resolve();
-  /** One write after another, each with all that is known when it begins. */
+  /** Writes one at a time, each with the state at its start. */
   const save = () => {
     const write = () => writeFileDurably(path, `${JSON.stringify(machine, null, 2)}\n`);
     return saved = saved.then(write, write);
@@ -82,14 +82,16 @@ async function loadMachine(path: string, options: SimulatedOptions): Promise<Mac
   if (text === null) return newMachine(options);
   const saved = parseMachine(path, text);
   if (options.server_uuid !== undefined && options.server_uuid.toLowerCase() !== saved.server_uuid) {
-    throw usageFailure(`--server-uuid differs from ${saved.server_uuid}, which ${path} holds`);
+    throw usageFailure(
+      `--server-uuid differs from ${saved.server_uuid} in ${path}; use another --state-dir for another machine`,
+    );
   }
   return { ...saved, hostname: options.hostname ?? saved.hostname };
 }
 
 function parseMachine(path: string, text: string): Machine {
   try {
-    // A state of an older agent has no keys and addresses yet.
+    // An older agent's file has no keys and addresses.
     return { root_authorized_keys: [], addresses: {}, ...JSON.parse(text) } as Machine;
   } catch {
     throw new Failure(`${path} is damaged; remove it to simulate a new machine`, EXIT.failure);
@@ -110,7 +112,7 @@ function newMachine({ server_uuid, hostname, environment }: SimulatedOptions): M
   };
 }
 
-/** The shape a node of this kind reports: names with units, as the platform's own tool prints them. */
+/** Returns sysinfo in the form of the platform's own tool. */
 function sysinfoOf({ server_uuid, hostname, disks }: Machine): object {
   const hex = server_uuid.replaceAll("-", "");
   const mac = ["02", ...hex.slice(-10).match(/../g)!].join(":");

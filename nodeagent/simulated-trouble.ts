@@ -1,5 +1,5 @@
-// Trouble that a simulated machine is told to have, by a file that is read before every step: it can be changed while the
-// agent runs.
+// Faults of a simulated machine, from a file that is read before every step, so that it can change while the agent
+// runs.
 import { join } from "node:path";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
@@ -10,25 +10,25 @@ import { PowerLost } from "./power-lost.ts";
 import { STEP_NAMES } from "./job-steps.ts";
 
 type Trouble = {
-  /** Milliseconds that each step takes longer. */
+  /** Delay of each step, in milliseconds. */
   readonly slow_ms?: number;
   /** Steps that fail. */
   readonly fail_at?: readonly string[];
-  /** Steps at which the machine loses its power. */
+  /** Steps at which the machine loses power. */
   readonly vanish_at?: readonly string[];
 };
 
 const FILE = "trouble.json";
 
 export const TROUBLE_HELP = `
-Trouble of a simulated machine: the file ${FILE} in the state folder, read before every step of a job.
+Faults of a simulated machine: the file ${FILE} in the state directory, read before every step of a job.
   {"slow_ms": 2000, "fail_at": ["provision:boot"], "vanish_at": ["stop:halt"]}
-  slow_ms    each step takes so much longer
+  slow_ms    delay of each step, in milliseconds
   fail_at    these steps fail; the node undoes its part and reports the reason
-  vanish_at  the agent ends at these steps as if the power was lost, and goes on when it is started again
+  vanish_at  the agent ends at these steps as on a power loss, and continues when it is restarted
 Steps:
 ${STEP_NAMES.map((step) => `  ${step}`).join("\n")}
-KIND:undo is the undoing of a job of that kind, which is never slow.`;
+KIND:undo is the undo of a job of that kind, which has no delay.`;
 
 export function simulatedTrouble(state_dir: string, environment: Environment): Driver["beforeStep"] {
   const path = join(state_dir, FILE);
@@ -36,7 +36,7 @@ export function simulatedTrouble(state_dir: string, environment: Environment): D
     const { slow_ms = 0, fail_at = [], vanish_at = [] } = parse(path, await readPlainFile(path));
     if (slow_ms > 0 && !step.endsWith(":undo")) await environment.sleepMs(slow_ms, signal);
     if (vanish_at.includes(step)) throw new PowerLost(step);
-    if (fail_at.includes(step)) throw new Failure(`told to fail by ${FILE}`, EXIT.failure);
+    if (fail_at.includes(step)) throw new Failure(`failed on request of ${FILE}`, EXIT.failure);
   };
 }
 

@@ -1,5 +1,4 @@
-// The VMs of a simulated machine: records that say what a real platform would have made. They are part of the machine's
-// file, so that they are found again after a restart.
+// The VMs of a simulated machine: records of what a real platform would create, stored in the machine's file.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import type { AddressBinding, VmPlan, Vms } from "./driver.ts";
@@ -9,7 +8,7 @@ export type SimulatedDisk = {
   readonly name: string;
   readonly kind: string;
   readonly size_bytes: number;
-  /** What it was made of; null for an empty one. */
+  /** Image of the disk; null for an empty disk. */
   readonly image_sha256: string | null;
 };
 
@@ -22,7 +21,7 @@ export type SimulatedNic = {
   readonly subnet_id: string;
 };
 
-/** `state` as the platform calls it; document 4, 9.4. */
+/** `state` is the platform's name of the state. */
 export type SimulatedVm = {
   readonly uuid: string;
   readonly state: "provisioning" | "running" | "stopped";
@@ -39,22 +38,22 @@ export type SimulatedVm = {
   readonly last_modified: string;
 };
 
-/** What a machine holds of VMs and for them. */
-export type Estate = {
+/** VMs and address bindings of a machine. */
+export type VmInventory = {
   readonly vms: Readonly<Record<string, SimulatedVm>>;
   readonly addresses: Readonly<Record<string, AddressBinding>>;
 };
 
-export type EstateStore = {
-  read(): Estate;
-  /** Durable at the end. */
-  write(change: Partial<Estate>): Promise<void>;
+export type InventoryStore = {
+  read(): VmInventory;
+  /** Returns when the change is durable. */
+  write(change: Partial<VmInventory>): Promise<void>;
 };
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
-export function simulatedVms(store: EstateStore): Vms {
+export function simulatedVms(store: InventoryStore): Vms {
   const find = (id: string) => store.read().vms[id];
 
   async function put(vm: SimulatedVm): Promise<void> {
@@ -64,7 +63,7 @@ export function simulatedVms(store: EstateStore): Vms {
 
   function existing(id: string): SimulatedVm {
     const vm = find(id);
-    if (vm === undefined) throw new Failure(`there is no VM ${id}`, EXIT.not_found);
+    if (vm === undefined) throw new Failure(`VM ${id} does not exist`, EXIT.not_found);
     return vm;
   }
 
@@ -127,7 +126,7 @@ export function simulatedVms(store: EstateStore): Vms {
     },
     bindAddress: async (binding) => {
       if (binding.nic_id !== null && !hasNic(binding.nic_id)) {
-        throw new Failure(`there is no NIC ${binding.nic_id}`, EXIT.not_found);
+        throw new Failure(`NIC ${binding.nic_id} does not exist`, EXIT.not_found);
       }
       const { addresses } = store.read();
       if ((addresses[binding.floating_ip_id]?.generation ?? -Infinity) >= binding.generation) return;
@@ -163,7 +162,7 @@ function emptyVm({ instance }: VmPlan): SimulatedVm {
   };
 }
 
-/** As the platform's status names it. Document 4, 9.4. Keys and user data stay on the node. */
+/** Returns a VM with the platform's field names. Keys and user data stay on the node. */
 export function vmStatus(vm: SimulatedVm) {
   const { uuid, state, alias, brand, owner_uuid, internal_metadata, last_modified, nics, disks } = vm;
   return {

@@ -1,31 +1,31 @@
-// The work of an enrolled node: it claims jobs, several at a time but one after another for each instance and
-// floating IP, and undoes what was taken from it before it does anything else. Document 4, 1.6 and 1.8.
+// The worker of an enrolled node. It claims jobs and runs them in parallel, but one at a time per instance and floating
+// IP. Tombstones come first. docs/instances.md, "Jobs".
 import type { ClaimBody, ClaimView, Job } from "../src/contract/job.ts";
 import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
-import { bury, runJob, untilUndone, type Workplace } from "./job-run.ts";
+import { bury, runJob, untilUndone, type WorkContext } from "./job-run.ts";
 import { subjectsOf } from "./job-steps.ts";
 
-/** Jobs that run at once. More are claimed and wait here, since what is taken from this node comes with the claims. */
+/** Limit of parallel jobs. More are claimed and wait here, because claims also bring the tombstones. */
 const JOBS_AT_ONCE_MAX = 8;
 
 type Running = { readonly stop: AbortController; readonly over: Promise<void> };
 
 export type Worker = {
-  /** Ends only by throwing: the key is refused, the machine loses its power, or the agent is being stopped. */
+  /** Never returns. Throws when the key is rejected, the machine loses power, or the agent stops. */
   run(): Promise<never>;
 };
 
-/** `active` holds the jobs whose leases the heartbeat renews. */
-export function createWorker(place: Workplace, active: Set<string>): Worker {
+/** `active` has the jobs whose leases the heartbeat renews. */
+export function createWorker(work: WorkContext, active: Set<string>): Worker {
   const stop = new AbortController();
   const environment = {
-    ...place.agent.environment,
-    signal: AbortSignal.any([place.agent.environment.signal, stop.signal]),
+    ...work.agent.environment,
+    signal: AbortSignal.any([work.agent.environment.signal, stop.signal]),
   };
-  const agent: Agent = { ...place.agent, environment };
-  const { journal } = place;
+  const agent: Agent = { ...work.agent, environment };
+  const { journal } = work;
   const running = new Map<string, Running>();
-  /** The last job of each instance and of each floating IP. */
+  /** The last job of each instance and each floating IP. */
   const last = new Map<string, Promise<void>>();
   const slots = createSlots(JOBS_AT_ONCE_MAX);
   let broken: unknown;
@@ -37,11 +37,11 @@ export function createWorker(place: Workplace, active: Set<string>): Worker {
       ...agent,
       environment: { ...environment, signal: AbortSignal.any([environment.signal, stop_one.signal]) },
     };
-    const about = subjectsOf(job);
-    const turn = Promise.all(about.map((subject) => last.get(subject)));
-    const over = turn.then(() => slots.run(() => runJob({ ...place, agent: own }, job)))
+    const subjects = subjectsOf(job);
+    const earlier = Promise.all(subjects.map((subject) => last.get(subject)));
+    const over = earlier.then(() => slots.run(() => runJob({ ...work, agent: own }, job)))
       .catch((error) => {
-        // Stopped for its tombstone; nothing else ends one job alone.
+        // Only a tombstone stops a single job.
         if (stop_one.signal.aborted) return;
         broken ??= error;
         stop.abort();
@@ -49,11 +49,11 @@ export function createWorker(place: Workplace, active: Set<string>): Worker {
       .finally(() => {
         running.delete(job.id);
         active.delete(job.id);
-        for (const subject of about) if (last.get(subject) === over) last.delete(subject);
+        for (const subject of subjects) if (last.get(subject) === over) last.delete(subject);
       });
     active.add(job.id);
     running.set(job.id, { stop: stop_one, over });
-    for (const subject of about) last.set(subject, over);
+    for (const subject of subjects) last.set(subject, over);
   }
 
   async function applyTombstone(job: Job): Promise<void> {
@@ -62,11 +62,11 @@ export function createWorker(place: Workplace, active: Set<string>): Worker {
     await begun?.over;
     await untilUndone(agent, job);
     await journal.drop(job.id);
-    await bury({ ...place, agent }, job);
+    await bury({ ...work, agent }, job);
     log(agent, `job ${job.id} (${job.kind.kind}): taken from this node and undone`);
   }
 
-  /** One question for work. Answers whether there was any. */
+  /** Sends one claim. Returns true if it brought work. */
   async function round(wait: number, trouble: (why: string | null) => void): Promise<boolean> {
     const body: ClaimBody = {
       claimed_by: (await agent.driver.hardware()).server_uuid,
@@ -74,7 +74,7 @@ export function createWorker(place: Workplace, active: Set<string>): Worker {
       running_jobs: journal.entries().map(({ job }) => job.id),
     };
     const call = { method: "POST", path: "/v1/agent/claim", body, limit_ms: wait * 1_000 + REQUEST_LIMIT_MS } as const;
-    const reply = await talk(agent, place.api_key, call);
+    const reply = await talk(agent, work.api_key, call);
     if (reply.kind === "answer" && reply.answer.status === 401) throw new KeyRefused();
     if (reply.kind === "later" || reply.answer.status >= 300) {
       trouble(reply.kind === "later" ? reply.why : refusalText(reply.answer));
@@ -85,7 +85,7 @@ export function createWorker(place: Workplace, active: Set<string>): Worker {
     const { job, tombstones } = reply.answer.body as ClaimView;
     for (const each of tombstones) await applyTombstone(each);
     if (job !== null && journal.get(job.id) === undefined) await journal.put({ job, end: null });
-    // Those of before a restart too.
+    // Includes jobs from before a restart.
     for (const entry of journal.entries()) begin(entry.job);
     return job !== null || tombstones.length > 0;
   }
@@ -93,16 +93,16 @@ export function createWorker(place: Workplace, active: Set<string>): Worker {
   async function loop(): Promise<never> {
     let in_trouble = false;
     const trouble = (why: string | null) => {
-      if (why !== null && !in_trouble) log(agent, `work: ${why}; trying again`);
-      if (why === null && in_trouble) log(agent, "work: working again");
+      if (why !== null && !in_trouble) log(agent, `work: ${why}; retrying`);
+      if (why === null && in_trouble) log(agent, "work: recovered");
       in_trouble = why !== null;
     };
     for (let first = true;; first = false) {
-      const asked_ms = environment.monotonicMs();
+      const sent_ms = environment.monotonicMs();
       const found = await round(first ? 0 : agent.timers.claim_wait_s, trouble);
       if (found || first || in_trouble) continue;
-      // A server that does not hold the question is not asked in a tight loop.
-      const left_ms = agent.timers.job_poll_ms - (environment.monotonicMs() - asked_ms);
+      // Prevents a tight loop if the server answers at once.
+      const left_ms = agent.timers.job_poll_ms - (environment.monotonicMs() - sent_ms);
       if (left_ms > 0) await rest(agent, left_ms);
     }
   }
@@ -120,7 +120,7 @@ export function createWorker(place: Workplace, active: Set<string>): Worker {
   return { run };
 }
 
-/** Lets so many work at once; the others wait in the order in which they came. */
+/** Limits parallel work to `free` slots; others wait in order. */
 function createSlots(free: number) {
   const waiting: (() => void)[] = [];
   return {

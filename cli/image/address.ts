@@ -1,17 +1,17 @@
-// Which URLs are asked: https, http on this machine, and http elsewhere where a digest that came another way checks the
-// bytes. Whether the address behind the name may be fetched is the connector's to check.
+// Rules for URLs: https, http on this machine, and http elsewhere only if a digest from another source checks the
+// bytes. The connector checks the address behind the host name.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 
-/** Throws a Failure. */
+/** Parses a URL. Throws a Failure unless the rules allow it. */
 export function checkedUrl(text: string, plain_http = false): URL {
-  if (!URL.canParse(text)) throw new Failure(`${text} is not an address`, EXIT.failure);
+  if (!URL.canParse(text)) throw new Failure(`${text} is not a URL`, EXIT.failure);
   const url = new URL(text);
   if (url.protocol !== "https:" && !(url.protocol === "http:" && (isLoopback(url) || plain_http))) {
-    throw new Failure(`${text}: only https is asked, or http on this machine`, EXIT.failure);
+    throw new Failure(`${text}: the URL must be https, or http on this machine`, EXIT.failure);
   }
   if (url.username !== "" || url.password !== "") {
-    throw new Failure(`${url.host}: an address with a user name or password is not asked`, EXIT.failure);
+    throw new Failure(`${url.host}: the URL must not contain a user name or password`, EXIT.failure);
   }
   return url;
 }

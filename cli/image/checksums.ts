@@ -1,5 +1,5 @@
-// What a vendor's checksum document says of one file. Every line must be what it should be, so that a cut document or an
-// error page is refused as a whole.
+// Reads the hash of one file from a vendor's checksum document. One malformed line rejects the whole document, so that
+// a truncated document or an error page is not trusted.
 import { type ChecksumLine, checksumLine, isSilentLine, type ListFormat } from "../../src/lib/crypto/checksum-line.ts";
 import { CLEAR_SIGNED_BEGIN, clearSignedText } from "../../src/lib/openpgp/clear-signed.ts";
 import { asDigest, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";
@@ -10,17 +10,17 @@ export function isListFormat(format: string): format is ListFormat {
   return format === "gnu" || format === "bsd" || format === "bare";
 }
 
-/** Some vendors' file of one hash names the file behind it. */
+/** A file with one hash; some vendors add the file name. */
 const BARE_LINE = /^([0-9a-fA-F]+)(?:\s+\S+)?$/;
 
 export type Wanted = {
   readonly format: ListFormat;
   readonly algorithm: DigestAlgorithm;
-  /** As the document spells it; null when it lists one file only. */
+  /** The name in the document; null if it lists only one file. */
   readonly filename: string | null;
 };
 
-/** The hash a document lists, in lower case. Throws a Failure when it lists none, several or is something else. */
+/** Returns the listed hash in lower case. Throws a Failure unless the document lists exactly one. */
 export function listedHash(where: string, document: string, wanted: Wanted): string {
   const found = new Set<string>();
   for (const line of linesOf(where, document)) {
@@ -36,7 +36,7 @@ export function listedHash(where: string, document: string, wanted: Wanted): str
   return hash;
 }
 
-/** Lines that say something. Of a clear-signed document those inside its frame, whoever signed it. */
+/** Returns the lines with content. Of a clear-signed document, the signed text; the signature is not checked here. */
 function linesOf(where: string, document: string): string[] {
   const text = document.startsWith(CLEAR_SIGNED_BEGIN) ? unframed(where, document) : document;
   return text.split("\n").map((line) => line.trimEnd()).filter((line) => !isSilentLine(line));

@@ -1,5 +1,5 @@
-// How large the disk is that an image file holds: what the file says once it is decompressed. A vendor's index tells the
-// size of the file only (document 1, Artifact), and no boot disk may be smaller than the disk.
+// Measures the disk inside an image file by decompressing it. The index lists only the size of the file, and a boot
+// disk must not be smaller than the disk inside.
 import { spawn } from "node:child_process";
 import { createReadStream } from "node:fs";
 import { PassThrough, type Readable, type Transform } from "node:stream";
@@ -9,24 +9,26 @@ import { Failure } from "../internal/failure.ts";
 import type { Environment } from "../internal/environment.ts";
 import type { Artifact } from "./model.ts";
 
-/** Document 3, Limits: no disk is larger. A file that decompresses to more is none, or is made to fill a machine. */
+/**
+ * The largest disk (docs/limits.md). A file that decompresses to more is not an image, or is meant to exhaust memory.
+ */
 const CONTENT_BYTES_MAX = 16 * 2 ** 40;
-/** QEMU, docs/interop/qcow2: the magic, and the virtual size as 8 bytes, big-endian, at 24. */
+/** QEMU, docs/interop/qcow2: magic; virtual size as 8 bytes, big-endian, at offset 24. */
 const QCOW2_MAGIC = 0x514649fb;
 const QCOW2_SIZE_AT = 24;
 const QCOW2_HEADER_BYTES = 32;
-/** What is shown of a program's complaint. */
+/** Limit of a program's error output in a message. */
 const STDERR_CHARS_MAX = 1_024;
 
-/** Programs for what this runtime does not decompress itself. They read and write pipes. */
+/** Programs for compressions that the runtime does not support. */
 const PROGRAMS: Readonly<Record<string, string>> = { xz: "xz", bzip2: "bzip2" };
 
-/** Whether the file is the content as it comes. */
+/** True if the file is not compressed. */
 export function isPlain({ compression }: Artifact): boolean {
   return compression === "none";
 }
 
-/** Bytes of the disk in the file at `path`. Throws a Failure for a compression that this program does not know. */
+/** Returns the bytes of the disk in the file at `path`. Throws a Failure for an unknown compression. */
 export async function contentBytes(environment: Environment, path: string, { compression }: Artifact): Promise<number> {
   const { stream, close } = open(path, compression);
   let bytes = 0;
@@ -50,7 +52,7 @@ export async function contentBytes(environment: Environment, path: string, { com
   }
 }
 
-/** Null unless these are the first bytes of a qcow2 image. */
+/** Returns the size in a qcow2 header; null for other data. */
 function virtualSize(head: Uint8Array): number | null {
   if (head.length < QCOW2_HEADER_BYTES) return null;
   const view = new DataView(head.buffer);
@@ -59,7 +61,7 @@ function virtualSize(head: Uint8Array): number | null {
 
 function within(bytes: number, path: string): number {
   if (bytes <= CONTENT_BYTES_MAX) return bytes;
-  throw new Failure(`${path} holds a disk of more than ${CONTENT_BYTES_MAX} bytes`, EXIT.failure);
+  throw new Failure(`${path} contains a disk of more than ${CONTENT_BYTES_MAX} bytes, the limit`, EXIT.failure);
 }
 
 type Opened = { readonly stream: Readable; close(): void };
@@ -78,7 +80,7 @@ function open(path: string, compression: string): Opened {
       const program = Object.hasOwn(PROGRAMS, compression) ? PROGRAMS[compression] : undefined;
       if (program !== undefined) return piped(path, program);
       throw new Failure(
-        `this program cannot decompress ${compression}; say how large the disk in the image is with --content-size`,
+        `this program cannot decompress ${compression}; pass the size of the disk in the image with --content-size`,
         EXIT.failure,
       );
     }
@@ -99,18 +101,18 @@ function piped(path: string, program: string): Opened {
   const file = createReadStream(path);
   const child = spawn(program, ["-dc"], { stdio: ["pipe", "pipe", "pipe"] });
   const { stdin, stdout, stderr } = child;
-  let said = "";
-  stderr.on("data", (text) => said = `${said}${text}`.slice(0, STDERR_CHARS_MAX));
-  stdin.on("error", () => {}); // It may end before it has read everything.
+  let error_text = "";
+  stderr.on("data", (text) => error_text = `${error_text}${text}`.slice(0, STDERR_CHARS_MAX));
+  stdin.on("error", () => {}); // The program may end before it has read all input.
   file.on("error", (error) => stdout.destroy(error));
   child.once("error", (error) => stdout.destroy(error));
   const checked = new PassThrough();
   stdout.on("error", (error) => checked.destroy(error));
   stdout.pipe(checked, { end: false });
-  // Only its exit code tells whether the file was whole.
+  // Only the exit code shows whether the file was complete.
   child.once("close", (code) => {
     if (code === 0) checked.end();
-    else checked.destroy(new Error(said.trim() || `${program} ended with ${code}`));
+    else checked.destroy(new Error(error_text.trim() || `${program} failed with exit code ${code}`));
   });
   file.pipe(stdin);
   const close = () => {

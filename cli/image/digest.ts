@@ -1,4 +1,4 @@
-// Hashes of files, in the algorithms the vendors use.
+// Hashes of files, in the vendors' algorithms.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { DIGEST_HEX_CHARS, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";
@@ -13,30 +13,33 @@ export type KnownDigest = Digest & { readonly algorithm: DigestAlgorithm };
 
 const READ_BYTES = 1024 * 1024;
 
-/** Those this program can compute. */
+/** Returns the digests with an algorithm that this program supports. */
 export function knownDigests({ integrity }: Artifact): readonly KnownDigest[] {
   return (integrity?.digests ?? []).filter((digest): digest is KnownDigest =>
     ALGORITHM_NAMES.some((name) => name === digest.algorithm && digest.value.length === DIGEST_HEX_CHARS[name])
   );
 }
 
-/** What the file on the disk hashes to, read once. `tell` hears how many bytes are read. */
+/** Reads the file once and computes its hashes. Calls `onProgress` with the bytes read so far. */
 export async function hashFile(
   environment: Environment,
   path: string,
-  { algorithms, tell = () => {} }: { algorithms: readonly DigestAlgorithm[]; tell?: (bytes: number) => void },
+  { algorithms, onProgress = () => {} }: {
+    algorithms: readonly DigestAlgorithm[];
+    onProgress?: (bytes: number) => void;
+  },
 ): Promise<Hashes> {
   const hashes = [...new Set(algorithms)].map((name) => ({ name, hash: createHash(name) }));
   let bytes = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
     if (environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
     for (const { hash } of hashes) hash.update(chunk);
-    tell(bytes += chunk.length);
+    onProgress(bytes += chunk.length);
   }
   return Object.fromEntries(hashes.map(({ name, hash }) => [name, hash.digest("hex")]));
 }
 
-/** The first digest that the file does not have, or null when it has all. */
+/** Returns the first digest that differs, or null if all match. */
 export function mismatch(hashes: Hashes, digests: readonly KnownDigest[]): KnownDigest | null {
   return digests.find(({ algorithm, value }) => hashes[algorithm] !== value) ?? null;
 }

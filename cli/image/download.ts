@@ -9,29 +9,29 @@ import { FINGERPRINT, KEY, picking, SIGNATURE, TRUST_INDEX } from "./options.ts"
 import { findImage, imageName, pickArtifact } from "./pick.ts";
 import { sizeText } from "./size-text.ts";
 import { fileName, openSource } from "./source.ts";
-import { proofText, wishOf } from "./trust.ts";
+import { proofText, trustPolicyOf } from "./trust.ts";
 
 export function download(host: Host): AnyCommand {
-  return picking("download", "Download an image and verify it; an interrupted download goes on where it was")
-    .argument("<image>", "DISTRO/RELEASE or DISTRO/RELEASE/BUILD; a release's alias or version will do")
+  return picking("download", "Download and verify an image; resumes an interrupted download")
+    .argument("<image>", "DISTRO/RELEASE or DISTRO/RELEASE/BUILD; a release may be its alias or version")
     .option("--to <path>", "file or folder to write", ".")
     .addOption(TRUST_INDEX)
     .addOption(SIGNATURE)
     .addOption(KEY)
     .addOption(FINGERPRINT)
-    .addOption(option("--no-verify", "take it as it comes, without any check").conflicts("signature"))
+    .addOption(option("--no-verify", "do not verify the image").conflicts("signature"))
     .action(host.withIo(async (io, reference, options) => {
       const source = await openSource(host, io, options.index);
       const image = await findImage(source, reference);
       const artifact = pickArtifact(image, options);
       const target = await targetOf(options.to, artifact);
-      const wish = options.verify ? await wishOf(options) : null;
-      const fetched = await fetchImage(io, { source, image, artifact, target, wish, other: "refuse" });
+      const policy = options.verify ? await trustPolicyOf(options) : null;
+      const fetched = await fetchImage(io, { source, image, artifact, target, policy, other: "refuse" });
       const { variant = null, arch, format } = artifact;
       io.print(
         { file: target, image: imageName(image), variant, arch, format, ...flat(fetched) },
         `${plainText(target)}: ${imageName(image)}, ${sizeText(fetched.bytes)}, ` +
-          `${proofText(fetched.proof)}${fetched.already_there ? " (was already there)" : ""}`,
+          `${proofText(fetched.proof)}${fetched.already_there ? " (already downloaded)" : ""}`,
       );
     }));
 }

@@ -1,5 +1,5 @@
-// One image file, from wherever it can be had to its final name. The name appears only after the bytes on the disk were
-// read again and found to be what the vendor lists.
+// Fetches one image file. The file gets its final name only after the bytes on disk were read back and match the
+// vendor's hash.
 import { createReadStream } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -12,9 +12,9 @@ import type { Artifact, Image } from "./model.ts";
 import { openPart, type Part, sizeOfFile } from "./part.ts";
 import { imageName } from "./pick.ts";
 import { sizeText } from "./size-text.ts";
-import type { Place, Source } from "./source.ts";
+import type { Origin, Source } from "./source.ts";
 import { transfer } from "./transfer.ts";
-import { type Proof, proveListing, type Wish } from "./trust.ts";
+import { type Proof, proveListing, type TrustPolicy } from "./trust.ts";
 import { checkImageSignatures } from "./vendor-check.ts";
 
 export type Fetch = {
@@ -22,9 +22,9 @@ export type Fetch = {
   readonly image: Image;
   readonly artifact: Artifact;
   readonly target: string;
-  /** Null to take the bytes as they come. */
-  readonly wish: Wish | null;
-  /** What to do with another file of that name. */
+  /** Null skips verification. */
+  readonly policy: TrustPolicy | null;
+  /** Whether to replace another file with the same name. */
   readonly other: "refuse" | "replace";
 };
 export type Fetched = {
@@ -34,28 +34,35 @@ export type Fetched = {
   readonly proof: Proof;
 };
 
-/** Often enough for an eye. */
-const TELL_MS = 100;
+/** Period of progress updates. */
+const PROGRESS_MS = 100;
 const NO_PROOF: Proof = { traced: "none", signed_by: [] };
 
-/** Throws a Failure; then nothing new stands under the final name. */
+/** Fetches and verifies an image. On a Failure the final name is unchanged. */
 export async function fetchImage(io: Io, job: Fetch): Promise<Fetched> {
-  const { source, artifact, wish, target } = job;
-  const vetted = knownDigests(artifact).length > 0;
-  if (wish !== null && !vetted) {
+  const { source, artifact, policy, target } = job;
+  const has_digest = knownDigests(artifact).length > 0;
+  if (policy !== null && !has_digest) {
     throw new Failure(
-      "the vendor publishes no hash of it, so it cannot be verified; --no-verify takes it as it comes",
+      "the vendor publishes no hash of the image, so it cannot be verified; pass --no-verify to skip the check",
       EXIT.failure,
     );
   }
   await mkdir(dirname(target), { recursive: true });
-  const proof = wish === null ? NO_PROOF : await proveListing(source, artifact, wish);
-  const there = await sizeOfFile(target);
-  if (there !== null) {
-    const same = vetted && await isWanted(io, target, job);
-    if (same) return { from: null, bytes: there, already_there: true, proof: await whole(job, target, proof) };
+  const proof = policy === null ? NO_PROOF : await proveListing(source, artifact, policy);
+  const existing_bytes = await sizeOfFile(target);
+  if (existing_bytes !== null) {
+    const same = has_digest && await isWanted(io, target, job);
+    if (same) {
+      return {
+        from: null,
+        bytes: existing_bytes,
+        already_there: true,
+        proof: await withImageSignatures(job, target, proof),
+      };
+    }
     if (job.other === "refuse") {
-      throw new Failure(`${target} is there and is another file; remove it first`, EXIT.failure);
+      throw new Failure(`${target} exists and is a different file; remove it first`, EXIT.failure);
     }
   }
   return await download(io, job, proof);
@@ -64,32 +71,37 @@ export async function fetchImage(io: Io, job: Fetch): Promise<Fetched> {
 async function download(io: Io, job: Fetch, listed: Proof): Promise<Fetched> {
   const { artifact, target, source, image } = job;
   const digests = knownDigests(artifact);
-  const places = await source.places(image, artifact);
+  const origins = await source.origins(image, artifact);
   const identity = digests.length > 0
     ? digests.map(({ algorithm, value }) => `${algorithm} ${value}`).join(", ")
     : artifact.locations.map(({ url }) => url).join(" ");
-  const part = await openPart(target, { identity, vetted: digests.length > 0 });
+  const part = await openPart(target, { identity, has_digest: digests.length > 0 });
   try {
     await requireSpace(target, (artifact.size ?? 0) - part.bytes());
-    const from = await bring(io, job, { part, places });
-    const proof = await whole(job, part.path, listed);
+    const from = await fromFirstOrigin(io, job, { part, origins });
+    const proof = await withImageSignatures(job, part.path, listed);
     const bytes = part.bytes();
     await part.finish();
     return { from, bytes, already_there: false, proof };
   } catch (error) {
-    // Signatures of an image are checked when its hash is right: another download would bring the same bytes.
+    // Keeps the bytes: an image's signatures are checked after its hash, so another download would fetch the same
+    // bytes.
     await part.leave();
     throw error;
   }
 }
 
-/** The right bytes, from the first place that has them. */
-async function bring(io: Io, job: Fetch, { part, places }: { part: Part; places: readonly Place[] }): Promise<string> {
+/** Fills the part from the first origin that has the right bytes. Returns the origin's name. */
+async function fromFirstOrigin(
+  io: Io,
+  job: Fetch,
+  { part, origins }: { part: Part; origins: readonly Origin[] },
+): Promise<string> {
   const failures: Failure[] = [];
-  for (const place of places) {
-    const name = place.kind === "file" ? place.path : place.url;
+  for (const origin of origins) {
+    const name = nameOf(origin);
     try {
-      await bringFrom(io, job, { part, place });
+      await fromOrigin(io, job, { part, origin });
       return name;
     } catch (error) {
       if (!(error instanceof Failure) || error.exit_code === EXIT.interrupted) throw error;
@@ -100,38 +112,38 @@ async function bring(io: Io, job: Fetch, { part, places }: { part: Part; places:
   throw new Failure(failures.map(({ message }) => message).join("\n"), EXIT.failure);
 }
 
-async function bringFrom(io: Io, job: Fetch, { part, place }: { part: Part; place: Place }): Promise<void> {
+async function fromOrigin(io: Io, job: Fetch, { part, origin }: { part: Part; origin: Origin }): Promise<void> {
   for (;;) {
-    await fill(io, job, { part, place });
-    if (job.wish === null || await isWanted(io, part.path, job)) return;
+    await fill(io, job, { part, origin });
+    if (job.policy === null || await isWanted(io, part.path, job)) return;
     const was_pieced = part.isPieced();
     await part.restart(null);
-    // The file in one piece will tell whether two versions had met.
-    if (!was_pieced) throw new Failure(`${nameOf(place)} is not the file that the vendor lists`, EXIT.failure);
+    // A file from several responses may mix two versions: retry in one piece.
+    if (!was_pieced) throw new Failure(`${nameOf(origin)} does not match the hash that the vendor lists`, EXIT.failure);
   }
 }
 
 async function fill(
   io: Io,
   { artifact, image, source: { reach } }: Fetch,
-  { part, place }: { part: Part; place: Place },
+  { part, origin }: { part: Part; origin: Origin },
 ): Promise<void> {
   const size = artifact.size ?? null;
-  if (place.kind === "file") return await copy(place.path, part, size);
+  if (origin.kind === "file") return await copy(origin.path, part, size);
   const line = statusLine(io);
   const started_ms = io.environment.monotonicMs();
   const started_bytes = part.bytes();
-  let told_ms = -Infinity;
-  const tell = (bytes: number, of: number | null) => {
+  let shown_ms = -Infinity;
+  const onProgress = (bytes: number, of: number | null) => {
     const now_ms = io.environment.monotonicMs();
-    if (now_ms - told_ms < TELL_MS && bytes !== of) return;
-    told_ms = now_ms;
+    if (now_ms - shown_ms < PROGRESS_MS && bytes !== of) return;
+    shown_ms = now_ms;
     const rate = (bytes - started_bytes) / Math.max(0.001, (now_ms - started_ms) / 1_000);
     const share = of === null || of === 0 ? sizeText(bytes) : `${Math.floor(bytes * 100 / of)} % of ${sizeText(of)}`;
     line.show(`downloading ${imageName(image)}`, `${share}, ${sizeText(Math.max(0, Math.round(rate)))}/s  `);
   };
   try {
-    await transfer(io.environment, { url: place.url, reach, part, size, tell });
+    await transfer(io.environment, { url: origin.url, reach, part, size, onProgress });
   } finally {
     line.clear();
   }
@@ -141,15 +153,15 @@ async function copy(path: string, part: Part, size: number | null): Promise<void
   await part.restart(null);
   for await (const chunk of createReadStream(path)) await part.write(chunk);
   if (size !== null && part.bytes() !== size) {
-    throw new Failure(`${path} has ${part.bytes()} bytes, the index says ${size}`, EXIT.failure);
+    throw new Failure(`${path} has ${part.bytes()} bytes, the index lists ${size}`, EXIT.failure);
   }
 }
 
-/** Signatures over the image itself need all of it. */
-async function whole({ source, artifact, wish }: Fetch, path: string, proof: Proof): Promise<Proof> {
-  const signature = wish?.signature ?? null;
+/** Adds the signatures over the image itself, which need the complete file. */
+async function withImageSignatures({ source, artifact, policy }: Fetch, path: string, proof: Proof): Promise<Proof> {
+  const signature = policy?.signature ?? null;
   if (signature === null) return proof;
-  const more = await checkImageSignatures(source, artifact, { wish: signature, path });
+  const more = await checkImageSignatures(source, artifact, { requirement: signature, path });
   return { ...proof, signed_by: [...proof.signed_by, ...more] };
 }
 
@@ -160,7 +172,7 @@ async function isWanted(io: Io, path: string, { image, artifact }: Fetch): Promi
   try {
     const hashes = await hashFile(io.environment, path, {
       algorithms: digests.map(({ algorithm }) => algorithm),
-      tell: (bytes) =>
+      onProgress: (bytes) =>
         line.show(
           `checking ${imageName(image)}`,
           size === null ? "" : `${Math.floor(bytes * 100 / Math.max(1, size))} %  `,
@@ -172,15 +184,18 @@ async function isWanted(io: Io, path: string, { image, artifact }: Fetch): Promi
   }
 }
 
-/** A disk that fills up in the middle of the night fails everything else on it too. */
+/** Fails before the download if the disk has too little room: a full disk breaks other programs, too. */
 async function requireSpace(target: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(target));
   const free = bavail * bsize;
   if (bytes > free) {
-    throw new Failure(`${dirname(target)} has room for ${sizeText(free)}, ${sizeText(bytes)} are needed`, EXIT.failure);
+    throw new Failure(
+      `${dirname(target)} has ${sizeText(free)} free, and the image needs ${sizeText(bytes)}`,
+      EXIT.failure,
+    );
   }
 }
 
-function nameOf(place: Place): string {
-  return place.kind === "file" ? place.path : place.url;
+function nameOf(origin: Origin): string {
+  return origin.kind === "file" ? origin.path : origin.url;
 }

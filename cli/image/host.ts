@@ -1,11 +1,11 @@
-// What the image verbs need from the executable they are part of.
+// The parts of a program that the image verbs use.
 import type { Io } from "../internal/io.ts";
 import type { withIo } from "../internal/run.ts";
 
 export type Host = {
   readonly withIo: typeof withIo;
-  /** The variable that names the index. */
+  /** The environment variable with the index. */
   readonly index_variable: string;
-  /** The control plane's address, for when no index is named. */
+  /** Returns the control plane's address, which serves the default index. */
   endpoint(io: Io): Promise<string>;
 };

@@ -1,22 +1,22 @@
-// What this client puts up with from an index and from vendors.
+// Limits on data from an index and from vendors.
 
-/** An index of every vendor is below a megabyte. */
+/** An index of all vendors is smaller than a megabyte. */
 export const INDEX_BYTES_MAX = 64 * 1024 * 1024;
-/** No checksum document, signature or key comes near it. */
+/** Checksum documents, signatures and keys are much smaller. */
 export const DOCUMENT_BYTES_MAX = 4 * 1024 * 1024;
-/** For an image whose size nobody tells. */
+/** For an image of unknown size. */
 export const IMAGE_BYTES_MAX = 256 * 1024 ** 3;
-/** Tries in a row that bring nothing new. */
+/** Consecutive tries without new bytes. */
 export const TRIES_MAX = 5;
 export const FIRST_RETRY_MS = 500;
 export const RETRY_MS_MAX = 10_000;
 
 export type Patience = {
-  /** Until the answer begins. */
+  /** Until the response starts. */
   readonly answer_ms: number;
-  /** Between two pieces of a body. */
+  /** Between two chunks of a body. */
   readonly stall_ms: number;
-  /** For a whole document; an image may take as long as it keeps coming. */
+  /** For a whole document. An image has no such limit, only stall_ms. */
   readonly document_ms: number;
 };
 export const PATIENCE: Patience = { answer_ms: 30_000, stall_ms: 60_000, document_ms: 120_000 };

@@ -1,13 +1,13 @@
-// The documents of a mirror: a whole index of its own (document 1) that holds some of another's images. What is kept is
-// kept as it came. Archived builds are left out: they have no place but the vendor's vault.
+// The documents of a mirror: a complete index with a part of another index's images, unchanged. Archived builds are
+// omitted: only the vendor has their files.
 import type { Artifact, Distro, Image } from "./model.ts";
 import { imagePath } from "./source.ts";
 
-/** Text by path. */
+/** Document texts by path. */
 export type Documents = ReadonlyMap<string, string>;
 
 /**
- * In the order in which they may be written over an older tree: a list comes after what it lists.
+ * Returns the documents in an order that is safe over an older tree: a list comes after the documents that it lists.
  * @param distros the distro file of each distro of `images`
  */
 export function mirrorDocuments(images: readonly Image[], distros: ReadonlyMap<string, Distro>): Documents {
@@ -21,7 +21,7 @@ export function mirrorDocuments(images: readonly Image[], distros: ReadonlyMap<s
       documents.set(`v1/distros/${id}/releases/${release.id}/index.json`, text);
       for (const alias of release.aliases ?? []) documents.set(`v1/distros/${id}/aliases/${alias}.json`, text);
     }
-    // The channel that no release here follows is not in this index (document 1, Distro).
+    // dev_channel is omitted if no release in this index follows it.
     const follows = releases.some(({ aliases }) => (aliases ?? []).includes("dev"));
     const dev_channel = follows ? distro.dev_channel ?? null : null;
     documents.set(`v1/distros/${id}/index.json`, documentText({ ...distro, dev_channel, releases }));
@@ -32,13 +32,13 @@ export function mirrorDocuments(images: readonly Image[], distros: ReadonlyMap<s
   return documents;
 }
 
-/** The images with this mirror as the first place of every file. */
+/** Returns the images with this mirror as the first location of every file. */
 export function withMirrorFirst(images: readonly Image[], base_url: string): Image[] {
   return images.map((image) => {
     const artifacts = image.build.artifacts.map((artifact): Artifact => {
       const path = imagePath(image, artifact).split("/").map(encodeURIComponent).join("/");
       const here = { url: `${base_url}/${path}`, kind: "mirror", redirects_off_host: false };
-      // Of a mirror of a mirror, only the vendor's own places are kept.
+      // A mirror of a mirror keeps only the vendor's locations.
       const vendor = artifact.locations.filter(({ kind, url }) => kind !== "mirror" || !url.endsWith(`/${path}`));
       return { ...artifact, locations: [here, ...vendor] };
     });

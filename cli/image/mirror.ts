@@ -1,6 +1,6 @@
-// An index and its files in one folder, for a site without the internet. Everything is written by its final name only
-// when whole, and a list only after what it lists: whoever reads while it is written, or after a crash, finds every file
-// that the list names. What no list names is removed last, and only when asked for.
+// An index and its files in one folder, for a site without the internet. Files get their final name when complete, and
+// a list is written after its files: a reader always finds every listed file, even after a crash. Unlisted files are
+// removed last, and image files only with --prune.
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
@@ -19,27 +19,27 @@ import { filtering, FINGERPRINT, KEY, SIGNATURE, TRUST_INDEX } from "./options.t
 import { imageName } from "./pick.ts";
 import { sizeText } from "./size-text.ts";
 import { documentPath, imagePath, openSource, type Source } from "./source.ts";
-import { wishOf } from "./trust.ts";
+import { trustPolicyOf } from "./trust.ts";
 import { documentsOf } from "./vendor-check.ts";
 
 export function mirror(host: Host): AnyCommand {
-  return filtering("mirror", "Copy some of an index and its image files into a folder that is an index itself")
-    .requiredOption("--to <folder>", "the folder; a second run brings it up to date")
-    .option("--base-url <url>", "where it will be served; the files are then listed there first")
-    .option("--prune", "remove image files and documents that the mirror lists no longer")
+  return filtering("mirror", "Copy a part of an index with its image files to a folder, which is then an index itself")
+    .requiredOption("--to <folder>", "folder to write; a second run updates it")
+    .option("--base-url <url>", "URL of the mirror, listed first as the location of every file")
+    .option("--prune", "remove image files and documents that the mirror no longer lists")
     .addOption(TRUST_INDEX)
     .addOption(SIGNATURE)
     .addOption(KEY)
     .addOption(FINGERPRINT)
-    .addOption(option("--no-verify", "take files without a hash, unchecked").conflicts("signature"))
+    .addOption(option("--no-verify", "also copy files without a hash, unverified").conflicts("signature"))
     .action(host.withIo(async (io, options) => {
       const folder = resolve(options.to);
       const base_url = options.baseUrl === undefined ? null : parseEndpoint(options.baseUrl, "--base-url");
-      const wish = await wishOf(options);
+      const policy = await trustPolicyOf(options);
       const source = await openSource(host, io, options.index);
-      if (source.name === folder) throw usageFailure("--to is the index itself");
+      if (source.name === folder) throw usageFailure("--to is the index itself; choose another folder");
       const images = filterImages(await source.images(), options);
-      if (images.length === 0) throw new Failure("no image of the index matches", EXIT.not_found);
+      if (images.length === 0) throw new Failure("no image of the index matches the options", EXIT.not_found);
       const distros = await distrosOf(source, images);
       const listed = new Set<string>();
       const files: Fetched[] = [];
@@ -47,7 +47,14 @@ export function mirror(host: Host): AnyCommand {
         for (const artifact of image.build.artifacts) {
           const target = join(folder, imagePath(image, artifact));
           const unverifiable = !options.verify && (artifact.integrity?.digests ?? []).length === 0;
-          const job = { source, image, artifact, target, other: "replace", wish: unverifiable ? null : wish } as const;
+          const job = {
+            source,
+            image,
+            artifact,
+            target,
+            other: "replace",
+            policy: unverifiable ? null : policy,
+          } as const;
           files.push(await named(image, () => fetchImage(io, job)));
           listed.add(imagePath(image, artifact));
           for (const path of await keepDocuments(io, folder, { source, artifact })) listed.add(path);
@@ -68,7 +75,7 @@ export function mirror(host: Host): AnyCommand {
     }));
 }
 
-/** Of all the files, which one failed. */
+/** Adds the image's name to a failure. */
 async function named<T>(image: Image, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -83,13 +90,13 @@ async function distrosOf(source: Source, images: readonly Image[]): Promise<Map<
   for (const id of new Set(images.map(({ distro }) => distro.id))) {
     const path = `v1/distros/${id}/index.json`;
     const document = await source.json(path);
-    if (document === null) throw new Failure(`${source.name} lists ${id} and has no ${path}`, EXIT.failure);
+    if (document === null) throw new Failure(`${source.name} lists ${id} but has no ${path}`, EXIT.failure);
     distros.set(id, distroOf(document, `${source.name}: ${path}`));
   }
   return distros;
 }
 
-/** The vendor's checksums, signatures and keys, so that `verify` works without the vendor. */
+/** Copies the vendor's checksums, signatures and keys, so that `verify` works without the vendor. */
 async function keepDocuments(
   io: Io,
   folder: string,
@@ -103,7 +110,7 @@ async function keepDocuments(
       kept.push(documentPath(url));
     } catch (error) {
       if (!(error instanceof Failure) || error.exit_code === EXIT.interrupted) throw error;
-      io.note(`note: left out: ${error.message}`);
+      io.note(`note: not copied: ${error.message}`);
     }
   }
   return kept;
@@ -111,13 +118,13 @@ async function keepDocuments(
 
 async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  // Two mirrors of one folder at once do not write into each other's drafts.
+  // The process id keeps two runs on one folder apart.
   const draft = `${path}.${process.pid}.draft`;
   await writeFile(draft, content, { flush: true });
   await rename(draft, path);
 }
 
-/** Removes files below `folder/top` that are not listed; a download under way is left alone. */
+/** Removes unlisted files below `folder/top`, except downloads in progress. */
 async function removeOthers(
   folder: string,
   top: string,

@@ -1,5 +1,5 @@
-// Document 1, as far as this client reads it. A document is checked and passed on as it came, so that fields of a later
-// version survive in a mirror. Values of open enums are plain strings.
+// The index documents of docs/image-index.md, as far as this client reads them. A checked document is passed on
+// unchanged, so that fields of a later version survive in a mirror. Values of open enums are strings.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 
@@ -64,19 +64,19 @@ export function distroOf(document: unknown, where: string): Distro {
   }) as Distro;
 }
 
-/** The builds of a release or archive file. */
+/** Returns the builds of a release or archive document. */
 export function buildsOf(document: unknown, where: string): readonly Build[] {
   return reading(where, () => each(fields(document).builds, checkBuild)) as readonly Build[];
 }
 
-class Misshapen extends Error {}
+class MalformedDocument extends Error {}
 
 function reading(where: string, work: () => unknown): unknown {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof Misshapen)) throw error;
-    throw new Failure(`${where} is not a document of an image index: ${error.message}`, EXIT.failure);
+    if (!(error instanceof MalformedDocument)) throw error;
+    throw new Failure(`${where} is not a valid document of an image index: ${error.message}`, EXIT.failure);
   }
 }
 
@@ -110,7 +110,7 @@ function checkArtifact(value: unknown): void {
   if (artifact.variant !== undefined && artifact.variant !== null) token(artifact.variant, "an artifact's variant");
   const { size } = artifact;
   if (size !== undefined && size !== null && !(Number.isSafeInteger(size) && Number(size) >= 0)) {
-    throw new Misshapen("a size is not a number of bytes");
+    throw new MalformedDocument("a size is not a number of bytes");
   }
   each(artifact.locations, (location) => text(fields(location).url, "a location's url"));
   const { digests, signatures } = fields(artifact.integrity ?? {});
@@ -124,30 +124,32 @@ function checkArtifact(value: unknown): void {
 function checkDigest(value: unknown): void {
   const { algorithm, value: hex, source } = fields(value);
   text(algorithm, "a digest's algorithm");
-  if (typeof hex !== "string" || !/^[0-9a-f]{32,128}$/.test(hex)) throw new Misshapen("a digest is not hex");
+  if (typeof hex !== "string" || !/^[0-9a-f]{32,128}$/.test(hex)) throw new MalformedDocument("a digest is not hex");
   if (source === undefined || source === null) return;
   const { format, url } = fields(source);
   for (const each of [format, url]) text(each, "a digest's source");
 }
 
 function fields(value: unknown): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Misshapen("an object is missing");
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new MalformedDocument("an object is missing");
+  }
   return value as Fields;
 }
 
 function each(value: unknown, check: (item: unknown) => void): readonly unknown[] {
-  if (!Array.isArray(value)) throw new Misshapen("a list is missing");
+  if (!Array.isArray(value)) throw new MalformedDocument("a list is missing");
   value.forEach(check);
   return value;
 }
 
 function text(value: unknown, what: string): void {
-  if (typeof value !== "string") throw new Misshapen(`${what} is not text`);
+  if (typeof value !== "string") throw new MalformedDocument(`${what} is not text`);
 }
 
-/** Ids become parts of paths, of this machine's too. */
+/** Checks an id, which becomes a part of local paths. */
 function token(value: unknown, what: string): void {
   if (typeof value !== "string" || !/^[A-Za-z0-9_][A-Za-z0-9._+~-]{0,63}$/.test(value)) {
-    throw new Misshapen(`${what} is not a plain name`);
+    throw new MalformedDocument(`${what} is not a plain name`);
   }
 }

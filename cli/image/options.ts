@@ -1,4 +1,4 @@
-// The options that several image verbs share.
+// Options shared by the image verbs.
 import { command, each, option } from "../framework.ts";
 
 export type PickOptions = { readonly arch?: string; readonly variant?: string; readonly format?: string };
@@ -8,36 +8,38 @@ export type FilterOptions = PickOptions & {
   readonly alias?: string;
 };
 
-const INDEX = ["--index <place>", "address or folder of the image index; left out, the control plane's"] as const;
-const VARIANT = ["--variant <variant>", "the vendor's flavour of the image"] as const;
+const INDEX = ["--index <place>", "URL or folder of the image index; by default the control plane's index"] as const;
+const VARIANT = ["--variant <variant>", "variant of the image, as named by the vendor"] as const;
 const FORMAT = ["--format <format>", "disk image format: qcow2, raw, vmdk"] as const;
 
-/** A verb about one image file. */
+/** Returns a verb about one image file. */
 export function picking(name: string, summary: string) {
   return command(name, summary)
     .option(...INDEX)
-    .option("--arch <arch>", "architecture; where one file is meant and none is said, x86_64")
+    .option("--arch <arch>", "architecture; x86_64 by default if several match")
     .option(...VARIANT)
     .option(...FORMAT);
 }
 
-/** A verb about many images. */
+/** Returns a verb about many images. */
 export function filtering(name: string, summary: string) {
   return command(name, summary)
     .option(...INDEX)
     .option("--distro <distro>", "only this distribution")
     .option("--release <release>", "only this release, by id or version")
-    .option("--alias <alias>", "only the release that holds it: latest, lts, dev")
+    .option("--alias <alias>", "only the release with this alias: latest, lts, dev")
     .option("--arch <arch>", "only this architecture")
     .option(...VARIANT)
     .option(...FORMAT);
 }
 
-/** How a file is proved to be the vendor's. Chained onto a verb's own options. */
+/** Options of verification. */
 export const TRUST_INDEX = option(
   "--trust-index",
-  "take the index's word, and do not ask the vendor's checksum document",
+  "trust the index; skip the vendor's checksums",
 );
-export const SIGNATURE = option("--signature", "also require the vendor's OpenPGP signature, by a key you name");
-export const KEY = option("--key <file>", "the vendor's key, in place of the one the index names");
-export const FINGERPRINT = option("--fingerprint <hex>", "the key it must be; may be repeated").argParser(each);
+export const SIGNATURE = option("--signature", "also require the vendor's OpenPGP signature by a key that you name");
+export const KEY = option("--key <file>", "the vendor's key; replaces the key that the index names");
+export const FINGERPRINT = option("--fingerprint <hex>", "fingerprint of an accepted key; may be repeated").argParser(
+  each,
+);

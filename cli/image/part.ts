@@ -1,6 +1,6 @@
-// A half-done download: a folder `.NAME.PID.part` beside where the file will be, with the bytes so far and what they are of.
-// The folder is claimed by renaming it to one's own process id, which only one process can, and only when the process it
-// names is gone. So nobody else writes to the bytes that are checked and then renamed to the final name.
+// A partial download: a folder `.NAME.PID.part` next to the target, with the bytes so far and their identity. A process
+// claims the folder of an ended process by renaming it to its own process id, which only one process can do. So no
+// other process writes to bytes that are checked and then renamed to the final name.
 import { constants } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -12,45 +12,45 @@ export type Part = {
   readonly path: string;
   /** Bytes written so far. */
   bytes(): number;
-  /** What the server called this version of the file (If-Range), or null. */
+  /** The server's validator of this version (for If-Range), or null. */
   validator(): string | null;
-  /** Whether the bytes are of more than one answer, so that halves of two versions may have met. */
+  /** True if the bytes come from several responses, which may mix two versions. */
   isPieced(): boolean;
-  /** What is written next is of another answer than what is there. */
-  goOn(): void;
+  /** The next bytes come from another response. */
+  resume(): void;
   write(chunk: Uint8Array): Promise<void>;
-  /** Throws away what is there; what follows is of this version. */
+  /** Drops all bytes; the next bytes are of the version with this validator. */
   restart(validator: string | null): Promise<void>;
-  /** Gives the bytes, all on the disk, their final name. */
+  /** Syncs the bytes to disk and gives them the final name. */
   finish(): Promise<void>;
-  /** Keeps the bytes for the next time, or nothing when there are none. */
+  /** Closes the part and keeps its bytes for the next run. */
   leave(): Promise<void>;
   discard(): Promise<void>;
 };
 
 const CONTENT = "content";
-const OF = "of.json";
+const IDENTITY = "of.json";
 
 /**
- * @param identity what the bytes must be of: bytes of anything else are thrown away
- * @param vetted whether a digest will tell wrong bytes; only then bytes without a validator are of use
+ * @param identity identifies the file: bytes with another identity are dropped
+ * @param has_digest whether a digest will detect wrong bytes; without one, only bytes with a validator are kept
  */
 export async function openPart(
   target: string,
-  { identity, vetted }: { identity: string; vetted: boolean },
+  { identity, has_digest }: { identity: string; has_digest: boolean },
 ): Promise<Part> {
   const folder = join(dirname(target), `.${basename(target)}.${process.pid}.part`);
   await claim(target, folder);
   await mkdir(folder, { recursive: true });
   const path = join(folder, CONTENT);
-  const kept = await readOf(folder);
-  const usable = kept !== null && kept.identity === identity && (vetted || kept.validator !== null);
+  const kept = await readIdentity(folder);
+  const usable = kept !== null && kept.identity === identity && (has_digest || kept.validator !== null);
   const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o644);
   if (!usable) await file.truncate(0);
   let bytes = (await file.stat()).size;
   let pieced = bytes > 0;
   let validator = usable ? kept.validator : null;
-  const note = () => writeFile(join(folder, OF), JSON.stringify({ identity, validator }));
+  const note = () => writeFile(join(folder, IDENTITY), JSON.stringify({ identity, validator }));
   await note();
   let closed = false;
   const close = async () => {
@@ -66,7 +66,7 @@ export async function openPart(
     bytes: () => bytes,
     validator: () => validator,
     isPieced: () => pieced,
-    goOn: () => void (pieced = true),
+    resume: () => void (pieced = true),
     write: async (chunk) => {
       await writeWhole(file, chunk, bytes);
       bytes += chunk.length;
@@ -93,7 +93,7 @@ export async function openPart(
   };
 }
 
-/** Takes over the bytes of a process that is gone, if there are some. */
+/** Takes over the bytes of an ended process, if there are any. */
 async function claim(target: string, folder: string): Promise<void> {
   const start = `.${basename(target)}.`;
   for (const name of await readdir(dirname(target))) {
@@ -104,7 +104,7 @@ async function claim(target: string, folder: string): Promise<void> {
   }
 }
 
-/** A download of this process is over when its next one of the same file begins. */
+/** True if another running process owns the part. A process downloads a file only once at a time. */
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return false;
   try {
@@ -115,14 +115,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function readOf(folder: string): Promise<{ identity: string; validator: string | null } | null> {
+async function readIdentity(folder: string): Promise<{ identity: string; validator: string | null } | null> {
   try {
-    const { identity, validator } = JSON.parse(await readFile(join(folder, OF), "utf8"));
+    const { identity, validator } = JSON.parse(await readFile(join(folder, IDENTITY), "utf8"));
     return typeof identity === "string"
       ? { identity, validator: typeof validator === "string" ? validator : null }
       : null;
   } catch {
-    // Missing or cut off by a crash: the bytes beside it are of nothing that is known.
+    // Missing, or truncated by a crash: the identity of the bytes is unknown.
     return null;
   }
 }
@@ -142,7 +142,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** The size of a file, or null when there is none. Throws a Failure for anything else than a file. */
+/** Returns the size of a file, or null if it does not exist. Throws a Failure if it is not a regular file. */
 export async function sizeOfFile(path: string): Promise<number | null> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;

@@ -1,19 +1,19 @@
-// From what a user typed to one build and one of its files: DISTRO/RELEASE[/BUILD], where RELEASE may be an alias or a
-// version and BUILD left out is the newest.
+// Finds a build and a file by the user's reference DISTRO/RELEASE[/BUILD]. RELEASE may be an alias or a version; BUILD
+// is the newest by default.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure, usageFailure } from "../internal/failure.ts";
-import { isMeant, isVersion } from "./filter.ts";
+import { isVersion, matchesOptions } from "./filter.ts";
 import { type Artifact, buildsOf, type Image } from "./model.ts";
 import type { PickOptions } from "./options.ts";
 import type { Source } from "./source.ts";
 
-const USUAL_ARCH = "x86_64";
+const DEFAULT_ARCH = "x86_64";
 
-/** Throws a Failure with exit code 3 that lists what there is. */
+/** Throws a Failure with exit code 3 that lists the existing names. */
 export async function findImage(source: Source, reference: string): Promise<Image> {
   const [distro = "", release = "", build, ...rest] = reference.split("/");
   if (distro === "" || release === "" || build === "" || rest.length > 0) {
-    throw usageFailure(`${reference}: an image is named DISTRO/RELEASE or DISTRO/RELEASE/BUILD`);
+    throw usageFailure(`${reference} is not an image; write DISTRO/RELEASE or DISTRO/RELEASE/BUILD`);
   }
   const images = await source.images();
   const of_distro = images.filter((image) => image.distro.id === distro);
@@ -46,21 +46,23 @@ async function archivedImages(source: Source, { distro, release }: Image): Promi
   return buildsOf(document, `${source.name}: ${path}`).map((build) => ({ distro, release, build }));
 }
 
-function missing(what: string, there: readonly string[]): Failure {
-  const names = [...new Set(there)];
+function missing(what: string, existing: readonly string[]): Failure {
+  const names = [...new Set(existing)];
   return new Failure(`the index has no ${what}; it has ${names.join(", ") || "none"}`, EXIT.not_found);
 }
 
-/** The one artifact that is meant. Throws a Failure that says how to choose when several are. */
+/** Returns the artifact that matches the options. Throws a Failure that lists the choices if several match. */
 export function pickArtifact(image: Image, options: PickOptions): Artifact {
   const { artifacts } = image.build;
-  const meant = artifacts.filter((artifact) => isMeant(artifact, options));
-  if (meant.length === 0) throw missing(`such file of ${imageName(image)}`, artifacts.map(artifactName));
-  const on_arch = preferred(meant, ({ arch }) => arch === USUAL_ARCH);
+  const matching = artifacts.filter((artifact) => matchesOptions(artifact, options));
+  if (matching.length === 0) throw missing(`such file of ${imageName(image)}`, artifacts.map(artifactName));
+  const on_arch = preferred(matching, ({ arch }) => arch === DEFAULT_ARCH);
   const default_variant = preferred(on_arch, (artifact) => artifact.default_variant === true);
   if (default_variant.length === 1) return default_variant[0]!;
   const choices = default_variant.map(artifactName).join(", ");
-  throw usageFailure(`${imageName(image)} has several: ${choices}; choose by --arch, --variant or --format`);
+  throw usageFailure(
+    `${imageName(image)} has several files: ${choices}; choose one with --arch, --variant or --format`,
+  );
 }
 
 function preferred(artifacts: readonly Artifact[], wanted: (artifact: Artifact) => boolean): readonly Artifact[] {

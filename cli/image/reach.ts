@@ -1,6 +1,6 @@
-// Where this program may fetch from beyond public addresses: the index that its user names, and the networks of
-// BERTH_FETCH_ALLOWED_PRIVATE, the variable that shadows the control plane's setting `fetch.allowed_private`. What an index
-// document or a redirect names is somebody else's choice.
+// The private addresses that this program may fetch from: the index that the user names, and the networks of
+// BERTH_FETCH_ALLOWED_PRIVATE, the same variable that overrides the control plane's setting `fetch.allowed_private`.
+// Addresses in index documents and redirects are untrusted.
 import { namedOrigins, type Reach } from "../../src/outbound/connector.ts";
 import { parseCidr } from "../../src/lib/net/ip-address.ts";
 import { readRanges } from "../../src/lib/net/public-address.ts";
@@ -10,13 +10,13 @@ import type { Environment } from "../internal/environment.ts";
 export const RANGES_VARIABLE = "BERTH_FETCH_ALLOWED_PRIVATE";
 
 export type Given = {
-  /** URLs that the user wrote. */
+  /** URLs given by the user. */
   readonly named: readonly string[];
-  /** Networks that the operator of a control plane allows. */
+  /** Networks allowed by the control plane's operator. */
   readonly allowed: readonly unknown[];
 };
 
-/** Throws a Failure when the variable holds something else than networks. */
+/** Throws a Failure unless the variable is a list of networks. */
 export function reachOf({ env }: Environment, { named, allowed }: Given): Reach {
   return {
     allowed: readRanges([...rangesOf(env[RANGES_VARIABLE] ?? ""), ...allowed]),
@@ -24,7 +24,7 @@ export function reachOf({ env }: Environment, { named, allowed }: Given): Reach 
   };
 }
 
-/** A JSON array, as the control plane's variable, or networks with commas between. */
+/** Parses a JSON array, as the control plane does, or networks separated by commas. */
 function rangesOf(text: string): readonly unknown[] {
   const ranges = text.trim().startsWith("[") ? jsonList(text) : text.split(",").map((each) => each.trim());
   const given = ranges.filter((each) => each !== "");
@@ -38,6 +38,6 @@ function jsonList(text: string): readonly unknown[] {
   try {
     return JSON.parse(text);
   } catch {
-    throw usageFailure(`${RANGES_VARIABLE} is neither a JSON array nor a list with commas`);
+    throw usageFailure(`${RANGES_VARIABLE} is neither a JSON array nor a list separated by commas`);
   }
 }

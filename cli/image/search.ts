@@ -32,7 +32,7 @@ export function search(host: Host): AnyCommand {
     }));
 }
 
-/** How far a download can be proved: to the vendor's document, to the index, or not at all; and whether one signs it. */
+/** Shows how far a download can be verified: vendor, index or none; and whether it is signed. */
 export function checkText(artifact: Artifact): string {
   const signed = (artifact.integrity?.signatures ?? []).length > 0;
   return signed ? `${traceable(artifact)},signed` : traceable(artifact);

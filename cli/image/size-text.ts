@@ -1,6 +1,6 @@
 const UNITS = ["KiB", "MiB", "GiB", "TiB"] as const;
 
-/** For people: `512 B`, `1.5 GiB`. */
+/** Prints a rounded size: `512 B`, `1.5 GiB`. */
 export function sizeText(bytes: number): string {
   let value = bytes;
   let unit = "B";

@@ -1,5 +1,5 @@
-// Where the index is: an address or a folder. A folder or address that `image mirror` made also holds image files and
-// the vendors' documents, so that nothing else is asked for.
+// An image index at a URL or in a folder. A mirror (`image mirror`) also has the image files and the vendors'
+// documents, so that no other server is needed.
 import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -16,31 +16,31 @@ import { DOCUMENT_BYTES_MAX, INDEX_BYTES_MAX } from "./limits.ts";
 import { type Artifact, type Image, imagesOf } from "./model.ts";
 import { getDocument } from "./web.ts";
 
-/** Where an image file can be had. */
-export type Place = { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
+/** A location of an image file. */
+export type Origin = { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
 
 export type Source = {
-  /** Where its images and documents may be fetched from. */
+  /** The addresses that its images and documents may be fetched from. */
   readonly reach: Reach;
-  /** For messages. */
+  /** The URL or folder, for messages. */
   readonly name: string;
-  /** Every current build. */
+  /** Returns every current build. */
   images(): Promise<readonly Image[]>;
-  /** A document of the tree, or null when there is none. */
+  /** Returns a document of the index, or null if it does not exist. */
   text(path: string): Promise<string | null>;
   json(path: string): Promise<unknown>;
   /**
-   * A vendor's document; from a mirror, its copy, which is as true as the mirror is unless a signature is checked.
-   * Throws a Failure when it cannot be had.
+   * Returns a vendor's document, from a mirror its copy: without a signature check, that is only as trustworthy as the
+   * mirror. Throws a Failure if it is not available.
    */
   document(url: string, artifact: Artifact): Promise<Uint8Array>;
-  /** Best first, never empty. */
-  places(image: Image, artifact: Artifact): Promise<readonly Place[]>;
+  /** Returns the origins of a file, best first, never empty. */
+  origins(image: Image, artifact: Artifact): Promise<readonly Origin[]>;
 };
 
 /**
- * Throws a Failure when no index is named or it is not there.
- * @param allowed networks beyond public addresses that the control plane's operator allows
+ * Throws a Failure if no index is named.
+ * @param allowed private networks that the control plane's operator allows
  */
 export async function openSource(
   host: Host,
@@ -61,23 +61,25 @@ async function endpointOf(host: Host, io: Io): Promise<string> {
     return await host.endpoint(io);
   } catch (error) {
     if (!(error instanceof Failure) || !error.message.startsWith("no endpoint")) throw error;
-    throw usageFailure(`no image index: pass --index, set ${host.index_variable}, or name a control plane`);
+    throw usageFailure(
+      `no image index: pass --index, set ${host.index_variable}, or set the endpoint of a control plane`,
+    );
   }
 }
 
-/** A mirror's name of a vendor's document. Not its address: that may be longer than a file name can be. */
+/** Returns the mirror's path of a vendor's document. It is a hash, because a URL may be too long for a file name. */
 export function documentPath(url: string): string {
   return `documents/${createHash("sha256").update(url).digest("hex")}`;
 }
 
-/** A mirror's name of an image file. Variant, architecture and format name one file of a build. */
+/** Returns the mirror's path of an image file. Variant, architecture and format identify one file of a build. */
 export function imagePath({ distro, release, build }: Image, artifact: Artifact): string {
   const { variant, arch, format } = artifact;
   const key = [variant, arch, format].filter((part) => part !== null && part !== undefined).join("-");
   return ["images", distro.id, release.id, build.build, key, fileName(artifact)].join("/");
 }
 
-/** The vendor's name of the file. */
+/** Returns the vendor's file name, or a generated one if that is unsafe. */
 export function fileName({ locations, arch, format }: Artifact): string {
   const url = locations[0]?.url ?? "";
   const last = URL.canParse(url) ? new URL(url).pathname.split("/").at(-1)! : "";
@@ -96,7 +98,7 @@ function urlSource(environment: Environment, address: string, allowed: readonly 
       if (!locations.some((location) => location.url.startsWith(`${base}/images/`))) return null;
       return await getDocument(environment, `${base}/${documentPath(url)}`, { reach, bytes_max: DOCUMENT_BYTES_MAX });
     },
-    places: (_image, { locations }) => Promise.resolve(locations.map(({ url }) => ({ kind: "url", url }))),
+    origins: (_image, { locations }) => Promise.resolve(locations.map(({ url }) => ({ kind: "url", url }))),
   });
 }
 
@@ -107,10 +109,10 @@ function folderSource(environment: Environment, folder: string, allowed: readonl
     name: folder,
     read: (path) => readCapped(join(folder, path), INDEX_BYTES_MAX),
     kept: (url) => readCapped(join(folder, documentPath(url)), DOCUMENT_BYTES_MAX),
-    places: async (image, artifact) => {
+    origins: async (image, artifact) => {
       const path = join(folder, imagePath(image, artifact));
       const here = await stat(path).then((found) => found.isFile(), () => false);
-      const elsewhere = artifact.locations.map(({ url }): Place => ({ kind: "url", url }));
+      const elsewhere = artifact.locations.map(({ url }): Origin => ({ kind: "url", url }));
       return here ? [{ kind: "file", path }, ...elsewhere] : elsewhere;
     },
   });
@@ -121,12 +123,12 @@ type Access = {
   readonly reach: Reach;
   readonly name: string;
   read(path: string): Promise<Uint8Array | null>;
-  /** What a mirror kept of a vendor's document. */
+  /** Returns the mirror's copy of a vendor's document, or null. */
   kept(url: string, artifact: Artifact): Promise<Uint8Array | null>;
-  places: Source["places"];
+  origins: Source["origins"];
 };
 
-function withDocuments({ environment, reach, name, read, kept, places }: Access): Source {
+function withDocuments({ environment, reach, name, read, kept, origins }: Access): Source {
   const documents = new Map<string, Promise<Uint8Array>>();
   const text = async (path: string) => {
     const bytes = await read(path);
@@ -139,7 +141,7 @@ function withDocuments({ environment, reach, name, read, kept, places }: Access)
   const fetched = async (url: string, artifact: Artifact) => {
     const bytes = await kept(url, artifact) ??
       await getDocument(environment, url, { reach, bytes_max: DOCUMENT_BYTES_MAX });
-    if (bytes === null) throw new Failure(`${url}: the vendor has it no longer`, EXIT.not_found);
+    if (bytes === null) throw new Failure(`${url}: the vendor no longer has this document`, EXIT.not_found);
     return bytes;
   };
   return {
@@ -151,20 +153,20 @@ function withDocuments({ environment, reach, name, read, kept, places }: Access)
       const document = await json("v1/images.json");
       if (document === null) {
         throw new Failure(
-          `${name} has no v1/images.json: no image index is there; name one by --index`,
+          `${name} has no v1/images.json, so it is not an image index; pass --index`,
           EXIT.not_found,
         );
       }
       return imagesOf(document, `${name}: v1/images.json`);
     },
     document: (url, artifact) => {
-      const asked = documents.get(url) ?? fetched(url, artifact);
-      documents.set(url, asked);
-      return asked;
+      const document = documents.get(url) ?? fetched(url, artifact);
+      documents.set(url, document);
+      return document;
     },
-    places: async (image, artifact) => {
-      const found = await places(image, artifact);
-      if (found.length === 0) throw new Failure("the index names no place to download it from", EXIT.failure);
+    origins: async (image, artifact) => {
+      const found = await origins(image, artifact);
+      if (found.length === 0) throw new Failure("the index lists no location of the file", EXIT.failure);
       return found;
     },
   };
@@ -174,7 +176,7 @@ function parseJson(text: string, where: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Failure(`${where} is not JSON; is this an image index?`, EXIT.failure);
+    throw new Failure(`${where} is not JSON; check that this is an image index`, EXIT.failure);
   }
 }
 

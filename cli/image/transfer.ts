@@ -1,5 +1,5 @@
-// Brings the bytes of one address into a part. A transfer that breaks off goes on where it was (Range, If-Range), as long as
-// every try brings something. Nothing is said here about whether they are the right bytes.
+// Downloads a URL into a part. An interrupted transfer resumes (Range, If-Range) as long as every try adds bytes. The
+// caller verifies the bytes.
 import { pause } from "../internal/api.ts";
 import { jitteredMs } from "../internal/backoff.ts";
 import { Unreachable } from "../internal/exchange.ts";
@@ -15,19 +15,19 @@ export type Transfer = {
   readonly url: string;
   readonly reach: Reach;
   readonly part: Part;
-  /** Bytes of the whole file, or null when nobody said. */
+  /** Size of the complete file, or null if unknown. */
   readonly size: number | null;
   readonly patience?: Patience;
   readonly bytes_max?: number;
   readonly plain_http?: boolean;
   readonly uniform?: boolean;
-  /** Called as bytes come in. */
-  readonly tell: (bytes: number, of: number | null) => void;
+  /** Called as bytes arrive. */
+  readonly onProgress: (bytes: number, of: number | null) => void;
 };
 
-/** Throws a Failure when the file cannot be had from there, or cannot be the one that is meant. */
+/** Throws a Failure if the URL does not deliver the file, or the sizes disagree. */
 export async function transfer(environment: Environment, job: Transfer): Promise<void> {
-  // Further than ever, not further than last time: a server without ranges begins anew each time.
+  // Compared with the furthest try, not the last one: a server without ranges starts from zero each time.
   let furthest = job.part.bytes();
   for (let fruitless = 0;;) {
     try {
@@ -40,13 +40,13 @@ export async function transfer(environment: Environment, job: Transfer): Promise
       if (fruitless >= TRIES_MAX) throw error;
     }
     if (fruitless >= TRIES_MAX) {
-      throw new Failure(`${job.url}: the server does not answer ranges rightly`, EXIT.failure);
+      throw new Failure(`${job.url}: the server handles range requests incorrectly`, EXIT.failure);
     }
     await pause(environment, jitteredMs(Math.min(RETRY_MS_MAX, FIRST_RETRY_MS * 2 ** fruitless), environment.random()));
   }
 }
 
-/** True when the file is whole, false when it has to be asked for again from the start. */
+/** Returns true if the file is complete, false if it must be requested again from the start. */
 async function transferOnce(environment: Environment, job: Transfer): Promise<boolean> {
   const { url, reach, part, size, patience = PATIENCE, plain_http, uniform } = job;
   const from = part.bytes();
@@ -54,12 +54,12 @@ async function transferOnce(environment: Environment, job: Transfer): Promise<bo
   if (size !== null && from > size) await part.restart(null);
   const reply = await get(environment, url, { reach, headers: rangeHeaders(part), patience, plain_http, uniform });
   const end = await beginning(reply, job);
-  if (end === "again") {
+  if (end === "restart") {
     await reply.drop();
     await part.restart(null);
     return false;
   }
-  if (end === "whole") return true;
+  if (end === "complete") return true;
   const bytes_max = end ?? job.bytes_max ?? IMAGE_BYTES_MAX;
   for await (const chunk of reply.chunks()) {
     if (part.bytes() + chunk.length > bytes_max) {
@@ -67,10 +67,10 @@ async function transferOnce(environment: Environment, job: Transfer): Promise<bo
       throw new Failure(`${url} sends more than ${bytes_max} bytes`, EXIT.failure);
     }
     await part.write(chunk);
-    job.tell(part.bytes(), end);
+    job.onProgress(part.bytes(), end);
   }
   if (end !== null && part.bytes() < end) {
-    throw new Unreachable(`${url} broke off after ${part.bytes()} of ${end} bytes`, EXIT.failure);
+    throw new Unreachable(`${url}: the transfer stopped after ${part.bytes()} of ${end} bytes`, EXIT.failure);
   }
   return true;
 }
@@ -81,14 +81,14 @@ function rangeHeaders(part: Part): Record<string, string> {
   return { range: `bytes=${part.bytes()}-`, ...(validator === null ? {} : { "if-range": validator }) };
 }
 
-/** Where the file ends (null: nobody said), after making the part ready for what comes. */
-async function beginning(reply: Reply, { url, part, size }: Transfer): Promise<number | null | "again" | "whole"> {
+/** Prepares the part for the response. Returns the file's size, or null if unknown. */
+async function beginning(reply: Reply, { url, part, size }: Transfer): Promise<number | null | "restart" | "complete"> {
   const { status, headers } = reply;
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding !== "identity") {
     await reply.drop();
     throw new Failure(
-      `${url} sends the file in ${encoding}, so neither its size nor a part of it can be told`,
+      `${url} sends the file with content-encoding ${encoding}, so its size and ranges cannot be checked`,
       EXIT.failure,
     );
   }
@@ -101,34 +101,34 @@ async function beginning(reply: Reply, { url, part, size }: Transfer): Promise<n
     }
     case 206: {
       const range = /^bytes ([0-9]{1,15})-[0-9]{1,15}\/([0-9]{1,15}|\*)$/.exec(headers.get("content-range") ?? "");
-      if (range === null || part.bytes() === 0 || Number(range[1]) !== part.bytes()) return "again";
+      if (range === null || part.bytes() === 0 || Number(range[1]) !== part.bytes()) return "restart";
       const total = numberOf(range[2]!);
       await agree(reply, total, size);
-      part.goOn();
+      part.resume();
       return size ?? total;
     }
     case 416: {
       await reply.drop();
       const total = numberOf(/^bytes \*\/([0-9]{1,15})$/.exec(headers.get("content-range") ?? "")?.[1] ?? null);
-      // Nothing is missing; without a size of the index this is the only one who knows.
-      return total !== null && total === part.bytes() && size === null ? "whole" : "again";
+      // The part is complete: the index lists no size, and the server's total equals the bytes so far.
+      return total !== null && total === part.bytes() && size === null ? "complete" : "restart";
     }
     default: {
       await reply.drop();
-      const argv = `${url}: status ${status}`;
-      if (isTransientStatus(status)) throw new Unreachable(argv, EXIT.failure);
-      throw new Failure(argv, exitCodeOfStatus(status), { status });
+      const text = `${url}: status ${status}`;
+      if (isTransientStatus(status)) throw new Unreachable(text, EXIT.failure);
+      throw new Failure(text, exitCodeOfStatus(status), { status });
     }
   }
 }
 
-async function agree(reply: Reply, told: number | null, size: number | null): Promise<void> {
-  if (told === null || size === null || told === size) return;
+async function agree(reply: Reply, actual: number | null, size: number | null): Promise<void> {
+  if (actual === null || size === null || actual === size) return;
   await reply.drop();
-  throw new Failure(`${reply.url} has ${told} bytes, the index says ${size}`, EXIT.failure);
+  throw new Failure(`${reply.url} has ${actual} bytes, the index lists ${size}`, EXIT.failure);
 }
 
-/** A weak ETag does not promise equal bytes, so it cannot join two halves (RFC 9110, 13.1.5). */
+/** Returns an If-Range validator. A weak ETag does not guarantee equal bytes, so it is not one (RFC 9110, 13.1.5). */
 function validatorOf(headers: Headers): string | null {
   const etag = headers.get("etag");
   if (etag !== null && /^"[^"]*"$/.test(etag)) return etag;

@@ -1,4 +1,4 @@
-// How much proof a user asks for, and what was found.
+// How an image must be verified, and the resulting proof.
 import { readFile } from "node:fs/promises";
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure, usageFailure } from "../internal/failure.ts";
@@ -8,7 +8,7 @@ import {
   askVendor,
   checkDocumentSignatures,
   requireSignature,
-  type SignatureWish,
+  type SignatureRequirement,
   type SignedBy,
   traceable,
   type Traced,
@@ -20,15 +20,15 @@ export type TrustOptions = {
   readonly key?: string | undefined;
   readonly fingerprint?: readonly string[] | undefined;
 };
-export type Wish = { readonly trust_index: boolean; readonly signature: SignatureWish | null };
+export type TrustPolicy = { readonly trust_index: boolean; readonly signature: SignatureRequirement | null };
 export type Proof = { readonly traced: Traced; readonly signed_by: readonly SignedBy[] };
 
-export async function wishOf(options: TrustOptions): Promise<Wish> {
+export async function trustPolicyOf(options: TrustOptions): Promise<TrustPolicy> {
   const { trustIndex, signature, key, fingerprint } = options;
   const trust_index = trustIndex === true;
   if (signature !== true) {
     if (key !== undefined || fingerprint !== undefined) {
-      throw usageFailure("--key and --fingerprint go with --signature");
+      throw usageFailure("--key and --fingerprint need --signature");
     }
     return { trust_index, signature: null };
   }
@@ -47,17 +47,17 @@ async function readKeyFile(path: string): Promise<Uint8Array> {
 function pinOf(fingerprint: string): string {
   const hex = fingerprint.replace(/\s/g, "").replace(/^0x/i, "").toUpperCase();
   if (!/^(?:[0-9A-F]{40}|[0-9A-F]{64})$/.test(hex)) {
-    throw usageFailure("--fingerprint takes a whole fingerprint: 40 or 64 hex digits");
+    throw usageFailure("--fingerprint must be a complete fingerprint of 40 or 64 hex digits");
   }
   return hex;
 }
 
-/** All that can be proved before the image is here. Throws a Failure where the vendor says otherwise. */
-export async function proveListing(source: Source, artifact: Artifact, wish: Wish): Promise<Proof> {
-  const traced = wish.trust_index ? withoutVendor(traceable(artifact)) : await askVendor(source, artifact);
-  if (wish.signature === null) return { traced, signed_by: [] };
-  await requireSignature(source, artifact, wish.signature);
-  return { traced, signed_by: await checkDocumentSignatures(source, artifact, wish.signature) };
+/** Checks everything that does not need the image file. Throws a Failure if the vendor contradicts the index. */
+export async function proveListing(source: Source, artifact: Artifact, policy: TrustPolicy): Promise<Proof> {
+  const traced = policy.trust_index ? withoutVendor(traceable(artifact)) : await askVendor(source, artifact);
+  if (policy.signature === null) return { traced, signed_by: [] };
+  await requireSignature(source, artifact, policy.signature);
+  return { traced, signed_by: await checkDocumentSignatures(source, artifact, policy.signature) };
 }
 
 function withoutVendor(traced: Traced): Traced {
@@ -65,11 +65,11 @@ function withoutVendor(traced: Traced): Traced {
 }
 
 export function proofText({ traced, signed_by }: Proof): string {
-  const argv = {
-    vendor: "as the vendor's own document lists it",
-    index: "as the index lists it",
+  const text = {
+    vendor: "verified against the vendor's checksums",
+    index: "verified against the index",
     none: "not verified",
   }[traced];
   const keys = [...new Set(signed_by.map(({ fingerprint }) => fingerprint))];
-  return keys.length === 0 ? argv : `${argv}; signed by ${keys.join(", ")}`;
+  return keys.length === 0 ? text : `${text}; signed by ${keys.join(", ")}`;
 }

@@ -1,5 +1,5 @@
-// What the vendor itself says of a file, asked again: the index may be old, wrong or somebody else's. A checksum document
-// must list the hash the index has; with a signature wanted, it must list it in the bytes the signature covers.
+// Checks a file against the vendor's own documents, because the index may be old, wrong or untrusted. A checksum
+// document must list the index's hash; if a signature is required, in the signed bytes.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
 import { isListFormat, listedHash } from "./checksums.ts";
@@ -8,25 +8,25 @@ import type { Artifact, Signature } from "./model.ts";
 import { fingerprintOf, type Good, type Keys, readKeys, verifyClearSigned, verifyDetached } from "./signature.ts";
 import type { Source } from "./source.ts";
 
-/** How far a digest was traced: to the vendor's own document, to the index only, or there is none. */
+/** The source of a digest: the vendor's document, only the index, or no digest. */
 export type Traced = "vendor" | "index" | "none";
 
-export type SignatureWish = {
-  /** A key file of the user's, in place of the one the index names. */
+export type SignatureRequirement = {
+  /** The user's key file, in place of the key that the index names. */
   readonly key: Uint8Array | null;
-  /** Upper case; those the key may have. Empty where the user did not say. */
+  /** Accepted fingerprints, upper case. Empty if the user gave none. */
   readonly fingerprints: readonly string[];
 };
 export type SignedBy = Good & { readonly signature_url: string };
 
-/** How far its digests can be traced. */
+/** Returns the best source of the artifact's digests. */
 export function traceable(artifact: Artifact): Traced {
   const digests = knownDigests(artifact);
   if (digests.length === 0) return "none";
   return digests.some(({ source }) => isListFormat(source?.format ?? "")) ? "vendor" : "index";
 }
 
-/** Asks every checksum document again. Throws a Failure where the vendor says otherwise than the index. */
+/** Fetches every checksum document. Throws a Failure if the vendor contradicts the index. */
 export async function askVendor(source: Source, artifact: Artifact): Promise<Traced> {
   for (const digest of knownDigests(artifact)) {
     const { url } = digest.source ?? {};
@@ -39,7 +39,7 @@ export async function askVendor(source: Source, artifact: Artifact): Promise<Tra
 function agree(digest: KnownDigest, where: string, document: string): void {
   const { algorithm, value, source } = digest;
   const format = source?.format ?? "";
-  if (!isListFormat(format)) throw new Failure(`${where} is of a format that cannot be read here`, EXIT.failure);
+  if (!isListFormat(format)) throw new Failure(`${where} has an unsupported format`, EXIT.failure);
   const listed = listedHash(where, document, { format, algorithm, filename: source?.filename ?? null });
   if (listed !== value) {
     throw new Failure(
@@ -49,13 +49,13 @@ function agree(digest: KnownDigest, where: string, document: string): void {
   }
 }
 
-/** Signatures over the image itself, which need the whole file. */
+/** Returns signatures over the image itself, which need the complete file. */
 export function signaturesOfImage(artifact: Artifact): readonly Signature[] {
   const urls = artifact.locations.map(({ url }) => url);
   return signaturesOf(artifact).filter(({ signs }) => urls.includes(signs));
 }
 
-/** Signatures over a document that lists one of its digests. */
+/** Returns signatures over a document that lists one of the digests. */
 function signaturesOfDocuments(artifact: Artifact): readonly Signature[] {
   return signaturesOf(artifact).filter(({ signs }) => digestFrom(artifact, signs) !== undefined);
 }
@@ -69,25 +69,29 @@ function digestFrom(artifact: Artifact, url: string): KnownDigest | undefined {
 }
 
 /**
- * Throws a Failure when the index names no signature that says anything about the file, or one over the image by a key
- * that nobody vouches for: to learn that after the download would be late.
+ * Throws a Failure if the index has no signature for the file, or only one by an unpinned key, so that this fails
+ * before the download.
  */
-export async function requireSignature(source: Source, artifact: Artifact, wish: SignatureWish): Promise<void> {
+export async function requireSignature(
+  source: Source,
+  artifact: Artifact,
+  requirement: SignatureRequirement,
+): Promise<void> {
   if (signaturesOfDocuments(artifact).length + signaturesOfImage(artifact).length === 0) {
     throw new Failure(
-      "the vendor signs neither this image nor a list with its hash, as far as the index knows",
+      "the index has no vendor signature of this image or of a checksum document that lists it",
       EXIT.failure,
     );
   }
   for (const signature of signaturesOfImage(artifact)) {
-    const { keys, pinned } = await keysFor(source, artifact, { signature, wish });
+    const { keys, pinned } = await keysFor(source, artifact, { signature, requirement });
     if (!pinned) throw unpinned(keys.map(fingerprintOf));
   }
 }
 
 /**
- * Who could put another image into the index could put another key beside it, so its word for a key is none: the user, a
- * key file or the address of a key server has to name it.
+ * An attacker who changes an image in the index can change its key, too, so a key from the index is not trusted: the
+ * user, a key file or a key server's address must name it.
  */
 function unpinned(fingerprints: readonly string[]): Failure {
   const [first, ...more] = fingerprints;
@@ -95,21 +99,21 @@ function unpinned(fingerprints: readonly string[]): Failure {
     ? `${first} is the vendor's key`
     : `one of ${fingerprints.join(", ")} is the vendor's key`;
   return new Failure(
-    `only the index says that ${which}; compare it with what the vendor publishes and pass --fingerprint ` +
+    `only the index claims that ${which}; compare it with the vendor's publications and pass --fingerprint ` +
       `${more.length === 0 ? first : "<hex>"}, or the vendor's key as --key`,
     EXIT.failure,
   );
 }
 
-/** Verifies those that can be before the image is here. */
+/** Verifies the signatures that do not need the image file. */
 export async function checkDocumentSignatures(
   source: Source,
   artifact: Artifact,
-  wish: SignatureWish,
+  requirement: SignatureRequirement,
 ): Promise<readonly SignedBy[]> {
   const found: SignedBy[] = [];
   for (const signature of signaturesOfDocuments(artifact)) {
-    const { keys, pinned } = await keysFor(source, artifact, { signature, wish });
+    const { keys, pinned } = await keysFor(source, artifact, { signature, requirement });
     const document = await source.document(signature.signs, artifact);
     const { text, ...good } = signature.kind === "pgp_clearsigned"
       ? await verifyClearSigned(signature.signs, document, keys)
@@ -124,11 +128,11 @@ export async function checkDocumentSignatures(
 export async function checkImageSignatures(
   source: Source,
   artifact: Artifact,
-  { wish, path }: { wish: SignatureWish; path: string },
+  { requirement, path }: { requirement: SignatureRequirement; path: string },
 ): Promise<readonly SignedBy[]> {
   const found: SignedBy[] = [];
   for (const signature of signaturesOfImage(artifact)) {
-    const { keys, pinned } = await keysFor(source, artifact, { signature, wish });
+    const { keys, pinned } = await keysFor(source, artifact, { signature, requirement });
     const good = await detached(source, artifact, { signature, keys, content: { path } });
     if (!pinned) throw unpinned([good.fingerprint]);
     found.push({ ...good, signature_url: signature.url });
@@ -151,23 +155,27 @@ async function detached(
 async function keysFor(
   source: Source,
   artifact: Artifact,
-  { signature: { key_url }, wish }: { signature: Signature; wish: SignatureWish },
+  { signature: { key_url }, requirement }: { signature: Signature; requirement: SignatureRequirement },
 ): Promise<{ keys: Keys; pinned: boolean }> {
-  const in_address = wish.key === null ? pinIn(key_url ?? "") : null;
-  const pins = wish.fingerprints.length > 0 ? wish.fingerprints : in_address === null ? null : [in_address];
-  if (wish.key !== null) return { keys: await readKeys("the key file", wish.key, pins), pinned: true };
+  const in_address = requirement.key === null ? pinIn(key_url ?? "") : null;
+  const pins = requirement.fingerprints.length > 0
+    ? requirement.fingerprints
+    : in_address === null
+    ? null
+    : [in_address];
+  if (requirement.key !== null) return { keys: await readKeys("the key file", requirement.key, pins), pinned: true };
   if (key_url === null || key_url === undefined) {
-    throw new Failure("the index does not say where the vendor's key is; pass --key", EXIT.failure);
+    throw new Failure("the index has no URL of the vendor's key; pass --key", EXIT.failure);
   }
   return { keys: await readKeys(key_url, await source.document(key_url, artifact), pins), pinned: pins !== null };
 }
 
-/** A key server's address names the key by its whole fingerprint; nothing else of document 1 does. */
+/** Returns the fingerprint in a key server's URL, the only pin that an index can have. */
 export function pinIn(key_url: string): string | null {
   return /[?&]search=0x([0-9a-f]{64}|[0-9a-f]{40})(?:&|$)/i.exec(key_url)?.[1]?.toUpperCase() ?? null;
 }
 
-/** The documents a mirror keeps, so that all of this works from it. */
+/** Returns the documents that a mirror copies, so that these checks work from the mirror. */
 export function documentsOf(artifact: Artifact): readonly string[] {
   const digests = knownDigests(artifact).filter(({ source }) => isListFormat(source?.format ?? ""));
   const signatures = [...signaturesOfDocuments(artifact), ...signaturesOfImage(artifact)];

@@ -13,7 +13,7 @@ import { FINGERPRINT, KEY, picking, SIGNATURE, TRUST_INDEX } from "./options.ts"
 import { sizeOfFile } from "./part.ts";
 import { artifactName, findImage, imageName } from "./pick.ts";
 import { openSource } from "./source.ts";
-import { proofText, proveListing, wishOf } from "./trust.ts";
+import { proofText, proveListing, trustPolicyOf } from "./trust.ts";
 import { checkImageSignatures } from "./vendor-check.ts";
 
 type Match = { readonly image: Image; readonly artifact: Artifact };
@@ -21,33 +21,33 @@ type Match = { readonly image: Image; readonly artifact: Artifact };
 export function verify(host: Host): AnyCommand {
   return picking(
     "verify",
-    "Check that a file is the image of an index, and what the vendor lists; exit code 1 when not",
+    "Verify a downloaded image against an index and its vendor; exit code 1 if it differs",
   )
-    .argument("<file>", "the file as it was downloaded")
-    .option("--image <image>", "the image it must be: DISTRO/RELEASE[/BUILD]; left out, whichever of the index it is")
+    .argument("<file>", "downloaded file")
+    .option("--image <image>", "expected image: DISTRO/RELEASE[/BUILD]; by default any image of the index")
     .addOption(TRUST_INDEX)
     .addOption(SIGNATURE)
     .addOption(KEY)
     .addOption(FINGERPRINT)
     .action(host.withIo(async (io, file, options) => {
-      const wish = await wishOf(options);
+      const policy = await trustPolicyOf(options);
       const path = resolve(file);
-      if (await sizeOfFile(path) === null) throw new Failure(`there is no file ${path}`, EXIT.failure);
+      if (await sizeOfFile(path) === null) throw new Failure(`file ${path} does not exist`, EXIT.failure);
       const source = await openSource(host, io, options.index);
       const images = options.image === undefined ? await source.images() : [await findImage(source, options.image)];
       const { image, artifact } = matching(filterImages(images, options), await hashesOf(io, path));
-      const proof = await proveListing(source, artifact, wish);
+      const proof = await proveListing(source, artifact, policy);
       const signed_by = [
         ...proof.signed_by,
-        ...(wish.signature === null
+        ...(policy.signature === null
           ? []
-          : await checkImageSignatures(source, artifact, { wish: wish.signature, path })),
+          : await checkImageSignatures(source, artifact, { requirement: policy.signature, path })),
       ];
-      const whole = { ...proof, signed_by };
+      const complete = { ...proof, signed_by };
       const { variant = null, arch, format } = artifact;
       io.print(
         { file: path, image: imageName(image), variant, arch, format, digest_from: proof.traced, signed_by },
-        `${plainText(path)}: ${imageName(image)} ${artifactName(artifact)}, ${proofText(whole)}`,
+        `${plainText(path)}: ${imageName(image)} ${artifactName(artifact)}, ${proofText(complete)}`,
       );
     }));
 }
@@ -57,22 +57,27 @@ async function hashesOf(io: Io, path: string): Promise<Hashes> {
   try {
     return await hashFile(io.environment, path, {
       algorithms: ALGORITHM_NAMES,
-      tell: () => line.show(`checking ${path}`),
+      onProgress: () => line.show(`checking ${path}`),
     });
   } finally {
     line.clear();
   }
 }
 
-/** Throws a Failure when the file is none of them. */
+/** Returns the image with these hashes. Throws a Failure if no image has them. */
 function matching(images: readonly Image[], hashes: Hashes): Match {
   const all = images.flatMap((image) => image.build.artifacts.map((artifact) => ({ image, artifact })));
-  const vetted = all.filter(({ artifact }) => knownDigests(artifact).length > 0);
-  const found = vetted.find(({ artifact }) => mismatch(hashes, knownDigests(artifact)) === null);
+  const with_digest = all.filter(({ artifact }) => knownDigests(artifact).length > 0);
+  const found = with_digest.find(({ artifact }) => mismatch(hashes, knownDigests(artifact)) === null);
   if (found !== undefined) return found;
-  const [only] = vetted;
-  if (only === undefined) throw new Failure("the index has no hash to compare with", EXIT.failure);
-  if (vetted.length > 1) throw new Failure(`it is none of the ${vetted.length} files the index lists`, EXIT.failure);
+  const [only] = with_digest;
+  if (only === undefined) throw new Failure("the index lists no hash to compare with", EXIT.failure);
+  if (with_digest.length > 1) {
+    throw new Failure(`the file matches none of the ${with_digest.length} files in the index`, EXIT.failure);
+  }
   const { algorithm, value } = mismatch(hashes, knownDigests(only.artifact))!;
-  throw new Failure(`its ${algorithm} is ${hashes[algorithm]}, ${imageName(only.image)} has ${value}`, EXIT.failure);
+  throw new Failure(
+    `the file's ${algorithm} is ${hashes[algorithm]}, but ${imageName(only.image)} has ${value}`,
+    EXIT.failure,
+  );
 }

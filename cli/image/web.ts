@@ -1,6 +1,5 @@
-// Downloads from anybody: addresses that the connector lets through, each redirect checked again, no credential sent,
-// limits on time and bytes.
-// An Unreachable may be tried again, any other Failure not.
+// Downloads from untrusted servers: the connector checks each address and redirect; no credential is sent; time and
+// bytes are limited. A caller may retry after Unreachable, not after another Failure.
 import { jitteredMs } from "../internal/backoff.ts";
 import { pause } from "../internal/api.ts";
 import { Unreachable } from "../internal/exchange.ts";
@@ -17,41 +16,41 @@ export type Reply = {
   readonly url: string;
   readonly status: number;
   readonly headers: Headers;
-  /** The body as it comes. Throws Unreachable when it breaks off or stalls. */
+  /** Streams the body. Throws Unreachable if it ends early or stalls. */
   chunks(): AsyncGenerator<Uint8Array>;
   drop(): Promise<void>;
 };
-export type Asking = {
+export type GetOptions = {
   readonly reach: Reach;
   readonly headers?: Readonly<Record<string, string>>;
   readonly patience?: Patience;
-  /** Whether http will do: only where the bytes are checked by a digest that came another way. */
+  /** Allows http. Only for bytes that a digest from another source checks. */
   readonly plain_http?: boolean;
-  /** Whether an address that may not be fetched fails as one that does not answer: a tenant must not tell them apart. */
+  /** A forbidden address fails like an unreachable one, so that a tenant cannot probe the network. */
   readonly uniform?: boolean;
 };
 
 const DOCUMENT_TRIES_MAX = 3;
 
-/** Any status; redirects are followed. */
-export async function get(environment: Environment, address: string, asking: Asking): Promise<Reply> {
-  let url = checkedUrl(address, asking.plain_http);
+/** Sends a GET and follows redirects. Returns a response of any other status. */
+export async function get(environment: Environment, address: string, options: GetOptions): Promise<Reply> {
+  let url = checkedUrl(address, options.plain_http);
   for (let hops = 0;; hops++) {
-    const reply = await getOnce(environment, url, asking);
+    const reply = await getOnce(environment, url, options);
     if (!REDIRECT_STATUSES.includes(reply.status)) return reply;
     await reply.drop();
     if (hops === REDIRECTS_MAX) throw new Failure(`${address}: more than ${REDIRECTS_MAX} redirects`, EXIT.failure);
     const target = reply.headers.get("location") ?? "";
-    if (!URL.canParse(target, url)) throw new Failure(`${url} redirects to nowhere`, EXIT.failure);
-    url = checkedUrl(new URL(target, url).href, asking.plain_http);
+    if (!URL.canParse(target, url)) throw new Failure(`${url} redirects to an invalid address`, EXIT.failure);
+    url = checkedUrl(new URL(target, url).href, options.plain_http);
   }
 }
 
-async function getOnce(environment: Environment, url: URL, asking: Asking): Promise<Reply> {
-  const { reach, headers, patience = PATIENCE, uniform = false } = asking;
+async function getOnce(environment: Environment, url: URL, options: GetOptions): Promise<Reply> {
+  const { reach, headers, patience = PATIENCE, uniform = false } = options;
   const late = new AbortController();
   const within = async <T>(limit_ms: number, work: () => Promise<T>): Promise<T> => {
-    const timer = setTimeout(() => late.abort(new Error(`nothing came for ${limit_ms / 1_000} s`)), limit_ms);
+    const timer = setTimeout(() => late.abort(new Error(`no data for ${limit_ms / 1_000} s`)), limit_ms);
     try {
       return await work();
     } catch (error) {
@@ -66,7 +65,7 @@ async function getOnce(environment: Environment, url: URL, asking: Asking): Prom
   const response = await within(patience.answer_ms, () =>
     environment.outbound(url.href, {
       reach,
-      // Compressed on the way, neither its size nor a range of it would be the file's.
+      // With a content encoding, sizes and ranges would not refer to the file itself.
       headers: { accept: "*/*", "accept-encoding": "identity", "user-agent": `berth/${VERSION}`, ...headers },
       signal: AbortSignal.any([environment.signal, late.signal]),
     }));
@@ -96,7 +95,7 @@ function lost(environment: Environment, url: URL, error: unknown): Failure {
   return new Unreachable(`cannot get ${url}: ${reason(error)}`, EXIT.failure);
 }
 
-/** The innermost cause says what happened. */
+/** Returns the message of the innermost cause. */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? reason(error.cause) : error.message;
@@ -106,7 +105,7 @@ export function isTransientStatus(status: number): boolean {
   return status === 429 || status >= 500;
 }
 
-/** A small document as a whole, or null when there is none (404, 410). */
+/** Returns a small document, or null if it does not exist (404, 410). */
 export async function getDocument(
   environment: Environment,
   address: string,
@@ -132,9 +131,9 @@ async function getDocumentOnce(
   if (reply.status !== 200) {
     await reply.drop();
     if (reply.status === 404 || reply.status === 410) return null;
-    const argv = `${address}: status ${reply.status}`;
-    if (isTransientStatus(reply.status)) throw new Unreachable(argv, EXIT.failure);
-    throw new Failure(argv, exitCodeOfStatus(reply.status), { status: reply.status });
+    const text = `${address}: status ${reply.status}`;
+    if (isTransientStatus(reply.status)) throw new Unreachable(text, EXIT.failure);
+    throw new Failure(text, exitCodeOfStatus(reply.status), { status: reply.status });
   }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -146,7 +145,7 @@ async function getDocumentOnce(
   }
   const length = reply.headers.get("content-length");
   if (length !== null && Number(length) !== bytes && !reply.headers.has("content-encoding")) {
-    throw new Unreachable(`${address}: broke off`, EXIT.failure);
+    throw new Unreachable(`${address}: the response ended early`, EXIT.failure);
   }
   return joinedBytes(chunks);
 }

@@ -1,5 +1,5 @@
-// Calls that retry what may be repeated. Every request is safe to repeat: reads by nature, POST, PUT and PATCH because they
-// carry an Idempotency-Key that stays the same over the attempts, DELETE because an absent thing is deleted.
+// Calls with retries. Every request is safe to repeat: GET reads only; POST, PUT and PATCH carry one Idempotency-Key
+// for all attempts; DELETE treats an absent object as deleted.
 import { PAGE_ROWS_MAX } from "../../src/contract/limits.ts";
 import { atLeastMs, jitteredMs } from "./backoff.ts";
 import { EXIT } from "./exit-code.ts";
@@ -10,23 +10,25 @@ import type { Environment } from "./environment.ts";
 const TRIES_MAX = 3;
 const REQUEST_LIMIT_MS = 30_000;
 const FIRST_RETRY_MS = 400;
-/** A user would rather read "try again in 60 s" than watch nothing happen. */
+/**
+ * After a longer Retry-After the call fails with "try again in 60 s", so that the user does not wait without a message.
+ */
 const RETRY_AFTER_S_MAX = 10;
 const UNAUTHENTICATED = 401;
 
 export type Request = Omit<Call, "limit_ms"> & { readonly limit_ms?: number; readonly tries_max?: number };
 
-/** The body of a 2xx answer. Throws a Failure for every other. */
+/** Returns the body of a 2xx response. Throws a Failure for any other status. */
 export async function send<T>(environment: Environment, link: Link, request: Request): Promise<T> {
   return (await sendForAnswer(environment, link, request)).body as T;
 }
 
-/** A 2xx answer with what its headers told. Throws a Failure for every other. */
+/** Returns a 2xx response with its headers. Throws a Failure for any other status. */
 export async function sendForAnswer(environment: Environment, link: Link, request: Request): Promise<Answer> {
   const call: Call = {
     ...request,
     limit_ms: request.limit_ms ?? REQUEST_LIMIT_MS,
-    // A caller that asks for one thing several times brings a key of its own.
+    // A caller that repeats a request itself passes its own key.
     headers: { ...(carriesKey(request) ? { "idempotency-key": environment.newId() } : {}), ...request.headers },
   };
   let at = link;
@@ -39,7 +41,7 @@ export async function sendForAnswer(environment: Environment, link: Link, reques
       if (token !== null) continue;
     }
     if (answer !== null && (last || !mayRepeat(answer, call, tries))) {
-      // Our own earlier attempt deleted it before its answer was lost.
+      // An earlier attempt deleted the object, and its response was lost.
       const already_gone = call.method === "DELETE" && answer.status === 404 && tries > 1;
       if (answer.status < 300 || already_gone) return already_gone ? { ...answer, body: null } : answer;
       throw failureOfAnswer(answer.status, answer.body, answer.retry_after_s);
@@ -64,11 +66,11 @@ async function attempt(environment: Environment, link: Link, call: Call, last: b
 function mayRepeat({ status, retry_after_s }: Answer, call: Call, tries: number): boolean {
   if (retry_after_s !== null && retry_after_s > RETRY_AFTER_S_MAX) return false;
   if (status === 503) return true;
-  // Our own earlier attempt is still being carried out under this key.
+  // The server still runs an earlier attempt with this key.
   return status === 409 && carriesKey(call) && tries > 1 && retry_after_s !== null;
 }
 
-/** PUT too: with If-Match, the repetition of one that was carried out would be refused. */
+/** Includes PUT: with If-Match, the server would reject a repeated PUT that succeeded before. */
 function carriesKey({ method }: Pick<Call, "method">): boolean {
   return method === "POST" || method === "PUT" || method === "PATCH";
 }
@@ -82,7 +84,7 @@ export async function pause(environment: Environment, duration_ms: number): Prom
   }
 }
 
-/** All items of a paged list. */
+/** Returns all items of a paged list. */
 export async function sendForAll<T>(
   environment: Environment,
   link: Link,

@@ -1,20 +1,20 @@
-// Sizes as people write them, in powers of 1024. What is printed is exact and can be given back.
+// Sizes such as 64GiB, in powers of 1024. Printed sizes are exact and can be parsed again.
 import { usageFailure } from "./failure.ts";
 
 const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 
-/** Bytes of `64GiB`, `1.5TiB` or `1073741824`. `source` names the option in the failure. */
+/** Parses `64GiB`, `1.5TiB` or `1073741824` into bytes. `source` names the option in the failure. */
 export function parseByteSize(text: string, source: string): number {
   const [, digits, unit] = /^\s*([0-9]+(?:\.[0-9]+)?)(?:\s*([KMGTP]iB))?\s*$/i.exec(text) ?? [];
   const power = UNITS.findIndex((each) => each.toLowerCase() === unit?.toLowerCase()) + 1;
   const bytes = digits === undefined ? NaN : Number(digits) * 1024 ** power;
   if (!Number.isSafeInteger(bytes)) {
-    throw usageFailure(`${source} is bytes, or a size such as 512MiB, 64GiB or 1.5TiB`);
+    throw usageFailure(`${source} must be a number of bytes or a size such as 512MiB, 64GiB or 1.5TiB, not ${text}`);
   }
   return bytes;
 }
 
-/** In the largest unit of which it is a whole number. */
+/** Prints bytes in the largest unit that gives a whole number. */
 export function byteSizeText(bytes: number): string {
   const powers = UNITS.map((_, at) => at + 1).filter((power) => bytes > 0 && bytes % 1024 ** power === 0);
   const power = powers.at(-1) ?? 0;

@@ -1,24 +1,23 @@
-// The scripts ask `opsctl __complete` for candidates, so they do not change when commands do.
-
-// bash parts words at colons and puts a candidate in place of the last part only; MACs are full of them.
+// The scripts ask `opsctl __complete` for candidates, so they do not change with the commands.
+// bash splits words at colons, as in MACs, and replaces only the last part by a candidate.
 const BASH = `# opsctl completion for bash. Load it with: source <(opsctl completion bash)
 _opsctl() {
   local line word last=-1 typed
   local -a words=()
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD}"; do
-    if [[ $last -ge 0 && ( $word == :* || \${argv[last]} == *: ) ]]; then
+    if [[ $last -ge 0 && ( $word == :* || \${words[last]} == *: ) ]]; then
       words[last]+=$word
     else
       words[++last]=$word
     fi
   done
-  typed=\${argv[last]}
+  typed=\${words[last]}
   [[ $COMP_WORDBREAKS == *:* && $typed == *:* ]] && typed=\${typed%:*}: || typed=
   COMPREPLY=()
   while IFS= read -r line; do
     line=\${line%%$'\\t'*}
     COMPREPLY+=("\${line#"$typed"}")
-  done < <(opsctl __complete -- "\${argv[@]}" 2>/dev/null)
+  done < <(opsctl __complete -- "\${words[@]}" 2>/dev/null)
 }
 complete -F _opsctl opsctl`;
 
@@ -29,7 +28,7 @@ _opsctl() {
   local value summary
   while IFS=$'\\t' read -r value summary; do
     found+=("\${value//:/\\\\:}:\${summary}")
-  done < <(opsctl __complete -- "\${(@)argv[2,CURRENT]}" 2>/dev/null)
+  done < <(opsctl __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
   _describe 'opsctl' found
 }
 if [ "$funcstack[1]" = "_opsctl" ]; then _opsctl "$@"; else compdef _opsctl opsctl; fi`;

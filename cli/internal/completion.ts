@@ -1,32 +1,32 @@
-// What may stand at the cursor of a half-written command line, read from the command tree. Values that only the control
-// plane knows come through `lookUp`, by the name of the argument or of the value of the option.
+// Completion candidates for a partial command line, from the command tree. `lookUp` returns values that the control
+// plane knows, by the name of the argument or of the option's value.
 import type { CommandNode, OptionNode } from "../framework.ts";
 
 export type Candidate = { readonly value: string; readonly summary: string };
 export type LookUp = (argument: string) => Promise<readonly Candidate[]>;
 
-/** `words` are all words after the program's name; the last one, perhaps empty, is being written. */
-export async function candidates(root: CommandNode, argv: readonly string[], lookUp: LookUp): Promise<Candidate[]> {
-  const current = argv.at(-1) ?? "";
-  const place = walk(root, argv.slice(0, -1));
-  const found = await candidatesAt(place, current, lookUp);
+/** `words` follow the program's name. The last one, possibly empty, is incomplete. */
+export async function candidates(root: CommandNode, words: readonly string[], lookUp: LookUp): Promise<Candidate[]> {
+  const current = words.at(-1) ?? "";
+  const cursor = walk(root, words.slice(0, -1));
+  const found = await candidatesAt(cursor, current, lookUp);
   return found.filter(({ value }) => value.startsWith(current));
 }
 
-type Place = {
+type Cursor = {
   readonly node: CommandNode;
   readonly options: readonly OptionNode[];
   readonly given: number;
   readonly open: OptionNode | null;
 };
 
-/** Follows the finished words: the command reached, how many arguments it has, the option that wants a value. */
-function walk(root: CommandNode, argv: readonly string[]): Place {
+/** Follows the complete words. Returns the command, its number of arguments, and the option that awaits a value. */
+function walk(root: CommandNode, words: readonly string[]): Cursor {
   let node = root;
   let options = root.options;
   let given = 0;
   let open: OptionNode | null = null;
-  for (const word of argv) {
+  for (const word of words) {
     if (open !== null) {
       open = null;
     } else if (word.startsWith("-")) {
@@ -45,7 +45,7 @@ function walk(root: CommandNode, argv: readonly string[]): Place {
 }
 
 async function candidatesAt(
-  { node, options, given, open }: Place,
+  { node, options, given, open }: Cursor,
   current: string,
   lookUp: LookUp,
 ): Promise<Candidate[]> {

@@ -1,4 +1,4 @@
-// Where to connect and as whom: flags first, then the environment, then the profile.
+// The endpoint and the credential: from flags first, then the environment, then the profile.
 import { EXIT } from "./exit-code.ts";
 import { parseEndpoint } from "./endpoint.ts";
 import { Failure, usageFailure } from "./failure.ts";
@@ -22,7 +22,7 @@ export type Globals = {
 export type Connection = {
   readonly endpoint: string;
   readonly token: string;
-  /** Where the token comes from when it is a session's, which has an end. */
+  /** The session that the token belongs to; absent for API keys. */
   readonly session?: SavedSession;
 };
 export type SavedSession = { readonly profile: string; readonly saved: Session };
@@ -32,7 +32,7 @@ export async function resolveConnection(environment: Environment, flags: Globals
   return { endpoint, ...await resolveToken(environment, flags, endpoint) };
 }
 
-/** The connection with a new token, which is saved in place of the old one. Of an API key there is no other. */
+/** Returns the connection with a new, saved token. API keys cannot be renewed. */
 export async function renewConnection(
   environment: Environment,
   refused: Connection,
@@ -41,13 +41,16 @@ export async function renewConnection(
   const { endpoint, session } = refused;
   if (session === undefined) return refused;
   const { profile } = session;
-  // Another command may have renewed it since, or somebody logged out.
+  // Another command may have renewed the session or logged out since.
   const credentials = await readCredentials(environment);
   const saved = credentials.get(profile);
-  const over = `the session of profile ${profile} has ended; run: opsctl login --username ${session.saved.username}`;
-  if (saved === undefined || "api_key" in saved || saved.endpoint !== endpoint) throw new Failure(over, EXIT.auth);
+  const expired_text =
+    `the session of profile ${profile} has expired; run: opsctl login --username ${session.saved.username}`;
+  if (saved === undefined || "api_key" in saved || saved.endpoint !== endpoint) {
+    throw new Failure(expired_text, EXIT.auth);
+  }
   if (saved.access_token !== refused.token && !isDue(saved, environment.wallMs())) return ofSession(profile, saved);
-  const tokens = await renewSession(environment, { endpoint, user_agent }, { tokens: saved, over });
+  const tokens = await renewSession(environment, { endpoint, user_agent }, { tokens: saved, expired_text });
   const renewed = { endpoint, username: saved.username, ...tokens };
   await writeCredentials(environment, credentials.set(profile, renewed));
   return ofSession(profile, renewed);
@@ -57,14 +60,14 @@ function ofSession(profile: string, saved: Session): Connection {
   return { endpoint: saved.endpoint, token: saved.access_token, session: { profile, saved } };
 }
 
-/** Throws a usage Failure when nothing names an endpoint. */
+/** Throws a usage Failure if no flag, variable or profile has an endpoint. */
 export async function resolveEndpoint(environment: Environment, flags: Globals): Promise<string> {
   const env_endpoint = envText(environment, "OPSCTL_ENDPOINT");
   if (env_endpoint !== undefined && envText(environment, "OPSCTL_PROFILE") !== undefined) {
     throw usageFailure("OPSCTL_ENDPOINT and OPSCTL_PROFILE are both set; unset one of them");
   }
   if (flags.endpoint !== undefined) return parseEndpoint(flags.endpoint, "--endpoint");
-  // A profile named on the command line is a flag too, and flags outrank the environment.
+  // --profile is a flag, too, and flags override the environment.
   if (flags.profile === undefined && env_endpoint !== undefined) return parseEndpoint(env_endpoint, "OPSCTL_ENDPOINT");
   const name = await profileName(environment, flags);
   const saved = (await readProfiles(environment)).endpoints.get(name);
@@ -89,7 +92,7 @@ async function resolveToken(
   if (saved === undefined) {
     throw new Failure("no credential: pass --api-key, set OPSCTL_API_KEY, or run opsctl login", EXIT.auth);
   }
-  // A key must not be handed to a server it was not made for.
+  // A key must not be sent to a server that did not issue it.
   if (saved.endpoint !== endpoint) {
     throw usageFailure(`the credential of profile ${name} is for ${saved.endpoint}, not ${endpoint}; pass --api-key`);
   }
@@ -102,10 +105,10 @@ export async function profileName(environment: Environment, flags: Globals): Pro
   return (await readProfiles(environment)).default_profile ?? DEFAULT_PROFILE;
 }
 
-/** Throws unless the token can stand in a header. Its text is never shown. */
+/** Throws unless the token is valid in a header. The failure does not show its text. */
 export function checkToken(token: string, source: string): string {
   const trimmed = token.trim();
-  if (!/^[\x21-\x7e]+$/.test(trimmed)) throw usageFailure(`${source} does not hold a key or token`);
+  if (!/^[\x21-\x7e]+$/.test(trimmed)) throw usageFailure(`${source} is not a key or token`);
   return trimmed;
 }
 

@@ -1,14 +1,14 @@
-// Documents that a verb applies: JSON from a file or standard input, TOML from a file that is called so.
+// Reads documents for `apply`: JSON from a file or standard input, TOML from a file *.toml.
 import { EXIT } from "./exit-code.ts";
 import { Failure, usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { readPlainFile } from "./private-file.ts";
 
-/** `-` is standard input. Throws a usage Failure for what cannot be parsed. */
+/** Reads a document; `-` is standard input. Throws a usage Failure if it cannot be parsed. */
 export async function readDocument(io: Io, path: string): Promise<unknown> {
   if (path === "-") return parseJson(await (await io.environment.keyboard()).readAll(), "standard input");
   const text = await readPlainFile(path);
-  if (text === null) throw new Failure(`there is no file ${path}`, EXIT.failure);
+  if (text === null) throw new Failure(`file ${path} does not exist`, EXIT.failure);
   return path.endsWith(".toml") ? await parseToml(text, path) : parseJson(text, path);
 }
 

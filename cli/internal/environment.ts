@@ -1,6 +1,5 @@
-// Everything outside the program, in one value, so that a test can run a whole command in its own process.
-// Loading the runtime's stream, terminal or crypto modules costs more than the rest of a start, so none is touched before
-// it is needed.
+// The program's environment as one value, so that a test can run a whole command in its own process.
+// Loading the runtime's stream, terminal or crypto modules takes longer than the rest of the start, so they load late.
 import { fstatSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import process from "node:process";
@@ -18,13 +17,13 @@ export type Environment = {
   /** Aborted by Ctrl-C (and, in the agent, by SIGTERM). */
   readonly signal: AbortSignal;
   fetch(url: string, init: RequestInit): Promise<Response>;
-  /** Fetches an address that somebody else chose: public ones, and what the reach allows. Follows no redirect. */
+  /** Fetches an untrusted address, if it is public or the reach allows it. Follows no redirect. */
   outbound(url: string, outbound: Outbound): Promise<Response>;
   /** Rejects when `signal` aborts. */
   sleepMs(duration_ms: number, signal: AbortSignal): Promise<void>;
-  /** Never jumps, unlike the wall clock. */
+  /** Monotonic: never jumps, unlike the wall clock. */
   monotonicMs(): number;
-  /** Since 1970, as far as this machine knows. */
+  /** Milliseconds since 1970 by this machine's clock. */
   wallMs(): number;
   random(): number;
   newId(): string;
@@ -33,7 +32,7 @@ export type Environment = {
 const PLAIN_COLUMNS = 80;
 const STDOUT = 1;
 const STDERR = 2;
-/** How long to wait for a reader whose pipe is full and does not block. */
+/** Pause before another write to a full, non-blocking pipe. */
 const FULL_PIPE_WAIT_MS = 2;
 
 export function processEnvironment(signal: AbortSignal): Environment {
@@ -69,14 +68,14 @@ function sink(fd: number): Sink {
   };
 }
 
-/** Only a character device can be a terminal; asking that first keeps the stream modules out of a pipe's start. */
+/** Only a character device can be a terminal. Checking that first avoids loading the stream modules for a pipe. */
 function terminal(fd: number): NodeJS.WriteStream | null {
   if (!fstatSync(fd).isCharacterDevice()) return null;
   const stream = fd === STDOUT ? process.stdout : process.stderr;
   return stream.isTTY === true ? stream : null;
 }
 
-/** False when the reader went away, as in `opsctl ... | head`: no error, there is just nobody left to tell. */
+/** Returns false if the reader has closed the pipe, as in `opsctl ... | head`. That is not an error. */
 function writeWhole(fd: number, bytes: Uint8Array): boolean {
   let done = 0;
   while (done < bytes.length) {
@@ -107,7 +106,7 @@ function sleepMs(duration_ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Whether text for this stream may be coloured: NO_COLOR and FORCE_COLOR first, then whether it is a terminal. */
+/** Decides on colour by NO_COLOR, then FORCE_COLOR, then whether the stream is a terminal. */
 export function hasColour(environment: Environment, stream: Sink): boolean {
   if ((environment.env.NO_COLOR ?? "") !== "") return false;
   const forced = environment.env.FORCE_COLOR;
@@ -115,7 +114,7 @@ export function hasColour(environment: Environment, stream: Sink): boolean {
   return stream.isTTY && environment.env.TERM !== "dumb";
 }
 
-/** Turns signals into one abort. @returns the abort signal, and the name of what caused it */
+/** Turns process signals into one abort signal. `caught` returns the name of the first signal. */
 export function watchSignals(names: readonly NodeJS.Signals[]): { signal: AbortSignal; caught(): string | null } {
   const controller = new AbortController();
   let caught: string | null = null;

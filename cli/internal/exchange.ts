@@ -1,4 +1,4 @@
-// One HTTP exchange with the control plane: a request with a time limit, an answer with its body read. No retries here.
+// One HTTP exchange with the control plane, with a time limit and without retries.
 import { retryAfterS } from "./backoff.ts";
 import { EXIT } from "./exit-code.ts";
 import { Failure } from "./failure.ts";
@@ -8,7 +8,7 @@ export type Link = {
   readonly endpoint: string;
   readonly token: string | null;
   readonly user_agent: string;
-  /** A token in place of one that the server no longer takes; null when there is no other. */
+  /** Returns a new token after a 401; null if there is no other. */
   readonly renew?: () => Promise<string | null>;
 };
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -19,21 +19,21 @@ export type Call = {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly limit_ms: number;
-  /** The body of a success is text and not JSON. */
+  /** A 2xx body is text, not JSON. */
   readonly is_text?: boolean;
 };
 export type Answer = {
   readonly status: number;
   readonly body: unknown;
   readonly retry_after_s: number | null;
-  /** The version of what was read, for If-Match. */
+  /** The record's version, for If-Match. */
   readonly etag: string | null;
 };
 
-/** Nothing came back: refused, cut or too late. The request may have been carried out. */
+/** No response: refused, disconnected or timed out. The server may have processed the request. */
 export class Unreachable extends Failure {}
 
-/** Throws Unreachable, or a Failure with exit code 130 when the world is aborted. */
+/** Throws Unreachable, or a Failure with exit code 130 when the environment is aborted. */
 export async function exchange(environment: Environment, link: Link, call: Call): Promise<Answer> {
   const limit = AbortSignal.timeout(call.limit_ms);
   try {
@@ -47,7 +47,7 @@ export async function exchange(environment: Environment, link: Link, call: Call)
         ...call.headers,
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-      // A credential must not follow a redirect to another place.
+      // A credential must not follow a redirect to another server.
       redirect: "manual",
       signal: AbortSignal.any([environment.signal, limit]),
     });
@@ -73,25 +73,27 @@ function answerOf(response: Response, text: string, { is_text }: Call): Answer {
   const { status } = response;
   const retry_after_s = retryAfterS(response.headers.get("retry-after"));
   if (status >= 300 && status < 400) {
-    const target = response.headers.get("location") ?? "another place";
-    throw new Failure(`the server redirects to ${target}; set the endpoint to where it really is`, EXIT.failure, {
+    const target = response.headers.get("location") ?? "another address";
+    throw new Failure(`the server redirects to ${target}; set the endpoint to the final address`, EXIT.failure, {
       status,
     });
   }
-  const told = { status, retry_after_s, etag: response.headers.get("etag") };
-  if (text === "") return { ...told, body: null };
-  if (is_text === true && status < 300) return { ...told, body: text };
+  const head = { status, retry_after_s, etag: response.headers.get("etag") };
+  if (text === "") return { ...head, body: null };
+  if (is_text === true && status < 300) return { ...head, body: text };
   try {
-    return { ...told, body: JSON.parse(text) };
+    return { ...head, body: JSON.parse(text) };
   } catch {
     if (status < 300) {
-      throw new Failure("the answer is not JSON; is this the endpoint of a control plane?", EXIT.failure, { status });
+      throw new Failure("the response is not JSON; check that the endpoint is a control plane", EXIT.failure, {
+        status,
+      });
     }
-    return { ...told, body: null };
+    return { ...head, body: null };
   }
 }
 
-/** The innermost cause says what happened; the outer message is "fetch failed" in some runtimes. */
+/** Returns the message of the innermost cause: the outer one is only "fetch failed" in some runtimes. */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? reason(error.cause) : error.message;

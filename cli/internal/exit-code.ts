@@ -1,15 +1,15 @@
-// What the exit code of an executable means. Scripts rely on these numbers.
+// Exit codes of the executables. Scripts rely on these numbers.
 
 export const EXIT = {
   ok: 0,
-  /** Refused or failed, or a check found something wrong. */
+  /** The request was rejected or failed, or a check found a problem. */
   failure: 1,
   usage: 2,
   not_found: 3,
   auth: 4,
   conflict: 5,
   wait_timeout: 6,
-  /** Nothing came back from the control plane, or that it cannot answer now. Nobody knows yet; ask again later. */
+  /** No response, 503 or 504: the outcome is unknown; retry later. */
   unreachable: 7,
   interrupted: 130,
 } as const;
@@ -23,7 +23,7 @@ export function exitCodeOfStatus(http_status: number): ExitCode {
     case 404:
       return EXIT.not_found;
     case 409:
-    // Somebody else changed it since it was read.
+    // The record changed after it was read.
     case 412:
       return EXIT.conflict;
     case 503:

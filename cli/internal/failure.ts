@@ -1,4 +1,4 @@
-// A failure the user should read: words, an exit code and, when the server said it, its code and request id.
+// A failure for the user: a message, an exit code and, from the server, its error code and request id.
 import { EXIT, type ExitCode, exitCodeOfStatus } from "./exit-code.ts";
 import { plainJson, plainText } from "./plain-text.ts";
 
@@ -25,15 +25,17 @@ export function usageFailure(message: string): Failure {
   return new Failure(message, EXIT.usage);
 }
 
-/** What a 4xx or 5xx answer says. A body that is not ours (a proxy's page) is named by its status only. */
+/** Returns the failure of a 4xx or 5xx response. Any other body, such as a proxy's page, becomes its status. */
 export function failureOfAnswer(status: number, body: unknown, retry_after_s: number | null): Failure {
-  const told = typeof body === "object" && body !== null ? body as Record<string, unknown> : {};
-  const argv = typeof told.message === "string" && told.message !== "" ? told.message : `the server answered ${status}`;
+  const fields = typeof body === "object" && body !== null ? body as Record<string, unknown> : {};
+  const text = typeof fields.message === "string" && fields.message !== ""
+    ? fields.message
+    : `the server responded with status ${status}`;
   const later = (status === 429 || status === 503) && retry_after_s !== null ? `; try again in ${retry_after_s} s` : "";
-  return new Failure(argv + later, exitCodeOfStatus(status), {
+  return new Failure(text + later, exitCodeOfStatus(status), {
     status,
-    error_code: textOrNull(told.error_code),
-    request_id: textOrNull(told.request_id),
+    error_code: textOrNull(fields.error_code),
+    request_id: textOrNull(fields.request_id),
   });
 }
 

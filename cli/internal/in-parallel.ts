@@ -1,4 +1,4 @@
-/** Does `work` for every item, at most `width` at a time. Results are in the order of the items. */
+/** Runs `work` for every item, at most `width` at a time. Returns results in the order of the items. */
 export async function inParallel<T, R>(
   width: number,
   items: readonly T[],
@@ -6,7 +6,7 @@ export async function inParallel<T, R>(
 ): Promise<R[]> {
   const results = new Array<R>(items.length);
   const left = items.entries();
-  // One iterator for all: each worker takes the next item that nobody has.
+  // The workers share one iterator: each takes the next item.
   const worker = async () => {
     for (const [index, item] of left) results[index] = await work(item);
   };

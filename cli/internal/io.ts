@@ -1,4 +1,4 @@
-// What a verb has at hand: calls to the control plane and the two ways of answering, words or JSON.
+// The tools of a verb: calls to the control plane, and output as text or JSON.
 import { type Request, send, sendForAll, sendForAnswer } from "./api.ts";
 import type { Connection, Globals } from "./connection.ts";
 import type { Answer, Query } from "./exchange.ts";
@@ -13,16 +13,16 @@ export type Io = {
   readonly json: boolean;
   connection(): Promise<Connection>;
   send<T>(request: Request): Promise<T>;
-  /** The same with what the headers told. */
+  /** Like `send`, and returns the headers, too. */
   exchange(request: Request): Promise<Answer>;
   get<T>(path: string, query?: Query): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;
-  /** Every item of a paged list. */
+  /** Returns every item of a paged list. */
   all<T>(path: string, query?: Query): Promise<T[]>;
-  /** With --json the answer, otherwise the words, which must be safe to print already. */
-  print(answer: unknown, argv: string): void;
+  /** Prints the answer with --json, otherwise the text, which must be safe to print. */
+  print(answer: unknown, text: string): void;
   table<T>(answer: unknown, rows: readonly T[], columns: readonly Column<T>[], empty: string): void;
-  /** A line beside the answer, on stderr. */
+  /** Prints a line on stderr. */
   note(line: string): void;
 };
 
@@ -32,7 +32,7 @@ export function openIo(environment: Environment, flags: Globals, user_agent: str
     renew: async (old) => (await import("./connection.ts")).renewConnection(environment, old, user_agent),
   });
   const json = flags.json === true;
-  const print = (answer: unknown, argv: string) => environment.stdout.write(`${json ? plainJson(answer) : argv}\n`);
+  const print = (answer: unknown, text: string) => environment.stdout.write(`${json ? plainJson(answer) : text}\n`);
   const request = async <T>(what: Request): Promise<T> => await send<T>(environment, await link(), what);
   return {
     environment,

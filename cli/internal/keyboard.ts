@@ -1,4 +1,4 @@
-// Reading from standard input: all of a pipe, or one line from a terminal without showing it.
+// Reads standard input: a whole pipe, or one line from a terminal, with or without echo.
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { EXIT } from "./exit-code.ts";
@@ -9,11 +9,11 @@ export type Keyboard = {
   readAll(): Promise<string>;
   /** Shows `prompt` on stderr and reads one line without echo. Ctrl-U clears it, Ctrl-C ends with 130. */
   readSecret(prompt: string): Promise<string>;
-  /** Shows `prompt` on stderr and reads one line as the terminal echoes it. An ended input gives what was typed. */
+  /** Shows `prompt` on stderr and reads one line with echo. The end of input also ends the line. */
   readLine(prompt: string): Promise<string>;
 };
 
-/** `signal` is aborted by Ctrl-C, which ends a visible question with 130. */
+/** Ctrl-C aborts `signal`, which ends `readLine` with 130. */
 export function openKeyboard(signal: AbortSignal): Keyboard {
   return { isTTY: process.stdin.isTTY === true, readAll, readSecret, readLine: (prompt) => readLine(prompt, signal) };
 }
@@ -28,7 +28,7 @@ function readLine(prompt: string, signal: AbortSignal): Promise<string> {
   const { stdin, stderr } = process;
   return new Promise((resolve, reject) => {
     let line = "";
-    // The terminal ended the line itself only when the user did.
+    // `shown` ends the terminal's line where the user did not.
     const finish = (end: () => void, shown = "") => {
       stdin.off("data", onData);
       stdin.off("end", onEnd);
@@ -73,7 +73,7 @@ function readSecret(prompt: string): Promise<string> {
         else if (mark >= " ") line += mark;
       }
     };
-    // Raw mode first: a key typed before it would be shown.
+    // Raw mode first: the terminal would echo a key typed before it.
     stdin.setRawMode(true);
     stdin.on("data", onData);
     stdin.resume();

@@ -1,9 +1,9 @@
-// What `update` changes of a record that has a name and a description.
+// The options and the body of `update` for a record with a name and a description.
 import type { NamedPatch } from "../../src/contract/tenancy.ts";
 import { usageFailure } from "./failure.ts";
 
 export const NAME_OPTION = ["--name <name>", "new name; 1 to 63 bytes, without / or \\"] as const;
-export const DESCRIPTION_OPTION = ["--description <text>", "what it is for"] as const;
+export const DESCRIPTION_OPTION = ["--description <text>", "description for people"] as const;
 
 export function patchOf({ name, description }: NamedPatch): NamedPatch {
   if (name === undefined && description === undefined) {

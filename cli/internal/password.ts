@@ -1,19 +1,21 @@
-// Passwords come from the terminal, without echo, or from standard input; never from the command line, which others can
-// read.
+// Reads passwords from the terminal without echo, or from standard input. Never from the command line, which other
+// users of the machine can read.
 import { usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
 
 export type PasswordSource = { readonly prompt: string; readonly from_stdin: boolean };
 
-/** A password that exists already, asked for once. */
+/** Asks once for an existing password. */
 export async function readPassword(io: Io, { prompt, from_stdin }: PasswordSource): Promise<string> {
   const keyboard = await io.environment.keyboard();
   if (from_stdin) return checked((await keyboard.readAll()).replace(/\r?\n$/, ""));
-  if (!keyboard.isTTY) throw usageFailure("no terminal to ask for the password on; pass --password-stdin");
+  if (!keyboard.isTTY) {
+    throw usageFailure("standard input is not a terminal, so the password cannot be asked for; pass --password-stdin");
+  }
   return checked(await keyboard.readSecret(prompt));
 }
 
-/** A password that is being made, asked for twice on a terminal. */
+/** Asks for a new password, on a terminal twice. */
 export async function readNewPassword(io: Io, source: PasswordSource): Promise<string> {
   const password = await readPassword(io, source);
   if (source.from_stdin) return password;

@@ -1,5 +1,5 @@
-// Files that hold secrets. Written whole or not at all, on disk before the call returns, readable by their owner only;
-// a file that others can read is refused rather than used, since its secret may be known already.
+// Files with secrets. Writes are atomic and on disk when the call returns; only the owner can read the file. A file
+// that others can read is rejected, because its secret may be known.
 import { constants } from "node:fs";
 import { chmod, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -39,12 +39,12 @@ export async function writeFileDurably(
   }
 }
 
-/** Null when there is no such file. Throws a Failure when group or others may read it. */
+/** Returns null if the file does not exist. Throws a Failure if group or others may read it. */
 export async function readPrivateFile(path: string): Promise<string | null> {
   return await readWhole(path, true);
 }
 
-/** Null when there is no such file. */
+/** Returns null if the file does not exist. */
 export async function readPlainFile(path: string): Promise<string | null> {
   return await readWhole(path, false);
 }
@@ -58,11 +58,11 @@ async function readWhole(path: string, owner_only: boolean): Promise<string | nu
     throw new Failure(`cannot read ${path}: ${(error as Error).message}`, EXIT.failure);
   }
   try {
-    // The open file is judged, not the path: it cannot be swapped in between.
+    // Checks the open file and not the path, which could be replaced in between.
     const { mode } = await file.stat();
     if (owner_only && (mode & OTHERS) !== 0) {
       const shown = (mode & 0o777).toString(8).padStart(4, "0");
-      throw new Failure(`${path} can be read by others (mode ${shown}); run: chmod 600 ${path}`, EXIT.auth);
+      throw new Failure(`${path} can be read by other users (mode ${shown}); run: chmod 600 ${path}`, EXIT.auth);
     }
     return await file.readFile("utf8");
   } finally {

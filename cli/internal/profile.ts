@@ -1,5 +1,5 @@
-// Profiles: named endpoints in config.toml, their credentials apart in credentials.toml (mode 0600). A credential is
-// stored with the endpoint it was made for, and is sent nowhere else, whatever config.toml says.
+// Profiles: named endpoints in config.toml, credentials in credentials.toml (mode 0600). A credential is stored with
+// its endpoint and is sent only there, even if config.toml changes.
 import { isAbsolute, join } from "node:path";
 import type { Tokens } from "../../src/contract/identity.ts";
 import { EXIT } from "./exit-code.ts";
@@ -18,7 +18,7 @@ export type SavedCredential = Credential | Session;
 
 export function configFolder(environment: Environment): string {
   const xdg = environment.env.XDG_CONFIG_HOME ?? "";
-  // The XDG specification: a relative path is invalid and must be ignored.
+  // XDG specification: a relative path is invalid and must be ignored.
   return join(isAbsolute(xdg) ? xdg : join(environment.home_dir, ".config"), "opsctl");
 }
 
@@ -77,7 +77,7 @@ async function parseToml(path: string, text: string | null): Promise<Record<stri
   try {
     return parse(text);
   } catch {
-    // The parser's own words quote the line, which may be a secret.
+    // The parser's message quotes the line, which may be a secret.
     throw new Failure(`${path} is not valid TOML`, EXIT.usage);
   }
 }

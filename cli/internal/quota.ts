@@ -1,4 +1,4 @@
-// A quota beside what is used of it. A tenant or a project without one has usage too, and the defaults of the site.
+// A quota and its usage. A tenant or a project without a quota has usage and the site's defaults.
 import type { Limits, Quota, TenantQuota, Usage, UsageView } from "../../src/contract/tenancy.ts";
 import { byteSizeText } from "./byte-size.ts";
 import { EXIT } from "./exit-code.ts";
@@ -6,7 +6,7 @@ import { Failure } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { type Column, tableText } from "./table.ts";
 
-/** The record of a tenant or a project; without a quota, the same keys with the limits in force. */
+/** The quota of a tenant or a project; without one, the effective limits under the same keys. */
 export type Shown = Limits & {
   readonly tenant_id: string;
   readonly project_id?: string;
@@ -14,17 +14,17 @@ export type Shown = Limits & {
   readonly updated_at: string | null;
 };
 
-/** What caps a project beside its own limits. */
+/** The tenant's quota, which also limits its projects. */
 export type Cap = Pick<UsageView, "limits"> & { readonly used: Usage };
 
 type Of = { readonly path: string; readonly tenant_id: string; readonly project_id?: string };
 
-/** Null while none is set. */
+/** Returns null if no quota is set. */
 export async function findQuota(io: Pick<Io, "get">, { path }: Pick<Of, "path">): Promise<Quota | TenantQuota | null> {
   return await unlessAbsent(io.get<Quota | TenantQuota>(`${path}/quota`));
 }
 
-/** What binds where no quota is set. A server before this version names no limits. */
+/** Returns the effective limits and usage without a quota. Older servers send no limits. */
 export async function withoutQuota(io: Pick<Io, "get">, { path, tenant_id, project_id }: Of): Promise<Shown> {
   const { limits, ...used } = await io.get<Usage & Partial<UsageView>>(`${path}/usage`);
   const of = { tenant_id, ...(project_id !== undefined && { project_id }) };
@@ -33,7 +33,7 @@ export async function withoutQuota(io: Pick<Io, "get">, { path, tenant_id, proje
 
 const NONE: Limits = { cpu_limit: null, memory_bytes: null, disk_bytes: null, instance_limit: null };
 
-/** The limits of the tenant, where there are any; null from a server that does not count by tenant. */
+/** Returns the tenant's limits and usage; null without limits, or from a server that does not count by tenant. */
 export async function capOf(io: Pick<Io, "get">, tenant_id: string): Promise<Cap | null> {
   const found = await unlessAbsent(io.get<UsageView>(`/v1/tenants/${tenant_id}/usage`));
   if (found === null) return null;
@@ -47,9 +47,9 @@ export function isLimited(limits: Limits): boolean {
   );
 }
 
-async function unlessAbsent<T>(asked: Promise<T>): Promise<T | null> {
+async function unlessAbsent<T>(answer: Promise<T>): Promise<T | null> {
   try {
-    return await asked;
+    return await answer;
   } catch (error) {
     if (error instanceof Failure && error.exit_code === EXIT.not_found) return null;
     throw error;
@@ -71,7 +71,7 @@ const CAPPED: readonly Column<Row>[] = [
   ["TENANT_USED", ({ cap, text }) => cap === null ? "-" : text(cap.used)],
 ];
 
-/** `cap`: the limits of the project's tenant, where they bind too. */
+/** Prints a quota. `cap` adds the columns of the project's tenant. */
 export function quotaText(quota: Shown | Quota | TenantQuota, cap: Cap | null = null): string {
   const { used } = quota;
   const of = (limit: keyof Limits, what: keyof Usage): Amount | null =>
@@ -103,7 +103,7 @@ export function quotaText(quota: Shown | Quota | TenantQuota, cap: Cap | null = 
   return tableText(cap === null ? COLUMNS : CAPPED, rows);
 }
 
-/** 100 only for what is full, 0 only for what is empty. */
+/** Rounds to 100 only if full, and to 0 only if empty. */
 function percentText(used: number, limit: number): string {
   const percent = used * 100 / limit;
   if (percent > 99 && percent < 100) return "99";

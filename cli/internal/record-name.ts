@@ -1,4 +1,4 @@
-// A record may be named by its UUID, a unique prefix of it, or what it is called.
+// Finds a record by its UUID, a unique prefix of the UUID, or its name.
 import { EXIT } from "./exit-code.ts";
 import { Failure, usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -7,10 +7,10 @@ import { plainText } from "./plain-text.ts";
 export type RecordKind<T> = {
   readonly one: string;
   readonly many: string;
-  /** The command that lists them, where there is one. */
+  /** The command that lists the records. */
   readonly list?: string;
   id(record: T): string;
-  /** What tells a person which record this is. */
+  /** A short description that identifies the record to a person. */
   title(record: T): string;
   isCalled(record: T, name: string): boolean;
 };
@@ -30,7 +30,7 @@ export function titleOf({ name, id }: Named): string {
   return `${plainText(name)} (${plainText(id)})`;
 }
 
-/** Records with an id and a name. */
+/** Returns the RecordKind of records with an id and a name. */
 export function named<T extends Named>(one: string, list: string): RecordKind<T> {
   return {
     one,
@@ -42,28 +42,28 @@ export function named<T extends Named>(one: string, list: string): RecordKind<T>
   };
 }
 
-/** The record at `path/UUID`, or the one of the list at `path` that the name fits. */
-export async function findRecord<T>(io: Io, name: string, { path, kind }: RecordPlace<T>): Promise<T> {
+/** Returns the record at `path/UUID`, or the record with this name in the list at `path`. */
+export async function findRecord<T>(io: Io, name: string, { path, kind }: RecordList<T>): Promise<T> {
   if (isUuid(name)) return await io.get<T>(`${path}/${name.toLowerCase()}`);
   return pickRecord(await io.all<T>(path), name, kind);
 }
 
-export type RecordPlace<T> = { readonly path: string; readonly kind: RecordKind<T> };
+export type RecordList<T> = { readonly path: string; readonly kind: RecordKind<T> };
 
-/** Throws a Failure unless the name fits exactly one of the records. */
+/** Throws a Failure unless exactly one record matches the name. */
 export function pickRecord<T>(records: readonly T[], name: string, kind: RecordKind<T>): T {
   const found = records.filter((record) => fits(record, name, kind));
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {
-    const hint = kind.list === undefined ? "" : `; to see what there is, run: ${kind.list}`;
-    throw new Failure(`no ${kind.one} is called ${name}${hint}`, EXIT.not_found);
+    const hint = kind.list === undefined ? "" : `; to list them, run: ${kind.list}`;
+    throw new Failure(`no ${kind.one} has the name ${name}${hint}`, EXIT.not_found);
   }
   const shown = found.slice(0, CANDIDATES_SHOWN).map((record) => `\n  ${kind.id(record)}  ${kind.title(record)}`);
   const more = found.length > CANDIDATES_SHOWN ? `\n  and ${found.length - CANDIDATES_SHOWN} more` : "";
-  throw usageFailure(`${name} fits ${found.length} ${kind.many}; use the UUID of one:${shown.join("")}${more}`);
+  throw usageFailure(`${name} matches ${found.length} ${kind.many}; use one of these UUIDs:${shown.join("")}${more}`);
 }
 
-// A name that looks like another record's prefix counts for both: a guess could hit the wrong one.
+// A name that is also a prefix of another record's UUID matches both, so that it is rejected as ambiguous.
 function fits<T>(record: T, name: string, kind: RecordKind<T>): boolean {
   const id = kind.id(record).toLowerCase();
   const wanted = name.toLowerCase();

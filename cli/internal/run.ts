@@ -1,4 +1,4 @@
-// Runs one command line in a world and answers with the exit code. Nothing here ends the process.
+// Runs one command line in an environment and returns the exit code. Does not end the process.
 import { VERSION } from "../version.ts";
 import { type AnyCommand, parse, rootOf } from "../framework.ts";
 import type { Globals } from "./connection.ts";
@@ -7,15 +7,15 @@ import { Failure, failureText, usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
 import type { Environment } from "./environment.ts";
 
-const worlds = new WeakMap<AnyCommand, Environment>();
+const environments = new WeakMap<AnyCommand, Environment>();
 
 export function environmentOf(member: AnyCommand): Environment {
-  const environment = worlds.get(rootOf(member));
+  const environment = environments.get(rootOf(member));
   if (environment === undefined) throw new Error("a command ran outside runCommand");
   return environment;
 }
 
-/** An action that starts with an Io. The rest is what the parser gives: arguments, options, the command. */
+/** Wraps a body into an action: an Io first, then the parser's arguments, options and command. */
 export function withIo<R extends unknown[]>(body: (io: Io, ...rest: R) => Promise<void>) {
   return async (...rest: R): Promise<void> => {
     const member = rest.at(-1) as AnyCommand;
@@ -30,7 +30,7 @@ export async function runCommand(
   argv: readonly string[],
   environment: Environment,
 ): Promise<ExitCode> {
-  worlds.set(root, environment);
+  environments.set(root, environment);
   try {
     const outcome = await parse(root, argv, {
       out: environment.stdout.write,
@@ -41,17 +41,17 @@ export async function runCommand(
     if (outcome.message === null) return EXIT.usage;
     throw usageFailure(outcome.message);
   } catch (error) {
-    const failure = error instanceof Failure ? error : new Failure(wordsOf(error), EXIT.failure);
+    const failure = error instanceof Failure ? error : new Failure(messageOf(error), EXIT.failure);
     if (failure.exit_code !== EXIT.interrupted) environment.stderr.write(`${failureText(failure, wantsJson(argv))}\n`);
     return failure.exit_code;
   }
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Read from the words, since a usage error leaves no parsed options. */
+/** Searches the command line, because a usage error leaves no parsed options. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   return (end < 0 ? argv : argv.slice(0, end)).includes("--json");

@@ -1,6 +1,4 @@
-// Text as one word of a shell.
-
-/** One word for a POSIX shell, whatever is in it. */
+/** Quotes a text as one word of a POSIX shell. */
 export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

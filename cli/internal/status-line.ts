@@ -1,13 +1,13 @@
-// How far a long call has come, on stderr: one line that is rewritten in place on a terminal, a plain line per change
-// elsewhere, nothing with --json.
+// Progress of a long call on stderr: one line rewritten in place on a terminal, else a line per change; none with
+// --json.
 import type { Io } from "./io.ts";
 import { plainText } from "./plain-text.ts";
 import { fitted } from "./table.ts";
 
 export type StatusLine = {
-  /** `text` says what changed; `before` (a time that passes, say) is shown on a terminal only, in front of it. */
+  /** `before`, such as a running clock, is shown in front of the text on a terminal only. */
   show(text: string, before?: string): void;
-  /** Takes the line away. Needed before anything else is printed. */
+  /** Erases the line. Call it before any other output. */
   clear(): void;
 };
 
@@ -18,7 +18,7 @@ export function statusLine({ environment: { stderr }, json }: Pick<Io, "environm
   let last = "";
   return {
     show: (text, before = "") => {
-      // One column is left free: a terminal wraps a line that fills it, and a wrapped line cannot be rewritten.
+      // Leaves one column free: a terminal wraps a full line, and a wrapped line cannot be rewritten.
       if (stderr.isTTY) stderr.write(ERASE + fitted(plainText(before + text), stderr.columns - 1));
       else if (text !== last) stderr.write(`${plainText(text)}\n`);
       last = text;

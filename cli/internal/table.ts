@@ -3,7 +3,7 @@ import { plainText } from "./plain-text.ts";
 
 export type Column<T> = readonly [title: string, cell: (row: T) => unknown];
 
-/** Text of one value: `-` when unset, compact JSON for objects. */
+/** Prints one value: `-` if unset, compact JSON for objects. */
 function cellText(value: unknown): string {
   if (value === null || value === undefined || value === "") return "-";
   return plainText(typeof value === "object" ? JSON.stringify(value) : String(value));
@@ -18,13 +18,13 @@ export function tableText<T>(columns: readonly Column<T>[], rows: readonly T[], 
   return [bold ? `\u001b[1m${head}\u001b[22m` : head, ...body.map(line)].join("\n");
 }
 
-/** `label:  value` lines with the values in one column. */
+/** Prints `label:  value` lines with aligned values. */
 export function blockText(entries: readonly (readonly [label: string, value: unknown])[]): string {
   const width = Math.max(...entries.map(([label]) => label.length)) + 1;
   return entries.map(([label, value]) => `${pad(`${label}:`, width)}  ${cellText(value)}`).join("\n");
 }
 
-/** As much of `text` as fits into so many terminal columns. */
+/** Truncates `text` to this number of terminal columns. */
 export function fitted(text: string, columns: number): string {
   let shown = "";
   let width = 0;
@@ -40,7 +40,7 @@ function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - textWidth(text)));
 }
 
-/** Terminal columns: combining marks take none, East Asian wide characters and emoji take two. */
+/** Returns terminal columns: none for combining marks, two for East Asian wide characters and emoji. */
 export function textWidth(text: string): number {
   let width = 0;
   for (const mark of text) {

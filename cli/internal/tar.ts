@@ -1,4 +1,4 @@
-// The tar archive of a package. Equal files make equal bytes: sorted, one time for all, everything owned by root.
+// Reproducible tar archives: sorted entries, one time stamp, owned by root.
 import { Buffer } from "node:buffer";
 
 export type Entry = {
@@ -10,7 +10,7 @@ export type Entry = {
 };
 
 const BLOCK_BYTES = 512;
-/** POSIX.1-1988, ustar: the header's fields for the path. */
+/** POSIX.1-1988, ustar: sizes of the path fields. */
 const NAME_BYTES_MAX = 100;
 const PREFIX_BYTES_MAX = 155;
 const FOLDER_MODE = 0o755;
@@ -23,18 +23,18 @@ type Header = {
   readonly type: "file" | "folder";
 };
 
-/** The files and every folder above them, as `./usr/bin/name`. Throws an Error for a path that ustar cannot hold. */
+/** Archives the files and their parent folders as `./usr/bin/name`. Throws an Error if ustar cannot store a path. */
 export function tarArchive(entries: readonly Entry[], time_s: number): Uint8Array {
   const folders = new Set(["./"]);
   const files = new Map<string, Entry>();
   for (const entry of entries) {
     const path = `./${entry.path}`;
-    if (files.has(path)) throw new Error(`tar: ${entry.path} is there twice`);
+    if (files.has(path)) throw new Error(`tar: ${entry.path} is listed twice`);
     files.set(path, entry);
     for (let at = path.indexOf("/", 2); at !== -1; at = path.indexOf("/", at + 1)) folders.add(path.slice(0, at + 1));
   }
   const parts: Uint8Array[] = [];
-  // A folder's path ends with a slash, so it sorts before what is in it.
+  // A folder's path ends with a slash, so it sorts before its files.
   for (const path of [...folders, ...files.keys()].sort()) {
     const file = files.get(path);
     if (file === undefined) {
@@ -75,7 +75,7 @@ function header({ path, mode, size_bytes, time_s, type }: Header): Uint8Array {
   return block;
 }
 
-/** Cut at a slash, which is not stored. */
+/** Splits a long path at a slash, which is not stored. */
 function splitPath(path: string): { readonly prefix: string; readonly name: string } {
   if (Buffer.byteLength(path) <= NAME_BYTES_MAX) return { prefix: "", name: path };
   for (let at = path.indexOf("/"); at !== -1; at = path.indexOf("/", at + 1)) {

@@ -1,4 +1,4 @@
-// A man page of a command and of all commands below it.
+// The man page of a command and its subcommands.
 import type { ArgumentNode, CommandNode, OptionNode } from "../framework.ts";
 import { bold, line, macro, words } from "./roff.ts";
 
@@ -6,17 +6,17 @@ export type Entry = readonly [term: string, text: string];
 
 export type PageSource = {
   readonly name: string;
-  /** 1 for what people run, 8 for what runs on its own. */
+  /** 1 for user commands, 8 for daemons. */
   readonly section: 1 | 8;
   readonly version: string;
-  /** As 2026-11-21. */
+  /** In the form 2026-11-21. */
   readonly date: string;
-  /** What the user types, as far as `node`: `opsctl cn`. */
+  /** The command line up to `node`: `opsctl cn`. */
   readonly typed: string;
   readonly node: CommandNode;
-  /** Sections after the commands, with their entries. */
+  /** Additional sections after the commands. */
   readonly more: readonly (readonly [title: string, entries: readonly Entry[]])[];
-  /** Whether the commands below are told in full, or by name and summary only. */
+  /** Whether subcommands are documented in full, or by name and summary only. */
   readonly whole: boolean;
   readonly see: readonly string[];
 };
@@ -30,7 +30,7 @@ export function manualPage(source: PageSource): Page {
     ? children.flatMap((child) => commandLines(child, `${typed} ${child.name}`))
     : nameLines(children);
   const lines = [
-    // The date's hyphens stay bare: formatters read it as a date.
+    // The date is not escaped: formatters parse it.
     [macro("TH", name.toUpperCase(), String(section)), date, `"${words(`Berth ${version}`)}"`, "Berth"].join(" "),
     ".SH NAME",
     `${words(name)} \\- ${words(node.summary)}`,
@@ -47,7 +47,7 @@ export function manualPage(source: PageSource): Page {
   return { name, section, text: `${lines.join("\n")}\n` };
 }
 
-/** Commands that are shown: neither hidden ones nor the help that every group has. */
+/** Returns the visible subcommands, without the help command. */
 export function listed(node: CommandNode): readonly CommandNode[] {
   return node.children.filter(({ name, hidden }) => !hidden && name !== "help");
 }
@@ -69,7 +69,7 @@ function nameLines(children: readonly CommandNode[]): string[] {
 }
 
 function commandLines(node: CommandNode, typed: string): string[] {
-  // Every command has it; the page says so once.
+  // Every command has --help; the page lists it once.
   const options = node.options.filter(({ flags }) => !flags.includes("--help"));
   return [
     macro("SS", typed),
@@ -82,17 +82,17 @@ function commandLines(node: CommandNode, typed: string): string[] {
 }
 
 function argumentLines(args: readonly ArgumentNode[]): string[] {
-  return args.flatMap(({ name, summary, choices }) => entryLines([name, told([summary, choicesText(choices)])]));
+  return args.flatMap(({ name, summary, choices }) => entryLines([name, joined([summary, choicesText(choices)])]));
 }
 
 function optionLines(options: readonly OptionNode[]): string[] {
   return options.flatMap(({ text, summary, choices, mandatory, default_text }) => {
     const standard = default_text === null ? "" : `default: ${default_text}`;
-    return entryLines([text, told([summary, choicesText(choices), mandatory ? "required" : "", standard])]);
+    return entryLines([text, joined([summary, choicesText(choices), mandatory ? "required" : "", standard])]);
   });
 }
 
-function told(parts: readonly string[]): string {
+function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== "").join("; ");
 }
 

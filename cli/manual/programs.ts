@@ -1,4 +1,4 @@
-// The executables as the manual sees them: their command trees and what no tree tells.
+// The executables in the manual: their command trees, and sections that a tree does not have.
 import { buildProgram as buildBooter } from "../../booter/program.ts";
 import { buildProgram as buildIndexBuilder } from "../../index-builder/program.ts";
 import { type CommandNode, describe } from "../framework.ts";
@@ -11,21 +11,21 @@ import { listed, manualPage, type Page, type PageSource } from "./page.ts";
 
 export type Manual = Pick<PageSource, "section" | "more" | "see"> & {
   readonly tree: CommandNode;
-  /** Too many commands for one page: one for each noun. */
+  /** Splits a large manual into one page per noun. */
   readonly pagePerNoun: boolean;
 };
 
 const SILENT = { out: () => {}, err: () => {}, line: () => {}, status: () => {} };
 
 const CLIENT_EXITS = [
-  ["0", "It is done."],
-  ["1", "The server refused or failed, or a check found something wrong."],
-  ["2", "The command line is wrong."],
-  ["3", "There is no such thing."],
-  ["4", "The credential is missing, refused or has not the right."],
-  ["5", "It stands against what is there, or somebody else changed it meanwhile."],
-  ["6", "The time to wait is up."],
-  ["7", "The control plane cannot be reached, or cannot answer now: ask again later."],
+  ["0", "Success."],
+  ["1", "The request was rejected or failed, or a check found a problem."],
+  ["2", "The command line is invalid."],
+  ["3", "The object does not exist."],
+  ["4", "The credential is missing, invalid or lacks permission."],
+  ["5", "Conflicts with the current state, or the object changed in the meantime."],
+  ["6", "The wait timed out."],
+  ["7", "The control plane is unreachable or unavailable: retry later."],
   ["130", "Interrupted by Ctrl-C."],
 ] as const;
 
@@ -40,13 +40,13 @@ export async function everyManual(): Promise<Manual[]> {
         ["EXIT STATUS", CLIENT_EXITS],
         ["ENVIRONMENT", [
           ["OPSCTL_ENDPOINT", "Address of the control plane."],
-          ["OPSCTL_API_KEY, OPSCTL_ACCESS_TOKEN", "The credential: an API key, or a session's token."],
-          ["OPSCTL_PROFILE", "The saved profile to use. Not together with OPSCTL_ENDPOINT."],
-          ["NO_COLOR, FORCE_COLOR", "Whether tables are coloured."],
+          ["OPSCTL_API_KEY, OPSCTL_ACCESS_TOKEN", "The credential: an API key or the token of a session."],
+          ["OPSCTL_PROFILE", "The saved profile to use. Excludes OPSCTL_ENDPOINT."],
+          ["NO_COLOR, FORCE_COLOR", "Disable or force coloured tables."],
         ]],
         ["FILES", [
           ["~/.config/opsctl/config.toml", "Profiles and their endpoints."],
-          ["~/.config/opsctl/credentials.toml", "Their credentials, for the owner alone."],
+          ["~/.config/opsctl/credentials.toml", "Credentials of the profiles, readable by their owner only."],
         ]],
       ],
       see: ["tenantctl(1)", "nodeagent(8)", "booter(8)"],
@@ -59,8 +59,8 @@ export async function everyManual(): Promise<Manual[]> {
         ["EXIT STATUS", CLIENT_EXITS],
         ["ENVIRONMENT", [
           ["TENANTCTL_ENDPOINT", "Address of the control plane."],
-          ["TENANTCTL_API_KEY, TENANTCTL_ACCESS_TOKEN", "The credential: an API key, or a session's token."],
-          ["TENANTCTL_TENANT, TENANTCTL_PROJECT", "Where to work."],
+          ["TENANTCTL_API_KEY, TENANTCTL_ACCESS_TOKEN", "The credential: an API key or the token of a session."],
+          ["TENANTCTL_TENANT, TENANTCTL_PROJECT", "The tenant and the project to work in."],
         ]],
       ],
       see: ["opsctl(1)"],
@@ -79,12 +79,12 @@ export async function everyManual(): Promise<Manual[]> {
       pagePerNoun: false,
       more: [
         ["EXIT STATUS", [
-          ["0", "It is done."],
-          ["1", "A vendor failed and keeps its last good files, or verify found problems."],
-          ["2", "The command line is wrong."],
+          ["0", "Success."],
+          ["1", "A vendor failed and its last good files stay, or verify found problems."],
+          ["2", "The command line is invalid."],
           ["3", "The site cannot be read or written; nothing was changed."],
-          ["4", "Published, with something that an attacker could have caused."],
-          ["75", "Another builder is at work on the same site."],
+          ["4", "Published, but with a change that an attacker could have caused."],
+          ["75", "Another builder is running on the same site."],
         ]],
         ["ENVIRONMENT", [["INDEX_SIGN_PASSPHRASE", "The passphrase of the signing key."]]],
       ],
@@ -93,7 +93,7 @@ export async function everyManual(): Promise<Manual[]> {
   ];
 }
 
-/** Every page of a program, with this date; the first is the program's own. */
+/** Returns the man pages of a program; the first is the program's main page. */
 export function pagesOf({ tree, section, pagePerNoun, more, see }: Manual, date: string): Page[] {
   const nouns = pagePerNoun ? listed(tree) : [];
   const source = { section, version: VERSION, date, typed: tree.name, whole: !pagePerNoun };
@@ -122,7 +122,7 @@ export function pagesOf({ tree, section, pagePerNoun, more, see }: Manual, date:
 
 export type ManualFile = { readonly path: string; readonly text: string };
 
-/** Everything the manual consists of, with paths as packages want them below share/. */
+/** Returns man pages and completions of all programs, with paths below share/. */
 export async function manualFiles(date: string): Promise<ManualFile[]> {
   const manuals = await everyManual();
   return manuals.flatMap((manual) => [

@@ -1,6 +1,5 @@
-// Text for man(7) that a formatter prints as it is, whatever it holds. A backslash or a quote inside a word would be read
-// as an instruction, a dot or an apostrophe at the start of a line as a request, and a bare hyphen would be printed as a
-// dash that no shell understands.
+// Escapes text for man(7), so that a formatter prints it literally. A formatter reads a backslash or a quote as an
+// instruction and a dot or an apostrophe at the start of a line as a request, and prints a bare hyphen as a dash.
 import { plainText } from "../internal/plain-text.ts";
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -12,15 +11,15 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "^": "\\(ha",
   "~": "\\(ti",
 };
-/** What a surrogate without its partner is printed as. */
+/** Printed for an unpaired surrogate. */
 const REPLACEMENT = 0xfffd;
 
-/** Words within a line or as the argument of a macro. */
+/** Escapes text inside a line or a macro's argument. */
 export function words(text: string): string {
   return Array.from(plainText(text.replace(/\s+/g, " ").trim()), escaped).join("");
 }
 
-/** A line of its own: what it starts with is no request. */
+/** Escapes a whole line, whose start must not be a request. */
 export function line(text: string): string {
   return words(text).replace(/^(?=\.)/, "\\&");
 }
@@ -29,7 +28,7 @@ export function bold(text: string): string {
   return `\\fB${words(text)}\\fR`;
 }
 
-/** `.NAME "argument" ...`; arguments may hold blanks. */
+/** Returns `.NAME "argument" ...`; arguments may contain spaces. */
 export function macro(name: string, ...args: readonly string[]): string {
   return [`.${name}`, ...args.map((each) => `"${words(each)}"`)].join(" ");
 }

@@ -17,12 +17,12 @@ const NODE: RecordKind<CnView> = {
   isCalled: (node, name) => node.hostname.toLowerCase() === name.toLowerCase(),
 };
 
-/** A whole UUID is taken as it is; anything else is looked up in the list of nodes. */
+/** Returns the UUID of a node. Only a complete UUID needs no look at the list of nodes. */
 export async function resolveNode(io: Io, name: string): Promise<string> {
   return isUuid(name) ? name.toLowerCase() : pickNode(await io.all<CnView>(NODES_PATH), name).server_uuid;
 }
 
-/** The whole record of a node, with what lists leave out. */
+/** Returns the whole record of a node, including fields that lists omit. */
 export async function findNode(io: Io, name: string): Promise<CnView> {
   return await io.get<CnView>(`${NODES_PATH}/${await resolveNode(io, name)}`);
 }
@@ -37,7 +37,7 @@ export function nodeTitle({ hostname, server_uuid }: Pick<CnView, "hostname" | "
   return `${plainText(hostname)} (${plainText(server_uuid)})`;
 }
 
-/** The question before something that a node does not come back from; it is answered by the node's name. */
+/** Returns the question before an irreversible action on a node. The operator answers with the node's name. */
 export async function askAbout(io: Io, server_uuid: string, warning: (title: string) => string): Promise<Question> {
   const node = await findNode(io, server_uuid);
   return { warning: warning(nodeTitle(node)), names: [node.hostname, node.server_uuid] };

@@ -1,9 +1,9 @@
-// Every word that may follow `opsctl`, in the order of the help, and where its verbs are.
+// The nouns of `opsctl`, in the order of the help, and the modules of their verbs.
 import type { AnyCommand } from "../framework.ts";
 
 export type Noun = { readonly name: string; readonly summary: string; load(): Promise<AnyCommand> };
 
-/** The front page reads this list, and the parser must not be loaded with it. */
+/** Imports the parser late: the front page reads this list and must start without the parser. */
 async function group(name: string, summary: string, members: readonly AnyCommand[]): Promise<AnyCommand> {
   return (await import("../framework.ts")).group(name, summary, members);
 }
@@ -11,27 +11,27 @@ async function group(name: string, summary: string, members: readonly AnyCommand
 const SUMMARIES = {
   cn: "Compute nodes",
   pi: "Platform images",
-  system: "What stands on compute nodes",
-  placement: "Where instances are placed, and why",
-  silo: "Silos, the top of the hierarchy",
+  system: "Instances on compute nodes",
+  placement: "Placement decisions and their reasons",
+  silo: "Silos, the top of the tenancy hierarchy",
   tenant: "Tenants of a silo",
   project: "Projects of a tenant",
-  quota: "What a tenant or a project may take and what it takes",
+  quota: "Quotas and usage of tenants and projects",
   user: "Users, their passwords and capabilities",
-  "nic-tag": "Networks that nodes are wired to",
+  "nic-tag": "NIC tags: networks that nodes are wired to",
   "external-subnet": "Subnets of public addresses",
-  "network-pool": "External subnets that addresses are taken from in turn",
-  image: "Images for instances, and of an image index",
-  operation: "Operations in progress and done",
-  job: "What node agents do for operations",
+  "network-pool": "Pools of external subnets; each takes over when the one before it is full",
+  image: "Images of instances, and images of an image index",
+  operation: "Operations, running and finished",
+  job: "Jobs that node agents run for operations",
   audit: "The audit chain",
   config: "Cluster settings",
-  "support-bundle": "Collect what support needs in one file, without secrets",
-  doctor: "Check what the control plane promises; exit code 1 when a promise is broken",
-  "api-key": "Your API keys and those of tenants",
+  "support-bundle": "Write a support bundle: one archive without secrets",
+  doctor: "Check the control plane's invariants; exit code 1 on a violation",
+  "api-key": "API keys, your own or a tenant's",
   login: "Save an endpoint and an API key or a session in a profile",
-  logout: "Erase the saved API key of a profile, or end its session",
-  whoami: "Show who the credential belongs to",
+  logout: "Delete the saved API key of a profile, or end its session",
+  whoami: "Show the owner of the credential",
   env: "Print shell exports of the endpoint and the credential",
   completion: "Print a shell completion script",
 } as const;

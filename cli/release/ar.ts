@@ -1,4 +1,4 @@
-// The ar archive, which a Debian package is. Only the common form: names of at most 16 characters, no table.
+// Writes ar archives, the format of Debian packages. Common format only: names of at most 16 characters, no name table.
 import { Buffer } from "node:buffer";
 
 export type Member = { readonly name: string; readonly bytes: Uint8Array };
@@ -6,7 +6,7 @@ export type Member = { readonly name: string; readonly bytes: Uint8Array };
 const MAGIC = "!<arch>\n";
 const NAME_CHARS_MAX = 16;
 
-/** The members as given, owned by root, with `time_s` (seconds since 1970) as their time. */
+/** Archives the members in order, owned by root. `time_s` is in seconds since 1970. */
 export function arArchive(members: readonly Member[], time_s: number): Uint8Array {
   const parts: Uint8Array[] = [Buffer.from(MAGIC)];
   for (const { name, bytes } of members) {
@@ -20,7 +20,7 @@ export function arArchive(members: readonly Member[], time_s: number): Uint8Arra
       String(bytes.length).padEnd(10),
     ];
     parts.push(Buffer.from(`${fields.join("")}\`\n`), bytes);
-    // Members start at even places.
+    // Members start at even offsets.
     if (bytes.length % 2 === 1) parts.push(Buffer.from("\n"));
   }
   return Buffer.concat(parts);

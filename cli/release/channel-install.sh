@@ -1,10 +1,11 @@
 #!/bin/sh
-# Installs Berth's programs from a channel: channel.json, its signature, and the tarballs that it names. The release's
-# public key is in this file. Nothing is unpacked or run before the signature and the digests are verified.
+# Installs Berth's programs from a channel: channel.json, its signature, and the tarballs that it lists. This file
+# contains the release's public key. The script verifies the signature and the digests before it unpacks or runs
+# anything.
 #
-# A POSIX shell suffices. It needs curl or wget for an address; gpgv, or OpenSSL 3 with a channel that an Ed25519 key
-# signed; one of sha256sum, digest, shasum and openssl; gzip, tar, awk, sed, od, dd and mktemp. The global zone of a
-# SmartOS has curl, openssl, digest and the others, and neither gpgv nor sha256sum.
+# Needs a POSIX shell; curl or wget for a URL; gpgv, or OpenSSL 3 for a channel signed with an Ed25519 key; one of
+# sha256sum, digest, shasum and openssl; gzip, tar, awk, sed, od, dd and mktemp. The global zone of SmartOS has all but
+# gpgv and sha256sum.
 set -eu
 
 say() { printf '%s\n' "$*" >&2; }
@@ -13,14 +14,13 @@ usage() {
   cat >&2 <<'TEXT'
 usage: sh install.sh [--from FOLDER-OR-URL] [--prefix FOLDER] [--allow-downgrade] PROGRAM...
 
-  --from             the channel's folder or address; without it CHANNEL_URL, then the folder of this script
-  --prefix           where the programs go; /usr/local
+  --from             folder or URL of the channel; by default CHANNEL_URL, or the folder of this script
+  --prefix           folder to install to; by default /usr/local
   --allow-downgrade  install a release that is older than the installed one
+  Programs: opsctl tenantctl nodeagent booter index-builder
 
-Programs: opsctl tenantctl nodeagent booter index-builder
-
-Variables: CHANNEL_URL, the address of channel.json. For nodeagent: NODEAGENT_PREFIX in place of --prefix, and with
-NODEAGENT_ENDPOINT the service of the node: NODEAGENT_STATE_DIR, NODEAGENT_SERVER_UUID, NODEAGENT_HOSTNAME.
+Variables: CHANNEL_URL, the URL of channel.json. For nodeagent: NODEAGENT_PREFIX replaces --prefix; NODEAGENT_ENDPOINT
+installs the service, with NODEAGENT_STATE_DIR, NODEAGENT_SERVER_UUID and NODEAGENT_HOSTNAME.
 TEXT
   exit 2
 }
@@ -31,14 +31,14 @@ release_keyring() {
 KEY
 }
 
-# The same key for OpenSSL; empty when it is of a kind that only gpgv verifies.
+# The same key for OpenSSL; empty if only gpgv supports the key's algorithm.
 release_public_key() {
   cat <<'KEY'
 @PUBLIC_KEY@
 KEY
 }
 
-# All from here is one function, so that a script that was cut on its way does nothing.
+# The rest is one function, so that a truncated script does nothing.
 main() {
   from='' document=channel.json prefix='' downgrade=no
   while [ $# -gt 0 ]; do
@@ -61,13 +61,13 @@ main() {
   for name in "$@"; do
     case $name in
       opsctl | tenantctl | nodeagent | booter | index-builder) ;;
-      *) fail "there is no program $name: opsctl, tenantctl, nodeagent, booter, index-builder" ;;
+      *) fail "$name is not a program; choose from opsctl, tenantctl, nodeagent, booter, index-builder" ;;
     esac
   done
   if [ -z "$from" ] && [ -n "${CHANNEL_URL:-}" ]; then
     case $CHANNEL_URL in
       http://*/?* | https://*/?*) ;;
-      *) fail "CHANNEL_URL is not the address of a channel.json: $CHANNEL_URL" ;;
+      *) fail "CHANNEL_URL is not the URL of a channel.json: $CHANNEL_URL" ;;
     esac
     from=${CHANNEL_URL%/*} document=${CHANNEL_URL##*/}
   fi
@@ -81,21 +81,21 @@ main() {
     *) fail "--prefix must be an absolute path, not $prefix" ;;
   esac
   case $prefix in
-    *[!A-Za-z0-9/._+@~-]*) fail "--prefix may hold letters, digits and / . _ + @ ~ - alone, not $prefix" ;;
+    *[!A-Za-z0-9/._+@~-]*) fail "--prefix may contain only letters, digits and / . _ + @ ~ -, not $prefix" ;;
   esac
   check_service
   for tool in gzip tar awk sed od dd mktemp; do
-    command -v "$tool" > /dev/null || fail "$tool is needed"
+    command -v "$tool" > /dev/null || fail "$tool is not installed"
   done
   target=$(target_of) || exit 1
 
-  # Only this user can write there, so what is verified is what is installed.
+  # Only this user can write to the folder, so verified files cannot change before they are installed.
   umask 077
   work=$(mktemp -d)
   stage=''
   trap 'rm -rf "$work" ${stage:+"$stage"}' EXIT
   trap 'exit 130' INT TERM
-  # What the booter's mirror takes, too: a megabyte of channel.json, a gigabyte of a program.
+  # The limits of the booter's mirror: 1 MiB for channel.json, 1 GiB for a program.
   fetch "$document" 1048576
   fetch "$document.asc" 1048576
   mv "$work/$document" "$work/channel"
@@ -104,19 +104,19 @@ main() {
   version=$(field version)
   released_at=$(field released_at)
   case $version in
-    '' | *[!0-9A-Za-z.+~-]*) fail "$document names no version" ;;
+    '' | *[!0-9A-Za-z.+~-]*) fail "$document has no version" ;;
   esac
   case $released_at in
     [0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z) ;;
-    *) fail "$document does not say when it was released" ;;
+    *) fail "$document has no release time" ;;
   esac
 
   for name in "$@"; do refuse_older "$name"; done
   for name in "$@"; do take "$name"; done
-  # Programs are for everybody.
+  # All users may run the programs.
   umask 022
-  mkdir -p "$prefix" || fail "$prefix cannot be made"
-  stage=$(mktemp -d "$prefix/.berth-install.XXXXXX") || fail "nothing can be written below $prefix"
+  mkdir -p "$prefix" || fail "cannot create $prefix"
+  stage=$(mktemp -d "$prefix/.berth-install.XXXXXX") || fail "cannot write to $prefix"
   for name in "$@"; do unpack "$name"; done
   for name in "$@"; do place "$name"; done
   case " $* " in
@@ -124,7 +124,7 @@ main() {
   esac
 }
 
-# Values that become lines of a file, or words of the agent's command.
+# Checks the values that become lines of a file or arguments of the agent.
 check_service() {
   endpoint=${NODEAGENT_ENDPOINT:-} state_dir=${NODEAGENT_STATE_DIR:-}
   server_uuid=${NODEAGENT_SERVER_UUID:-} hostname=${NODEAGENT_HOSTNAME:-}
@@ -132,11 +132,11 @@ check_service() {
   newline='
 '
   case "$endpoint$state_dir$server_uuid$hostname" in
-    *"$newline"*) fail "a NODEAGENT variable holds more than one line" ;;
+    *"$newline"*) fail "a NODEAGENT variable contains a line break" ;;
   esac
   case $endpoint in
     http://?* | https://?*) ;;
-    *) fail "NODEAGENT_ENDPOINT must be an http or https address" ;;
+    *) fail "NODEAGENT_ENDPOINT must be an http or https URL" ;;
   esac
   case $state_dir in
     /*) ;;
@@ -148,62 +148,62 @@ check_service() {
   esac
 }
 
-# The system and the machine in the words of the channel's file names.
+# Prints the system and the architecture as in the channel's file names.
 target_of() {
   case $(uname -s) in
     Linux) system=linux ;;
     SunOS) system=sunos ;;
-    *) fail "there are no programs for $(uname -s)" ;;
+    *) fail "$(uname -s) is not supported" ;;
   esac
   case $(uname -m) in
     x86_64 | amd64 | i86pc) machine=amd64 ;;
     aarch64 | arm64) machine=arm64 ;;
-    *) fail "there are no programs for a $(uname -m)" ;;
+    *) fail "$(uname -m) is not supported" ;;
   esac
   printf '%s-%s' "$system" "$machine"
 }
 
-# fetch NAME BYTES_MAX: a server that sends more, or stops sending, must not fill the disk or hold a setup for ever.
+# fetch NAME BYTES_MAX: limits bytes and time, so that a bad server can neither fill the disk nor block a setup.
 fetch() {
   case $from in
     https://* | http://*)
       if command -v curl > /dev/null; then
         curl --fail --silent --show-error --location --proto =http,https --connect-timeout 30 --max-time 1800 \
-          --max-filesize "$2" --output "$work/$1" "$from/$1" || fail "$from/$1 cannot be fetched"
+          --max-filesize "$2" --output "$work/$1" "$from/$1" || fail "cannot fetch $from/$1"
       elif command -v wget > /dev/null; then
         wget --quiet --timeout=60 --tries=3 --output-document="$work/$1" "$from/$1" ||
-          fail "$from/$1 cannot be fetched"
+          fail "cannot fetch $from/$1"
       else
-        fail "curl or wget is needed"
+        fail "neither curl nor wget is installed"
       fi
       ;;
-    *) cat -- "$from/$1" > "$work/$1" || fail "$from/$1 cannot be read" ;;
+    *) cat -- "$from/$1" > "$work/$1" || fail "cannot read $from/$1" ;;
   esac
 }
 
 verify_signature() {
   if command -v gpgv > /dev/null; then
-    command -v base64 > /dev/null || fail "base64 is needed"
+    command -v base64 > /dev/null || fail "base64 is not installed"
     release_keyring | base64 -d > "$work/keyring.gpg"
     gpgv --quiet --keyring "$work/keyring.gpg" "$work/channel.asc" "$work/channel" 2> "$work/gpgv.log" ||
-      { cat "$work/gpgv.log" >&2; fail "the signature of $from/$document is wrong: nothing was installed"; }
+      { cat "$work/gpgv.log" >&2; fail "the signature of $from/$document is not valid: nothing was installed"; }
   elif command -v openssl > /dev/null; then
     release_public_key > "$work/public.pem"
-    grep 'BEGIN PUBLIC KEY' "$work/public.pem" > /dev/null || fail "the key of this release needs gpgv"
+    grep 'BEGIN PUBLIC KEY' "$work/public.pem" > /dev/null || fail "the key of this release needs gpgv, which is not installed"
     verify_with_openssl ||
-      fail "the signature of $from/$document is wrong, or is not checked by this OpenSSL: nothing was installed"
+      fail "the signature of $from/$document is not valid, or this OpenSSL cannot check it: nothing was installed"
   else
-    fail "gpgv or OpenSSL 3 is needed"
+    fail "neither gpgv nor OpenSSL 3 is installed"
   fi
 }
 
-# An OpenPGP signature of version 4 over a document (RFC 4880, 5.2.3 and 5.2.4), made by an Ed25519 key: the key signs the
-# digest of the document, of the signature's own fields, and of their length. The length must be the one that is signed,
-# so that no part of the document can pass for fields.
+# Verifies an OpenPGP signature of version 4 by an Ed25519 key (RFC 4880, 5.2.3 and 5.2.4). The key signs the digest of
+# the document, the signature's hashed fields and their length. The length must match, so that no part of the document
+# can pass for fields.
 verify_with_openssl() {
   sed -e '1,/^$/d' -e '/^=/,$d' -e '/^-----END/,$d' "$work/channel.asc" | openssl base64 -d > "$work/packet" || return 1
   bytes=$(wc -c < "$work/packet" | tr -d ' ')
-  # One packet of at most a kilobyte: its tag, and a length of one or two bytes.
+  # One packet of at most a kilobyte: a tag, and a length of one or two bytes.
   [ "$bytes" -gt 8 ] && [ "$bytes" -le 1024 ] && [ "$(byte 0)" -eq 194 ] || return 1
   if [ "$(byte 1)" -lt 192 ]; then
     start=2 length=$(byte 1)
@@ -213,7 +213,7 @@ verify_with_openssl() {
     return 1
   fi
   [ $((start + length)) -eq "$bytes" ] || return 1
-  # Version 4, a document of bytes, EdDSA.
+  # Version 4, a binary document, EdDSA.
   [ "$(byte "$start")" -eq 4 ] && [ "$(byte $((start + 1)))" -eq 0 ] && [ "$(byte $((start + 2)))" -eq 22 ] || return 1
   case $(byte $((start + 3))) in
     8) hash=sha256 ;;
@@ -224,7 +224,7 @@ verify_with_openssl() {
   signed=$((6 + $(two $((start + 4)))))
   at=$((start + signed))
   [ "$at" -lt "$bytes" ] || return 1
-  # The fields that are not signed, and the first two bytes of the digest, decide nothing.
+  # Skips the unsigned fields and the first two bytes of the digest, which are not needed.
   at=$((at + 2 + $(two "$at") + 2))
   [ "$at" -lt "$bytes" ] || return 1
   : > "$work/signature"
@@ -246,7 +246,7 @@ byte() { part "$1" 1 | od -An -v -tu1 | tr -d ' \n'; }
 two() { printf '%d' $(($(byte "$1") * 256 + $(byte $(($1 + 1))))); }
 octet() { printf "\\$(printf '%03o' "$1")"; }
 
-# Appends the number at $at, which is stored without its leading zeros, as 32 bytes, and moves on.
+# Appends the number at $at, which is stored without leading zeros, as 32 bytes, and advances $at.
 number() {
   [ $((at + 2)) -le "$bytes" ] || return 1
   size=$((($(two "$at") + 7) / 8))
@@ -270,11 +270,11 @@ digest_of() {
   elif command -v openssl > /dev/null; then
     openssl dgst -sha256 -r < "$1" | cut -c1-64
   else
-    fail "sha256sum, digest, shasum or openssl is needed"
+    fail "none of sha256sum, digest, shasum and openssl is installed"
   fi
 }
 
-# The release writes one field or one file on each line.
+# The release writes one field or file per line.
 field() { sed -n "s/^  \"$1\": \"\\([^\"]*\\)\",\$/\\1/p" "$work/channel"; }
 
 record_of() { printf '%s/lib/berth/installed/%s' "$prefix" "$1"; }
@@ -289,12 +289,12 @@ refuse_older() {
       for (i = 1; i <= count; i++) if (new[i] + 0 != old[i] + 0) exit (new[i] + 0 < old[i] + 0) ? 0 : 1
       exit 1
     }' || printf '%s %s\n' "$released_at" "$had_at" | awk '{ exit ($1 "" < $2 "") ? 0 : 1 }'; then
-    fail "$1 $had_version of $had_at is installed, and $version of $released_at is older:" \
-      "nothing was installed (--allow-downgrade installs it)"
+    fail "$1 $had_version of $had_at is installed and $version of $released_at is older:" \
+      "nothing was installed (pass --allow-downgrade to install it)"
   fi
 }
 
-# Fetches a program's tarball by the name that the signed list has, and compares its digest.
+# Fetches a program's tarball by its name in the signed list, and checks its digest.
 take() {
   file=$1-$version-$target.tar.gz
   digest=$(awk -F '"' -v name="$file" '$2 == "name" && $4 == name && $6 == "sha256" { print $8 }' "$work/channel")
@@ -304,17 +304,17 @@ take() {
       "$(awk -F '"' '$2 == "name" && $4 ~ /\.tar\.gz$/ { print $4 }' "$work/channel" | tr '\n' ' ')" ;;
   esac
   fetch "$file" 1073741824
-  [ "$(digest_of "$work/$file")" = "$digest" ] || fail "$file is not what was signed: nothing was installed"
+  [ "$(digest_of "$work/$file")" = "$digest" ] || fail "$file does not match the signed digest: nothing was installed"
 }
 
 unpack() {
   mkdir "$stage/$1"
-  gzip -dc "$work/$1-$version-$target.tar.gz" | (cd "$stage/$1" && tar xf -) || fail "$1 cannot be unpacked"
+  gzip -dc "$work/$1-$version-$target.tar.gz" | (cd "$stage/$1" && tar xf -) || fail "cannot unpack $1"
   "$stage/$1/bin/$1" --help > /dev/null 2>&1 ||
     fail "$1 does not run on this machine: it needs glibc 2.27 or later on Linux. Nothing was installed"
 }
 
-# Each file takes its place in one step; a program that runs goes on with the old one.
+# Replaces each file atomically; a running program keeps the old file.
 place() {
   (cd "$stage/$1" && find . -type f) > "$work/files"
   while read -r path; do
@@ -325,26 +325,26 @@ place() {
         ;;
     esac
     mkdir -p "$prefix/$(dirname "$path")" && mv -f "$stage/$1/$path" "$prefix/$path" ||
-      fail "$prefix/$path cannot be written"
+      fail "cannot write $prefix/$path"
   done < "$work/files"
   record=$(record_of "$1")
   mkdir -p "$(dirname "$record")" && printf '%s %s\n' "$version" "$released_at" > "$record.part" &&
-    mv -f "$record.part" "$record" || fail "$record cannot be written"
-  say "$1 $version is in $prefix/bin"
+    mv -f "$record.part" "$record" || fail "cannot write $record"
+  say "$1 $version is installed in $prefix/bin"
 }
 
-# What lib/nodeagent/start reads, as data. A SmartOS imports the manifests of /opt/custom/smf at every start.
+# Writes the file that lib/nodeagent/start reads. SmartOS imports the manifests of /opt/custom/smf at every boot.
 install_service() {
   [ -n "$endpoint" ] || return 0
   mkdir -p "$prefix/etc"
   printf 'endpoint\t%s\nstate_dir\t%s\nserver_uuid\t%s\nhostname\t%s\n' \
     "$endpoint" "$state_dir" "$server_uuid" "$hostname" > "$prefix/etc/nodeagent.conf.part" &&
     mv -f "$prefix/etc/nodeagent.conf.part" "$prefix/etc/nodeagent.conf" ||
-    fail "$prefix/etc/nodeagent.conf cannot be written"
+    fail "cannot write $prefix/etc/nodeagent.conf"
   [ "${target%-*}" = sunos ] || return 0
   manifests=$(dirname "$prefix")/custom/smf
   mkdir -p "$manifests" && cp "$prefix/lib/nodeagent/nodeagent.xml" "$manifests/nodeagent.xml.part" &&
-    mv -f "$manifests/nodeagent.xml.part" "$manifests/nodeagent.xml" || fail "the service's manifest cannot be written"
+    mv -f "$manifests/nodeagent.xml.part" "$manifests/nodeagent.xml" || fail "cannot write the service's manifest"
 }
 
 main "$@"

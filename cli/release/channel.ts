@@ -1,6 +1,6 @@
-// The channel: tarballs of the programs, the install script of the specification (document 2, Claim-code path), and
-// channel.json, which names them all with their SHA-256, under a detached signature by the release's key. A site publishes
-// the folder as it is; a booter with upstream_channel_url mirrors it.
+// The channel: tarballs of the programs, the install script (docs/nodes.md, "The claim-code path"), and channel.json,
+// which lists them with their SHA-256 and has a detached signature by the release's key. A site publishes the folder
+// unchanged; a booter with upstream_channel_url mirrors it.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { access, copyFile, readFile, writeFile } from "node:fs/promises";
@@ -24,7 +24,7 @@ export type ChannelItem = { readonly name: string; readonly path: string };
 
 type Tarball = { readonly name: string; readonly bytes: Uint8Array };
 
-/** A package's files for a prefix such as /usr/local; null for the control plane, which is a package alone. */
+/** Returns the tarball of a package, for a prefix such as /usr/local; null for the control plane, which has none. */
 export async function tarballOf(
   { root, described, build }: { readonly root: string; readonly described: Package; readonly build: Build },
 ): Promise<Tarball | null> {
@@ -37,22 +37,24 @@ export async function tarballOf(
   };
 }
 
-/** Where zsh looks below a prefix; the other folder is Debian's own. */
+/** Debian's zsh folder, and the usual one below a prefix. */
 const ZSH = ["share/zsh/vendor-completions/", "share/zsh/site-functions/"] as const;
 
-/** Settings become examples: an installation must not replace what an operator wrote. */
+/**
+ * Moves a file below the prefix. Settings become examples, so that an installation does not overwrite an operator's.
+ */
 function belowPrefix(name: string, { path, bytes, mode }: Entry): Entry {
   if (path.startsWith(ETC)) {
     return { path: `share/doc/${name}/examples/${path.slice(ETC.length)}`, bytes, mode: READABLE };
   }
-  if (!path.startsWith("usr/")) throw new Error(`${path} has no place below a prefix`);
+  if (!path.startsWith("usr/")) throw new Error(`${path} cannot be placed below a prefix`);
   const below = path.slice("usr/".length).replace(...ZSH);
   if (!path.endsWith(".service")) return { path: below, bytes, mode };
   const text = Buffer.from(bytes).toString("utf8").replaceAll("/usr/bin/", "@PREFIX@/bin/");
   return { path: below, bytes: Buffer.from(text), mode };
 }
 
-/** The service of a node whose setup installs the agent. */
+/** Returns the service files of the agent, for nodes whose setup installs it. */
 async function agentService(root: string): Promise<Entry[]> {
   const source = (name: string) => readFile(join(root, "cli/release/files", name));
   return [
@@ -69,11 +71,11 @@ export type ChannelInput = {
   readonly tarballs: readonly ChannelItem[];
 };
 
-/** Throws an Error for a tarball that is not there, or whose name is not of this version's channel. */
+/** Throws an Error if a tarball does not exist or its name does not fit this version. */
 export async function checkTarballs(tarballs: readonly ChannelItem[], version: string): Promise<void> {
   for (const { name, path } of tarballs) {
     if (TARBALL.exec(name)?.[1] !== version) {
-      throw new Error(`${name}: a tarball of the channel is called PROGRAM-${version}-SYSTEM-MACHINE.tar.gz`);
+      throw new Error(`${name}: a tarball of the channel must be named PROGRAM-${version}-SYSTEM-MACHINE.tar.gz`);
     }
     await access(path).catch(() => {
       throw new Error(`${path}: cannot be read`);
@@ -107,7 +109,7 @@ function fileOf(name: string, bytes: Uint8Array): ChannelFile {
   return { name: basename(name), sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length };
 }
 
-/** JSON with one field or one file on each line: the install script reads it with sed and awk. */
+/** Returns JSON with one field or file per line: the install script reads it with sed and awk. */
 function channelText(
   { version, released_at, files }: { version: string; released_at: string; files: readonly ChannelFile[] },
 ): string {

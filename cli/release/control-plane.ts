@@ -1,4 +1,4 @@
-// The files of the control plane: its source as it is in the project, the packages it imports, and the Deno to run it.
+// The files of the control plane: its source, the npm packages that it imports, and Deno.
 import { Buffer } from "node:buffer";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -13,11 +13,11 @@ const FILE_MODE = 0o644;
 
 export type ControlPlane = {
   readonly files: readonly Entry[];
-  /** Names of the packages it imports itself. */
+  /** Names of directly imported packages. */
   readonly imported: readonly string[];
 };
 
-/** All but the Deno executable, which differs by machine. */
+/** Returns all files except the Deno executable, which differs by architecture. */
 export async function controlPlaneFiles(root: string, lock: Lock): Promise<ControlPlane> {
   const sources = (await Promise.all(FOLDERS.map(([folder, end]) => sourcesBelow(root, folder, end)))).flat();
   const imported = importedPackages(
@@ -31,7 +31,7 @@ export async function controlPlaneFiles(root: string, lock: Lock): Promise<Contr
     files: [
       ...sources,
       json("package.json", { name, version, type, dependencies: Object.fromEntries(versions) }),
-      // node_modules is what the package brought: Deno neither changes nor adds to it.
+      // The package contains node_modules; Deno must not change it.
       json("deno.json", { nodeModulesDir: "manual" }),
       ...await nodeModules(root, packages, `${HOME}/node_modules`),
     ],

@@ -1,4 +1,4 @@
-// A Debian package (deb(5), format 2.0) from its description. Nothing of Debian's tools is needed to write one.
+// Writes Debian packages (deb(5), format 2.0) without Debian's tools.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { arArchive } from "./ar.ts";
@@ -8,24 +8,24 @@ import { type Entry, tarArchive } from "../internal/tar.ts";
 export const ARCHITECTURES = ["amd64", "arm64"] as const;
 export type Architecture = (typeof ARCHITECTURES)[number];
 
-/** Names of maintainer scripts, deb-postinst(5) and its neighbours. */
+/** Names of maintainer scripts: deb-postinst(5), deb-prerm(5), deb-postrm(5). */
 const SCRIPTS = ["postinst", "prerm", "postrm"] as const;
 
 export type Package = {
   readonly name: string;
-  /** One line, then lines of the longer description. */
+  /** The first line of the description. */
   readonly summary: string;
   readonly description: readonly string[];
   readonly depends: readonly string[];
   readonly files: readonly Entry[];
-  /** The texts of the scripts it has. */
+  /** Texts of the maintainer scripts. */
   readonly scripts: Partial<Readonly<Record<(typeof SCRIPTS)[number], string>>>;
 };
 
 export type Build = {
   readonly version: string;
   readonly architecture: Architecture;
-  /** Of every file in it: seconds since 1970. */
+  /** Time stamp of every file, in seconds since 1970. */
   readonly time_s: number;
 };
 
@@ -47,7 +47,7 @@ export async function debArchive(given: Package, build: Build): Promise<Uint8Arr
 }
 
 function controlFiles(given: Package, build: Build): Entry[] {
-  // What an operator edits is kept at an upgrade.
+  // An upgrade keeps an operator's edits of these files.
   const settings = given.files.filter(({ path }) => path.startsWith(ETC)).map(({ path }) => `/${path}\n`).sort();
   const sums = given.files.filter(({ path }) => !path.startsWith(ETC))
     .map(({ path, bytes }) => `${createHash("md5").update(bytes).digest("hex")}  ${path}\n`).sort();

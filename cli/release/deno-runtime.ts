@@ -1,4 +1,4 @@
-// The Deno that a package brings along: the version the project is written for, known by its digest.
+// The Deno in the control plane's package: the project's version, pinned by its digest.
 import { createHash } from "node:crypto";
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -10,14 +10,14 @@ import type { Architecture } from "./deb.ts";
 export const DENO_VERSION = "2.9.6";
 
 type Pin = {
-  /** Its package on npm, and how npm calls that kind of machine. */
+  /** Its npm package, and npm's name of the architecture. */
   readonly name: string;
   readonly cpu: string;
-  /** Of the executable. */
+  /** SHA-256 of the executable. */
   readonly sha256: string;
 };
 
-/** Where the control plane is packaged for: kinds of machines whose Deno somebody has looked at and pinned. */
+/** Architectures with a control plane package: those whose Deno was reviewed and pinned. */
 export const DENO_PINS: Partial<Readonly<Record<Architecture, Pin>>> = {
   amd64: {
     name: "@deno/linux-x64-glibc",
@@ -26,7 +26,7 @@ export const DENO_PINS: Partial<Readonly<Record<Architecture, Pin>>> = {
   },
 };
 
-/** The executable's bytes. Throws an Error when what npm sends is not what is pinned. */
+/** Returns the executable's bytes. Throws an Error if npm's file does not match the pin. */
 export async function denoExecutable(architecture: Architecture): Promise<Uint8Array> {
   const pin = DENO_PINS[architecture];
   if (pin === undefined) throw new Error(`no Deno is pinned for ${architecture}`);

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Installs Berth's packages. Nothing of a release is run or unpacked before its signature and its checksums are found
-# right: the release's public key is in this file.
+# Installs Berth's packages. This file contains the release's public key. The script verifies the signature and the
+# checksums before it runs or unpacks anything of a release.
 #
 #   sh install.sh [--from FOLDER-OR-URL] [--keyring FILE] [--root FOLDER] [--allow-downgrade] PACKAGE...
 #
-#   --from             where the release is; the folder of this script
-#   --keyring          the key to trust instead of the one in here, in gpgv's binary form
-#   --root             installs below another root, by dpkg alone
-#   --allow-downgrade  an older version than the installed one is taken
+#   --from             folder or URL of the release; by default the folder of this script
+#   --keyring          key to trust instead of the included one, in gpgv's binary form
+#   --root             install below another root, with dpkg only
+#   --allow-downgrade  install a version that is older than the installed one
 #
 # Packages: berth-control-plane opsctl tenantctl nodeagent booter index-builder
 set -eu
@@ -22,7 +22,7 @@ release_keyring() {
 KEY
 }
 
-# All from here is one function, so that a script that was cut on its way does nothing.
+# The rest is one function, so that a truncated script does nothing.
 main() {
   from=$(dirname -- "$0") keyring='' root='' downgrade=no
   while [ $# -gt 0 ]; do
@@ -45,14 +45,14 @@ main() {
   [ $# -gt 0 ] || usage
   for name in "$@"; do
     case $name in
-      '' | *[!a-z-]*) fail "no package is called $name" ;;
+      '' | *[!a-z-]*) fail "$name is not a package name" ;;
     esac
   done
   for tool in gpgv sha256sum dpkg dpkg-query base64; do
-    command -v "$tool" > /dev/null || fail "$tool is needed: apt-get install the package that has it"
+    command -v "$tool" > /dev/null || fail "$tool is not installed: install its package with apt-get"
   done
 
-  # What is verified here is what is installed: nobody else can write to this folder.
+  # Only this user can write to the folder, so verified files cannot change before they are installed.
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   trap 'exit 130' INT TERM
@@ -61,7 +61,7 @@ main() {
   fetch SHA256SUMS
   fetch SHA256SUMS.asc
   gpgv --quiet --keyring "$work/keyring.gpg" "$work/SHA256SUMS.asc" "$work/SHA256SUMS" 2> "$work/gpgv.log" ||
-    { cat "$work/gpgv.log" >&2; fail "the signature of the release is wrong: nothing was installed"; }
+    { cat "$work/gpgv.log" >&2; fail "the signature of the release is not valid: nothing was installed"; }
 
   architecture=$(dpkg --print-architecture)
   for name in "$@"; do take "$name" "$architecture"; done
@@ -72,16 +72,16 @@ fetch() {
   case $from in
     https://* | http://*)
       if command -v curl > /dev/null; then
-        curl --fail --silent --show-error --location --output "$work/$1" "$from/$1" || fail "$from/$1 cannot be had"
+        curl --fail --silent --show-error --location --output "$work/$1" "$from/$1" || fail "cannot fetch $from/$1"
       else
-        wget --quiet --output-document="$work/$1" "$from/$1" || fail "$from/$1 cannot be had"
+        wget --quiet --output-document="$work/$1" "$from/$1" || fail "cannot fetch $from/$1"
       fi
       ;;
-    *) cat -- "$from/$1" > "$work/$1" || fail "$from/$1 cannot be read" ;;
+    *) cat -- "$from/$1" > "$work/$1" || fail "cannot read $from/$1" ;;
   esac
 }
 
-# Fetches a package by the name that the signed list has, compares its digest, then its version with what is installed.
+# Fetches a package by its name in the signed list, checks its digest, then compares its version with the installed one.
 take() {
   line=$(grep -E "^[0-9a-f]{64}  $1_[0-9A-Za-z.+~-]+_$2\.deb\$" "$work/SHA256SUMS") ||
     fail "the release has no package $1 for $2"
@@ -89,20 +89,20 @@ take() {
   file=${line#*  }
   fetch "$file"
   (cd "$work" && printf '%s\n' "$line" | sha256sum --check --strict --status) ||
-    fail "$file is not what was signed: nothing was installed"
+    fail "$file does not match the signed digest: nothing was installed"
   mv "$work/$file" "$work/$1.deb"
   offered=${file#"$1_"}
   offered=${offered%"_$2.deb"}
   installed=$(dpkg-query ${root:+--admindir="$root/var/lib/dpkg"} --show --showformat='${Version}' "$1" 2> /dev/null) ||
     installed=''
   if [ -n "$installed" ] && dpkg --compare-versions "$offered" lt "$installed" && [ "$downgrade" = no ]; then
-    fail "$1 $installed is installed and $offered is older: nothing was installed (--allow-downgrade takes it)"
+    fail "$1 $installed is installed and $offered is older: nothing was installed (pass --allow-downgrade to install it)"
   fi
 }
 
 install_files() {
   for name in "$@"; do set -- "$@" "$work/$name.deb"; shift; done
-  # What is older was refused before.
+  # Downgrades were rejected above.
   if [ -n "$root" ]; then
     dpkg --root="$root" --force-downgrade --install "$@"
   elif command -v apt-get > /dev/null; then

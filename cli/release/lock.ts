@@ -1,16 +1,16 @@
-// What deno.lock says of the npm packages: which ones a program needs, and which exact version of each.
+// Reads the npm packages of deno.lock: the packages that a program needs, and their exact versions.
 import { readFile } from "node:fs/promises";
 
 export type LockedPackage = {
   readonly name: string;
   readonly version: string;
-  /** "sha512-" and base64: of the archive that the registry sent. */
+  /** "sha512-" and base64: the digest of the registry's archive. */
   readonly integrity: string;
-  /** Keys in the lock. */
+  /** Keys of its dependencies in the lock. */
   readonly needs: readonly string[];
 };
 
-/** By the lock's key: name@version, and the versions of its peers behind underscores. */
+/** Packages by lock key: name@version, followed by peer versions after underscores. */
 export type Lock = ReadonlyMap<string, LockedPackage>;
 
 type LockText = {
@@ -35,7 +35,7 @@ export async function readLock(path: string): Promise<Lock> {
   );
 }
 
-/** The packages of these names and all they need, sorted by name. Throws an Error when the lock lacks one of them. */
+/** Returns the named packages and their dependencies, sorted by name. Throws an Error if the lock lacks one. */
 export function closureOf(lock: Lock, names: readonly string[]): readonly LockedPackage[] {
   const found = new Map<string, LockedPackage>();
   const rest = names.map((name) => {
@@ -52,7 +52,7 @@ export function closureOf(lock: Lock, names: readonly string[]): readonly Locked
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A dependency is named without its version where the lock has only one. */
+/** Resolves a dependency; the lock omits its version if there is only one. */
 function keyOf(keys: readonly string[], named: string): string | null {
   return keys.find((key) => key === named) ?? keys.find((key) => key.startsWith(`${named}@`)) ??
     keys.find((key) => key.startsWith(`${named}_`)) ?? null;

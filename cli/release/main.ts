@@ -1,8 +1,8 @@
-// `task release` makes dist/release, and in its folder `channel` what a site publishes for machines without packages.
+// `task release` writes dist/release. Its folder `channel` is for machines without packages.
 // Options: --key FILE, the armored private key that signs; --out FOLDER; --architecture amd64|arm64 and --package NAME,
-// each repeatable, for a part of it; --tarball FILE, repeatable, a program built elsewhere that the channel names too; --help.
-// The key's passphrase comes in BERTH_RELEASE_PASSPHRASE, the time of all files and of the signature in SOURCE_DATE_EPOCH
-// or from the last commit.
+// repeatable, to build only a part; --tarball FILE, repeatable, a program built elsewhere to add to the channel;
+// --help. BERTH_RELEASE_PASSPHRASE is the key's passphrase. The time of all files and of the signature is
+// SOURCE_DATE_EPOCH, or the last commit's time.
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,11 +24,11 @@ import { type Item, writeRelease } from "./release.ts";
 import { publicKeyPem, readReleaseKey } from "./signature.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** Bun's names for the kinds of machines. */
+/** Bun's names of the architectures. */
 const BUN_TARGETS = { amd64: "bun-linux-x64", arm64: "bun-linux-arm64" } as const;
 const PROGRAM_FOLDERS = ["cli", "booter", "index-builder"];
 const KEY_HELP =
-  "--key FILE is missing: an armored private key, as of `gpg --quick-generate-key NAME ed25519 sign` and " +
+  "--key FILE is missing: pass an armored private key, made by `gpg --quick-generate-key NAME ed25519 sign` and " +
   "`gpg --armor --export-secret-keys NAME`";
 
 const USAGE = `usage: task release --key FILE [--out FOLDER] [--architecture amd64|arm64]... [--package NAME]...
@@ -36,7 +36,7 @@ const USAGE = `usage: task release --key FILE [--out FOLDER] [--architecture amd
 
 ${KEY_HELP}
 Packages: ${PACKAGES.join(", ")}
-A tarball that was built elsewhere joins the channel: PROGRAM-${VERSION}-SYSTEM-MACHINE.tar.gz`;
+--tarball adds a program that was built elsewhere to the channel: PROGRAM-${VERSION}-SYSTEM-MACHINE.tar.gz`;
 
 const values = options();
 
@@ -58,7 +58,7 @@ function options() {
   }
 }
 
-/** The control plane is left out for kinds of machines without a pinned Deno. */
+/** Lists the packages to build; skips the control plane on architectures without a pinned Deno. */
 function wanted(note: (line: string) => void): Item[] {
   const architectures = values.architecture.map((name) => oneOf(ARCHITECTURES, name, "--architecture"));
   const packages = values.package.map((name) => oneOf(PACKAGES, name, "--package"));
@@ -67,7 +67,7 @@ function wanted(note: (line: string) => void): Item[] {
   );
   const has = ({ name, architecture }: Item) => name !== "berth-control-plane" || DENO_PINS[architecture] !== undefined;
   for (const { name, architecture } of items.filter((each) => !has(each))) {
-    note(`left out: ${name} for ${architecture}, since no Deno is pinned for it`);
+    note(`skipped: ${name} for ${architecture}, because no Deno is pinned for it`);
   }
   return items.filter(has);
 }
@@ -80,7 +80,7 @@ function oneOf<V extends string>(known: readonly V[], name: string, option: stri
 
 async function program({ name, architecture }: Item): Promise<Uint8Array> {
   if (name === "berth-control-plane") return await denoExecutable(architecture);
-  // Always the same path, since it is part of the executable.
+  // A constant path, because the executable contains it.
   const path = `dist/release-build/${architecture}/${name}`;
   await mkdir(join(ROOT, path, ".."), { recursive: true });
   await compile(entryOf(name), path, BUN_TARGETS[architecture]);
@@ -111,7 +111,7 @@ async function release(key_path: string | undefined): Promise<void> {
   const tarballs = values.tarball.map((path) => ({ name: basename(path), path }));
   await checkTarballs(tarballs, VERSION);
   if (await publicKeyPem(key) === null) {
-    note("the channel's install.sh will need gpgv: OpenSSL verifies Ed25519 keys alone, and a SmartOS has no gpgv");
+    note("the channel's install.sh will need gpgv, which SmartOS does not have: OpenSSL can verify only Ed25519 keys");
   }
   const build = join(ROOT, "dist/release-build");
   const manual = await mkdtemp(join(tmpdir(), "berth-manual-"));

@@ -1,17 +1,17 @@
-// What dpkg runs beside unpacking. Nothing is started at a first installation, since nothing is configured yet. The
-// scripts also work on a root that is not the running one (DPKG_ROOT, see dpkg(1) under --force-script-chrootless).
+// The scripts that dpkg runs. A first installation starts no service, because the service is not configured yet. The
+// scripts also work on another root (DPKG_ROOT, see dpkg(1) under --force-script-chrootless).
 import type { Package } from "./deb.ts";
 
 export type Daemon = {
-  /** Units to stop when the package goes; the first is the one that an upgrade restarts. */
+  /** Units to stop when the package is removed; an upgrade restarts the first. */
   readonly units: readonly string[];
-  /** The file in sysusers.d that makes its user, or null when the unit asks for none. */
+  /** The file in sysusers.d that creates its user, or null. */
   readonly sysusers: string | null;
-  /** Folders with what it kept, for purge. */
+  /** State folders that purge removes. */
   readonly state: readonly string[];
-  /** Shell text for the first configuration and every later one. */
+  /** Shell text of every configuration. */
   readonly configure?: string;
-  /** What purge says. */
+  /** Message of purge. */
   readonly parting?: string;
 };
 
@@ -24,7 +24,7 @@ export function maintainerScripts({ units, sysusers, state, configure = "", part
 if [ "$1" = configure ]; then
 ${sysusers === null ? "" : `  systemd-sysusers \${root:+--root="$root"} ${sysusers}\n`}${configure}  if ${RUNNING}; then
     systemctl daemon-reload
-    # After an upgrade what runs goes on with the new files.
+    # An upgrade restarts a running service.
     if [ -n "$2" ]; then systemctl try-restart ${units[0]}; fi
   fi
 fi`),

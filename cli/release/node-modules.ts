@@ -1,18 +1,18 @@
-// The packages that the control plane imports, as one flat node_modules. Taken from what a frozen installation put into
-// the project, whose archives were checked against deno.lock when they came.
+// The control plane's npm packages as one flat node_modules, copied from the project's frozen installation, whose
+// archives were checked against deno.lock.
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { LockedPackage } from "./lock.ts";
 import type { Entry } from "../internal/tar.ts";
 
 const SPECIFIER = /\bfrom "([^".][^"]*)"|\bimport "([^".][^"]*)"|\bimport\("([^".][^"]*)"\)/g;
-/** Types, maps and papers: nothing of it runs. */
+/** Types, source maps and documents, which do not run. */
 const NOT_RUN = /\.(?:[cm]?ts|map|md)$/i;
-/** Names of files with a package's terms. */
+/** Names of license files. */
 export const LICENCE = /^(?:licen[cs]e|notice|copying)/i;
 const FILE_MODE = 0o644;
 
-/** Names of the packages that source texts import, sorted. */
+/** Returns the names of packages that source texts import, sorted. */
 export function importedPackages(texts: readonly string[]): readonly string[] {
   const specifiers = texts.flatMap((text) => [...text.matchAll(SPECIFIER)].map(([, a, b, c]) => a ?? b ?? c ?? ""));
   const names = specifiers.filter((each) => !each.startsWith("node:"))
@@ -20,7 +20,10 @@ export function importedPackages(texts: readonly string[]): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-/** The files of the packages that run, and their licences, below `target`. Throws an Error when two versions of one package are needed. */
+/**
+ * Returns the packages' runnable files and licenses below `target`. Throws an Error if a package is needed in two
+ * versions.
+ */
 export async function nodeModules(
   root: string,
   packages: readonly LockedPackage[],
@@ -28,12 +31,12 @@ export async function nodeModules(
 ): Promise<Entry[]> {
   const twice = packages.find(({ name }, index) => packages.findIndex((each) => each.name === name) !== index);
   if (twice !== undefined) {
-    throw new Error(`${twice.name} is needed in two versions, which one node_modules cannot hold`);
+    throw new Error(`${twice.name} is needed in two versions, which one node_modules cannot contain`);
   }
   return (await Promise.all(packages.map((each) => filesOf(root, each, target)))).flat();
 }
 
-/** Where the installation put a package. */
+/** Returns the installed folder of a package. */
 export function folderOf(root: string, { name, version }: LockedPackage): string {
   return join(root, "node_modules/.deno", `${name.replace("/", "+")}@${version}`, "node_modules", name);
 }

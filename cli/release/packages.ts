@@ -1,4 +1,4 @@
-// What each package is: its words, its files, the accounts and units that come with it.
+// The packages: their descriptions, files, accounts and units.
 import { Buffer } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,21 +10,21 @@ import type { Entry } from "../internal/tar.ts";
 export const PACKAGES = ["berth-control-plane", "opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
 export type PackageName = (typeof PACKAGES)[number];
 
-/** Those that are one executable of the same name. */
+/** Packages that contain one executable of the same name. */
 export const EXECUTABLES = ["opsctl", "tenantctl", "nodeagent", "booter", "index-builder"] as const;
 
 export type Material = {
   /** The project's folder. */
   readonly root: string;
-  /** Everything of the control plane but its Deno. */
+  /** Files of the control plane except Deno. */
   readonly control_plane: readonly Entry[];
-  /** The project's terms, and those of what is inside. */
+  /** Licenses of the project and of included software. */
   readonly copyright: string;
-  /** The release's public key, armored: by it a booter verifies the channel that it mirrors. */
+  /** The release's public key, armored. A booter verifies the mirrored channel with it. */
   readonly release_key: string;
-  /** The program inside: the executable, or the Deno of the control plane. */
+  /** The executable, or Deno for the control plane. */
   readonly program: Uint8Array;
-  /** Manual pages and completions of all executables, with paths from the root of the file system. */
+  /** Man pages and completions of all executables, with paths from the root of the file system. */
   readonly manual: readonly Entry[];
 };
 
@@ -37,10 +37,10 @@ type Plan = Pick<Package, "summary" | "description" | "depends"> & {
 
 const READABLE = 0o644;
 const RUNNABLE = 0o755;
-/** systemd reads it as root, before it becomes the daemon's user. */
+/** systemd reads the file as root, before it switches to the daemon's user. */
 const ROOT_ONLY = 0o600;
 const UNITS = "usr/lib/systemd/system";
-/** The oldest that the Deno and Bun inside need, as their symbols say. */
+/** The oldest libc that Deno and Bun work with, by their symbols. */
 const LIBC = "libc6 (>= 2.27)";
 const KEYS = "/etc/berth/control-plane.keys";
 
@@ -48,8 +48,8 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
   "berth-control-plane": {
     summary: "control plane of Berth, from bare iron to tenant machines",
     description: [
-      "Decides who may enrol and run workloads in a datacentre, and keeps an audit chain of it.",
-      "Needs a PostgreSQL from 15 on, named in /etc/berth/control-plane.env. Brings its own Deno.",
+      "Decides who may enrol nodes and run workloads in a datacentre, and keeps an audit chain.",
+      "Needs PostgreSQL 15 or later, configured in /etc/berth/control-plane.env. Includes Deno.",
     ],
     depends: [LIBC, "libgcc-s1", "systemd"],
     files: [
@@ -62,7 +62,7 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
     daemon: {
       units: ["berth-control-plane.service"],
       state: ["/var/cache/berth-control-plane"],
-      // Made here, the first key is in no log and the sealing key in no database.
+      // Created here, so that no log has the first key and no database has the sealing key.
       configure: `  keys="$root${KEYS}"
   if [ ! -e "$keys" ]; then
     hex() { od -An -v -N "$1" -tx1 /dev/urandom | tr -d ' \\n'; }
@@ -70,7 +70,7 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
     [ "\${#secret}-\${#lookup}-\${#key}" = 64-12-32 ]
     umask 077
     {
-      echo "# Made at the first installation. Keep a copy: the secret key opens what is sealed in the database."
+      echo "# Created by the first installation. Keep a copy: the secret key decrypts sealed values in the database."
       echo "BERTH_SECRET_KEY=$secret"
       echo "# The first operator's key, for opsctl."
       echo "BERTH_ROOT_KEY=opsk_\${lookup}_$key"
@@ -79,7 +79,7 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
     mv "$keys.new" "$keys"
   fi
 `,
-      parting: `Kept: ${KEYS}, which opens what is sealed in the database.`,
+      parting: `Kept: ${KEYS}, which decrypts sealed values in the database.`,
     },
   },
   opsctl: {
@@ -92,7 +92,7 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
   },
   tenantctl: {
     summary: "tenants' command line of Berth",
-    description: ["Networks, addresses, firewall rules, disks and instances of a tenant; images of any image index."],
+    description: ["Manages a tenant's networks, addresses, firewall rules, disks and instances; reads image indexes."],
     depends: [LIBC],
     files: [],
     sysusers: null,
@@ -100,7 +100,7 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
   },
   nodeagent: {
     summary: "agent of a Berth compute node",
-    description: ["Enrols the machine at the control plane, reports its state and carries out its jobs."],
+    description: ["Enrols the machine at the control plane, reports its state and runs its jobs."],
     depends: [LIBC, "systemd"],
     files: [
       [`${UNITS}/berth-nodeagent.service`, "cli/release/files/berth-nodeagent.service", READABLE],
@@ -126,7 +126,7 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
   },
   "index-builder": {
     summary: "builder of Berth's image index",
-    description: ["Makes a catalogue of cloud images with verified digests from what their vendors publish."],
+    description: ["Builds a catalogue of cloud images with verified digests from their vendors' publications."],
     depends: [LIBC, "systemd"],
     files: [
       [`${UNITS}/berth-index-builder.service`, "cli/release/files/berth-index-builder.service", READABLE],
@@ -143,11 +143,11 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
 };
 
 export async function describePackage(name: PackageName, material: Material): Promise<Package> {
-  const { files, sysusers, daemon, ...argv } = PLANS[name];
+  const { files, sysusers, daemon, ...texts } = PLANS[name];
   const isControlPlane = name === "berth-control-plane";
   return {
     name,
-    ...argv,
+    ...texts,
     files: [
       entry(`usr/share/doc/${name}/copyright`, material.copyright),
       ...name === "booter" ? [entry("usr/share/berth/release-key.asc", material.release_key)] : [],
@@ -166,7 +166,7 @@ export async function describePackage(name: PackageName, material: Material): Pr
   };
 }
 
-/** Units of the project run what is installed by hand; a package has its programs in /usr/bin. */
+/** Changes units from /usr/local/bin, for manual installations, to the package's /usr/bin. */
 async function fileOf(source: string, path: string, mode: number): Promise<Entry> {
   const bytes = await readFile(source);
   if (!path.endsWith(".service")) return { path, bytes, mode };
@@ -177,7 +177,7 @@ function entry(path: string, text: string): Entry {
   return { path, bytes: Buffer.from(text), mode: READABLE };
 }
 
-/** A manual page is called NAME.8 or NAME-VERB.1, a completion NAME, _NAME or NAME.fish. */
+/** A man page is named NAME.8 or NAME-VERB.1, a completion NAME, _NAME or NAME.fish. */
 function isAbout(path: string, name: string): boolean {
   const file = path.split("/").at(-1)!.replace(/^_/, "");
   return file === name || file.startsWith(`${name}.`) || file.startsWith(`${name}-`);

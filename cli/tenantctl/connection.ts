@@ -1,5 +1,5 @@
-// Where to connect and as whom: flags first, then the environment, then what `tenantctl login` saved. There is one saved
-// login: document 3 has no profiles.
+// The endpoint and the credential: from flags first, then the environment, then the one login that `tenantctl login`
+// saved.
 import { checkToken, type Connection } from "../internal/connection.ts";
 import { parseEndpoint } from "../internal/endpoint.ts";
 import { EXIT } from "../internal/exit-code.ts";
@@ -18,7 +18,7 @@ export async function resolveConnection(environment: Environment, flags: Flags):
   return { endpoint, ...await resolveToken(environment, flags, endpoint) };
 }
 
-/** Throws a usage Failure when nothing names an endpoint. */
+/** Throws a usage Failure if no flag, variable or saved login has an endpoint. */
 export async function resolveEndpoint(environment: Environment, flags: Flags): Promise<string> {
   if (flags.endpoint !== undefined) return parseEndpoint(flags.endpoint, "--endpoint");
   const named = environment.env.TENANTCTL_ENDPOINT;
@@ -42,7 +42,7 @@ async function resolveToken(
   if (saved === null) {
     throw new Failure("no credential: pass --api-key, set TENANTCTL_API_KEY, or run tenantctl login", EXIT.auth);
   }
-  // A key must not be handed to a server it was not made for.
+  // A key must not be sent to a server that did not issue it.
   if (saved.endpoint !== endpoint) {
     throw usageFailure(`the saved credential is for ${saved.endpoint}, not ${endpoint}; pass --api-key`);
   }
@@ -53,18 +53,18 @@ function ofSession(saved: Session): Omit<Connection, "endpoint"> {
   return { token: saved.access_token, session: { profile: DEFAULT_PROFILE, saved } };
 }
 
-/** The connection with a new token, which is saved in place of the old one. Of an API key there is no other. */
+/** Returns the connection with a new, saved token. API keys cannot be renewed. */
 export async function renewConnection(environment: Environment, refused: Connection): Promise<Connection> {
   const { endpoint, session } = refused;
   if (session === undefined) return refused;
-  // Another command may have renewed it since, or somebody logged out.
+  // Another command may have renewed the session or logged out since.
   const saved = await readLogin(environment);
-  const over = `the session has ended; run: tenantctl login --username ${session.saved.username}`;
-  if (saved === null || "api_key" in saved || saved.endpoint !== endpoint) throw new Failure(over, EXIT.auth);
+  const expired_text = `the session has expired; run: tenantctl login --username ${session.saved.username}`;
+  if (saved === null || "api_key" in saved || saved.endpoint !== endpoint) throw new Failure(expired_text, EXIT.auth);
   if (saved.access_token !== refused.token && !isDue(saved, environment.wallMs())) {
     return { endpoint, ...ofSession(saved) };
   }
-  const tokens = await renewSession(environment, { endpoint, user_agent: USER_AGENT }, { tokens: saved, over });
+  const tokens = await renewSession(environment, { endpoint, user_agent: USER_AGENT }, { tokens: saved, expired_text });
   const renewed = { endpoint, username: saved.username, ...tokens };
   await writeLogin(environment, renewed);
   return { endpoint, ...ofSession(renewed) };

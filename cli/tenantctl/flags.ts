@@ -1,4 +1,4 @@
-// Document 3: the global flags, accepted before or after any subcommand; --tenant is ours.
+// The global flags, accepted before or after any subcommand.
 import type { Globals } from "../internal/connection.ts";
 
 export const FORMATS = ["table", "wide", "json", "yaml"] as const;
@@ -12,8 +12,8 @@ export type Flags = Pick<Globals, "endpoint" | "apiKey" | "json"> & {
   readonly headers?: boolean;
 };
 
-/** Whether JSON or YAML was asked for on the command line, before it is parsed: then failures are JSON too. */
-export function asksForData(argv: readonly string[]): boolean {
+/** True if the command line, not parsed yet, asks for JSON or YAML: failures are then printed as JSON, too. */
+export function wantsData(argv: readonly string[]): boolean {
   const end = argv.indexOf("--");
   const flags = end < 0 ? argv : argv.slice(0, end);
   return flags.some((word, index) => {

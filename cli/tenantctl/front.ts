@@ -15,16 +15,16 @@ export const FRONT: Front = {
     },
     {
       flags: "--tenant <tenant>",
-      summary: "UUID or name of the tenant (TENANTCTL_TENANT); left out, that of the credential",
+      summary: "UUID or name of the tenant (TENANTCTL_TENANT); by default the credential's tenant",
     },
     { flags: "--project <project>", summary: "UUID or name of the project to work in (TENANTCTL_PROJECT)" },
     {
       flags: "-o, --output <format>",
-      summary: "how to print; left out, table on a terminal and json otherwise",
+      summary: "output format; by default table on a terminal, else json",
       choices: FORMATS,
     },
     { flags: "--json", summary: "the same as -o json", hidden: true },
-    { flags: "--no-headers", summary: "tables without their first line" },
+    { flags: "--no-headers", summary: "print tables without the header line" },
   ],
   nouns: NOUNS,
 };

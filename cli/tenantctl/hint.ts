@@ -1,11 +1,11 @@
-// What to do about a selector that the server asks for, in the same line as its own words.
+// Adds a hint to the server's message about a missing selector.
 import { Failure } from "../internal/failure.ts";
 import type { TenantIo } from "./open-io.ts";
 
 type Selector = {
   readonly selector: string;
   readonly flag: string;
-  /** What was sent. A list that asks for it has looked for it already, so this costs nothing. */
+  /** Returns the value that was sent. It was resolved before, so this sends no request. */
   given(io: TenantIo): Promise<string | undefined>;
 };
 
@@ -17,7 +17,7 @@ const SELECTORS: readonly Selector[] = [
   { selector: "route_table=", flag: "--route-table", given: nothing },
 ];
 
-/** The same failure, with a hint when it is about a missing selector. */
+/** Returns the failure, with a hint if it is about a missing selector. */
 export async function withHint(io: TenantIo, error: unknown): Promise<unknown> {
   if (!(error instanceof Failure) || error.error_code !== "MissingScope") return error;
   const { message, exit_code, error_code, request_id } = error;

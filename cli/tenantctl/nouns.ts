@@ -1,9 +1,9 @@
-// Every word that may follow `tenantctl`, in the order of the help, and where its verbs are.
+// The nouns of `tenantctl`, in the order of the help, and the modules of their verbs.
 import type { AnyCommand } from "../framework.ts";
 
 export type Noun = { readonly name: string; readonly summary: string; load(summary: string): Promise<AnyCommand> };
 
-/** The front page reads this list, and the parser must not be loaded with it. */
+/** Imports the parser late: the front page reads this list and must start without the parser. */
 async function group(name: string, summary: string, members: readonly AnyCommand[]): Promise<AnyCommand> {
   return (await import("../framework.ts")).group(name, summary, members);
 }
@@ -16,7 +16,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     name: "quota",
-    summary: "What a project may take",
+    summary: "Quota and usage of a project",
     load: async (summary) => group("quota", summary, [(await import("./quota/show.ts")).show()]),
   },
   {
@@ -31,32 +31,32 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     name: "nic",
-    summary: "Network interfaces of instances, with their addresses",
+    summary: "Network interfaces (NICs) of instances, with their addresses",
     load: async (summary) => group("nic", summary, (await import("./nic/verbs.ts")).nicVerbs()),
   },
   {
     name: "vpc",
-    summary: "Networks of a project",
+    summary: "Virtual networks (VPCs) of a project",
     load: async (summary) => group("vpc", summary, (await import("./vpc/verbs.ts")).vpcVerbs()),
   },
   {
     name: "subnet",
-    summary: "Parts of a VPC that NICs are in",
+    summary: "Subnets of a VPC, which contain NICs",
     load: async (summary) => group("subnet", summary, (await import("./subnet/verbs.ts")).subnetVerbs()),
   },
   {
     name: "nat-gateway",
-    summary: "Ways out of a VPC, each with a public address",
+    summary: "NAT gateways: routes out of a VPC by a public address",
     load: async (summary) => group("nat-gateway", summary, (await import("./nat-gateway/verbs.ts")).natGatewayVerbs()),
   },
   {
     name: "floating-ip",
-    summary: "Public addresses that can be bound to a NIC",
+    summary: "Floating IPs: public addresses that attach to NICs",
     load: async (summary) => group("floating-ip", summary, (await import("./floating-ip/verbs.ts")).floatingIpVerbs()),
   },
   {
     name: "route-table",
-    summary: "Tables of routes, one per subnet",
+    summary: "Route tables; each subnet uses one",
     load: async (summary) => group("route-table", summary, (await import("./route-table/verbs.ts")).routeTableVerbs()),
   },
   {
@@ -66,23 +66,23 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     name: "firewall-rule",
-    summary: "Which packets the NICs of a VPC take and send",
+    summary: "Firewall rules for the NICs of a VPC",
     load: async (summary) =>
       group("firewall-rule", summary, (await import("./firewall-rule/verbs.ts")).firewallRuleVerbs()),
   },
   {
     name: "ssh-key",
-    summary: "Your SSH keys, which instances let in",
+    summary: "Your SSH keys for access to instances",
     load: async (summary) => group("ssh-key", summary, (await import("./ssh-key/verbs.ts")).sshKeyVerbs()),
   },
   {
     name: "image",
-    summary: "Images for instances, and of an image index",
+    summary: "Images of instances, and images of an image index",
     load: async (summary) => group("image", summary, (await import("./image.ts")).tenantImageVerbs()),
   },
   {
     name: "operation",
-    summary: "What was begun and not waited for",
+    summary: "Operations in progress or finished",
     load: async (summary) => group("operation", summary, (await import("./operation/verbs.ts")).operationVerbs()),
   },
   {
@@ -92,7 +92,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     name: "logout",
-    summary: "Erase the saved API key or end the session",
+    summary: "Delete the saved API key, or end the session",
     load: async (summary) => (await import("./session/logout.ts")).logout(summary),
   },
   {

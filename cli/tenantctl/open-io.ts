@@ -1,5 +1,5 @@
-// The kit's Io with tenantctl's own connection, selectors and output (document 3: a table on a terminal, JSON otherwise;
-// wide has the same columns).
+// The Io of cli/internal with tenantctl's connection, selectors and output formats: a table on a terminal, JSON
+// otherwise.
 import type { AnyCommand } from "../framework.ts";
 import { send, sendForAll, sendForAnswer } from "../internal/api.ts";
 import type { Io } from "../internal/io.ts";
@@ -13,34 +13,34 @@ import { USER_AGENT } from "./user-agent.ts";
 
 export type TenantIo = Io & {
   readonly flags: Flags;
-  /** The UUID of the tenant to name in a request; undefined when nothing says which. */
+  /** Returns the UUID of the tenant for a request; undefined if unknown. */
   tenant(): Promise<string | undefined>;
-  /** The UUID of the project, from --project or TENANTCTL_PROJECT. */
+  /** Returns the UUID of the project, from --project or TENANTCTL_PROJECT. */
   project(): Promise<string | undefined>;
-  /** One line, whatever the output format. */
+  /** Prints one line in every output format. */
   say(line: string): void;
 };
 export type Setting = { readonly flags: Flags; readonly format: Format };
 
-/** An action that starts with an Io. */
+/** Wraps a body into an action with an Io. */
 export function withIo<R extends unknown[]>(body: (io: TenantIo, ...rest: R) => Promise<void>) {
   return starting(body, (environment) => environment.stdout.isTTY ? "table" : "json");
 }
 
-/** The same for words that a shell reads: not JSON in a pipe, unless that is asked for. */
-export function withWords<R extends unknown[]>(body: (io: TenantIo, ...rest: R) => Promise<void>) {
+/** The same for output that a shell reads: text even in a pipe, unless a flag asks for JSON. */
+export function withText<R extends unknown[]>(body: (io: TenantIo, ...rest: R) => Promise<void>) {
   return starting(body, () => "table");
 }
 
 function starting<R extends unknown[]>(
   body: (io: TenantIo, ...rest: R) => Promise<void>,
-  usual: (environment: Environment) => Format,
+  defaultFormat: (environment: Environment) => Format,
 ) {
   return async (...rest: R): Promise<void> => {
     const member = rest.at(-1) as AnyCommand;
     const environment = environmentOf(member);
     const flags = member.optsWithGlobals() as Flags;
-    const format = flags.output ?? (flags.json === true ? "json" : usual(environment));
+    const format = flags.output ?? (flags.json === true ? "json" : defaultFormat(environment));
     const io = await openIo(environment, { flags, format });
     try {
       await body(io, ...rest);
@@ -58,8 +58,8 @@ export async function openIo(environment: Environment, { flags, format }: Settin
   });
   let tenant: Promise<string | undefined> | null = null;
   let project: Promise<string | undefined> | null = null;
-  const print = (answer: unknown, argv: string) =>
-    environment.stdout.write(`${written === null ? argv : written(answer)}\n`);
+  const print = (answer: unknown, text: string) =>
+    environment.stdout.write(`${written === null ? text : written(answer)}\n`);
   const io: TenantIo = {
     environment,
     flags,
@@ -76,7 +76,7 @@ export async function openIo(environment: Environment, { flags, format }: Settin
     all: async (path, query) => await sendForAll(environment, await link(), path, query),
     table: (answer, rows, columns, empty) => {
       const text = rows.length === 0 ? empty : tableText(columns, rows, hasColour(environment, environment.stdout));
-      // No cell holds a line end, so the first line is the headers.
+      // Cells have no line breaks, so the first line is the header.
       print(answer, flags.headers === false && rows.length > 0 ? text.slice(text.indexOf("\n") + 1) : text);
     },
     note: (line) => environment.stderr.write(`${plainText(line)}\n`),
@@ -84,7 +84,7 @@ export async function openIo(environment: Environment, { flags, format }: Settin
   return io;
 }
 
-/** Null for words. */
+/** Returns the writer of a data format; null for tables. */
 async function writerOf(format: Format): Promise<((value: unknown) => string) | null> {
   switch (format) {
     case "json":

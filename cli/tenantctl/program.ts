@@ -1,14 +1,14 @@
-// The tenantctl command tree. A noun's verbs are loaded only when its name stands somewhere on the command line, so that
-// no command waits for the code of the others.
+// The tenantctl command tree. The verbs of a noun are loaded only when the noun is on the command line: a command does
+// not wait for the code of others.
 import { addHidden, type AnyCommand, command, rootCommand } from "../framework.ts";
 import type { ExitCode } from "../internal/exit-code.ts";
 import { runCommand } from "../internal/run.ts";
 import type { Environment } from "../internal/environment.ts";
-import { asksForData } from "./flags.ts";
+import { wantsData } from "./flags.ts";
 import { FRONT } from "./front.ts";
 import { NOUNS } from "./nouns.ts";
 
-/** `words` is the command line, or "all" for the whole tree. */
+/** `argv` is the command line, or "all" for the whole tree. */
 export async function buildProgram(argv: readonly string[] | "all"): Promise<AnyCommand> {
   const root = rootCommand(FRONT);
   const completes = argv !== "all" && argv.includes("__complete");
@@ -20,8 +20,8 @@ export async function buildProgram(argv: readonly string[] | "all"): Promise<Any
   return root;
 }
 
-/** The kit looks for --json to decide how a failure is printed; -o json means the same. */
+/** Adds --json for -o json and -o yaml: cli/internal reads that flag to print a failure as JSON. */
 export async function runTenantctl(argv: readonly string[], environment: Environment): Promise<ExitCode> {
   const root = await buildProgram(argv);
-  return await runCommand(root, asksForData(argv) ? ["--json", ...argv] : argv, environment);
+  return await runCommand(root, wantsData(argv) ? ["--json", ...argv] : argv, environment);
 }

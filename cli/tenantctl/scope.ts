@@ -1,4 +1,4 @@
-// Which tenant and which project a request names. A UUID is taken as it is; only a name costs a request.
+// Resolves the tenant and the project of a request. Only a name needs a lookup request; a UUID does not.
 import type { Whoami } from "../../src/contract/api-key.ts";
 import type { Project, Silo, Tenant } from "../../src/contract/tenancy.ts";
 import { usageFailure } from "../internal/failure.ts";
@@ -10,74 +10,79 @@ import { claimsOf } from "./session/claims.ts";
 import { readLogin } from "./session/saved-login.ts";
 
 /**
- * --tenant, else TENANTCTL_TENANT, else what the credential says of itself, else what the server says of it: an API key
- * that is bound to a tenant needs no flag. The server never fills in a selector; undefined is left out, for it to ask.
+ * Returns the tenant's UUID from --tenant, else TENANTCTL_TENANT, else the credential's claims, else the server's
+ * whoami: an API key that is bound to a tenant needs no flag. Returns undefined if unknown; the server then rejects the
+ * request.
  */
 export async function tenantOf(io: TenantIo): Promise<string | undefined> {
-  const named = wordOf(io.flags.tenant, io.environment.env.TENANTCTL_TENANT);
-  if (named === undefined) return await tenantOfCredential(io) ?? await tenantTold(io);
+  const named = firstSet(io.flags.tenant, io.environment.env.TENANTCTL_TENANT);
+  if (named === undefined) return await tenantOfCredential(io) ?? await tenantOfWhoami(io);
   if (isUuid(named)) return named.toLowerCase();
-  return pick(await visibleTenants(io), { name: named, argv: "tenant", plural: "tenants" }).id;
+  return pick(await visibleTenants(io), { name: named, singular: "tenant", plural: "tenants" }).id;
 }
 
-/** What lists and creates inside a project name. Selectors that nobody gave are left out, for the server to ask for. */
+/**
+ * Returns the selectors of lists and creates in a project. Unknown selectors are undefined; the server asks for them.
+ */
 export async function projectScope(io: TenantIo): Promise<Query> {
   return { tenant: await io.tenant(), project: await io.project() };
 }
 
-/** --project, else TENANTCTL_PROJECT. */
+/** Returns the project's UUID from --project, else TENANTCTL_PROJECT. */
 export async function projectOf(io: TenantIo): Promise<string | undefined> {
-  const named = projectWord(io);
+  const named = givenProject(io);
   return named === undefined ? undefined : await resolveProject(io, named);
 }
 
-/** Whether a project was named, before anything is asked. */
-function projectWord(io: TenantIo): string | undefined {
-  return wordOf(io.flags.project, io.environment.env.TENANTCTL_PROJECT);
+/** Returns the given project, name or UUID, without a request. */
+function givenProject(io: TenantIo): string | undefined {
+  return firstSet(io.flags.project, io.environment.env.TENANTCTL_PROJECT);
 }
 
-/** Throws a usage Failure when no project is named: document 3 has this checked before any request. */
+/** Throws a usage Failure if no project is given. Called before any request. */
 export function needProject(io: TenantIo, what: string): void {
-  if (projectWord(io) === undefined) throw usageFailure(`--project is required to create ${what}`);
+  if (givenProject(io) === undefined) throw usageFailure(`--project is required to create ${what}`);
 }
 
 export async function resolveProject(io: TenantIo, named: string): Promise<string> {
   if (isUuid(named)) return named.toLowerCase();
   const tenant = await io.tenant();
   if (tenant === undefined) {
-    throw usageFailure(`${named} is not the UUID of a project; to find it by name, pass --tenant too`);
+    throw usageFailure(`${named} is not the UUID of a project; to find it by name, also pass --tenant`);
   }
-  return pick(await projectsOf(io, tenant), { name: named, argv: "project", plural: "projects" }).id;
+  return pick(await projectsOf(io, tenant), { name: named, singular: "project", plural: "projects" }).id;
 }
 
 export async function projectsOf(io: TenantIo, tenant: string): Promise<Project[]> {
   return await io.get<Project[]>(`/v1/tenants/${tenant}/projects`);
 }
 
-/** The tenant, where it stands in the path of a request. */
+/** Returns the tenant for the path of a request. Throws a usage Failure if unknown. */
 export async function needTenant(io: TenantIo): Promise<string> {
   const tenant = await io.tenant();
   if (tenant !== undefined) return tenant;
   throw usageFailure("no tenant: pass --tenant, set TENANTCTL_TENANT, or run tenantctl login");
 }
 
-/** The claim of a token, or what the server told of the saved key when it was saved. */
+/** Returns the tenant in a token's claims, or the tenant saved with the API key. */
 async function tenantOfCredential(io: TenantIo): Promise<string | undefined> {
   const { endpoint, token } = await io.connection();
   const claimed = claimsOf(token)?.tenant_id;
   if (typeof claimed === "string") return claimed;
-  // A saved login that cannot be read says nothing, and may not be what is used.
+  // A saved login that cannot be read is ignored; it may not even be in use.
   const saved = await readLogin(io.environment).catch(() => null);
   const is_same = saved !== null && "api_key" in saved && saved.api_key === token && saved.endpoint === endpoint;
   return is_same ? saved.tenant_id ?? undefined : undefined;
 }
 
-/** What the server says of a credential that says nothing of itself: an API key. Undefined for an operator's. */
-async function tenantTold(io: TenantIo): Promise<string | undefined> {
+/** Asks the server for the tenant of an API key. Undefined for an operator's key. */
+async function tenantOfWhoami(io: TenantIo): Promise<string | undefined> {
   return (await io.get<Whoami>("/v1/auth/whoami")).tenant_id ?? undefined;
 }
 
-/** Those of the silo for whoever administers it, those of all silos for an operator, the caller's own for the others. */
+/**
+ * Lists the tenants for a lookup: of the silo for a silo admin, of all silos for an operator, else only the caller's.
+ */
 async function visibleTenants(io: TenantIo): Promise<readonly Pick<Tenant, "id" | "name">[]> {
   const { silo_id, tenant_id, tenant_name, capabilities } = await io.get<Whoami>("/v1/auth/whoami");
   const administers = silo_id !== null && capabilities.includes("silo-admin");
@@ -88,6 +93,6 @@ async function visibleTenants(io: TenantIo): Promise<readonly Pick<Tenant, "id" 
   return found;
 }
 
-function wordOf(flag: string | undefined, variable: string | undefined): string | undefined {
+function firstSet(flag: string | undefined, variable: string | undefined): string | undefined {
   return flag ?? (variable === "" ? undefined : variable);
 }

@@ -1,8 +1,8 @@
-// YAML for `-o yaml`: block style, every string in double quotes, so that readers of YAML 1.1 and 1.2 alike take back what
-// was written ("no", 12:30, 0123), and no byte of it moves a cursor: there the escapes of plainText are YAML's own.
+// YAML for `-o yaml`: block style with every string in double quotes, so that parsers of YAML 1.1 and 1.2 read back the
+// same value ("no", 12:30, 0123). plainText's escapes of control bytes are valid YAML.
 import { plainText } from "../internal/plain-text.ts";
 
-/** @param value what JSON can hold */
+/** @param value a JSON value */
 export function yamlText(value: unknown): string {
   return linesOf(value).join("\n");
 }
@@ -14,14 +14,14 @@ function linesOf(value: unknown): string[] {
   return entries.length === 0 ? ["{}"] : entries.flatMap(([name, each]) => entry(keyText(name), each));
 }
 
-/** A block goes below its key, everything else beside it. */
+/** Puts a block below its key, and any other value next to it. */
 function entry(key: string, value: unknown): string[] {
   const lines = linesOf(value);
   const is_block = typeof value === "object" && value !== null && !/^(?:\[\]|\{\})$/.test(lines[0]!);
   return is_block ? [`${key}:`, ...lines.map((line) => `  ${line}`)] : [`${key}: ${lines[0]}`];
 }
 
-/** The first line beside the mark, the others below it. */
+/** Puts the first line next to the mark, and the others below it. */
 function hung(mark: string, [first = "", ...rest]: readonly string[]): string[] {
   return [`${mark} ${first}`, ...rest.map((line) => `  ${line}`)];
 }
@@ -36,7 +36,7 @@ function quoted(text: string): string {
   return plainText(JSON.stringify(text));
 }
 
-/** What YAML 1.1 reads as something else than text is quoted: yes, null, and e0 as a number. */
+/** Quotes keys that YAML 1.1 does not read as text: yes, null, e0. */
 function keyText(name: string): string {
   const plain = /^[A-Za-z_]{2}[A-Za-z0-9_-]*$/.test(name) && !/^(?:yes|no|on|off|true|false|null)$/i.test(name);
   return plain ? name : quoted(name);

@@ -143,7 +143,7 @@ test("an auto-approved machine shows no code", async () => {
 });
 
 test.each([
-  ["approved, key taken", "approved", status("approved"), 4, "start the agent again"],
+  ["approved, key taken", "approved", status("approved"), 4, "restart the agent"],
   ["disabled while waiting", "pending", status("disabled"), 4, "an operator disabled this node"],
   ["enrolled by netboot", "awaiting_setup", status("awaiting_setup"), 5, "by netboot"],
 ])("a node that cannot get a key says why: %s", async (_name, state, answer, code, argv) => {
@@ -172,7 +172,7 @@ test("too many claims (429) are waited for as long as the server says", async ()
 test("a refused registration ends the agent with the server's words", async () => {
   const ran = await runAgent({ [REGISTER]: () => ({ status: 400, body: { message: "hostname must be ..." } }) });
   expect(ran.code).toBe(1);
-  expect(ran.err()).toContain("registration refused: 400 hostname must be");
+  expect(ran.err()).toContain("registration rejected: 400 hostname must be");
 });
 
 test("credentials of another machine, damaged ones and ones that others can read are refused", async () => {

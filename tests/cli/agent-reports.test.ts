@@ -87,7 +87,7 @@ test.each([
 ])("a key that is not one whole line is left out, logged once, and stops no other: %j", async (bad) => {
   const ran = await runAgent(keysTold([bad, KEY]), OFTEN);
   expect(await keysHeld(ran)).toEqual([KEY]);
-  expect(ran.err().split("\n").filter((line) => line.includes("root key 1 is left out"))).toHaveLength(1);
+  expect(ran.err().split("\n").filter((line) => line.includes("root key 1 is skipped"))).toHaveLength(1);
 });
 
 test("one report that fails is tried again after 5 s or more, is logged once, and stops no other", async () => {
@@ -95,7 +95,7 @@ test("one report that fails is tried again after 5 s or more, is logged once, an
   const capacity: Route = () => left-- > 0 ? { status: 400, body: { message: "too big" } } : { body: null };
   const ran = await runAgent({ ...ENROL, ...reports(60), "/v1/agent/capacity": capacity });
   const lines = ran.err().split("\n").filter((line) => line.startsWith("capacity"));
-  expect(lines).toEqual(["capacity: 400 too big; trying again", "capacity: working again"]);
+  expect(lines).toEqual(["capacity: 400 too big; retrying", "capacity: recovered"]);
 });
 
 test("a refused key ends the agent with exit code 4 and says what to do", async () => {

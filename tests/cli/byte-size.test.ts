@@ -16,7 +16,8 @@ test.each([
 
 test.each(["", "GiB", "64GB", "64G", "1,5GiB", "-1", "1e3", "0.3KiB", "1.5", "8PiB", "0x10"])(
   "%j is no size",
-  (text) => expect(() => parseByteSize(text, "--memory")).toThrow("--memory is bytes, or a size such as"),
+  (text) =>
+    expect(() => parseByteSize(text, "--memory")).toThrow("--memory must be a number of bytes or a size such as"),
 );
 
 test.each([[0, "0"], [1000, "1000"], [1024, "1KiB"], [1536, "1536"], [1_649_267_441_664, "1536GiB"]])(

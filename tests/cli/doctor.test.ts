@@ -40,9 +40,9 @@ test("nothing is found on a node that works", () => {
 test("silence of 60 s is live, a second more is not", () => {
   expect(findings({ ...WELL, last_seen: "2026-11-21T11:59:00Z" })).toEqual([]);
   expect(findings({ ...WELL, last_seen: "2026-11-21T11:58:59Z" })).toEqual([
-    "stops its agent was last heard of 61 s ago",
+    "stops its agent sent its last heartbeat 61 s ago",
   ]);
-  expect(findings({ ...WELL, last_seen: null })).toEqual(["stops its agent has never been heard of"]);
+  expect(findings({ ...WELL, last_seen: null })).toEqual(["stops its agent has never sent a heartbeat"]);
 });
 
 test.each<[Partial<CnView>, string]>([
@@ -54,12 +54,12 @@ test.each<[Partial<CnView>, string]>([
   expect(findings({ ...WELL, ...change })).toEqual([text]);
 });
 
-const EXPIRED = "stops its claim code has expired: its record goes soon";
+const EXPIRED = "stops its claim code has expired; the record will be removed soon";
 
 test("a pending node waits for its code, or needs a new one", () => {
   const view = { claim_code: "ABC-123", claim_code_expires_at: "2026-11-21T12:00:01Z" };
   expect(nodeFindings(facts(view))).toEqual([
-    { level: "stops", text: "it waits for an operator to approve its claim code", mend: "opsctl cn approve ABC-123" },
+    { level: "stops", text: "it waits for an operator to approve its claim code", fix: "opsctl cn approve ABC-123" },
   ]);
   expect(findings({ ...view, claim_code_expires_at: NOW.toISOString() })).toEqual([EXPIRED]);
   expect(findings({})).toEqual([EXPIRED]);
@@ -83,7 +83,7 @@ test("the last setup's error stops, a factory reset only warns", () => {
   );
   expect(findings({ ...WAITING, last_setup_error: "factory reset by operator" }, ENROLLING)).toEqual([
     WAITS,
-    "warns it was reset: approve its setup only after it has booted into enrolment again",
+    "warns it was reset; approve its setup only after it has booted the enrolment image again",
   ]);
 });
 
@@ -105,7 +105,7 @@ test.each([
   [bootRecord({ state: "discovered" }), "is discovered"],
   [bootRecord({ state: "decommissioned" }), "is decommissioned: the booter does not answer it"],
   [bootRecord({ address: null, networking: null }), "has no address: the booter does not answer it"],
-  [bootRecord({ rescue: true }), "is in rescue: the next netboot is not into enrolment"],
+  [bootRecord({ rescue: true }), "is in rescue: the next netboot does not boot the enrolment image"],
 ])("a boot record that keeps a machine from enrolling: %#", (record, text) => {
   const found = nodeFindings(facts(WAITING, { records: [record] })).find((finding) => finding.text.includes(text));
   expect(found).toBeDefined();
@@ -123,14 +123,14 @@ const PROGRESS = { epoch: 1, step: "create_pool", message: null, percent: null, 
 
 test("a running setup tells its step, what time is left and how long it has been silent", () => {
   expect(findings(SETTING_UP)).toEqual([
-    "stops its setup is approved but the machine has reported nothing yet (35 min left)",
+    "stops its setup is approved, but the machine has not reported yet (35 min left)",
   ]);
   expect(findings({ ...SETTING_UP, setup_progress: PROGRESS })).toEqual([
     "stops its setup is running: create_pool (35 min left)",
   ]);
   const later = new Date("2026-11-21T12:35:00Z");
   expect(findings({ ...SETTING_UP, setup_progress: PROGRESS }, { now: later })).toEqual([
-    "stops its setup is running: create_pool (its time is up, it will be taken back, silent for 40 min)",
+    "stops its setup is running: create_pool (its time is up, the setup will be rolled back, silent for 40 min)",
   ]);
 });
 
@@ -148,7 +148,7 @@ test("an image that is not staged, a lost record and rescue warn of the next net
     `warns the platform image old of boot record ${MAC} is not staged on any booter; a netboot would fail`,
   ]);
   expect(findings(WELL, { records: [bootRecord({ state: "decommissioned", rescue: true })] })).toEqual([
-    `warns boot record ${MAC} is in rescue: the next netboot is not into itself`,
+    `warns boot record ${MAC} is in rescue: the next netboot does not boot its platform image`,
     `warns boot record ${MAC} is decommissioned: the node cannot netboot`,
   ]);
 });
@@ -194,12 +194,12 @@ test("cn doctor exits 0 on a usable node and 1 on another, with a command to run
   const well = await opsctl(["cn", "doctor", NODE_ID], { server: site({}) });
   expect([well.code, well.out()]).toEqual([0, `rack1-n4 (${NODE_ID}), approved, is usable\n`]);
   const ill = await opsctl(["cn", "doctor", NODE_ID], { server: site({ last_status: null, role: "edge" }) });
-  expect([ill.code, ill.err()]).toEqual([1, "error: not usable: 1 finding to mend\n"]);
+  expect([ill.code, ill.err()]).toEqual([1, "error: not usable: 1 problem\n"]);
   expect(ill.out()).toBe(
     `rack1-n4 (${NODE_ID}), approved, is not usable
 
 STOPS  its agent has never reported a status
-       -> look at the node agent on the node, and at the network between
+       -> check the node agent on the node, and its network path to the control plane
 
 warns  its role is edge: tenant instances are not placed on it
        -> opsctl cn label set rack1-n4 --role both
@@ -221,6 +221,6 @@ test("cn doctor of a MAC follows it to its node, or tells of the record alone", 
   const unseen = await opsctl(["cn", "doctor", "02:00:00:00:00:77"], { server: site({}) });
   expect([unseen.code, unseen.err()]).toEqual([
     3,
-    "error: no booter has seen 02:00:00:00:00:77, and no compute node is called so\n",
+    "error: no booter has seen 02:00:00:00:00:77, and no compute node has this name\n",
   ]);
 });

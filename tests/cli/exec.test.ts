@@ -129,7 +129,7 @@ test("work in parallel is never wider than asked, and its results are in order",
 test("a script that did not arrive whole is not run, and is removed", () => {
   const remote = scriptCommand(20, []);
   const ran = spawnSync("sh", ["-c", remote], { input: "echo ran\n", encoding: "utf8" });
-  expect([ran.status, ran.stdout, ran.stderr]).toEqual([125, "", "the script did not arrive whole\n"]);
+  expect([ran.status, ran.stdout, ran.stderr]).toEqual([125, "", "the script arrived incomplete\n"]);
   const whole = spawnSync("sh", ["-c", scriptCommand(9, [])], { input: "echo ran\n", encoding: "utf8" });
   expect([whole.status, whole.stdout]).toEqual([0, "ran\n"]);
 });

@@ -43,7 +43,7 @@ test("with --json the error is one JSON object on stderr", async () => {
 test("a proxy's HTML page is named by its status, and its text is not shown", async () => {
   const ran = await opsctl(["cn", "list"], { server: () => ({ status: 502, text: "<html>\u001b[2Joops</html>" }) });
   expect(ran.code).toBe(1);
-  expect(ran.err()).toBe("error: the server answered 502\n");
+  expect(ran.err()).toBe("error: the server responded with status 502\n");
 });
 
 test("control bytes in an error message are escaped", async () => {

@@ -55,5 +55,5 @@ test("job list shows as many as asked for, over pages, and says when there are o
   const ran = await opsctl(["job", "list", "--limit", "1200"], { server });
   expect(ran.asked.map(({ query }) => query["limit"])).toEqual(["1000", "200"]);
   expect(ran.out().trimEnd().split("\n")).toHaveLength(1_201);
-  expect(ran.err()).toContain("older jobs");
+  expect(ran.err()).toContain("Older jobs exist");
 });

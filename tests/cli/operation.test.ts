@@ -61,9 +61,15 @@ test("--timeout 0 looks once", async () => {
   expect([ran.code, ran.asked.length]).toEqual([6, 1]);
 });
 
-test.each(["failed", "unwound", "stuck"] as const)("operation wait exits 1 when it ends as %s", async (state) => {
+test.each(
+  [
+    ["failed", "failed"],
+    ["unwound", "failed and was rolled back"],
+    ["stuck", "is stuck"],
+  ] as const,
+)("operation wait exits 1 if the operation is %s", async (state, end) => {
   const ran = await opsctl(["operation", "wait", ID], { server: () => ({ body: operation(state, "disk full") }) });
-  expect([ran.code, ran.err()]).toEqual([1, `error: operation ${ID} ended as ${state}: disk full\n`]);
+  expect([ran.code, ran.err()]).toEqual([1, `error: operation ${ID} ${end}: disk full\n`]);
 });
 
 test("operation wait --json prints the operation also when it failed", async () => {
@@ -72,16 +78,16 @@ test("operation wait --json prints the operation also when it failed", async () 
   expect(JSON.parse(ran.err()).error.exit_code).toBe(1);
 });
 
-test("operation list says when there are older ones", async () => {
+test("operation list notes that older operations exist", async () => {
   const server: Server = ({ query }) => ({
     body: Array.from({ length: Number(query.limit) }, (_, i) => ({ ...operation("succeeded"), id: `op${i}` })),
   });
   const ran = await opsctl(["operation", "list", "--limit", "2"], { server });
   expect(ran.out().trimEnd().split("\n")).toHaveLength(3);
-  expect(ran.err()).toContain("older operations");
+  expect(ran.err()).toContain("Older operations exist");
 });
 
-test("operation list shows what each is about, and leaves what else it refers to to operation show", async () => {
+test("operation list shows only the first reference of each operation", async () => {
   const references = ["instance", "project", "tenant", "cn"].map((scope, at) => ({ scope, id: `id-${at}` }));
   const server: Server = () => ({ body: [{ ...operation("succeeded"), references }] });
   const lines = (await opsctl(["operation", "list"], { server })).out().split("\n");

@@ -100,7 +100,7 @@ test("cn approve shows the claim and how it differs before it asks", async () =>
   for (const text of ["TAG1", "02:00:00:00:00:01", "10.0.0.9", "192.0.2.7", "admin_ip (the record has none)"]) {
     expect(ran.err()).toContain(text);
   }
-  expect(ran.err()).toContain("its key is replaced");
+  expect(ran.err()).toContain("replaces its key");
   const agreed = await opsctl(["cn", "approve", "ABC123"], { ...claimed(), isTTY: true, typed: ["rack1-n4"] });
   expect(agreed.asked.at(-1)).toMatchObject({ method: "POST", path: "/v1/cn-approvals" });
 });
@@ -228,5 +228,5 @@ test("audit list walks pages up to --limit and says where to continue", async ()
   const ran = await opsctl(["audit", "list", "--limit", "1500"], { server });
   expect(ran.asked.map(({ query }) => query)).toEqual([{ limit: "1000" }, { limit: "500", after_seq: "999" }]);
   expect(ran.out().trimEnd().split("\n")).toHaveLength(1 + 1500);
-  expect(ran.err()).toBe("There are more events; continue with --after-seq 1499\n");
+  expect(ran.err()).toBe("More events follow; continue with --after-seq 1499\n");
 });

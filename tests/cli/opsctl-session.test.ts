@@ -78,7 +78,7 @@ test("an unknown capability is refused before any request", async () => {
     const ran = await at.run(argv);
     expect([ran.code, ran.asked]).toEqual([2, []]);
     expect(ran.err()).toContain(
-      "there are system-read, system-operate, system-config-write, storage-admin, silo-admin",
+      "choose one of system-read, system-operate, system-config-write, storage-admin, silo-admin",
     );
   }
 });

@@ -28,7 +28,7 @@ async function project(name: string): Promise<Project> {
 test("a silo is made, listed, shown by name and by prefix, and renamed; its first tenant is told", async () => {
   const made = await at.run(["silo", "create", "north", "--description", "The first hall"]);
   expect(made.out()).toMatch(new RegExp(`^Created silo north \\(${ID}\\)\n$`));
-  expect(made.err()).toMatch(new RegExp(`^Its first tenant is north/default \\(${ID}\\)\n$`));
+  expect(made.err()).toMatch(new RegExp(`^Created its tenant north/default \\(${ID}\\)\n$`));
   const north = (await at.json<Silo[]>("silo list")).find(({ name }) => name === "north")!;
   expect(north).toMatchObject({ description: "The first hall" });
   const lines = (await at.printed("silo list")).split("\n");
@@ -89,8 +89,8 @@ test.each(["a/b/c", "/a", "a/"])("%s is no tenant", async (name) => {
 });
 
 test("a silo that is named twice is refused", async () => {
-  expect((await at.run("tenant show a/b --silo a")).err()).toContain("leave out --silo");
-  expect((await at.run("project show a/b --tenant a")).err()).toContain("leave out --tenant");
+  expect((await at.run("tenant show a/b --silo a")).err()).toContain("remove --silo");
+  expect((await at.run("project show a/b --tenant a")).err()).toContain("remove --tenant");
 });
 
 test("what the server refuses is told with its words and exit code: a taken name, a default tenant, a full one", async () => {
@@ -163,7 +163,7 @@ test("a quota is set in sizes, shown with what is used of it, changed in part an
     "RESOURCE   LIMIT  USED  PERCENT\ncpu        8      4     50%\nmemory     64GiB  1MiB  <1%\n" +
       "disk       1000   1000  100%\ninstances  4      5     125%\n",
   );
-  expect(await at.printed(`quota unset ${of}`)).toMatch(/^Lifted the quota of project quoted\/default\/web \(/);
+  expect(await at.printed(`quota unset ${of}`)).toMatch(/^Removed the quota of project quoted\/default\/web \(/);
   expect(await at.json(`quota show ${of}`)).toMatchObject({ cpu_limit: null, used: { cpu: 4 } });
   const again = await at.run(`quota unset ${of}`);
   expect([again.code, again.err()]).toEqual([3, expect.stringContaining("has no quota")]);
@@ -194,7 +194,7 @@ test("the quota of a tenant is set by the tenant's name, and shown beside the qu
       "instances  -      0     -        4             0\n",
   );
   expect(await at.json("quota show capped/default/web")).toMatchObject({ tenant: { limits: { cpu_limit: 6 } } });
-  expect(await at.printed("quota unset capped/default")).toMatch(/^Lifted the quota of tenant capped\/default \(/);
+  expect(await at.printed("quota unset capped/default")).toMatch(/^Removed the quota of tenant capped\/default \(/);
   const again = await at.run("quota unset capped/default");
   expect([again.code, again.err()]).toEqual([3, expect.stringContaining("tenant capped/default")]);
 });
@@ -216,7 +216,7 @@ test("the defaults of the site are shown where there is no quota", async () => {
   await at.printed("config set quota.project_default.cpu_limit 3");
   const ran = await at.run("quota show plain/default/web");
   expect(ran.out()).toMatch(/^cpu +3 +0 +0%$/m);
-  expect(ran.err()).toContain("No quota is set: the defaults of the site bind it");
+  expect(ran.err()).toContain("No quota is set: the site's defaults apply");
   await at.printed("config unset quota.project_default.cpu_limit");
 });
 
@@ -225,7 +225,7 @@ test.each([["--memory", "64GB"], ["--memory", "-1"], ["--disk", "0.3KiB"], ["--d
   async (flag, size) => {
     const ran = await at.run(["quota", "set", "x", `${flag}=${size}`]);
     expect([ran.code, ran.asked]).toEqual([2, []]);
-    expect(ran.err()).toContain(`${flag} is bytes, or a size such as 512MiB`);
+    expect(ran.err()).toContain(`${flag} must be a number of bytes or a size such as 512MiB`);
   },
 );
 
@@ -234,6 +234,6 @@ test("whoever may not list silos hears that a UUID needs no list", async () => {
   const key = await at.printed(`api-key create --description t --tenant ${id}`);
   const env = { OPSCTL_ENDPOINT: "http://127.0.0.1:8080", OPSCTL_API_KEY: key.trim() };
   const by_name = await at.run("project list --tenant own", { env });
-  expect([by_name.code, by_name.err()]).toEqual([4, expect.stringContaining("by their UUIDs")]);
+  expect([by_name.code, by_name.err()]).toEqual([4, expect.stringContaining("use the UUIDs")]);
   expect(await at.printed(`project list --tenant ${id}`, { env })).toBe("(no projects)\n");
 });

@@ -42,7 +42,7 @@ test("placement explain says where it would go, and per node which filters keep 
     ),
   );
   const none = lines(await at.printed("placement explain --cpu 2 --memory 400GiB"));
-  expect(none[0]).toBe("No eligible compute node of 2");
+  expect(none[0]).toBe("None of the 2 approved nodes can take it");
 });
 
 test("placement explain --node shows every filter of that node, and its scores when it is accepted", async () => {
@@ -85,7 +85,7 @@ test.each([["placement explain"], ["placement explain --cpu 2"], ["placement exp
   async (argv) => {
     const ran = await at.run(argv);
     expect([ran.code, ran.asked]).toEqual([2, []]);
-    expect(ran.err()).toContain("name an instance, or give --cpu and --memory");
+    expect(ran.err()).toContain("there is nothing to place; name an instance, or pass --cpu and --memory");
   },
 );
 
@@ -96,8 +96,8 @@ test("cn drain-preview shows who finds a place and who does not, and what to mov
   const ids = [];
   for (const name of ["etcd-1", "web-1"]) ids.push(await placeInstance(t, { on: from.id, of: tenant, name }));
   const [count, quorum, , head, ...rows] = lines(await at.printed(`cn drain-preview ${from.hostname}`));
-  expect(count).toBe("1 of 2 instances find a place");
-  expect(quorum).toBe("Move one at a time, they look like members of a quorum: etcd-1");
+  expect(count).toBe("1 of 2 instances fit on other nodes");
+  expect(quorum).toBe("Move these one at a time, they look like members of a quorum: etcd-1");
   expect(head).toMatch(/^INSTANCE_ID +NAME +CPU +RAM_MB +TARGET +REASON$/);
   expect(rows[0]).toMatch(/ +2 +4096 +- +rejected by cn-ram-available 1 of 1 nodes$/);
   expect(rows[1]).toContain(`${to.hostname} (${to.id})`);

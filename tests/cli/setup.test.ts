@@ -54,9 +54,9 @@ c1t1d0  4 TB     raidz1    DESTROYED
 c1t2d0  4 TB     raidz1    DESTROYED
 c9t0d0  unknown  not used  kept
 
-Pool zones: raidz1, 1 stripe of 3 disks, no spares, 1 cache disk; room for about 8 TB.
+Pool zones: raidz1, 1 stripe of 3 disks, no spares, 1 cache disk; about 8 TB usable.
 All data on 4 disks is destroyed: c0t0d0 c1t0d0 c1t1d0 c1t2d0
-Advisory: the tool on the node knows its disks better, and decides.
+Advisory: the tool on the node has the final decision.
 
 To approve it:
   opsctl cn setup approve ${NODE_ID} --layout raidz1 --width 3 --spares 0
@@ -151,7 +151,7 @@ const RUN: readonly Round[] = [
 test("setup approve --wait tells each step once and ends with the node", async () => {
   const ran = await opsctl([...approve, "--layout", "mirror", "--wait"], setup([...RUN, { state: "succeeded" }]));
   expect(ran.code).toBe(0);
-  expect(ran.err()).toBe("waiting for the machine to take its setup bundle\nverify\ncreate_pool: zpool create\n");
+  expect(ran.err()).toBe("waiting for the machine to fetch its setup bundle\nverify\ncreate_pool: zpool create\n");
   expect(ran.out()).toContain(`CN ${NODE_ID} is set up (state=setting_up)\n`);
 });
 

@@ -30,7 +30,7 @@ test("doctor prints a line for each check, what is wrong last, and exits 1 when 
   const ran = await doctor([BROKEN, HEAD, STUCK, SKIPPED]);
   expect([ran.code, ran.err()]).toEqual([1, "error: 1 check failed\n"]);
   expect(ran.out()).toBe(
-    `The control plane does not keep its promises: 1 fail, 1 warn, 1 skip, 1 ok (2026-11-21T10:00:00.000Z)
+    `The control plane is unhealthy: 1 fail, 1 warn, 1 skip, 1 ok (2026-11-21T10:00:00.000Z)
 
 ok    audit-head: there is a head (event 7, hash ab)
 skip  INV-5: order (only clients know)

@@ -23,7 +23,7 @@ test("escape sequences, line ends and direction marks in an answer cannot reach 
   const hostile = "a\u001b[31mred\r\nb\u009b2J\u202eevil\u0000";
   const shown = tableText(COLUMNS, [[hostile, "1"]]);
   expect(shown.split("\n")).toHaveLength(2);
-  // deno-lint-ignore no-control-regex -- control bytes are what this is about
+  // deno-lint-ignore no-control-regex -- this pattern must match control bytes
   expect(shown.replaceAll("\n", "")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
   expect(shown).toContain("a\\x1b[31mred\\r\\nb\\x9b2J\\u202eevil\\x00");
 });

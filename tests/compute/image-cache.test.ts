@@ -82,7 +82,7 @@ function newImage(): Served {
   return image;
 }
 
-const use = { tenant_id: randomUUID(), allowed_private: ["127.0.0.0/8"], tell: () => {} };
+const use = { tenant_id: randomUUID(), allowed_private: ["127.0.0.0/8"], onProgress: () => {} };
 const keeping = (image_bytes_max: number) => createImageCache({ ...agent, image_bytes_max });
 const fetchFor = (cache: ImageCache, job_id: string, image: Served) => cache.fetch(agent, image, { ...use, job_id });
 const kept = async () => (await readdir(join(agent.state_dir, "images"))).sort();
@@ -129,7 +129,7 @@ test("a download that goes on is not taken away, and its image is there at its e
   gates.set(slow.sha256, new Promise((resolve) => open = resolve));
   let begun = () => {};
   const has_begun = new Promise<void>((resolve) => begun = resolve);
-  const fetched = cache.fetch(agent, slow, { ...use, job_id: "slow", tell: () => begun() });
+  const fetched = cache.fetch(agent, slow, { ...use, job_id: "slow", onProgress: () => begun() });
   await has_begun;
   await fetchFor(cache, "other", other);
   await cache.release(agent, "other");
@@ -148,7 +148,7 @@ test("what is left of a download that was given up takes room like an image, and
   let open = () => {};
   gates.set(image.sha256, new Promise((resolve) => open = resolve));
   const stopped = { ...agent, environment: { ...agent.environment, signal: stop.signal } };
-  const fetched = cache.fetch(stopped, image, { ...use, job_id: "one", tell: () => stop.abort() });
+  const fetched = cache.fetch(stopped, image, { ...use, job_id: "one", onProgress: () => stop.abort() });
   await expect(fetched).rejects.toThrow();
   open();
   expect((await kept())[0]).toContain(`.${image.sha256}.`);

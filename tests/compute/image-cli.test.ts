@@ -91,11 +91,11 @@ describe("opsctl image import", () => {
     const first = await printed(opsctl("image import ubuntu/noble/20261001"));
     const [{ id }] = await publicImages();
     expect(first).toBe(
-      `Imported ubuntu/noble/20261001 as ${UBUNTU} (${id}), as the vendor's own document lists it\n`,
+      `Imported ubuntu/noble/20261001 as ${UBUNTU} (${id}), verified against the vendor's checksums\n`,
     );
     for (const argv of ["ubuntu/latest", "ubuntu/24.04 --name other", "ubuntu/noble --download"]) {
       const again = await printed(opsctl(`image import ${argv}`));
-      expect(again).toBe(`ubuntu/noble/20261001 is there already as ${UBUNTU} (${id})\n`);
+      expect(again).toBe(`ubuntu/noble/20261001 is already imported as ${UBUNTU} (${id})\n`);
     }
     expect(JSON.parse(await printed(opsctl("image import ubuntu/lts --json")))).toMatchObject({
       id,
@@ -131,7 +131,7 @@ describe("opsctl image import", () => {
     vendor.artifact = { ...vendor.artifact, integrity: { digests: [{ ...digest!, source: null }] } };
     const refused = await opsctl("image import ubuntu/lts");
     expect([refused.code, refused.err()]).toEqual([1, expect.stringContaining("--trust-index")]);
-    expect(await printed(opsctl("image import ubuntu/lts --trust-index"))).toContain("as the index lists it");
+    expect(await printed(opsctl("image import ubuntu/lts --trust-index"))).toContain("verified against the index");
   });
 
   test("asks for a download where the index says too little, and then reads it off the verified file", async () => {
@@ -150,7 +150,7 @@ describe("opsctl image import", () => {
     const refused = await opsctl("image import alpine/latest --download");
     expect([refused.code, refused.err()]).toEqual([
       1,
-      expect.stringContaining("is not the file that the vendor lists"),
+      expect.stringContaining("does not match the hash that the vendor lists"),
     ]);
     expect(await publicImages()).toEqual([]);
   });
@@ -186,7 +186,7 @@ describe("opsctl image import", () => {
     publish(file, compression);
     if (compression !== "none") {
       const refused = await opsctl("image import ubuntu/lts");
-      expect([refused.code, refused.err()]).toEqual([1, expect.stringContaining("how large the disk in it is")]);
+      expect([refused.code, refused.err()]).toEqual([1, expect.stringContaining("the size of the disk in it")]);
       expect(await publicImages()).toEqual([]);
     }
     const before = leftOvers();

@@ -295,7 +295,7 @@ describe("answers that are lost", () => {
     await expect.poll(async () => (await showJob(t, next)).status.status, PATIENCE).toBe("completed");
     expect((await showJob(t, odd)).status).toEqual({
       status: "failed",
-      reason: "kind: this agent does not know this kind of job",
+      reason: "kind: this agent does not support this kind of job; upgrade it",
     });
   });
 });

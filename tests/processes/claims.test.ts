@@ -79,7 +79,7 @@ test(
     const unasked = await opsctl("cn", "approve", code);
     expect([unasked.code, unasked.out]).toEqual([2, ""]);
     const approved = await opsctl("cn", "approve", "--yes", code);
-    expect(approved.err).toContain("1 other claim of this node will end.");
+    expect(approved.err).toContain("1 other claim of this node will be dropped.");
     expect(approved.out).toContain(`Approved CN ${server_uuid}`);
     await machine.says(/approved as node/);
     const path = `/v1/agent/register/status?poll_token=${stranger.poll_token}`;

@@ -1,4 +1,4 @@
-// Waits for the end of an operation by held requests, and tells on the way how far it has come.
+// Waits for the end of an operation by long polls, and shows progress.
 import type { OperationState } from "../../../src/contract/enums.ts";
 import { OPERATION_WAIT_S_MAX } from "../../../src/contract/limits.ts";
 import type { OperationView } from "../../../src/contract/operation.ts";
@@ -11,49 +11,52 @@ import { operationPath } from "./text.ts";
 
 export type Follow = {
   readonly id: string;
-  /** Infinity: for ever. */
+  /** Infinity waits without a limit. */
   readonly limit_ms: number;
-  /** How long one request may be held: shorter when there is more to tell than the operation knows. */
-  readonly hold_s_max?: number;
-  /** What to tell while it runs: what changed, and before it what always changes. */
-  readonly tell?: (operation: OperationView) => Promise<readonly [text: string, before: string]>;
+  /** Limit of one long poll: shorter if progress also comes from another record. */
+  readonly poll_s_max?: number;
+  /** Returns the progress text and its prefix, which is shown on a terminal only. */
+  readonly progressOf?: (operation: OperationView) => Promise<readonly [text: string, before: string]>;
 };
 
-/** A server that does not hold must not be asked in a tight loop. */
+/** Prevents a tight loop if the server answers at once. */
 const PERIOD_MS_MIN = 1_000;
-/** Beyond the hold, what an answer may take on the way. */
+/** Time for the answer beyond the long poll itself. */
 const ANSWER_SLACK_MS = 15_000;
 
-/** The operation at rest, whatever its end. Throws a Failure with exit code 6 when the time is up before. */
-export async function follow(io: Io, { id, limit_ms, hold_s_max, tell = stepsDone }: Follow): Promise<OperationView> {
+/** Returns the operation at rest. Throws a Failure with exit code 6 if the time is up before. */
+export async function follow(
+  io: Io,
+  { id, limit_ms, poll_s_max, progressOf = stepsDone }: Follow,
+): Promise<OperationView> {
   const { environment } = io;
   const line = statusLine(io);
   const end_ms = environment.monotonicMs() + limit_ms;
   try {
     for (;;) {
-      const asked_ms = environment.monotonicMs();
-      const left_s = Math.floor((end_ms - asked_ms) / 1_000);
-      const hold_s = Math.max(0, Math.min(OPERATION_WAIT_S_MAX, hold_s_max ?? Infinity, left_s));
+      const sent_ms = environment.monotonicMs();
+      const left_s = Math.floor((end_ms - sent_ms) / 1_000);
+      const poll_s = Math.max(0, Math.min(OPERATION_WAIT_S_MAX, poll_s_max ?? Infinity, left_s));
       const operation = await io.send<OperationView>({
         method: "GET",
         path: operationPath(id),
-        query: { wait: hold_s },
-        limit_ms: hold_s * 1_000 + ANSWER_SLACK_MS,
+        query: { wait: poll_s },
+        limit_ms: poll_s * 1_000 + ANSWER_SLACK_MS,
       });
       if (isAtRest(operation.state)) return operation;
-      line.show(...await tell(operation));
+      line.show(...await progressOf(operation));
       const now_ms = environment.monotonicMs();
       if (now_ms >= end_ms) {
         throw new Failure(`operation ${id} is still ${operation.state} after ${limit_ms / 1_000} s`, EXIT.wait_timeout);
       }
-      await pause(environment, Math.max(0, Math.min(asked_ms + PERIOD_MS_MIN - now_ms, end_ms - now_ms)));
+      await pause(environment, Math.max(0, Math.min(sent_ms + PERIOD_MS_MIN - now_ms, end_ms - now_ms)));
     }
   } finally {
     line.clear();
   }
 }
 
-/** Stuck counts as over: it moves again only when an operator acts. */
+/** A stuck operation is at rest: it continues only when an operator acts. */
 export function isAtRest(state: OperationState): boolean {
   switch (state) {
     case "succeeded":
@@ -68,10 +71,11 @@ export function isAtRest(state: OperationState): boolean {
   }
 }
 
-/** Why it did not succeed. */
+/** Says how an operation that did not succeed ended, and why. */
 export function endText({ id, state, error, stuck_reason }: OperationView): string {
+  const end = state === "stuck" ? "is stuck" : state === "unwound" ? "failed and was rolled back" : "failed";
   const why = error ?? stuck_reason;
-  return `operation ${id} ended as ${state}${why === null ? "" : `: ${why}`}`;
+  return `operation ${id} ${end}${why === null ? "" : `: ${why}`}`;
 }
 
 function stepsDone({ state, progress }: OperationView): Promise<readonly [string, string]> {

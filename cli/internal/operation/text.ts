@@ -1,4 +1,4 @@
-// An operation as both command lines show it.
+// Prints an operation, for both programs.
 import type { OperationStep, OperationView } from "../../../src/contract/operation.ts";
 import { blockText, type Column, tableText } from "../table.ts";
 

@@ -1,4 +1,4 @@
-// The verb `wait` of both command lines.
+// The verb `wait` of both programs.
 import { wholeNumber } from "../../framework.ts";
 import { EXIT } from "../exit-code.ts";
 import { Failure } from "../failure.ts";
@@ -6,15 +6,15 @@ import type { Io } from "../io.ts";
 import { plainText } from "../plain-text.ts";
 import { endText, follow } from "./follow.ts";
 
-export const WAIT_SUMMARY = "Wait until an operation ends; exit code 1 when it failed, 6 when the time is up";
+export const WAIT_SUMMARY = "Wait until an operation ends; exit code 1 if it failed, 6 if the time is up";
 
 export const TIMEOUT_OPTION = [
   "--timeout <seconds>",
-  "give up after this long; left out, wait for ever",
+  "stop waiting after this time; by default wait without a limit",
   wholeNumber(0),
 ] as const;
 
-/** Waits for the end of an operation and says it. Throws a Failure when it is none that was asked for. */
+/** Waits for the end of an operation and prints it. Throws a Failure unless it succeeded. */
 export async function printEnd(io: Io, id: string, timeout_s: number | undefined): Promise<void> {
   const operation = await follow(io, { id, limit_ms: timeout_s === undefined ? Infinity : timeout_s * 1_000 });
   if (operation.state === "succeeded") {

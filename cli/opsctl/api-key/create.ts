@@ -7,20 +7,20 @@ import { withIo } from "../../internal/run.ts";
 import { keysPath } from "./keys.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Make an API key and print its secret, once")
-    .requiredOption("--description <text>", "what the key is for")
-    .option("--tenant <tenant>", "a key that acts inside this tenant only, by name, SILO/NAME or UUID")
+  return command("create", "Create an API key and print its secret, once")
+    .requiredOption("--description <text>", "purpose of the key")
+    .option("--tenant <tenant>", "limit the key to this tenant: name, SILO/NAME or UUID")
     .addOption(
-      oneOf("--scope <scope>", "what the key may do; full when left out; full or read_only with --tenant", KEY_SCOPES),
+      oneOf("--scope <scope>", "permissions of the key, full by default; full or read_only with --tenant", KEY_SCOPES),
     )
-    .option("--expires-at <timestamp>", "RFC 3339 timestamp; left out, it does not expire")
+    .option("--expires-at <timestamp>", "expiry as an RFC 3339 timestamp; by default the key does not expire")
     .action(withIo(async (io, { description, tenant, scope, expiresAt }) => {
       if (tenant !== undefined && scope !== undefined && !TENANT_KEY_SCOPES.some((each) => each === scope)) {
-        throw usageFailure(`a key of a tenant has the scope ${TENANT_KEY_SCOPES.join(" or ")}, not ${scope}`);
+        throw usageFailure(`a tenant's key takes --scope ${TENANT_KEY_SCOPES.join(" or ")}, not ${scope}`);
       }
       const body: ApiKeyBody = { description, scope, expires_at: expiresAt };
       const key = await io.post<ApiKeyCreated>(await keysPath(io, tenant), body);
       io.print(key, plainText(key.secret));
-      io.note(`Created API key ${key.id} (scope ${key.scope}). The secret is not shown again.`);
+      io.note(`Created API key ${key.id} (scope ${key.scope}). Save the secret: it is not shown again.`);
     }));
 }

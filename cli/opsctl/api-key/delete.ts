@@ -4,8 +4,8 @@ import { withIo } from "../../internal/run.ts";
 import { keysPath, OF_TENANT_OPTION } from "./keys.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete one of your API keys or one of a tenant; it stops working at once")
-    .argument("<key-id>", "id of the key")
+  return command("delete", "Delete an API key; it stops working at once")
+    .argument("<key-id>", "key id (opsctl api-key list)")
     .option(...OF_TENANT_OPTION)
     .action(withIo(async (io, id, { tenant }) => {
       await io.send({ method: "DELETE", path: `${await keysPath(io, tenant)}/${encodeURIComponent(id)}` });

@@ -1,11 +1,11 @@
-// Where keys are: one's own, or those that act inside one tenant.
+// Paths of API keys: the caller's own, or the keys of one tenant.
 import type { Io } from "../../internal/io.ts";
 import { resolveTenant } from "../tenant/tenant.ts";
 
 export const API_KEYS_PATH = "/v1/auth/api-keys";
 export const OF_TENANT_OPTION = [
   "--tenant <tenant>",
-  "keys of this tenant instead of your own, by name, SILO/NAME or UUID",
+  "use this tenant's keys instead of your own: name, SILO/NAME or UUID",
 ] as const;
 
 export async function keysPath(io: Io, tenant: string | undefined): Promise<string> {

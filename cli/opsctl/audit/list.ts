@@ -17,14 +17,14 @@ const COLUMNS: readonly Column<AuditEvent>[] = [
 
 export function list(): AnyCommand {
   return command("list", "List audit events, oldest first")
-    .option("--after-seq <seq>", "only events after this one", wholeNumber(0))
-    .option("--limit <rows>", "how many events", wholeNumber(1), AUDIT_PAGE_ROWS_DEFAULT)
+    .option("--after-seq <seq>", "list only events after this sequence number", wholeNumber(0))
+    .option("--limit <rows>", "number of events", wholeNumber(1), AUDIT_PAGE_ROWS_DEFAULT)
     .action(withIo(async (io, { afterSeq, limit }) => {
       const page = await collect(io, afterSeq, limit);
       io.table(page, page.events, COLUMNS, "(no audit events)");
       const last_seq = page.events.at(-1)?.seq;
       if (last_seq !== undefined && page.head !== null && last_seq < page.head.seq) {
-        io.note(`There are more events; continue with --after-seq ${last_seq}`);
+        io.note(`More events follow; continue with --after-seq ${last_seq}`);
       }
     }));
 }

@@ -7,11 +7,11 @@ import { withIo } from "../../internal/run.ts";
 import { approvalText, findClaim, type ShownClaim } from "./claim.ts";
 
 export function approve(): AnyCommand {
-  return command("approve", "Approve a node by the claim code on its console, after a look at what registered")
+  return command("approve", "Approve a compute node by the claim code on its console")
     .argument("<code...>", "claim code; case, spaces and hyphens do not matter")
     .option("--yes", "do not ask for confirmation")
-    .action(withIo(async (io, argv, { yes }) => {
-      const body: CnApproval = { code: claimCodeOf(argv) };
+    .action(withIo(async (io, words, { yes }) => {
+      const body: CnApproval = { code: claimCodeOf(words) };
       const found = await findClaim(io, body.code);
       if (found !== null) await agree(io, yes === true, found);
       const node = await io.post<CnView>("/v1/cn-approvals", body);
@@ -21,8 +21,8 @@ export function approve(): AnyCommand {
 }
 
 /**
- * Asks on a terminal. A script needs --yes only where the approval may give the node to another machine than the one of the
- * record. Without a claim of that code there is nothing to show: the server refuses it.
+ * Shows the claim and asks for confirmation on a terminal. A script needs --yes only where the approval may give the
+ * node to another machine than the recorded one.
  */
 async function agree(io: Io, yes: boolean, found: ShownClaim): Promise<void> {
   const warning = approvalText(found);
@@ -34,7 +34,7 @@ async function agree(io: Io, yes: boolean, found: ShownClaim): Promise<void> {
   await confirm(io, false, () => Promise.resolve({ warning, names: [claim.hostname, node.server_uuid] }));
 }
 
-/** Document 2, Claim code: whitespace and hyphens go, letters become upper case. The server judges the rest. */
-function claimCodeOf(argv: readonly string[]): string {
-  return argv.join("").replace(/[\s-]+/g, "").toUpperCase();
+/** Removes whitespace and hyphens and upcases letters. The server checks the rest. */
+function claimCodeOf(words: readonly string[]): string {
+  return words.join("").replace(/[\s-]+/g, "").toUpperCase();
 }

@@ -1,4 +1,4 @@
-// Enrolment claims in words: what registered with the identity of a node, and how it differs from the node's record.
+// Enrolment claims as text: the machine that registered, and its differences from the node's record.
 import type { CnClaim, CnView } from "../../../src/contract/cn.ts";
 import { macsOf } from "../../../src/lib/net/sysinfo-macs.ts";
 import { serialOf } from "../../../src/lib/ids/sysinfo-serial.ts";
@@ -9,44 +9,44 @@ import { NODES_PATH } from "../node-name.ts";
 
 export type ShownClaim = { readonly claim: CnClaim; readonly node: CnView };
 
-/** The claim that has this code, among those of all nodes; null when there is none. */
+/** Finds the claim with this code among the claims of all nodes; null if no node has it. */
 export async function findClaim(io: Io, code: string): Promise<ShownClaim | null> {
   const nodes = await io.all<CnView>(NODES_PATH);
   for (const node of nodes) {
     const claim = node.claims.find(({ claim_code }) => claim_code.replace("-", "") === code);
-    // The list has no sysinfo, where the serial number and the MACs of the record are.
+    // Lists omit sysinfo, which has the serial number and the MACs of the record.
     if (claim !== undefined) return { claim, node: await io.get<CnView>(`${NODES_PATH}/${node.server_uuid}`) };
   }
   return null;
 }
 
-/** A mark for lists: how many claims wait, and whether one of them differs from the record. */
+/** Returns the cell of a list: the number of claims, and whether one differs from the record. */
 export function claimsMark({ claims, identity_conflict }: CnView): string | null {
   if (claims.length === 0) return null;
   return identity_conflict ? `${claims.length} (differs)` : String(claims.length);
 }
 
-/** The claims of a node, one block each. */
+/** Returns the claims of a node, one block each. */
 export function claimsText(node: CnView): string {
   return node.claims.map((claim) => `claim ${plainText(claim.claim_code)}:\n${indented(claimBlock(claim, node))}`)
     .join("\n");
 }
 
-/** What an operator compares before the approval. */
+/** Returns the facts that an operator compares before the approval. */
 export function approvalText({ claim, node }: ShownClaim): string {
   const { server_uuid, state, claims } = node;
   const others = claims.length - 1;
   const lines = [
     `Claim ${plainText(claim.claim_code)} of CN ${plainText(server_uuid)} (${plainText(state)}):`,
     indented(claimBlock(claim, node)),
-    "Approve it only if this is the machine whose console shows the code.",
+    "Approve it only if the console of this machine shows the code.",
   ];
   if (state === "approved") {
     lines.push(
-      "The node is approved: its key is replaced, and the agent that has the old one is refused from then on.",
+      "The node is approved already: approving replaces its key, and the agent with the old key is rejected.",
     );
   }
-  if (others > 0) lines.push(`${others} other ${others === 1 ? "claim" : "claims"} of this node will end.`);
+  if (others > 0) lines.push(`${others} other ${others === 1 ? "claim" : "claims"} of this node will be dropped.`);
   return lines.join("\n");
 }
 

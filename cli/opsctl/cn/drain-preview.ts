@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 export function drainPreview(): AnyCommand {
-  return command("drain-preview", "Show where the instances of a node would go; nothing is moved")
+  return command("drain-preview", "Show where the instances of a node would be placed; moves none")
     .argument(...NODE_ARGUMENT)
     .action(withIo(async (io, name) => {
       const preview = await io.post<DrainPreview>(`/v1/cns/${await resolveNode(io, name)}/drain/preview`);
@@ -28,9 +28,9 @@ export function drainPreview(): AnyCommand {
 function previewText(preview: DrainPreview): string {
   const { instances_on_cn, placeable, not_placeable, quorum_at_risk } = preview;
   if (instances_on_cn === 0) return "(no instances)";
-  const count = `${placeable.length} of ${instances_on_cn} instances find a place`;
+  const count = `${placeable.length} of ${instances_on_cn} instances fit on other nodes`;
   const quorum = quorum_at_risk.length === 0
     ? ""
-    : `\nMove one at a time, they look like members of a quorum: ${quorum_at_risk.map(plainText).join(", ")}`;
+    : `\nMove these one at a time, they look like members of a quorum: ${quorum_at_risk.map(plainText).join(", ")}`;
   return `${count}${quorum}\n\n${tableText(COLUMNS, [...not_placeable, ...placeable])}`;
 }

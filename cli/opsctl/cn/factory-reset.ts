@@ -8,7 +8,7 @@ import { askAbout, NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 export function factoryReset(): AnyCommand {
   return command(
     "factory-reset",
-    "Put the record of an approved or disabled node back to bare; its disks stay as they are",
+    "Reset an approved or disabled node for a new setup; its disks stay as they are",
   )
     .argument(...NODE_ARGUMENT)
     .option("--yes", "do not ask for confirmation")
@@ -17,12 +17,12 @@ export function factoryReset(): AnyCommand {
       await confirm(io, yes === true, () =>
         askAbout(io, server_uuid, (title) =>
           `Reset ${title}:\n` +
-          "it loses its API key and its setup, and waits for setup again.\n" +
-          "It runs on until it boots; its disks are not touched."));
+          "the node loses its API key and its setup, and waits for setup again.\n" +
+          "It keeps running until it reboots. Its disks are not changed."));
       const node = await io.post<CnView>(`/v1/cns/${server_uuid}/factory-reset`);
       io.print(node, `Reset CN ${plainText(node.server_uuid)} (state=${plainText(node.state)})`);
       io.note(
-        "It enrols again when it next boots; approve its setup once it announces itself from the enrolment image",
+        "The node enrols again at its next boot; approve its setup after it announces itself from the enrolment image",
       );
     }));
 }

@@ -6,7 +6,6 @@ import { withIo } from "../../internal/run.ts";
 import type { Column } from "../../internal/table.ts";
 import { claimsMark } from "./claim.ts";
 
-// Document 2, Operator CLI.
 const CN_COLUMNS: readonly Column<CnView>[] = [
   ["SERVER_UUID", (node) => node.server_uuid],
   ["HOSTNAME", (node) => node.hostname],
@@ -17,7 +16,7 @@ const CN_COLUMNS: readonly Column<CnView>[] = [
 ];
 const CLAIMS_COLUMN: Column<CnView> = ["CLAIMS", claimsMark];
 
-/** A pending node has a claim by itself. Any other node with a claim, a second claim or a difference needs a look. */
+/** True unless the node is pending and has a single claim that agrees with its record. */
 function needsLook({ state, claims, identity_conflict }: CnView): boolean {
   return claims.length > 1 || identity_conflict || (claims.length === 1 && state !== "pending");
 }
@@ -26,7 +25,7 @@ export function list(): AnyCommand {
   return command("list", "List compute nodes")
     .addOption(oneOf("--state <state>", "only nodes in this state", CN_STATES))
     .action(withIo(async (io, { state }) => {
-      // With --json the records are whole, as document 2 shows them; they are read in pages, since they may be large.
+      // With --json records are complete. They may be large, so the pages are smaller.
       const whole = io.json ? { include: "sysinfo", limit: CN_SYSINFO_PAGE_ROWS_MAX } : {};
       const items = await io.all<CnView>("/v1/system/cns", { state, ...whole });
       const columns = items.some(needsLook) ? [...CN_COLUMNS, CLAIMS_COLUMN] : CN_COLUMNS;

@@ -4,7 +4,7 @@ import { withIo } from "../../internal/run.ts";
 import { askAbout, NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
 export function remove(): AnyCommand {
-  return command("remove", "Remove the record of a disabled, pending or awaiting_setup node and revoke its key")
+  return command("remove", "Remove a disabled, pending or awaiting_setup node and revoke its key")
     .argument(...NODE_ARGUMENT)
     .option("--yes", "do not ask for confirmation")
     .action(withIo(async (io, name, { yes }) => {
@@ -12,8 +12,8 @@ export function remove(): AnyCommand {
       await confirm(io, yes === true, () =>
         askAbout(io, server_uuid, (title) =>
           `Remove ${title}:\n` +
-          "its record and its API key go for good, its boot records are decommissioned.\n" +
-          "To bring the machine back, reactivate each of its MACs and enrol it from the start."));
+          "its record and its API key are deleted for good, its boot records are decommissioned.\n" +
+          "To use the machine again, reactivate each of its MACs and enrol it from the start."));
       await io.send({ method: "DELETE", path: `/v1/cns/${server_uuid}` });
       io.print(null, `Removed CN ${server_uuid}`);
     }));

@@ -15,7 +15,7 @@ export function show(): AnyCommand {
     }));
 }
 
-// Document 2, Operator CLI: the claim code only while there is one, the key id only when bound.
+// The claim code is shown only while the node has one, the key id only when a key is bound.
 export function nodeText(node: CnView): string {
   const claim = [["claim_code", node.claim_code], ["claim_code_expires_at", node.claim_code_expires_at]] as const;
   const block = blockText([

@@ -1,5 +1,5 @@
-// The hidden verb that completion scripts call. It prints one candidate per line, its summary after a tab, and never an
-// error: a completion that complains would spoil the line that is being written.
+// The hidden verb that completion scripts call. It prints one candidate per line, its summary after a tab. It never
+// prints an error, which would garble the line that the user types.
 import type { ApiKeyView } from "../../../src/contract/api-key.ts";
 import type { BootRecord, StagedImage } from "../../../src/contract/boot.ts";
 import type { CnView } from "../../../src/contract/cn.ts";
@@ -19,15 +19,15 @@ import { OPERATIONS_PATH } from "../../internal/operation/text.ts";
 import { STAGED_PATH } from "../pi/list.ts";
 import { recordCandidates } from "./records.ts";
 
-/** Nobody waits longer for a completion. */
+/** A user does not wait longer for a completion. */
 const LOOK_UP_LIMIT_MS = 1_500;
 
 export function complete(): AnyCommand {
-  return command("__complete", "Print what may stand at the cursor")
+  return command("__complete", "Print the candidates at the cursor")
     .argument("[words...]", "the words after `opsctl`; put -- before them")
-    .action(withIo(async (io, argv, _options, member) => {
+    .action(withIo(async (io, words, _options, member) => {
       const tree = describe(rootOf(member as AnyCommand));
-      const found = await candidates(tree, argv, (argument) => lookUp(io, argument).catch(() => []));
+      const found = await candidates(tree, words, (argument) => lookUp(io, argument).catch(() => []));
       for (const { value, summary } of found) {
         io.environment.stdout.write(summary === "" ? `${value}\n` : `${value}\t${plainText(summary)}\n`);
       }
@@ -47,7 +47,7 @@ function lookUp(io: Io, argument: string): ReturnType<LookUp> {
       );
     case "stamp":
       return ask<{ items: StagedImage[] }>(io, STAGED_PATH).then(({ items }) =>
-        // An image is offered once, however many booters have it.
+        // Several booters may have the same image.
         named<StagedImage>(({ stamp }) => [stamp, ""])([
           ...new Map(items.map((image) => [image.stamp, image])).values(),
         ])
@@ -69,7 +69,7 @@ function lookUp(io: Io, argument: string): ReturnType<LookUp> {
   }
 }
 
-/** Asks once, for the first page only. */
+/** Limits lookups to one request for the first page. */
 function hasty(io: Io): Io {
   return {
     ...io,
@@ -89,7 +89,7 @@ function ask<T>(io: Io, path: string): Promise<T> {
   return io.send<T>({ method: "GET", path, limit_ms: LOOK_UP_LIMIT_MS, tries_max: 1 });
 }
 
-/** Values that a shell would read as more than one word are left out. */
+/** Omits values that a shell would read as more than one word. */
 function named<T>(pair: (item: T) => readonly [value: string, summary: string]): (items: readonly T[]) => Candidate[] {
   return (items) => items.map(pair).map(([value, summary]) => ({ value, summary })).filter(isOneWord);
 }

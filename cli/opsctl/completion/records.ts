@@ -1,4 +1,4 @@
-// Candidates of records that have a name: first their names, then their ids, since either may be given.
+// Completion candidates of named records: names first, then ids.
 import type { User } from "../../../src/contract/identity.ts";
 import { CAPABILITIES } from "../../../src/contract/enums.ts";
 import type { Candidate } from "../../internal/completion.ts";
@@ -6,26 +6,27 @@ import type { Io } from "../../internal/io.ts";
 import { EXTERNAL_SUBNETS_PATH } from "../external-subnet/subnet.ts";
 import { POOLS_PATH } from "../network-pool/pool.ts";
 import { TAGS_PATH } from "../nic-tag/tag.ts";
-import { placedProjects } from "../project/project.ts";
+import { listProjects } from "../project/project.ts";
 import { allSilos } from "../silo/silo.ts";
-import { placedTenants } from "../tenant/tenant.ts";
+import { listTenants } from "../tenant/tenant.ts";
 import { USERS_PATH } from "../user/user.ts";
 
 type Named = { readonly id: string; readonly name: string };
-type Placed = Named & { readonly place: string };
+/** A named record with its parent's name. */
+type Child = Named & { readonly parent: string };
 
-/** Null for an argument that names no such record. */
+/** Returns null if the argument does not name such a record. */
 export function recordCandidates(io: Io, argument: string): Promise<Candidate[]> | null {
   switch (argument) {
     case "silo":
       return allSilos(io).then(candidatesOf);
     case "tenant":
-      return placedTenants(io, undefined).then((found) =>
-        candidatesOf(distinct(found.map(({ silo, tenant }) => ({ ...tenant, place: silo.name }))))
+      return listTenants(io, undefined).then((found) =>
+        candidatesOf(distinct(found.map(({ silo, tenant }) => ({ ...tenant, parent: silo.name }))))
       );
     case "project":
-      return placedProjects(io, undefined).then((found) =>
-        candidatesOf(distinct(found.map(({ tenant, project }) => ({ ...project, place: tenant.name }))))
+      return listProjects(io, undefined).then((found) =>
+        candidatesOf(distinct(found.map(({ tenant, project }) => ({ ...project, parent: tenant.name }))))
       );
     case "tenant-or-project":
       return bothCandidates(io);
@@ -46,12 +47,12 @@ export function recordCandidates(io: Io, argument: string): Promise<Candidate[]>
   }
 }
 
-/** A name that a tenant and a project have is offered as a project's, with its tenant. */
+/** A name of both a tenant and a project is offered with its parent in front. */
 async function bothCandidates(io: Io): Promise<Candidate[]> {
-  const [tenants, projects] = await Promise.all([placedTenants(io, undefined), placedProjects(io, undefined)]);
+  const [tenants, projects] = await Promise.all([listTenants(io, undefined), listProjects(io, undefined)]);
   return candidatesOf(distinct([
-    ...tenants.map(({ silo, tenant }) => ({ ...tenant, place: silo.name })),
-    ...projects.map(({ tenant, project }) => ({ ...project, place: tenant.name })),
+    ...tenants.map(({ silo, tenant }) => ({ ...tenant, parent: silo.name })),
+    ...projects.map(({ tenant, project }) => ({ ...project, parent: tenant.name })),
   ]));
 }
 
@@ -62,9 +63,9 @@ function candidatesOf(records: readonly Named[]): Candidate[] {
   ];
 }
 
-/** With its place in front where the name alone fits several. */
-function distinct(records: readonly Placed[]): Named[] {
-  const bearers = new Map<string, number>();
-  for (const { name } of records) bearers.set(name, (bearers.get(name) ?? 0) + 1);
-  return records.map(({ id, name, place }) => ({ id, name: bearers.get(name) === 1 ? name : `${place}/${name}` }));
+/** Puts the parent in front of a name that several records have. */
+function distinct(records: readonly Child[]): Named[] {
+  const counts = new Map<string, number>();
+  for (const { name } of records) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return records.map(({ id, name, parent }) => ({ id, name: counts.get(name) === 1 ? name : `${parent}/${name}` }));
 }

@@ -7,7 +7,7 @@ import { noteEffect, settingPath, valueOf, valueText } from "./setting.ts";
 export function set(): AnyCommand {
   return command("set", "Change a setting")
     .argument("<setting>", "key of the setting")
-    .argument("<value>", "JSON when it parses as JSON, otherwise a string")
+    .argument("<value>", "JSON, or a plain string")
     .action(withIo(async (io, key, text) => {
       const body: SettingBody = { value: valueOf(text) };
       const setting = await io.send<SettingView>({ method: "PUT", path: settingPath(key), body });

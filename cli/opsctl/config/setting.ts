@@ -1,4 +1,4 @@
-// What the setting verbs share: paths, the text of a value, and the notes an operator needs beside it.
+// Shared by the setting verbs: paths, values as text, and notes about when a change applies.
 import type { SettingBody, SettingView } from "../../../src/contract/setting.ts";
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
@@ -9,12 +9,12 @@ export function settingPath(key: string): string {
   return `${SETTINGS_PATH}/${encodeURIComponent(key)}`;
 }
 
-/** Strings as they are, everything else as JSON: what `config set` takes. */
+/** Returns strings unchanged and other values as JSON, the form that `config set` takes. */
 export function valueText(value: unknown): string {
   return plainText(typeof value === "string" ? value : JSON.stringify(value ?? null));
 }
 
-/** JSON when it parses, otherwise a string (document 4, 2.10). */
+/** Returns the parsed JSON, or the text itself if it is not JSON. */
 export function valueOf(text: string): SettingBody["value"] {
   try {
     return JSON.parse(text);

@@ -1,14 +1,14 @@
-// The doctor's report in words: a line for each check that is well or was skipped, then what is wrong, worst last, so
-// that it stands where the eye is when the command ends.
+// The doctor's report as text: a line for each check that passed or was skipped, then warnings, then failures. The
+// worst is last, next to the prompt.
 import type { CheckResult, DoctorReport } from "../../../src/contract/doctor.ts";
 import type { CheckStatus } from "../../../src/contract/enums.ts";
 import { plainText } from "../../internal/plain-text.ts";
 
 const MARKS: Readonly<Record<CheckStatus, string>> = { ok: "ok  ", skip: "skip", warn: "warn", fail: "FAIL" };
 const HEADS: Readonly<Record<DoctorReport["status"], string>> = {
-  ok: "is well",
-  warn: "works, with drawbacks",
-  fail: "does not keep its promises",
+  ok: "is healthy",
+  warn: "is degraded",
+  fail: "is unhealthy",
 };
 
 export function reportText({ checks, status, checked_at }: DoctorReport): string {
@@ -28,12 +28,12 @@ function quietLine(check: CheckResult): string {
 }
 
 function findingLines(check: CheckResult): string[] {
-  const { found, more, facts, mend } = check;
+  const { found, more, facts, mend: fix } = check;
   return [
     headOf(check),
     ...[...found, ...facts].map((text) => `      ${plainText(text)}`),
     ...(more ? ["      and more"] : []),
-    ...(mend === null ? [] : [`      -> ${plainText(mend)}`]),
+    ...(fix === null ? [] : [`      -> ${plainText(fix)}`]),
   ];
 }
 

@@ -8,22 +8,22 @@ import { OWNER_OPTION, resolveOwners } from "../silo/silo.ts";
 import { EXTERNAL_SUBNETS_PATH } from "./subnet.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Make a subnet of public addresses, of one family or both")
+  return command("create", "Create a subnet of public IPv4 or IPv6 addresses, or both")
     .argument("<name>", "1 to 63 bytes, without / or \\")
-    .requiredOption("--nic-tag <nic-tag>", "network that the addresses are reached on, by name or UUID")
-    .option("--vlan-id <number>", "VLAN on that network; untagged when left out", wholeNumber(0))
+    .requiredOption("--nic-tag <nic-tag>", "NIC tag of the network that routes the addresses: name or UUID")
+    .option("--vlan-id <number>", "VLAN on that network; by default untagged", wholeNumber(0))
     .option("--ipv4-block <cidr>", "block of IPv4 addresses, such as 203.0.113.0/24")
     .option(
       "--provision-start-ipv4 <address>",
-      "first address that tenants may get; the first of the block when left out",
+      "first address for tenants; by default the first of the block",
     )
-    .option("--provision-end-ipv4 <address>", "last address that tenants may get; the last of the block when left out")
+    .option("--provision-end-ipv4 <address>", "last address for tenants; by default the last of the block")
     .option("--ipv6-block <cidr>", "block of IPv6 addresses, such as 2001:db8:1::/64")
     .option(
       "--provision-start-ipv6 <address>",
-      "first address that tenants may get; the first of the block when left out",
+      "first address for tenants; by default the first of the block",
     )
-    .option("--provision-end-ipv6 <address>", "last address that tenants may get; the last of the block when left out")
+    .option("--provision-end-ipv6 <address>", "last address for tenants; by default the last of the block")
     .option(...OWNER_OPTION, each)
     .option(...DESCRIPTION_OPTION)
     .action(withIo(async (io, name, options) => {

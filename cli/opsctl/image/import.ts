@@ -6,7 +6,7 @@ import type { Artifact, Image } from "../../image/model.ts";
 import { FINGERPRINT, KEY, picking, SIGNATURE, TRUST_INDEX } from "../../image/options.ts";
 import { findImage, imageName, pickArtifact } from "../../image/pick.ts";
 import { openSource } from "../../image/source.ts";
-import { type Proof, proofText, wishOf } from "../../image/trust.ts";
+import { type Proof, proofText, trustPolicyOf } from "../../image/trust.ts";
 import { parseByteSize } from "../../internal/byte-size.ts";
 import { Failure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
@@ -15,22 +15,25 @@ import { titleOf } from "../../internal/record-name.ts";
 import { contentOf, listedSha256 } from "./content.ts";
 import { IMAGES_PATH, publicImages } from "./record.ts";
 
-/** Disk images of vendors start a machine of their own. */
+/** Vendors publish disk images of whole virtual machines. */
 const BRAND: InstanceBrand = "bhyve";
 const CONFLICT = 409;
 const FORBIDDEN = 403;
-/** The answer of a control plane of an older version. */
+/** Older control planes do not have this setting. */
 const NOT_FOUND = 404;
 
 export function importImage(host: Host): AnyCommand {
-  return picking("import", "Let tenants make instances from an image of an index, once it is verified")
-    .argument("<image>", "DISTRO/RELEASE or DISTRO/RELEASE/BUILD; a release's alias or version will do")
-    .option("--name <name>", "what tenants will call it; left out, DISTRO-RELEASE-BUILD-VARIANT-ARCH")
+  return picking("import", "Verify an image of an index and offer it to tenants")
+    .argument("<image>", "DISTRO/RELEASE or DISTRO/RELEASE/BUILD; a release may be its alias or version")
+    .option("--name <name>", "name for tenants; by default DISTRO-RELEASE-BUILD-VARIANT-ARCH")
     .option(...DESCRIPTION_OPTION)
-    .addOption(oneOf("--brand <brand>", "what its instances run in", INSTANCE_BRANDS).default(BRAND))
-    .option("--min-platform <stamp>", "the oldest platform image that can run it")
-    .option("--download", "fetch the image too, to verify it and to find out what the index does not say")
-    .option("--content-size <size>", "the disk in a compressed image: bytes, or a size such as 10GiB; else measured")
+    .addOption(oneOf("--brand <brand>", "brand of its instances", INSTANCE_BRANDS).default(BRAND))
+    .option("--min-platform <stamp>", "oldest platform image that can run it")
+    .option("--download", "fetch the image to verify it and to measure what the index does not list")
+    .option(
+      "--content-size <size>",
+      "size of the disk in a compressed image: bytes, or a size such as 10GiB; measured by default",
+    )
     .addOption(TRUST_INDEX)
     .addOption(SIGNATURE)
     .addOption(KEY)
@@ -38,37 +41,37 @@ export function importImage(host: Host): AnyCommand {
     .action(host.withIo(async (io, reference, options) => {
       const { contentSize } = options;
       const content_size = contentSize === undefined ? null : parseByteSize(contentSize, "--content-size");
-      const wish = await wishOf(options);
+      const policy = await trustPolicyOf(options);
       const source = await openSource(host, io, options.index, await allowedBySite(io));
       const image = await findImage(source, reference);
       const artifact = pickArtifact(image, options);
       const listed = listedSha256(artifact);
-      const there = listed === null ? undefined : await recordOf(io, listed);
-      if (there !== undefined) return printThere(io, image, there);
+      const existing = listed === null ? undefined : await recordOf(io, listed);
+      if (existing !== undefined) return printExisting(io, image, existing);
       const { proof, ...content } = await contentOf(io, {
         source,
         image,
         artifact,
-        wish,
+        policy,
         download: options.download === true,
         content_bytes: content_size,
       });
       const { name, description, brand, minPlatform: min_platform } = options;
       const body = {
         ...content,
-        name: name ?? usualName(image, artifact),
+        name: name ?? defaultName(image, artifact),
         description,
         os: image.distro.id,
         version: image.build.point_release ?? image.release.version ?? image.release.id,
         compatibility: { brand, arch: artifact.arch, min_platform },
       };
-      const made = await makeOrFind(io, body);
-      if (made.already_there) return printThere(io, image, made.record);
-      printMade(io, { image, proof, record: made.record });
+      const imported = await createOrFind(io, body);
+      if (imported.already_there) return printExisting(io, image, imported.record);
+      printImported(io, { image, proof, record: imported.record });
     }));
 }
 
-/** The control plane's `fetch.allowed_private`; nothing for a key that may not read settings. */
+/** Returns the control plane's `fetch.allowed_private`; an empty list if the key may not read settings. */
 async function allowedBySite(io: Io): Promise<readonly unknown[]> {
   try {
     const { value } = await io.get<{ readonly value: unknown }>("/v1/config/fetch.allowed_private");
@@ -79,10 +82,10 @@ async function allowedBySite(io: Io): Promise<readonly unknown[]> {
   }
 }
 
-type Made = { readonly record: ImageRecord; readonly already_there: boolean };
+type Imported = { readonly record: ImageRecord; readonly already_there: boolean };
 
-/** Somebody else may have imported it meanwhile. */
-async function makeOrFind(io: Io, body: { readonly sha256: string }): Promise<Made> {
+/** Another operator may have imported the image in the meantime. */
+async function createOrFind(io: Io, body: { readonly sha256: string }): Promise<Imported> {
   try {
     return { record: await io.post<ImageRecord>(IMAGES_PATH, body), already_there: false };
   } catch (error) {
@@ -97,12 +100,12 @@ async function recordOf(io: Io, sha256: string): Promise<ImageRecord | undefined
   return (await publicImages(io)).find((record) => record.sha256 === sha256);
 }
 
-function usualName({ distro, release, build }: Image, { variant, default_variant, arch }: Artifact): string {
+function defaultName({ distro, release, build }: Image, { variant, default_variant, arch }: Artifact): string {
   const flavour = default_variant === true ? null : variant ?? null;
   return [distro.id, release.id, build.build, flavour, arch].filter((part) => part !== null).join("-");
 }
 
-function printMade(io: Io, { image, proof, record }: { image: Image; proof: Proof; record: ImageRecord }): void {
+function printImported(io: Io, { image, proof, record }: { image: Image; proof: Proof; record: ImageRecord }): void {
   const { traced, signed_by } = proof;
   io.print(
     { ...record, already_there: false, digest_from: traced, signed_by },
@@ -110,6 +113,6 @@ function printMade(io: Io, { image, proof, record }: { image: Image; proof: Proo
   );
 }
 
-function printThere(io: Io, image: Image, record: ImageRecord): void {
-  io.print({ ...record, already_there: true }, `${imageName(image)} is there already as ${titleOf(record)}`);
+function printExisting(io: Io, image: Image, record: ImageRecord): void {
+  io.print({ ...record, already_there: true }, `${imageName(image)} is already imported as ${titleOf(record)}`);
 }

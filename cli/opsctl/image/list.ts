@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Image>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List the images that every tenant can make instances from")
+  return command("list", "List the public images, which every tenant can use")
     .action(withIo(async (io) => {
       const items = await publicImages(io);
       io.table({ items }, items, COLUMNS, "(no images)");

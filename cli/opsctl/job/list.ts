@@ -28,12 +28,12 @@ export function list(): AnyCommand {
     .option("--node <node>", "only jobs for this node: UUID, unique UUID prefix or hostname")
     .option("--instance <uuid>", "only jobs about this instance")
     .addOption(oneOf("--status <status>", "only jobs in this status", JOB_STATUSES))
-    .option("--limit <rows>", "how many jobs", wholeNumber(1), ROWS_SHOWN)
+    .option("--limit <rows>", "number of jobs", wholeNumber(1), ROWS_SHOWN)
     .action(withIo(async (io, { node, instance, status, limit }) => {
       const cn = node === undefined ? undefined : await resolveNode(io, node);
       const { items, more } = await collect(io, { cn, instance, status }, limit);
       io.table({ items }, items, COLUMNS, "(no jobs)");
-      if (more) io.note("There are older jobs; raise --limit to see them");
+      if (more) io.note("Older jobs exist; raise --limit to see them");
     }));
 }
 
@@ -49,7 +49,7 @@ async function collect(io: Io, query: Query, rows: number): Promise<{ items: Job
   return { items, more: page_token !== undefined };
 }
 
-/** A job that was taken from its node is not over for the node before it has undone its part. */
+/** A job that was taken from its node ends only when the node has undone its part. */
 export function statusText({ status, tombstone }: Job): string {
   return tombstone ? `${status.status} (to be undone)` : status.status;
 }

@@ -5,8 +5,8 @@ import { blockText } from "../../internal/table.ts";
 import { JOBS_PATH, statusText } from "./list.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show one job: what it is about, how far it is, and why it failed")
-    .argument("<job>", "id of the job, as an operation's steps name it")
+  return command("show", "Show one job: its object, progress and failure")
+    .argument("<job>", "job id (opsctl job list)")
     .action(withIo(async (io, id) => {
       const job = await io.get<Job>(`${JOBS_PATH}/${encodeURIComponent(id)}`);
       io.print(job, jobText(job));

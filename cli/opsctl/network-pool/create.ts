@@ -9,11 +9,11 @@ import { OWNER_OPTION, resolveOwners } from "../silo/silo.ts";
 import { POOLS_PATH } from "./pool.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Make a pool: external subnets that are asked for an address one after the other")
+  return command("create", "Create a pool of external subnets; each is used when the one before it is full")
     .argument("<name>", "1 to 63 bytes, without / or \\")
     .requiredOption(
       "--network <external-subnet>",
-      "external subnet, by name or UUID; give it once for each, the first to be asked first",
+      "external subnet, by name or UUID; repeat for each, in order of use",
       each,
     )
     .option(...OWNER_OPTION, each)

@@ -1,4 +1,4 @@
-// What the network pool verbs share: how a pool is named, and its networks by their names.
+// Shared by the network pool verbs: finding and printing a pool.
 import type { ExternalSubnet, NetworkPool } from "../../../src/contract/external-network.ts";
 import type { Io } from "../../internal/io.ts";
 import { blockText } from "../../internal/table.ts";
@@ -17,7 +17,7 @@ export async function findPool(io: Io, name: string): Promise<NetworkPool> {
   });
 }
 
-/** The names of external subnets; one that is gone keeps its id. */
+/** Returns a lookup of external subnet names; a deleted subnet keeps its id. */
 export async function networkNames(io: Io): Promise<NameOf> {
   const subnets = await io.all<ExternalSubnet>(EXTERNAL_SUBNETS_PATH);
   const names = new Map(subnets.map(({ id, name }) => [id, name]));

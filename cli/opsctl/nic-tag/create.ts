@@ -6,9 +6,9 @@ import { titleOf } from "../../internal/record-name.ts";
 import { TAGS_PATH } from "./tag.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Make a NIC tag: a network that nodes are wired to")
-    .argument("<name>", "as the nodes report it")
-    .requiredOption("--mtu <bytes>", "largest packet of the network, 1280 to 9216", wholeNumber(0))
+  return command("create", "Create a NIC tag, a network that nodes are wired to")
+    .argument("<name>", "name as the nodes report it")
+    .requiredOption("--mtu <bytes>", "MTU of the network, 1280 to 9216", wholeNumber(0))
     .option(...DESCRIPTION_OPTION)
     .action(withIo(async (io, name, { mtu, description }) => {
       const tag = await io.post<NicTag>(TAGS_PATH, { name, mtu, description });

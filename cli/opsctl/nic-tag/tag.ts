@@ -1,4 +1,4 @@
-// What the NIC tag verbs share: how a tag is named and shown.
+// Shared by the NIC tag verbs: finding and printing a tag.
 import type { NicTag } from "../../../src/contract/external-network.ts";
 import type { Io } from "../../internal/io.ts";
 import { blockText } from "../../internal/table.ts";

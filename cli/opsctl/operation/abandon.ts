@@ -4,8 +4,8 @@ import { withIo } from "../../internal/run.ts";
 import { operationPath } from "../../internal/operation/text.ts";
 
 export function abandon(): AnyCommand {
-  return command("abandon", "Make an operation undo itself; a step that is running is not cut off")
-    .argument("<operation>", "id of the operation")
+  return command("abandon", "Roll an operation back; a running step is not interrupted")
+    .argument("<operation>", "operation id (opsctl operation list)")
     .action(withIo(async (io, id) => {
       const answer = await io.post<{ id: string; poked_nodes: number }>(`${operationPath(id)}/abandon`);
       io.print(

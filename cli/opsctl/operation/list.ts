@@ -6,7 +6,7 @@ import type { Io } from "../../internal/io.ts";
 import { withIo } from "../../internal/run.ts";
 import type { Column } from "../../internal/table.ts";
 
-/** Of the references the first is what the operation is about; `operation show` names the others. */
+/** The first reference is the operation's object; `operation show` lists the others. */
 const COLUMNS: readonly Column<OperationSummary>[] = [
   ["ID", (operation) => operation.id],
   ["KIND", (operation) => operation.kind],
@@ -18,13 +18,13 @@ const COLUMNS: readonly Column<OperationSummary>[] = [
 
 export function list(): AnyCommand {
   return command("list", "List operations, newest first")
-    .option("--limit <rows>", "how many operations", wholeNumber(1), OPERATION_PAGE_ROWS_DEFAULT)
+    .option("--limit <rows>", "number of operations", wholeNumber(1), OPERATION_PAGE_ROWS_DEFAULT)
     .action(withIo(async (io, { limit }) => {
-      // One more than asked for tells whether there are more.
+      // One more than the limit shows whether older ones exist.
       const operations = await collect(io, limit + 1);
       const shown = operations.slice(0, limit);
       io.table(shown, shown, COLUMNS, "(no operations)");
-      if (operations.length > limit) io.note("There are older operations; raise --limit to see them");
+      if (operations.length > limit) io.note("Older operations exist; raise --limit to see them");
     }));
 }
 

@@ -5,7 +5,7 @@ import { withIo } from "../../internal/run.ts";
 
 export function show(): AnyCommand {
   return command("show", "Show one operation and its steps")
-    .argument("<operation>", "id of the operation")
+    .argument("<operation>", "operation id (opsctl operation list)")
     .action(withIo(async (io, id) => {
       const operation = await io.get<OperationView>(operationPath(id));
       io.print(operation, operationText(operation));

@@ -4,7 +4,7 @@ import { withIo } from "../../internal/run.ts";
 
 export function wait(): AnyCommand {
   return command("wait", WAIT_SUMMARY)
-    .argument("<operation>", "id of the operation")
+    .argument("<operation>", "operation id (opsctl operation list)")
     .option(...TIMEOUT_OPTION)
     .action(withIo((io, id, { timeout }) => printEnd(io, id, timeout)));
 }

@@ -13,27 +13,30 @@ import { explanationText, nodeText } from "./report.ts";
 export function explain(): AnyCommand {
   return command(
     "explain",
-    "Tell where an instance would be placed now, and which filter keeps it from each other node",
+    "Show where an instance would be placed now, and why other nodes are rejected",
   )
-    .argument("[instance]", "UUID of an existing instance; left out for one that --cpu and --memory describe")
+    .argument("[instance]", "UUID of an existing instance; omit it and describe a new one with --cpu and --memory")
     .option("--cpu <count>", "vCPUs", wholeNumber(1))
     .option("--memory <size>", "memory: bytes, or a size such as 4GiB")
-    .option("--disk <size>", "all disks together: bytes, or a size such as 20GiB")
-    .option("--tenant <tenant>", "whose it is; without, no pinned node fits")
-    .addOption(oneOf("--role <role>", "what the node must be for; default tenant", CN_ROLES))
-    .addOption(oneOf("--brand <brand>", "how it is run; bhyve needs hardware virtualisation", INSTANCE_BRANDS))
-    .option("--min-platform <stamp>", "the oldest platform that will do")
-    .option("--avoid <node>", "not on this node; may be repeated", each)
-    .option("--trait <trait=value>", "a trait the node must have; may be repeated", each)
-    .option("--nic-tag <nic-tag>", "a NIC tag the node must offer; may be repeated", each)
+    .option("--disk <size>", "sum of all disks: bytes, or a size such as 20GiB")
+    .option("--tenant <tenant>", "tenant of the instance; without it no pinned node fits")
+    .addOption(oneOf("--role <role>", "role that the node must have; default tenant", CN_ROLES))
+    .addOption(oneOf("--brand <brand>", "brand of the instance; bhyve needs hardware virtualisation", INSTANCE_BRANDS))
+    .option("--min-platform <stamp>", "oldest platform image that can run it")
+    .option("--avoid <node>", "node to avoid; may be repeated", each)
+    .option("--trait <trait=value>", "trait that the node must have; may be repeated", each)
+    .option("--nic-tag <nic-tag>", "NIC tag that the node must have; may be repeated", each)
     .option("--node <node>", "show every filter and score of this one node")
     .action(withIo(async (io, instance, { node, ...options }) => {
       if (instance === undefined && (options.cpu === undefined || options.memory === undefined)) {
-        throw usageFailure("name an instance, or give --cpu and --memory");
+        throw usageFailure("there is nothing to place; name an instance, or pass --cpu and --memory");
       }
       const body = await bodyOf(io, instance, options);
-      const told = await io.post<PlacementExplanation>("/v1/system/placement/explain", body);
-      io.print(told, node === undefined ? explanationText(told) : nodeText(told, await resolveNode(io, node)));
+      const explanation = await io.post<PlacementExplanation>("/v1/system/placement/explain", body);
+      const text = node === undefined
+        ? explanationText(explanation)
+        : nodeText(explanation, await resolveNode(io, node));
+      io.print(explanation, text);
     }));
 }
 
@@ -50,7 +53,7 @@ type Options = {
   readonly nicTag?: readonly string[];
 };
 
-/** What is not given is left out, so that an instance keeps what it has. */
+/** Omits options that were not given, so that an existing instance keeps its values. */
 async function bodyOf(io: Io, instance_id: string | undefined, options: Options): Promise<Partial<ExplainBody>> {
   const { cpu, memory, disk, tenant, role, brand, minPlatform, avoid = [], trait, nicTag } = options;
   return {

@@ -1,4 +1,4 @@
-// A placement explanation in words: one line per node with all that keeps the instance from it, or one node in full.
+// A placement explanation as text: one line per node with its rejections, or one node in full.
 import type { FilterResult, NodeReport, PlacementExplanation, ScorerResult } from "../../../src/contract/placement.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";
@@ -25,17 +25,17 @@ const SCORES: readonly Column<ScorerResult>[] = [
   ["CONTRIBUTION", (result) => result.contribution.toFixed(3)],
 ];
 
-export function explanationText(told: PlacementExplanation): string {
-  if (told.per_cn.length === 0) return "No approved compute node";
-  const chosen = told.per_cn.find(({ server_uuid }) => server_uuid === told.chosen);
+export function explanationText(explanation: PlacementExplanation): string {
+  if (explanation.per_cn.length === 0) return "No approved compute node";
+  const chosen = explanation.per_cn.find(({ server_uuid }) => server_uuid === explanation.chosen);
   const verdict = chosen === undefined
-    ? `No eligible compute node of ${told.per_cn.length}`
-    : `Would be placed on ${titleOf(chosen)}, by profile ${plainText(told.profile)}`;
-  return `${verdict}\n\n${tableText(NODES, told.per_cn)}`;
+    ? `None of the ${explanation.per_cn.length} approved nodes can take it`
+    : `Would be placed on ${titleOf(chosen)}, by profile ${plainText(explanation.profile)}`;
+  return `${verdict}\n\n${tableText(NODES, explanation.per_cn)}`;
 }
 
-export function nodeText(told: PlacementExplanation, server_uuid: string): string {
-  const node = told.per_cn.find((each) => each.server_uuid === server_uuid);
+export function nodeText(explanation: PlacementExplanation, server_uuid: string): string {
+  const node = explanation.per_cn.find((each) => each.server_uuid === server_uuid);
   if (node === undefined) throw new Failure(`compute node ${server_uuid} is not approved`, EXIT.failure);
   const verdict = node.accepted
     ? `${titleOf(node)}: ${node.total_score?.toFixed(3)} points`

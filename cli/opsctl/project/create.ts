@@ -5,9 +5,9 @@ import { DESCRIPTION_OPTION } from "../../internal/named-patch.ts";
 import { projectsPath, projectTitle, tenantRef } from "./project.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Make a project")
+  return command("create", "Create a project")
     .argument("<name>", "1 to 63 bytes, without / or \\; unique in its tenant")
-    .requiredOption("--tenant <tenant>", "tenant that it belongs to, by name, SILO/NAME or UUID")
+    .requiredOption("--tenant <tenant>", "tenant of the project: name, SILO/NAME or UUID")
     .option(...DESCRIPTION_OPTION)
     .action(withIo(async (io, name, { tenant: tenant_name, description }) => {
       const tenant = await tenantRef(io, tenant_name);

@@ -1,9 +1,9 @@
 import { type AnyCommand, command } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";
 import type { Column } from "../../internal/table.ts";
-import { type PlacedProject, placedProjects } from "./project.ts";
+import { listProjects, type ProjectInTenant } from "./project.ts";
 
-const COLUMNS: readonly Column<PlacedProject>[] = [
+const COLUMNS: readonly Column<ProjectInTenant>[] = [
   ["ID", ({ project }) => project.id],
   ["TENANT", ({ tenant }) => tenant.name],
   ["NAME", ({ project }) => project.name],
@@ -12,10 +12,10 @@ const COLUMNS: readonly Column<PlacedProject>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List projects, of one tenant or of all")
-    .option("--tenant <tenant>", "only those of this tenant, by name, SILO/NAME or UUID")
+  return command("list", "List projects")
+    .option("--tenant <tenant>", "only projects of this tenant: name, SILO/NAME or UUID")
     .action(withIo(async (io, { tenant }) => {
-      const placed = await placedProjects(io, tenant);
+      const placed = await listProjects(io, tenant);
       io.table(placed.map(({ project }) => project), placed, COLUMNS, "(no projects)");
     }));
 }

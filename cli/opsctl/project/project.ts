@@ -1,5 +1,4 @@
-// What the project and quota verbs share: how a project is named and shown. Without a tenant it is searched in all of
-// them.
+// Shared by the project and quota verbs: finding and printing a project. Without a tenant every tenant is searched.
 import type { Project } from "../../../src/contract/tenancy.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
@@ -7,22 +6,22 @@ import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { blockText } from "../../internal/table.ts";
 import { isUuid, pickRecord, type RecordKind } from "../../internal/record-name.ts";
-import { findTenant, placedTenants, tenantPathName } from "../tenant/tenant.ts";
+import { findTenant, listTenants, tenantPathName } from "../tenant/tenant.ts";
 
 export const PROJECT_ARGUMENT = [
   "<project>",
   "UUID, unique UUID prefix, name, TENANT/NAME or SILO/TENANT/NAME",
 ] as const;
-export const IN_TENANT_OPTION = ["--tenant <tenant>", "look in this tenant only, by name, SILO/NAME or UUID"] as const;
+export const IN_TENANT_OPTION = ["--tenant <tenant>", "search only this tenant: name, SILO/NAME or UUID"] as const;
 
-/** Requests for the projects of several tenants that run at a time. */
-const WIDTH = 8;
+/** Concurrent requests for the projects of several tenants. */
+const REQUESTS_AT_A_TIME = 8;
 
-/** `name` is `acme/default`, or the UUID of a tenant that was named by it. */
+/** `name` is `acme/default`, or the UUID if the caller gave one. */
 type TenantRef = { readonly id: string; readonly name: string };
-export type PlacedProject = { readonly tenant: TenantRef; readonly project: Project };
+export type ProjectInTenant = { readonly tenant: TenantRef; readonly project: Project };
 
-const PROJECT: RecordKind<PlacedProject> = {
+const PROJECT: RecordKind<ProjectInTenant> = {
   one: "project",
   many: "projects",
   list: "opsctl project list",
@@ -31,20 +30,20 @@ const PROJECT: RecordKind<PlacedProject> = {
   isCalled: ({ project }, name) => project.name === name,
 };
 
-/** The projects of one tenant, or of all. */
-export async function placedProjects(io: Io, tenant: string | undefined): Promise<PlacedProject[]> {
+/** Lists the projects of one tenant, or of every tenant. */
+export async function listProjects(io: Io, tenant: string | undefined): Promise<ProjectInTenant[]> {
   const tenants = tenant === undefined ? await allTenants(io) : [await tenantRef(io, tenant)];
-  const found = await inParallel(WIDTH, tenants, ({ id }) => io.get<Project[]>(projectsPath(id)));
+  const found = await inParallel(REQUESTS_AT_A_TIME, tenants, ({ id }) => io.get<Project[]>(projectsPath(id)));
   return found.flatMap((projects, at) => projects.map((project) => ({ tenant: tenants[at]!, project })));
 }
 
-export async function findProject(io: Io, name: string, tenant?: string): Promise<PlacedProject> {
+export async function findProject(io: Io, name: string, tenant?: string): Promise<ProjectInTenant> {
   const wanted = projectWanted(name, tenant);
   if (wanted.tenant !== undefined && isUuid(wanted.project)) {
     const ref = await tenantRef(io, wanted.tenant);
     return { tenant: ref, project: await io.get<Project>(`${projectsPath(ref.id)}/${wanted.project.toLowerCase()}`) };
   }
-  return pickRecord(await placedProjects(io, wanted.tenant), wanted.project, PROJECT);
+  return pickRecord(await listProjects(io, wanted.tenant), wanted.project, PROJECT);
 }
 
 export async function tenantRef(io: Io, name: string): Promise<TenantRef> {
@@ -54,7 +53,7 @@ export async function tenantRef(io: Io, name: string): Promise<TenantRef> {
 }
 
 async function allTenants(io: Io): Promise<TenantRef[]> {
-  return (await placedTenants(io, undefined)).map((placed) => ({
+  return (await listTenants(io, undefined)).map((placed) => ({
     id: placed.tenant.id,
     name: tenantPathName(placed),
   }));
@@ -63,11 +62,11 @@ async function allTenants(io: Io): Promise<TenantRef[]> {
 function projectWanted(name: string, tenant: string | undefined): { project: string; tenant: string | undefined } {
   const parts = name.split("/");
   if (parts.length === 1) return { project: name, tenant };
-  // Names hold no slash, so it can only part a project from what it is in.
+  // Names have no slash, so a slash separates a project from its tenant.
   if (parts.length > 3 || parts.includes("")) {
-    throw usageFailure(`${name} is no project; write NAME, TENANT/NAME or SILO/TENANT/NAME`);
+    throw usageFailure(`${name} is not a project name; write NAME, TENANT/NAME or SILO/TENANT/NAME`);
   }
-  if (tenant !== undefined) throw usageFailure(`${name} names the tenant already; leave out --tenant`);
+  if (tenant !== undefined) throw usageFailure(`${name} includes the tenant; remove --tenant`);
   return { project: parts.at(-1)!, tenant: parts.slice(0, -1).join("/") };
 }
 
@@ -75,20 +74,20 @@ export function projectsPath(tenant_id: string): string {
   return `/v1/tenants/${tenant_id}/projects`;
 }
 
-export function projectPath({ tenant, project }: PlacedProject): string {
+export function projectPath({ tenant, project }: ProjectInTenant): string {
   return `${projectsPath(tenant.id)}/${project.id}`;
 }
 
-function pathName({ tenant, project }: PlacedProject): string {
+function pathName({ tenant, project }: ProjectInTenant): string {
   return `${tenant.name}/${project.name}`;
 }
 
 /** `acme/default/web (019f...)`, safe to print. */
-export function projectTitle(placed: PlacedProject): string {
+export function projectTitle(placed: ProjectInTenant): string {
   return `${plainText(pathName(placed))} (${plainText(placed.project.id)})`;
 }
 
-export function projectText({ tenant, project }: PlacedProject): string {
+export function projectText({ tenant, project }: ProjectInTenant): string {
   return blockText([
     ["id", project.id],
     ["name", project.name],

@@ -7,7 +7,7 @@ import { findQuota, quotaText } from "../../internal/quota.ts";
 import { findSubject, IN_TENANT_OPTION, SUBJECT_ARGUMENT } from "./subject.ts";
 
 export function set(): AnyCommand {
-  return command("set", "Limit what a tenant or a project may take; what is left out stays as it is set")
+  return command("set", "Set the quota of a tenant or a project; omitted limits stay")
     .argument(...SUBJECT_ARGUMENT)
     .option(...IN_TENANT_OPTION)
     .option("--cpu <count>", "vCPUs of all instances", wholeNumber(0))
@@ -15,11 +15,11 @@ export function set(): AnyCommand {
     .option("--disk <size>", "disk of all instances: bytes, or a size such as 2TiB")
     .option("--instances <count>", "number of instances", wholeNumber(0))
     .action(withIo(async (io, name, { tenant, ...options }) => {
-      const asked = limitsAsked(options);
+      const given = limitsGiven(options);
       const subject = await findSubject(io, name, tenant);
       const { kind, path, title } = subject;
-      // The server takes all four or nothing.
-      const body = isWhole(asked) ? asked : whole(asked, await findQuota(io, subject), kind);
+      // The server requires all four limits.
+      const body = isComplete(given) ? given : completed(given, await findQuota(io, subject), kind);
       const quota = await io.send<Quota | TenantQuota>({ method: "PUT", path: `${path}/quota`, body });
       io.print(quota, `Set the quota of ${kind} ${title}\n${quotaText(quota)}`);
     }));
@@ -35,28 +35,30 @@ const OPTION_OF: Readonly<Record<keyof QuotaBody, string>> = {
 };
 const LIMITS = Object.keys(OPTION_OF) as (keyof QuotaBody)[];
 
-function limitsAsked({ cpu, memory, disk, instances }: Options): Partial<QuotaBody> {
-  const asked = {
+function limitsGiven({ cpu, memory, disk, instances }: Options): Partial<QuotaBody> {
+  const given = {
     ...(cpu !== undefined && { cpu_limit: cpu }),
     ...(memory !== undefined && { memory_bytes: parseByteSize(memory, "--memory") }),
     ...(disk !== undefined && { disk_bytes: parseByteSize(disk, "--disk") }),
     ...(instances !== undefined && { instance_limit: instances }),
   };
-  if (Object.keys(asked).length === 0) {
-    throw usageFailure(`there is nothing to set; pass ${Object.values(OPTION_OF).join(", ")} or some of them`);
+  if (Object.keys(given).length === 0) {
+    throw usageFailure(`there is nothing to set; pass at least one of ${Object.values(OPTION_OF).join(", ")}`);
   }
-  return asked;
+  return given;
 }
 
-function isWhole(asked: Partial<QuotaBody>): asked is QuotaBody {
-  return LIMITS.every((limit) => asked[limit] !== undefined);
+function isComplete(given: Partial<QuotaBody>): given is QuotaBody {
+  return LIMITS.every((limit) => given[limit] !== undefined);
 }
 
-function whole(asked: Partial<QuotaBody>, before: QuotaBody | null, kind: string): QuotaBody {
+function completed(given: Partial<QuotaBody>, before: QuotaBody | null, kind: string): QuotaBody {
   if (before === null) {
-    const missing = LIMITS.filter((limit) => asked[limit] === undefined).map((limit) => OPTION_OF[limit]);
-    throw usageFailure(`the ${kind} has no quota yet, so the first one needs all four; pass ${missing.join(", ")} too`);
+    const missing = LIMITS.filter((limit) => given[limit] === undefined).map((limit) => OPTION_OF[limit]);
+    throw usageFailure(
+      `the ${kind} has no quota yet, and a new quota needs all four limits; pass ${missing.join(", ")} too`,
+    );
   }
   const { cpu_limit, memory_bytes, disk_bytes, instance_limit } = before;
-  return { cpu_limit, memory_bytes, disk_bytes, instance_limit, ...asked };
+  return { cpu_limit, memory_bytes, disk_bytes, instance_limit, ...given };
 }

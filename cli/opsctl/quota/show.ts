@@ -4,7 +4,7 @@ import { capOf, findQuota, isLimited, quotaText, withoutQuota } from "../../inte
 import { findSubject, IN_TENANT_OPTION, SUBJECT_ARGUMENT } from "./subject.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show the limits of a tenant or a project and what is used of them")
+  return command("show", "Show the quota and usage of a tenant or a project")
     .argument(...SUBJECT_ARGUMENT)
     .option(...IN_TENANT_OPTION)
     .action(withIo(async (io, name, { tenant }) => {
@@ -15,7 +15,7 @@ export function show(): AnyCommand {
       const cap = kind === "project" ? await capOf(io, tenant_id) : null;
       io.print({ ...shown, ...(cap && { tenant: cap }) }, quotaText(shown, cap));
       if (quota !== null) return;
-      const bound = isLimited(shown) ? "the defaults of the site bind it" : `the ${kind} may take what there is`;
-      io.note(`No quota is set: ${bound}`);
+      const limit = isLimited(shown) ? "the site's defaults apply" : `the ${kind} is unlimited`;
+      io.note(`No quota is set: ${limit}`);
     }));
 }

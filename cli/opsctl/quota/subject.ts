@@ -1,19 +1,19 @@
-// A quota is a tenant's or a project's. `web` names either; `web/shop` is the project shop of the tenant web, or the tenant
-// shop of the silo web. A name that fits several is refused with all that it fits, so that no other one is changed.
+// The subject of a quota: a tenant or a project. `web` may be either; `web/shop` is the project shop of the tenant web,
+// or the tenant shop of the silo web. An ambiguous name is rejected with a list of its matches.
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
-import { findProject, placedProjects, projectPath, projectTitle } from "../project/project.ts";
+import { findProject, listProjects, projectPath, projectTitle } from "../project/project.ts";
 import { pickRecord, type RecordKind } from "../../internal/record-name.ts";
-import { type PlacedTenant, placedTenants, tenantTitle } from "../tenant/tenant.ts";
+import { listTenants, type TenantInSilo, tenantTitle } from "../tenant/tenant.ts";
 
 export const SUBJECT_ARGUMENT = [
   "<tenant-or-project>",
-  "a tenant (UUID, unique UUID prefix, NAME or SILO/NAME) or a project (the same, TENANT/NAME or SILO/TENANT/NAME)",
+  "tenant (UUID, unique UUID prefix, NAME or SILO/NAME) or project (also TENANT/NAME or SILO/TENANT/NAME)",
 ] as const;
-export const IN_TENANT_OPTION = ["--tenant <tenant>", "name a project of this tenant"] as const;
+export const IN_TENANT_OPTION = ["--tenant <tenant>", "search only the projects of this tenant"] as const;
 
-/** Whose quota it is. */
+/** The tenant or project that a quota limits. */
 export type Subject = {
   readonly kind: "tenant" | "project";
   readonly id: string;
@@ -22,7 +22,7 @@ export type Subject = {
   readonly path: string;
   /** Safe to print. */
   readonly title: string;
-  /** How it can be called: its name alone, and with what it is in. */
+  /** Accepted names: the name alone, and with its parents. */
   readonly names: readonly string[];
 };
 
@@ -35,18 +35,20 @@ const SUBJECT: RecordKind<Subject> = {
   isCalled: ({ names }, name) => names.includes(name),
 };
 
-/** Throws a Failure unless the name fits exactly one. */
+/** Throws a Failure unless exactly one tenant or project has this name. */
 export async function findSubject(io: Io, name: string, tenant: string | undefined): Promise<Subject> {
   if (tenant !== undefined) return ofProject(await findProject(io, name, tenant));
   const parts = name.split("/");
   if (parts.length > 3 || parts.includes("")) {
-    throw usageFailure(`${name} is no tenant or project; write TENANT, TENANT/PROJECT or SILO/TENANT/PROJECT`);
+    throw usageFailure(
+      `${name} is not the name of a tenant or project; write TENANT, TENANT/PROJECT or SILO/TENANT/PROJECT`,
+    );
   }
-  const [tenants, projects] = await Promise.all([placedTenants(io, undefined), placedProjects(io, undefined)]);
+  const [tenants, projects] = await Promise.all([listTenants(io, undefined), listProjects(io, undefined)]);
   return pickRecord([...tenants.map(ofTenant), ...projects.map(ofProject)], name, SUBJECT);
 }
 
-function ofTenant(placed: PlacedTenant): Subject {
+function ofTenant(placed: TenantInSilo): Subject {
   const { silo, tenant: { id, name } } = placed;
   const names = [name, `${silo.name}/${name}`];
   return { kind: "tenant", id, tenant_id: id, path: `/v1/tenants/${id}`, title: tenantTitle(placed), names };
@@ -66,7 +68,7 @@ function ofProject(placed: Awaited<ReturnType<typeof findProject>>): Subject {
   };
 }
 
-/** The failure of a subject without a quota. */
+/** Returns the failure of a subject without a quota. */
 export function noQuota({ kind, title }: Subject): Failure {
   return new Failure(`${kind} ${title} has no quota`, EXIT.not_found);
 }

@@ -4,13 +4,13 @@ import { findQuota } from "../../internal/quota.ts";
 import { findSubject, IN_TENANT_OPTION, noQuota, SUBJECT_ARGUMENT } from "./subject.ts";
 
 export function unset(): AnyCommand {
-  return command("unset", "Lift the quota of a tenant or a project; the defaults of the site bind it again")
+  return command("unset", "Remove the quota of a tenant or a project; the site's defaults apply again")
     .argument(...SUBJECT_ARGUMENT)
     .option(...IN_TENANT_OPTION)
     .action(withIo(async (io, name, { tenant }) => {
       const subject = await findSubject(io, name, tenant);
       if (await findQuota(io, subject) === null) throw noQuota(subject);
       await io.send({ method: "DELETE", path: `${subject.path}/quota` });
-      io.print(null, `Lifted the quota of ${subject.kind} ${subject.title}`);
+      io.print(null, `Removed the quota of ${subject.kind} ${subject.title}`);
     }));
 }

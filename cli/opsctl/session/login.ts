@@ -18,23 +18,25 @@ import { startSession } from "../../internal/session.ts";
 
 export function login(summary: string): AnyCommand {
   return command("login", summary)
-    .option("--username <name>", "log in with this user's password instead of an API key")
+    .option("--username <name>", "log in as this user with a password, not with an API key")
     .addOption(
-      option("--password-stdin", "read the password from standard input instead of asking for it")
+      option("--password-stdin", "read the password from standard input")
         .conflicts("apiKeyStdin"),
     )
     .addOption(
-      option("--api-key-stdin", "read the API key from standard input instead of asking for it").conflicts("username"),
+      option("--api-key-stdin", "read the API key from standard input").conflicts("username"),
     )
     .action(withIo(async (io, { username, passwordStdin, apiKeyStdin }) => {
       if (username === undefined && passwordStdin === true) throw usageFailure("--password-stdin needs --username");
       if (username !== undefined && io.flags.apiKey !== undefined) {
-        throw usageFailure("--username and --api-key are two ways to log in; choose one");
+        throw usageFailure("--username and --api-key exclude each other; pass one of them");
       }
       const name = await profileName(io.environment, io.flags);
       const endpoint = await loginEndpoint(io);
       const secret = username === undefined ? "key" : "password";
-      if (isExposed(endpoint)) io.note(`warning: ${endpoint} is not encrypted; the ${secret} can be read on the way`);
+      if (isExposed(endpoint)) {
+        io.note(`warning: ${endpoint} is not encrypted; others on the network can read the ${secret}`);
+      }
       const credential = username === undefined
         ? { endpoint, api_key: await readKey(io, apiKeyStdin === true) }
         : await sessionOf(io, { endpoint, username, from_stdin: passwordStdin === true });
@@ -47,7 +49,7 @@ export function login(summary: string): AnyCommand {
     }));
 }
 
-/** Unlike elsewhere, --profile may name a profile that does not exist yet, beside an endpoint of the environment. */
+/** Returns the endpoint. Only here --profile may name a new profile while the environment has the endpoint. */
 async function loginEndpoint(io: Io): Promise<string> {
   const { endpoint, profile } = io.flags;
   const env_endpoint = io.environment.env.OPSCTL_ENDPOINT;
@@ -62,7 +64,9 @@ async function readKey(io: Io, from_stdin: boolean): Promise<string> {
   if (!from_stdin && io.flags.apiKey !== undefined) return checkToken(io.flags.apiKey, "--api-key");
   const keyboard = await io.environment.keyboard();
   if (from_stdin) return checkToken(await keyboard.readAll(), "standard input");
-  if (!keyboard.isTTY) throw usageFailure("no terminal to ask for the API key on; pass --api-key-stdin");
+  if (!keyboard.isTTY) {
+    throw usageFailure("standard input is not a terminal, so the API key cannot be asked for; pass --api-key-stdin");
+  }
   return checkToken(await keyboard.readSecret("API key: "), "the answer");
 }
 
@@ -74,11 +78,11 @@ async function sessionOf(io: Io, { endpoint, username, from_stdin }: Login): Pro
   return { endpoint, username, ...tokens };
 }
 
-/** Nothing is saved before the server has accepted the credential. */
+/** Checks the credential at the server before it is saved. */
 async function verify(io: Io, credential: SavedCredential): Promise<Whoami> {
   const apiKey = "api_key" in credential ? credential.api_key : credential.access_token;
-  const trial = openIo(io.environment, { endpoint: credential.endpoint, apiKey }, "opsctl");
-  return await trial.get<Whoami>("/v1/auth/whoami");
+  const probe = openIo(io.environment, { endpoint: credential.endpoint, apiKey }, "opsctl");
+  return await probe.get<Whoami>("/v1/auth/whoami");
 }
 
 async function save(io: Io, name: string, credential: SavedCredential): Promise<void> {

@@ -12,15 +12,21 @@ export function logout(summary: string): AnyCommand {
       const name = await profileName(io.environment, io.flags);
       const saved = (await readCredentials(io.environment)).get(name);
       const failed = saved === undefined || "api_key" in saved ? null : await endSession(io, name, saved);
-      // Read again: ending a session may have renewed it first.
+      // Read again, because ending a session may have renewed it first.
       const credentials = await readCredentials(io.environment);
-      const erased = credentials.delete(name);
-      if (erased) await writeCredentials(io.environment, credentials);
+      const deleted = credentials.delete(name);
+      if (deleted) await writeCredentials(io.environment, credentials);
       if (failed !== null) {
         const { why, exit_code } = failed;
-        throw new Failure(`profile ${name} is erased, but its session could not be ended: ${why}`, exit_code);
+        throw new Failure(
+          `the credential of profile ${name} is deleted, but its session could not be ended: ${why}`,
+          exit_code,
+        );
       }
-      io.print({ profile: name, erased }, saved === undefined ? `Profile ${name} holds no key` : done(name, saved));
+      io.print(
+        { profile: name, erased: deleted },
+        saved === undefined ? `Profile ${name} has no saved credential` : done(name, saved),
+      );
     }));
 }
 
@@ -31,16 +37,16 @@ function done(name: string, saved: SavedCredential): string {
 
 type Failed = { readonly why: string; readonly exit_code: ExitCode };
 
-/** Why the server could not be told, or null. */
+/** Returns the failure of the request to end the session, or null. */
 async function endSession(io: Io, profile: string, { endpoint, refresh_expires_at }: Session): Promise<Failed | null> {
   try {
-    // The saved session, whatever credential the environment holds: flags outrank it.
+    // Flags override the environment, so this ends the saved session.
     await openIo(io.environment, { endpoint, profile }, "opsctl").post("/v1/auth/logout");
     return null;
   } catch (error) {
     if (!(error instanceof Failure) || error.exit_code === EXIT.interrupted) throw error;
-    // It had ended before.
+    // The session had ended before.
     if (error.exit_code === EXIT.auth) return null;
-    return { why: `${error.message}; it ends by itself at ${refresh_expires_at}`, exit_code: error.exit_code };
+    return { why: `${error.message}; it expires at ${refresh_expires_at}`, exit_code: error.exit_code };
   }
 }

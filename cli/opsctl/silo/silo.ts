@@ -1,4 +1,4 @@
-// What the silo verbs and those below them share: how a silo is named and shown.
+// Shared by the silo verbs and other nouns: finding and printing a silo.
 import type { Silo } from "../../../src/contract/tenancy.ts";
 import { Failure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
@@ -9,24 +9,24 @@ export const SILOS_PATH = "/v1/silos";
 export const SILO_ARGUMENT = ["<silo>", "UUID, unique UUID prefix or name"] as const;
 export const OWNER_OPTION = [
   "--owner-silo <silo>",
-  "only tenants of this silo may take from it, by name or UUID; may be given more than once",
+  "limit it to tenants of this silo: name or UUID; may be repeated",
 ] as const;
 
 const SILO = named<Silo>("silo", "opsctl silo list");
 
-/** The list in which names are looked up. */
+/** Lists the silos for a name lookup. Adds a hint to a 403, because only root operators may list silos. */
 export async function allSilos(io: Io): Promise<Silo[]> {
   try {
     return await io.get<Silo[]>(SILOS_PATH);
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 403) throw error;
-    const hint = "looking names up takes a root operator; name silos, tenants and projects by their UUIDs";
+    const hint = "only a root operator can look up names; use the UUIDs of silos, tenants and projects";
     const { exit_code, status, error_code, request_id } = error;
     throw new Failure(`${error.message}; ${hint}`, exit_code, { status, error_code, request_id });
   }
 }
 
-/** A whole UUID is taken as it is; anything else is looked up in the list of silos. */
+/** Returns the UUID of a silo. Only a complete UUID needs no look at the list of silos. */
 export async function resolveSilo(io: Io, name: string): Promise<string> {
   return isUuid(name) ? name.toLowerCase() : (await findSilo(io, name)).id;
 }

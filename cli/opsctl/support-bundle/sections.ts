@@ -1,4 +1,4 @@
-// What a bundle consists of: what is asked, and which members of the answer are taken.
+// The sections of a support bundle: a request each, and the members of the answer to keep.
 import type { AuditPage } from "../../../src/contract/audit.ts";
 import type { CnView } from "../../../src/contract/cn.ts";
 import type { Page } from "../../../src/contract/common.ts";
@@ -18,7 +18,7 @@ export type Section = {
   read(io: Io): Promise<unknown>;
 };
 
-/** The server walks its tables for it. */
+/** The server reads its tables for this. */
 const DOCTOR_LIMIT_MS = 120_000;
 
 export const SECTIONS: readonly Section[] = [

@@ -1,5 +1,5 @@
-// opsctl support-bundle: what somebody needs who is to find a fault from afar, in one file. What a server in trouble
-// does not answer, and what the credential may not read, stands in the manifest with the reason.
+// opsctl support-bundle: the facts for remote support in one archive. The manifest lists sections that the server
+// failed to answer or that the credential may not read, with the reason.
 import { type AnyCommand, command } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";
@@ -19,11 +19,11 @@ const OWNER_ONLY = 0o600;
 
 export function supportBundle(summary: string): AnyCommand {
   return command("support-bundle", summary)
-    .option("--output <file>", "where to write it; left out, berth-support-TIME.tar.gz in this folder")
+    .option("--output <file>", "file to write; by default berth-support-TIME.tar.gz in the current directory")
     .action(withIo(async (io, { output }) => {
       const made_at = new Date(io.environment.wallMs());
       const reads: Read[] = [];
-      // One after the other: the server may be in trouble already.
+      // One at a time: the server may be overloaded already.
       for (const section of SECTIONS) {
         reads.push(await read(io, section, reads.length === 0));
       }
@@ -39,24 +39,24 @@ export function supportBundle(summary: string): AnyCommand {
       for (const { file, missing: why } of missing) io.note(`without ${file}: ${why}`);
       io.print(
         { path, files: files.map(({ file }) => file), missing },
-        `Wrote ${plainText(path)} (${files.length} files). Look into it before you hand it on.`,
+        `Wrote ${plainText(path)} (${files.length} files). Review it before you share it.`,
       );
     })) as AnyCommand;
 }
 
-/** Without the first section there is nothing to make a bundle of. */
+/** A failure of the first section ends the command: without it a bundle is useless. */
 async function read(io: Io, { file, read }: Section, is_first: boolean): Promise<Read> {
   try {
     const value = await read(io);
     return { file, text: typeof value === "string" ? redactedText(value) : jsonText(value) };
   } catch (error) {
-    if (!(error instanceof Failure) || is_first || isHopeless(error)) throw error;
+    if (!(error instanceof Failure) || is_first || endsBundle(error)) throw error;
     return { file, missing: redactedText(error.message) };
   }
 }
 
-/** Stopped by the user, without a place to ask at, or with a credential that is nobody's: no section would fare better. */
-function isHopeless({ exit_code, status }: Failure): boolean {
+/** True for failures that every other section would have, too: interrupted, no endpoint, an invalid credential. */
+function endsBundle({ exit_code, status }: Failure): boolean {
   return exit_code === EXIT.interrupted || exit_code === EXIT.usage || (exit_code === EXIT.auth && status !== 403);
 }
 

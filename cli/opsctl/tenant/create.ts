@@ -6,9 +6,9 @@ import { findSilo } from "../silo/silo.ts";
 import { tenantsPath, tenantTitle } from "./tenant.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Make a tenant")
+  return command("create", "Create a tenant")
     .argument("<name>", "1 to 63 bytes, without / or \\; unique in its silo")
-    .requiredOption("--silo <silo>", "silo that it belongs to, by name or UUID")
+    .requiredOption("--silo <silo>", "silo of the tenant: name or UUID")
     .option(...DESCRIPTION_OPTION)
     .action(withIo(async (io, name, { silo: silo_name, description }) => {
       const silo = await findSilo(io, silo_name);

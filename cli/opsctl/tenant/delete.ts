@@ -3,12 +3,12 @@ import { withIo } from "../../internal/run.ts";
 import { findTenant, IN_SILO_OPTION, TENANT_ARGUMENT, tenantPath, tenantTitle } from "./tenant.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete a tenant that holds nothing")
+  return command("delete", "Delete an empty tenant")
     .argument(...TENANT_ARGUMENT)
     .option(...IN_SILO_OPTION)
     .action(withIo(async (io, name, { silo }) => {
-      const placed = await findTenant(io, name, silo);
-      await io.send({ method: "DELETE", path: tenantPath(placed) });
-      io.print(null, `Deleted tenant ${tenantTitle(placed)}`);
+      const found = await findTenant(io, name, silo);
+      await io.send({ method: "DELETE", path: tenantPath(found) });
+      io.print(null, `Deleted tenant ${tenantTitle(found)}`);
     }));
 }

@@ -1,9 +1,9 @@
 import { type AnyCommand, command } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";
 import type { Column } from "../../internal/table.ts";
-import { type PlacedTenant, placedTenants } from "./tenant.ts";
+import { listTenants, type TenantInSilo } from "./tenant.ts";
 
-const COLUMNS: readonly Column<PlacedTenant>[] = [
+const COLUMNS: readonly Column<TenantInSilo>[] = [
   ["ID", ({ tenant }) => tenant.id],
   ["SILO", ({ silo }) => silo.name],
   ["NAME", ({ tenant }) => tenant.name],
@@ -12,10 +12,10 @@ const COLUMNS: readonly Column<PlacedTenant>[] = [
 ];
 
 export function list(): AnyCommand {
-  return command("list", "List tenants, of one silo or of all")
-    .option("--silo <silo>", "only those of this silo, by name or UUID")
+  return command("list", "List tenants")
+    .option("--silo <silo>", "only tenants of this silo: name or UUID")
     .action(withIo(async (io, { silo }) => {
-      const placed = await placedTenants(io, silo);
+      const placed = await listTenants(io, silo);
       io.table(placed.map(({ tenant }) => tenant), placed, COLUMNS, "(no tenants)");
     }));
 }

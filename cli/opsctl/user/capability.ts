@@ -1,4 +1,4 @@
-// What a user may do beyond its tenant.
+// Capabilities: permissions of a user outside of tenants.
 import { CAPABILITIES, type Capability } from "../../../src/contract/enums.ts";
 import type { User } from "../../../src/contract/identity.ts";
 import { usageFailure } from "../../internal/failure.ts";
@@ -10,13 +10,13 @@ const NAMES = CAPABILITIES.join(", ");
 export const CAPABILITY_ARGUMENT = ["<capability>", `one of ${NAMES}`, capabilityOf] as const;
 export const CAPABILITY_OPTION = [
   "--capability <capability>",
-  `what it may do beyond a tenant: ${NAMES}; may be given more than once`,
+  `capability of the user: ${NAMES}; may be repeated`,
   (text: string, before: readonly Capability[] | undefined) => [...before ?? [], capabilityOf(text)],
 ] as const;
 
 function capabilityOf(text: string): Capability {
   const known = CAPABILITIES.find((each) => each === text);
-  if (known === undefined) throw usageFailure(`there is no capability ${text}; there are ${NAMES}`);
+  if (known === undefined) throw usageFailure(`${text} is not a capability; choose one of ${NAMES}`);
   return known;
 }
 

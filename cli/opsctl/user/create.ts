@@ -8,13 +8,13 @@ import { CAPABILITY_OPTION } from "./capability.ts";
 import { PASSWORD_STDIN_OPTION, USERS_PATH, userTitle } from "./user.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Make a user, who logs in with a password")
+  return command("create", "Create a user who logs in with a password")
     .argument("<username>", "1 to 63 letters, digits, dots, hyphens, underscores or @")
-    .option("--tenant <tenant>", "tenant that it belongs to, by name, SILO/NAME or UUID; none when left out")
+    .option("--tenant <tenant>", "tenant of the user: name, SILO/NAME or UUID; by default none")
     .option(...CAPABILITY_OPTION)
     .option(...PASSWORD_STDIN_OPTION)
     .action(withIo(async (io, username, { tenant, capability, passwordStdin }) => {
-      // Before the password is asked for: a tenant that is not there is told at once.
+      // Resolved before the password prompt, so that an unknown tenant fails at once.
       const tenant_id = tenant === undefined ? undefined : await resolveTenant(io, tenant);
       const source = { prompt: `Password of ${plainText(username)}: `, from_stdin: passwordStdin === true };
       const password = await readNewPassword(io, source);

@@ -5,7 +5,7 @@ import { CAPABILITY_ARGUMENT, capabilityPath, capabilityText } from "./capabilit
 import { resolveUser, USER_ARGUMENT } from "./user.ts";
 
 export function grant(): AnyCommand {
-  return command("grant", "Give a user a capability")
+  return command("grant", "Grant a capability to a user")
     .argument(...USER_ARGUMENT)
     .argument(...CAPABILITY_ARGUMENT)
     .action(withIo(async (io, name, capability) => {

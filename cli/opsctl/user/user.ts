@@ -1,4 +1,4 @@
-// What the user verbs share: how a user is named and shown.
+// Shared by the user verbs: finding and printing a user.
 import type { User } from "../../../src/contract/identity.ts";
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
@@ -9,7 +9,7 @@ export const USERS_PATH = "/v1/system/users";
 export const USER_ARGUMENT = ["<user>", "UUID, unique UUID prefix or username"] as const;
 export const PASSWORD_STDIN_OPTION = [
   "--password-stdin",
-  "read the password from standard input instead of asking for it",
+  "read the password from standard input",
 ] as const;
 
 const USER: RecordKind<User> = {
@@ -21,7 +21,7 @@ const USER: RecordKind<User> = {
   isCalled: (user, name) => user.username === name,
 };
 
-/** A whole UUID is taken as it is; anything else is looked up in the list of users. */
+/** Returns the UUID of a user. Only a complete UUID needs no look at the list of users. */
 export async function resolveUser(io: Io, name: string): Promise<string> {
   return isUuid(name) ? name.toLowerCase() : (await findUser(io, name)).id;
 }

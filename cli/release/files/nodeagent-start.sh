@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts the agent with what install.sh wrote, whose values are read as data. systemd and SMF keep it running.
+# Starts the agent with the values that install.sh wrote. They are read as data, not as shell text.
 set -eu
 home=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 value() { awk -F '\t' -v key="$1" '$1 == key { print substr($0, length(key) + 2); exit }' "$home/etc/nodeagent.conf"; }

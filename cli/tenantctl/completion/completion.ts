@@ -1,14 +1,14 @@
 import { type AnyCommand, command } from "../../framework.ts";
 import { COMPLETION_SCRIPTS } from "../../internal/completion-scripts.ts";
-import { withWords } from "../open-io.ts";
+import { withText } from "../open-io.ts";
 
-/** The scripts ask the program itself for candidates, so they differ in its name only. */
+/** The scripts of both programs differ only in the program's name. */
 export function completion(summary: string): AnyCommand {
   const made = command("completion", summary);
   for (const [shell, texts] of Object.entries(COMPLETION_SCRIPTS)) {
     const script = texts.script.replaceAll("opsctl", "tenantctl");
     made.addCommand(
-      command(shell, texts.summary.replaceAll("opsctl", "tenantctl")).action(withWords((io) => {
+      command(shell, texts.summary.replaceAll("opsctl", "tenantctl")).action(withText((io) => {
         io.print({ shell, script }, script);
         return Promise.resolve();
       })),

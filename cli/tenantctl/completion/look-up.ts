@@ -1,4 +1,4 @@
-// The records that may be named at the cursor, by name and by UUID. A list whose scope is not on the line yet has none.
+// Looks up candidates at the cursor, by name and by UUID. A list without its scope on the line has no candidates.
 import type { Page } from "../../../src/contract/common.ts";
 import { PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import type { Project } from "../../../src/contract/tenancy.ts";
@@ -11,33 +11,33 @@ import { NAT_GATEWAY } from "../nat-gateway/nat-gateway.ts";
 import { NIC } from "../nic/nic.ts";
 import { imageLevels } from "../image/image.ts";
 import type { TenantIo } from "../open-io.ts";
-import type { KindPlace } from "../record/kind.ts";
+import type { KindScope } from "../record/kind.ts";
 import type { Named } from "../record/pick.ts";
-import { listQuery, type PlaceWords } from "../record/scope.ts";
+import { listQuery, type ScopeFlags } from "../record/scope.ts";
 import { ROUTE } from "../route/route.ts";
 import { ROUTE_TABLE } from "../route-table/route-table.ts";
 import { OWN_PATH } from "../ssh-key/ssh-key.ts";
 import { SUBNET } from "../subnet/subnet.ts";
 import { VPC } from "../vpc/vpc.ts";
 
-/** Nobody waits longer for a completion. */
+/** A user does not wait longer for a completion. */
 const LIMITS = { limit_ms: 1_500, tries_max: 1 } as const;
-const KINDS: readonly KindPlace[] = [
+const KINDS: readonly KindScope[] = [
   ...[VPC, SUBNET, NAT_GATEWAY, FLOATING_IP, ROUTE_TABLE, ROUTE, FIREWALL_RULE],
   ...[INSTANCE, DISK, NIC],
 ];
 
-/** Without it a list is refused. */
+/** The selector that the server requires for a list. */
 const SELECTORS = { project: "project", vpc: "vpc", "route-table": "route_table", instance: "instance" } as const;
 
-/** `argument` is what the help calls the value at the cursor. */
-export async function lookUp(io: TenantIo, argument: string, place: PlaceWords): Promise<Candidate[]> {
+/** `argument` is the help's name of the value at the cursor. */
+export async function lookUp(io: TenantIo, argument: string, scope: ScopeFlags): Promise<Candidate[]> {
   if (argument === "project") return candidatesOf(await projects(io));
   if (argument === "ssh-key") return candidatesOf(await io.send<Named[]>({ method: "GET", path: OWN_PATH, ...LIMITS }));
   if (argument === "image") return candidatesOf(await images(io));
   const kind = KINDS.find(({ noun }) => noun === argument);
   if (kind === undefined) return [];
-  const query = await listQuery(io, kind, place);
+  const query = await listQuery(io, kind, scope);
   if (query[SELECTORS[kind.parent]] === undefined) return [];
   const page = { ...query, limit: PAGE_ROWS_MAX };
   return candidatesOf((await io.send<Page<Named>>({ method: "GET", path: kind.path, query: page, ...LIMITS })).items);
@@ -61,7 +61,7 @@ async function images(io: TenantIo): Promise<Named[]> {
   return found;
 }
 
-/** Names that a shell would read as more than one word are left out. */
+/** Omits names that a shell would read as more than one word. */
 function candidatesOf(records: readonly Named[]): Candidate[] {
   const by_name = records.filter(({ name }) => /^[A-Za-z0-9._-]+$/.test(name)).map(({ name }) => ({
     value: name,

@@ -1,4 +1,4 @@
-// What a half-written command line says already of where to look for names.
+// Reads the flags of a partial command line that select where names are looked up.
 
 const OPTIONS = {
   "--endpoint": "endpoint",
@@ -11,13 +11,13 @@ const OPTIONS = {
 } as const;
 export type Values = { readonly [name in (typeof OPTIONS)[keyof typeof OPTIONS]]?: string };
 
-/** `words` are finished: the one at the cursor is not among them. */
-export function valuesIn(argv: readonly string[]): Values {
+/** `words` excludes the incomplete word at the cursor. */
+export function valuesIn(words: readonly string[]): Values {
   const found: Record<string, string> = {};
   for (const [flag, name] of Object.entries(OPTIONS)) {
-    const at = argv.lastIndexOf(flag);
-    const beside = at < 0 ? undefined : argv[at + 1];
-    const value = beside ?? argv.find((word) => word.startsWith(`${flag}=`))?.slice(flag.length + 1);
+    const at = words.lastIndexOf(flag);
+    const next = at < 0 ? undefined : words[at + 1];
+    const value = next ?? words.find((word) => word.startsWith(`${flag}=`))?.slice(flag.length + 1);
     if (value !== undefined) found[name] = value;
   }
   return found;

@@ -3,7 +3,7 @@ import type { Kind } from "../record/kind.ts";
 
 export const DISK: Kind<Disk> = {
   noun: "disk",
-  argv: "disk",
+  singular: "disk",
   plural: "disks",
   title: "Disk",
   path: "/v1/disks",

@@ -7,10 +7,10 @@ import { INSTANCE_FLAGS, resolveRecord } from "../record/scope.ts";
 import { DISK } from "./disk.ts";
 
 export function resize(): AnyCommand {
-  return command("resize", "Make a disk larger")
+  return command("resize", "Enlarge a disk")
     .argument("<disk>", "UUID; with --instance also a unique UUID prefix or name")
-    .option(INSTANCE_FLAGS, "the instance whose it is: UUID, unique UUID prefix or name")
-    .requiredOption("--size-bytes <size>", "its new size: bytes, or a size such as 64GiB", sizeOf)
+    .option(INSTANCE_FLAGS, "instance of the disk: UUID, unique UUID prefix or name")
+    .requiredOption("--size-bytes <size>", "new size: bytes, or a size such as 64GiB", sizeOf)
     .action(withIo(async (io, name, { instance, sizeBytes: size_bytes }) => {
       const path = `${DISK.path}/${await resolveRecord(io, DISK, { name, instance })}/resize`;
       const disk = await io.post<DiskResized>(path, { size_bytes });

@@ -7,29 +7,30 @@ import { withIo } from "../open-io.ts";
 import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
 import { FIREWALL_RULE } from "./firewall-rule.ts";
 import { portRange } from "./port-range.ts";
-import { DIRECTION_WORDS, directionOf, priorityOf, PROTOCOL_WORDS, protocolOf } from "./flags.ts";
+import { DIRECTION_NAMES, directionOf, priorityOf, PROTOCOL_NAMES, protocolOf } from "./flags.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Make a rule for every NIC of a VPC")
+  return command("create", "Create a firewall rule for every NIC of a VPC")
     .option(...VPC_OPTION)
-    .requiredOption("--name <name>", "1 to 63 bytes; no other rule of the VPC has it")
-    .option("--description <text>", "what it is for")
+    .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
+    .option("--description <text>", "description for people")
     .addOption(
-      option("--action <action>", "what happens to the packets").choices(FIREWALL_ACTIONS).makeOptionMandatory(),
+      option("--action <action>", "action on matching packets").choices(FIREWALL_ACTIONS).makeOptionMandatory(),
     )
     .addOption(
-      option("--direction <direction>", "seen from the NIC").choices(DIRECTION_WORDS).makeOptionMandatory(),
+      option("--direction <direction>", "direction of packets, as the NIC sees it").choices(DIRECTION_NAMES)
+        .makeOptionMandatory(),
     )
     .requiredOption(
       "--priority <number>",
       `0 to ${FIREWALL_PRIORITY_MAX}; higher numbers are evaluated first`,
       priorityOf,
     )
-    .addOption(option("--protocol <protocol>", "any when left out; icmp is icmp4").choices(PROTOCOL_WORDS))
-    .option("--source-cidr <cidr>", "only packets from there")
-    .option("--destination-cidr <cidr>", "only packets to there")
-    .option("--source-ports <ports>", "LOW-HIGH or one port; with tcp or udp only", portRange)
-    .option("--destination-ports <ports>", "LOW-HIGH or one port; with tcp or udp only", portRange)
+    .addOption(option("--protocol <protocol>", "protocol, by default any; icmp means icmp4").choices(PROTOCOL_NAMES))
+    .option("--source-cidr <cidr>", "match only packets from this network")
+    .option("--destination-cidr <cidr>", "match only packets to this network")
+    .option("--source-ports <ports>", "LOW-HIGH or one port; only with tcp or udp", portRange)
+    .option("--destination-ports <ports>", "LOW-HIGH or one port; only with tcp or udp", portRange)
     .action(withIo(async (io, options) => {
       const { vpc, name, description, action, direction, priority, protocol = "any" } = options;
       const body: Omit<FirewallRuleBody, "description"> & { description?: string } = {

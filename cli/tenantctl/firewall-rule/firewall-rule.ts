@@ -3,7 +3,7 @@ import type { Kind } from "../record/kind.ts";
 
 export const FIREWALL_RULE: Kind<FirewallRule> = {
   noun: "firewall-rule",
-  argv: "firewall rule",
+  singular: "firewall rule",
   plural: "firewall rules",
   title: "FirewallRule",
   path: "/v1/firewall-rules",

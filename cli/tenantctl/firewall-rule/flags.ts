@@ -1,22 +1,24 @@
-// Document 3, Tenant CLI: the words of the firewall flags, and what they stand for on the wire.
+// Values of the firewall flags, and their values on the wire.
 import type { FirewallDirection, FirewallProtocol } from "../../../src/contract/enums.ts";
 import { FIREWALL_PRIORITY_MAX } from "../../../src/contract/limits.ts";
 import { wholeNumber } from "../../framework.ts";
 import { usageFailure } from "../../internal/failure.ts";
 
-export const DIRECTION_WORDS = ["inbound", "in", "outbound", "out"] as const;
-export const PROTOCOL_WORDS = ["any", "tcp", "udp", "icmp", "icmp4", "icmp6"] as const;
+export const DIRECTION_NAMES = ["inbound", "in", "outbound", "out"] as const;
+export const PROTOCOL_NAMES = ["any", "tcp", "udp", "icmp", "icmp4", "icmp6"] as const;
 
-export function directionOf(word: (typeof DIRECTION_WORDS)[number]): FirewallDirection {
+export function directionOf(word: (typeof DIRECTION_NAMES)[number]): FirewallDirection {
   return word === "in" || word === "inbound" ? "inbound" : "outbound";
 }
 
-export function protocolOf(word: (typeof PROTOCOL_WORDS)[number]): FirewallProtocol {
+export function protocolOf(word: (typeof PROTOCOL_NAMES)[number]): FirewallProtocol {
   return word === "icmp" ? "icmp4" : word;
 }
 
 export function priorityOf(text: string): number {
   const priority = wholeNumber(0)(text);
-  if (priority > FIREWALL_PRIORITY_MAX) throw usageFailure(`--priority is 0 to ${FIREWALL_PRIORITY_MAX}, not ${text}`);
+  if (priority > FIREWALL_PRIORITY_MAX) {
+    throw usageFailure(`--priority must be 0 to ${FIREWALL_PRIORITY_MAX}, not ${text}`);
+  }
   return priority;
 }

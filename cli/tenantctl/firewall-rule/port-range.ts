@@ -2,14 +2,14 @@ import { PORT_MAX } from "../../../src/contract/limits.ts";
 import type { PortRange } from "../../../src/contract/network.ts";
 import { usageFailure } from "../../internal/failure.ts";
 
-/** `80` or `80-443`. Throws a usage Failure for anything else. */
+/** Parses `80` or `80-443`. Throws a usage Failure for any other text. */
 export function portRange(text: string): PortRange {
   const bounds = text.split("-").map(portNumber);
   const [low, high = low] = bounds;
   if (low === undefined || high === undefined || bounds.length > 2 || bounds.includes(undefined)) {
-    throw usageFailure(`${text} is neither a port, 0 to ${PORT_MAX}, nor LOW-HIGH`);
+    throw usageFailure(`${text} is neither a port (0 to ${PORT_MAX}) nor a range LOW-HIGH`);
   }
-  if (low > high) throw usageFailure(`${text}: the low port is above the high one`);
+  if (low > high) throw usageFailure(`${text}: the low port is greater than the high one`);
   return { low, high };
 }
 

@@ -5,7 +5,7 @@ import { resolveRecord } from "../record/scope.ts";
 
 export const FLOATING_IP: Kind<FloatingIp> = {
   noun: "floating-ip",
-  argv: "floating IP",
+  singular: "floating IP",
   plural: "floating IPs",
   title: "Floating IP",
   path: "/v1/floating-ips",
@@ -24,12 +24,12 @@ export const FLOATING_IP: Kind<FloatingIp> = {
   ],
 };
 
-/** Null is shown as a dash. */
+/** Returns the NIC of an attached floating IP; null is printed as a dash. */
 function holder({ attached_to }: FloatingIp): string | null {
   return attached_to === null ? null : `nic=${attached_to}`;
 }
 
-/** Document 3: attach and detach first read the floating IP to learn its tenant and project. */
+/** Reads the floating IP, because the path contains its tenant and project. */
 export async function pathOf(io: TenantIo, name: string): Promise<string> {
   const id = await resolveRecord(io, FLOATING_IP, { name });
   const { tenant_id, project_id } = await io.get<FloatingIp>(`${FLOATING_IP.path}/${id}`);

@@ -1,4 +1,4 @@
-// What the image verbs about the control plane share: which images there are, and how one is named. Document 4, 1.14.
+// Shared by the verbs about the control plane's images: listing and finding them. docs/instances.md, "Images".
 import type { Whoami } from "../../../src/contract/api-key.ts";
 import type { Image } from "../../../src/contract/image.ts";
 import { isUuid } from "../../internal/record-name.ts";
@@ -8,8 +8,8 @@ import { pick } from "../record/pick.ts";
 const PATH = "/v1/images";
 
 /**
- * Those that instances can be made from. The server lists them for a project. Without one: the public ones, then those of
- * the silo and of the tenant, as far as the line or the credential says which.
+ * Lists the images that the caller can use. With a project the server lists them; without one, lists public images,
+ * then images of the silo and the tenant if known.
  */
 export async function visibleImages(io: TenantIo): Promise<Image[]> {
   const levels = await imageLevels(io);
@@ -18,7 +18,7 @@ export async function visibleImages(io: TenantIo): Promise<Image[]> {
   return levels.with_public ? [...await io.all<Image>(PATH, { scope: "public" }), ...own] : own;
 }
 
-/** The paths whose /images make up the list, and whether the public ones have to be added. */
+/** Returns the paths whose /images make up the list, and whether to add public images. */
 export async function imageLevels(io: TenantIo): Promise<{ own: readonly string[]; with_public: boolean }> {
   const tenant = await io.tenant();
   if (tenant === undefined) return { own: [], with_public: true };
@@ -29,12 +29,12 @@ export async function imageLevels(io: TenantIo): Promise<{ own: readonly string[
   return { own: [...silo, `/v1/tenants/${tenant}`], with_public: true };
 }
 
-/** A UUID is taken as it is. */
+/** Returns the UUID of an image. A UUID needs no lookup. */
 export async function resolveImage(io: TenantIo, name: string): Promise<string> {
   return isUuid(name) ? name.toLowerCase() : (await findImage(io, name)).id;
 }
 
 export async function findImage(io: TenantIo, name: string): Promise<Image> {
   if (isUuid(name)) return await io.get<Image>(`${PATH}/${name.toLowerCase()}`);
-  return pick(await visibleImages(io), { name, argv: "image", plural: "images" });
+  return pick(await visibleImages(io), { name, singular: "image", plural: "images" });
 }

@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<Image>[] = [
 export function list(): AnyCommand {
   return command(
     "list",
-    "List the images that instances can be made from: public ones, the silo's, the tenant's and the project's",
+    "List the images that you can use: public ones, and the silo's, tenant's and project's",
   )
     .action(withIo(async (io) => {
       const items = await visibleImages(io);

@@ -1,24 +1,24 @@
 import type { Instance } from "../../../src/contract/instance.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { withIo } from "../open-io.ts";
-import { NAMED_BY, resolveInstance } from "../record/scope.ts";
+import { NAME_HELP, resolveInstance } from "../record/scope.ts";
 import { INSTANCE, printInstance } from "./instance.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation.ts";
 
-type Act = { readonly verb: string; readonly summary: string; readonly path: string };
+type Action = { readonly verb: string; readonly summary: string; readonly path: string };
 
-/** Verbs that take an instance from one state to another. */
-const ACTS: readonly Act[] = [
-  { verb: "start", summary: "Start an instance that is stopped", path: "start" },
-  { verb: "stop", summary: "Stop an instance that is running", path: "stop" },
-  { verb: "reboot", summary: "Restart an instance that is running", path: "restart" },
-  { verb: "retry", summary: "Start an instance that has failed", path: "retry" },
+/** Verbs that change the state of an instance. */
+const ACTIONS: readonly Action[] = [
+  { verb: "start", summary: "Start a stopped instance", path: "start" },
+  { verb: "stop", summary: "Stop a running instance", path: "stop" },
+  { verb: "reboot", summary: "Restart a running instance", path: "restart" },
+  { verb: "retry", summary: "Start a failed instance again", path: "retry" },
 ];
 
-export function acts(): AnyCommand[] {
-  return ACTS.map(({ verb, summary, path }) =>
+export function actions(): AnyCommand[] {
+  return ACTIONS.map(({ verb, summary, path }) =>
     command(verb, summary)
-      .argument("<instance>", NAMED_BY)
+      .argument("<instance>", NAME_HELP)
       .option(...WAIT_OPTION)
       .option(...NO_WAIT_OPTION)
       .action(withIo(async (io, name, { wait }) => {

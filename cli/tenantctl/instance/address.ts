@@ -1,14 +1,14 @@
-// The addresses of many instances: the NICs of each project that they are of, in one list.
+// The addresses of many instances, with one request for NICs per project.
 import type { Instance, Nic } from "../../../src/contract/instance.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
 import type { TenantIo } from "../open-io.ts";
 import { NIC } from "../nic/nic.ts";
 
 const REQUESTS_AT_ONCE = 8;
-/** What the server calls the NIC that every instance has. */
+/** The server's name of an instance's first NIC. */
 const PRIMARY = "primary";
 
-/** By instance: the addresses of its primary NIC first. */
+/** Returns addresses by instance, the primary NIC's addresses first. */
 export async function addressesOf(io: TenantIo, instances: readonly Instance[]): Promise<Map<string, string[]>> {
   const projects = new Map(instances.map(({ tenant_id, project_id }) => [project_id, tenant_id]));
   const nics = await inParallel(

@@ -4,39 +4,47 @@ import { parseByteSize } from "../../internal/byte-size.ts";
 import { blockText } from "../../internal/table.ts";
 import { resolveImage } from "../image/image.ts";
 import { withIo } from "../open-io.ts";
-import { NAMED_BY, resolveRecord, VPC_FLAGS } from "../record/scope.ts";
+import { NAME_HELP, resolveRecord, VPC_FLAGS } from "../record/scope.ts";
 import { needProject, projectScope } from "../scope.ts";
 import { resolveKeys } from "../ssh-key/ssh-key.ts";
 import { SUBNET } from "../subnet/subnet.ts";
-import { extraNics, nicWords } from "./extra-nic.ts";
+import { extraNics, parseNicFlag } from "./extra-nic.ts";
 import { INSTANCE } from "./instance.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation.ts";
 import { readUserData } from "./user-data.ts";
 
-const SUBNET_NAMED_BY = "UUID; with --vpc also a unique UUID prefix or name";
+const SUBNET_NAME_HELP = "UUID; with --vpc also a unique UUID prefix or name";
 
 export function create(): AnyCommand {
-  return command("create", "Make an instance and wait until it runs")
-    .requiredOption("--name <name>", "1 to 63 bytes; no other instance of the project has it")
-    .requiredOption("--image-id <image>", `what its boot disk begins with: ${NAMED_BY}`)
-    .requiredOption("--primary-subnet-id <subnet>", `where its first NIC is: ${SUBNET_NAMED_BY}`)
+  return command("create", "Create an instance and wait until it runs")
+    .requiredOption("--name <name>", "1 to 63 bytes; unique in the project")
+    .requiredOption("--image-id <image>", `image of the boot disk: ${NAME_HELP}`)
+    .requiredOption("--primary-subnet-id <subnet>", `subnet of the first NIC: ${SUBNET_NAME_HELP}`)
     .requiredOption("--cpu <number>", "virtual CPUs", wholeNumber(0))
-    .requiredOption("--memory-bytes <size>", "bytes, or a size such as 4GiB", bytesOf("--memory-bytes"))
-    .option("--description <text>", "what it is for")
-    .option("--ssh-key-id <ssh-key>", "a key that may log in: UUID; of your own also its name; repeatable", each)
-    .option("--disk-bytes <size>", "boot disk, such as 64GiB; left out, as the image wants it", bytesOf("--disk-bytes"))
-    .option("--nic <subnet>", "one more NIC: SUBNET or SUBNET:NAME; repeatable", each)
-    .option(VPC_FLAGS, "the VPC in which subnets are looked up by name")
-    .option("--mac <mac>", "MAC address of its first NIC")
-    .option("--user-data-file <file>", "user data for cloud-init; - reads standard input")
+    .requiredOption("--memory-bytes <size>", "memory: bytes, or a size such as 4GiB", bytesOf("--memory-bytes"))
+    .option("--description <text>", "description for people")
+    .option(
+      "--ssh-key-id <ssh-key>",
+      "SSH key that may log in: UUID, or the name of your own key; may be repeated",
+      each,
+    )
+    .option(
+      "--disk-bytes <size>",
+      "size of the boot disk, such as 64GiB; defaults to the image's size",
+      bytesOf("--disk-bytes"),
+    )
+    .option("--nic <subnet>", "additional NIC: SUBNET or SUBNET:NAME; may be repeated", each)
+    .option(VPC_FLAGS, "VPC in which subnets are looked up by name")
+    .option("--mac <mac>", "MAC address of the first NIC")
+    .option("--user-data-file <file>", "user data for cloud-init; - for standard input")
     .option(...WAIT_OPTION)
     .option(...NO_WAIT_OPTION)
     .action(withIo(async (io, options) => {
       needProject(io, "an instance");
       const { name, description, cpu, memoryBytes, diskBytes, mac, vpc, wait } = options;
-      const nics = (options.nic ?? []).map((text, index) => nicWords(text, index + 1));
+      const nics = (options.nic ?? []).map((text, index) => parseNicFlag(text, index + 1));
       const user_data = options.userDataFile === undefined ? null : await readUserData(io, options.userDataFile);
-      // A description is left out rather than emptied; everything else is said.
+      // The server takes no empty description, so it is omitted; all other fields are sent.
       const body: Omit<InstanceBody, "description" | "disk_bytes"> & Partial<InstanceBody> = {
         name,
         description,

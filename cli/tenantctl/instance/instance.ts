@@ -3,10 +3,10 @@ import { blockText } from "../../internal/table.ts";
 import type { TenantIo } from "../open-io.ts";
 import type { Kind } from "../record/kind.ts";
 
-/** Document 3: the state is an object, in cells too. */
+/** The state is printed as an object, also in table cells. */
 export const INSTANCE: Kind<Instance> = {
   noun: "instance",
-  argv: "instance",
+  singular: "instance",
   plural: "instances",
   title: "Instance",
   path: "/v1/instances",
@@ -25,15 +25,15 @@ export const INSTANCE: Kind<Instance> = {
   ],
 };
 
-/** Document 3, Tenant CLI: the lines of show, and where the rest is. */
+/** Prints the main fields, and a note about stale state. */
 export function printInstance(io: TenantIo, instance: Instance): void {
   io.print(instance, `${blockText(INSTANCE.lines(instance))}\n(for the whole record, use -o json)`);
   const trouble = hostTrouble(instance);
   if (trouble !== null && !io.json) io.note(`The state may be out of date: ${trouble}`);
 }
 
-/** Why what is known of an instance may not be so any more, or null. */
+/** Returns why the recorded state may be stale, or null. */
 export function hostTrouble({ host_live, found_on_host }: Instance): string | null {
-  if (host_live === false) return "its node has not been seen lately";
+  if (host_live === false) return "its node sends no heartbeat";
   return found_on_host ? null : "its node does not report it";
 }

@@ -5,15 +5,15 @@ import { usageFailure } from "../../internal/failure.ts";
 import type { Column } from "../../internal/table.ts";
 import { resolveImage } from "../image/image.ts";
 import { type TenantIo, withIo } from "../open-io.ts";
-import { NAMED_BY } from "../record/scope.ts";
+import { NAME_HELP } from "../record/scope.ts";
 import { projectScope } from "../scope.ts";
 import { addressesOf } from "./address.ts";
 import { hostTrouble, INSTANCE } from "./instance.ts";
 
 export function list(): AnyCommand {
-  return command("list", "List the instances of a project, or those made from an image")
-    .option("--image <image>", `only those made from this image: ${NAMED_BY}`)
-    .addOption(option("--state <state>", "only those in this state").choices(INSTANCE_STATES).argParser(stateWord))
+  return command("list", "List the instances of a project, or of an image")
+    .option("--image <image>", `only instances of this image: ${NAME_HELP}`)
+    .addOption(option("--state <state>", "only instances in this state").choices(INSTANCE_STATES).argParser(parseState))
     .action(withIo(async (io, { image, state }) => {
       const scope = {
         ...await projectScope(io),
@@ -25,10 +25,10 @@ export function list(): AnyCommand {
     }));
 }
 
-/** Document 3: matched in any case. */
-function stateWord(text: string): InstanceState {
+/** Parses a state in any case. */
+function parseState(text: string): InstanceState {
   const state = INSTANCE_STATES.find((each) => each === text.toLowerCase());
-  if (state === undefined) throw usageFailure(`--state is one of ${INSTANCE_STATES.join(", ")}, not ${text}`);
+  if (state === undefined) throw usageFailure(`--state must be one of ${INSTANCE_STATES.join(", ")}, not ${text}`);
   return state;
 }
 
@@ -49,8 +49,10 @@ function hostText(instance: Instance): string | null {
 
 function noteTrouble(io: TenantIo, items: readonly Instance[]): void {
   if (io.json || io.flags.output === "wide") return;
-  const doubtful = items.filter((instance) => hostTrouble(instance) !== null).length;
-  if (doubtful === 0) return;
-  const what = doubtful === 1 ? "1 instance" : `${doubtful} instances`;
-  io.note(`The state of ${what} may be out of date: the node is not seen or does not report it; -o wide shows where`);
+  const stale = items.filter((instance) => hostTrouble(instance) !== null).length;
+  if (stale === 0) return;
+  const what = stale === 1 ? "1 instance" : `${stale} instances`;
+  io.note(
+    `The state of ${what} may be out of date: the node sends no heartbeat or does not report it; -o wide shows the node`,
+  );
 }

@@ -1,6 +1,6 @@
-// Requests that begin an operation, and three ways to hear of its end: hold the one request until there is an answer, ask
-// again while telling how far it has come, or leave with the operation. All that is asked for one operation carries one
-// Idempotency-Key, so that it begins once, and so that whoever began it hears how it ended.
+// Requests that start an operation, and three ways to wait for it: one long request (default), repeated requests with
+// progress (--wait), or none (--no-wait). All requests of one operation carry one Idempotency-Key, so that it starts
+// once and the repeated request returns its result.
 import type { Instance } from "../../../src/contract/instance.ts";
 import { INSTANCE_CREATE_WAIT_S, OPERATION_GRACE_MS } from "../../../src/contract/limits.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
@@ -12,43 +12,43 @@ import { blockText } from "../../internal/table.ts";
 import type { TenantIo } from "../open-io.ts";
 import { INSTANCE } from "./instance.ts";
 
-export const WAIT_OPTION = ["--wait", "tell on the way how far it has come"] as const;
-export const NO_WAIT_OPTION = ["--no-wait", "do not wait for the end: print the operation"] as const;
+export const WAIT_OPTION = ["--wait", "show progress while waiting"] as const;
+export const NO_WAIT_OPTION = ["--no-wait", "do not wait: print the operation"] as const;
 
-export type Doing = Pick<Request, "path" | "query" | "body"> & { readonly method: "POST" | "DELETE" };
+export type Start = Pick<Request, "path" | "query" | "body"> & { readonly method: "POST" | "DELETE" };
 export type Ended<T> =
   | { readonly ended: true; readonly answer: T }
   /** With --no-wait. */
   | { readonly ended: false; readonly operation: OperationSummary };
 
-/** Beyond the time that the server takes, what an answer may take on the way. */
-const HOLD_LIMIT_MS = INSTANCE_CREATE_WAIT_S * 1_000 + OPERATION_GRACE_MS + 20_000;
+/** The server's time limit, and time for the response. */
+const REQUEST_LIMIT_MS = INSTANCE_CREATE_WAIT_S * 1_000 + OPERATION_GRACE_MS + 20_000;
 const PERIOD_MS = 1_000;
 const STATUS = { accepted: 202, not_found: 404, conflict: 409, unavailable: 503, gateway_timeout: 504 } as const;
 
-/** `wait`: true with --wait, false with --no-wait. Throws the Failure that the operation ended with. */
-export async function operate<T>(io: TenantIo, doing: Doing, wait: boolean | undefined): Promise<Ended<T>> {
+/** Starts an operation. `wait` is true with --wait, false with --no-wait. Throws the operation's Failure. */
+export async function operate<T>(io: TenantIo, start: Start, wait: boolean | undefined): Promise<Ended<T>> {
   const key = { "idempotency-key": io.environment.newId() };
-  const held: Request = { ...doing, headers: key };
-  let asked_before = false;
+  const request: Request = { ...start, headers: key };
+  let sent_before = false;
   try {
     if (wait === undefined) {
       try {
-        return { ended: true, answer: await io.send<T>({ ...held, limit_ms: HOLD_LIMIT_MS, tries_max: 1 }) };
+        return { ended: true, answer: await io.send<T>({ ...request, limit_ms: REQUEST_LIMIT_MS, tries_max: 1 }) };
       } catch (error) {
         if (!isLost(error)) throw error;
-        asked_before = true;
+        sent_before = true;
       }
     }
-    const begun = await io.exchange({ ...doing, headers: { ...key, prefer: "respond-async" } });
-    if (begun.status !== STATUS.accepted) return { ended: true, answer: begun.body as T };
-    const operation = begun.body as OperationSummary;
+    const started = await io.exchange({ ...start, headers: { ...key, prefer: "respond-async" } });
+    if (started.status !== STATUS.accepted) return { ended: true, answer: started.body as T };
+    const operation = started.body as OperationSummary;
     if (wait === false) return { ended: false, operation };
-    asked_before = true;
-    return { ended: true, answer: await untilEnded<T>(io, held, wait === true ? operation : null) };
+    sent_before = true;
+    return { ended: true, answer: await untilEnded<T>(io, request, wait === true ? operation : null) };
   } catch (error) {
-    // What was deleted by an earlier request of ours is found no more.
-    if (doing.method === "DELETE" && asked_before && hasStatus(error, STATUS.not_found)) {
+    // An earlier request of this command deleted the object.
+    if (start.method === "DELETE" && sent_before && hasStatus(error, STATUS.not_found)) {
       return { ended: true, answer: null as T };
     }
     throw error;
@@ -64,10 +64,10 @@ export function operationText(operation: OperationSummary): string {
   ]);
 }
 
-/** The repeated request is refused for as long as the operation runs, and then answered. `told`: null to be silent. */
-async function untilEnded<T>(io: TenantIo, request: Request, told: OperationSummary | null): Promise<T> {
+/** Repeats the request: the server answers 409 until the operation has ended. `shown`: null shows no progress. */
+async function untilEnded<T>(io: TenantIo, request: Request, shown: OperationSummary | null): Promise<T> {
   const line = statusLine(io);
-  const begun_ms = io.environment.monotonicMs();
+  const started_ms = io.environment.monotonicMs();
   try {
     for (;;) {
       try {
@@ -75,10 +75,10 @@ async function untilEnded<T>(io: TenantIo, request: Request, told: OperationSumm
       } catch (error) {
         if (!hasStatus(error, STATUS.conflict)) throw error;
       }
-      if (told !== null) {
+      if (shown !== null) {
         line.show(
-          await progressText(io, told),
-          `[${Math.floor((io.environment.monotonicMs() - begun_ms) / 1_000)} s] `,
+          await progressText(io, shown),
+          `[${Math.floor((io.environment.monotonicMs() - started_ms) / 1_000)} s] `,
         );
       }
       await pause(io.environment, PERIOD_MS);
@@ -88,20 +88,22 @@ async function untilEnded<T>(io: TenantIo, request: Request, told: OperationSumm
   }
 }
 
-/** What the operation works on says more than its steps do. */
+/** Shows the instance's state, which says more than the operation's steps. */
 async function progressText(io: TenantIo, operation: OperationSummary): Promise<string> {
   const id = instanceOf(operation);
   if (id === null) return `${operation.kind}: ${operation.state}`;
-  // It may be gone already: that is told by the answer.
+  // The instance may be gone already; the response of the request shows that.
   const instance = await io.get<Instance>(`${INSTANCE.path}/${id}`).catch(() => null);
-  return `${operation.kind}: ${instance === null ? "undone or done" : `instance ${id} is ${instance.lifecycle.state}`}`;
+  return `${operation.kind}: ${
+    instance === null ? "instance deleted" : `instance ${id} is ${instance.lifecycle.state}`
+  }`;
 }
 
 function instanceOf({ references }: OperationSummary): string | null {
   return references.find(({ scope }) => scope === "instance")?.id ?? null;
 }
 
-/** Whether the request may have begun something without our hearing of its end: cut on the way, or held no longer. */
+/** True if the request may have started the operation and its response was lost or timed out. */
 function isLost(error: unknown): boolean {
   return error instanceof Unreachable || hasStatus(error, STATUS.unavailable) ||
     hasStatus(error, STATUS.gateway_timeout);

@@ -1,11 +1,11 @@
-// User data for cloud-init, as a file holds it.
+// Reads user data for cloud-init from a file.
 import { open } from "node:fs/promises";
 import { USER_DATA_BYTES_MAX } from "../../../src/contract/limits.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
 import type { TenantIo } from "../open-io.ts";
 
-/** `-` is standard input. Throws a Failure for what is not text or too long for the server, before it is sent. */
+/** Reads a file; `-` is standard input. Throws a Failure if it is not text or too long for the server. */
 export async function readUserData(io: TenantIo, path: string): Promise<string> {
   if (path === "-") return checked(await (await io.environment.keyboard()).readAll(), "standard input");
   const file = await open(path, "r").catch((error: Error) => {
@@ -18,7 +18,7 @@ export async function readUserData(io: TenantIo, path: string): Promise<string> 
   }
 }
 
-/** No more than tells that it is too long, whatever the file is. */
+/** Reads at most one byte more than allowed, even from an endless file. */
 async function firstBytes(file: Awaited<ReturnType<typeof open>>): Promise<Uint8Array> {
   const bytes = new Uint8Array(USER_DATA_BYTES_MAX + 1);
   let length = 0;
@@ -46,5 +46,5 @@ function checked(text: string, source: string): string {
 }
 
 function tooLong(): Failure {
-  return usageFailure(`user data is at most ${USER_DATA_BYTES_MAX} bytes`);
+  return usageFailure(`user data must be at most ${USER_DATA_BYTES_MAX} bytes`);
 }

@@ -1,6 +1,6 @@
 import type { AnyCommand } from "../../framework.ts";
 import { update } from "../record/update.ts";
-import { acts } from "./action.ts";
+import { actions } from "./action.ts";
 import { create } from "./create.ts";
 import { remove } from "./delete.ts";
 import { INSTANCE } from "./instance.ts";
@@ -8,5 +8,5 @@ import { list } from "./list.ts";
 import { show } from "./show.ts";
 
 export function instanceVerbs(): AnyCommand[] {
-  return [list(), show(), create(), ...acts(), update(INSTANCE), remove()];
+  return [list(), show(), create(), ...actions(), update(INSTANCE), remove()];
 }

@@ -2,19 +2,19 @@ import type { NatGateway, NatGatewayBody } from "../../../src/contract/network.t
 import { type AnyCommand, command, option } from "../../framework.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { blockText } from "../../internal/table.ts";
-import { FAMILY_WORDS, familyOf, familyWord } from "../family.ts";
+import { FAMILY_NAMES, familyOf, parseFamily } from "../family.ts";
 import { withIo } from "../open-io.ts";
 import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
 import { NAT_GATEWAY } from "./nat-gateway.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Make a NAT gateway with a public address of its own")
+  return command("create", "Create a NAT gateway with its own public address")
     .requiredOption(...VPC_OPTION)
-    .requiredOption("--name <name>", "1 to 63 bytes; no other NAT gateway of the VPC has it")
-    .option("--description <text>", "what it is for")
+    .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
+    .option("--description <text>", "description for people")
     .addOption(
-      option("--family <family>", "family of its public address; ipv4 when left out").choices(FAMILY_WORDS)
-        .argParser(familyWord),
+      option("--family <family>", "family of its public address; by default ipv4").choices(FAMILY_NAMES)
+        .argParser(parseFamily),
     )
     .action(withIo(async (io, { vpc, name, description, family = "ipv4" }) => {
       const body: Partial<NatGatewayBody> = { name, description, family: familyOf(family) };

@@ -3,7 +3,7 @@ import type { Kind } from "../record/kind.ts";
 
 export const NAT_GATEWAY: Kind<NatGateway> = {
   noun: "nat-gateway",
-  argv: "NAT gateway",
+  singular: "NAT gateway",
   plural: "NAT gateways",
   title: "NAT gateway",
   path: "/v1/nat-gateways",

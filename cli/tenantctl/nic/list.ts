@@ -7,11 +7,11 @@ import { SUBNET } from "../subnet/subnet.ts";
 import { NIC } from "./nic.ts";
 
 export function list(): AnyCommand {
-  return command("list", "List the NICs of a project, or those of an instance, of a subnet or with an address")
+  return command("list", "List the NICs of a project, an instance or a subnet, or the NIC with an address")
     .option(...INSTANCE_OPTION)
-    .option("--subnet <subnet>", "the subnet: UUID; with --vpc also a unique UUID prefix or name")
-    .option(VPC_FLAGS, "the VPC in which a subnet is looked up by name")
-    .option("--ip <address>", "the one with this address")
+    .option("--subnet <subnet>", "subnet: UUID; with --vpc also a unique UUID prefix or name")
+    .option(VPC_FLAGS, "VPC in which a subnet is looked up by name")
+    .option("--ip <address>", "only the NIC with this address")
     .action(withIo(async (io, { instance, subnet, vpc, ip }) => {
       const narrowed = instance !== undefined || subnet !== undefined || ip !== undefined;
       const items = await io.all<Nic>(NIC.path, {

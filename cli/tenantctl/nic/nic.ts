@@ -3,7 +3,7 @@ import type { Kind } from "../record/kind.ts";
 
 export const NIC: Kind<Nic> = {
   noun: "nic",
-  argv: "NIC",
+  singular: "NIC",
   plural: "NICs",
   title: "NIC",
   path: "/v1/nics",

@@ -3,7 +3,7 @@ import { type AnyCommand, command } from "../../framework.ts";
 import { operationPath, operationText } from "../../internal/operation/text.ts";
 import { withIo } from "../open-io.ts";
 
-export const OPERATION_ARGUMENT = ["<operation>", "id of the operation, as --no-wait prints it"] as const;
+export const OPERATION_ARGUMENT = ["<operation>", "operation id, which --no-wait prints"] as const;
 
 export function show(): AnyCommand {
   return command("show", "Show one operation and its steps")

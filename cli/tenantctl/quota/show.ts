@@ -5,7 +5,7 @@ import { withIo } from "../open-io.ts";
 import { needTenant } from "../scope.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show what the instances of a project take, its limits and those of its tenant")
+  return command("show", "Show the quota and usage of a project, and of its tenant")
     .action(withIo(async (io) => {
       const project_id = await io.project();
       if (project_id === undefined) throw usageFailure("--project is required to show a quota");

@@ -6,12 +6,12 @@ import type { Named } from "./pick.ts";
 import { addNameArgument, resolveRecord } from "./scope.ts";
 
 export function remove<T extends Named>(kind: Kind<T>): AnyCommand {
-  return addNameArgument(command("delete", `Delete a ${kind.argv}`), kind)
+  return addNameArgument(command("delete", `Delete a ${kind.singular}`), kind)
     .action(withIo(async (io, ...given) => {
       const { argument, options } = lineOf(given);
       const id = await resolveRecord(io, kind, { ...options, name: argument });
       await io.send({ method: "DELETE", path: `${kind.path}/${id}` });
-      // Document 3, CLI output: this line regardless of --output.
+      // Every delete prints this line in every output format.
       io.say(`${kind.title} ${id} deleted.`);
     }));
 }

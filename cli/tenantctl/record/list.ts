@@ -5,12 +5,12 @@ import { lineOf } from "./line.ts";
 import type { Named } from "./pick.ts";
 import { addParentOptions, listQuery } from "./scope.ts";
 
-const HOLDERS = { project: "project", vpc: "VPC", "route-table": "route table", instance: "instance" } as const;
+const PARENTS = { project: "project", vpc: "VPC", "route-table": "route table", instance: "instance" } as const;
 
 export function list<T extends Named>(kind: Kind<T>): AnyCommand {
   const { path, plural, columns } = kind;
-  const holder = withArticle(HOLDERS[kind.parent]);
-  return addParentOptions(command("list", `List the ${plural} of ${holder}`), kind)
+  const parent = withArticle(PARENTS[kind.parent]);
+  return addParentOptions(command("list", `List the ${plural} of ${parent}`), kind)
     .action(withIo(async (io, ...given) => {
       const items = await io.all<T>(path, await listQuery(io, kind, lineOf(given).options));
       io.table({ items }, items, columns, `(no ${plural})`);

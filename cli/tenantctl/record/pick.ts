@@ -1,13 +1,13 @@
-// Which of the records of a list a name means: its name, its UUID or the beginning of it.
+// Finds a record in a list by its name, its UUID or a unique prefix of the UUID.
 import { pickRecord } from "../../internal/record-name.ts";
 
 export type Named = { readonly id: string; readonly name: string };
-export type Wanted = { readonly name: string; readonly argv: string; readonly plural: string };
+export type Wanted = { readonly name: string; readonly singular: string; readonly plural: string };
 
-/** Throws a Failure unless the name fits exactly one of the records. */
-export function pick<T extends Named>(records: readonly T[], { name, argv, plural }: Wanted): T {
+/** Throws a Failure unless exactly one record matches the name. */
+export function pick<T extends Named>(records: readonly T[], { name, singular, plural }: Wanted): T {
   return pickRecord(records, name, {
-    one: argv,
+    one: singular,
     many: plural,
     id: (record) => record.id,
     title: (record) => record.name,

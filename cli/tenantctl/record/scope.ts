@@ -1,5 +1,5 @@
-// Where a record is: the selectors of its list, from --vpc, --route-table and --instance and, for what a project holds, the
-// global flags. A UUID is taken as it is; a name is looked up in the list that holds it.
+// The selectors of a record's list, from --vpc, --route-table and --instance, and from the global flags for records of
+// a project. A name is looked up in that list; a UUID needs no lookup.
 import type { RouteTable, Vpc } from "../../../src/contract/network.ts";
 import type { AnyCommand } from "../../framework.ts";
 import { usageFailure } from "../../internal/failure.ts";
@@ -7,23 +7,23 @@ import type { Query } from "../../internal/exchange.ts";
 import type { TenantIo } from "../open-io.ts";
 import { projectScope } from "../scope.ts";
 import { isUuid } from "../../internal/record-name.ts";
-import type { KindPlace } from "./kind.ts";
+import type { KindScope } from "./kind.ts";
 import { type Named, pick } from "./pick.ts";
 
-export type PlaceWords = { readonly vpc?: string; readonly routeTable?: string; readonly instance?: string };
+export type ScopeFlags = { readonly vpc?: string; readonly routeTable?: string; readonly instance?: string };
 
 export const VPC_FLAGS = "--vpc <vpc>";
 export const ROUTE_TABLE_FLAGS = "--route-table <route-table>";
-export const VPC_OPTION = [VPC_FLAGS, "the VPC: UUID, unique UUID prefix or name"] as const;
+export const VPC_OPTION = [VPC_FLAGS, "VPC: UUID, unique UUID prefix or name"] as const;
 export const INSTANCE_FLAGS = "--instance <instance>";
-export const INSTANCE_OPTION = [INSTANCE_FLAGS, "the instance: UUID, unique UUID prefix or name"] as const;
-export const NAMED_BY = "UUID, unique UUID prefix or name";
-const VPCS = { path: "/v1/vpcs", argv: "VPC", plural: "VPCs" };
-const ROUTE_TABLES = { path: "/v1/route-tables", argv: "route table", plural: "route tables" };
-const INSTANCES = { path: "/v1/instances", argv: "instance", plural: "instances" };
+export const INSTANCE_OPTION = [INSTANCE_FLAGS, "instance: UUID, unique UUID prefix or name"] as const;
+export const NAME_HELP = "UUID, unique UUID prefix or name";
+const VPCS = { path: "/v1/vpcs", singular: "VPC", plural: "VPCs" };
+const ROUTE_TABLES = { path: "/v1/route-tables", singular: "route table", plural: "route tables" };
+const INSTANCES = { path: "/v1/instances", singular: "instance", plural: "instances" };
 
-/** The options that say in what a record is listed or made. */
-export function addParentOptions(made: AnyCommand, { parent, needs_vpc }: KindPlace): AnyCommand {
+/** Adds the options that select the parent of a record. */
+export function addParentOptions(made: AnyCommand, { parent, needs_vpc }: KindScope): AnyCommand {
   switch (parent) {
     case "project":
       return made;
@@ -31,47 +31,47 @@ export function addParentOptions(made: AnyCommand, { parent, needs_vpc }: KindPl
       return needs_vpc === true ? made.requiredOption(...VPC_OPTION) : made.option(...VPC_OPTION);
     case "route-table":
       return made
-        .option(ROUTE_TABLE_FLAGS, "the route table: UUID; with --vpc also a unique UUID prefix or name")
-        .option(VPC_FLAGS, "the VPC in which a route table is looked up by name");
+        .option(ROUTE_TABLE_FLAGS, "route table: UUID; with --vpc also a unique UUID prefix or name")
+        .option(VPC_FLAGS, "VPC in which a route table is looked up by name");
     case "instance":
       return made.requiredOption(...INSTANCE_OPTION);
   }
 }
 
-/** The argument that names a record, and the options that say where it is looked up by name. */
-export function addNameArgument(made: AnyCommand, { noun, parent }: KindPlace): AnyCommand {
+/** Adds the argument that names a record, and the options that select where the name is looked up. */
+export function addNameArgument(made: AnyCommand, { noun, parent }: KindScope): AnyCommand {
   switch (parent) {
     case "project":
-      return made.argument(`<${noun}>`, NAMED_BY);
+      return made.argument(`<${noun}>`, NAME_HELP);
     case "vpc":
       return made
         .argument(`<${noun}>`, "UUID; with --vpc also a unique UUID prefix or name")
-        .option(VPC_FLAGS, "the VPC in which a name is looked up");
+        .option(VPC_FLAGS, "VPC in which a name is looked up");
     case "route-table":
       return made
         .argument(`<${noun}>`, "UUID; with --route-table also a unique UUID prefix or name")
-        .option(ROUTE_TABLE_FLAGS, "the route table in which a name is looked up")
-        .option(VPC_FLAGS, "the VPC in which a route table is looked up by name");
+        .option(ROUTE_TABLE_FLAGS, "route table in which a name is looked up")
+        .option(VPC_FLAGS, "VPC in which a route table is looked up by name");
     case "instance":
       return made
         .argument(`<${noun}>`, "UUID; with --instance also a unique UUID prefix or name")
-        .option(INSTANCE_FLAGS, "the instance whose it is: UUID, unique UUID prefix or name");
+        .option(INSTANCE_FLAGS, "instance in which a name is looked up: UUID, unique UUID prefix or name");
   }
 }
 
-/** The selectors of the list that holds records of this kind. What nobody gave is left out, for the server to ask for. */
-export async function listQuery(io: TenantIo, { parent, sends_project }: KindPlace, argv: PlaceWords): Promise<Query> {
+/** Returns the selectors of the list of this kind. Selectors without a flag are undefined; the server asks for them. */
+export async function listQuery(io: TenantIo, { parent, sends_project }: KindScope, flags: ScopeFlags): Promise<Query> {
   switch (parent) {
     case "project":
       return await projectScope(io);
     case "vpc": {
-      const vpc = argv.vpc === undefined ? undefined : await resolveVpc(io, argv.vpc);
+      const vpc = flags.vpc === undefined ? undefined : await resolveVpc(io, flags.vpc);
       return sends_project === true ? { vpc, project: await io.project() } : { vpc };
     }
     case "route-table":
-      return { route_table: argv.routeTable === undefined ? undefined : await resolveRouteTable(io, argv) };
+      return { route_table: flags.routeTable === undefined ? undefined : await resolveRouteTable(io, flags) };
     case "instance":
-      return { instance: argv.instance === undefined ? undefined : await resolveInstance(io, argv.instance) };
+      return { instance: flags.instance === undefined ? undefined : await resolveInstance(io, flags.instance) };
   }
 }
 
@@ -85,7 +85,7 @@ export async function resolveInstance(io: TenantIo, name: string): Promise<strin
   return pick(await io.all<Named>(INSTANCES.path, await projectScope(io)), { name, ...INSTANCES }).id;
 }
 
-export async function resolveRouteTable(io: TenantIo, { routeTable: name = "", vpc }: PlaceWords): Promise<string> {
+export async function resolveRouteTable(io: TenantIo, { routeTable: name = "", vpc }: ScopeFlags): Promise<string> {
   if (isUuid(name)) return name.toLowerCase();
   if (vpc === undefined) throw notUuid(name, "route table", "--vpc");
   return pick(await io.all<RouteTable>(ROUTE_TABLES.path, { vpc: await resolveVpc(io, vpc) }), {
@@ -95,20 +95,22 @@ export async function resolveRouteTable(io: TenantIo, { routeTable: name = "", v
     .id;
 }
 
-/** The UUID of the record that a command line names. */
+/** Returns the UUID of the named record. */
 export async function resolveRecord(
   io: TenantIo,
-  kind: KindPlace,
-  { name, ...place }: PlaceWords & { readonly name: string },
+  kind: KindScope,
+  { name, ...flags }: ScopeFlags & { readonly name: string },
 ): Promise<string> {
   if (isUuid(name)) return name.toLowerCase();
-  if (kind.parent === "vpc" && place.vpc === undefined) throw notUuid(name, kind.argv, "--vpc");
-  if (kind.parent === "route-table" && place.routeTable === undefined) throw notUuid(name, kind.argv, "--route-table");
-  if (kind.parent === "instance" && place.instance === undefined) throw notUuid(name, kind.argv, "--instance");
-  const { argv, plural } = kind;
-  return pick(await io.all<Named>(kind.path, await listQuery(io, kind, place)), { name, argv, plural }).id;
+  if (kind.parent === "vpc" && flags.vpc === undefined) throw notUuid(name, kind.singular, "--vpc");
+  if (kind.parent === "route-table" && flags.routeTable === undefined) {
+    throw notUuid(name, kind.singular, "--route-table");
+  }
+  if (kind.parent === "instance" && flags.instance === undefined) throw notUuid(name, kind.singular, "--instance");
+  const { singular, plural } = kind;
+  return pick(await io.all<Named>(kind.path, await listQuery(io, kind, flags)), { name, singular, plural }).id;
 }
 
-function notUuid(name: string, argv: string, flag: string) {
-  return usageFailure(`${name} is not the UUID of a ${argv}; to find it by name, pass ${flag} too`);
+function notUuid(name: string, singular: string, flag: string) {
+  return usageFailure(`${name} is not the UUID of a ${singular}; to find it by name, also pass ${flag}`);
 }

@@ -7,7 +7,7 @@ import type { Named } from "./pick.ts";
 import { addNameArgument, resolveRecord } from "./scope.ts";
 
 export function show<T extends Named>(kind: Kind<T>): AnyCommand {
-  return addNameArgument(command("show", `Show one ${kind.argv}`), kind)
+  return addNameArgument(command("show", `Show one ${kind.singular}`), kind)
     .action(withIo(async (io, ...given) => {
       const { argument, options } = lineOf(given);
       const record = await io.get<T>(`${kind.path}/${await resolveRecord(io, kind, { ...options, name: argument })}`);

@@ -9,7 +9,7 @@ import { addNameArgument, resolveRecord } from "./scope.ts";
 
 export function update<T extends Named>(kind: Kind<T>): AnyCommand {
   return addNameArgument(
-    command("update", `Rename or describe ${withArticle(kind.argv)}; what is left out stays`),
+    command("update", `Change the name or description of ${withArticle(kind.singular)}`),
     kind,
   )
     .option(...NAME_OPTION)

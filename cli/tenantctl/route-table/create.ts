@@ -6,10 +6,10 @@ import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
 import { ROUTE_TABLE } from "./route-table.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Make a route table in a VPC")
+  return command("create", "Create a route table in a VPC")
     .option(...VPC_OPTION)
-    .requiredOption("--name <name>", "1 to 63 bytes; no other route table of the VPC has it")
-    .option("--description <text>", "what it is for")
+    .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
+    .option("--description <text>", "description for people")
     .action(withIo(async (io, { vpc, name, description }) => {
       const body = { name, description };
       const query = { vpc: vpc === undefined ? undefined : await resolveVpc(io, vpc) };

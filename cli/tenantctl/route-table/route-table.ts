@@ -3,7 +3,7 @@ import type { Kind } from "../record/kind.ts";
 
 export const ROUTE_TABLE: Kind<RouteTable> = {
   noun: "route-table",
-  argv: "route table",
+  singular: "route table",
   plural: "route tables",
   title: "Route table",
   path: "/v1/route-tables",

@@ -4,23 +4,23 @@ import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { resolveRouteTable, ROUTE_TABLE_FLAGS, VPC_FLAGS } from "../record/scope.ts";
 import { ROUTE } from "./route.ts";
-import { resolveTarget, targetWords } from "./target.ts";
+import { resolveTarget, targetChoice } from "./target.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Make a route; exactly one target is needed")
-    .option(ROUTE_TABLE_FLAGS, "the route table: UUID; with --vpc also a unique UUID prefix or name")
-    .option(VPC_FLAGS, "the VPC in which names are looked up")
+  return command("create", "Create a route; pass exactly one target")
+    .option(ROUTE_TABLE_FLAGS, "route table: UUID; with --vpc also a unique UUID prefix or name")
+    .option(VPC_FLAGS, "VPC in which names are looked up")
     .requiredOption("--name <name>", "1 to 63 bytes")
-    .option("--description <text>", "what it is for")
-    .requiredOption("--destination <cidr>", "the network it leads to")
-    .option("--target-nat-gateway <nat-gateway>", "through this NAT gateway: UUID, unique UUID prefix or name")
-    .option("--target-blackhole", "nowhere, silently")
-    .option("--target-reject", "nowhere, and the sender is told so")
-    .option("--target-virtual-gateway", "through the virtual gateway of the VPC")
+    .option("--description <text>", "description for people")
+    .requiredOption("--destination <cidr>", "destination network")
+    .option("--target-nat-gateway <nat-gateway>", "send packets to this NAT gateway: UUID, unique UUID prefix or name")
+    .option("--target-blackhole", "drop packets silently")
+    .option("--target-reject", "drop packets and notify the sender")
+    .option("--target-virtual-gateway", "send packets to the VPC's virtual gateway")
     .action(withIo(async (io, { routeTable, vpc, name, description, destination, ...flags }) => {
-      const argv = targetWords(flags);
+      const choice = targetChoice(flags);
       const route_table = routeTable === undefined ? undefined : await resolveRouteTable(io, { routeTable, vpc });
-      const target = await resolveTarget(io, argv, { route_table, vpc });
+      const target = await resolveTarget(io, choice, { route_table, vpc });
       const body: Omit<RouteBody, "description"> & { description?: string } = {
         name,
         description,

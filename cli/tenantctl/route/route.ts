@@ -3,7 +3,7 @@ import type { Kind } from "../record/kind.ts";
 
 export const ROUTE: Kind<Route> = {
   noun: "route",
-  argv: "route",
+  singular: "route",
   plural: "routes",
   title: "Route",
   path: "/v1/routes",

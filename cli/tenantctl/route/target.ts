@@ -1,4 +1,4 @@
-// Where a route leads, from the --target-* flags. Document 3: exactly one of them.
+// The target of a route, from exactly one of the --target-* flags.
 import type { RouteTable, RouteTarget } from "../../../src/contract/network.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { NAT_GATEWAY } from "../nat-gateway/nat-gateway.ts";
@@ -13,14 +13,14 @@ export type TargetFlags = {
   readonly targetReject?: true;
   readonly targetVirtualGateway?: true;
 };
-/** The NAT gateway as it was typed. */
-export type TargetWords = { readonly kind: "blackhole" | "reject" | "virtual_gateway" } | {
+/** A target whose NAT gateway, a name or UUID, is not resolved yet. */
+export type TargetChoice = { readonly kind: "blackhole" | "reject" | "virtual_gateway" } | {
   readonly kind: "nat_gateway";
   readonly gateway: string;
 };
 
-export function targetWords(flags: TargetFlags): TargetWords {
-  const given: TargetWords[] = [];
+export function targetChoice(flags: TargetFlags): TargetChoice {
+  const given: TargetChoice[] = [];
   if (flags.targetNatGateway !== undefined) given.push({ kind: "nat_gateway", gateway: flags.targetNatGateway });
   if (flags.targetBlackhole === true) given.push({ kind: "blackhole" });
   if (flags.targetReject === true) given.push({ kind: "reject" });
@@ -31,17 +31,17 @@ export function targetWords(flags: TargetFlags): TargetWords {
   );
 }
 
-type Home = { readonly route_table: string | undefined; readonly vpc: string | undefined };
+type Location = { readonly route_table: string | undefined; readonly vpc: string | undefined };
 
-/** A gateway's name is looked up in the VPC of the route table. */
+/** Resolves the target; looks up a gateway's name in the VPC of the route table. */
 export async function resolveTarget(
   io: TenantIo,
-  argv: TargetWords,
-  { route_table, vpc }: Home,
+  choice: TargetChoice,
+  { route_table, vpc }: Location,
 ): Promise<RouteTarget> {
-  if (argv.kind !== "nat_gateway") return argv;
-  const { kind, gateway: name } = argv;
-  const asks = vpc === undefined && route_table !== undefined && !isUuid(name);
-  const home = asks ? (await io.get<RouteTable>(`${ROUTE_TABLE.path}/${route_table}`)).vpc : vpc;
-  return { kind, nat_gateway_id: await resolveRecord(io, NAT_GATEWAY, { name, vpc: home }) };
+  if (choice.kind !== "nat_gateway") return choice;
+  const { kind, gateway: name } = choice;
+  const needs_lookup = vpc === undefined && route_table !== undefined && !isUuid(name);
+  const gateway_vpc = needs_lookup ? (await io.get<RouteTable>(`${ROUTE_TABLE.path}/${route_table}`)).vpc : vpc;
+  return { kind, nat_gateway_id: await resolveRecord(io, NAT_GATEWAY, { name, vpc: gateway_vpc }) };
 }

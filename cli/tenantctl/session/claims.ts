@@ -1,9 +1,9 @@
-// The claims of a token, as it carries them. They are read, not verified: only a server can do that.
+// Reads the claims of a token without verification, which only a server can do.
 import { Buffer } from "node:buffer";
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Null for a token that is not a JWT. */
+/** Returns null if the token is not a JWT. */
 export function claimsOf(token: string): Claims | null {
   const parts = token.split(".");
   if (parts.length !== 3) return null;

@@ -14,21 +14,21 @@ import { type SavedLogin, writeLogin } from "./saved-login.ts";
 
 export function login(summary: string): AnyCommand {
   return command("login", summary)
-    .option("--username <name>", "log in as a user; the password is asked for")
-    .option("--password-stdin", "read the password from standard input instead of asking for it")
+    .option("--username <name>", "log in as this user; prompts for the password")
+    .option("--password-stdin", "read the password from standard input")
     .addOption(
-      option("--api-key-stdin", "read the API key from standard input instead of asking for it")
+      option("--api-key-stdin", "read the API key from standard input")
         .conflicts(["username", "passwordStdin"]),
     )
     .action(withIo(async (io, { username, passwordStdin, apiKeyStdin }) => {
       if (passwordStdin === true && username === undefined) throw usageFailure("--password-stdin needs --username");
       if (username !== undefined && io.flags.apiKey !== undefined) {
-        throw usageFailure("pass --username or --api-key, not both");
+        throw usageFailure("--username and --api-key exclude each other; pass one of them");
       }
       const endpoint = await resolveEndpoint(io.environment, io.flags);
       if (isExposed(endpoint)) {
         const secret = username === undefined ? "key" : "password";
-        io.note(`warning: ${endpoint} is not encrypted; the ${secret} can be read on the way`);
+        io.note(`warning: ${endpoint} is not encrypted; others on the network can read the ${secret}`);
       }
       const login = username === undefined
         ? await withKey(io, endpoint, apiKeyStdin === true)
@@ -42,9 +42,9 @@ type Login = { readonly username: string; readonly saved: SavedLogin };
 
 async function withKey(io: Io, endpoint: string, from_stdin: boolean): Promise<Login> {
   const api_key = await readKey(io, from_stdin);
-  // Nothing is saved before the server has accepted the key.
-  const trial = await openIo(io.environment, { flags: { endpoint, apiKey: api_key }, format: "json" });
-  const { username, tenant_id } = await trial.get<Whoami>("/v1/auth/whoami");
+  // Checks the key at the server before it is saved.
+  const probe = await openIo(io.environment, { flags: { endpoint, apiKey: api_key }, format: "json" });
+  const { username, tenant_id } = await probe.get<Whoami>("/v1/auth/whoami");
   return { username, saved: { endpoint, api_key, tenant_id } };
 }
 
@@ -52,13 +52,15 @@ async function readKey(io: Io, from_stdin: boolean): Promise<string> {
   if (!from_stdin && io.flags.apiKey !== undefined) return checkToken(io.flags.apiKey, "--api-key");
   const keyboard = await io.environment.keyboard();
   if (from_stdin) return checkToken(await keyboard.readAll(), "standard input");
-  if (!keyboard.isTTY) throw usageFailure("no terminal to ask for the API key on; pass --api-key-stdin");
+  if (!keyboard.isTTY) {
+    throw usageFailure("standard input is not a terminal, so the API key cannot be asked for; pass --api-key-stdin");
+  }
   return checkToken(await keyboard.readSecret("API key: "), "the answer");
 }
 
-type Asked = { readonly username: string; readonly from_stdin: boolean };
+type PasswordLogin = { readonly username: string; readonly from_stdin: boolean };
 
-async function withPassword(io: Io, endpoint: string, { username, from_stdin }: Asked): Promise<Login> {
+async function withPassword(io: Io, endpoint: string, { username, from_stdin }: PasswordLogin): Promise<Login> {
   const password = await readPassword(io, { prompt: "Password: ", from_stdin });
   const tokens = await startSession(io.environment, { endpoint, user_agent: USER_AGENT }, { username, password });
   return { username, saved: { endpoint, username, ...tokens } };

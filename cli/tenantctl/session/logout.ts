@@ -13,37 +13,38 @@ const UNAUTHENTICATED = 401;
 export function logout(summary: string): AnyCommand {
   return command("logout", summary)
     .action(withIo(async (io) => {
-      // A damaged file is erased too.
+      // A damaged file is deleted, too.
       const login = await readLogin(io.environment).catch((): "damaged" => "damaged");
       if (login !== null && login !== "damaged" && "access_token" in login) await endSession(io, login);
       await eraseLogin(io.environment);
-      io.print({ erased: login !== null }, wordsOf(login));
+      io.print({ erased: login !== null }, logoutText(login));
     }));
 }
 
-function wordsOf(login: SavedLogin | "damaged" | null): string {
-  if (login === null) return "Nobody is logged in";
-  if (login === "damaged") return "Erased a saved login that could not be read";
+function logoutText(login: SavedLogin | "damaged" | null): string {
+  if (login === null) return "You are not logged in";
+  if (login === "damaged") return "Deleted a damaged saved login";
   return "api_key" in login ? "Logged out; the key stays valid on the server" : "Logged out; the session has ended";
 }
 
-/** Whatever the server answers, nothing is kept here: that is what was asked for. */
+/** Ends the session at the server. Deletes the saved login even if that fails. */
 async function endSession(io: Io, session: Session): Promise<void> {
   const { endpoint } = session;
-  const place = { endpoint, user_agent: USER_AGENT };
-  // An access token that has run out is no reason to leave the session open.
+  const server = { endpoint, user_agent: USER_AGENT };
+  // Renews an expired access token, so that the session can be ended.
   const renew = async () =>
-    (await renewSession(io.environment, place, { tokens: session, over: "ended" })).access_token;
+    (await renewSession(io.environment, server, { tokens: session, expired_text: "ended" })).access_token;
   try {
-    const link = { ...place, token: session.access_token, renew };
+    const link = { ...server, token: session.access_token, renew };
     await sendForAnswer(io.environment, link, { method: "POST", path: "/v1/auth/logout" });
   } catch (error) {
     await eraseLogin(io.environment);
     if (!(error instanceof Failure)) throw error;
-    // It has ended already.
+    // The session has ended already.
     if (error.status === UNAUTHENTICATED) return;
     const { message, exit_code, error_code, request_id, status } = error;
-    const argv = `${message}; the saved session is erased, at the server it ends at ${session.refresh_expires_at}`;
-    throw new Failure(argv, exit_code, { error_code, request_id, status: status ?? undefined });
+    const text =
+      `${message}; the saved login is deleted, the server's session expires at ${session.refresh_expires_at}`;
+    throw new Failure(text, exit_code, { error_code, request_id, status: status ?? undefined });
   }
 }

@@ -1,4 +1,4 @@
-// What `tenantctl login` keeps: one key or session and the endpoint it was made for, in a file of mode 0600.
+// The saved login of `tenantctl login`: one key or session and its endpoint, in a file of mode 0600.
 import { rm } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { EXIT } from "../../internal/exit-code.ts";
@@ -8,17 +8,17 @@ import type { Credential, Session } from "../../internal/profile.ts";
 import { tokensIn } from "../../internal/session.ts";
 import type { Environment } from "../../internal/environment.ts";
 
-/** The tenant is what the server told of the key; a session's tokens carry it themselves. */
+/** `tenant_id` comes from the server. A session needs none: its token has a claim for it. */
 export type SavedKey = Credential & { readonly tenant_id: string | null };
 export type SavedLogin = SavedKey | Session;
 
 function loginFile(environment: Environment): string {
   const xdg = environment.env.XDG_CONFIG_HOME ?? "";
-  // The XDG specification: a relative path is invalid and must be ignored.
+  // XDG specification: a relative path is invalid and must be ignored.
   return join(isAbsolute(xdg) ? xdg : join(environment.home_dir, ".config"), "tenantctl", "login.json");
 }
 
-/** Null when nobody is logged in. */
+/** Returns null if no login is saved. */
 export async function readLogin(environment: Environment): Promise<SavedLogin | null> {
   const path = loginFile(environment);
   const text = await readPrivateFile(path);
@@ -28,7 +28,7 @@ export async function readLogin(environment: Environment): Promise<SavedLogin | 
   return login;
 }
 
-/** The parser's own words quote the text, which may be the key, so they are kept from the reader. */
+/** Returns null for damaged text. Drops the parser's message, which may quote the key. */
 function loginIn(text: string): SavedLogin | null {
   try {
     const saved = JSON.parse(text);

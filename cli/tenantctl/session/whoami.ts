@@ -1,10 +1,9 @@
-// Document 3: the claims of an identity-service token. An API key carries none.
+// Prints the claims of an identity service's token. An API key has none.
 import { type AnyCommand, command } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { claimsOf } from "./claims.ts";
 
-/** Document 4, 2.10. */
 const SHOWN = ["sub", "tenant_id", "realm_scope", "scope", "exp"] as const;
 
 export function whoami(summary: string): AnyCommand {

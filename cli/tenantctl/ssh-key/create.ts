@@ -8,17 +8,17 @@ import { withIo } from "../open-io.ts";
 import { keyText, OWN_PATH } from "./ssh-key.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Store an SSH public key of yours")
-    .requiredOption("--name <name>", "1 to 63 bytes; no other key of yours has it")
-    .option("--description <text>", "what it is for")
-    .option("--public-key <line>", "the key as OpenSSH writes it; this or --public-key-file")
-    .addOption(option("--public-key-file <file>", "the file that holds it").conflicts("publicKey"))
+  return command("create", "Store your SSH public key")
+    .requiredOption("--name <name>", "1 to 63 bytes; unique among your keys")
+    .option("--description <text>", "description for people")
+    .option("--public-key <line>", "public key in OpenSSH form; this or --public-key-file")
+    .addOption(option("--public-key-file <file>", "file with the public key").conflicts("publicKey"))
     .action(withIo(async (io, { name, description, publicKey, publicKeyFile }) => {
       const public_key = publicKey ?? (publicKeyFile === undefined ? undefined : await readKeyFile(publicKeyFile));
-      if (public_key === undefined) throw usageFailure("pass the key as --public-key or --public-key-file");
+      if (public_key === undefined) throw usageFailure("pass the key with --public-key or --public-key-file");
       if (/PRIVATE KEY/.test(public_key)) {
         throw new Failure(
-          "that is a private key, which nobody else may see; pass the file that ends in .pub",
+          "this is a private key, which must stay secret; pass the public key, a file that ends in .pub",
           EXIT.usage,
         );
       }
@@ -28,7 +28,7 @@ export function create(): AnyCommand {
     }));
 }
 
-/** No more than a key can have, whatever the file is. */
+/** Reads at most the length of a key, even from an endless file. */
 async function readKeyFile(path: string): Promise<string> {
   const file = await open(path, "r").catch((error: Error) => {
     throw new Failure(`cannot read ${path}: ${error.message}`, EXIT.failure);

@@ -1,4 +1,4 @@
-// What the SSH key verbs share. A key is the calling user's: there is no selector (document 3, SSH key).
+// Shared by the SSH key verbs. Keys belong to the calling user, so requests have no selector.
 import type { SshKey } from "../../../src/contract/ssh-key.ts";
 import { blockText } from "../../internal/table.ts";
 import { isUuid } from "../../internal/record-name.ts";
@@ -7,9 +7,9 @@ import { pick } from "../record/pick.ts";
 
 export const OWN_PATH = "/v1/auth/ssh-keys";
 export const KEYS_PATH = "/v1/ssh-keys";
-export const KEY_ARGUMENT = ["<ssh-key>", "UUID; of your own also a unique UUID prefix or its name"] as const;
+export const KEY_ARGUMENT = ["<ssh-key>", "UUID; for your own keys also a unique UUID prefix or name"] as const;
 
-const KEYS = { argv: "SSH key", plural: "SSH keys" };
+const KEYS = { singular: "SSH key", plural: "SSH keys" };
 
 export async function ownKeys(io: TenantIo): Promise<SshKey[]> {
   return await io.get<SshKey[]>(OWN_PATH);
@@ -20,7 +20,7 @@ export async function resolveKey(io: TenantIo, name: string): Promise<string> {
   return pick(await ownKeys(io), { name, ...KEYS }).id;
 }
 
-/** The same for several, with at most one request. */
+/** Resolves several keys with at most one request. */
 export async function resolveKeys(io: TenantIo, names: readonly string[]): Promise<string[]> {
   const own = names.every(isUuid) ? [] : await ownKeys(io);
   return names.map((name) => isUuid(name) ? name.toLowerCase() : pick(own, { name, ...KEYS }).id);

@@ -6,11 +6,11 @@ import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
 import { SUBNET } from "./subnet.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Make a subnet in a VPC")
+  return command("create", "Create a subnet in a VPC")
     .requiredOption(...VPC_OPTION)
-    .requiredOption("--name <name>", "1 to 63 bytes; no other subnet of the VPC has it")
-    .option("--description <text>", "what it is for")
-    .option("--ipv4-block <cidr>", "part of the VPC's IPv4 block; one of the two blocks is needed")
+    .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
+    .option("--description <text>", "description for people")
+    .option("--ipv4-block <cidr>", "part of the VPC's IPv4 block; at least one block is required")
     .option("--ipv6-block <cidr>", "part of the VPC's IPv6 block")
     .action(withIo(async (io, { vpc, name, description, ipv4Block, ipv6Block }) => {
       const body: Partial<SubnetBody> = { name, description, ipv4_block: ipv4Block, ipv6_block: ipv6Block };

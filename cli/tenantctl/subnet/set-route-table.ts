@@ -7,16 +7,16 @@ import { resolveRecord, resolveRouteTable, ROUTE_TABLE_FLAGS, VPC_FLAGS } from "
 import { SUBNET } from "./subnet.ts";
 
 export function setRouteTable(): AnyCommand {
-  return command("set-route-table", "Route a subnet by another route table of its VPC")
+  return command("set-route-table", "Set the route table of a subnet")
     .argument("<subnet>", "UUID; with --vpc also a unique UUID prefix or name")
-    .requiredOption(ROUTE_TABLE_FLAGS, "the route table: UUID, unique UUID prefix or name")
-    .option(VPC_FLAGS, "the VPC in which names are looked up")
+    .requiredOption(ROUTE_TABLE_FLAGS, "route table: UUID, unique UUID prefix or name")
+    .option(VPC_FLAGS, "VPC in which names are looked up")
     .action(withIo(async (io, name, { routeTable, vpc }) => {
       const id = await resolveRecord(io, SUBNET, { name, vpc });
       const path = `${SUBNET.path}/${id}`;
-      // The VPC of the subnet is where a name is looked up, said or not.
-      const home = isUuid(routeTable) ? undefined : vpc ?? (await io.get<Subnet>(path)).vpc;
-      const route_table_id = await resolveRouteTable(io, { routeTable, vpc: home });
+      // Looks up a name in --vpc, or in the subnet's VPC.
+      const table_vpc = isUuid(routeTable) ? undefined : vpc ?? (await io.get<Subnet>(path)).vpc;
+      const route_table_id = await resolveRouteTable(io, { routeTable, vpc: table_vpc });
       const subnet = await io.send<Subnet>({ method: "PUT", path: `${path}/route-table`, body: { route_table_id } });
       io.print(subnet, plainText(`Subnet ${subnet.id} uses route table ${subnet.route_table_id}`));
     }));

@@ -3,7 +3,7 @@ import type { Kind } from "../record/kind.ts";
 
 export const SUBNET: Kind<Subnet> = {
   noun: "subnet",
-  argv: "subnet",
+  singular: "subnet",
   plural: "subnets",
   title: "Subnet",
   path: "/v1/subnets",

@@ -6,11 +6,11 @@ import { needProject, projectScope } from "../scope.ts";
 import { VPC } from "./vpc.ts";
 
 export function create(): AnyCommand {
-  return command("create", "Make a VPC and its main route table")
-    .requiredOption("--name <name>", "1 to 63 bytes; no other VPC of the project has it")
-    .option("--description <text>", "what it is for")
-    .option("--ipv4-block <cidr>", "its IPv4 addresses; one of the two blocks is needed")
-    .option("--ipv6-block <cidr>", "its IPv6 addresses")
+  return command("create", "Create a VPC and its main route table")
+    .requiredOption("--name <name>", "1 to 63 bytes; unique in the project")
+    .option("--description <text>", "description for people")
+    .option("--ipv4-block <cidr>", "IPv4 block of the VPC; at least one block is required")
+    .option("--ipv6-block <cidr>", "IPv6 block of the VPC")
     .action(withIo(async (io, { name, description, ipv4Block, ipv6Block }) => {
       needProject(io, "a vpc");
       const body: Partial<VpcBody> = { name, description, ipv4_block: ipv4Block, ipv6_block: ipv6Block };

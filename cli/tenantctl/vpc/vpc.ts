@@ -3,7 +3,7 @@ import type { Kind } from "../record/kind.ts";
 
 export const VPC: Kind<Vpc> = {
   noun: "vpc",
-  argv: "VPC",
+  singular: "VPC",
   plural: "VPCs",
   title: "Vpc",
   path: "/v1/vpcs",

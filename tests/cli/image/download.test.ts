@@ -63,7 +63,7 @@ test("an image is downloaded, traced to the vendor's list and named as the vendo
 test("on a terminal it says what was proved, and takes its progress away", async () => {
   const ran = await download([], { isTTY: true });
   expect(ran.out()).toBe(
-    `${join(to, NAME)}: ubuntu/noble/20261001, 293.0 KiB, as the vendor's own document lists it\n`,
+    `${join(to, NAME)}: ubuntu/noble/20261001, 293.0 KiB, verified against the vendor's checksums\n`,
   );
   expect(ran.err()).toMatch(/100 % of 293\.0 KiB, .*\/s {2}downloading ubuntu\/noble\/20261001/);
   expect(ran.err().endsWith("\r\u001b[K")).toBe(true);
@@ -161,7 +161,7 @@ describe("a server that is wrong about ranges", () => {
     vendor.wrong.set(IMAGE_PATH, telling(206, {}, CONTENT));
     const ran = await download();
     expect(ran.code).toBe(1);
-    expect(ran.err()).toContain("does not answer ranges rightly");
+    expect(ran.err()).toContain("handles range requests incorrectly");
     expectNone();
   });
 
@@ -186,7 +186,7 @@ describe("bytes that are not what the vendor lists", () => {
     vendor.files.set(IMAGE_PATH, pattern(CONTENT.length, 66));
     const ran = await download();
     expect(ran.code).toBe(1);
-    expect(ran.err()).toContain("is not the file that the vendor lists");
+    expect(ran.err()).toContain("does not match the hash that the vendor lists");
     expect(filesIn(to)).toEqual([]);
   });
 
@@ -207,7 +207,7 @@ describe("bytes that are not what the vendor lists", () => {
     vendor.files.set(IMAGE_PATH, change(CONTENT));
     const ran = await download();
     expect(ran.code).toBe(1);
-    expect(ran.err()).toContain(`the index says ${CONTENT.length}`);
+    expect(ran.err()).toContain(`the index lists ${CONTENT.length}`);
     expect(imageRequests()).toHaveLength(1);
     expect(filesIn(to)).toEqual([]);
   });
@@ -326,7 +326,7 @@ describe("a file that is there already", () => {
     writeFileSync(join(to, NAME), "mine");
     const ran = await download();
     expect(ran.code).toBe(1);
-    expect(ran.err()).toContain("is another file");
+    expect(ran.err()).toContain("is a different file");
     expect(readFileSync(join(to, NAME), "utf8")).toBe("mine");
   });
 });

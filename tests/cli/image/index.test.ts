@@ -101,7 +101,7 @@ test("verify names the image a file is, and says when it is none", async () => {
   writeFileSync(file, CONTENT);
   const ran = await image("verify", file, "-o", "table");
   expect(ran.out()).toBe(
-    `${file}: ubuntu/noble/20261001 server x86_64 qcow2, as the vendor's own document lists it\n`,
+    `${file}: ubuntu/noble/20261001 server x86_64 qcow2, verified against the vendor's checksums\n`,
   );
   expect((await image("verify", file, "--image", "alpine/latest")).err()).toContain("alpine/v3.24/3.24.2-r0 has");
   writeFileSync(file, CONTENT.subarray(1));
@@ -127,9 +127,9 @@ test("the index may be a folder, a file address, a variable or the control plane
 });
 
 test.each([
-  ["is missing", null, "no image index"],
+  ["is missing", null, "not an image index"],
   ["is not JSON", "<html>", "not JSON"],
-  ["is something else", "[]", "not a document of an image index"],
+  ["is something else", "[]", "not a valid document of an image index"],
   ["has a path for an id", JSON.stringify({ images: [{ distro: { id: "../x" } }] }), "plain name"],
 ])("an index that %s is refused with a reason", async (_name, text, argv) => {
   if (text === null) vendor.files.delete("/v1/images.json");
@@ -168,7 +168,7 @@ test("names in an index cannot move the cursor", async () => {
     for (const format of ["table", "json", "yaml"]) {
       const ran = await image(...argv, "-o", format);
       expect(ran.code).toBe(0);
-      // deno-lint-ignore no-control-regex -- control bytes are what this is about
+      // deno-lint-ignore no-control-regex -- this pattern must match control bytes
       expect(ran.out()).not.toMatch(/[\u001b\u202e]/);
     }
   }

@@ -16,7 +16,7 @@ import { CONTENT, IMAGE_PATH, pattern, startVendor } from "./vendor.ts";
 
 const PATIENCE = { answer_ms: 150, stall_ms: 150, document_ms: 400 };
 const BODY = pattern(50_000, 21);
-const OF = { identity: "x", vetted: true };
+const OF = { identity: "x", has_digest: true };
 
 let server: FileServer;
 let target: string;
@@ -38,7 +38,7 @@ async function bring(change: { size?: number | null; bytes_max?: number } = {}, 
       part,
       size: null,
       patience: PATIENCE,
-      tell: () => {},
+      onProgress: () => {},
       ...change,
     });
     await part.finish();
@@ -122,7 +122,7 @@ test("a body that stalls is asked for again, and a server that never answers is 
 
   target = join(newFolder(), "image");
   server.wrong.set("/f", () => true);
-  await expect(bring()).rejects.toThrow("nothing came for 0.15 s");
+  await expect(bring()).rejects.toThrow("no data for 0.15 s");
   expect(filesIn(dirname(target))).toEqual([]);
 });
 
@@ -165,17 +165,17 @@ test.each([
 });
 
 test("bytes of something else are thrown away, and so are bytes that neither a digest nor a validator vouches for", async () => {
-  const part = await openPart(target, { identity: "x", vetted: true });
+  const part = await openPart(target, { identity: "x", has_digest: true });
   await part.write(BODY.subarray(0, 500));
   await part.leave();
-  expect((await openPart(target, { identity: "x", vetted: true })).bytes()).toBe(500);
-  expect((await openPart(target, { identity: "x", vetted: false })).bytes()).toBe(0);
-  const again = await openPart(target, { identity: "x", vetted: true });
+  expect((await openPart(target, { identity: "x", has_digest: true })).bytes()).toBe(500);
+  expect((await openPart(target, { identity: "x", has_digest: false })).bytes()).toBe(0);
+  const again = await openPart(target, { identity: "x", has_digest: true });
   await again.restart('"v"');
   await again.write(BODY.subarray(0, 400));
   await again.leave();
-  expect((await openPart(target, { identity: "x", vetted: false })).bytes()).toBe(400);
-  expect((await openPart(target, { identity: "y", vetted: true })).bytes()).toBe(0);
+  expect((await openPart(target, { identity: "x", has_digest: false })).bytes()).toBe(400);
+  expect((await openPart(target, { identity: "y", has_digest: true })).bytes()).toBe(0);
 });
 
 test("the bytes of a process that is gone are taken over, those of one that runs are not touched", async () => {

@@ -96,11 +96,14 @@ test.each([
 
 test.each([
   { argv: ["disk", "list"], says: "--instance" },
-  { argv: ["disk", "show", "boot"], says: "boot is not the UUID of a disk; to find it by name, pass --instance too" },
+  { argv: ["disk", "show", "boot"], says: "boot is not the UUID of a disk; to find it by name, also pass --instance" },
   { argv: ["disk", "resize", DISK.id], says: "--size-bytes" },
-  { argv: ["disk", "resize", DISK.id, "--size-bytes", "big"], says: "--size-bytes is bytes, or a size" },
-  { argv: ["nic", "list", "--subnet", "dmz"], says: "pass --vpc too" },
-  { argv: ["nic", "show", "primary"], says: "pass --instance too" },
+  {
+    argv: ["disk", "resize", DISK.id, "--size-bytes", "big"],
+    says: "--size-bytes must be a number of bytes or a size",
+  },
+  { argv: ["nic", "list", "--subnet", "dmz"], says: "also pass --vpc" },
+  { argv: ["nic", "show", "primary"], says: "also pass --instance" },
 ])("refused before anything is asked: $words", async ({ argv, says }) => {
   const ran = await run(...argv);
   expect([ran.code, ran.asked]).toEqual([2, []]);

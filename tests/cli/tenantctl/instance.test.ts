@@ -116,7 +116,7 @@ describe("list", () => {
     expect(rows).toEqual([
       ["ID", "NAME", "STATE", "IMAGE", "ADDRESSES", "HOST"],
       [INSTANCE.id, "web-1", STATE, IMAGE_ID, "10.0.1.2,fd00::2,10.0.2.9", host],
-      [second.id, "web-2", STATE, IMAGE_ID, "10.0.1.3", `${host} (its node has not been seen lately)`],
+      [second.id, "web-2", STATE, IMAGE_ID, "10.0.1.3", `${host} (its node sends no heartbeat)`],
       [third.id, "web-3", STATE, IMAGE_ID, "-", "-"],
     ]);
   });
@@ -132,7 +132,7 @@ describe("list", () => {
   test("an unknown state is refused before anything is asked", async () => {
     const ran = await run("list", "--state", "asleep");
     expect([ran.code, ran.asked]).toEqual([2, []]);
-    expect(ran.err()).toContain("--state is one of pending, provisioning, running, stopping, stopped, failed");
+    expect(ran.err()).toContain("--state must be one of pending, provisioning, running, stopping, stopped, failed");
   });
 });
 
@@ -152,7 +152,7 @@ describe("show", () => {
   });
 
   test.each([
-    { change: { host_live: false }, says: "its node has not been seen lately" },
+    { change: { host_live: false }, says: "its node sends no heartbeat" },
     { change: { found_on_host: false }, says: "its node does not report it" },
   ])("says beside the record that $says", async ({ change, says }) => {
     const answers = { [`GET ${BY_ID}`]: { ...INSTANCE, ...change } };
@@ -256,7 +256,7 @@ describe("create", () => {
   });
 
   test.each([
-    { content: new Uint8Array(USER_DATA_BYTES_MAX + 1).fill(97), says: "user data is at most 65536 bytes" },
+    { content: new Uint8Array(USER_DATA_BYTES_MAX + 1).fill(97), says: "user data must be at most 65536 bytes" },
     { content: new Uint8Array([0xff, 0xfe, 0x00]), says: "is not UTF-8 text" },
     { content: new Uint8Array(), says: "is empty" },
   ])("user data that cannot be sent is refused before anything is asked: $says", async ({ content, says }) => {
@@ -275,13 +275,16 @@ describe("create", () => {
 
   test.each([
     { argv: [...WANTED, ...IDS], says: "--memory-bytes" },
-    { argv: [...WANTED, ...IDS, "--memory-bytes", "lots"], says: "--memory-bytes is bytes, or a size" },
-    { argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--disk-bytes", "-1"], says: "--disk-bytes is bytes" },
+    { argv: [...WANTED, ...IDS, "--memory-bytes", "lots"], says: "--memory-bytes must be a number of bytes or a size" },
+    {
+      argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--disk-bytes", "-1"],
+      says: "--disk-bytes must be a number of bytes",
+    },
     { argv: ["--name", "x", "--cpu", "two", ...IDS, "--memory-bytes", "1"], says: "--cpu" },
     { argv: [...WANTED, "--memory-bytes", "1", "--image-id", IMAGE_ID], says: "--primary-subnet-id" },
-    { argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", ":eth1"], says: "--nic is SUBNET or SUBNET:NAME" },
-    { argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", `${SUBNET.id}:`], says: "--nic is SUBNET" },
-    { argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", "dmz"], says: "to find it by name, pass --vpc too" },
+    { argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", ":eth1"], says: "--nic must be SUBNET or SUBNET:NAME" },
+    { argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", `${SUBNET.id}:`], says: "--nic must be SUBNET" },
+    { argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", "dmz"], says: "to find it by name, also pass --vpc" },
     {
       argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--user-data-file", "/nowhere/x"],
       says: "cannot read /nowhere/x",

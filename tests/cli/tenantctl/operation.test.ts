@@ -150,7 +150,7 @@ test("operation show and operation wait follow what was not waited for", async (
     server: () => ({ body: { ...view, state: "unwound", error: "no disk" } }),
   });
   expect([failed.code, failed.out()]).toEqual([1, ""]);
-  expect(failed.err()).toContain(`operation ${OPERATION.id} ended as unwound: no disk`);
+  expect(failed.err()).toContain(`operation ${OPERATION.id} failed and was rolled back: no disk`);
 });
 
 test("a conflict that the server answers at once is no operation that runs", async () => {

@@ -103,7 +103,7 @@ test("the server is asked whose an API key is, so a key of a tenant needs no ten
   expect([listed.code, requestsOf(listed)]).toEqual([0, asked.slice(0, 2)]);
   const unbound = await tenantctl(argv, { server: answers(null) });
   expect(unbound.code).toBe(2);
-  expect(unbound.err()).toContain("pass --tenant too");
+  expect(unbound.err()).toContain("also pass --tenant");
   expect(new Set(requestsOf(unbound))).toEqual(new Set(["GET /v1/auth/whoami"]));
 });
 
@@ -199,7 +199,7 @@ test.each([
 ])("a name without its scope is a usage error that names $flag", async ({ argv, flag }) => {
   const ran = await tenantctl(argv, { env: SCOPED });
   expect(ran.code).toBe(2);
-  expect(ran.err()).toContain(`to find it by name, pass ${flag} too`);
+  expect(ran.err()).toContain(`to find it by name, also pass ${flag}`);
   expect(ran.asked).toEqual([]);
 });
 
@@ -209,10 +209,10 @@ test("a name that fits several records or none is refused, and nothing is change
   const several = await tenantctl(["vpc", "delete", "1111"], { env: SCOPED, server });
   expect(several.code).toBe(2);
   expect(several.err()).toBe(
-    `error: 1111 fits 2 VPCs; use the UUID of one:\n  ${VPC.id}  web\n  ${twin.id}  db\n`,
+    `error: 1111 matches 2 VPCs; use one of these UUIDs:\n  ${VPC.id}  web\n  ${twin.id}  db\n`,
   );
   const none = await tenantctl(["vpc", "delete", "111"], { env: SCOPED, server });
-  expect([none.code, none.err()]).toEqual([3, "error: no VPC is called 111\n"]);
+  expect([none.code, none.err()]).toEqual([3, "error: no VPC has the name 111\n"]);
   expect([...several.asked, ...none.asked].every(({ method }) => method === "GET")).toBe(true);
 });
 

@@ -135,7 +135,7 @@ test("a session that has ended asks for a new login", async () => {
   const over: Server = () => ({ status: 401, body: { message: "no" } });
   const ran = await tenantctl(LIST, { env: {}, home_dir, server: over, wall_ms: NOW_MS });
   expect(ran.code).toBe(4);
-  expect(ran.err()).toBe("error: the session has ended; run: tenantctl login --username ada\n");
+  expect(ran.err()).toBe("error: the session has expired; run: tenantctl login --username ada\n");
 });
 
 test("logout ends the session at the server and erases it here", async () => {
@@ -146,7 +146,7 @@ test("logout ends the session at the server and erases it here", async () => {
   expect(ran.asked[0]!.headers.authorization).toBe(`Bearer ${tokens(1).access_token}`);
   expect([ran.out(), ran.code]).toEqual(["Logged out; the session has ended\n", 0]);
   await expect(stat(file)).rejects.toThrow();
-  expect((await tenantctl(["logout"], { env: {}, home_dir })).out()).toBe("Nobody is logged in\n");
+  expect((await tenantctl(["logout"], { env: {}, home_dir })).out()).toBe("You are not logged in\n");
 });
 
 test("an access token that has run out does not keep the session from being ended", async () => {
@@ -163,7 +163,9 @@ test("logout erases the session also when the server cannot be told, and says so
   const { home_dir, file } = await loggedIn(identity());
   const ran = await tenantctl(["logout"], { env: {}, home_dir });
   expect(ran.code).toBe(7);
-  expect(ran.err()).toContain(`the saved session is erased, at the server it ends at ${tokens(1).refresh_expires_at}`);
+  expect(ran.err()).toContain(
+    `the saved login is deleted, the server's session expires at ${tokens(1).refresh_expires_at}`,
+  );
   await expect(stat(file)).rejects.toThrow();
 });
 

@@ -4,9 +4,9 @@ import { withIo } from "../../../internal/run.ts";
 import { WINDOW_PATH, windowText } from "./window.ts";
 
 export function open(): AnyCommand {
-  return command("open", "Open a window, in place of an open one")
-    .requiredOption("--duration-secs <seconds>", "how long; the server clamps it to 24 hours", wholeNumber(1))
-    .option("--count <number>", "how many nodes; left out for any number", wholeNumber(1))
+  return command("open", "Open an auto-approve window; replaces an open one")
+    .requiredOption("--duration-secs <seconds>", "duration; the server limits it to 24 hours", wholeNumber(1))
+    .option("--count <number>", "number of nodes, unlimited by default", wholeNumber(1))
     .action(withIo(async (io, { durationSecs, count }) => {
       const body: AutoApproveBody = { duration_secs: durationSecs, count };
       const window = await io.post<AutoApproveWindow>(WINDOW_PATH, body);

@@ -5,7 +5,7 @@ import { withIo } from "../../../internal/run.ts";
 import { ROSTER_PATH } from "./roster/roster.ts";
 
 export function converge(): AnyCommand {
-  return command("converge", "Write the declared networking onto boot records that were made before it was declared")
+  return command("converge", "Apply the roster to boot records that are older than it")
     .action(withIo(async (io) => {
       const answer = await io.post<Convergence>(`${ROSTER_PATH}/converge`);
       io.print(answer, convergenceText(answer));

@@ -1,4 +1,4 @@
-// The roster beside what is there. Document 2: joined by MAC, where a declared aggregate's first member is the boot MAC.
+// The roster joined with the boot records by MAC. The boot MAC of an aggregate is its first member.
 import type { BootRecord, Roster, RosterEntry } from "../../../../src/contract/boot.ts";
 import { canonicalJson } from "../../../../src/lib/text/canonical-json.ts";
 import { canonicalMac } from "../../../../src/lib/net/mac.ts";
@@ -11,7 +11,7 @@ import { ROSTER_PATH } from "./roster/roster.ts";
 export type Declared = RosterEntry & {
   readonly boot_mac: string;
   readonly record: BootRecord | null;
-  /** Whether the record will boot with what is declared; null without a record. */
+  /** Whether the record will boot as declared; null without a record. */
   readonly converged: boolean | null;
 };
 
@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Declared>[] = [
 ];
 
 export function declared(): AnyCommand {
-  return command("declared", "List the declared machines with the live state of their boot records")
+  return command("declared", "List the declared machines with the state of their boot records")
     .action(withIo(async (io) => {
       const [roster, records] = await Promise.all([
         io.get<Roster>(ROSTER_PATH),
@@ -36,7 +36,7 @@ export function declared(): AnyCommand {
       const rows = joined(roster, records);
       io.table({ items: rows }, rows, COLUMNS, "(no declared machines)");
       if (rows.some(({ converged }) => converged === false)) {
-        io.note("Records that are not converged were made before the declaration; run: opsctl cn boot converge");
+        io.note("Records that are not converged are older than the roster; run: opsctl cn boot converge");
       }
     }));
 }
@@ -56,6 +56,6 @@ function agrees(record: BootRecord, entry: RosterEntry): boolean {
   const declared = { hostname, nic_tags, aggregate: entry.aggregate ?? null };
   if (record.networking === null) return record.hostname === hostname;
   const live = record.networking;
-  const held = { hostname: live.hostname, nic_tags: live.nic_tags, aggregate: live.aggregate ?? null };
-  return record.hostname === hostname && canonicalJson(held) === canonicalJson(declared);
+  const recorded = { hostname: live.hostname, nic_tags: live.nic_tags, aggregate: live.aggregate ?? null };
+  return record.hostname === hostname && canonicalJson(recorded) === canonicalJson(declared);
 }

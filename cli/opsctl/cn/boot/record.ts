@@ -1,4 +1,4 @@
-// What the boot record verbs share: how a record is named, sent to and shown.
+// Shared by the boot record verbs: the MAC argument, actions on a record, and its output.
 import type { BootRecord } from "../../../../src/contract/boot.ts";
 import { canonicalMac } from "../../../../src/lib/net/mac.ts";
 import { usageFailure } from "../../../internal/failure.ts";
@@ -10,7 +10,7 @@ export const MAC_ARGUMENT = ["<mac>", "12 hex digits, with or without separators
 
 export function checkMac(text: string): string {
   const mac = canonicalMac(text.trim());
-  if (mac === null) throw usageFailure(`${text} is not a MAC address: 12 hex digits, with or without separators`);
+  if (mac === null) throw usageFailure(`${text} is not a MAC address; give 12 hex digits, with or without separators`);
   return mac;
 }
 
@@ -18,7 +18,7 @@ export function recordPath(mac: string): string {
   return `${RECORDS_PATH}/${mac}`;
 }
 
-/** Sends one of the actions that a record takes. */
+/** Sends an action to a boot record and returns the record. */
 export async function act(io: Io, text: string, action: string, body?: unknown): Promise<BootRecord> {
   return await io.post<BootRecord>(`${recordPath(checkMac(text))}/${action}`, body);
 }

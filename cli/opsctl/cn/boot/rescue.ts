@@ -4,9 +4,9 @@ import { withIo } from "../../../internal/run.ts";
 import { act, MAC_ARGUMENT } from "./record.ts";
 
 export function rescue(): AnyCommand {
-  return command("rescue", "Boot a machine into rescue from its next netboot on, whatever its state")
+  return command("rescue", "Boot a machine into rescue from its next netboot on, in any state")
     .argument(...MAC_ARGUMENT)
-    .option("--clear", "end rescue instead")
+    .option("--clear", "end rescue")
     .action(withIo(async (io, mac, { clear }) => {
       const record = await act(io, mac, clear === true ? "rescue/clear" : "rescue");
       io.print(record, `Rescue is ${record.rescue ? "on" : "off"} for ${plainText(record.mac)}`);

@@ -25,7 +25,7 @@ export function bootVerbs(): AnyCommand[] {
     decommission(),
     declared(),
     converge(),
-    group("policy", "Who may enrol, and how", [showPolicy(), setPolicy(), applyPolicy()]),
-    group("roster", "What is declared of machines before they boot", [showRoster(), applyRoster()]),
+    group("policy", "Boot policy: which machines may enrol, and how", [showPolicy(), setPolicy(), applyPolicy()]),
+    group("roster", "Roster: networking declared before machines boot", [showRoster(), applyRoster()]),
   ];
 }

@@ -1,9 +1,9 @@
-// What keeps a machine from netbooting. Document 2, Booter behaviour per record and Boot policy.
+// Reasons why a machine cannot netboot: docs/booting.md.
 import type { BootRecord } from "../../../../src/contract/boot.ts";
 import type { SiteFacts } from "./facts.ts";
 import { type Finding, stops, warns } from "./finding.ts";
 
-/** What keeps any machine of the site from booting the enrolment image. */
+/** Lists why no machine of the site can boot the enrolment image. */
 export function enrolmentFindings({ policy, staged }: SiteFacts): Finding[] {
   const pi = policy.enrollment_pi;
   const found: Finding[] = [];
@@ -21,7 +21,7 @@ export function enrolmentFindings({ policy, staged }: SiteFacts): Finding[] {
 
 const SET_PI = "opsctl cn boot policy set --enrollment-pi <stamp>   (stamps: opsctl pi list)";
 
-/** What a record of a machine that should enrol has against it. */
+/** Lists why the machine of this record cannot enrol. */
 export function enrollingFindings(record: BootRecord, site: SiteFacts): Finding[] {
   const { mac, state } = record;
   switch (state) {
@@ -35,7 +35,7 @@ export function enrollingFindings(record: BootRecord, site: SiteFacts): Finding[
         ),
       ];
     case "enrolling":
-      return [...noAddress(record), ...rescueFindings(record, "enrolment")];
+      return [...noAddress(record), ...rescueFindings(record, "the enrolment image")];
     case "enrolled":
       return rescueFindings(record, "its platform image");
   }
@@ -43,14 +43,17 @@ export function enrollingFindings(record: BootRecord, site: SiteFacts): Finding[
 
 function whyDiscovered({ policy }: SiteFacts): string {
   if (!policy.auto_enroll) return "auto_enroll is off, so each machine must be authorized";
-  if (policy.allowlist.length > 0) return "the allowlist did not let it in when it was seen, or no address was free";
-  return "no address was free or no admin_network was set when it was seen";
+  if (policy.allowlist.length > 0) return "no allowlist rule matched when it was first seen, or no address was free";
+  return "no address was free or no admin_network was set when it was first seen";
 }
 
-/** What the records of a node that is set up have against its next netboot. It runs on meanwhile. */
+/** Lists why the next netboot of a node that is set up would fail. The node keeps running until then. */
 export function enrolledFindings(record: BootRecord, { staged }: SiteFacts): Finding[] {
   const { mac, assigned_pi } = record;
-  const found = [...noAddress(record).map(({ text, fix }) => warns(text, fix)), ...rescueFindings(record, "itself")];
+  const found = [
+    ...noAddress(record).map(({ text, fix }) => warns(text, fix)),
+    ...rescueFindings(record, "its platform image"),
+  ];
   if (record.state === "decommissioned") {
     found.push(
       warns(`boot record ${mac} is decommissioned: the node cannot netboot`, `opsctl cn boot reactivate ${mac}`),
@@ -68,14 +71,14 @@ export function enrolledFindings(record: BootRecord, { staged }: SiteFacts): Fin
 function noAddress({ mac, address }: BootRecord): Finding[] {
   if (address !== null) return [];
   const text = `boot record ${mac} has no address: the booter does not answer it`;
-  return [stops(text, "look at the provision range of: opsctl cn boot policy show")];
+  return [stops(text, "check the provision range: opsctl cn boot policy show")];
 }
 
-function rescueFindings({ mac, rescue }: BootRecord, instead_of: string): Finding[] {
+function rescueFindings({ mac, rescue }: BootRecord, image: string): Finding[] {
   if (!rescue) return [];
   return [
     warns(
-      `boot record ${mac} is in rescue: the next netboot is not into ${instead_of}`,
+      `boot record ${mac} is in rescue: the next netboot does not boot ${image}`,
       `opsctl cn boot rescue ${mac} --clear`,
     ),
   ];

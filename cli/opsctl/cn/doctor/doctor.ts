@@ -16,14 +16,14 @@ import { nodeFindings } from "./node-findings.ts";
 type Diagnosis = { readonly about: object; readonly title: string; readonly findings: readonly Finding[] };
 
 export function doctor(): AnyCommand {
-  return command("doctor", "Say why a node is not usable and what to do about it; exit code 1 when it is not")
+  return command("doctor", "Show why a node is not usable, and what to do; exit code 1 if it is not")
     .argument("<node>", "UUID, unique UUID prefix or hostname; a MAC for a machine that has not announced itself")
     .action(withIo(async (io, name) => {
       const { about, title, findings } = await diagnose(io, name);
       const count = findings.filter(({ level }) => level === "stops").length;
       const usable = count === 0;
       io.print({ ...about, usable, findings }, diagnosisText(title, findings, usable));
-      if (!usable) throw new Failure(`not usable: ${count} finding${count === 1 ? "" : "s"} to mend`, EXIT.failure);
+      if (!usable) throw new Failure(`not usable: ${count} problem${count === 1 ? "" : "s"}`, EXIT.failure);
     }));
 }
 
@@ -33,7 +33,7 @@ async function diagnose(io: Io, name: string): Promise<Diagnosis> {
   if (record !== null && record.server_uuid === null) return await diagnoseRecord(io, record);
   const node = await findNode(io, record?.server_uuid ?? name).catch((error) => {
     if (mac === null || record !== null || !isMissing(error)) throw error;
-    throw new Failure(`no booter has seen ${mac}, and no compute node is called so`, EXIT.not_found);
+    throw new Failure(`no booter has seen ${mac}, and no compute node has this name`, EXIT.not_found);
   });
   const { server_uuid, hostname, state } = node;
   return {
@@ -43,7 +43,7 @@ async function diagnose(io: Io, name: string): Promise<Diagnosis> {
   };
 }
 
-/** Null when there is none: a hostname may look like a MAC. */
+/** Null when no record has this MAC: a hostname may look like a MAC. */
 async function findRecord(io: Io, mac: string): Promise<BootRecord | null> {
   try {
     return await io.get<BootRecord>(recordPath(mac));
@@ -60,15 +60,15 @@ function isMissing(error: unknown): boolean {
 async function diagnoseRecord(io: Io, record: BootRecord): Promise<Diagnosis> {
   const site = await siteFacts(io);
   const { mac, state } = record;
-  const waits: Finding = {
+  const not_set_up: Finding = {
     level: "stops",
     text: "no node is bound to this port: the machine has not been set up",
-    fix: "boot it; once it has announced itself it is in: opsctl cn list",
+    fix: "boot it; when it has announced itself, opsctl cn list shows it",
   };
   return {
     about: { mac, state },
     title: `Boot record ${plainText(mac)}, ${state},`,
-    findings: [...enrollingFindings(record, site), ...enrolmentFindings(site), waits],
+    findings: [...enrollingFindings(record, site), ...enrolmentFindings(site), not_set_up],
   };
 }
 

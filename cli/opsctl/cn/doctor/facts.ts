@@ -1,4 +1,4 @@
-// Everything that the control plane knows about one machine, gathered for the doctor.
+// Gathers the facts about one machine for the doctor.
 import type { BootPolicy, BootRecord, StagedImage } from "../../../../src/contract/boot.ts";
 import type { CnView } from "../../../../src/contract/cn.ts";
 import type { OperationSummary } from "../../../../src/contract/operation.ts";
@@ -13,22 +13,22 @@ import { proposalPath } from "../setup/plan.ts";
 
 export type NodeFacts = {
   readonly node: CnView;
-  /** Of its network ports, and those that are bound to it. */
+  /** Boot records of its network ports, and records bound to it. */
   readonly records: readonly BootRecord[];
-  /** MACs that it announced and that no record knows. */
+  /** Announced MACs without a boot record. */
   readonly macs_without_record: readonly string[];
   readonly site: SiteFacts;
   /** Newest first. */
   readonly operations: readonly OperationSummary[];
-  /** Only of a node that waits for setup. */
+  /** Null unless the node waits for setup. */
   readonly proposal: LayoutProposal | null;
   readonly now: Date;
 };
 
-/** What netboots of any machine depend on. */
+/** Facts that netboots of every machine depend on. */
 export type SiteFacts = { readonly policy: BootPolicy; readonly staged: readonly string[] };
 
-const OPERATIONS_LOOKED_AT = 20;
+const OPERATIONS_READ = 20;
 
 export async function nodeFacts(io: Io, node: CnView): Promise<NodeFacts> {
   const { server_uuid } = node;
@@ -39,7 +39,7 @@ export async function nodeFacts(io: Io, node: CnView): Promise<NodeFacts> {
     io.get<OperationSummary[]>(OPERATIONS_PATH, {
       resource_scope: "cn",
       resource_id: server_uuid,
-      limit: OPERATIONS_LOOKED_AT,
+      limit: OPERATIONS_READ,
     }),
     node.state === "awaiting_setup" ? io.get<LayoutProposal>(proposalPath(server_uuid)) : null,
   ]);

@@ -1,10 +1,10 @@
-// One thing that an operator should know about a node, and what mends it.
+// A problem or a warning about a node, and its fix.
 
 export type Finding = {
-  /** stops: the node cannot be used until it is mended. warns: it can, with a drawback. */
+  /** stops: the node cannot be used until this is fixed. warns: the node can be used. */
   readonly level: "stops" | "warns";
   readonly text: string;
-  /** A command to run, or what to do by hand. Null when only waiting helps. */
+  /** A command to run or a step to take. Null when only waiting helps. */
   readonly fix: string | null;
 };
 

@@ -1,12 +1,12 @@
-// Why a node is not usable, worst first. Pure: what it looks at is gathered in facts.ts.
+// Reasons why a node is not usable, worst first. Pure: facts.ts gathers the input.
 import { CN_LIVE_S, SETUP_LIMIT_MS } from "../../../../src/contract/limits.ts";
 import { enrolledFindings, enrollingFindings, enrolmentFindings } from "./boot-findings.ts";
 import type { NodeFacts } from "./facts.ts";
 import { type Finding, stops, warns } from "./finding.ts";
 
-/** The text that a factory reset leaves as last_setup_error (document 2, Factory reset): no failure. */
+/** The last_setup_error that a factory reset leaves (docs/nodes.md, "Leaving"). It is not a failure. */
 const RESET = "factory reset by operator";
-/** A setup that says nothing for so long has probably stopped. */
+/** A setup without a report for this long has probably stopped. */
 const SILENT_SETUP_MS = 10 * 60_000;
 
 export function nodeFindings(facts: NodeFacts): Finding[] {
@@ -44,14 +44,14 @@ function pendingFindings({ node: { claim_code, claim_code_expires_at: expires_at
   }
   return [
     stops(
-      "its claim code has expired: its record goes soon",
-      "start the node agent on the node again; it shows a new code",
+      "its claim code has expired; the record will be removed soon",
+      "restart the node agent on the node; it shows a new code",
     ),
   ];
 }
 
 function disabledFindings({ node: { hostname } }: NodeFacts): Finding[] {
-  const fix = "start the node agent on it again and approve its new code, " +
+  const fix = "restart its node agent and approve the new code, " +
     `or: opsctl cn factory-reset ${hostname}, or: opsctl cn remove ${hostname}`;
   return [stops("an operator disabled it", fix)];
 }
@@ -61,9 +61,11 @@ function awaitingSetupFindings(facts: NodeFacts): Finding[] {
   const { hostname, last_setup_error } = node;
   const found = [stops("it waits for an operator to approve its setup", `opsctl cn setup plan ${hostname}`)];
   if (last_setup_error === RESET) {
-    found.push(warns("it was reset: approve its setup only after it has booted into enrolment again", "reboot it"));
+    found.push(
+      warns("it was reset; approve its setup only after it has booted the enrolment image again", "reboot it"),
+    );
   } else if (last_setup_error !== null) {
-    found.push(stops(`the last setup failed: ${last_setup_error}`, "mend the cause, then approve the setup again"));
+    found.push(stops(`the last setup failed: ${last_setup_error}`, "fix the cause, then approve the setup again"));
   }
   if (proposal?.error !== undefined) found.push(stops(`no disk layout fits: ${proposal.error}`));
   found.push(...enrolmentFindings(site), ...records.flatMap((record) => enrollingFindings(record, site)));
@@ -78,10 +80,10 @@ function settingUpFindings({ node, now }: NodeFacts): Finding[] {
   const { setup_progress: progress, approved_at, hostname } = node;
   const approved_ms = approved_at === null ? now.getTime() : Date.parse(approved_at);
   const left_min = Math.ceil((approved_ms + SETUP_LIMIT_MS - now.getTime()) / 60_000);
-  const deadline = left_min > 0 ? `${left_min} min left` : "its time is up, it will be taken back";
+  const deadline = left_min > 0 ? `${left_min} min left` : "its time is up, the setup will be rolled back";
   if (progress === null) {
-    const text = `its setup is approved but the machine has reported nothing yet (${deadline})`;
-    return [stops(text, "look whether it runs the enrolment image and its booter is connected to it")];
+    const text = `its setup is approved, but the machine has not reported yet (${deadline})`;
+    return [stops(text, "check that the machine runs the enrolment image and can reach its booter")];
   }
   const step = `${progress.step}${progress.message === null ? "" : `: ${progress.message}`}`;
   const silent_ms = now.getTime() - Date.parse(progress.updated_at);
@@ -91,18 +93,18 @@ function settingUpFindings({ node, now }: NodeFacts): Finding[] {
 
 function approvedFindings({ node, records, site, now }: NodeFacts): Finding[] {
   const found: Finding[] = [];
-  const agent = "look at the node agent on the node, and at the network between";
+  const agent = "check the node agent on the node, and its network path to the control plane";
   if (node.bound_api_key_id === null) {
     found.push(
       stops(
         "no API key is bound to it: its agent cannot log in",
-        `opsctl cn disable ${node.hostname}, then start the agent again`,
+        `opsctl cn disable ${node.hostname}, then restart the agent`,
       ),
     );
   }
   const silent_s = node.last_seen === null ? null : Math.floor((now.getTime() - Date.parse(node.last_seen)) / 1_000);
-  if (silent_s === null) found.push(stops("its agent has never been heard of", agent));
-  else if (silent_s > CN_LIVE_S) found.push(stops(`its agent was last heard of ${agoText(silent_s)} ago`, agent));
+  if (silent_s === null) found.push(stops("its agent has never sent a heartbeat", agent));
+  else if (silent_s > CN_LIVE_S) found.push(stops(`its agent sent its last heartbeat ${agoText(silent_s)} ago`, agent));
   if (silent_s !== null && node.last_status === null) found.push(stops("its agent has never reported a status", agent));
   if (node.role === "edge") {
     const fix = `opsctl cn label set ${node.hostname} --role both`;
@@ -122,18 +124,20 @@ function conflictFindings({ node: { conflict, state } }: NodeFacts): Finding[] {
   if (conflict === null) return [];
   const text = `another machine announced itself with the same server_uuid at ${conflict.announced_at} ` +
     `(${conflict.hostname}, ${conflict.macs.join(" ")})`;
-  const fix = "give one of the two boards an identity of its own; if all ports of this node were replaced, " +
+  const fix = "give one of the two boards its own server_uuid; if all ports of this node were replaced, " +
     "remove its record and let it announce itself again";
   return [state === "awaiting_setup" ? stops(text, fix) : warns(text, fix)];
 }
 
-/** A pending node is expected to have a claim; of any other it is a machine that says it is this one. */
+/** A claim is expected of a pending node. A claim of any other node is a second machine with its identity. */
 function claimFindings({ node: { claims, state, hostname, server_uuid }, now }: NodeFacts): Finding[] {
   const live = claims.filter(({ claim_code_expires_at: end, differs }) =>
     now < new Date(end) && (state !== "pending" || differs.length > 0)
   );
   return live.map(({ source, differs, hostname: called }) => {
-    const how = differs.length === 0 ? "like its record" : `other than its record in ${differs.join(", ")}`;
+    const how = differs.length === 0
+      ? "which agrees with its record"
+      : `which differs from its record in ${differs.join(", ")}`;
     const text = `a machine registered with its server_uuid from ${source} (${called}), ${how}`;
     return warns(text, `opsctl cn show ${state === "pending" ? server_uuid : hostname}; approve only a claim you know`);
   });

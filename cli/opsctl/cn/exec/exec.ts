@@ -1,5 +1,5 @@
-// Runs a command on nodes over the system's own ssh, so that agents, certificates and jump hosts work as they do for the
-// user. The keys are the operator's; nodes take them from the setting cn.root_authorized_keys.
+// Runs a command on nodes over the system's ssh, so that the user's agent, certificates and jump hosts work. Nodes take
+// the operators' keys from the setting cn.root_authorized_keys.
 import { readFile } from "node:fs/promises";
 import { type AnyCommand, command, each, wholeNumber } from "../../../framework.ts";
 import { EXIT } from "../../../internal/exit-code.ts";
@@ -16,18 +16,21 @@ const LIMIT_S_DEFAULT = 600;
 const CONNECT_LIMIT_S_DEFAULT = 10;
 
 export function exec(): AnyCommand {
-  return command("exec", "Run a command on nodes over ssh; exit code 1 when it failed on any")
-    .argument("[command...]", "command for the node's shell; with --script, arguments of the script. Put -- before it")
-    .option("--nodes <nodes>", "nodes, separated by commas; may be repeated; left out, every approved node", each)
+  return command("exec", "Run a command on nodes over ssh; exit code 1 if it fails on any node")
+    .argument("[command...]", "command for the node's shell, or with --script its arguments; put -- before it")
+    .option("--nodes <nodes>", "nodes, separated by commas; may be repeated; by default every approved node", each)
     .option("--script <file>", "copy this file to each node and run it there")
-    .option("--jobs <number>", "how many nodes at a time", wholeNumber(1), JOBS_DEFAULT)
+    .option("--jobs <number>", "number of nodes at a time", wholeNumber(1), JOBS_DEFAULT)
     .option("--user <name>", "user to log in as", "root")
-    .option("--ssh-option <option>", "option for ssh -o, for example Port=2222; may be repeated", each)
-    .option("--connect-timeout <seconds>", "longest time to connect", wholeNumber(1), CONNECT_LIMIT_S_DEFAULT)
-    .option("--timeout <seconds>", "longest time on one node", wholeNumber(1), LIMIT_S_DEFAULT)
-    .addHelpText("after", "\nssh asks nothing here: keys come from your agent, host keys must be known already.")
-    .action(withIo(async (io, argv, options) => {
-      const { input, remote } = await whatToRun(argv, options.script);
+    .option("--ssh-option <option>", "ssh -o option, for example Port=2222; may be repeated", each)
+    .option("--connect-timeout <seconds>", "time limit to connect", wholeNumber(1), CONNECT_LIMIT_S_DEFAULT)
+    .option("--timeout <seconds>", "time limit per node", wholeNumber(1), LIMIT_S_DEFAULT)
+    .addHelpText(
+      "after",
+      "\nssh cannot ask questions here: load keys into your ssh agent, and make host keys known first.",
+    )
+    .action(withIo(async (io, words, options) => {
+      const { input, remote } = await remoteCommand(words, options.script);
       const job: Job = {
         connect: { user: options.user, connect_limit_s: options.connectTimeout, options: options.sshOption ?? [] },
         remote,
@@ -43,15 +46,15 @@ export function exec(): AnyCommand {
     }));
 }
 
-async function whatToRun(argv: readonly string[], script: string | undefined) {
+async function remoteCommand(words: readonly string[], script: string | undefined) {
   if (script === undefined) {
-    if (argv.length === 0) throw usageFailure("name a command to run, or a file with --script");
-    return { remote: argv.join(" "), input: null };
+    if (words.length === 0) throw usageFailure("there is no command; give one after --, or a file with --script");
+    return { remote: words.join(" "), input: null };
   }
   const input = await readFile(script).catch((error) => {
     throw new Failure(`cannot read ${script}: ${(error as Error).message}`, EXIT.failure);
   });
-  return { remote: scriptCommand(input.length, argv), input };
+  return { remote: scriptCommand(input.length, words), input };
 }
 
 function report(io: Io, results: readonly NodeResult[]): void {

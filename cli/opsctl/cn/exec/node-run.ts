@@ -1,8 +1,8 @@
-// One command on one node: its output line by line under the node's name, and its result.
+// Runs one command on one node: prints its output line by line under the node's name, and returns the result.
 import { plainText } from "../../../internal/plain-text.ts";
 import type { Io } from "../../../internal/io.ts";
 import { runSsh, type SshEnd } from "./run.ts";
-import { type Connect, sshWords } from "./ssh-argv.ts";
+import { type Connect, sshArgv } from "./ssh-argv.ts";
 import type { Target } from "./target.ts";
 
 export type Job = {
@@ -16,13 +16,13 @@ export type NodeResult = {
   readonly server_uuid: string;
   readonly node: string;
   readonly admin_ip: string | null;
-  /** Null when the command did not run to its end. */
+  /** Null when the command did not finish. */
   readonly exit_code: number | null;
-  /** Why it failed, in words; null when it succeeded. */
+  /** Null on success. */
   readonly error: string | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Output beyond the limit was dropped (with --json only; otherwise it is printed as it comes). */
+  /** Output beyond the limit was dropped. Only with --json; otherwise output is printed as it arrives. */
   readonly truncated: boolean;
 };
 
@@ -40,7 +40,7 @@ export async function runOnNode(io: Io, target: Target, job: Job): Promise<NodeR
   const about = { server_uuid, node, admin_ip };
   if (admin_ip === null) return { ...about, exit_code: null, error: "it has no admin_ip", ...kept };
   const end = await runSsh(io.environment, {
-    argv: sshWords(job.connect, admin_ip, job.remote),
+    argv: sshArgv(job.connect, admin_ip, job.remote),
     input: job.input,
     limit_ms: job.limit_s * 1_000,
     out: keep("stdout"),
@@ -54,16 +54,16 @@ function errorOf(end: SshEnd, { limit_s }: Job): string | null {
     case "not_started":
       return `cannot start ssh: ${end.why}`;
     case "timed_out":
-      return `no end after ${limit_s} s; the command may still run there`;
+      return `still running after ${limit_s} s, the connection was closed; the command may continue on the node`;
     case "killed":
-      return `ssh was ended by ${end.signal}`;
+      return `ssh was killed by ${end.signal}`;
     case "exited":
       if (end.code === 0) return null;
       return end.code === SSH_FAILED ? "ssh failed (exit 255)" : `exit ${end.code}`;
   }
 }
 
-/** Tabs may stand in a line of output; nothing else that moves a cursor. */
+/** Keeps tabs and escapes every other control character. */
 function plainLine(line: string): string {
   return line.split("\t").map(plainText).join("\t");
 }

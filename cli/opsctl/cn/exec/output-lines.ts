@@ -1,8 +1,8 @@
-// Cuts what arrives in pieces into whole lines of text. A character that is split between two pieces stays whole.
+// Splits output that arrives in pieces into lines. A character that is split between two pieces stays whole.
 
 export type Lines = { take(piece: Uint8Array): void; end(): void };
 
-/** A program that never ends its line must not fill the memory. */
+/** Bounds the memory that a line without an end can take. */
 const LINE_CHARS_MAX = 65_536;
 
 export function lines(emit: (line: string) => void): Lines {

@@ -1,11 +1,11 @@
-// Runs ssh once and tells how it ended.
+// Runs ssh once and returns how it ended.
 import { spawn } from "node:child_process";
 import type { Environment } from "../../../internal/environment.ts";
 import { lines } from "./output-lines.ts";
 
 export type SshRun = {
   readonly argv: readonly string[];
-  /** What ssh reads; null for nothing. */
+  /** Standard input of ssh; null for an empty one. */
   readonly input: Uint8Array | null;
   readonly limit_ms: number;
   out(line: string): void;
@@ -20,10 +20,10 @@ export type SshEnd =
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "killed"; readonly signal: string };
 
-/** How long ssh may take to end after it was asked to. */
+/** Time for ssh to end after SIGTERM. */
 const KILL_AFTER_MS = 2_000;
 
-/** Ends when ssh has ended. When the world is aborted ssh is ended first. */
+/** Resolves when ssh has ended. Aborting the environment ends ssh. */
 export function runSsh(environment: Environment, { argv, input, limit_ms, out, err }: SshRun): Promise<SshEnd> {
   return new Promise((resolve) => {
     const child = spawn("ssh", [...argv], { env: { ...environment.env }, stdio: ["pipe", "pipe", "pipe"] });
@@ -53,7 +53,7 @@ export function runSsh(environment: Environment, { argv, input, limit_ms, out, e
       if (timed_out) finish({ kind: "timed_out" });
       else finish(code === null ? { kind: "killed", signal: String(signal) } : { kind: "exited", code });
     });
-    // ssh may end without having read everything.
+    // ssh may end before it has read all input.
     child.stdin.on("error", () => {});
     child.stdin.end(input ?? undefined);
     if (environment.signal.aborted) stop();

@@ -1,20 +1,19 @@
-// The words that ssh is started with. They go to the program as they are, never through a shell on this side; on the
-// node ssh hands the last one to the login shell, as it always does.
+// Arguments of ssh. No local shell reads them. On the node, the login shell runs the last one.
 
 export type Connect = {
   readonly user: string;
   readonly connect_limit_s: number;
-  /** Options for `ssh -o`, as the user gave them. */
+  /** Options for `ssh -o`, as given by the user. */
   readonly options: readonly string[];
 };
 
 const ALIVE_PERIOD_S = 15;
 const ALIVE_MISSES_MAX = 3;
 
-export function sshWords(connect: Connect, admin_ip: string, remote: string): string[] {
-  // ssh keeps the first value of an option: what comes before the user's cannot be changed, what comes after can.
+export function sshArgv(connect: Connect, admin_ip: string, remote: string): string[] {
+  // ssh keeps the first value of an option: the user can override the options after theirs, and not those before.
   const options = [
-    // Nobody is there to answer a question of one of many connections.
+    // Many connections run at once, so ssh must not ask questions.
     "BatchMode=yes",
     "ControlMaster=no",
     ...connect.options,
@@ -26,22 +25,22 @@ export function sshWords(connect: Connect, admin_ip: string, remote: string): st
 }
 
 /**
- * The remote side of --script: takes the script from standard input into a file of its own, checks that all of it
- * came (a connection that breaks off looks like the end of the file), runs it, and leaves nothing behind.
+ * Returns the remote command of --script. It copies standard input to a temporary file, checks the size (a broken
+ * connection looks like the end of the file), runs the file and deletes it.
  */
 export function scriptCommand(size_bytes: number, args: readonly string[]): string {
-  const argv = ['"$f"', ...args.map(quoted)].join(" ");
+  const command = ['"$f"', ...args.map(quoted)].join(" ");
   const check =
-    `[ "$(wc -c <"$f" | tr -d ' ')" = ${size_bytes} ] || { echo "the script did not arrive whole" >&2; exit 125; }`;
+    `[ "$(wc -c <"$f" | tr -d ' ')" = ${size_bytes} ] || { echo "the script arrived incomplete" >&2; exit 125; }`;
   return `sh -c ${
     quoted(
       `f=$(mktemp) || exit 125; trap 'rm -f "$f"' EXIT; trap 'exit 129' HUP INT TERM; cat >"$f" || exit 125; ${check}; ` +
-        `chmod 700 "$f" || exit 125; ${argv}`,
+        `chmod 700 "$f" || exit 125; ${command}`,
     )
   }`;
 }
 
-/** One word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

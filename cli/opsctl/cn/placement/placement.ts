@@ -7,20 +7,20 @@ export async function placementPath(io: Io, name: string): Promise<string> {
   return `/v1/cns/${await resolveNode(io, name)}/placement`;
 }
 
-export function printPlacement(io: Io, held: CnPlacement): void {
+export function printPlacement(io: Io, placement: CnPlacement): void {
   const factor = (value: number | null) => value ?? "(cluster default)";
-  const argv = blockText([
-    ["reserved", held.reserved],
-    ["reserved_reason", held.reserved_reason],
-    ["cordoned", held.cordoned],
-    ["cordoned_reason", held.cordoned_reason],
-    ["overprovision_cpu", factor(held.overprovision_cpu)],
-    ["overprovision_ram", factor(held.overprovision_ram)],
-    ["overprovision_disk", factor(held.overprovision_disk)],
-    ["fault_domain", held.fault_domain],
-    ["pinned_silo_uuid", held.pinned_silo_uuid],
-    ["pinned_tenant_uuid", held.pinned_tenant_uuid],
-    ["note", held.note],
+  const text = blockText([
+    ["reserved", placement.reserved],
+    ["reserved_reason", placement.reserved_reason],
+    ["cordoned", placement.cordoned],
+    ["cordoned_reason", placement.cordoned_reason],
+    ["overprovision_cpu", factor(placement.overprovision_cpu)],
+    ["overprovision_ram", factor(placement.overprovision_ram)],
+    ["overprovision_disk", factor(placement.overprovision_disk)],
+    ["fault_domain", placement.fault_domain],
+    ["pinned_silo_uuid", placement.pinned_silo_uuid],
+    ["pinned_tenant_uuid", placement.pinned_tenant_uuid],
+    ["note", placement.note],
   ]);
-  io.print(held, argv);
+  io.print(placement, text);
 }

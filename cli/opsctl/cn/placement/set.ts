@@ -11,20 +11,20 @@ import { placementPath, printPlacement } from "./placement.ts";
 const YES_OR_NO = ["true", "false"] as const;
 
 export function set(): AnyCommand {
-  return command("set", "Reserve, cordon, pin or overprovision a node; what is left out stays")
+  return command("set", "Reserve, cordon, pin or overprovision a node; other settings stay")
     .argument(...NODE_ARGUMENT)
-    .addOption(oneOf("--reserved <boolean>", "keep new instances off it", YES_OR_NO))
-    .option("--reserved-reason <text>", "why it is reserved")
-    .addOption(oneOf("--cordoned <boolean>", "take no new instances for the time being", YES_OR_NO))
-    .option("--cordoned-reason <text>", "why it is cordoned; drain for a node that is being emptied")
-    .option("--overprovision-cpu <factor>", "promise so many times its CPU", finiteNumber)
-    .option("--overprovision-ram <factor>", "promise so many times its memory", finiteNumber)
-    .option("--overprovision-disk <factor>", "promise so many times its disk", finiteNumber)
-    .option("--fault-domain <name>", "nodes of one name fail together, for example a rack")
-    .option("--pinned-silo <silo>", "only for instances of this silo")
-    .option("--pinned-tenant <tenant>", "only for instances of this tenant")
-    .option("--note <text>", "a word to other operators")
-    .option("--clear <fields>", `back to the default, with commas: ${CN_PLACEMENT_CLEARABLE.join(", ")}`)
+    .addOption(oneOf("--reserved <boolean>", "whether new instances stay off the node", YES_OR_NO))
+    .option("--reserved-reason <text>", "reason for the reservation")
+    .addOption(oneOf("--cordoned <boolean>", "whether new instances stay off the node for now", YES_OR_NO))
+    .option("--cordoned-reason <text>", "reason for the cordon; drain for a node that is being emptied")
+    .option("--overprovision-cpu <factor>", "factor by which its CPU may be oversold", finiteNumber)
+    .option("--overprovision-ram <factor>", "factor by which its memory may be oversold", finiteNumber)
+    .option("--overprovision-disk <factor>", "factor by which its disk may be oversold", finiteNumber)
+    .option("--fault-domain <name>", "nodes with the same name fail together, for example a rack")
+    .option("--pinned-silo <silo>", "place only instances of this silo")
+    .option("--pinned-tenant <tenant>", "place only instances of this tenant")
+    .option("--note <text>", "note to other operators")
+    .option("--clear <fields>", `reset to the default, separated by commas: ${CN_PLACEMENT_CLEARABLE.join(", ")}`)
     .action(withIo(async (io, name, options) => {
       const { reserved, cordoned, pinnedSilo, pinnedTenant, clear } = options;
       if (Object.keys(options).length === 0) throw usageFailure("there is nothing to set; pass at least one option");

@@ -5,7 +5,7 @@ import { NODE_ARGUMENT } from "../../node-name.ts";
 import { placementPath, printPlacement } from "./placement.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show what operators decided about placing work on a node")
+  return command("show", "Show the placement settings of a node")
     .argument(...NODE_ARGUMENT)
     .action(withIo(async (io, name) => printPlacement(io, await io.get<CnPlacement>(await placementPath(io, name)))));
 }

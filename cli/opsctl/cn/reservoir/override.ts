@@ -1,4 +1,4 @@
-// Sends a reservoir override and shows it. Both fields are always sent: null means inherit the cluster default.
+// Sends a reservoir override and prints it. Both fields are always sent; null inherits the cluster default.
 import type { CnReservoirBody, CnReservoirView } from "../../../../src/contract/cn.ts";
 import type { Io } from "../../../internal/io.ts";
 import { blockText } from "../../../internal/table.ts";

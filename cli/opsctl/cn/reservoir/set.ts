@@ -3,10 +3,10 @@ import { withIo } from "../../../internal/run.ts";
 import { sendOverride } from "./override.ts";
 
 export function set(): AnyCommand {
-  return command("set", "Replace the memory reservoir override; an option left out is cleared")
+  return command("set", "Replace the memory reservoir override of a node; omitted options are cleared")
     .argument("<node>", "UUID, unique UUID prefix or hostname")
-    .addOption(oneOf("--enabled <boolean>", "keep a reservoir on this node", ["true", "false"]))
-    .option("--percent <fraction>", "fraction of physical memory; the node clamps it to 0.0 to 1.0", finiteNumber)
+    .addOption(oneOf("--enabled <boolean>", "whether the node keeps a reservoir", ["true", "false"]))
+    .option("--percent <fraction>", "fraction of physical memory; the node limits it to 0.0 to 1.0", finiteNumber)
     .action(withIo(async (io, name, { enabled, percent }) => {
       await sendOverride(io, name, {
         reservoir_enabled: enabled === undefined ? null : enabled === "true",

@@ -11,19 +11,19 @@ import { proposalPath } from "./plan.ts";
 import { waitForSetup } from "./wait.ts";
 
 export function approve(): AnyCommand {
-  return layoutCommand("approve", "Approve a disk layout and start the setup: destroys the data on every disk it uses")
-    .option("--hostname <hostname>", "name for the node; left out, it keeps the one it announced")
-    .option("--yes", "do not show the plan and ask for confirmation on a terminal")
-    .option("--wait", "wait until the setup has ended; exit code 1 when it failed")
-    .option("--timeout <seconds>", "with --wait: give up after this long, with exit code 6", wholeNumber(0))
+  return layoutCommand("approve", "Approve a disk layout and start the setup; destroys the data on every disk it uses")
+    .option("--hostname <hostname>", "name of the node; by default the announced one")
+    .option("--yes", "do not show the plan and ask for confirmation")
+    .option("--wait", "wait until the setup has ended; exit code 1 if it failed")
+    .option("--timeout <seconds>", "with --wait: stop waiting after this time, with exit code 6", wholeNumber(0))
     .action(withIo(async (io, name, { hostname, yes, wait, timeout, ...options }) => {
       const { layout } = options;
       if (layout === undefined) throw usageFailure("--layout is required; see: opsctl cn setup plan");
       if (timeout !== undefined && wait !== true) throw usageFailure("--timeout needs --wait");
       const server_uuid = await resolveNode(io, name);
-      // Document 2 gives this command no option to agree by: naming the layout is agreement where nobody can be asked.
-      const asked = (await io.environment.keyboard()).isTTY;
-      await confirm(io, yes === true || !asked, () => question(io, server_uuid, options));
+      // A script confirms by naming the layout; only a terminal is asked.
+      const can_ask = (await io.environment.keyboard()).isTTY;
+      await confirm(io, yes === true || !can_ask, () => question(io, server_uuid, options));
       const body = { disk_layout: layout, ...approvalOf(options), ...(hostname === undefined ? {} : { hostname }) };
       const started = await io.post<SetupApproved>(`/v1/cns/${server_uuid}/approve-setup`, body);
       const { operation_id } = started;

@@ -1,5 +1,5 @@
-// Disk layouts as an operator reads them: every disk, what becomes of it, and the pool that comes out. The options are
-// those of an approval, so that a plan can be looked at before it is approved.
+// Disk layouts as text: every disk, its use, and the resulting pool. A plan takes the options of an approval, so that
+// it shows exactly what will be approved.
 import { COMPRESSIONS, DISK_LAYOUTS } from "../../../../src/contract/enums.ts";
 import type { LayoutProposal, SetupApproval } from "../../../../src/contract/setup.ts";
 import { approvedLayout, type ProposedLayout } from "../../../../src/lib/disk-layout/proposal.ts";
@@ -8,14 +8,14 @@ import { plainText } from "../../../internal/plain-text.ts";
 import { type Column, tableText } from "../../../internal/table.ts";
 import { NODE_ARGUMENT } from "../../node-name.ts";
 
-/** A setup verb with its node and its layout options. */
+/** Returns a setup verb with its node argument and layout options. */
 export function layoutCommand(name: string, summary: string) {
   return command(name, summary)
     .argument(...NODE_ARGUMENT)
     .addOption(oneOf("--layout <layout>", "kind of pool", DISK_LAYOUTS))
-    .option("--width <disks>", "disks per stripe; left out, the tool on the node chooses", wholeNumber(0))
-    .option("--spares <disks>", "hot spares; 0 for a pool without, left out for what fits", wholeNumber(0))
-    .option("--exclude <disk>", "a disk to keep out of the pool and untouched; may be repeated", each)
+    .option("--width <disks>", "disks per stripe; by default the tool on the node chooses", wholeNumber(0))
+    .option("--spares <disks>", "hot spares, 0 for none; by default as many as fit", wholeNumber(0))
+    .option("--exclude <disk>", "disk to leave unchanged; may be repeated", each)
     .option("--no-cache", "do not use smaller disks as a cache")
     .addOption(oneOf("--compress <algorithm>", "compression of the pool", COMPRESSIONS));
 }
@@ -29,7 +29,7 @@ export type LayoutOptions = {
   readonly compress?: NonNullable<SetupApproval["disk_compress"]>;
 };
 
-/** The fields of an approval; what was not named is left out. */
+/** Returns the fields of an approval that were given. */
 export function approvalOf({ width, spares, exclude, cache, compress }: Omit<LayoutOptions, "layout">) {
   return {
     ...(width === undefined ? {} : { disk_width: width }),
@@ -40,7 +40,7 @@ export function approvalOf({ width, spares, exclude, cache, compress }: Omit<Lay
   };
 }
 
-/** What the control plane would say of these options, computed here from the disks that it knows. */
+/** Computes the layout that the control plane would make of these options and its known disks. */
 export function plannedLayout(
   answer: LayoutProposal,
   options: LayoutOptions,
@@ -67,7 +67,7 @@ const DISK_COLUMNS: readonly Column<DiskRow>[] = [
   ["ITS DATA", (disk) => disk.lost ? "DESTROYED" : "kept"],
 ];
 
-/** Every disk of the inventory and, with a layout, what becomes of it. */
+/** Returns a table of every announced disk and, with a layout, its use. */
 export function disksText(disks: LayoutProposal["disks"], layout: ProposedLayout | undefined): string {
   if (disks.length === 0) return "(no disks announced)";
   if (layout === undefined) {
@@ -87,11 +87,11 @@ function useOf(disk: string, layout: ProposedLayout): string {
   return vdevs.length === 1 ? kind : `${kind} ${stripe + 1} of ${vdevs.length}`;
 }
 
-/** One sentence on the pool, one on what is lost. */
+/** Returns a line about the pool and a line about the disks whose data is destroyed. */
 export function poolText({ layout, width, vdevs, spares, cache_disks, capacity_gb, destroys }: ProposedLayout): string {
   const stripes = layout === "single" ? "one disk" : `${counted(vdevs.length, "stripe")} of ${width} disks`;
-  const beside = [counted(spares, "spare"), counted(cache_disks.length, "cache disk")].join(", ");
-  return `Pool zones: ${layout}, ${stripes}, ${beside}; room for about ${sizeText(capacity_gb)}.\n` +
+  const extra = [counted(spares, "spare"), counted(cache_disks.length, "cache disk")].join(", ");
+  return `Pool zones: ${layout}, ${stripes}, ${extra}; about ${sizeText(capacity_gb)} usable.\n` +
     `All data on ${counted(destroys.length, "disk")} is destroyed: ${destroys.map(plainText).join(" ")}`;
 }
 

@@ -8,11 +8,11 @@ import { resolveNode } from "../../node-name.ts";
 import { disksText, layoutCommand, type LayoutOptions, plannedLayout, poolText } from "./layout.ts";
 
 export function plan(): AnyCommand {
-  return layoutCommand("plan", "Show a node's disks and what a setup would make of them; changes nothing")
+  return layoutCommand("plan", "Show a node's disks and the layout that a setup would create; changes nothing")
     .action(withIo(async (io, name, options) => {
       const { width, spares, exclude, cache, compress, layout } = options;
       if (layout === undefined && (!cache || [width, spares, exclude, compress].some((value) => value !== undefined))) {
-        throw usageFailure("these options need --layout; without it the plan is the control plane's own proposal");
+        throw usageFailure("these options need --layout; without it the plan shows the control plane's proposal");
       }
       const answer = await io.get<LayoutProposal>(proposalPath(await resolveNode(io, name)));
       const planned = plannedLayout(answer, options);
@@ -38,11 +38,11 @@ function planText({ name, answer, planned: { layout, error }, options }: Plan): 
     const supported = answer.supported_layouts.map(plainText).join(", ");
     return `${disks}\n\nNo layout: ${plainText(error ?? "none fits")}\nSupported layouts: ${supported}`;
   }
-  const advice = "Advisory: the tool on the node knows its disks better, and decides.";
+  const advice = "Advisory: the tool on the node has the final decision.";
   return `${disks}\n\n${poolText(layout)}\n${advice}\n\nTo approve it:\n  ${approveLine(name, layout, options)}`;
 }
 
-/** The command that approves what is shown. A width is named only where the tool must not choose another. */
+/** Returns the command that approves the shown layout. It names a width only if the tool must not choose another. */
 function approveLine(name: string, { layout, width, spares }: ProposedLayout, options: LayoutOptions): string {
   const fixed = options.layout === undefined ? { width: width ?? undefined, spares } : options;
   return [

@@ -1,4 +1,4 @@
-// Follows a running setup: its operation for the end, its node for what the machine reports on the way.
+// Follows a running setup: the operation shows its end, the node its progress.
 import type { CnView } from "../../../../src/contract/cn.ts";
 import { SETUP_LIMIT_MS } from "../../../../src/contract/limits.ts";
 import { EXIT } from "../../../internal/exit-code.ts";
@@ -10,8 +10,8 @@ import { endText, follow } from "../../../internal/operation/follow.ts";
 
 type Setup = { readonly server_uuid: string; readonly operation_id: string; readonly limit_ms: number };
 
-/** A step on the node may be short; the end is told at once anyway. */
-const HOLD_S = 2;
+/** Short, because a step on the node may be short. The end of the operation is reported at once anyway. */
+const POLL_S = 2;
 
 /** Prints the node at the end. Throws a Failure when the setup failed or the time is up. */
 export async function waitForSetup(io: Io, { server_uuid, operation_id, limit_ms }: Setup): Promise<void> {
@@ -20,16 +20,16 @@ export async function waitForSetup(io: Io, { server_uuid, operation_id, limit_ms
   const operation = await follow(io, {
     id: operation_id,
     limit_ms,
-    hold_s_max: HOLD_S,
-    tell: async () => {
+    poll_s_max: POLL_S,
+    progressOf: async () => {
       const node = await io.get<CnView>(path);
       return [progressText(node), clockText(node, io.environment.monotonicMs() - started_ms)];
     },
   });
   if (operation.state === "succeeded") {
     const node = await io.get<CnView>(path);
-    const argv = `CN ${plainText(node.server_uuid)} is set up (state=${plainText(node.state)})`;
-    return io.print({ ...node, operation_id }, argv);
+    const text = `CN ${plainText(node.server_uuid)} is set up (state=${plainText(node.state)})`;
+    return io.print({ ...node, operation_id }, text);
   }
   const node = await io.get<CnView>(path).catch(() => null);
   if (io.json) io.print(node === null ? operation : { ...node, operation_id }, "");
@@ -39,11 +39,11 @@ export async function waitForSetup(io: Io, { server_uuid, operation_id, limit_ms
 
 export function progressText({ setup_progress: progress, state }: CnView): string {
   if (state !== "setting_up") return `state ${state}`;
-  if (progress === null) return "waiting for the machine to take its setup bundle";
+  if (progress === null) return "waiting for the machine to fetch its setup bundle";
   return `${progress.step}${progress.message === null ? "" : `: ${progress.message}`}`;
 }
 
-/** First, so that a long message does not push it off the line. */
+/** Printed first, so that a long message does not push it off the line. */
 function clockText({ setup_progress }: CnView, passed_ms: number): string {
   const percent = setup_progress?.percent ?? null;
   const left_min = Math.max(0, Math.ceil((SETUP_LIMIT_MS - passed_ms) / 60_000));

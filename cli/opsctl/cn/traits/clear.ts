@@ -4,11 +4,11 @@ import { NODE_ARGUMENT } from "../../node-name.ts";
 import { changeTraits } from "./traits.ts";
 
 export function clear(): AnyCommand {
-  return command("clear", "Clear placement traits of a node: those named, or all")
+  return command("clear", "Clear placement traits of a node")
     .argument(...NODE_ARGUMENT)
-    .argument("[trait...]", "names of traits; left out for all")
+    .argument("[trait...]", "names of traits; by default all")
     .action(withIo(async (io, name, names) => {
       const kept = ([key]: [string, string]) => names.length > 0 && !names.includes(key);
-      await changeTraits(io, name, (held) => Object.fromEntries(Object.entries(held).filter(kept)));
+      await changeTraits(io, name, (traits) => Object.fromEntries(Object.entries(traits).filter(kept)));
     }));
 }

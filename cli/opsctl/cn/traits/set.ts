@@ -4,11 +4,11 @@ import { NODE_ARGUMENT } from "../../node-name.ts";
 import { changeTraits, pairOf } from "./traits.ts";
 
 export function set(): AnyCommand {
-  return command("set", "Set placement traits of a node; those not named stay")
+  return command("set", "Set placement traits of a node; other traits stay")
     .argument(...NODE_ARGUMENT)
     .argument("<trait=value...>", "for example rack=r12")
-    .action(withIo(async (io, name, argv) => {
-      const given = Object.fromEntries(argv.map(pairOf));
-      await changeTraits(io, name, (held) => ({ ...held, ...given }));
+    .action(withIo(async (io, name, pairs) => {
+      const given = Object.fromEntries(pairs.map(pairOf));
+      await changeTraits(io, name, (traits) => ({ ...traits, ...given }));
     }));
 }

@@ -4,15 +4,15 @@ import type { Io } from "../../../internal/io.ts";
 import { tableText } from "../../../internal/table.ts";
 import { resolveNode } from "../../node-name.ts";
 
-/** Reads the traits of a node, makes new ones of them, and puts those in their place. */
-export async function changeTraits(io: Io, name: string, change: (held: Traits["traits"]) => Traits["traits"]) {
+/** Reads the traits of a node, changes them and writes them back. */
+export async function changeTraits(io: Io, name: string, change: (traits: Traits["traits"]) => Traits["traits"]) {
   const path = await traitsPath(io, name);
   const { traits } = await io.get<Traits>(path);
   const body: Traits = { traits: change(traits) };
   printTraits(io, await io.post<Traits>(path, body));
 }
 
-/** The two sides of `rack=r12`. */
+/** Splits `rack=r12` into name and value. */
 export function pairOf(word: string): [key: string, value: string] {
   const at = word.indexOf("=");
   if (at < 1 || at === word.length - 1) throw usageFailure(`${word} is not of the form trait=value`);

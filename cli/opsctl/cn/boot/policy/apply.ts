@@ -4,15 +4,15 @@ import { withIo } from "../../../../internal/run.ts";
 import { changedFields, etagOf, putPolicy, readPolicy } from "./policy.ts";
 
 export function apply(): AnyCommand {
-  return command("apply", "Replace the whole boot policy, allowlist and admin network included")
+  return command("apply", "Replace the whole boot policy, including its allowlist and admin network")
     .requiredOption(
       "-f, --file <file>",
-      "the policy as JSON, or as TOML in a file *.toml; - for JSON on standard input",
+      "policy as JSON, or as TOML in a file *.toml; - for JSON on standard input",
     )
-    .option("--if-match <version>", "refuse unless the policy is still this version (opsctl cn boot policy show)")
+    .option("--if-match <version>", "fail unless the policy still has this version (opsctl cn boot policy show)")
     .addHelpText(
       "after",
-      "\nEvery field is required. TOML has no null: a policy without an image or a network is written as JSON.",
+      "\nEvery field is required. TOML has no null: write a policy without an image or a network as JSON.",
     )
     .action(withIo(async (io, { file, ifMatch }) => {
       const body = await readDocument(io, file);

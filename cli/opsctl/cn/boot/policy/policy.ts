@@ -1,4 +1,5 @@
-// The boot policy is put whole, so every change reads it first and is refused when somebody else was faster (If-Match).
+// The server replaces the whole boot policy, so a change reads it first and sends If-Match: it is rejected when another
+// operator changed the policy in between.
 import type { BootPolicy, BootPolicyBody } from "../../../../../src/contract/boot.ts";
 import { canonicalJson } from "../../../../../src/lib/text/canonical-json.ts";
 import type { Io } from "../../../../internal/io.ts";
@@ -7,9 +8,9 @@ import { blockText } from "../../../../internal/table.ts";
 
 const POLICY_PATH = "/v2/cn-boot-policy";
 
-export type Held = { readonly policy: BootPolicy; readonly etag: string | null };
+export type VersionedPolicy = { readonly policy: BootPolicy; readonly etag: string | null };
 
-export async function readPolicy(io: Io): Promise<Held> {
+export async function readPolicy(io: Io): Promise<VersionedPolicy> {
   const { body, etag } = await io.exchange({ method: "GET", path: POLICY_PATH });
   return { policy: body as BootPolicy, etag };
 }
@@ -20,14 +21,14 @@ export async function putPolicy(io: Io, body: BootPolicyBody | unknown, etag: st
   return await io.send<BootPolicy>({ method: "PUT", path: POLICY_PATH, body, headers });
 }
 
-/** What differs, by field. */
+/** Names the fields that differ. */
 export function changedFields(before: BootPolicy, after: BootPolicy): string {
   const fields = (Object.keys(after) as (keyof BootPolicy)[])
     .filter((field) => canonicalJson(before[field] ?? null) !== canonicalJson(after[field] ?? null));
   return fields.length === 0 ? "nothing changed" : `changed: ${fields.map(plainText).join(", ")}`;
 }
 
-/** The version is shown without the quotes of its ETag, which a shell would take away. */
+/** Returns the ETag without its quotes, which a shell would remove. */
 export function versionOf(etag: string | null): string | null {
   return etag?.replace(/^"(.*)"$/, "$1") ?? null;
 }
@@ -49,7 +50,7 @@ export function policyText(policy: BootPolicy, version: string | null = null): s
       ["  gateway", network.gateway],
       ["  resolvers", network.resolvers.join(", ")],
     ] as const),
-    ["allowlist", allowlist.length === 0 ? "(any machine)" : `${allowlist.length} of which one must match`],
+    ["allowlist", allowlist.length === 0 ? "(any machine)" : `${allowlist.length} rules, one must match`],
   ]);
   return [block, ...allowlist.map(({ kind, value }) => `  ${plainText(kind)} ${plainText(value)}`)].join("\n");
 }

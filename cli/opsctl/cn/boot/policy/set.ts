@@ -6,17 +6,17 @@ import { withIo } from "../../../../internal/run.ts";
 import { STAGED_PATH } from "../../../pi/list.ts";
 import { policyText, putPolicy, readPolicy } from "./policy.ts";
 
-/** How often a change is made anew on what another operator has just put. */
+/** How often a change is merged again after another operator's. */
 const TRIES_MAX = 8;
 const PRECONDITION_FAILED = 412;
 
 export function set(): AnyCommand {
-  return command("set", "Change fields of the boot policy; those not named stay")
+  return command("set", "Change fields of the boot policy; other fields stay")
     .option("--enrollment-pi <stamp>", "platform image of enrolments (opsctl pi list)")
-    .addOption(oneOf("--auto-enroll <boolean>", "whether machines may enrol unasked", ["true", "false"]))
+    .addOption(oneOf("--auto-enroll <boolean>", "whether machines may enrol without authorization", ["true", "false"]))
     .option(
       "--enrollment-kernel-arg <argument>",
-      "extra kernel argument of enrolments; may be repeated, replaces the whole list; an empty one empties it",
+      'extra kernel argument of enrolments; may be repeated; replaces the list, and "" clears it',
       each,
     )
     .action(withIo(async (io, { enrollmentPi, autoEnroll, enrollmentKernelArg }) => {
@@ -27,14 +27,14 @@ export function set(): AnyCommand {
           ? {}
           : { enrollment_kernel_args: enrollmentKernelArg.filter((argument) => argument !== "") }),
       };
-      if (Object.keys(change).length === 0) throw usageFailure("name at least one field to set");
+      if (Object.keys(change).length === 0) throw usageFailure("there is nothing to set; pass at least one option");
       const policy = await merge(io, change);
       io.print(policy, policyText(policy));
       if (enrollmentPi !== undefined) await noteUnstaged(io, enrollmentPi);
     }));
 }
 
-/** Another operator's change of other fields in between is kept: the policy is read and merged again. */
+/** Keeps another operator's change of other fields in between: reads and merges again. */
 async function merge(io: Io, change: Partial<BootPolicy>): Promise<BootPolicy> {
   for (let tries = 1;; tries += 1) {
     const { policy, etag } = await readPolicy(io);
@@ -47,9 +47,9 @@ async function merge(io: Io, change: Partial<BootPolicy>): Promise<BootPolicy> {
   }
 }
 
-/** Document 2, Boot policy: a booter that lacks the image refuses to serve enrolments. */
+/** Warns about an image that no booter has: a booter without the image refuses to serve enrolments. */
 async function noteUnstaged(io: Io, stamp: string): Promise<void> {
   const staged = await io.all<StagedImage>(STAGED_PATH);
   if (staged.some((image) => image.stamp === stamp)) return;
-  io.note(`note: ${stamp} is not staged on any booter; machines cannot enrol until it is`);
+  io.note(`note: ${stamp} is not staged on any booter; machines cannot enrol until one has it`);
 }

@@ -3,7 +3,7 @@ import { withIo } from "../../../../internal/run.ts";
 import { policyText, readPolicy, versionOf } from "./policy.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Show the boot policy; with --json in the form that apply takes")
+  return command("show", "Show the boot policy; --json prints the form that apply takes")
     .action(withIo(async (io) => {
       const { policy, etag } = await readPolicy(io);
       io.print(policy, policyText(policy, versionOf(etag)));

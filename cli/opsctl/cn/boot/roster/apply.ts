@@ -5,12 +5,14 @@ import { withIo } from "../../../../internal/run.ts";
 import { ROSTER_PATH } from "./roster.ts";
 
 export function apply(): AnyCommand {
-  return command("apply", "Replace the declared roster")
-    .requiredOption("-f, --file <file>", "a JSON array of {hostname, macs, nic_tags, aggregate}; - for standard input")
+  return command("apply", "Replace the roster")
+    .requiredOption("-f, --file <file>", "JSON array of {hostname, macs, nic_tags, aggregate}; - for standard input")
     .action(withIo(async (io, { file }) => {
       const body = await readDocument(io, file);
       const roster = await io.send<Roster>({ method: "PUT", path: ROSTER_PATH, body });
       io.print(roster, `Declared machines: ${roster.length}`);
-      io.note("Machines that enrol from now on get what it declares; for the others run: opsctl cn boot converge");
+      io.note(
+        "Machines that enrol from now on get the declared networking; for the others run: opsctl cn boot converge",
+      );
     }));
 }

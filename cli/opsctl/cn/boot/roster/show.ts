@@ -5,7 +5,7 @@ import { withIo } from "../../../../internal/run.ts";
 import { ROSTER_PATH } from "./roster.ts";
 
 export function show(): AnyCommand {
-  return command("show", "Print the declared roster, in the form that apply takes")
+  return command("show", "Print the roster in the form that apply takes")
     .action(withIo(async (io) => {
       const roster = await io.get<Roster>(ROSTER_PATH);
       io.print(roster, plainJson(roster));
