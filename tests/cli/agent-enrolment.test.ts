@@ -51,7 +51,7 @@ test("a machine registers, shows its code, waits, saves its key and reports", as
   expect(registration).toMatchObject({ server_uuid: SERVER_UUID, hostname: "sim-3f2a9c1e" });
 });
 
-test("the key is on the disk before it is used for the first time", async () => {
+test("the key is on disk before its first use", async () => {
   const state_dir = stateDir();
   const saved_at_use: boolean[] = [];
   const watched = Object.fromEntries(
@@ -66,7 +66,7 @@ test("the key is on the disk before it is used for the first time", async () => 
   expect(saved_at_use).not.toContain(false);
 });
 
-test("a saved key is not asked for again: the node registers with it, with the same identity", async () => {
+test("an agent with a saved key registers with it and does not poll for a key", async () => {
   const first = await runAgent({ ...reports(), [REGISTER]: () => registered(), [POLL]: () => APPROVED });
   const approved = { reservoir_enabled: true, reservoir_percent: 0.8, state: "approved", admin_ip: null };
   const routes = {
@@ -91,13 +91,13 @@ test("pauses are 1 s while pending and at least 5 s after a transport error, jit
   expect(poll_error_ms).toBeLessThan(7_000);
 });
 
-test.each([429, 503])("Retry-After of a %i is kept", async (http_status) => {
+test.each([429, 503])("Retry-After of a %i is respected", async (http_status) => {
   const busy = { status: http_status, body: { message: "busy" }, headers: { "retry-after": "40" } };
   const ran = await runAgent({ ...reports(), [REGISTER]: inOrder(busy, registered()), [POLL]: () => APPROVED });
   expect(ran.slept_ms[0]).toBeGreaterThanOrEqual(40_000);
 });
 
-test("an agent that nobody approves exits 6 when its wait is over, and takes the code away", async () => {
+test("an agent without approval exits 6 after its wait and removes the claim code", async () => {
   const ran = await runAgent({ [REGISTER]: () => registered(), [POLL]: () => status("pending") }, {
     argv: ["--approval-wait-s", "10"],
   });
@@ -128,7 +128,7 @@ test("an expired code is replaced by a new one", async () => {
   expect(ran.code).toBe(130);
 });
 
-test("a registration that the server forgot is made again", async () => {
+test("the agent registers again if the server does not know its registration", async () => {
   const gone = { status: 404, body: { message: "Not Found" } };
   const ran = await runAgent({ ...reports(), [REGISTER]: () => registered(), [POLL]: inOrder(gone, APPROVED) });
   expect(ran.asked.filter(({ path }) => path === REGISTER)).toHaveLength(2);
@@ -146,14 +146,14 @@ test.each([
   ["approved, key taken", "approved", status("approved"), 4, "restart the agent"],
   ["disabled while waiting", "pending", status("disabled"), 4, "an operator disabled this node"],
   ["enrolled by netboot", "awaiting_setup", status("awaiting_setup"), 5, "by netboot"],
-])("a node that cannot get a key says why: %s", async (_name, state, answer, code, argv) => {
+])("a node that cannot get a key reports the reason: %s", async (_name, state, answer, code, text) => {
   const ran = await runAgent({ [REGISTER]: () => registered({ state }), [POLL]: () => answer });
   expect(ran.code).toBe(code);
-  expect(ran.err()).toContain(argv);
+  expect(ran.err()).toContain(text);
   expect(await savedKey(ran.state_dir)).toBe(null);
 });
 
-test("an agent that starts again renews its claim by its token; one whose key it got does not", async () => {
+test("a restarted agent renews its claim by the saved token, and deletes the token with the approval", async () => {
   const refused = { ...reports(), [REGISTER]: () => registered(), [POLL]: () => status("pending") };
   const first = await runAgent(refused, { argv: ["--approval-wait-s", "1"] });
   const again = await runAgent({ ...refused, [POLL]: () => APPROVED }, { state_dir: first.state_dir });
@@ -162,20 +162,20 @@ test("an agent that starts again renews its claim by its token; one whose key it
   await expect(readFile(join(first.state_dir, "poll-token"), "utf8")).rejects.toThrow("ENOENT");
 });
 
-test("too many claims (429) are waited for as long as the server says", async () => {
+test("after 429 (too many claims) the agent waits as long as the server asks", async () => {
   const full = { status: 429, body: { message: "too many claims" }, headers: { "retry-after": "60" } };
   const ran = await runAgent({ ...reports(), [REGISTER]: inOrder(full, registered()), [POLL]: () => APPROVED });
   expect(ran.slept_ms[0]).toBeGreaterThanOrEqual(60_000);
   expect(await savedKey(ran.state_dir)).toBe(AGENT_KEY);
 });
 
-test("a refused registration ends the agent with the server's words", async () => {
+test("a rejected registration ends the agent with the server's message", async () => {
   const ran = await runAgent({ [REGISTER]: () => ({ status: 400, body: { message: "hostname must be ..." } }) });
   expect(ran.code).toBe(1);
   expect(ran.err()).toContain("registration rejected: 400 hostname must be");
 });
 
-test("credentials of another machine, damaged ones and ones that others can read are refused", async () => {
+test("credentials of another machine, damaged credentials and credentials readable by others are rejected", async () => {
   const state_dir = stateDir();
   const path = join(state_dir, "credentials.json");
   for (const [text, mode] of [[`{"server_uuid":"other","api_key":"k"}`, 0o600], ["{", 0o600], ["{}", 0o644]] as const) {
@@ -189,14 +189,14 @@ test("credentials of another machine, damaged ones and ones that others can read
 });
 
 test.each(["00000000-0000-0000-0000-000000000000", "FFFFFFFF-ffff-ffff-ffff-ffffffffffff", "abc"])(
-  "%s is no identity",
+  "%s is not accepted as an identity",
   async (uuid) => {
     const ran = await runAgent({}, { argv: ["--server-uuid", uuid] });
     expect(ran.code).toBe(2);
   },
 );
 
-test("a simulated machine keeps its identity, and another one is refused in its place", async () => {
+test("a simulated machine keeps its identity and rejects another one", async () => {
   const first = await runAgent({ ...reports(), [REGISTER]: () => registered(), [POLL]: () => APPROVED });
   const other = "11111111-2222-4333-8444-555555555555";
   const ran = await runAgent({}, { state_dir: first.state_dir, argv: ["--server-uuid", other] });

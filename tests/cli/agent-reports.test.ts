@@ -16,7 +16,7 @@ function count(ran: AgentRun, path: string): number {
   return ran.asked.filter((asked) => asked.path === path).length;
 }
 
-test("an enrolled node sends every report, in the shapes of the contract", async () => {
+test("an enrolled node sends every report, valid by the contract", async () => {
   const ran = await runAgent({ ...ENROL, ...reports() });
   const body = (path: string) => ran.asked.find((asked) => asked.path === path)!.body;
   const { payload } = StatusReport.parse(body("/v1/agent/status"));
@@ -27,10 +27,10 @@ test("an enrolled node sends every report, in the shapes of the contract", async
   expect(count(ran, "/v1/agent/config")).toBeGreaterThan(0);
 });
 
-test("an unchanged status is repeated only when it is due, a changed one is sent at once", async () => {
+test("an unchanged status is repeated only when due; a changed status is sent at once", async () => {
   const argv = ["--config-ms", "1000000", "--heartbeat-ms", "500", "--status-full-ms", "1000000"];
   const ran = await runAgent({ ...ENROL, ...reports(40) }, { argv });
-  // The second one tells of the reservoir that was applied in between.
+  // The second one reports the reservoir that was applied in between.
   expect(count(ran, "/v1/agent/status")).toBeLessThanOrEqual(2);
   expect(count(ran, "/v1/agent/heartbeat")).toBe(40);
   const often = await runAgent({ ...ENROL, ...reports(40) }, {
@@ -41,8 +41,8 @@ test("an unchanged status is repeated only when it is due, a changed one is sent
 
 test.each([[1.5, 1], [-0.1, 0], [0, 0], [1, 1], [0.8, 0.8]])(
   "a reservoir percent of %f becomes %f",
-  (told, applied) => {
-    expect(reservoirOf({ reservoir_enabled: true, reservoir_percent: told }).percent).toBe(applied);
+  (configured, applied) => {
+    expect(reservoirOf({ reservoir_enabled: true, reservoir_percent: configured }).percent).toBe(applied);
   },
 );
 
@@ -54,29 +54,29 @@ test("the clamped reservoir is kept in the machine's state", async () => {
 
 const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f operator@desk";
 
-/** A server whose answers about the keys of root are given in order, the last one for ever. */
-function keysTold(...answers: (unknown[] | undefined)[]): Record<string, Route> {
+/** A server that returns these lists of root keys in order and repeats the last one. */
+function rootKeys(...answers: (unknown[] | undefined)[]): Record<string, Route> {
   const config = () => {
-    const told = answers.length > 1 ? answers.shift() : answers[0];
-    const keys = told === undefined ? {} : { root_authorized_keys: told };
-    return { body: { reservoir_enabled: true, reservoir_percent: 0.5, ...keys } };
+    const keys = answers.length > 1 ? answers.shift() : answers[0];
+    const config = keys === undefined ? {} : { root_authorized_keys: keys };
+    return { body: { reservoir_enabled: true, reservoir_percent: 0.5, ...config } };
   };
   return { ...ENROL, ...reports(20), "/v1/agent/config": config };
 }
 
-async function keysHeld({ state_dir }: AgentRun): Promise<string[]> {
+async function savedKeys({ state_dir }: AgentRun): Promise<string[]> {
   return JSON.parse(await readFile(join(state_dir, "simulated-machine.json"), "utf8")).root_authorized_keys;
 }
 
 const OFTEN = { argv: ["--config-ms", "1000"] };
 
-test("the keys of root are kept in the machine's state, and replaced when they change", async () => {
-  expect(await keysHeld(await runAgent(keysTold([KEY]), OFTEN))).toEqual([KEY]);
-  expect(await keysHeld(await runAgent(keysTold([KEY], []), OFTEN))).toEqual([]);
+test("root's keys are saved in the machine's state and replaced when they change", async () => {
+  expect(await savedKeys(await runAgent(rootKeys([KEY]), OFTEN))).toEqual([KEY]);
+  expect(await savedKeys(await runAgent(rootKeys([KEY], []), OFTEN))).toEqual([]);
 });
 
-test("a server that does not tell keys takes none away", async () => {
-  expect(await keysHeld(await runAgent(keysTold([KEY], undefined), OFTEN))).toEqual([KEY]);
+test("the agent keeps root's keys if the server sends none", async () => {
+  expect(await savedKeys(await runAgent(rootKeys([KEY], undefined), OFTEN))).toEqual([KEY]);
 });
 
 test.each([
@@ -84,13 +84,13 @@ test.each([
   [`command="reboot" ${KEY}`],
   ["not a key"],
   [7],
-])("a key that is not one whole line is left out, logged once, and stops no other: %j", async (bad) => {
-  const ran = await runAgent(keysTold([bad, KEY]), OFTEN);
-  expect(await keysHeld(ran)).toEqual([KEY]);
+])("a key that is not one complete line is skipped and logged once; other keys are applied: %j", async (bad) => {
+  const ran = await runAgent(rootKeys([bad, KEY]), OFTEN);
+  expect(await savedKeys(ran)).toEqual([KEY]);
   expect(ran.err().split("\n").filter((line) => line.includes("root key 1 is skipped"))).toHaveLength(1);
 });
 
-test("one report that fails is tried again after 5 s or more, is logged once, and stops no other", async () => {
+test("a failed report is retried after at least 5 s and logged once; other reports continue", async () => {
   let left = 3;
   const capacity: Route = () => left-- > 0 ? { status: 400, body: { message: "too big" } } : { body: null };
   const ran = await runAgent({ ...ENROL, ...reports(60), "/v1/agent/capacity": capacity });
@@ -98,14 +98,14 @@ test("one report that fails is tried again after 5 s or more, is logged once, an
   expect(lines).toEqual(["capacity: 400 too big; retrying", "capacity: recovered"]);
 });
 
-test("a refused key ends the agent with exit code 4 and says what to do", async () => {
+test("a rejected key ends the agent with exit code 4 and a fix", async () => {
   const ran = await runAgent({ ...ENROL, ...reports(100), "/v1/agent/heartbeat": () => REFUSED });
   expect(ran.code).toBe(4);
   expect(ran.err()).toContain(`remove ${join(ran.state_dir, "credentials.json")}`);
   expect(await savedKey(ran.state_dir)).not.toBe(null);
 });
 
-test("with --re-register a refused key is thrown away and the node registers again", async () => {
+test("with --re-register the agent discards a rejected key and registers again", async () => {
   let refusals = 1;
   const beat = reports()["/v1/agent/heartbeat"]!;
   const ran = await runAgent({

@@ -1,4 +1,4 @@
-// Runs `nodeagent run` in a fake world, against a control plane that is a function.
+// Runs `nodeagent run` in a fake environment against a fake control plane.
 import { mkdtempSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -60,7 +60,7 @@ export function status(state: string, change: Record<string, unknown> = {}): Tol
 
 export const APPROVED = status("approved", { api_key: AGENT_KEY, console_ticket_key_hex: "c0" });
 
-/** The endpoints of an enrolled node; heartbeat number `stop_at` ends the agent. */
+/** Returns the endpoints of an enrolled node. Heartbeat number `stop_at` stops the agent. */
 export function reports(stop_at = 3): Record<string, Route> {
   let beats = 0;
   return {

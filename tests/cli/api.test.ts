@@ -9,13 +9,13 @@ const CUT = "cut";
 function inOrder(...answers: (Told | typeof CUT)[]): Server {
   return () => {
     const next = answers.shift();
-    if (next === undefined) throw new Error("asked once too often");
+    if (next === undefined) throw new Error("one request too many");
     if (next === CUT) throw new TypeError("fetch failed");
     return next;
   };
 }
 
-test("a read is tried again after a lost connection and after 503, waiting as long as the server asked", async () => {
+test("a read is retried after a lost connection and after 503, with the pause that the server asks for", async () => {
   const ran = await opsctl(["cn", "list"], { server: inOrder(CUT, BUSY, { body: { items: [] } }) });
   expect(ran.code).toBe(0);
   expect(ran.slept_ms[0]).toBeLessThan(400);
@@ -28,28 +28,28 @@ test("the third failure is final", async () => {
   expect(ran.err()).toBe("error: busy; try again in 2 s\n");
 });
 
-test("a server that nobody reaches is named", async () => {
+test("the error names an unreachable server", async () => {
   const ran = await opsctl(["cn", "list"], {});
   expect(ran.code).toBe(7);
   expect(ran.asked).toHaveLength(3);
   expect(ran.err()).toBe("error: cannot reach http://127.0.0.1:8080: connection refused\n");
 });
 
-test("a long Retry-After is told rather than waited for", async () => {
+test("a long Retry-After is reported instead of waited for", async () => {
   const ran = await opsctl(["cn", "list"], { server: inOrder({ ...BUSY, headers: { "retry-after": "11" } }) });
   expect(ran.code).toBe(7);
   expect(ran.slept_ms).toEqual([]);
   expect(ran.err()).toContain("try again in 11 s");
 });
 
-test("429 is not tried again", async () => {
+test("429 is not retried", async () => {
   const limited = { status: 429, body: { message: "slow down" }, headers: { "retry-after": "6" } };
   const ran = await opsctl(["cn", "disable", NODE_ID], { server: inOrder(limited) });
   expect(ran.code).toBe(1);
   expect(ran.err()).toBe("error: slow down; try again in 6 s\n");
 });
 
-test("a repeated POST carries the same Idempotency-Key, a new POST a new one", async () => {
+test("a retried POST carries the same Idempotency-Key", async () => {
   const server = inOrder(CUT, { body: node() }, { body: node() });
   const ran = await opsctl(["cn", "disable", NODE_ID], { server });
   const keys = ran.asked.map(({ headers }) => headers["idempotency-key"]);
@@ -58,19 +58,19 @@ test("a repeated POST carries the same Idempotency-Key, a new POST a new one", a
   expect(keys[1]).toBe(keys[0]);
 });
 
-test("409 while our own earlier attempt still runs is waited for; any other 409 is final", async () => {
+test("a 409 for the command's own earlier attempt is retried; any other 409 is final", async () => {
   const running: Told = { status: 409, body: { message: "still running" }, headers: { "retry-after": "1" } };
   expect((await opsctl(["cn", "disable", NODE_ID], { server: inOrder(CUT, running, { body: node() }) })).code).toBe(0);
   expect((await opsctl(["cn", "disable", NODE_ID], { server: inOrder(running) })).code).toBe(5);
 });
 
-test("a DELETE whose first answer was lost succeeds when the thing is gone", async () => {
+test("a DELETE whose first response was lost succeeds if the object is gone", async () => {
   const gone: Told = { status: 404, body: { message: "Not Found" } };
   expect((await opsctl(["api-key", "delete", "k1"], { server: inOrder(CUT, gone) })).code).toBe(0);
   expect((await opsctl(["api-key", "delete", "k1"], { server: inOrder(gone) })).code).toBe(3);
 });
 
-test("a redirect is not followed, since it would carry the credential away", async () => {
+test("a redirect is not followed, because the credential would follow it", async () => {
   const ran = await opsctl(["cn", "list"], {
     server: inOrder({ status: 307, headers: { location: "https://elsewhere.example/" } }),
   });
@@ -78,7 +78,7 @@ test("a redirect is not followed, since it would carry the credential away", asy
   expect(ran.err()).toContain("https://elsewhere.example/");
 });
 
-test("an answer that is not JSON is an error", async () => {
+test("a response that is not JSON is an error", async () => {
   const ran = await opsctl(["cn", "list"], { server: inOrder({ text: "<html>" }) });
   expect(ran.code).toBe(1);
   expect(ran.err()).toContain("not JSON");
@@ -96,7 +96,7 @@ test("lists follow next_page to the end", async () => {
   expect(ran.asked.every(({ query }) => query.state === "pending" && query.limit === "50")).toBe(true);
 });
 
-test("every request carries the credential and no other secret place does", async () => {
+test("every request carries the credential in its header and nowhere else", async () => {
   const ran = await opsctl(["cn", "list", "--api-key", "opsk_flag"], { server: inOrder({ body: { items: [] } }) });
   expect(ran.asked[0]!.headers.authorization).toBe("Bearer opsk_flag");
   expect(JSON.stringify([ran.asked[0]!.path, ran.asked[0]!.query])).not.toContain("opsk_");

@@ -1,28 +1,28 @@
-// Runs opsctl command lines against a control plane of the test's own: the real verbs, the real server, no socket.
+// Runs opsctl command lines against the test's control plane: real verbs and a real server, without sockets.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
 import { ENDPOINT, type FakeOptions, type Server } from "./fake-environment.ts";
 import { opsctl, type Ran } from "./opsctl.ts";
 
-export type AtPlane = {
-  /** The credential is the root key's unless `env` says otherwise. */
+export type OpsctlRunner = {
+  /** Uses the root key unless `env` has another credential. */
   run(argv: string | readonly string[], options?: FakeOptions): Promise<Ran>;
-  /** What it printed; the exit code must be 0. */
+  /** Returns stdout. The exit code must be 0. */
   printed(argv: string | readonly string[], options?: FakeOptions): Promise<string>;
   json<T>(argv: string, options?: FakeOptions): Promise<T>;
 };
 
-export function atPlane(t: TestPlane): AtPlane {
+export function opsctlAt(t: TestPlane): OpsctlRunner {
   const env = { OPSCTL_ENDPOINT: ENDPOINT, OPSCTL_API_KEY: ROOT_KEY };
-  const run: AtPlane["run"] = async (argv, options) =>
+  const run: OpsctlRunner["run"] = async (argv, options) =>
     await opsctl(typeof argv === "string" ? argv.split(" ") : argv, {
       env,
       server: serverOf(t),
       newId: randomUUID,
       ...options,
     });
-  const printed: AtPlane["printed"] = async (argv, options) => {
+  const printed: OpsctlRunner["printed"] = async (argv, options) => {
     const ran = await run(argv, options);
     expect(ran.code, `opsctl ${argv}: ${ran.err()}`).toBe(0);
     return ran.out();

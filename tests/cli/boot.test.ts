@@ -9,7 +9,7 @@ import { bootPolicy, bootRecord, MAC, NODE_ID, PI } from "./records.ts";
 
 const record: Server = () => ({ body: bootRecord() });
 
-test("boot list prints its columns, and says when there is nothing", async () => {
+test("boot list prints its columns, or that there are no records", async () => {
   const items = [bootRecord(), bootRecord({ mac: "02:00:00:00:00:02", state: "discovered", address: null })];
   const ran = await opsctl(["cn", "boot", "list"], { server: () => ({ body: { items } }) });
   expect(ran.out()).toBe(
@@ -32,7 +32,7 @@ test.each([["02-00-00-00-00-01"], ["020000000001"], ["0200.0000.0001"], ["02 00 
   },
 );
 
-test("what is no MAC is refused before anything is sent", async () => {
+test("an invalid MAC is rejected before any request", async () => {
   const ran = await opsctl(["cn", "boot", "authorize", "02:00:00:00:00"], { server: record });
   expect([ran.code, ran.asked.length]).toEqual([2, 0]);
 });
@@ -43,10 +43,10 @@ test.each([
   [["rescue"], "rescue", `Rescue is off for ${MAC}`],
   [["rescue", "--clear"], "rescue/clear", `Rescue is off for ${MAC}`],
   [["decommission", "--yes"], "decommission", `Decommissioned ${MAC} (state=enrolling)`],
-])("boot %j posts %s and tells what came of it", async ([verb, ...rest], path, argv) => {
+])("boot %j posts %s and prints the result", async ([verb, ...rest], path, text) => {
   const ran = await opsctl(["cn", "boot", verb!, MAC, ...rest], { server: record });
   expect(ran.asked).toMatchObject([{ method: "POST", path: `/v2/cn-boot/${MAC}/${path}` }]);
-  expect(ran.out()).toBe(`${argv}\n`);
+  expect(ran.out()).toBe(`${text}\n`);
 });
 
 test("boot assign", async () => {
@@ -63,7 +63,7 @@ const ROSTER: Roster = [
   { hostname: "n3", macs: ["02:00:00:00:00:03"], nic_tags: [], aggregate: undefined },
 ];
 
-test("boot declared joins by boot MAC, the first member of an aggregate, and tells what is not converged", async () => {
+test("boot declared joins by boot MAC, the first member of an aggregate, and notes records that are not converged", async () => {
   const n1 = bootRecord({ hostname: "n1", server_uuid: NODE_ID });
   const live = { ...n1.networking!, hostname: "n1", nic_tags: ["admin"] };
   const items = [{ ...n1, networking: live }, bootRecord({ mac: "02:00:00:00:00:02", hostname: "old" })];
@@ -89,7 +89,7 @@ test("boot declared joins by boot MAC, the first member of an aggregate, and tel
   expect(ran.err()).toContain("opsctl cn boot converge");
 });
 
-test("boot converge tells what was rewritten and what is not there yet", async () => {
+test("boot converge lists rewritten and missing records", async () => {
   const body = { converged: [MAC], unchanged: ["02:00:00:00:00:02"], unknown: ["02:00:00:00:00:03"] };
   const ran = await opsctl(["cn", "boot", "converge"], { server: () => ({ body }) });
   expect(ran.asked[0]).toMatchObject({ method: "POST", path: "/v2/cn-boot-roster/converge" });
@@ -107,7 +107,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-test("boot roster apply puts the file as it is", async () => {
+test("boot roster apply sends the file unchanged", async () => {
   const server: Server = ({ body }) => ({ body });
   const ran = await opsctl(["cn", "boot", "roster", "apply", "-f", file("r.json", JSON.stringify(ROSTER))], { server });
   expect(ran.asked[0]).toMatchObject({
@@ -118,7 +118,7 @@ test("boot roster apply puts the file as it is", async () => {
   expect(ran.out()).toBe("Declared machines: 3\n");
 });
 
-/** A policy that others change in between: `rivals` are applied one by one, each just before a PUT. */
+/** A server with a policy that others change: applies one of `rivals` before each PUT. */
 function policyServer(...rivals: object[]) {
   const held = { policy: bootPolicy(), version: 3 };
   const server: Server = ({ method, path, headers, body }): Told => {
@@ -138,7 +138,7 @@ function policyServer(...rivals: object[]) {
   return { server, held };
 }
 
-test("policy set keeps what it does not name", async () => {
+test("policy set keeps other fields", async () => {
   const { server, held } = policyServer();
   const argv = ["--auto-enroll", "false", "--enrollment-kernel-arg", "console=ttya", "--enrollment-kernel-arg", "-v"];
   const ran = await opsctl(["cn", "boot", "policy", "set", ...argv], { server });
@@ -146,7 +146,7 @@ test("policy set keeps what it does not name", async () => {
   expect(held.policy).toEqual(bootPolicy({ auto_enroll: false, enrollment_kernel_args: ["console=ttya", "-v"] }));
 });
 
-test("policy set and another operator's change at the same time are both kept", async () => {
+test("policy set keeps a concurrent change of another operator", async () => {
   const rivals = [{ auto_enroll: false }, { enrollment_kernel_args: ["a"] }];
   const { server, held } = policyServer(...rivals);
   const ran = await opsctl(["cn", "boot", "policy", "set", "--enrollment-pi", "new"], { server });
@@ -155,20 +155,20 @@ test("policy set and another operator's change at the same time are both kept", 
   expect(ran.err()).toContain("new is not staged on any booter");
 });
 
-test("policy set gives up, as a conflict, when others are always faster", async () => {
+test("policy set fails with a conflict if others are always faster", async () => {
   const { server, held } = policyServer(...Array.from({ length: 100 }, () => ({ auto_enroll: false })));
   const ran = await opsctl(["cn", "boot", "policy", "set", "--enrollment-pi", "new"], { server });
   expect([ran.code, held.policy.enrollment_pi]).toEqual([5, PI]);
 });
 
-test("policy set empties the kernel arguments with an empty one, and needs something to set", async () => {
+test("policy set clears the kernel arguments with an empty one, and rejects an empty change", async () => {
   const { server, held } = policyServer({ enrollment_kernel_args: ["a"] });
   await opsctl(["cn", "boot", "policy", "set", "--enrollment-kernel-arg", ""], { server });
   expect(held.policy.enrollment_kernel_args).toEqual([]);
   expect((await opsctl(["cn", "boot", "policy", "set"], { server })).code).toBe(2);
 });
 
-test("policy show names the version that apply can hold on to", async () => {
+test("policy show prints the version for apply --if-match", async () => {
   const { server, held } = policyServer();
   expect((await opsctl(["cn", "boot", "policy", "show"], { server })).out()).toContain(
     "version:                 boot-policy-3\n",
@@ -199,7 +199,7 @@ test.each([["p.json", "{"], ["p.toml", "a ="]])("a %s that does not parse is a u
   expect([ran.code, ran.asked.length]).toEqual([2, 0]);
 });
 
-test("a PUT whose answer was lost is repeated under its key, so that If-Match does not refuse it", async () => {
+test("a PUT whose response was lost is repeated with its key, so that If-Match does not reject it", async () => {
   const { server } = policyServer();
   let cut = true;
   const flaky: Server = (asked, signal) => {

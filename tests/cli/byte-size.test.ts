@@ -1,4 +1,4 @@
-// Sizes in, sizes out, and how full a quota is.
+// Parsing and printing of sizes, and percentages of a quota.
 import { expect, test } from "vitest";
 import { byteSizeText, parseByteSize } from "../../cli/internal/byte-size.ts";
 import { quotaText } from "../../cli/internal/quota.ts";
@@ -15,13 +15,13 @@ test.each([
 ])("%s is %d bytes", (text, bytes) => expect(parseByteSize(text, "--memory")).toBe(bytes));
 
 test.each(["", "GiB", "64GB", "64G", "1,5GiB", "-1", "1e3", "0.3KiB", "1.5", "8PiB", "0x10"])(
-  "%j is no size",
+  "%j is rejected",
   (text) =>
     expect(() => parseByteSize(text, "--memory")).toThrow("--memory must be a number of bytes or a size such as"),
 );
 
 test.each([[0, "0"], [1000, "1000"], [1024, "1KiB"], [1536, "1536"], [1_649_267_441_664, "1536GiB"]])(
-  "%d bytes are shown as %s, which can be given back",
+  "%d bytes are printed as %s, which parses to the same size",
   (bytes, text) => {
     expect(byteSizeText(bytes)).toBe(text);
     expect(parseByteSize(text, "--memory")).toBe(bytes);

@@ -1,20 +1,20 @@
-// What operators see of nodes: the instances on one, with their owners and sizes, and the nodes in each of the five states.
+// Lists for operators: the instances on a node with owners and sizes, and nodes by state.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CN_STATES } from "../../src/contract/enums.ts";
 import { bareMachine } from "../api/bare-machine.ts";
 import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";
 import { okOf } from "../support/control-plane.ts";
-import { type AtPlane, atPlane } from "./at-control-plane.ts";
+import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
 
 let a: ComputeFixture;
-let at: AtPlane;
+let at: OpsctlRunner;
 beforeAll(async () => {
   a = await openComputeFixture();
-  at = atPlane(a.t);
+  at = opsctlAt(a.t);
 });
 afterAll(() => a.t.close());
 
-test("cn-instances shows name, state, tenant, project and size, and not only ids", async () => {
+test("cn-instances shows name, state, tenant, project and size", async () => {
   const { id } = await a.running({ name: "web-1", cpu: 3, memory_bytes: 6 * GIB, disk_bytes: 20 * GIB });
   const { name: silo } = okOf(await a.t.call("GET", `/v1/silos/${a.tenant.silo_id}`));
   const { name: tenant } = okOf(

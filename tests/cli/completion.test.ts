@@ -16,7 +16,7 @@ async function complete(argv: string[], options: FakeOptions = {}): Promise<stri
   return ran.out().split("\n").filter((line) => line !== "").map((line) => line.split("\t")[0]!);
 }
 
-test("names of nouns and verbs are completed, hidden ones are not", async () => {
+test("nouns and verbs are completed, hidden verbs are not", async () => {
   expect(await complete([""])).toContain("operation");
   expect(await complete([""])).not.toContain("__complete");
   expect(await complete(["cn", "a"])).toEqual(["approve", "auto-approve"]);
@@ -32,7 +32,7 @@ test("the values of a closed set are completed", async () => {
   expect(await complete(["completion", "z"])).toEqual(["zsh"]);
 });
 
-test("the value of another option is not mistaken for a command", async () => {
+test("the value of an option is not mistaken for a command", async () => {
   expect(await complete(["--profile", "cn", "cn", "sh"])).toEqual(["show"]);
 });
 
@@ -42,7 +42,7 @@ test("nodes are completed by hostname and UUID", async () => {
   expect(await complete(["cn", "disable", "3f"], { server })).toEqual([NODE_ID]);
 });
 
-test("boot records are completed by MAC, platform images once each, nodes also as the value of an option", async () => {
+test("boot records are completed by MAC, platform images once, nodes also as option values", async () => {
   const records = () => ({ body: { items: [bootRecord()] } });
   expect(await complete(["cn", "boot", "show", "02"], { server: records })).toEqual([MAC]);
   const images = () => ({ body: { items: [{ stamp: PI }, { stamp: PI }] } });
@@ -51,12 +51,12 @@ test("boot records are completed by MAC, platform images once each, nodes also a
   expect(await complete(["cn", "exec", "--nodes", "r"], { server: nodes })).toEqual(["rack1-n4"]);
 });
 
-test("a name that a shell would take apart is not offered", async () => {
+test("a name that a shell would split is not offered", async () => {
   const server = () => ({ body: { items: [node({ hostname: "$(reboot)" }), node({ hostname: "a b" })] } });
   expect((await complete(["cn", "show", ""], { server })).every((value) => value === NODE_ID)).toBe(true);
 });
 
-test("a server that is away gives no candidates and no message, after one try", async () => {
+test("an unreachable server gives no candidates and no message after one try", async () => {
   const ran = await opsctl(["__complete", "--", "cn", "show", ""], {});
   expect([ran.code, ran.out(), ran.err(), ran.asked.length]).toEqual([0, "", "", 1]);
 });
@@ -66,46 +66,46 @@ test.each(Object.keys(COMPLETION_SCRIPTS))("the %s script is printed", async (sh
   expect(ran.out()).toMatchSnapshot();
 });
 
-const SHELL_WORDS = { bash: [], zsh: ["-f"], fish: ["--no-config"] } as const;
+const SHELL_ARGS = { bash: [], zsh: ["-f"], fish: ["--no-config"] } as const;
 
-function shell(program: keyof typeof SHELL_WORDS, script: string): string {
-  const ran = spawnSync(present(program), [...SHELL_WORDS[program], "-c", script], { encoding: "utf8" });
+function shell(program: keyof typeof SHELL_ARGS, script: string): string {
+  const ran = spawnSync(present(program), [...SHELL_ARGS[program], "-c", script], { encoding: "utf8" });
   expect(ran.stderr).toBe("");
   return ran.stdout;
 }
 
-/** In place of opsctl: writes its words to a file and gives two candidates, one with a colon and a summary. */
-const FAKE = `printf '[%s]' "$@" > "$TOLD"; printf 'aa:bb\tShow one *\nset\n'`;
+/** Replaces opsctl: writes its arguments to a file and prints two candidates, one with a colon and a summary. */
+const FAKE = `printf '[%s]' "$@" > "$SEEN"; printf 'aa:bb\tShow one *\nset\n'`;
 
-function told(): { file: string; read(): string } {
-  const file = join(mkdtempSync(join(tmpdir(), "berth-completion-")), "told");
+function seenArguments(): { file: string; read(): string } {
+  const file = join(mkdtempSync(join(tmpdir(), "berth-completion-")), "seen");
   return { file, read: () => readFileSync(file, "utf8") };
 }
 
-test("the bash script gives the words to opsctl and drops the summaries", (context) => {
+test("the bash script passes the words to opsctl and drops the summaries", (context) => {
   needs(context, "bash");
-  const { file, read } = told();
+  const { file, read } = seenArguments();
   const line = `COMP_WORDS=(opsctl cn s); COMP_CWORD=2; _opsctl; printf '%s|' "\${COMPREPLY[@]}"`;
-  const fake = `TOLD=${file}; opsctl() { ${FAKE}; }`;
+  const fake = `SEEN=${file}; opsctl() { ${FAKE}; }`;
   expect(shell("bash", `${fake}\n${COMPLETION_SCRIPTS.bash.script}\n${line}`)).toBe("aa:bb|set|");
   expect(read()).toBe("[__complete][--][cn][s]");
 });
 
-test("the bash script puts together what bash parts at colons, and gives back the part behind the last", (context) => {
+test("the bash script joins words that bash splits at colons, and completes the part after the last colon", (context) => {
   needs(context, "bash");
-  const { file, read } = told();
+  const { file, read } = seenArguments();
   const line = `COMP_WORDS=(opsctl show aa : b); COMP_CWORD=4; _opsctl; printf '%s|' "\${COMPREPLY[@]}"`;
-  const fake = `TOLD=${file}; opsctl() { ${FAKE}; }`;
+  const fake = `SEEN=${file}; opsctl() { ${FAKE}; }`;
   expect(shell("bash", `${fake}\n${COMPLETION_SCRIPTS.bash.script}\n${line}`)).toBe("bb|set|");
   expect(read()).toBe("[__complete][--][show][aa:b]");
 });
 
-test("the zsh script gives the words to opsctl and escapes the colons of values", (context) => {
+test("the zsh script passes the words to opsctl and escapes colons of values", (context) => {
   needs(context, "zsh");
-  const { file, read } = told();
+  const { file, read } = seenArguments();
   const out = shell(
     "zsh",
-    `TOLD=${file}; opsctl() { ${FAKE}; }; compdef() { :; }; _describe() { printf '%s|' "\${(@P)2}"; }
+    `SEEN=${file}; opsctl() { ${FAKE}; }; compdef() { :; }; _describe() { printf '%s|' "\${(@P)2}"; }
 ${COMPLETION_SCRIPTS.zsh.script}
 words=(opsctl cn 's x'); CURRENT=3; _opsctl`,
   );
@@ -113,9 +113,9 @@ words=(opsctl cn 's x'); CURRENT=3; _opsctl`,
   expect(read()).toBe("[__complete][--][cn][s x]");
 });
 
-test("the fish script gives the words to opsctl and its candidates to fish", (context) => {
+test("the fish script passes the words to opsctl and its candidates to fish", (context) => {
   needs(context, "fish");
-  const { file, read } = told();
+  const { file, read } = seenArguments();
   const fake = `function opsctl; printf '[%s]' $argv > ${file}; printf 'aa:bb\\tShow one *\\nset\\n'; end`;
   const out = shell("fish", `${fake}\n${COMPLETION_SCRIPTS.fish.script}\ncomplete -C 'opsctl cn '`);
   expect(out).toBe("aa:bb\tShow one *\nset\n");

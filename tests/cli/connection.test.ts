@@ -18,17 +18,17 @@ async function withProfiles(env: Record<string, string> = {}): Promise<FakeEnvir
   return fake;
 }
 
-test("the default profile is used when nothing else is said", async () => {
+test("the default profile is used without flags and variables", async () => {
   const { environment } = await withProfiles();
   expect(await resolveConnection(environment, {})).toEqual({ endpoint: LAB.endpoint, token: LAB.api_key });
 });
 
-test("OPSCTL_PROFILE chooses a profile", async () => {
+test("OPSCTL_PROFILE selects a profile", async () => {
   const { environment } = await withProfiles({ OPSCTL_PROFILE: "site" });
   expect(await resolveConnection(environment, {})).toEqual({ endpoint: SITE.endpoint, token: SITE.api_key });
 });
 
-test("the environment outranks the profile, and an API key outranks an access token", async () => {
+test("the environment overrides the profile, and an API key overrides an access token", async () => {
   const env = { OPSCTL_ENDPOINT: "https://env.example", OPSCTL_API_KEY: "env-key", OPSCTL_ACCESS_TOKEN: "env-token" };
   expect(await resolveConnection((await withProfiles(env)).environment, {})).toEqual({
     endpoint: "https://env.example",
@@ -38,7 +38,7 @@ test("the environment outranks the profile, and an API key outranks an access to
   expect((await resolveConnection(environment, {})).token).toBe("env-token");
 });
 
-test("flags outrank the environment", async () => {
+test("flags override the environment", async () => {
   const { environment } = await withProfiles({ OPSCTL_ENDPOINT: "https://env.example", OPSCTL_API_KEY: "env-key" });
   const flags = { endpoint: "https://flag.example/", apiKey: "flag-key" };
   expect(await resolveConnection(environment, flags)).toEqual({ endpoint: "https://flag.example", token: "flag-key" });
@@ -48,12 +48,12 @@ test("flags outrank the environment", async () => {
   });
 });
 
-test("an endpoint and a profile in the environment together are an error", async () => {
+test("an endpoint together with a profile in the environment is an error", async () => {
   const { environment } = await withProfiles({ OPSCTL_ENDPOINT: "https://env.example", OPSCTL_PROFILE: "site" });
   await expect(resolveConnection(environment, {})).rejects.toMatchObject({ exit_code: 2 });
 });
 
-test("a saved key is never sent to an endpoint it was not saved for", async () => {
+test("a saved key is never sent to another endpoint", async () => {
   const { environment } = await withProfiles();
   await expect(resolveConnection(environment, { endpoint: "https://other.example" })).rejects.toMatchObject({
     exit_code: 2,
@@ -63,13 +63,13 @@ test("a saved key is never sent to an endpoint it was not saved for", async () =
   await expect(resolveConnection(environment, {})).rejects.toThrow("is for https://lab.example");
 });
 
-test("without an endpoint it is a usage error, without a credential exit code 4", async () => {
+test("a missing endpoint is a usage error; a missing credential is exit code 4", async () => {
   await expect(resolveConnection(fakeEnvironment().environment, {})).rejects.toMatchObject({ exit_code: 2 });
   const { environment } = fakeEnvironment({ env: { OPSCTL_ENDPOINT: "https://env.example" } });
   await expect(resolveConnection(environment, {})).rejects.toMatchObject({ exit_code: 4 });
 });
 
-test("a profile that does not exist is an error that says how to make it", async () => {
+test("an unknown profile is an error that names the command to create it", async () => {
   const { environment } = await withProfiles();
   await expect(resolveConnection(environment, { profile: "none" })).rejects.toThrow("opsctl login --profile none");
 });
@@ -82,7 +82,7 @@ test("the credentials file is 0600 and leaves no draft behind", async () => {
 });
 
 test.each([0o640, 0o604, 0o644, 0o620])(
-  "a credentials file of mode %o is refused and its text not shown",
+  "a credentials file of mode %o is rejected without showing its text",
   async (mode) => {
     const { environment } = await withProfiles();
     await chmod(join(configFolder(environment), "credentials.toml"), mode);
@@ -93,7 +93,7 @@ test.each([0o640, 0o604, 0o644, 0o620])(
   },
 );
 
-test("a damaged credentials file is refused without quoting it", async () => {
+test("a damaged credentials file is rejected without quoting it", async () => {
   const { environment } = await withProfiles();
   await writeFile(join(configFolder(environment), "credentials.toml"), 'api_key = "key-of-lab\n', { mode: 0o600 });
   const error = await readCredentials(environment).catch((failure) => failure);
@@ -101,22 +101,22 @@ test("a damaged credentials file is refused without quoting it", async () => {
   expect(error.message).not.toContain("key-of");
 });
 
-test("XDG_CONFIG_HOME is honoured when absolute and ignored when relative", () => {
+test("XDG_CONFIG_HOME is used if absolute and ignored if relative", () => {
   expect(configFolder(fakeEnvironment({ env: { XDG_CONFIG_HOME: "/x/y" } }).environment)).toBe("/x/y/opsctl");
   const fake = fakeEnvironment({ env: { XDG_CONFIG_HOME: "x" } });
   expect(configFolder(fake.environment)).toBe(join(fake.home_dir, ".config", "opsctl"));
 });
 
 test.each(["ftp://x", "nonsense", "http://user:pw@x", "https://x/?a=1", "https://x/#a"])(
-  "%s is no endpoint",
+  "%s is not accepted as an endpoint",
   (text) => expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint"),
 );
 
-test("an endpoint that is empty, as of a variable that is not set, is said to be empty", () => {
+test("the error for an empty endpoint, as from an unset variable, says that it is empty", () => {
   for (const text of ["", " "]) expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint is empty");
 });
 
-test("two spellings of an endpoint are one", () => {
+test("two spellings of an endpoint compare equal", () => {
   expect(parseEndpoint("HTTPS://Lab.Example:443/", "x")).toBe("https://lab.example");
   expect(parseEndpoint("http://h:8080/berth/", "x")).toBe("http://h:8080/berth");
 });
@@ -124,7 +124,7 @@ test("two spellings of an endpoint are one", () => {
 const ROOT = { user_id: "u1", username: "root", is_root: true, key_id: "k1", scope: "full", bound_to_cn: null };
 const WHOAMI = { ...ROOT, capabilities: [], tenant_id: null, silo_id: null, expires_at: null };
 
-test("login verifies the key, saves it and makes the first profile the default; logout erases it", async () => {
+test("login verifies and saves the key and makes the first profile the default; logout deletes the key", async () => {
   const server = () => ({ body: WHOAMI });
   const argv = ["login", "--endpoint", "http://127.0.0.1:8080/", "--api-key-stdin"];
   const login = await opsctl(argv, { env: {}, server, typed: "opsk_secret\n" });
@@ -145,7 +145,7 @@ test("login verifies the key, saves it and makes the first profile the default; 
   expect((await opsctl(["whoami"], { env: {}, server, home_dir })).code).toBe(4);
 });
 
-test("a key that the server refuses is not saved", async () => {
+test("a key that the server rejects is not saved", async () => {
   const refused = () => ({ status: 401, body: { message: "no", error_code: "Unauthenticated" } });
   const argv = ["login", "--endpoint", "http://127.0.0.1:8080", "--api-key-stdin"];
   const ran = await opsctl(argv, { env: {}, server: refused, typed: "opsk_bad" });
@@ -153,7 +153,7 @@ test("a key that the server refuses is not saved", async () => {
   expect(await readdir(ran.home_dir)).toEqual([]);
 });
 
-test("login without a terminal asks for --api-key-stdin, and with one asks without echo", async () => {
+test("login without a terminal requires --api-key-stdin; on a terminal it asks without echo", async () => {
   const argv = ["login", "--endpoint", "http://127.0.0.1:8080"];
   expect((await opsctl(argv, { env: {} })).code).toBe(2);
   const asked = await opsctl(argv, { env: {}, isTTY: true, typed: "opsk_typed", server: () => ({ body: WHOAMI }) });
@@ -167,7 +167,7 @@ test("login over an unencrypted network warns", async () => {
   expect(ran.err()).toContain("not encrypted");
 });
 
-test("env prints exports that a shell reads back exactly", async () => {
+test("env prints exports that a shell reads back unchanged", async () => {
   const env = { OPSCTL_ENDPOINT: "http://127.0.0.1:8080", OPSCTL_API_KEY: "it's$HOME`x`" };
   const ran = await opsctl(["env"], { env });
   expect(ran.out()).toBe(
@@ -175,7 +175,7 @@ test("env prints exports that a shell reads back exactly", async () => {
   );
 });
 
-test("env from a profile of the environment also clears that variable, since the two together are an error", async () => {
+test("env also unsets OPSCTL_PROFILE, which is an error together with an endpoint", async () => {
   const { home_dir } = await withProfiles();
   const ran = await opsctl(["env"], { env: { OPSCTL_PROFILE: "lab" }, home_dir });
   expect(ran.out().split("\n")[0]).toBe("unset OPSCTL_PROFILE");

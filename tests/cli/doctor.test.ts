@@ -7,7 +7,7 @@ import { opsctl } from "./opsctl.ts";
 import { bootPolicy, bootRecord, MAC, node, NODE_ID, PI } from "./records.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
-const WELL: Partial<CnView> = {
+const HEALTHY: Partial<CnView> = {
   state: "approved",
   bound_api_key_id: "k1",
   admin_ip: "10.0.0.1",
@@ -28,21 +28,21 @@ function facts(view: Partial<CnView>, change: Partial<NodeFacts> = {}): NodeFact
   };
 }
 
-/** `STOPS text` or `warns text` of each finding. */
+/** Returns `stops TEXT` or `warns TEXT` of each finding. */
 function findings(view: Partial<CnView>, change: Partial<NodeFacts> = {}): string[] {
   return nodeFindings(facts(view, change)).map(({ level, text }) => `${level} ${text}`);
 }
 
-test("nothing is found on a node that works", () => {
-  expect(findings(WELL)).toEqual([]);
+test("a healthy node has no findings", () => {
+  expect(findings(HEALTHY)).toEqual([]);
 });
 
-test("silence of 60 s is live, a second more is not", () => {
-  expect(findings({ ...WELL, last_seen: "2026-11-21T11:59:00Z" })).toEqual([]);
-  expect(findings({ ...WELL, last_seen: "2026-11-21T11:58:59Z" })).toEqual([
+test("a node is live for 60 s after its last heartbeat", () => {
+  expect(findings({ ...HEALTHY, last_seen: "2026-11-21T11:59:00Z" })).toEqual([]);
+  expect(findings({ ...HEALTHY, last_seen: "2026-11-21T11:58:59Z" })).toEqual([
     "stops its agent sent its last heartbeat 61 s ago",
   ]);
-  expect(findings({ ...WELL, last_seen: null })).toEqual(["stops its agent has never sent a heartbeat"]);
+  expect(findings({ ...HEALTHY, last_seen: null })).toEqual(["stops its agent has never sent a heartbeat"]);
 });
 
 test.each<[Partial<CnView>, string]>([
@@ -51,12 +51,12 @@ test.each<[Partial<CnView>, string]>([
   [{ role: "edge" }, "warns its role is edge: tenant instances are not placed on it"],
   [{ admin_ip: null }, "warns it has no admin_ip: opsctl cn exec cannot reach it"],
 ])("an approved node with %j", (change, text) => {
-  expect(findings({ ...WELL, ...change })).toEqual([text]);
+  expect(findings({ ...HEALTHY, ...change })).toEqual([text]);
 });
 
 const EXPIRED = "stops its claim code has expired; the record will be removed soon";
 
-test("a pending node waits for its code, or needs a new one", () => {
+test("a pending node waits for approval of its code, or needs a new code", () => {
   const view = { claim_code: "ABC-123", claim_code_expires_at: "2026-11-21T12:00:01Z" };
   expect(nodeFindings(facts(view))).toEqual([
     { level: "stops", text: "it waits for an operator to approve its claim code", fix: "opsctl cn approve ABC-123" },
@@ -65,7 +65,7 @@ test("a pending node waits for its code, or needs a new one", () => {
   expect(findings({})).toEqual([EXPIRED]);
 });
 
-test("a disabled node says so", () => {
+test("a disabled node is reported", () => {
   expect(findings({ state: "disabled" })).toEqual(["stops an operator disabled it"]);
 });
 
@@ -73,11 +73,11 @@ const WAITING = { state: "awaiting_setup" } as const;
 const WAITS = "stops it waits for an operator to approve its setup";
 const ENROLLING = { records: [bootRecord()] };
 
-test("a node that waits for setup, with nothing in the way", () => {
+test("a node that waits for setup and has no problem", () => {
   expect(findings(WAITING, ENROLLING)).toEqual([WAITS]);
 });
 
-test("the last setup's error stops, a factory reset only warns", () => {
+test("a failed setup stops; a factory reset only warns", () => {
   expect(findings({ ...WAITING, last_setup_error: "no pool" }, ENROLLING)).toContain(
     "stops the last setup failed: no pool",
   );
@@ -87,7 +87,7 @@ test("the last setup's error stops, a factory reset only warns", () => {
   ]);
 });
 
-test("a layout that does not fit is told in the tool's words", () => {
+test("a layout that does not fit is reported with the tool's message", () => {
   const proposal = { disks: [], error: "no disks", supported_layouts: [] };
   expect(findings(WAITING, { ...ENROLLING, proposal })).toContain("stops no disk layout fits: no disks");
 });
@@ -106,7 +106,7 @@ test.each([
   [bootRecord({ state: "decommissioned" }), "is decommissioned: the booter does not answer it"],
   [bootRecord({ address: null, networking: null }), "has no address: the booter does not answer it"],
   [bootRecord({ rescue: true }), "is in rescue: the next netboot does not boot the enrolment image"],
-])("a boot record that keeps a machine from enrolling: %#", (record, text) => {
+])("a boot record that prevents enrolment: %#", (record, text) => {
   const found = nodeFindings(facts(WAITING, { records: [record] })).find((finding) => finding.text.includes(text));
   expect(found).toBeDefined();
   expect(found!.fix).toMatch(record.address === null ? /opsctl cn boot policy show/ : new RegExp(MAC));
@@ -121,7 +121,7 @@ test("a node without any boot record cannot netboot", () => {
 const SETTING_UP = { state: "setting_up", approved_at: "2026-11-21T11:50:00Z" } as const;
 const PROGRESS = { epoch: 1, step: "create_pool", message: null, percent: null, updated_at: "2026-11-21T11:55:00Z" };
 
-test("a running setup tells its step, what time is left and how long it has been silent", () => {
+test("a running setup shows its step, remaining time and time without a report", () => {
   expect(findings(SETTING_UP)).toEqual([
     "stops its setup is approved, but the machine has not reported yet (35 min left)",
   ]);
@@ -134,35 +134,35 @@ test("a running setup tells its step, what time is left and how long it has been
   ]);
 });
 
-test("two machines with one identity stop a setup and are told of a node that works", () => {
+test("two machines with one identity stop a setup, and are a warning on a healthy node", () => {
   const conflict = { announced_at: "2026-11-21T11:00:00Z", hostname: "twin", macs: [MAC] };
   expect(findings({ ...WAITING, conflict }, ENROLLING)[1]).toMatch(
     /^stops another machine announced itself .* \(twin, 02:/,
   );
-  expect(findings({ ...WELL, conflict })[0]).toMatch(/^warns another machine/);
+  expect(findings({ ...HEALTHY, conflict })[0]).toMatch(/^warns another machine/);
 });
 
-test("an image that is not staged, a lost record and rescue warn of the next netboot of a node that works", () => {
+test("an unstaged image, a decommissioned record and rescue are warnings on a healthy node", () => {
   const gone = bootRecord({ state: "enrolled", assigned_pi: "old" });
-  expect(findings(WELL, { records: [gone] })).toEqual([
+  expect(findings(HEALTHY, { records: [gone] })).toEqual([
     `warns the platform image old of boot record ${MAC} is not staged on any booter; a netboot would fail`,
   ]);
-  expect(findings(WELL, { records: [bootRecord({ state: "decommissioned", rescue: true })] })).toEqual([
+  expect(findings(HEALTHY, { records: [bootRecord({ state: "decommissioned", rescue: true })] })).toEqual([
     `warns boot record ${MAC} is in rescue: the next netboot does not boot its platform image`,
     `warns boot record ${MAC} is decommissioned: the node cannot netboot`,
   ]);
 });
 
-test("a stuck operation is named, one that is done is not", () => {
+test("a stuck operation is reported, a finished one is not", () => {
   const summary = { id: "op1", kind: "cn-setup", references: [], error: null, time_created: "t", time_done: null };
   const operations = [
     { ...summary, state: "stuck" as const, stuck_reason: "undo failed" },
     { ...summary, state: "succeeded" as const, stuck_reason: null },
   ];
-  expect(findings(WELL, { operations })).toEqual(["warns its operation cn-setup is stuck: undo failed"]);
+  expect(findings(HEALTHY, { operations })).toEqual(["warns its operation cn-setup is stuck: undo failed"]);
 });
 
-const REPORT = { ...WELL, last_seen: new Date().toISOString() };
+const REPORT = { ...HEALTHY, last_seen: new Date().toISOString() };
 
 /** A control plane with one node and one boot record. */
 function site(view: Partial<CnView>, bound: string | null = NODE_ID): Server {
@@ -190,12 +190,12 @@ function site(view: Partial<CnView>, bound: string | null = NODE_ID): Server {
   };
 }
 
-test("cn doctor exits 0 on a usable node and 1 on another, with a command to run", async () => {
-  const well = await opsctl(["cn", "doctor", NODE_ID], { server: site({}) });
-  expect([well.code, well.out()]).toEqual([0, `rack1-n4 (${NODE_ID}), approved, is usable\n`]);
-  const ill = await opsctl(["cn", "doctor", NODE_ID], { server: site({ last_status: null, role: "edge" }) });
-  expect([ill.code, ill.err()]).toEqual([1, "error: not usable: 1 problem\n"]);
-  expect(ill.out()).toBe(
+test("cn doctor exits 0 on a usable node and 1 on an unusable one, with a command to run", async () => {
+  const usable = await opsctl(["cn", "doctor", NODE_ID], { server: site({}) });
+  expect([usable.code, usable.out()]).toEqual([0, `rack1-n4 (${NODE_ID}), approved, is usable\n`]);
+  const unusable = await opsctl(["cn", "doctor", NODE_ID], { server: site({ last_status: null, role: "edge" }) });
+  expect([unusable.code, unusable.err()]).toEqual([1, "error: not usable: 1 problem\n"]);
+  expect(unusable.out()).toBe(
     `rack1-n4 (${NODE_ID}), approved, is not usable
 
 STOPS  its agent has never reported a status
@@ -207,12 +207,12 @@ warns  its role is edge: tenant instances are not placed on it
   );
 });
 
-test("cn doctor --json gives the findings", async () => {
+test("cn doctor --json prints the findings", async () => {
   const ran = await opsctl(["cn", "doctor", NODE_ID, "--json"], { server: site({ role: "edge" }) });
   expect(JSON.parse(ran.out())).toMatchObject({ server_uuid: NODE_ID, usable: true, findings: [{ level: "warns" }] });
 });
 
-test("cn doctor of a MAC follows it to its node, or tells of the record alone", async () => {
+test("cn doctor of a MAC shows its node, or only its boot record", async () => {
   const bound = await opsctl(["cn", "doctor", MAC], { server: site({}) });
   expect(bound.out()).toContain(`rack1-n4 (${NODE_ID}), approved, is usable`);
   const alone = await opsctl(["cn", "doctor", "02-00-00-00-00-01"], { server: site({}, null) });

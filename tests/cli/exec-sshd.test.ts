@@ -1,4 +1,4 @@
-// `cn exec` against a real sshd. Where there is none the tests are skipped, and say so.
+// `cn exec` against a real sshd. The tests are skipped without one.
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,13 +36,16 @@ function exec(nodes: readonly CnView[], argv: readonly string[], on_node: Record
   });
 }
 
-test.skipIf(why_not !== null)("the command runs on every node, its output stands under the node's name", async () => {
-  const ran = await exec([A, B], ["--", "echo out; echo err >&2; echo \"$SSH_CONNECTION\" | cut -d' ' -f3"]);
-  expect(ran.code).toBe(0);
-  const lines = ran.out().trimEnd().split("\n").sort();
-  expect(lines).toEqual(["n1: 127.0.0.1", "n1: out", "n2: 127.0.0.2", "n2: out"]);
-  expect(ran.err().trimEnd().split("\n").sort()).toEqual(["n1: err", "n2: err"]);
-});
+test.skipIf(why_not !== null)(
+  "the command runs on every node, and each line of output has the node's name",
+  async () => {
+    const ran = await exec([A, B], ["--", "echo out; echo err >&2; echo \"$SSH_CONNECTION\" | cut -d' ' -f3"]);
+    expect(ran.code).toBe(0);
+    const lines = ran.out().trimEnd().split("\n").sort();
+    expect(lines).toEqual(["n1: 127.0.0.1", "n1: out", "n2: 127.0.0.2", "n2: out"]);
+    expect(ran.err().trimEnd().split("\n").sort()).toEqual(["n1: err", "n2: err"]);
+  },
+);
 
 test.skipIf(why_not !== null)("a command that fails on one node makes the exit code 1 and names the node", async () => {
   const on_second = 'case "$SSH_CONNECTION" in *127.0.0.2*) exit 7;; esac; echo fine';
@@ -52,7 +55,7 @@ test.skipIf(why_not !== null)("a command that fails on one node makes the exit c
   expect(ran.err()).toBe("error: failed on 1 of 2 nodes:\n  n2: exit 7\n");
 });
 
-test.skipIf(why_not !== null)("nodes that cannot be reached are reported and stop no other", async () => {
+test.skipIf(why_not !== null)("unreachable nodes are reported, and the command runs on the others", async () => {
   const ran = await exec([A, SILENT, NOWHERE], ["--connect-timeout", "3", "true"]);
   expect(ran.code).toBe(1);
   expect(ran.err()).toContain("n4: ssh failed (exit 255)");
@@ -60,18 +63,18 @@ test.skipIf(why_not !== null)("nodes that cannot be reached are reported and sto
   expect(ran.err()).toContain("failed on 2 of 3 nodes");
 });
 
-test.skipIf(why_not !== null)("an unknown host key is refused without a question", async () => {
+test.skipIf(why_not !== null)("an unknown host key is rejected without a question", async () => {
   const ran = await exec([STRANGE], ["true"]);
   expect(ran.code).toBe(1);
   expect(ran.err()).toContain("n3: Host key verification failed.");
 });
 
 test.skipIf(why_not !== null)(
-  "a script is copied, run with its arguments as they are, and leaves nothing behind",
+  "a script is copied, run with unchanged arguments, and deleted",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "berth-script-"));
     const script = join(folder, "script");
-    // Longer than a pipe holds, and with bytes that no shell should see.
+    // Longer than a pipe's buffer, and with characters that are special in a shell.
     writeFileSync(
       script,
       `#!/bin/sh\n# ${"x".repeat(200_000)} $(touch ${folder}/no)\nprintf '[%s]' "$@"; echo; echo "$0"; cat\n`,
@@ -85,19 +88,19 @@ test.skipIf(why_not !== null)(
   },
 );
 
-test.skipIf(why_not !== null)("the exit code of a script is kept", async () => {
+test.skipIf(why_not !== null)("the exit code of a script is reported", async () => {
   const script = join(mkdtempSync(join(tmpdir(), "berth-script-")), "fails");
   writeFileSync(script, "exit 42\n");
   expect((await exec([A], ["--script", script])).err()).toContain("n1: exit 42");
 });
 
-test.skipIf(why_not !== null)("a command that does not end is given up, and said to run on", async () => {
+test.skipIf(why_not !== null)("a command above the time limit is reported as possibly running on", async () => {
   const ran = await exec([A], ["--timeout", "1", "--", "sleep 30"]);
   expect(ran.code).toBe(1);
   expect(ran.err()).toContain("n1: still running after 1 s, the connection was closed");
 });
 
-test.skipIf(why_not !== null)("--json gives the result of each node and exits 1 all the same", async () => {
+test.skipIf(why_not !== null)("--json prints the result of each node and also exits 1", async () => {
   const ran = await exec([A, NOWHERE], ["--json", "--", "printf 'two\\nlines'"]);
   expect(ran.code).toBe(1);
   const { items } = JSON.parse(ran.out());

@@ -15,7 +15,7 @@ import { node, NODE_ID } from "./records.ts";
 const OTHER_ID = "4f2a9c1e-0000-4000-8000-00000000c0de";
 const READY = { state: "approved", admin_ip: "10.0.0.1" } as const;
 
-/** An ssh that writes down the words it was given. */
+/** Runs `cn exec` with an ssh that records its arguments. */
 async function exec(argv: readonly string[], nodes: readonly CnView[] = [node(READY)]) {
   const folder = mkdtempSync(join(tmpdir(), "berth-ssh-"));
   writeFileSync(join(folder, "ssh"), `#!/bin/sh\nfor word in "$@"; do echo "$word"; done >> ${folder}/words\n`);
@@ -26,14 +26,14 @@ async function exec(argv: readonly string[], nodes: readonly CnView[] = [node(RE
       body: { items: nodes.filter(({ state }) => query.state === undefined || query.state === state) },
     }),
   });
-  const told = () => readFileSync(join(folder, "words"), "utf8").trimEnd().split("\n");
-  return { ...ran, told };
+  const sshArguments = () => readFileSync(join(folder, "words"), "utf8").trimEnd().split("\n");
+  return { ...ran, sshArguments };
 }
 
-test("ssh asks nothing, shares no connection, and gets the command as one word behind --", async () => {
-  const { told, code } = await exec(["--", "uptime; date"]);
+test("ssh asks no questions, shares no connection, and gets the command as one argument after --", async () => {
+  const { sshArguments, code } = await exec(["--", "uptime; date"]);
   expect(code).toBe(0);
-  expect(told()).toEqual([
+  expect(sshArguments()).toEqual([
     "-T",
     ...["BatchMode=yes", "ControlMaster=no", "ConnectTimeout=10", "ServerAliveInterval=15", "ServerAliveCountMax=3"]
       .flatMap((option) => ["-o", option]),
@@ -41,9 +41,17 @@ test("ssh asks nothing, shares no connection, and gets the command as one word b
   ]);
 });
 
-test("options of the user stand before the ones they may change and behind the ones they may not", async () => {
-  const { told } = await exec(["--ssh-option", "Port=22", "--ssh-option", "ConnectTimeout=1", "--user", "ops", "true"]);
-  const options = told().filter((word) => word.includes("="));
+test("the user's options come before options that they may override and after those that they may not", async () => {
+  const { sshArguments } = await exec([
+    "--ssh-option",
+    "Port=22",
+    "--ssh-option",
+    "ConnectTimeout=1",
+    "--user",
+    "ops",
+    "true",
+  ]);
+  const options = sshArguments().filter((word) => word.includes("="));
   expect(options.slice(0, 5)).toEqual([
     "BatchMode=yes",
     "ControlMaster=no",
@@ -51,26 +59,26 @@ test("options of the user stand before the ones they may change and behind the o
     "ConnectTimeout=1",
     "ConnectTimeout=10",
   ]);
-  expect(told()).toContain("ops");
+  expect(sshArguments()).toContain("ops");
 });
 
-test("without --nodes every approved node is asked, and no other", async () => {
+test("without --nodes the command runs on every approved node only", async () => {
   const nodes = [
     node(READY),
     node({ ...READY, server_uuid: OTHER_ID, admin_ip: "10.0.0.2", hostname: "other", state: "disabled" }),
   ];
-  expect((await exec(["true"], nodes)).told().filter((word) => word.startsWith("10."))).toEqual(["10.0.0.1"]);
+  expect((await exec(["true"], nodes)).sshArguments().filter((word) => word.startsWith("10."))).toEqual(["10.0.0.1"]);
   const named = await exec(["--nodes", "rack1-n4,other", "--nodes", "4f2a", "true"], nodes);
-  expect(named.told().filter((word) => word.startsWith("10.")).sort()).toEqual(["10.0.0.1", "10.0.0.2"]);
+  expect(named.sshArguments().filter((word) => word.startsWith("10.")).sort()).toEqual(["10.0.0.1", "10.0.0.2"]);
 });
 
-test("an address that ssh would take for an option is no address", async () => {
+test("an address that ssh would read as an option is not used", async () => {
   const ran = await exec(["true"], [node({ ...READY, admin_ip: "-oProxyCommand=reboot" })]);
   expect([ran.code, ran.err()]).toEqual([1, "error: failed on 1 of 1 nodes:\n  rack1-n4: it has no admin_ip\n"]);
-  expect(ran.told).toThrow();
+  expect(ran.sshArguments).toThrow();
 });
 
-test("two nodes with one hostname are told apart", async () => {
+test("two nodes with the same hostname are shown with their UUIDs", async () => {
   const nodes = [node({ state: "approved" }), node({ state: "approved", server_uuid: OTHER_ID })];
   const ran = await exec(["true"], nodes);
   expect(ran.err()).toContain("rack1-n4/3f2a9c1e: ");
@@ -85,7 +93,7 @@ test("no approved node exits 3", async () => {
   expect((await exec(["true"], [])).code).toBe(3);
 });
 
-test("an ssh that is not there is named", async () => {
+test("a missing ssh is reported", async () => {
   const ran = await opsctl(["cn", "exec", "--nodes", NODE_ID, "true"], {
     env: { ...LOGGED_IN, PATH: mkdtempSync(join(tmpdir(), "berth-empty-")) },
     server: () => ({ body: { items: [node(READY)] } }),
@@ -93,13 +101,13 @@ test("an ssh that is not there is named", async () => {
   expect([ran.code, ran.err()]).toEqual([1, expect.stringContaining("cannot start ssh")]);
 });
 
-test("a script that is not there is named before anything runs", async () => {
+test("a missing script is reported before anything runs", async () => {
   const ran = await exec(["--script", "/nonexistent/script"]);
   expect([ran.code, ran.asked.length]).toEqual([1, 0]);
   expect(ran.err()).toContain("cannot read /nonexistent/script");
 });
 
-test("pieces of output become whole lines, a character that was cut in two included", () => {
+test("pieces of output become complete lines, even if a character is split", () => {
   const seen: string[] = [];
   const taker = lines((line) => seen.push(line));
   const bytes = new TextEncoder().encode("ä\r\nsecond\n\nlast");
@@ -108,13 +116,13 @@ test("pieces of output become whole lines, a character that was cut in two inclu
   expect(seen).toEqual(["ä", "second", "", "last"]);
 });
 
-test("a line without an end is cut, not kept in memory", () => {
+test("an endless line is split, not kept in memory", () => {
   const seen: string[] = [];
   lines((line) => seen.push(line)).take(new TextEncoder().encode("x".repeat(200_000)));
   expect(seen.map((line) => line.length)).toEqual([65_536, 65_536, 65_536]);
 });
 
-test("work in parallel is never wider than asked, and its results are in order", async () => {
+test("inParallel respects its limit and returns results in order", async () => {
   let running = 0;
   let widest = 0;
   const results = await inParallel(3, [5, 1, 4, 2, 3, 0], async (item) => {
@@ -126,7 +134,7 @@ test("work in parallel is never wider than asked, and its results are in order",
   expect([widest, results]).toEqual([3, [10, 2, 8, 4, 6, 0]]);
 });
 
-test("a script that did not arrive whole is not run, and is removed", () => {
+test("an incomplete script is not run and is deleted", () => {
   const remote = scriptCommand(20, []);
   const ran = spawnSync("sh", ["-c", remote], { input: "echo ran\n", encoding: "utf8" });
   expect([ran.status, ran.stdout, ran.stderr]).toEqual([125, "", "the script arrived incomplete\n"]);

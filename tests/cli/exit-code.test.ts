@@ -15,7 +15,7 @@ test.each([[400, 1], [401, 4], [403, 4], [404, 3], [409, 5], [422, 1], [429, 1],
 
 const REQUEST_ID = "6f1b0d6e-58f5-4a3c-8f62-000000000001";
 
-test("an error names message, code and request on stderr and prints nothing on stdout", async () => {
+test("an error is printed with message, code and request id on stderr only", async () => {
   const body = { message: "cn is pending", error_code: "Conflict", request_id: REQUEST_ID };
   const ran = await opsctl(["cn", "list"], { server: () => ({ status: 409, body }) });
   expect(ran.code).toBe(5);
@@ -23,7 +23,7 @@ test("an error names message, code and request on stderr and prints nothing on s
   expect(ran.err()).toBe(`error: cn is pending (Conflict, request ${REQUEST_ID})\n`);
 });
 
-test("an error without a code names the request only", async () => {
+test("an error without a code shows only the request id", async () => {
   const ran = await opsctl(["cn", "list"], {
     server: () => ({ status: 404, body: { message: "Not Found", request_id: REQUEST_ID } }),
   });
@@ -31,7 +31,7 @@ test("an error without a code names the request only", async () => {
   expect(ran.err()).toBe(`error: Not Found (request ${REQUEST_ID})\n`);
 });
 
-test("with --json the error is one JSON object on stderr", async () => {
+test("with --json an error is one JSON object on stderr", async () => {
   const body = { message: "no", error_code: "Forbidden", request_id: REQUEST_ID };
   const ran = await opsctl(["cn", "list", "--json"], { server: () => ({ status: 403, body }) });
   expect(ran.code).toBe(4);
@@ -40,7 +40,7 @@ test("with --json the error is one JSON object on stderr", async () => {
   });
 });
 
-test("a proxy's HTML page is named by its status, and its text is not shown", async () => {
+test("a proxy's HTML page is reported by its status, without its text", async () => {
   const ran = await opsctl(["cn", "list"], { server: () => ({ status: 502, text: "<html>\u001b[2Joops</html>" }) });
   expect(ran.code).toBe(1);
   expect(ran.err()).toBe("error: the server responded with status 502\n");
@@ -63,14 +63,14 @@ test.each([
   [["cn", "auto-approve", "open"], "required option '--duration-secs <seconds>' not specified"],
   [["cn", "auto-approve", "open", "--duration-secs", "0"], "It must be a whole number, at least 1."],
   [["cn", "reservoir", "set", "n", "--percent", "much"], "It must be a number."],
-])("a usage error exits 2 and says what is wrong: %j", async (argv, message) => {
+])("a usage error exits 2 with the reason: %j", async (argv, message) => {
   const ran = await opsctl(argv);
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain(message);
   expect(ran.asked).toEqual([]);
 });
 
-test("a usage error is JSON too when --json is there", async () => {
+test("a usage error with --json is JSON", async () => {
   const ran = await opsctl(["cn", "lst", "--json"]);
   expect(JSON.parse(ran.err()).error).toMatchObject({ exit_code: 2, status: null });
 });
@@ -82,7 +82,7 @@ test("a group without a verb prints its help on stderr and exits 2", async () =>
   expect(ran.err()).toContain("Usage: opsctl cn");
 });
 
-test("an interrupt exits 130 without a word", async () => {
+test("an interrupt exits 130 without output", async () => {
   const fake = fakeEnvironment({
     env: LOGGED_IN,
     server: (_asked, signal) =>

@@ -1,4 +1,4 @@
-// A world for one command: no network, no clock, no terminal, a home folder of its own. Answers come from `answer`.
+// A fake environment for one command: no network, no clock, no terminal, its own home folder.
 import { fetchOutbound } from "../../src/outbound/connector.ts";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,13 +29,13 @@ export type FakeEnvironment = {
 export type FakeOptions = {
   readonly env?: Record<string, string>;
   readonly server?: Server;
-  /** What is typed: all of standard input, or one answer per question. */
+  /** The user's input: all of standard input, or one answer per question. */
   readonly typed?: string | readonly string[];
   readonly isTTY?: boolean;
   readonly home_dir?: string;
-  /** The wall clock, standing still; the machine's own when left out. */
+  /** A fixed wall clock; by default the machine's clock. */
   readonly wall_ms?: number;
-  /** Default: 1, 2, 3 in the form of a UUID. */
+  /** By default 1, 2, 3 in the form of a UUID. */
   readonly newId?: () => string;
 };
 
@@ -73,7 +73,7 @@ export function fakeEnvironment(options: FakeOptions = {}): FakeEnvironment {
     fetch: async (url, init) => {
       const call = askedOf(url, init);
       asked.push(call);
-      const told = await (options.server ?? nobody)(call, init.signal!);
+      const told = await (options.server ?? refuseConnection)(call, init.signal!);
       const text = told.text ?? (told.body === undefined ? "" : JSON.stringify(told.body));
       const status = told.status ?? 200;
       return new Response(status === 204 ? null : text, { status, headers: told.headers ?? {} });
@@ -99,7 +99,7 @@ export function fakeEnvironment(options: FakeOptions = {}): FakeEnvironment {
   };
 }
 
-function nobody(): Told {
+function refuseConnection(): Told {
   throw new TypeError("fetch failed", { cause: new Error("connection refused") });
 }
 
@@ -114,7 +114,7 @@ function askedOf(url: string, init: RequestInit): Asked {
   };
 }
 
-/** Time passes only while everybody sleeps: each turn wakes the one who has to wake first. */
+/** Virtual time: advances to the earliest wake-up when all tasks sleep. */
 function virtualClock() {
   let now_ms = 0;
   const sleepers: { at_ms: number; wake(): void }[] = [];

@@ -14,7 +14,7 @@ test.each([
   [["cn", "list", ...GLOBALS, "--state", "pending"]],
   [["cn", "list", "--state", "pending", ...GLOBALS]],
   [["--endpoint=http://127.0.0.1:9", "cn", "--api-key=k", "list", "--state=pending", "--json"]],
-])("global options may stand anywhere: %j", async (argv) => {
+])("global options are accepted anywhere: %j", async (argv) => {
   const ran = await opsctl(argv, EMPTY);
   expect(ran.err()).toBe("");
   expect(ran.code).toBe(0);
@@ -23,7 +23,7 @@ test.each([
   expect(ran.asked[0]!.headers.authorization).toBe("Bearer k");
 });
 
-test("what follows -- is never an option", async () => {
+test("arguments after -- are never options", async () => {
   const ran = await opsctl(["config", "set", "a.b", "--", "-5"], {
     server: ({ body }) => ({ body: { key: "a.b", value: (body as { value: unknown }).value, env_override: null } }),
   });
@@ -56,7 +56,7 @@ test("the help of every nodeagent command", () => {
   expect(everyHelp(describe(buildAgent()), "nodeagent").join("\n")).toMatchSnapshot();
 });
 
-test("the root help is the same whether the verbs are loaded or not", async () => {
+test("the root help is the same with and without loaded verbs", async () => {
   const all = describe(await buildProgram("all"));
   const none = describe(await buildProgram(["--help"]));
   expect(none.children.map(({ name, summary }) => [name, summary]))

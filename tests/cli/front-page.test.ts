@@ -1,5 +1,5 @@
-// `opsctl --help` starts about as fast as an empty executable because it loads next to nothing. No clock here: the bench
-// measures (tests/bench/README.md), these hold what makes it so.
+// `opsctl --help` starts about as fast as an empty executable because it loads almost nothing. These tests check what is
+// loaded; the benchmark measures the time (tests/bench/README.md).
 import { describe, expect, test } from "vitest";
 import { type Front, frontText } from "../../cli/front-page.ts";
 import { FRONT as OPSCTL } from "../../cli/opsctl/front.ts";
@@ -16,7 +16,7 @@ const PROGRAMS = [
   { front: TENANTCTL, build: buildTenantctl },
 ];
 
-/** What the parser prints for these words on a terminal this wide. */
+/** Returns the parser's output for these arguments at this terminal width. */
 async function parsed(root: AnyCommand, argv: readonly string[], columns: number): Promise<string> {
   let out = "";
   const write = (text: string) => void (out += text);
@@ -25,14 +25,14 @@ async function parsed(root: AnyCommand, argv: readonly string[], columns: number
 }
 
 describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
-  test("the help without the parser is the parser's, at every width", async () => {
+  test("the front page equals the parser's help at every width", async () => {
     for (let columns = 0; columns <= 140; columns++) {
       const expected = await parsed(await build(["--help"]), ["--help"], columns);
       expect(frontText(front, ["--help"], () => columns), `at ${columns} columns`).toBe(expected);
     }
   });
 
-  test.each(["--help", "-h", "--version", "-V"])("%s alone needs no parser and prints what it would", async (word) => {
+  test.each(["--help", "-h", "--version", "-V"])("%s alone needs no parser and prints the same", async (word) => {
     const fake = fakeEnvironment();
     const program = { front, run: () => Promise.reject(new Error("the parser was loaded")) };
     expect(await answer(program, [word], fake.environment)).toBe(0);
@@ -52,7 +52,7 @@ describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
     },
   );
 
-  test("nothing is loaded before the words are read but the front page and the outside world", () => {
+  test("the start loads only the front page and the environment", () => {
     const loaded = loadedAtOnce(`cli/${front.name}/main.ts`);
     expect(loaded.packages).toEqual(["node:fs", "node:os", "node:process"]);
     const own = [`cli/${front.name}/front.ts`, `cli/${front.name}/main.ts`, `cli/${front.name}/nouns.ts`];
@@ -68,10 +68,10 @@ describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
   });
 });
 
-test("long words and choices break as the parser breaks them", async () => {
+test("long words and choices wrap as in the parser", async () => {
   const front: Front = {
     name: "odd",
-    summary: `starts ${"with-a-word-that-fits-no-terminal-".repeat(5)} and goes on for more than one line of text`,
+    summary: `starts ${"with-a-word-that-fits-no-terminal-".repeat(5)} and continues on the next line of text`,
     version: "1.2.3",
     options: [
       { flags: "--hidden-one-that-would-be-the-widest <value>", summary: "not shown", hidden: true },
@@ -87,7 +87,7 @@ test("long words and choices break as the parser breaks them", async () => {
   }
 });
 
-/** What starting a file evaluates: everything that its imports reach, except what import() and types do. */
+/** Returns the files that the start evaluates: all static imports, without types. */
 function loadedAtOnce(entry: string): { files: string[]; packages: string[] } {
   const files = new Set<string>();
   const packages = new Set<string>();

@@ -1,5 +1,5 @@
-// The compiled programs in an environment and a folder of an attacker's: the runtime inside them runs nothing that a
-// variable or a file of the working directory names, and checks certificates whatever they say.
+// The compiled programs in an attacker's environment and working directory: the runtime runs nothing that a variable or a
+// file there names, and always checks certificates.
 import { spawnSync } from "node:child_process";
 import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:https";
@@ -14,7 +14,7 @@ import { buildExecutables, type Ended, type Program, run, start } from "../proce
 
 const BUILD_LIMIT_MS = 300_000;
 const END_LIMIT_MS = 20_000;
-/** What each program answers by itself; index-builder has no --version. */
+/** Arguments that each program handles alone; index-builder has no --version. */
 const WORDS: Readonly<Record<Program, readonly string[]>> = {
   opsctl: ["--version"],
   tenantctl: ["--version"],
@@ -46,11 +46,11 @@ beforeAll(async () => {
 }, BUILD_LIMIT_MS);
 afterAll(() => folder?.remove());
 
-/** Runs it in the hostile folder; fails when anything there ran. */
+/** Runs the program in the hostile folder. Fails if anything there ran. */
 async function ended(name: Program, env: Readonly<Record<string, string>>, argv = WORDS[name]): Promise<Ended> {
   await rm(canary, { force: true });
   const running = start(name, argv, { env: { HOME: folder.path, ...env }, cwd: hostile });
-  // One that waits for a debugger would outlive the test.
+  // A program that waits for a debugger would outlive the test.
   const limit = setTimeout(() => running.signal("SIGKILL"), END_LIMIT_MS);
   const how = await running.ended.finally(() => clearTimeout(limit));
   await expect(access(canary), `${name} ran a file of the attacker's`).rejects.toThrow();
@@ -58,7 +58,7 @@ async function ended(name: Program, env: Readonly<Record<string, string>>, argv 
 }
 
 describe.each(NAMES)("%s", (name) => {
-  test("ignores the files of the folder that it is started in", async () => {
+  test("ignores files in its working directory", async () => {
     const how = await ended(name, {});
     expect(how).toEqual(await run(name, WORDS[name], { env: { HOME: folder.path } }));
     expect(how.code).toBe(0);
@@ -85,7 +85,7 @@ describe.each(NAMES)("%s", (name) => {
   });
 });
 
-test("only the runtime's variables are removed: the program's own, empty and strange ones stay", async () => {
+test("only the runtime's variables are removed; all others stay", async () => {
   const env = {
     OPSCTL_ENDPOINT: "http://127.0.0.1:9",
     BUN_A: "1",
@@ -94,13 +94,13 @@ test("only the runtime's variables are removed: the program's own, empty and str
     NODE_EXTRA_CA_CERTSX: "3",
     JSC_B: "4",
   };
-  // A port that refuses: the message names the endpoint that the environment gave.
+  // The port refuses connections; the message names the endpoint from the environment.
   const how = await ended("opsctl", { ...env, OPSCTL_API_KEY: "opsk_x" }, ["cn", "list"]);
   expect(how.err).toContain("127.0.0.1:9");
   expect(how.code).not.toBe(0);
 });
 
-describe.skipIf(lacking("openssl") !== null)("a server whose certificate no authority signed", () => {
+describe.skipIf(lacking("openssl") !== null)("a server with a self-signed certificate", () => {
   let server: Server;
   let endpoint: string;
   let certificate: string;
@@ -123,7 +123,7 @@ describe.skipIf(lacking("openssl") !== null)("a server whose certificate no auth
   const asked = (env: Readonly<Record<string, string>>) =>
     ended("opsctl", { OPSCTL_API_KEY: "opsk_aaaaaaaaaaaa_secret", ...env }, ["--endpoint", endpoint, "cn", "list"]);
 
-  test("is refused, with NODE_TLS_REJECT_UNAUTHORIZED=0 too", async () => {
+  test("is rejected, even with NODE_TLS_REJECT_UNAUTHORIZED=0", async () => {
     for (const value of ["1", "0"]) {
       const how = await asked({ NODE_TLS_REJECT_UNAUTHORIZED: value });
       expect([how.code === 0, how.out]).toEqual([false, ""]);
@@ -131,7 +131,7 @@ describe.skipIf(lacking("openssl") !== null)("a server whose certificate no auth
     }
   });
 
-  test("is taken when NODE_EXTRA_CA_CERTS names its authority, and no variable prints the key", async () => {
+  test("is accepted if NODE_EXTRA_CA_CERTS names its authority, and no variable prints the key", async () => {
     const trusted = { NODE_EXTRA_CA_CERTS: certificate };
     const plain = await asked(trusted);
     expect([plain.code, plain.out]).toEqual([0, "(no compute nodes)\n"]);
@@ -142,22 +142,22 @@ describe.skipIf(lacking("openssl") !== null)("a server whose certificate no auth
   });
 });
 
-describe("the guard refuses", () => {
-  test("an executable without room for it, and one for a machine that it does not know", () => {
+describe("the guard", () => {
+  test("rejects an executable without room, and one for an unknown architecture", () => {
     expect(() => guarded(small(0x3e, TEXT_AT))).toThrow("no room");
     expect(() => guarded(small(0xf3, 0))).toThrow("no environment guard");
     expect(guarded(small(0x3e, TEXT_AT - 200))?.length).toBe(TEXT_AT + 100);
   });
 
-  test("nothing of another system: it stays as it is", () => {
+  test("leaves executables of other systems unchanged", () => {
     expect(guarded(Uint8Array.from([0xcf, 0xfa, 0xed, 0xfe, 7, 0, 0, 1]))).toBeNull();
   });
 });
 
-/** Where the code of the small executable begins. */
+/** Offset of the small executable's code. */
 const TEXT_AT = 0x800;
 
-/** An executable of a segment that ends at `end` and a segment of 100 bytes that runs. */
+/** Returns an ELF file with a segment that ends at `end` and an executable segment of 100 bytes. */
 function small(machine: number, end: number): Buffer {
   const file = Buffer.alloc(TEXT_AT + 100);
   file.write("\x7fELF\x02\x01", "latin1");

@@ -26,19 +26,19 @@ function job(change: Partial<Job> = {}): Job {
   };
 }
 
-test("job show says what it is about, how far it is and which operation waits for it", async () => {
+test("job show prints the job's object, progress and operation", async () => {
   const ran = await opsctl(["job", "show", ID], { server: () => ({ body: job() }) });
   expect(ran.asked[0]).toMatchObject({ method: "GET", path: `/v1/system/jobs/${ID}` });
   expect(ran.out()).toMatchSnapshot();
 });
 
-test("job list tells that a failed job is still to be undone by its node, and why it failed", async () => {
+test("job list shows why a job failed, and that its node must still undo it", async () => {
   const failed = job({ status: { status: "failed", reason: "the node went away" }, tombstone: true });
   const ran = await opsctl(["job", "list"], { server: () => ({ body: { items: [failed] } }) });
   expect(ran.out()).toMatchSnapshot();
 });
 
-test("job list hands its filters on and resolves the node's name", async () => {
+test("job list sends its filters and resolves the node's name", async () => {
   const server: Server = ({ path }) => ({
     body: { items: path === "/v1/system/cns" ? [{ server_uuid: NODE, hostname: "rack1" }] : [] },
   });
@@ -48,7 +48,7 @@ test("job list hands its filters on and resolves the node's name", async () => {
   expect(ran.out()).toBe("(no jobs)\n");
 });
 
-test("job list shows as many as asked for, over pages, and says when there are older ones", async () => {
+test("job list reads pages up to --limit and notes that older jobs exist", async () => {
   const server: Server = ({ query }) => ({
     body: { items: Array.from({ length: Number(query["limit"]) }, () => job()), next_page: "more" },
   });

@@ -1,4 +1,4 @@
-// The manual pages and completion scripts of every executable, held against the command trees they are made of.
+// The man pages and completion scripts of every executable, compared with their command trees.
 import { spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ const MANUALS = (await everyManual()).map((manual) => ({ name: manual.tree.name,
 const DATE = "2026-01-02";
 const MARKS: Readonly<Record<string, string>> = { aq: "'", dq: '"', ga: "`", ha: "^", ti: "~" };
 
-/** What a formatter prints for a line: its own reading of the escapes, which are all that may stand behind a backslash. */
+/** Renders a line like a formatter. Only known escapes may follow a backslash. */
 function printed(line: string): string {
   return line.replace(/^\.[A-Z]+ ?/, "").replace(
     /\\(?:&|fB|fR|e|-|\((..)|\[u([0-9A-F]{4,6})\]|(.?))/gu,
@@ -43,7 +43,7 @@ describe.each(MANUALS)("$name", ({ manual }) => {
     return pages.find(({ name }) => name === own) ?? expect.fail(`no page for ${typed}`);
   };
 
-  test("each command is in its page with its summary, each option and each argument", () => {
+  test("the page lists each command with its summary, options and arguments", () => {
     for (const { typed, node } of everyCommand(manual.tree, manual.tree.name)) {
       const { lines } = pageOf(typed);
       expect(lines.some((line) => line.includes(typed)), typed).toBe(true);
@@ -57,7 +57,7 @@ describe.each(MANUALS)("$name", ({ manual }) => {
     }
   });
 
-  test("the program's page names every noun, and every page it refers to is there", () => {
+  test("the program's page lists every noun, and every referenced page exists", () => {
     const { lines } = pages[0]!;
     for (const { name } of listed(manual.tree)) expect(lines.join("\n")).toMatch(new RegExp(`\\b${name}\\b`));
     const own = lines.slice(lines.indexOf('"SEE ALSO"')).join(" ").matchAll(
@@ -66,7 +66,7 @@ describe.each(MANUALS)("$name", ({ manual }) => {
     for (const [, name] of own) expect(pages.map((page) => page.name)).toContain(name);
   });
 
-  test("groff has no complaint about any page", (context) => {
+  test("groff accepts every page without warnings", (context) => {
     needs(context, "groff");
     for (const { text } of pagesOf(manual, DATE)) {
       const ran = spawnSync(present("groff"), ["-man", "-Tutf8", "-ww", "-z"], { input: text, encoding: "utf8" });
@@ -74,10 +74,10 @@ describe.each(MANUALS)("$name", ({ manual }) => {
     }
   });
 
-  test("nor has mandoc, which knows the language better", (context) => {
+  test("mandoc, which checks more, accepts every page without warnings", (context) => {
     needs(context, "mandoc");
     for (const { name, text } of pagesOf(manual, DATE)) {
-      // Below warnings are matters of taste: the lines of the source are as long as their sentences.
+      // Levels below warnings are style: a source line is as long as its sentence.
       const ran = spawnSync(present("mandoc"), ["-T", "lint", "-W", "warning"], { input: text, encoding: "utf8" });
       expect(ran.stdout + ran.stderr, name).toBe("");
     }
@@ -122,7 +122,7 @@ const HOSTILE = [
   "",
 ];
 
-test("no text becomes an instruction: what is printed is the text, on lines that only our macros begin", () => {
+test("texts are printed literally, and only our macros start with a dot", () => {
   const texts = fc.oneof(
     fc.constantFrom(...HOSTILE),
     fc.string({ unit: "binary" }),
@@ -139,7 +139,7 @@ test("no text becomes an instruction: what is printed is the text, on lines that
   }));
 });
 
-test("a formatter prints hostile text as it is", (context) => {
+test("a formatter prints hostile text literally", (context) => {
   needs(context, "groff");
   for (const text of HOSTILE.filter((each) => /^[\x20-\x7e]+$/.test(each))) {
     const input = pageWith(text).join("\n");
@@ -150,7 +150,7 @@ test("a formatter prints hostile text as it is", (context) => {
   }
 });
 
-test("every file is written once, readable by everybody", async () => {
+test("every file is written once and readable by all users", async () => {
   const folder = await mkdtemp(join(tmpdir(), "berth-manual-"));
   try {
     const paths = await writeManual(folder, DATE);
@@ -167,7 +167,7 @@ test("every file is written once, readable by everybody", async () => {
   }
 });
 
-describe("completion of programs that are not asked", () => {
+describe("completion scripts that contain the command tree", () => {
   const child: CommandNode = {
     ...LEAF,
     name: "serve",
@@ -216,7 +216,7 @@ describe("completion of programs that are not asked", () => {
     const fakes = `compdef() { :; }; _files() { :; }; compadd() { shift; print -r -- "$@"; }`;
     const line = `words=(${words.map((word) => `'${word}'`).join(" ")}); CURRENT=${words.length}; _my_tool`;
     const out = printedBy("zsh", ["-f"], `${fakes}\n${script("zsh")}\n${line}`);
-    // The shell itself drops what does not begin like the word.
+    // The shell itself filters candidates by prefix.
     expect(out.trim().split(" ").filter((word) => word.startsWith(current)).join(" ")).toBe(expected);
   });
 

@@ -20,17 +20,17 @@ async function disable(name: string) {
   return { ...ran, posted: ran.asked.filter(({ method }) => method === "POST").map(({ path }) => path) };
 }
 
-test("a whole UUID needs no list", async () => {
+test("a complete UUID needs no list", async () => {
   const ran = await disable(A);
   expect(ran.asked).toHaveLength(1);
   expect(ran.posted).toEqual([`/v1/cns/${A}/disable`]);
 });
 
-test.each([["beta", B], ["BETA", B], ["aaaa2", B], ["CCCC", C]])("%s names one node", async (name, id) => {
+test.each([["beta", B], ["BETA", B], ["aaaa2", B], ["CCCC", C]])("%s matches one node", async (name, id) => {
   expect((await disable(name)).posted).toEqual([`/v1/cns/${id}/disable`]);
 });
 
-test("a prefix of two nodes is refused and both are named", async () => {
+test("a prefix of two nodes is rejected, and both are listed", async () => {
   const ran = await disable("aaaa");
   expect(ran.code).toBe(2);
   expect(ran.posted).toEqual([]);
@@ -38,7 +38,7 @@ test("a prefix of two nodes is refused and both are named", async () => {
   expect(ran.err()).toContain(`${B}  beta`);
 });
 
-test("a hostname that is also the prefix of another node is refused", async () => {
+test("a hostname that is also a prefix of another node's UUID is rejected", async () => {
   const ran = await disable("aaaa1");
   expect(ran.code).toBe(2);
   expect(ran.posted).toEqual([]);

@@ -35,19 +35,19 @@ test("operation show lists the steps with status, times and error", async () => 
   expect(ran.out()).toMatchSnapshot();
 });
 
-test("operation wait asks the server to hold, and ends when the operation does", async () => {
+test("operation wait uses long polls and ends when the operation does", async () => {
   const ran = await opsctl(["operation", "wait", ID], { server: states("pending", "running", "succeeded") });
   expect(ran.code).toBe(0);
   expect(ran.out()).toBe(`Operation ${ID} succeeded\n`);
   expect(ran.asked.map(({ query }) => query.wait)).toEqual(["20", "20", "20"]);
 });
 
-test("a server that does not hold is asked at most once a second", async () => {
+test("a server without long polls gets at most one request per second", async () => {
   const ran = await opsctl(["operation", "wait", ID], { server: states("running", "running", "succeeded") });
   expect(ran.slept_ms).toEqual([1_000, 1_000]);
 });
 
-test("operation wait exits 6 when the time is up, and asked for no longer hold than was left", async () => {
+test("operation wait exits 6 when the time is up, and no long poll is longer than the rest", async () => {
   const ran = await opsctl(["operation", "wait", ID, "--timeout", "3"], { server: states("running") });
   expect(ran.code).toBe(6);
   expect(ran.err()).toBe(
@@ -56,7 +56,7 @@ test("operation wait exits 6 when the time is up, and asked for no longer hold t
   expect(ran.asked.map(({ query }) => query.wait)).toEqual(["3", "2", "1", "0"]);
 });
 
-test("--timeout 0 looks once", async () => {
+test("--timeout 0 sends one request", async () => {
   const ran = await opsctl(["operation", "wait", ID, "--timeout", "0"], { server: states("running") });
   expect([ran.code, ran.asked.length]).toEqual([6, 1]);
 });
@@ -72,7 +72,7 @@ test.each(
   expect([ran.code, ran.err()]).toEqual([1, `error: operation ${ID} ${end}: disk full\n`]);
 });
 
-test("operation wait --json prints the operation also when it failed", async () => {
+test("operation wait --json also prints a failed operation", async () => {
   const ran = await opsctl(["operation", "wait", ID, "--json"], { server: () => ({ body: operation("failed") }) });
   expect(JSON.parse(ran.out()).state).toBe("failed");
   expect(JSON.parse(ran.err()).error.exit_code).toBe(1);

@@ -1,4 +1,4 @@
-// Document 2, Operator CLI: these outputs are promises that scripts rely on.
+// Scripts rely on these outputs.
 import { expect, test } from "vitest";
 import { type Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
@@ -20,7 +20,7 @@ const CLAIM = {
   source: "192.0.2.7",
   differs: ["admin_ip" as const],
 };
-/** A site of one node that has a claim. */
+/** A control plane with one node that has a claim. */
 const claimed = (change = {}): { server: Server } => ({
   server: ({ method, path }) => {
     const one = node({ claims: [CLAIM], identity_conflict: true, ...change });
@@ -28,7 +28,7 @@ const claimed = (change = {}): { server: Server } => ({
   },
 });
 
-test("cn list prints the six columns, and a mark where a claim needs a look", async () => {
+test("cn list prints six columns, and CLAIMS if a claim needs a look", async () => {
   const other = node({ server_uuid: KEY_ID, hostname: "b", state: "setting_up", admin_ip: "10.0.0.2" });
   const plain = [node({ claims: [{ ...CLAIM, differs: [] }], identity_conflict: false }), other];
   expect((await opsctl(["cn", "list"], answering({ items: plain }))).out()).toBe(
@@ -47,11 +47,11 @@ ${KEY_ID}  b         setting_up  tenant  10.0.0.2  2026-11-21T10:00:00Z  1 (diff
   );
 });
 
-test("cn list without nodes says so", async () => {
+test("cn list without nodes prints a note", async () => {
   expect((await opsctl(["cn", "list"], answering({ items: [] }))).out()).toBe("(no compute nodes)\n");
 });
 
-test("cn show prints the claim code only while there is one and the key id only when bound", async () => {
+test("cn show prints the claim code only if there is one, and the key id only if bound", async () => {
   const pending = node({ claim_code: "ABC-123", claim_code_expires_at: "2026-11-21T11:00:00Z" });
   expect((await opsctl(["cn", "show", NODE_ID], answering(pending))).out()).toBe(
     `state:                  pending
@@ -85,12 +85,12 @@ test.each([["ABC-123"], ["abc123"], [" a b-c 1-23 "], ["abc", "123"]])("cn appro
   expect(ran.out()).toBe(`Approved CN ${NODE_ID}; bound api key id ${KEY_ID}\n`);
 });
 
-test("cn approve shows (none) when no key is bound", async () => {
+test("cn approve prints (none) if no key is bound", async () => {
   const ran = await opsctl(["cn", "approve", "--yes", "ABC123"], claimed());
   expect(ran.out()).toBe(`Approved CN ${NODE_ID}; bound api key id (none)\n`);
 });
 
-test("cn approve shows the claim and how it differs before it asks", async () => {
+test("cn approve shows the claim and its differences before it asks", async () => {
   const ran = await opsctl(["cn", "approve", "ABC123"], {
     ...claimed({ state: "approved" }),
     isTTY: true,
@@ -105,7 +105,7 @@ test("cn approve shows the claim and how it differs before it asks", async () =>
   expect(agreed.asked.at(-1)).toMatchObject({ method: "POST", path: "/v1/cn-approvals" });
 });
 
-test("cn approve of a claim that differs changes nothing without a terminal and without --yes", async () => {
+test("cn approve of a differing claim needs a terminal or --yes", async () => {
   const ran = await opsctl(["cn", "approve", "ABC123"], claimed());
   expect(ran.code).toBe(2);
   expect(ran.asked.map(({ method }) => method)).not.toContain("POST");
@@ -123,7 +123,7 @@ test("cn label set", async () => {
   expect(ran.out()).toBe(`Set CN ${NODE_ID} role to edge\n`);
 });
 
-test("cn reservoir set sends both fields, null for the one left out", async () => {
+test("cn reservoir set sends both fields, null for an omitted one", async () => {
   const view = { server_uuid: NODE_ID, reservoir_enabled: null, reservoir_percent: 0.5 };
   const answer = answering({ ...view, effective_enabled: true, effective_percent: 0.5 });
   const ran = await opsctl(["cn", "reservoir", "set", NODE_ID, "--percent", "0.5"], answer);
@@ -167,7 +167,7 @@ test("cn auto-approve open and close", async () => {
 });
 
 test.each([["5", 5], ["true", true], ["null", null], ["memory", "memory"], ['"5"', "5"], ["[1]", [1]]])(
-  "config set takes %s as JSON when it parses, else as a string",
+  "config set reads %s as JSON if it parses, else as a string",
   async (text, value) => {
     const server: Server = () => ({ body: { key: "a.b", value, env_override: null, restart_required: false } });
     const ran = await opsctl(["config", "set", "a.b", text], { server });
@@ -175,7 +175,7 @@ test.each([["5", 5], ["true", true], ["null", null], ["memory", "memory"], ['"5"
   },
 );
 
-test("a setting that is shadowed or needs a restart says so beside the answer", async () => {
+test("a note is printed for a setting that is overridden or needs a restart", async () => {
   const setting = { key: "a", value: 1, default: 2, env_override: "BERTH_A", restart_required: true, description: "" };
   const shadowed = await opsctl(["config", "set", "a", "1"], answering(setting));
   expect(shadowed.out()).toBe("Set a to 1\n");
@@ -184,7 +184,7 @@ test("a setting that is shadowed or needs a restart says so beside the answer", 
   expect(restart.err()).toContain("restarts");
 });
 
-test("api-key create prints the secret alone on stdout", async () => {
+test("api-key create prints only the secret on stdout", async () => {
   const key = { id: KEY_ID, scope: "read_only", description: "d", secret: "opsk_x" };
   const ran = await opsctl(["api-key", "create", "--description", "d", "--scope", "read_only"], answering(key));
   expect(ran.asked[0]!.body).toEqual({ description: "d", scope: "read_only" });
@@ -201,7 +201,7 @@ test("api-key list prints its columns", async () => {
   );
 });
 
-test("audit verify tells how far the chain holds, and exits 1 with the seq where it does not", async () => {
+test("audit verify prints the verified seq, and exits 1 with the seq of a break", async () => {
   const head = { seq: 7, hash: "ab".repeat(32) };
   const good = await opsctl(["audit", "verify"], answering({ outcome: { Ok: { verified_to: 7 } }, head }));
   expect(good.out()).toBe(`Audit chain verified to seq 7 (head ${head.hash})\n`);
@@ -219,7 +219,7 @@ function event(seq: number) {
   return { seq, ts: "t", actor, action: "cn_approve", resource: null, decision: "allow", outcome: { kind: "success" } };
 }
 
-test("audit list walks pages up to --limit and says where to continue", async () => {
+test("audit list reads pages up to --limit and notes where to continue", async () => {
   const head = { seq: 5_000, hash: "h" };
   const server: Server = ({ query }) => {
     const first = query.after_seq === undefined ? 0 : Number(query.after_seq) + 1;

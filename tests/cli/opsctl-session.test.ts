@@ -1,20 +1,20 @@
-// An operator makes users and logs in with a password: the profile keeps the tokens, renews them in time and ends the
-// session with logout. Document 4, 2.3 and 2.10.
+// Users and password logins: opsctl saves the tokens, renews them in time and ends the session with logout. docs/tenancy.md,
+// "Credentials".
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ACCESS_TOKEN_TTL_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
 import type { User } from "../../src/contract/identity.ts";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
-import { type AtPlane, atPlane, serverOf } from "./at-control-plane.ts";
+import { opsctlAt, type OpsctlRunner, serverOf } from "./at-control-plane.ts";
 import { ENDPOINT, type FakeOptions, type Server } from "./fake-environment.ts";
 
 let t: TestPlane;
-let at: AtPlane;
+let at: OpsctlRunner;
 
 beforeAll(async () => {
   t = await openTestPlane({ env: { BERTH_LOGIN_PER_MINUTE: "1000000" } });
-  at = atPlane(t);
+  at = opsctlAt(t);
 });
 afterAll(() => t?.close());
 
@@ -29,7 +29,7 @@ async function user(username: string, argv = ""): Promise<User> {
 
 type Session = { home_dir: string; wall_ms: number };
 
-/** Logs in; the profile is in `home_dir`, the tokens were made at about `wall_ms`. */
+/** Logs in. The profile is in `home_dir`; the tokens were issued at about `wall_ms`. */
 async function logIn(username: string): Promise<Session> {
   const argv = `login --endpoint ${ENDPOINT} --username ${username} --password-stdin`;
   const ran = await at.run(argv, { env: {}, typed: `${PASSWORD}\n` });
@@ -48,7 +48,7 @@ function asked(paths: readonly { method: string; path: string }[]): string[] {
   return paths.map(({ method, path }) => `${method} ${path}`);
 }
 
-test("a user is made, listed, shown, given and deprived of a capability, and deleted", async () => {
+test("a user is created, listed, shown, granted and revoked a capability, and deleted", async () => {
   const made = await at.run("user create ada --capability system-read --password-stdin", { typed: PASSWORD });
   expect(made.out()).toMatch(/^Created user ada \([0-9a-f-]{36}\)\n$/);
   const ada = await at.json<User>("user show ada");
@@ -67,13 +67,13 @@ test("a user is made, listed, shown, given and deprived of a capability, and del
   expect((await at.run("user show ada")).code).toBe(3);
 });
 
-test("a user of a tenant is made by the tenant's name", async () => {
+test("a user of a tenant is created by the tenant's name", async () => {
   await at.printed("silo create users");
   const { tenant_id, silo_id } = await user("bob", "--tenant users/default");
   expect(await at.json("silo show users")).toMatchObject({ id: silo_id, default_tenant_id: tenant_id });
 });
 
-test("an unknown capability is refused before any request", async () => {
+test("an unknown capability is rejected before any request", async () => {
   for (const argv of ["user create x --capability system-reed", "user grant x system-reed"]) {
     const ran = await at.run(argv);
     expect([ran.code, ran.asked]).toEqual([2, []]);
@@ -83,7 +83,7 @@ test("an unknown capability is refused before any request", async () => {
   }
 });
 
-test("a password is asked for twice and never shown; two that differ change nothing", async () => {
+test("a new password is asked for twice and never shown; two different ones change nothing", async () => {
   const typed = [PASSWORD, `${PASSWORD}.`];
   const differing = await at.run("user create eve", { isTTY: true, typed });
   expect([differing.code, differing.asked]).toEqual([2, []]);
@@ -116,7 +116,7 @@ test("login by username saves the session 0600, and the next command uses it", a
   expect(exported).toContain(`export OPSCTL_ACCESS_TOKEN='${saved.access_token}'`);
 });
 
-test("a wrong password and an unknown user are the same exit code 4, and nothing is saved", async () => {
+test("a wrong password and an unknown user both exit 4 and save nothing", async () => {
   await user("dora");
   for (const name of ["dora", "nobody"]) {
     const argv = `login --endpoint ${ENDPOINT} --username ${name} --password-stdin`;
@@ -127,14 +127,14 @@ test("a wrong password and an unknown user are the same exit code 4, and nothing
   }
 });
 
-test("two ways to log in at once are refused", async () => {
+test("--username together with --api-key is rejected", async () => {
   for (const argv of ["--username x --api-key-stdin", "--password-stdin", "--username x --api-key k"]) {
     const ran = await at.run(`login --endpoint ${ENDPOINT} ${argv}`, { env: {}, isTTY: true });
     expect([ran.code, ran.asked], argv).toEqual([2, []]);
   }
 });
 
-test("an access token with 60 s left is used, one with less is renewed first, and the new one is saved", async () => {
+test("an access token with less than 60 s left is renewed first and saved", async () => {
   await user("fay");
   const { home_dir, wall_ms } = await logIn("fay");
   const before = await savedIn(home_dir);
@@ -155,7 +155,7 @@ test("an access token with 60 s left is used, one with less is renewed first, an
   ]);
 });
 
-test("a token that the server no longer takes is renewed once, whatever this machine's clock says", async () => {
+test("a rejected token is renewed once, independent of the machine's clock", async () => {
   await user("gus", "--capability system-read");
   const session = await logIn("gus");
   await t.advance(ACCESS_TOKEN_TTL_S + LATER_S);
@@ -164,7 +164,7 @@ test("a token that the server no longer takes is renewed once, whatever this mac
   expect(asked(ran.asked)).toEqual(["GET /v1/system/users", "POST /v1/auth/refresh", "GET /v1/system/users"]);
 });
 
-test("a clock that is hours ahead makes one renewal a command, not one a request", async () => {
+test("a clock that is hours ahead causes one renewal per command, not per request", async () => {
   await user("ann", "--capability system-read");
   const { home_dir, wall_ms } = await logIn("ann");
   const ran = await at.run("network-pool list", { env: {}, home_dir, wall_ms: wall_ms + 3_600_000 });
@@ -174,13 +174,13 @@ test("a clock that is hours ahead makes one renewal a command, not one a request
   expect(paths).toEqual(["GET /v1/system/external-subnets", "GET /v1/system/network-pools"]);
 });
 
-test("a renewal that another command made is taken from the profile instead of a second one", async () => {
+test("a token that another command renewed is read from the profile", async () => {
   await user("hal");
   const session = await logIn("hal");
   await t.advance(ACCESS_TOKEN_TTL_S + LATER_S);
   const real = serverOf(t);
   let other: Promise<unknown> | null = null;
-  // While the first command waits for its refusal, a second one renews.
+  // A second command renews while the first one waits for its 401.
   const server: Server = async (call, signal) => {
     const told = await real(call, signal);
     if (told.status === 401) await (other ??= at.printed("whoami", { env: {}, ...session }));
@@ -191,7 +191,7 @@ test("a renewal that another command made is taken from the profile instead of a
   expect(asked(ran.asked)).toEqual(["GET /v1/auth/whoami", "GET /v1/auth/whoami"]);
 });
 
-test("logout ends the session at the server and erases the profile", async () => {
+test("logout ends the session at the server and deletes the credential", async () => {
   await user("ida");
   const session = await logIn("ida");
   const { access_token, refresh_token } = await savedIn(session.home_dir);
@@ -203,7 +203,7 @@ test("logout ends the session at the server and erases the profile", async () =>
   expect((await at.run("whoami", { env: {}, ...session })).code).toBe(4);
 });
 
-test("logout from a server that is away erases the profile and says that the session is not ended", async () => {
+test("logout from an unreachable server deletes the credential and reports that the session was not ended", async () => {
   await user("joe");
   const session = await logIn("joe");
   const { refresh_expires_at } = await savedIn(session.home_dir);
@@ -215,7 +215,7 @@ test("logout from a server that is away erases the profile and says that the ses
   expect(await readFile(join(session.home_dir, ".config/opsctl/credentials.toml"), "utf8")).not.toContain("token");
 });
 
-test("a session that has ended asks for a new login, and logout still erases it", async () => {
+test("an expired session asks for a new login, and logout still deletes it", async () => {
   await user("kim");
   const session = await logIn("kim");
   await t.advance(REFRESH_TOKEN_TTL_S + LATER_S);
@@ -225,7 +225,7 @@ test("a session that has ended asks for a new login, and logout still erases it"
   expect(logout.code, logout.err()).toBe(0);
 });
 
-test("a new password ends the sessions of its user and is the one that logs in", async () => {
+test("a new password ends the user's sessions and works for the next login", async () => {
   const { id } = await user("lea");
   const session = await logIn("lea");
   const set = await at.run("user set-password lea", { isTTY: true, typed: ["another password", "another password"] });

@@ -1,17 +1,17 @@
-// What may stand at the cursor where a tenancy record is named: what the control plane has.
+// Completion of tenancy records from the control plane.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Project, Silo } from "../../src/contract/tenancy.ts";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
-import { type AtPlane, atPlane } from "./at-control-plane.ts";
+import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
 
 let t: TestPlane;
-let at: AtPlane;
+let at: OpsctlRunner;
 let north: Silo;
 let south: Silo;
 
 beforeAll(async () => {
   t = await openTestPlane();
-  at = atPlane(t);
+  at = opsctlAt(t);
   north = await at.json("silo create north");
   south = await at.json("silo create south");
   await at.printed("tenant create shop --silo north");
@@ -30,14 +30,14 @@ test("silos are offered by name and id, also as the value of an option", async (
   expect(await completed("external-subnet create x --owner-silo so")).toEqual(["south"]);
 });
 
-test("a tenant whose name several silos have is offered with its silo", async () => {
+test("a tenant name that several silos have is offered with its silo", async () => {
   const names = (await completed("tenant show ")).filter((each) => !/^[0-9a-f]{8}-/.test(each));
   expect(names).toEqual(["north/default", "shop", "south/default"]);
   expect(await completed(`project list --tenant ${south.default_tenant_id.slice(0, -1)}`))
     .toEqual([south.default_tenant_id]);
 });
 
-test("projects are offered for projects and quotas, with their tenants where a name fits several", async () => {
+test("projects are offered for projects and quotas, ambiguous names with their tenants", async () => {
   for (const tenant of ["shop", "south/default"]) await at.printed(`project create web --tenant ${tenant}`);
   const till = await at.json<Project>("project create till --tenant shop");
   expect(await completed("project delete north")).toEqual(["north/shop/web"]);
@@ -45,7 +45,7 @@ test("projects are offered for projects and quotas, with their tenants where a n
   expect(await completed(`quota show ${till.id}`)).toEqual([till.id]);
 });
 
-test("a name that a shell would take apart is not offered, its id is", async () => {
+test("a name that a shell would split is not offered, but its id is", async () => {
   const odd = await at.run(["silo", "create", "$(reboot) now", "--json"]);
   const { id } = JSON.parse(odd.out()) as Silo;
   const offered = await completed("silo show ");

@@ -1,22 +1,22 @@
-// An operator offers public addresses: NIC tags, external subnets, pools of them. Document 4, 1.16.
+// Public addresses: NIC tags, external subnets and pools. docs/networking.md.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ExternalSubnet, NetworkPool, NicTag } from "../../src/contract/external-network.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
-import { type AtPlane, atPlane } from "./at-control-plane.ts";
+import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
 
 let t: TestPlane;
-let at: AtPlane;
+let at: OpsctlRunner;
 let tag: NicTag;
 
 beforeAll(async () => {
   t = await openTestPlane();
-  at = atPlane(t);
+  at = opsctlAt(t);
   tag = await at.json("nic-tag create uplink --mtu 1500");
 });
 afterAll(() => t?.close());
 
-test("a NIC tag is made, listed, shown and deleted", async () => {
+test("a NIC tag is created, listed, shown and deleted", async () => {
   const made = await at.printed(["nic-tag", "create", "storage", "--mtu", "9000", "--description", "Disks"]);
   const storage = await at.json<NicTag>("nic-tag show storage");
   expect(made).toBe(`Created NIC tag storage (${storage.id})\n`);
@@ -29,7 +29,7 @@ test("a NIC tag is made, listed, shown and deleted", async () => {
   expect((await at.run("nic-tag show storage")).code).toBe(3);
 });
 
-test("an external subnet is made with every option, listed, shown and deleted", async () => {
+test("an external subnet is created with every option, listed, shown and deleted", async () => {
   const silo = await at.json<Silo>("silo create owner");
   const made = await at.printed([
     ...["external-subnet", "create", "all", "--nic-tag", "uplink", "--vlan-id", "12", "--owner-silo", "owner"],
@@ -61,7 +61,7 @@ test("an external subnet is made with every option, listed, shown and deleted", 
   expect(await at.printed("external-subnet delete all")).toBe(`Deleted external subnet all (${subnet.id})\n`);
 });
 
-test("a tag and an owner may be named by id or prefix; an unknown one makes nothing", async () => {
+test("a tag and an owner may be named by id or prefix; an unknown name creates nothing", async () => {
   const argv = `external-subnet create by-id --ipv4-block 192.0.2.0/24 --nic-tag`;
   expect((await at.run(`${argv} nothing`)).code).toBe(3);
   expect((await at.run(`${argv} uplink --owner-silo nothing`)).code).toBe(3);
@@ -69,7 +69,7 @@ test("a tag and an owner may be named by id or prefix; an unknown one makes noth
   expect(await at.printed("external-subnet show by-id")).toContain("owner_silos:     (all)\n");
 });
 
-test("a pool lists its networks by name in the order they are asked, and is deleted without them", async () => {
+test("a pool lists its networks by name in order of use, and its deletion keeps them", async () => {
   const ids: string[] = [];
   for (const name of ["second", "first"]) {
     const block = `10.${ids.length}.0.0/24`;

@@ -1,15 +1,15 @@
-// An operator makes a silo, a tenant, a project and its quota, and finds them by name. Document 4, 2.1 and 2.2.
+// Silos, tenants, projects and quotas, found by name. docs/tenancy.md.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import type { Project, Quota, Silo, Tenant } from "../../src/contract/tenancy.ts";
-import { type AtPlane, atPlane } from "./at-control-plane.ts";
+import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
 
 let t: TestPlane;
-let at: AtPlane;
+let at: OpsctlRunner;
 
 beforeAll(async () => {
   t = await openTestPlane();
-  at = atPlane(t);
+  at = opsctlAt(t);
 });
 afterAll(() => t?.close());
 
@@ -25,7 +25,7 @@ async function project(name: string): Promise<Project> {
   return await at.json<Project>(`project create web --tenant ${name}/default`);
 }
 
-test("a silo is made, listed, shown by name and by prefix, and renamed; its first tenant is told", async () => {
+test("a silo is created with its default tenant, listed, shown by name and prefix, and renamed", async () => {
   const made = await at.run(["silo", "create", "north", "--description", "The first hall"]);
   expect(made.out()).toMatch(new RegExp(`^Created silo north \\(${ID}\\)\n$`));
   expect(made.err()).toMatch(new RegExp(`^Created its tenant north/default \\(${ID}\\)\n$`));
@@ -44,7 +44,7 @@ test("a silo is made, listed, shown by name and by prefix, and renamed; its firs
   expect((await at.run("silo show north")).code).toBe(3);
 });
 
-test("an update of nothing is refused before any request", async () => {
+test("an empty update is rejected before any request", async () => {
   for (const noun of ["silo", "tenant", "project"]) {
     const ran = await at.run(`${noun} update x`);
     expect([ran.code, ran.asked]).toEqual([2, []]);
@@ -52,7 +52,7 @@ test("an update of nothing is refused before any request", async () => {
   }
 });
 
-test("a tenant is made in a silo, found in all silos, renamed and deleted", async () => {
+test("a tenant is created in a silo, found in all silos, renamed and deleted", async () => {
   await silo("east");
   const made = await at.printed(["tenant", "create", "acme", "--silo", "east", "--description", "A customer"]);
   expect(made).toMatch(new RegExp(`^Created tenant east/acme \\(${ID}\\)\n$`));
@@ -74,7 +74,7 @@ test("a tenant is made in a silo, found in all silos, renamed and deleted", asyn
   expect((await at.run("tenant show acme-2")).code).toBe(3);
 });
 
-test("a tenant name that several silos have is refused, and each is named with its silo", async () => {
+test("an ambiguous tenant name is rejected with a list of the tenants and their silos", async () => {
   const [south, west] = [await silo("south"), await silo("west")];
   const ran = await at.run("tenant show default");
   expect(ran.code).toBe(2);
@@ -83,17 +83,17 @@ test("a tenant name that several silos have is refused, and each is named with i
   expect((await at.json<Tenant>("tenant show default --silo west")).id).toBe(west.default_tenant_id);
 });
 
-test.each(["a/b/c", "/a", "a/"])("%s is no tenant", async (name) => {
+test.each(["a/b/c", "/a", "a/"])("%s is not a tenant name", async (name) => {
   const ran = await at.run(["tenant", "show", name]);
   expect([ran.code, ran.asked]).toEqual([2, []]);
 });
 
-test("a silo that is named twice is refused", async () => {
+test("a silo given twice is rejected", async () => {
   expect((await at.run("tenant show a/b --silo a")).err()).toContain("remove --silo");
   expect((await at.run("project show a/b --tenant a")).err()).toContain("remove --tenant");
 });
 
-test("what the server refuses is told with its words and exit code: a taken name, a default tenant, a full one", async () => {
+test("a server's rejection is printed with its message and exit code", async () => {
   await silo("taken");
   const again = await at.run("silo create taken");
   expect([again.code, again.err()]).toEqual([5, expect.stringContaining("a silo named taken already exists")]);
@@ -131,7 +131,7 @@ test("a project is found by name, by TENANT/NAME, by SILO/TENANT/NAME and by id,
   expect([gone.code, gone.err()]).toEqual([3, expect.stringContaining("run: opsctl project list")]);
 });
 
-test("a quota is set in sizes, shown with what is used of it, changed in part and lifted", async () => {
+test("a quota is set with sizes, shown with its usage, changed in part and removed", async () => {
   await project("quoted");
   const of = "quoted/default/web";
   const none = await at.run(`quota show ${of}`);
@@ -169,7 +169,7 @@ test("a quota is set in sizes, shown with what is used of it, changed in part an
   expect([again.code, again.err()]).toEqual([3, expect.stringContaining("has no quota")]);
 });
 
-test("the quota of a tenant is set by the tenant's name, and shown beside the quotas of its projects", async () => {
+test("a tenant's quota is set by the tenant's name and shown with the quotas of its projects", async () => {
   await project("capped");
   const { id: tenant_id } = await at.json<Tenant>("tenant show capped/default");
   const limits = "--cpu 8 --memory 64GiB --disk 1TiB --instances 4";
@@ -199,7 +199,7 @@ test("the quota of a tenant is set by the tenant's name, and shown beside the qu
   expect([again.code, again.err()]).toEqual([3, expect.stringContaining("tenant capped/default")]);
 });
 
-test("a name that a tenant and a project have names neither, and the refusal shows both", async () => {
+test("a name of both a tenant and a project is rejected, and both are listed", async () => {
   await silo("twofold");
   await at.printed("tenant create twin --silo twofold");
   const { id } = await at.json<Project>("project create twin --tenant twofold/twin");
@@ -211,7 +211,7 @@ test("a name that a tenant and a project have names neither, and the refusal sho
   expect(await at.printed("quota set twofold/twin --cpu 1 --memory 1 --disk 1 --instances 1")).toContain("of tenant");
 });
 
-test("the defaults of the site are shown where there is no quota", async () => {
+test("the site's defaults are shown if no quota is set", async () => {
   await project("plain");
   await at.printed("config set quota.project_default.cpu_limit 3");
   const ran = await at.run("quota show plain/default/web");
@@ -221,7 +221,7 @@ test("the defaults of the site are shown where there is no quota", async () => {
 });
 
 test.each([["--memory", "64GB"], ["--memory", "-1"], ["--disk", "0.3KiB"], ["--disk", "9007199254740992"]])(
-  "%s %s is no size and is refused before any request",
+  "%s %s is not a size and is rejected before any request",
   async (flag, size) => {
     const ran = await at.run(["quota", "set", "x", `${flag}=${size}`]);
     expect([ran.code, ran.asked]).toEqual([2, []]);
@@ -229,7 +229,7 @@ test.each([["--memory", "64GB"], ["--memory", "-1"], ["--disk", "0.3KiB"], ["--d
   },
 );
 
-test("whoever may not list silos hears that a UUID needs no list", async () => {
+test("a caller who may not list silos gets the hint to use UUIDs", async () => {
   const { id } = await at.json<Tenant>("tenant create own --silo " + (await silo("closed")).id);
   const key = await at.printed(`api-key create --description t --tenant ${id}`);
   const env = { OPSCTL_ENDPOINT: "http://127.0.0.1:8080", OPSCTL_API_KEY: key.trim() };

@@ -1,22 +1,22 @@
-// An operator hands a tenant its key without curl. Document 4, Fixed here, Tenant API keys.
+// API keys of tenants. docs/tenancy.md, "Credentials".
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
 import { openTestPlane, type TestPlane } from "../support/control-plane.ts";
-import { type AtPlane, atPlane } from "./at-control-plane.ts";
+import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
 
 let t: TestPlane;
-let at: AtPlane;
+let at: OpsctlRunner;
 let silo: Silo;
 
 beforeAll(async () => {
   t = await openTestPlane();
-  at = atPlane(t);
+  at = opsctlAt(t);
   silo = await at.json("silo create acme");
 });
 afterAll(() => t?.close());
 
-test("a key of a tenant is made, works inside that tenant only, is listed there and deleted", async () => {
+test("a tenant's key is created, works only inside the tenant, is listed and deleted", async () => {
   const argv = ["api-key", "create", "--tenant", "acme/default", "--description", "for the shop", "--scope", "full"];
   const made = await at.run(argv);
   expect(made.code, made.err()).toBe(0);
@@ -40,7 +40,7 @@ test("a key of a tenant is made, works inside that tenant only, is listed there 
   expect((await t.call("GET", projects, { key })).status).toBe(401);
 });
 
-test("a key of a tenant may be read-only and may end; another scope is refused before any request", async () => {
+test("a tenant's key may be read-only and expire; any other scope is rejected before any request", async () => {
   const expires_at = "2999-01-01T00:00:00.000Z";
   const made = await at.json<ApiKeyView>(
     `api-key create --tenant acme/default --description d --scope read_only --expires-at ${expires_at}`,

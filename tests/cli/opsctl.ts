@@ -1,4 +1,4 @@
-// Runs one opsctl command line in a fake world.
+// Runs one opsctl command line in a fake environment.
 import { runCommand } from "../../cli/internal/run.ts";
 import { buildProgram } from "../../cli/opsctl/program.ts";
 import { type FakeEnvironment, fakeEnvironment, type FakeOptions, LOGGED_IN } from "./fake-environment.ts";

@@ -1,18 +1,18 @@
-// Placement at the operator's command line, against a control plane.
+// The placement verbs of opsctl against a control plane.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { PlacementExplanation } from "../../src/contract/placement.ts";
 import { GIB, openNode, placeInstance } from "../compute/placed.ts";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
-import { type AtPlane, atPlane } from "./at-control-plane.ts";
+import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
 
 let t: TestPlane;
-let at: AtPlane;
+let at: OpsctlRunner;
 let tenant: TestTenant;
 
 beforeAll(async () => {
   t = await openTestPlane();
-  at = atPlane(t);
+  at = opsctlAt(t);
   tenant = await openTenant(t, "acme");
 });
 afterAll(() => t?.close());
@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 const lines = (text: string) => text.trimEnd().split("\n");
 
-test("placement explain says where it would go, and per node which filters keep it away and why", async () => {
+test("placement explain shows the chosen node, and the rejections of each other node", async () => {
   expect(await at.printed("placement explain --cpu 2 --memory 4GiB")).toBe("No approved compute node\n");
   const [good, small] = [await openNode(t), await openNode(t, { ram_total_mb: 1_024 })];
   await at.printed(["cn", "placement", "set", small.hostname, "--cordoned", "true", "--cordoned-reason", "a fan"]);
@@ -45,7 +45,7 @@ test("placement explain says where it would go, and per node which filters keep 
   expect(none[0]).toBe("None of the 2 approved nodes can take it");
 });
 
-test("placement explain --node shows every filter of that node, and its scores when it is accepted", async () => {
+test("placement explain --node shows every filter of the node, and its scores if accepted", async () => {
   const [good, edge] = [await openNode(t), await openNode(t)];
   await at.printed(`cn label set ${edge.hostname} --role edge`);
   const accepted = await at.printed(`placement explain --cpu 1 --memory 1GiB --node ${good.hostname}`);
@@ -57,7 +57,7 @@ test("placement explain --node shows every filter of that node, and its scores w
   expect(rejected).not.toContain("SCORER");
 });
 
-test("placement explain of an instance takes what it has; options replace that", async () => {
+test("placement explain of an instance uses the instance's values; options override them", async () => {
   const node = await openNode(t, { ram_total_mb: 4_096, nic_tags: ["external", "dmz"] });
   const id = await placeInstance(t, { on: node.id, of: tenant });
   const told = await at.json<PlacementExplanation>(`placement explain ${id}`);
@@ -81,7 +81,7 @@ test("placement explain of an instance takes what it has; options replace that",
 });
 
 test.each([["placement explain"], ["placement explain --cpu 2"], ["placement explain --memory 1GiB"]])(
-  "%s is a usage error that says what is missing",
+  "%s is a usage error that names the missing options",
   async (argv) => {
     const ran = await at.run(argv);
     expect([ran.code, ran.asked]).toEqual([2, []]);
@@ -89,7 +89,7 @@ test.each([["placement explain"], ["placement explain --cpu 2"], ["placement exp
   },
 );
 
-test("cn drain-preview shows who finds a place and who does not, and what to move with care", async () => {
+test("cn drain-preview shows which instances fit elsewhere, and quorum members to move one at a time", async () => {
   const from = await openNode(t);
   expect(await at.printed(`cn drain-preview ${from.hostname}`)).toBe("(no instances)\n");
   const to = await openNode(t, { ram_total_mb: 4_096 });
@@ -104,7 +104,7 @@ test("cn drain-preview shows who finds a place and who does not, and what to mov
   expect(rows.map((row) => row.split(" ")[0]).sort()).toEqual(ids.sort());
 });
 
-test("cn placement set changes what is named and leaves the rest; --clear goes back to the default", async () => {
+test("cn placement set changes only given settings; --clear resets to the default", async () => {
   const node = await openNode(t);
   const set = (...argv: string[]) => at.printed(["cn", "placement", "set", node.hostname, ...argv]);
   await set(
@@ -132,7 +132,7 @@ test("cn placement set changes what is named and leaves the rest; --clear goes b
   expect(cleared).toMatch(/^fault_domain: +r7\npinned_silo_uuid: +-\npinned_tenant_uuid: +-\nnote: +-$/m);
 });
 
-test("cn placement set of nothing, or clearing what cannot be cleared, is refused before any request", async () => {
+test("an empty cn placement set, or clearing a fixed setting, is rejected before any request", async () => {
   for (const argv of ["cn placement set x", "cn placement set x --clear cordoned"]) {
     const ran = await at.run(argv);
     expect([ran.code, ran.asked]).toEqual([2, []]);

@@ -8,12 +8,12 @@ const DAY_MS = 86_400_000;
 const NOON_MS = Date.UTC(2030, 0, 2, 12);
 const at = (ms: number) => new Date(ms).toISOString();
 
-/** Until the last time that was told is on the disk. */
+/** Waits until the last time is on disk. */
 const saved = (state_dir: string, ms: number) =>
   expect.poll(() => readFile(join(state_dir, "last-report"), "utf8").catch(() => null), { timeout: 60_000 })
     .toBe(`${ms}\n`);
 
-test("a report bears the time of its machine, each a later one", async () => {
+test("a report has the machine's time, and each is later than the one before", async () => {
   let now_ms = NOON_MS;
   const time = createReportTime(stateDir(), () => now_ms);
   expect(await time.next()).toBe(at(NOON_MS));
@@ -22,7 +22,7 @@ test("a report bears the time of its machine, each a later one", async () => {
   expect(await time.next()).toBe(at(NOON_MS + 5_000));
 });
 
-test("a clock that is set back by a day, and one that is set right again, make no report an earlier one", async () => {
+test("report times increase even if the clock is set back by a day and corrected", async () => {
   let now_ms = NOON_MS;
   const time = createReportTime(stateDir(), () => now_ms);
   await time.next();
@@ -32,7 +32,7 @@ test("a clock that is set back by a day, and one that is set right again, make n
   expect(await time.next()).toBe(at(NOON_MS + 5_000));
 });
 
-test("an agent that is started again goes on behind what it told before", async () => {
+test("a restarted agent continues after its last report time", async () => {
   const state_dir = stateDir();
   const before = createReportTime(state_dir, () => NOON_MS);
   await before.next();
@@ -43,7 +43,7 @@ test("an agent that is started again goes on behind what it told before", async 
   await saved(state_dir, NOON_MS + 2);
 });
 
-test("a file that is damaged counts as never written", async () => {
+test("a damaged file counts as absent", async () => {
   const state_dir = stateDir();
   await writeFile(join(state_dir, "last-report"), "{", { mode: 0o600 });
   expect(await createReportTime(state_dir, () => NOON_MS).next()).toBe(at(NOON_MS));

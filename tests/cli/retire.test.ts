@@ -1,4 +1,4 @@
-// The verbs that cannot be undone, and the ones for a node's root password and traits.
+// Irreversible verbs, and the verbs for a node's root password and traits.
 import { expect, test } from "vitest";
 import type { FakeOptions, Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
@@ -26,12 +26,12 @@ test.each(VERBS)("%j without a terminal and without --yes is a usage error", asy
   expect(ran.err()).toContain("--yes");
 });
 
-test.each(VERBS)("%j with --yes asks nothing, not even the server first", async (argv, _name, sent) => {
+test.each(VERBS)("%j with --yes asks no question and sends one request", async (argv, _name, sent) => {
   const ran = await changes([...argv, "--yes"], {});
   expect([ran.code, ran.sent, ran.asked.length]).toEqual([0, [sent], 1]);
 });
 
-test.each(VERBS)("%j on a terminal goes on only when the name %s was typed", async (argv, name, sent) => {
+test.each(VERBS)("%j on a terminal continues only after the name %s is typed", async (argv, name, sent) => {
   expect((await changes(argv, { isTTY: true, typed: [name] })).sent).toEqual([sent]);
   for (const typed of ["", "y", "yes", `${name}x`]) {
     const ran = await changes(argv, { isTTY: true, typed: [typed] });
@@ -39,11 +39,11 @@ test.each(VERBS)("%j on a terminal goes on only when the name %s was typed", asy
   }
 });
 
-test("the UUID may be typed in place of the hostname", async () => {
+test("the UUID may be typed instead of the hostname", async () => {
   expect((await changes(["cn", "remove", NODE_ID], { isTTY: true, typed: [NODE_ID] })).sent).toHaveLength(1);
 });
 
-test("factory-reset and remove tell what they did", async () => {
+test("factory-reset and remove print their result", async () => {
   const reset = await changes(["cn", "factory-reset", NODE_ID, "--yes"], {});
   expect(reset.out()).toBe(`Reset CN ${NODE_ID} (state=awaiting_setup)\n`);
   expect((await changes(["cn", "remove", NODE_ID, "--yes"], {})).out()).toBe(`Removed CN ${NODE_ID}\n`);
@@ -63,7 +63,7 @@ test("root-password asks twice without echo and sends a hash, never the password
   expect(JSON.stringify(ran.asked) + ran.out() + ran.err()).not.toContain("correct horse");
 });
 
-test("root-password --password-stdin takes one line, with or without its end", async () => {
+test("root-password --password-stdin reads one line, with or without a line end", async () => {
   const ran = await password(["--password-stdin"], { typed: "secret word\n" });
   expect([ran.code, ran.out()]).toEqual([
     0,
@@ -72,7 +72,7 @@ test("root-password --password-stdin takes one line, with or without its end", a
   expect((await password(["--password-stdin"], { typed: "two\nlines\n" })).code).toBe(2);
 });
 
-test("root-password --hash is sent as it is", async () => {
+test("root-password --hash is sent unchanged", async () => {
   const ran = await password(["--hash", HASH]);
   expect(ran.asked[0]!.body).toEqual({ password_hash: HASH });
 });
@@ -87,7 +87,7 @@ test.each([
   ["an empty password", ["--password-stdin"], { typed: "\n" }],
   ["an empty hash", ["--hash", ""], {}],
   ["two different answers", [], { isTTY: true, typed: ["a", "b"] }],
-  ["nobody to ask", [], {}],
+  ["no terminal to ask", [], {}],
   ["two ways at once", ["--hash", HASH, "--clear"], {}],
   ["two ways at once", ["--clear", "--password-stdin"], {}],
   ["two ways at once", ["--hash", HASH, "--password-stdin"], {}],
@@ -100,13 +100,13 @@ function traits(held: Record<string, string>): FakeOptions {
   return { server: ({ method, body }) => ({ body: method === "GET" ? { traits: held } : body }) };
 }
 
-test("traits set keeps those it does not name, and prints what holds now", async () => {
+test("traits set keeps other traits and prints all", async () => {
   const ran = await opsctl(["cn", "traits", "set", NODE_ID, "rack=r2", "expr=a=b"], traits({ gpu: "yes", rack: "r1" }));
   expect(ran.asked.at(-1)!.body).toEqual({ traits: { gpu: "yes", rack: "r2", expr: "a=b" } });
   expect(ran.out()).toBe("TRAIT  VALUE\nexpr   a=b\ngpu    yes\nrack   r2\n");
 });
 
-test("traits clear takes away those it names, or all", async () => {
+test("traits clear removes the named traits, or all", async () => {
   const held = { gpu: "yes", rack: "r1" };
   const one = await opsctl(["cn", "traits", "clear", NODE_ID, "gpu"], traits(held));
   expect(one.asked.at(-1)!.body).toEqual({ traits: { rack: "r1" } });

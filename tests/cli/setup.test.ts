@@ -16,7 +16,7 @@ const DISKS = [
 
 type Round = { readonly state?: string; readonly progress?: Partial<SetupProgress>; readonly error?: string };
 
-/** A control plane whose operation is asked about once per round. */
+/** A control plane that advances the operation with each request for it. */
 function setup(rounds: readonly Round[] = [], disks = DISKS): FakeOptions {
   const left = [...rounds];
   let now: Round = {};
@@ -44,7 +44,7 @@ function setup(rounds: readonly Round[] = [], disks = DISKS): FakeOptions {
 
 const approve = ["cn", "setup", "approve", NODE_ID];
 
-test("setup plan shows each disk with what becomes of it, the pool, and the command that approves it", async () => {
+test("setup plan shows each disk and its use, the pool, and the command to approve it", async () => {
   const ran = await opsctl(["cn", "setup", "plan", NODE_ID], setup());
   expect(ran.out()).toBe(
     `DISK    SIZE     USE       ITS DATA
@@ -64,7 +64,7 @@ To approve it:
   );
 });
 
-test("setup plan with options shows what those would do, and repeats them in the command", async () => {
+test("setup plan with options shows their layout and repeats them in the command", async () => {
   const argv = ["--layout", "mirror", "--exclude", "c1t2d0", "--no-cache", "--compress", "zstd"];
   const ran = await opsctl(["cn", "setup", "plan", NODE_ID, ...argv], setup());
   expect(ran.out()).toMatch(/^c0t0d0 +480 GB +not used +kept$/m);
@@ -72,7 +72,7 @@ test("setup plan with options shows what those would do, and repeats them in the
   expect(ran.out()).toContain(`  opsctl cn setup approve ${NODE_ID} ${argv.join(" ")}\n`);
 });
 
-test("setup plan says why there is no layout, and marks no disk", async () => {
+test("setup plan shows why no layout fits", async () => {
   const ran = await opsctl(["cn", "setup", "plan", NODE_ID, "--layout", "raidz3"], setup());
   expect(ran.code).toBe(0);
   expect(ran.out()).toContain("\nNo layout: no acceptable raidz3 layout is possible with 3 disks\n");
@@ -80,23 +80,23 @@ test("setup plan says why there is no layout, and marks no disk", async () => {
   expect((await opsctl(["cn", "setup", "plan", NODE_ID], setup([], []))).out()).toContain("(no disks announced)");
 });
 
-test("setup plan refuses options that only a named layout can take", async () => {
+test("setup plan rejects options that need --layout", async () => {
   expect((await opsctl(["cn", "setup", "plan", NODE_ID, "--width", "3"], setup())).code).toBe(2);
 });
 
-test("setup plan --json is the answer as it came", async () => {
+test("setup plan --json prints the answer unchanged", async () => {
   const ran = await opsctl(["cn", "setup", "plan", NODE_ID, "--json"], setup());
   expect(JSON.parse(ran.out())).toEqual(JSON.parse(JSON.stringify(layoutProposal(DISKS))));
 });
 
-test("setup approve leaves out what was not named", async () => {
+test("setup approve sends only given options", async () => {
   const ran = await opsctl([...approve, "--layout", "mirror"], setup());
   expect(ran.asked).toMatchObject([{ method: "POST", path: `/v1/cns/${NODE_ID}/approve-setup` }]);
   expect(ran.asked[0]!.body).toEqual({ disk_layout: "mirror" });
   expect(ran.out()).toBe(`Approved setup of CN ${NODE_ID} (state=setting_up); operation ${OPERATION_ID}\n`);
 });
 
-test("setup approve maps every option, and 0 spares is not none", async () => {
+test("setup approve sends every option, including 0 spares", async () => {
   const options = [
     "--width",
     "3",
@@ -130,7 +130,7 @@ test.each([[[]], [["--layout", "raid0"]], [["--layout", "mirror", "--timeout", "
   },
 );
 
-test("on a terminal setup approve shows what is destroyed and wants the hostname typed", async () => {
+test("on a terminal setup approve shows the affected disks and asks for the hostname", async () => {
   const argv = [...approve, "--layout", "mirror"];
   const wrong = await opsctl(argv, { ...setup(), isTTY: true, typed: ["yes"] });
   expect([wrong.code, wrong.asked.some(({ method }) => method === "POST")]).toEqual([1, false]);
@@ -148,14 +148,14 @@ const RUN: readonly Round[] = [
   { progress: { step: "create_pool", message: "zpool create" } },
 ];
 
-test("setup approve --wait tells each step once and ends with the node", async () => {
+test("setup approve --wait prints each step once and then the node", async () => {
   const ran = await opsctl([...approve, "--layout", "mirror", "--wait"], setup([...RUN, { state: "succeeded" }]));
   expect(ran.code).toBe(0);
   expect(ran.err()).toBe("waiting for the machine to fetch its setup bundle\nverify\ncreate_pool: zpool create\n");
   expect(ran.out()).toContain(`CN ${NODE_ID} is set up (state=setting_up)\n`);
 });
 
-test("on a terminal one line is rewritten, its clock first, and taken away at the end", async () => {
+test("on a terminal one status line is rewritten, starts with the clock, and is erased at the end", async () => {
   const options = { ...setup([...RUN, { state: "succeeded" }]), isTTY: true };
   const ran = await opsctl([...approve, "--layout", "mirror", "--wait", "--yes"], options);
   expect(ran.err()).toContain("\r\u001b[K[20 %, 2 s, at most 45 min left] verify");
@@ -163,13 +163,13 @@ test("on a terminal one line is rewritten, its clock first, and taken away at th
   expect(ran.err().endsWith("\r\u001b[K")).toBe(true);
 });
 
-test("a setup that failed exits 1 with the machine's own reason", async () => {
+test("a failed setup exits 1 with the machine's reason", async () => {
   const end = { state: "unwound", error: "no room" };
   const ran = await opsctl([...approve, "--layout", "mirror", "--wait"], setup([end]));
   expect([ran.code, ran.err()]).toEqual([1, "error: the setup failed: no room\n"]);
 });
 
-test("--timeout ends the waiting with exit code 6, not the setup", async () => {
+test("--timeout ends only the wait, with exit code 6", async () => {
   const ran = await opsctl([...approve, "--layout", "mirror", "--wait", "--timeout", "3"], setup());
   expect(ran.code).toBe(6);
   expect(ran.asked.filter(({ method }) => method === "POST")).toHaveLength(1);

@@ -1,5 +1,5 @@
-// Debian's own sshd on loopback, with keys of its own, as the current user. Nothing of the machine's configuration or of
-// the user's is read or changed.
+// Debian's sshd on loopback with its own keys, as the current user. It neither reads nor changes the configuration of the
+// machine or the user.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -10,27 +10,27 @@ import { lacking, present } from "../support/optional-programs.ts";
 
 const START_LIMIT_MS = 10_000;
 
-/** Addresses that answer, each as a node of its own. Linux has all of 127.0.0.0/8 on loopback. */
+/** Addresses that answer, one per node. Linux has all of 127.0.0.0/8 on loopback. */
 export const SSH_ADDRESSES = ["127.0.0.1", "127.0.0.2", "127.0.0.3"] as const;
-/** Nothing listens there. */
+/** An address without a listener. */
 export const SILENT_ADDRESS = "127.0.0.4";
 
 export type Sshd = {
-  /** Words for `cn exec` with which it reaches this server. */
+  /** Arguments of `cn exec` to reach this server. */
   readonly argv: readonly string[];
   stop(): Promise<void>;
 };
 
-/** Null when it can run here, otherwise why not. */
+/** Returns why sshd cannot run here, or null. */
 export function whyNoSshd(): string | null {
   if (process.platform !== "linux") return "the tests of cn exec against sshd need Linux";
   return lacking("sshd", "ssh", "ssh-keygen");
 }
 
 export type SshdOptions = {
-  /** The first two are known hosts. */
+  /** The first two addresses are known hosts. */
   readonly addresses?: readonly string[];
-  /** What the program is started by, as [ip, netns, exec, NAME]. */
+  /** The command that starts the program, such as [ip, netns, exec, NAME]. */
   readonly prefix?: readonly string[];
 };
 
@@ -42,7 +42,7 @@ export async function startSshd({ addresses = SSH_ADDRESSES, prefix = [] }: Sshd
   const known = addresses.slice(0, 2).map((address) => `[${address}]:${port} ${host_public}\n`).join("");
   writeFileSync(join(folder, "known_hosts"), known);
   writeFileSync(join(folder, "sshd_config"), configText(folder, { port, addresses }));
-  // Where root's sshd puts the process that parses what strangers send.
+  // Root's sshd confines its unprivileged process to this folder.
   if (userInfo().uid === 0) mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
   const [program = "", ...argv] = [...prefix, present("sshd"), "-D", "-e", "-f", join(folder, "sshd_config")];
   const child = spawn(program, argv, {
@@ -81,7 +81,7 @@ function configText(folder: string, { port, addresses }: { port: number; address
     `AuthorizedKeysFile ${join(folder, "user_key.pub")}`,
     "PidFile none",
     "UsePAM no",
-    // The temporary folder belongs to everybody.
+    // All users can write to the temporary folder.
     "StrictModes no",
     "PasswordAuthentication no",
     "KbdInteractiveAuthentication no",

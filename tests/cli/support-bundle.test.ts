@@ -1,4 +1,4 @@
-// opsctl support-bundle at a real control plane that is full of secrets: what is in the file, and what is not.
+// opsctl support-bundle at a real control plane with many secrets.
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixt
 import { okOf, ROOT_KEY, SECRET_KEY } from "../support/control-plane.ts";
 import { needs, present } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
-import { type AtPlane, atPlane } from "./at-control-plane.ts";
+import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
 import { opsctl } from "./opsctl.ts";
 
 const PASSWORD = "canary-password-9f2c";
@@ -21,15 +21,15 @@ const SYSINFO_SECRET = "canary-sysinfo-5d1e";
 const ROOT_HASH = `$6$canarysalt$${"canaryroothash4c8e".padEnd(86, ".")}`;
 
 let fixture: ComputeFixture;
-let at: AtPlane;
+let at: OpsctlRunner;
 let folder: TemporaryFolder;
-/** What must not be in any bundle. */
+/** Secrets that must not be in a bundle. */
 const canaries = [PASSWORD, USER_DATA, CLICKHOUSE_PASSWORD, SYSINFO_SECRET, ROOT_HASH, ROOT_KEY, SECRET_KEY];
 
 beforeAll(async () => {
   fixture = await openComputeFixture();
   folder = await temporaryFolder("support-bundle");
-  at = atPlane(fixture.t);
+  at = opsctlAt(fixture.t);
   const { t, tenant, node } = fixture;
   const post = async (path: string, body: unknown) => okOf(await t.call("POST", path, { body }));
   const sysinfo = { root_shadow: SYSINFO_SECRET, boot: { rabbitmq: SYSINFO_SECRET } };
@@ -42,7 +42,7 @@ beforeAll(async () => {
   const url = `https://reader:${CLICKHOUSE_PASSWORD}@clickhouse.example:8443/`;
   okOf(await t.call("PUT", "/v1/config/metrics.clickhouse_url", { body: { value: url } }));
   await fixture.running({ user_data: USER_DATA });
-  // A failure whose words hold secrets, as an agent might put them together.
+  // A failure message with secrets, as an agent might write one.
   const made = fixture.create();
   await node.fail(await node.take(), `login with password=${PASSWORD} as ${secret} failed for ${url}`);
   await made;
@@ -61,7 +61,7 @@ afterAll(async () => {
   await folder?.remove();
 });
 
-/** Names and texts of the archive, read by an unpacker that is not ours. */
+/** Reads the archive's names and texts with the system's tar. */
 function unpacked(archive: string): Map<string, string> {
   const run = (...argv: string[]) => {
     const ran = spawnSync(present("tar"), argv, { encoding: "utf8" });
@@ -81,7 +81,7 @@ async function bundle(env?: Record<string, string>) {
   return { path, ran, files: unpacked(path) };
 }
 
-test("the bundle holds versions, settings, nodes, operations, jobs, metrics and the head of the chain", async (context) => {
+test("the bundle contains versions, settings, nodes, operations, jobs, metrics and the audit head", async (context) => {
   needs(context, "tar");
   const { files } = await bundle();
   const json = (name: string) => JSON.parse(files.get(name) ?? expect.fail(`no ${name}`));
@@ -101,27 +101,27 @@ test("the bundle holds versions, settings, nodes, operations, jobs, metrics and 
   expect(files.get("metrics.txt")).toMatch(/^# HELP /m);
 });
 
-test("no secret of the site is in it, in any file, nor in what is printed", async (context) => {
+test("no secret of the site is in any file or in the output", async (context) => {
   needs(context, "tar");
   const { path, ran, files } = await bundle();
   const whole = [...files.values(), gunzipSync(await readFile(path)).toString("latin1"), ran.out(), ran.err()].join(
     "\n",
   );
-  // The failure is there, so the canaries in it were met.
+  // The failure is in the bundle, so its secrets were redacted.
   expect(files.get("jobs.json")).toContain(
     "login with password=[redacted] as [redacted] failed for https://[redacted]@",
   );
   for (const canary of canaries) expect(whole.includes(canary), canary.slice(0, 12)).toBe(false);
 });
 
-test("only its owner may read it, and nothing else is left beside it", async (context) => {
+test("only the owner may read the bundle, and no other file is left", async (context) => {
   needs(context, "tar");
   const { path } = await bundle();
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect((await readdir(folder.path)).filter((name) => !name.endsWith(".tar.gz"))).toEqual([]);
 });
 
-test("a credential that may read only some of it makes a bundle that says what is missing", async (context) => {
+test("a bundle with a limited credential lists the missing sections", async (context) => {
   needs(context, "tar");
   const body = { username: "reader", password: PASSWORD, capabilities: ["system-read"] };
   okOf(await fixture.t.call("POST", "/v1/system/users", { body }));
@@ -141,7 +141,7 @@ test.each(
     ["a server that does not answer", {}, 7, /cannot reach/],
     ["no endpoint", { env: {} }, 2, /no endpoint/],
     [
-      "a credential that is nobody's",
+      "an invalid credential",
       {
         server: ({ path }: { path: string }) =>
           path === "/v1/health" ? { body: { status: "ok" } } : { status: 401, body: {} },
@@ -157,7 +157,7 @@ test.each(
   await expect(stat(path)).rejects.toThrow("ENOENT");
 });
 
-test("members with telling names are dropped at every depth, whatever they hold", () => {
+test("members with suspicious names are redacted at every depth", () => {
   const names = ["password", "root_shadow", "user_data", "claim_code", "api_key", "poll_token", "Authorization"];
   const value = fc.oneof(fc.constant("canary"), fc.constant(["canary"]), fc.constant({ inner: "canary" }));
   const tree = fc.letrec((tie) => ({

@@ -26,7 +26,7 @@ async function doctor(checks: CheckResult[], argv: string[] = []) {
   return ran;
 }
 
-test("doctor prints a line for each check, what is wrong last, and exits 1 when a check fails", async () => {
+test("doctor prints a line per check, failures last, and exits 1 if a check fails", async () => {
   const ran = await doctor([BROKEN, HEAD, STUCK, SKIPPED]);
   expect([ran.code, ran.err()]).toEqual([1, "error: 1 check failed\n"]);
   expect(ran.out()).toBe(
@@ -47,7 +47,7 @@ FAIL  INV-6: a rule holds
   );
 });
 
-test("doctor exits 7, and says so, when the control plane cannot be reached or cannot answer now", async () => {
+test("doctor exits 7 if the control plane is unreachable or unavailable", async () => {
   const nobody = await opsctl(["doctor"], {});
   expect([nobody.code, nobody.out()]).toEqual([7, ""]);
   expect(nobody.err()).toContain("cannot reach");
@@ -55,7 +55,7 @@ test("doctor exits 7, and says so, when the control plane cannot be reached or c
   expect([busy.code, busy.out(), busy.err()]).toEqual([7, "", "error: no database\n"]);
 });
 
-test("doctor exits 0 when there is nothing worse than a warning, and --json gives the report", async () => {
+test("doctor exits 0 with warnings only, and --json prints the report", async () => {
   expect((await doctor([STUCK])).code).toBe(0);
   const ran = await doctor([BROKEN], ["--json"]);
   expect(ran.code).toBe(1);

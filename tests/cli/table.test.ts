@@ -8,18 +8,18 @@ test("columns are as wide as their widest cell, two spaces apart, without traili
   expect(tableText(COLUMNS, [["a", "1"], ["longer", ""]])).toBe("NAME    VALUE\na       1\nlonger  -");
 });
 
-test("an identifier is never cut", () => {
+test("an identifier is never truncated", () => {
   const id = "x".repeat(500);
   expect(tableText(COLUMNS, [[id, "1"]])).toContain(id);
 });
 
-test("wide and combining characters keep the columns straight", () => {
+test("wide and combining characters keep the columns aligned", () => {
   expect(textWidth("日本")).toBe(4);
   expect(textWidth("e\u0301")).toBe(1);
   expect(tableText(COLUMNS, [["日本", "1"], ["abcd", "2"]])).toBe("NAME  VALUE\n日本  1\nabcd  2");
 });
 
-test("escape sequences, line ends and direction marks in an answer cannot reach the terminal", () => {
+test("escape sequences, line breaks and direction marks of an answer do not reach the terminal", () => {
   const hostile = "a\u001b[31mred\r\nb\u009b2J\u202eevil\u0000";
   const shown = tableText(COLUMNS, [[hostile, "1"]]);
   expect(shown.split("\n")).toHaveLength(2);
@@ -28,22 +28,22 @@ test("escape sequences, line ends and direction marks in an answer cannot reach 
   expect(shown).toContain("a\\x1b[31mred\\r\\nb\\x9b2J\\u202eevil\\x00");
 });
 
-test("plain text leaves ordinary text alone", () => {
+test("plainText does not change ordinary text", () => {
   expect(plainText("Größe 日本 ~!")).toBe("Größe 日本 ~!");
 });
 
-test("JSON output parses back to the same value and holds no unsafe mark", () => {
+test("JSON output parses to the same value and has no unsafe characters", () => {
   const value = { "k\u009b": ["\u001b[2J", "\u202e", "plain\n"], n: null };
   const text = plainJson(value);
   expect(JSON.parse(text)).toEqual(value);
   expect(text).not.toMatch(/[\u007f-\u009f\u202e]/);
 });
 
-test("a block aligns its values and shows - for what is unset", () => {
+test("a block aligns its values and shows - for unset ones", () => {
   expect(blockText([["a", 1], ["longer", null], ["no", false]])).toBe("a:       1\nlonger:  -\nno:      false");
 });
 
-test("the header is bold only when asked", () => {
+test("the header is bold only on request", () => {
   expect(tableText(COLUMNS, [], true)).toBe("\u001b[1mNAME  VALUE\u001b[22m");
   expect(tableText(COLUMNS, [])).toBe("NAME  VALUE");
 });

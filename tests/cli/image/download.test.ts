@@ -1,4 +1,4 @@
-// Document 1 and the rules of a client: what stands under the final name is what the vendor lists, or nothing does.
+// Downloads: a file with the final name always matches the vendor's hash.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -32,7 +32,7 @@ function expectWhole(): void {
   expect(readFileSync(join(to, NAME)).equals(CONTENT)).toBe(true);
 }
 
-/** Nothing under the final name; a part may be left. */
+/** Expects no file with the final name. A part may be left. */
 function expectNone(): void {
   expect(filesIn(to).filter((path) => !path.includes(".part/"))).toEqual([]);
 }
@@ -41,7 +41,7 @@ function changeDigest(change: (artifact: Artifact) => Artifact): void {
   vendor.artifact = change(vendor.artifact);
 }
 
-test("an image is downloaded, traced to the vendor's list and named as the vendor names it", async () => {
+test("an image is downloaded, verified against the vendor's list and saved under the vendor's name", async () => {
   const ran = await download();
   expect(ran.err()).toBe("");
   expect(ran.code).toBe(0);
@@ -60,7 +60,7 @@ test("an image is downloaded, traced to the vendor's list and named as the vendo
   });
 });
 
-test("on a terminal it says what was proved, and takes its progress away", async () => {
+test("on a terminal the proof is printed and the progress erased", async () => {
   const ran = await download([], { isTTY: true });
   expect(ran.out()).toBe(
     `${join(to, NAME)}: ubuntu/noble/20261001, 293.0 KiB, verified against the vendor's checksums\n`,
@@ -69,8 +69,8 @@ test("on a terminal it says what was proved, and takes its progress away", async
   expect(ran.err().endsWith("\r\u001b[K")).toBe(true);
 });
 
-describe("a download that breaks off", () => {
-  test("goes on where it was, on condition that the file is the same", async () => {
+describe("an interrupted download", () => {
+  test("resumes if the file is the same", async () => {
     vendor.wrong.set(IMAGE_PATH, cutting(100_000, 2));
     const ran = await download();
     expect(ran.code).toBe(0);
@@ -83,7 +83,7 @@ describe("a download that breaks off", () => {
     expect([second, third].every((line) => line!.endsWith(` ${etagOf(CONTENT)}`))).toBe(true);
   });
 
-  test("is kept when interrupted, and the next run asks for the rest only", async () => {
+  test("is kept, and the next run requests only the rest", async () => {
     vendor.wrong.set(IMAGE_PATH, cutting(100_000, 1));
     let images = 0;
     const ran = await download([], {
@@ -100,7 +100,7 @@ describe("a download that breaks off", () => {
     expect(imageRequests().at(-1)).toMatch(/^bytes=[1-9][0-9]*- /);
   });
 
-  test("starts over when the file has changed meanwhile", async () => {
+  test("starts over if the file changed", async () => {
     const next = pattern(CONTENT.length, 77);
     vendor.wrong.set(IMAGE_PATH, (request, response) => {
       vendor.wrong.delete(IMAGE_PATH);
@@ -112,7 +112,7 @@ describe("a download that breaks off", () => {
     expect(imageRequests().at(-1)).toContain(etagOf(next));
   });
 
-  test("is refused after five tries in a row that bring nothing", async () => {
+  test("fails after five consecutive tries without new bytes", async () => {
     vendor.wrong.set(IMAGE_PATH, cutting(0));
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -120,7 +120,7 @@ describe("a download that breaks off", () => {
     expectNone();
   });
 
-  test("gets its bytes one piece at a time as long as each try brings some", async () => {
+  test("continues as long as each try brings new bytes", async () => {
     vendor.wrong.set(IMAGE_PATH, cutting(20_000));
     const ran = await download();
     expect(ran.code).toBe(0);
@@ -128,7 +128,7 @@ describe("a download that breaks off", () => {
     expectWhole();
   });
 
-  test("waits longer each time", async () => {
+  test("waits longer after each try", async () => {
     vendor.wrong.set(IMAGE_PATH, telling(503, {}));
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -138,12 +138,12 @@ describe("a download that breaks off", () => {
   });
 });
 
-describe("a server that is wrong about ranges", () => {
+describe("a server with wrong range responses", () => {
   test.each<[string, Record<string, string>]>([
     ["another offset", { "content-range": `bytes 5-${CONTENT.length - 1}/${CONTENT.length}` }],
     ["no offset", {}],
     ["another unit", { "content-range": `lines 1-2/3` }],
-  ])("(%s) is asked for the whole file instead", async (_name, headers) => {
+  ])("(%s) gets a request for the whole file", async (_name, headers) => {
     let cut = false;
     vendor.wrong.set(IMAGE_PATH, (request, response, body) => {
       if (request.headers.range !== undefined) return telling(206, headers, body)(request, response, body);
@@ -157,7 +157,7 @@ describe("a server that is wrong about ranges", () => {
     expectWhole();
   });
 
-  test("and never gets it right is given up", async () => {
+  test("fails the download if it is always wrong", async () => {
     vendor.wrong.set(IMAGE_PATH, telling(206, {}, CONTENT));
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -165,11 +165,11 @@ describe("a server that is wrong about ranges", () => {
     expectNone();
   });
 
-  test("and joins two versions of the file: the whole is fetched once more in one piece", async () => {
+  test("that mixes two versions of the file causes one more download in one piece", async () => {
     vendor.wrong.set(IMAGE_PATH, (request, response, body) => {
       if (request.headers.range === undefined && imageRequests().length > 1) return false;
       if (request.headers.range === undefined) return cutting(100_000)(request, response, body);
-      // As if it were the same file: what a server does that knows no If-Range.
+      // Like a server that ignores If-Range.
       delete request.headers["if-range"];
       serve(request, response, pattern(body.length, 5));
       return true;
@@ -181,7 +181,7 @@ describe("a server that is wrong about ranges", () => {
   });
 });
 
-describe("bytes that are not what the vendor lists", () => {
+describe("bytes that differ from the vendor's listing", () => {
   test("never get the final name", async () => {
     vendor.files.set(IMAGE_PATH, pattern(CONTENT.length, 66));
     const ran = await download();
@@ -190,7 +190,7 @@ describe("bytes that are not what the vendor lists", () => {
     expect(filesIn(to)).toEqual([]);
   });
 
-  test("send the client to the next place", async () => {
+  test("make the client try the next location", async () => {
     vendor.files.set(IMAGE_PATH, pattern(CONTENT.length, 66));
     const mirror = vendor.put("/mirror/noble.qcow2", CONTENT);
     changeDigest((artifact) => ({ ...artifact, locations: [...artifact.locations, { url: mirror }] }));
@@ -203,7 +203,7 @@ describe("bytes that are not what the vendor lists", () => {
   test.each([
     ["another length", (body: Uint8Array) => body.subarray(0, 1_000)],
     ["more than there is", (body: Uint8Array) => new Uint8Array([...body, 1])],
-  ])("(%s) are not even asked for", async (_name, change) => {
+  ])("(%s) are not downloaded", async (_name, change) => {
     vendor.files.set(IMAGE_PATH, change(CONTENT));
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -212,7 +212,7 @@ describe("bytes that are not what the vendor lists", () => {
     expect(filesIn(to)).toEqual([]);
   });
 
-  test("without a length, end with the first byte too many", async () => {
+  test("without a length stop at the first excess byte", async () => {
     vendor.wrong.set(IMAGE_PATH, (_request, response, body) => {
       response.writeHead(200);
       response.write(body);
@@ -225,7 +225,7 @@ describe("bytes that are not what the vendor lists", () => {
     expect(filesIn(to)).toEqual([]);
   });
 
-  test("compressed on the way are refused", async () => {
+  test("with a content encoding are rejected", async () => {
     vendor.wrong.set(IMAGE_PATH, telling(200, { "content-encoding": "gzip" }, gzipSync(pattern(CONTENT.length, 66))));
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -234,7 +234,7 @@ describe("bytes that are not what the vendor lists", () => {
 });
 
 describe("the vendor's own document", () => {
-  test("that lists another hash stops everything before the image is asked for", async () => {
+  test("with another hash fails the command before the download", async () => {
     vendor.put(SUMS_PATH, `${"0".repeat(64)} *${NAME}\n`);
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -248,7 +248,7 @@ describe("the vendor's own document", () => {
     ["is an error page", "<html>not here</html>"],
     ["lists other files only", `${"0".repeat(64)} *other.qcow2\n`],
     ["lists two hashes of one name", `${"0".repeat(64)} *${NAME}\n${"1".repeat(64)} *${NAME}\n`],
-  ])("that %s stops it too, unless the index is to be trusted", async (_name, text) => {
+  ])("that %s fails the command, too, without --trust-index", async (_name, text) => {
     if (text === null) vendor.files.delete(SUMS_PATH);
     else vendor.put(SUMS_PATH, text);
     expect((await download()).code).not.toBe(0);
@@ -259,7 +259,7 @@ describe("the vendor's own document", () => {
     expectWhole();
   });
 
-  test("that nothing here can read leaves the index's word, and says so", async () => {
+  test("in an unknown format leaves only the index as proof", async () => {
     changeDigest((artifact) => ({
       ...artifact,
       integrity: {
@@ -275,7 +275,7 @@ describe("the vendor's own document", () => {
     expectWhole();
   });
 
-  test("in bare form is read for a vendor's sha512", async () => {
+  test("in bare form proves a sha512", async () => {
     const ran = await tenantctl(["image", "download", "alpine/latest", "--index", vendor.base, "--to", `${to}/a.img`]);
     expect(ran.code).toBe(0);
     expect(JSON.parse(ran.out())).toMatchObject({ digest_from: "vendor", bytes: 9_000, file: `${to}/a.img` });
@@ -285,7 +285,7 @@ describe("the vendor's own document", () => {
 describe("an image without a hash", () => {
   const withoutHash = (artifact: Artifact): Artifact => ({ ...artifact, integrity: null });
 
-  test("is refused, and taken as it comes with --no-verify", async () => {
+  test("is rejected without --no-verify", async () => {
     changeDigest(withoutHash);
     const refused = await download();
     expect(refused.code).toBe(1);
@@ -297,7 +297,7 @@ describe("an image without a hash", () => {
     expectWhole();
   });
 
-  test("of an algorithm that is not known here counts as without", async () => {
+  test("includes one with an unknown algorithm", async () => {
     changeDigest((artifact) => ({
       ...artifact,
       integrity: { digests: [{ algorithm: "blake3", value: "0".repeat(64) }] },
@@ -306,15 +306,15 @@ describe("an image without a hash", () => {
     expectNone();
   });
 
-  test("still has the size the index says", async () => {
+  test("must still have the size in the index", async () => {
     changeDigest((artifact) => ({ ...withoutHash(artifact), size: 5 }));
     expect((await download(["--no-verify"])).code).toBe(1);
     expectNone();
   });
 });
 
-describe("a file that is there already", () => {
-  test("and is the image is not downloaded again", async () => {
+describe("an existing file", () => {
+  test("with the image is not downloaded again", async () => {
     writeFileSync(join(to, NAME), CONTENT);
     const ran = await download();
     expect(ran.code).toBe(0);
@@ -322,7 +322,7 @@ describe("a file that is there already", () => {
     expect(imageRequests()).toEqual([]);
   });
 
-  test("and is another file is left as it is", async () => {
+  test("with other content is not changed", async () => {
     writeFileSync(join(to, NAME), "mine");
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -331,7 +331,7 @@ describe("a file that is there already", () => {
   });
 });
 
-describe("addresses", () => {
+describe("URLs", () => {
   const at = (url: string) => changeDigest((artifact) => ({ ...artifact, locations: [{ url }] }));
 
   test.each([
@@ -340,7 +340,7 @@ describe("addresses", () => {
     "file:///etc/passwd",
     "https://user:pw@vendor.example/a",
     "nonsense",
-  ])("%s is never asked", async (url) => {
+  ])("%s is rejected before any request", async (url) => {
     at(url);
     const asked: string[] = [];
     const ran = await download([], { onFetch: (_fake, each) => asked.push(each) });
@@ -363,7 +363,7 @@ describe("addresses", () => {
   });
 
   test.each(["http://vendor.example/x", "file:///etc/passwd", "//", ""])(
-    "a redirect to %j is refused before anything is asked there",
+    "a redirect to %j is rejected before a request there",
     async (location) => {
       vendor.wrong.set(IMAGE_PATH, telling(302, { location }));
       const asked: string[] = [];

@@ -1,4 +1,4 @@
-// A vendor's server on loopback: files by path, ranges as RFC 9110 has them, and what one test makes it do wrong.
+// A vendor's server on loopback with files by path, ranges (RFC 9110), and faults that a test injects.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,9 +7,9 @@ export type Wrong = (request: IncomingMessage, response: ServerResponse, body: U
 export type FileServer = {
   readonly base: string;
   readonly files: Map<string, Uint8Array>;
-  /** By path: answers instead of the server when it returns true. */
+  /** Faults by path: a function that returns true has answered the request. */
   readonly wrong: Map<string, Wrong>;
-  /** "PATH RANGE IF-RANGE" of every request, in order. */
+  /** Requests in order, as "PATH RANGE IF-RANGE". */
   readonly asked: string[];
   put(path: string, body: Uint8Array | string): string;
   close(): Promise<void>;
@@ -66,7 +66,7 @@ export function serve(request: IncomingMessage, response: ServerResponse, body: 
   }
 }
 
-/** Sends `bytes` of the body it owes and cuts the connection, the first `times` times. */
+/** Sends `bytes` of the body and cuts the connection, the first `times` times. */
 export function cutting(bytes: number, times = Infinity): Wrong {
   let left = times;
   return (request, response, body) => {

@@ -1,4 +1,4 @@
-// A mirror is an index of its own and works when nothing else can be reached.
+// A mirror is a complete index that works without any other server.
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as openpgp from "openpgp";
@@ -39,7 +39,7 @@ async function signList(): Promise<string> {
   return publicKey.getFingerprint();
 }
 
-test("the whole index is copied: every document, every file and what the vendors say of them", async () => {
+test("mirror copies every document, every file and the vendors' checksums and signatures", async () => {
   const ran = await mirror();
   expect(ran.code).toBe(0);
   expect(JSON.parse(ran.out())).toMatchObject({ images: 2, files: 3, files_fetched: 3, removed: [] });
@@ -61,8 +61,8 @@ test("the whole index is copied: every document, every file and what the vendors
   expect(readFileSync(join(to, NOBLE)).equals(CONTENT)).toBe(true);
 });
 
-test("a filtered mirror keeps every rule of an index that the index builder knows, its web pages apart", async () => {
-  // The builder lets no image lie on this machine, so its addresses are told otherwise for the check.
+test("a filtered mirror passes the index builder's checks, except for web pages", async () => {
+  // The builder's check rejects loopback addresses, so they are replaced.
   const ran = await mirror("--arch", "x86_64", "--distro", "ubuntu");
   expect(ran.code).toBe(0);
   rmSync(join(to, "images"), { recursive: true });
@@ -97,7 +97,7 @@ test("without the vendor, the folder searches, downloads and verifies signatures
   expect(filesIn(again)).toEqual(filesIn(to));
 });
 
-test("served over the network, it is asked and the vendor is not", async () => {
+test("a mirror over the network is used instead of the vendor", async () => {
   const fingerprint = await signList();
   const server = await startFileServer();
   try {
@@ -125,7 +125,7 @@ test("served over the network, it is asked and the vendor is not", async () => {
   }
 });
 
-test("a second run fetches nothing, mends what is damaged, and removes only when asked to", async () => {
+test("a second run fetches only damaged files, and removes files only with --prune", async () => {
   await mirror();
   vendor.asked.length = 0;
   expect(JSON.parse((await mirror()).out())).toMatchObject({ files_fetched: 0, removed: [] });
@@ -145,7 +145,7 @@ test("a second run fetches nothing, mends what is damaged, and removes only when
   expect(filesIn(to)).not.toContain(ALPINE);
 });
 
-test("when one image fails, the documents stay as they were", async () => {
+test("a failed image leaves the documents unchanged", async () => {
   await mirror();
   const before = readFileSync(join(to, "v1/images.json"), "utf8");
   const { mtimeMs } = statSync(join(to, "v1/images.json"));
@@ -162,13 +162,13 @@ test("when one image fails, the documents stay as they were", async () => {
   expect(readFileSync(join(to, NOBLE)).equals(CONTENT)).toBe(true);
 });
 
-test("nothing that matches is exit code 3, the index itself as the target a usage error", async () => {
+test("no match is exit code 3; the index itself as the target is a usage error", async () => {
   expect((await mirror("--distro", "gentoo")).code).toBe(3);
   await mirror();
   expect((await tenantctl(["image", "mirror", "--index", to, "--to", to])).code).toBe(2);
 });
 
-test("an image without a hash needs --no-verify, and the others are still verified", async () => {
+test("an image without a hash needs --no-verify; others are still verified", async () => {
   vendor.artifact = { ...vendor.artifact, integrity: null };
   expect((await mirror()).code).toBe(1);
   expect((await mirror("--no-verify")).code).toBe(0);

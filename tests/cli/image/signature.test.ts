@@ -1,4 +1,4 @@
-// Signatures of vendors: over a list of hashes, over a clear-signed list, over the image itself.
+// Vendors' signatures: of a list of hashes, of a clear-signed list, of the image itself.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as openpgp from "openpgp";
@@ -49,7 +49,7 @@ function sign(signature: Partial<Signature>): void {
   vendor.artifact = { ...artifact, integrity: { ...artifact.integrity, signatures: [whole] } };
 }
 
-/** SHA256SUMS.gpg beside SHA256SUMS. */
+/** SHA256SUMS.gpg next to SHA256SUMS. */
 async function signList(key: KeyPair, published: KeyPair, date?: Date): Promise<void> {
   const signature = await signed(vendor.files.get(SUMS_PATH)!, key, date);
   const url = vendor.put(`${SUMS_PATH}.gpg`, signature);
@@ -75,7 +75,7 @@ test("a signed list of hashes proves the image", async () => {
   }]);
 });
 
-test("a key that only the index names proves nothing: it is refused, with what to pass when it is right", async () => {
+test("a key that only the index names is rejected with the options to accept it", async () => {
   await signList(mine, mine);
   const ran = await download();
   expect(ran.code).toBe(1);
@@ -85,12 +85,12 @@ test("a key that only the index names proves nothing: it is refused, with what t
   expect((await download(pinned(mine))).code).toBe(0);
 });
 
-test("of several fingerprints the key may have any", async () => {
+test("the key may have any of several fingerprints", async () => {
   await signList(mine, mine);
   expect((await download(pinned(another, mine))).code).toBe(0);
 });
 
-test("a pinned fingerprint is insisted on, in any spelling", async () => {
+test("a pinned fingerprint is required, in any spelling", async () => {
   await signList(mine, mine);
   const spelled = `0x${mine.fingerprint.toLowerCase().replace(/(.{4})/g, "$1 ")}`;
   const ran = await download(["--fingerprint", spelled]);
@@ -103,7 +103,7 @@ test("a pinned fingerprint is insisted on, in any spelling", async () => {
   expect(refused.err()).toContain(mine.fingerprint);
 });
 
-test("a key file of the user's replaces the one the index names", async () => {
+test("the user's key file replaces the key in the index", async () => {
   await signList(mine, another);
   const key = join(to, "vendor.asc");
   writeFileSync(key, mine.armored);
@@ -113,7 +113,7 @@ test("a key file of the user's replaces the one the index names", async () => {
   expect(JSON.parse(ran.out()).signed_by[0].fingerprint).toBe(mine.fingerprint);
 });
 
-test("a binary key file is read too", async () => {
+test("a binary key file is accepted", async () => {
   await signList(mine, another);
   const key = join(to, "vendor.gpg");
   writeFileSync(key, (await openpgp.readKey({ armoredKey: mine.armored })).write());
@@ -140,22 +140,22 @@ test.each([
     await signList(mine, mine);
     vendor.files.delete("/key.asc");
   }],
-])("a signature %s is refused before the image is asked for", async (_name, prepare) => {
+])("a signature %s is rejected before the download", async (_name, prepare) => {
   await prepare();
-  // Whoever signs is trusted, so that nothing but the signature itself is refused.
+  // The signer is trusted, so that only the signature itself can be rejected.
   const ran = await download(pinned(mine, another, expired));
   expect(ran.code).not.toBe(0);
   expect(vendor.asked.some((line) => line.startsWith(IMAGE_PATH))).toBe(false);
   expect(filesIn(to)).toEqual([]);
 });
 
-test("an image that nobody signs is refused with --signature", async () => {
+test("an unsigned image is rejected with --signature", async () => {
   const ran = await download();
   expect(ran.code).toBe(1);
   expect(ran.err()).toContain("no vendor signature of this image");
 });
 
-test("--trust-index does not turn signatures off, nor that what is signed must list the image", async () => {
+test("with --trust-index the signature and the signed list are still checked", async () => {
   await signList(another, mine);
   expect((await download(["--trust-index", ...pinned(mine, another)])).err()).toContain("signature rejected");
   vendor.put(SUMS_PATH, `${"0".repeat(64)} *noble-amd64.qcow2\n`);
@@ -165,7 +165,7 @@ test("--trust-index does not turn signatures off, nor that what is signed must l
   expect(ran.err()).toContain("the vendor and the index disagree");
 });
 
-test("a clear-signed list counts by what the signature covers, not by what stands around it", async () => {
+test("only the signed text of a clear-signed list is read", async () => {
   const text = `SHA256 (noble-amd64.qcow2) = ${vendor.artifact.integrity!.digests![0]!.value}`;
   const message = await openpgp.createCleartextMessage({ text });
   const document = await openpgp.sign({ message, signingKeys: mine.secret });
@@ -187,7 +187,7 @@ test("a clear-signed list counts by what the signature covers, not by what stand
   expect(filesIn(to)).toEqual([]);
 });
 
-test("a signature over the image itself is checked on the bytes that came", async () => {
+test("a signature of the image itself is checked on the downloaded bytes", async () => {
   const url = vendor.put(`${IMAGE_PATH}.sig`, await signed(CONTENT, mine));
   vendor.put("/key.asc", mine.armored);
   sign({ signs: vendor.base + IMAGE_PATH, url });
@@ -206,7 +206,7 @@ test("a signature over the image itself is checked on the bytes that came", asyn
   expect(filesIn(to).filter((path) => !path.includes(".part/"))).toEqual([]);
 });
 
-test("verify --signature checks a file that is here already", async () => {
+test("verify --signature checks an existing file", async () => {
   await signList(mine, mine);
   const file = join(to, "any-name.img");
   writeFileSync(file, CONTENT);
@@ -228,11 +228,11 @@ test("--no-verify and --signature exclude each other", async () => {
   expect((await download(["--no-verify"])).code).toBe(2);
 });
 
-test("a short key id is no fingerprint", async () => {
+test("a short key id is not accepted as a fingerprint", async () => {
   expect((await download(["--fingerprint", "D94AA3F0EFE21092"])).code).toBe(2);
 });
 
-test("a key server's address pins its key; any other address pins none", () => {
+test("a key server's URL pins its key; other URLs pin none", () => {
   const fingerprint = "D2EB44626FDDC30B513D5BB71A5D6C4C7DB87C81";
   expect(pinIn(`https://keys.example/pks/lookup?op=get&search=0x${fingerprint}`)).toBe(fingerprint);
   expect(pinIn(`https://keys.example/pks/lookup?op=get&search=0x${fingerprint.slice(0, 16)}`)).toBeNull();

@@ -1,4 +1,4 @@
-// Runs one tenantctl command line in this process, with the real network and virtual waiting.
+// Runs one tenantctl command line in this process, with the real network and virtual time.
 import { runTenantctl } from "../../../cli/tenantctl/program.ts";
 import { type FakeEnvironment, fakeEnvironment } from "../fake-environment.ts";
 
@@ -8,7 +8,7 @@ export type Options = {
   readonly isTTY?: boolean;
   readonly typed?: string;
   readonly home_dir?: string;
-  /** Seen with every request. */
+  /** Called with every request. */
   readonly onFetch?: (fake: FakeEnvironment, url: string) => void;
 };
 

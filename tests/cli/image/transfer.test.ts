@@ -1,4 +1,4 @@
-// The bytes of one address, however the connection behaves; and the part they are kept in.
+// Transfers over unreliable connections, and partial downloads.
 import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -49,7 +49,7 @@ async function bring(change: { size?: number | null; bytes_max?: number } = {}, 
   return readFileSync(target);
 }
 
-test("whatever a server cuts, stalls, forgets or repeats, what arrives is the file or an error", async () => {
+test("with a server that cuts, stalls, forgets or repeats, a transfer ends with the file or an error", async () => {
   type IdempotencyClaim = { how: "cut" | "whole" | "busy" | "ignore range" | "refuse range"; bytes: number };
   const turn = fc.record<IdempotencyClaim>({
     how: fc.constantFrom("cut", "cut", "whole", "busy", "ignore range", "refuse range"),
@@ -57,8 +57,8 @@ test("whatever a server cuts, stalls, forgets or repeats, what arrives is the fi
   });
   server.put("/f", BODY);
   await fc.assert(
-    fc.asyncProperty(fc.array(turn, { maxLength: 8 }), fc.boolean(), async (turns, size_known) => {
-      const left = [...turns];
+    fc.asyncProperty(fc.array(turn, { maxLength: 8 }), fc.boolean(), async (rounds, size_known) => {
+      const left = [...rounds];
       server.wrong.set("/f", (request, response, body) => {
         const next = left.shift() ?? { how: "whole", bytes: 0 };
         return behaviour(next.how, next.bytes)(request, response, body);
@@ -66,8 +66,8 @@ test("whatever a server cuts, stalls, forgets or repeats, what arrives is the fi
       target = join(newFolder(), "image");
       const got = await bring({ size: size_known ? BODY.length : null }).catch((error: Error) => error);
       if (got instanceof Error) {
-        // Only five fruitless tries in a row may end it.
-        expect(turns.length).toBeGreaterThanOrEqual(5);
+        // Only five consecutive tries without new bytes may end it.
+        expect(rounds.length).toBeGreaterThanOrEqual(5);
         expect(filesIn(dirname(target))).not.toContain("image");
       } else expect(Buffer.from(got).equals(BODY)).toBe(true);
     }),
@@ -94,7 +94,7 @@ test("whatever a server cuts, stalls, forgets or repeats, what arrives is the fi
   }
 });
 
-test("a server without ranges that cuts every answer is given up, however far each gets", async () => {
+test("a transfer fails at a server without ranges that cuts every response", async () => {
   server.put("/f", BODY);
   let tries = 0;
   server.wrong.set("/f", (_request, response, body) => {
@@ -107,7 +107,7 @@ test("a server without ranges that cuts every answer is given up, however far ea
   expect(tries).toBeLessThan(12);
 });
 
-test("a body that stalls is asked for again, and a server that never answers is given up", async () => {
+test("a stalled body is requested again, and a silent server fails the transfer", async () => {
   server.put("/f", BODY);
   let first = true;
   server.wrong.set("/f", (_request, response, body) => {
@@ -126,7 +126,7 @@ test("a body that stalls is asked for again, and a server that never answers is 
   expect(filesIn(dirname(target))).toEqual([]);
 });
 
-test("a document that drips is cut off", async () => {
+test("a slow document is rejected", async () => {
   server.wrong.set("/d", (_request, response) => {
     response.writeHead(200);
     const timer = setInterval(() => response.write("x"), 20);
@@ -140,7 +140,7 @@ test("a document that drips is cut off", async () => {
     );
 });
 
-test("a file of unknown size may not grow without end", async () => {
+test("a file of unknown size is limited", async () => {
   server.wrong.set("/f", telling(200, {}, pattern(2_000, 1)));
   await expect(bring({ bytes_max: 1_999 })).rejects.toThrow("more than 1999 bytes");
   expect((await bring({ bytes_max: 2_000 })).length).toBe(2_000);
@@ -150,7 +150,7 @@ test.each([
   ["a weak ETag", { etag: 'W/"1"' }, ""],
   ["a strong ETag", { etag: '"1"', "last-modified": "Mon, 01 Jan 2026 00:00:00 GMT" }, '"1"'],
   ["a date", { "last-modified": "Mon, 01 Jan 2026 00:00:00 GMT" }, "Mon, 01 Jan 2026 00:00:00 GMT"],
-])("%s is used as a condition only when it promises equal bytes", async (_name, headers, expected) => {
+])("%s is sent as If-Range only if it guarantees equal bytes", async (_name, headers, expected) => {
   server.put("/f", BODY);
   let first = true;
   server.wrong.set("/f", (_request, response, body) => {
@@ -164,7 +164,7 @@ test.each([
   expect(server.asked[1]).toBe(`/f bytes=100- ${expected}`.trimEnd());
 });
 
-test("bytes of something else are thrown away, and so are bytes that neither a digest nor a validator vouches for", async () => {
+test("bytes with another identity, or without digest and validator, are dropped", async () => {
   const part = await openPart(target, { identity: "x", has_digest: true });
   await part.write(BODY.subarray(0, 500));
   await part.leave();
@@ -178,7 +178,7 @@ test("bytes of something else are thrown away, and so are bytes that neither a d
   expect((await openPart(target, { identity: "y", has_digest: true })).bytes()).toBe(0);
 });
 
-test("the bytes of a process that is gone are taken over, those of one that runs are not touched", async () => {
+test("a part of an ended process is taken over, a part of a running process is not", async () => {
   const part = await openPart(target, OF);
   await part.write(BODY.subarray(0, 500));
   await part.leave();
@@ -199,7 +199,7 @@ test("the bytes of a process that is gone are taken over, those of one that runs
   await taken.discard();
 });
 
-test("a part that a crash left half made is begun anew", async () => {
+test("an incomplete part from a crash is started again", async () => {
   const folder = join(dirname(target), `.image.${process.pid}.part`);
   mkdirSync(folder);
   writeFileSync(join(folder, "content"), "rubbish");
@@ -210,7 +210,7 @@ test("a part that a crash left half made is begun anew", async () => {
   await part.discard();
 });
 
-test("a process that is killed in the middle is followed by one that asks for the rest", async () => {
+test("after a killed process the next one requests only the rest", async () => {
   const vendor = await startVendor();
   try {
     let held = false;

@@ -1,14 +1,14 @@
-// A vendor with an index over it, both on one server: two distros, a few images, a signed list of hashes.
+// A vendor and its index on one server: two distros, a few images, a signed list of hashes.
 import { createHash } from "node:crypto";
 import type { Artifact, Image } from "../../../cli/image/model.ts";
 import { artifactOf, buildOf, documentsOf, primary, releaseOf } from "../../../src/dev/image-tree.ts";
 import { type FileServer, startFileServer } from "./file-server.ts";
 
 export type Vendor = FileServer & {
-  /** Writes the index's documents once more, after a test changed an image. */
+  /** Writes the index's documents again after a test changed an image. */
   publish(): void;
   readonly images: Image[];
-  /** Of the first image's first file. */
+  /** The first image's first file. */
   artifact: Artifact;
 };
 
@@ -16,7 +16,7 @@ export const IMAGE_PATH = "/noble/20261001/noble-amd64.qcow2";
 export const SUMS_PATH = "/noble/20261001/SHA256SUMS";
 export const CONTENT = pattern(300_000, 7);
 
-/** Bytes that differ everywhere, so that a wrong offset shows. */
+/** Bytes without repetition, so that a wrong offset is detected. */
 export function pattern(length: number, seed: number): Uint8Array {
   const bytes = new Uint8Array(length);
   let state = seed;

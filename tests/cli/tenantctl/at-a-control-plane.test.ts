@@ -1,4 +1,4 @@
-// The networking families against a whole control plane: what tenantctl sends is what the server takes.
+// The networking nouns against a real control plane.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestPlane, ROOT_KEY, type TestPlane } from "../../support/control-plane.ts";
@@ -46,7 +46,7 @@ async function refused(argv: string, options: FakeOptions = {}): Promise<string>
   return ran.err();
 }
 
-test("a tenant builds a network by name, reads it back and takes it down again", async () => {
+test("a tenant creates a network by name, shows it and deletes it", async () => {
   const vpc = await json("vpc create --name web --ipv4-block 10.0.0.5/16 --ipv6-block fd00::/48");
   expect(vpc).toMatchObject({ name: "web", ipv4_block: "10.0.0.0/16", project: tenant.project_id });
   expect(await printed("vpc show web")).toBe(
@@ -113,9 +113,9 @@ test("a tenant builds a network by name, reads it back and takes it down again",
   expect(await printed("vpc list")).toBe("(no VPCs)\n");
 });
 
-test("a selector that nobody names is the server's 400, with a hint", async () => {
+test("a missing selector is the server's 400 with a hint", async () => {
   const { TENANTCTL_TENANT: _tenant, TENANTCTL_PROJECT: _project, ...own } = env;
-  // An operator's key: a key of a tenant says which tenant it is of.
+  // An operator's key, because a tenant's key selects its tenant.
   const bare = { ...own, TENANTCTL_API_KEY: ROOT_KEY };
   const project = `--project ${tenant.project_id}`;
   expect(await printed(`vpc list ${project}`, { env: own })).toBe("(no VPCs)\n");
@@ -139,7 +139,7 @@ test("a selector that nobody names is the server's 400, with a hint", async () =
   }
 });
 
-test("what is absent, and a project that is not the VPC's, are not found", async () => {
+test("missing records, and a project other than the VPC's, are not found", async () => {
   for (const noun of ["vpc", "subnet", "nat-gateway", "floating-ip", "route-table", "route", "firewall-rule"]) {
     const ran = await at(`${noun} show ${ABSENT}`);
     expect([ran.code, noun]).toEqual([3, noun]);
@@ -163,7 +163,7 @@ test("a user logs in with a password, works in the tenant of the token, and logs
   const { TENANTCTL_ACCESS_TOKEN: token = "" } = await json("env", session);
 
   const { exp } = await json("whoami", session);
-  // Two tokens of one second are the same.
+  // Two tokens issued in the same second are equal.
   await t.advance(5);
   const late = { ...session, wall_ms: exp * 1_000 - 59_999 };
   expect((await json("env", late)).TENANTCTL_ACCESS_TOKEN).not.toBe(token);
@@ -172,7 +172,7 @@ test("a user logs in with a password, works in the tenant of the token, and logs
   expect((await at("project list", exported)).code).toBe(4);
 });
 
-test("a saved key brings its tenant with it", async () => {
+test("a saved key selects its tenant", async () => {
   const login = await at(`login --endpoint ${ENDPOINT} --api-key-stdin`, { env: {}, typed: tenant.key });
   expect(login.code, login.err()).toBe(0);
   const session = { env: {}, home_dir: login.home_dir };

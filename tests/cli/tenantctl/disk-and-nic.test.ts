@@ -1,4 +1,4 @@
-// Document 3, Tenant CLI: the disk family; and NICs, where an address is found.
+// The nouns disk and nic.
 import { expect, test } from "vitest";
 import { DISK, INSTANCE, PRIMARY_NIC, PROJECT, SUBNET, TENANT, VPC } from "./records.ts";
 import { requestsOf, serving, tenantctl, TOKEN_ENV } from "./run.ts";
@@ -63,7 +63,7 @@ test.each([
     asks: [`GET /v1/nics?instance=${INSTANCE.id}`, `GET /v1/nics/${PRIMARY_NIC.id}`],
     prints: NIC_LINES,
   },
-])("asks what it must and prints it: $words", async ({ argv, asks, prints }) => {
+])("requests and output of $argv", async ({ argv, asks, prints }) => {
   const ran = await run(...argv);
   expect([ran.err(), ran.code]).toEqual(["", 0]);
   expect(requestsOf(ran)).toEqual(asks);
@@ -81,18 +81,21 @@ test("with -o json lists and records are raw", async () => {
 test.each([
   { reboot_required: true, line: "Reboot required: the running instance sees the new size after a reboot." },
   { reboot_required: false, line: "The larger disk is available on the next start." },
-])("resize prints the new size and when it counts: reboot_required $reboot_required", async ({ line, ...more }) => {
-  const answers = { ...ANSWERS, [`POST /v1/disks/${DISK.id}/resize`]: { ...GROWN, ...more } };
-  const at = (...argv: string[]) => tenantctl(["disk", "resize", ...argv], { env, server: serving(answers) });
-  for (const size of ["34359738368", "32GiB"]) {
-    const ran = await at(DISK.id, "--size-bytes", size);
-    expect(requestsOf(ran)).toEqual([`POST /v1/disks/${DISK.id}/resize`]);
-    expect(ran.asked[0]!.body).toEqual({ size_bytes: 34_359_738_368 });
-    expect(ran.out()).toBe(`Disk ${DISK.id} resized to 34359738368 bytes.\n${line}\n`);
-  }
-  const by_name = await at("boot", "--instance", "web-1", "--size-bytes", "32GiB", "-o", "json");
-  expect(JSON.parse(by_name.out())).toEqual({ ...GROWN, ...more });
-});
+])(
+  "resize prints the new size and when it takes effect: reboot_required $reboot_required",
+  async ({ line, ...more }) => {
+    const answers = { ...ANSWERS, [`POST /v1/disks/${DISK.id}/resize`]: { ...GROWN, ...more } };
+    const at = (...argv: string[]) => tenantctl(["disk", "resize", ...argv], { env, server: serving(answers) });
+    for (const size of ["34359738368", "32GiB"]) {
+      const ran = await at(DISK.id, "--size-bytes", size);
+      expect(requestsOf(ran)).toEqual([`POST /v1/disks/${DISK.id}/resize`]);
+      expect(ran.asked[0]!.body).toEqual({ size_bytes: 34_359_738_368 });
+      expect(ran.out()).toBe(`Disk ${DISK.id} resized to 34359738368 bytes.\n${line}\n`);
+    }
+    const by_name = await at("boot", "--instance", "web-1", "--size-bytes", "32GiB", "-o", "json");
+    expect(JSON.parse(by_name.out())).toEqual({ ...GROWN, ...more });
+  },
+);
 
 test.each([
   { argv: ["disk", "list"], says: "--instance" },
@@ -104,13 +107,13 @@ test.each([
   },
   { argv: ["nic", "list", "--subnet", "dmz"], says: "also pass --vpc" },
   { argv: ["nic", "show", "primary"], says: "also pass --instance" },
-])("refused before anything is asked: $words", async ({ argv, says }) => {
+])("rejected before any request: $argv", async ({ argv, says }) => {
   const ran = await run(...argv);
   expect([ran.code, ran.asked]).toEqual([2, []]);
   expect(ran.err()).toContain(says);
 });
 
-test("completion offers the disks and NICs of the instance that is on the line", async () => {
+test("completion offers the disks and NICs of the instance on the line", async () => {
   const complete = async (...argv: string[]) =>
     (await run("__complete", "--", ...argv)).out().split("\n").filter((line) => line !== "").map((line) =>
       line.split("\t")[0]

@@ -1,4 +1,4 @@
-// Attach and detach against a whole control plane, whose node is played by the test. Document 3, Tenant CLI.
+// Attach and detach against a real control plane. The test acts as the node.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../../compute/compute-fixture.ts";
@@ -24,13 +24,13 @@ async function printed(argv: string): Promise<string> {
   return ran.out();
 }
 const json = async (argv: string) => JSON.parse(await printed(`${argv} -o json`));
-/** What is printed of a command that the node has a part in. */
+/** Returns the output of a command while the test does the node's job. */
 async function done(argv: string, job: string): Promise<string> {
   const [out] = await Promise.all([printed(argv), a.node.does(job)]);
   return out;
 }
 
-test("a tenant binds an address to the NIC of its instance, sees it there, and lets it go", async () => {
+test("a tenant attaches a floating IP to the NIC of an instance, lists it, and detaches it", async () => {
   const { id: instance } = await a.running({ name: "web-1" });
   const [nic] = (await json("nic list --instance web-1")).items;
   const ip = await json("floating-ip create --name shop");
@@ -58,7 +58,7 @@ test("a tenant binds an address to the NIC of its instance, sees it there, and l
   expect(await printed("floating-ip delete shop")).toBe(`Floating IP ${ip.id} deleted.\n`);
 });
 
-test("what the node does not take is said with its reason", async () => {
+test("a node's failure is printed with its reason", async () => {
   const { id: instance } = await a.running();
   const [nic] = await a.nicsOf(instance);
   const ip = await json("floating-ip create --name api");

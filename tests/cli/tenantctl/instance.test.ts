@@ -1,4 +1,4 @@
-// Document 3, Tenant CLI: what the verbs of the instance family ask, and every column and line they print.
+// The noun instance: requests, columns and lines of its verbs.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -60,7 +60,7 @@ describe("list", () => {
     ]);
   });
 
-  test("takes an image by UUID or by name, and with one needs no project", async () => {
+  test("takes an image by UUID or by name, and then needs no project", async () => {
     const env = TOKEN_ENV;
     const by_id = await tenantctl(["instance", "list", "--image", IMAGE_ID], { env, server });
     expect(requestsOf(by_id)).toEqual([`GET /v1/instances?tenant=${TENANT}&image=${IMAGE_ID}`]);
@@ -69,7 +69,7 @@ describe("list", () => {
     expect(by_name.out()).toBe(TABLE);
   });
 
-  test("without any selector is the server's refusal, with a hint", async () => {
+  test("without a selector is the server's error with a hint", async () => {
     const message = "set `image=`, `cn=`, or `tenant=&project=` to scope the list";
     const ran = await tenantctl(["instance", "list"], {
       env: KEY_ENV,
@@ -82,7 +82,7 @@ describe("list", () => {
     expect(ran.err()).toContain(`error: ${message}; pass --tenant (or TENANTCTL_TENANT) and --project`);
   });
 
-  test("shows addresses and hosts with -o wide, and asks for NICs by subnet, not by row", async () => {
+  test("shows addresses and hosts with -o wide, with one request for NICs per project", async () => {
     const second = { ...INSTANCE, id: "99999999-0000-4000-8000-000000000098", name: "web-2", host_live: false };
     const third = {
       ...INSTANCE,
@@ -121,7 +121,7 @@ describe("list", () => {
     ]);
   });
 
-  test("says beside the table that a node has vanished, and not in the middle of JSON", async () => {
+  test("notes a silent node below a table, but not in JSON", async () => {
     const answers = { "GET /v1/instances": { items: [{ ...INSTANCE, host_live: false }, INSTANCE] } };
     const at = (...argv: string[]) =>
       tenantctl(["instance", "list", ...argv], { env: SCOPED, server: serving(answers) });
@@ -129,7 +129,7 @@ describe("list", () => {
     expect((await at("-o", "json")).err()).toBe("");
   });
 
-  test("an unknown state is refused before anything is asked", async () => {
+  test("an unknown state is rejected before any request", async () => {
     const ran = await run("list", "--state", "asleep");
     expect([ran.code, ran.asked]).toEqual([2, []]);
     expect(ran.err()).toContain("--state must be one of pending, provisioning, running, stopping, stopped, failed");
@@ -142,7 +142,7 @@ describe("show", () => {
     { name: INSTANCE.id.toUpperCase(), asks: [`GET ${BY_ID}`] },
     { name: "web-1", asks: [`GET /v1/instances?${IN_PROJECT}`, `GET ${BY_ID}`] },
     { name: "9999", asks: [`GET /v1/instances?${IN_PROJECT}`, `GET ${BY_ID}`] },
-  ])("takes $name and prints the lines and where the rest is", async ({ name, asks }) => {
+  ])("takes $name and prints the main fields", async ({ name, asks }) => {
     const ran = await run("show", name);
     expect([ran.err(), ran.code]).toEqual(["", 0]);
     expect(requestsOf(ran)).toEqual(asks);
@@ -154,7 +154,7 @@ describe("show", () => {
   test.each([
     { change: { host_live: false }, says: "its node sends no heartbeat" },
     { change: { found_on_host: false }, says: "its node does not report it" },
-  ])("says beside the record that $says", async ({ change, says }) => {
+  ])("notes that $says", async ({ change, says }) => {
     const answers = { [`GET ${BY_ID}`]: { ...INSTANCE, ...change } };
     const at = (...argv: string[]) =>
       tenantctl(["instance", "show", INSTANCE.id, ...argv], { env: SCOPED, server: serving(answers) });
@@ -163,7 +163,7 @@ describe("show", () => {
     expect((await at("-o", "json")).err()).toBe("");
   });
 
-  test("why it failed stands in the lifecycle", async () => {
+  test("the lifecycle contains the failure", async () => {
     const lifecycle = { state: "failed", reason: "no\u001b[2J disk" };
     const ran = await tenantctl(["instance", "show", INSTANCE.id], {
       env: SCOPED,
@@ -229,7 +229,7 @@ describe("create", () => {
       body: BODY,
       asks: [VPCS, SUBNETS, POST],
     },
-  ])("sends its body and prints the four lines: $words", async ({ argv, body, asks }) => {
+  ])("request and output of $argv", async ({ argv, body, asks }) => {
     const ran = await run("create", ...WANTED, ...argv);
     expect([ran.err(), ran.code]).toEqual(["", 0]);
     expect(requestsOf(ran)).toEqual(asks);
@@ -238,7 +238,7 @@ describe("create", () => {
     expect(JSON.parse((await run("create", ...WANTED, ...argv, "-o", "json")).out())).toEqual(INSTANCE);
   });
 
-  test("takes user data as the file has it, up to the last byte that the server takes", async () => {
+  test("sends user data unchanged up to the server's limit", async () => {
     const { home_dir } = fakeEnvironment();
     const file = join(home_dir, "user-data");
     const text = "\ufeff#cloud-config\n\u00e9";
@@ -259,7 +259,7 @@ describe("create", () => {
     { content: new Uint8Array(USER_DATA_BYTES_MAX + 1).fill(97), says: "user data must be at most 65536 bytes" },
     { content: new Uint8Array([0xff, 0xfe, 0x00]), says: "is not UTF-8 text" },
     { content: new Uint8Array(), says: "is empty" },
-  ])("user data that cannot be sent is refused before anything is asked: $says", async ({ content, says }) => {
+  ])("invalid user data is rejected before any request: $says", async ({ content, says }) => {
     const file = join(fakeEnvironment().home_dir, "user-data");
     await writeFile(file, content);
     const ran = await run("create", ...WANTED, ...IDS, "--memory-bytes", "1", "--user-data-file", file);
@@ -267,7 +267,7 @@ describe("create", () => {
     expect(ran.err()).toContain(says);
   });
 
-  test("without a project is refused before anything is asked", async () => {
+  test("without a project is rejected before any request", async () => {
     const ran = await tenantctl(["instance", "create", ...WANTED, ...IDS, "--memory-bytes", "1"], { env: TOKEN_ENV });
     expect([ran.code, ran.asked]).toEqual([2, []]);
     expect(ran.err()).toBe("error: --project is required to create an instance\n");
@@ -289,7 +289,7 @@ describe("create", () => {
       argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--user-data-file", "/nowhere/x"],
       says: "cannot read /nowhere/x",
     },
-  ])("refused before anything is asked: $words", async ({ argv, says }) => {
+  ])("rejected before any request: $argv", async ({ argv, says }) => {
     const ran = await run("create", ...argv);
     expect(ran.code).not.toBe(0);
     expect(ran.err()).toContain(says);
@@ -303,7 +303,7 @@ describe.each([
   { verb: "reboot", path: "restart" },
   { verb: "retry", path: "retry" },
 ])("$verb", ({ verb, path }) => {
-  test("asks once and prints the updated instance as show does", async () => {
+  test("sends one request and prints the instance like show", async () => {
     const at = (...argv: string[]) =>
       tenantctl(["instance", verb, ...argv], {
         env: SCOPED,
@@ -319,7 +319,7 @@ describe.each([
   });
 });
 
-test("update sends what is named and prints the four lines", async () => {
+test("update sends only given fields and prints the main fields", async () => {
   const ran = await run("update", "web-1", "--name", "web-2");
   expect(requestsOf(ran)).toEqual([`GET /v1/instances?${IN_PROJECT}`, `PATCH ${BY_ID}`]);
   expect(ran.asked[1]!.body).toEqual({ name: "web-2" });
@@ -330,7 +330,7 @@ test.each([
   { argv: [], force: "false" },
   { argv: ["--force"], force: "true" },
   { argv: ["-o", "json"], force: "false" },
-])("delete always says whether by force, and prints its line: $words", async ({ argv, force }) => {
+])("delete always sends force and prints its line: $argv", async ({ argv, force }) => {
   const ran = await tenantctl(["instance", "delete", INSTANCE.id, ...argv], {
     env: SCOPED,
     server: serving({ [`DELETE ${BY_ID}`]: {} }),
@@ -339,7 +339,7 @@ test.each([
   expect([ran.out(), ran.err(), ran.code]).toEqual([`Instance ${INSTANCE.id} deleted.\n`, "", 0]);
 });
 
-test("what the server refuses is said in its own words", async () => {
+test("a server's rejection is printed with its message", async () => {
   const message = `instance ${INSTANCE.id} is not deletable in state running; stop it first`;
   const ran = await tenantctl(["instance", "delete", INSTANCE.id], {
     env: SCOPED,

@@ -1,5 +1,4 @@
-// The instance, disk and NIC families against a whole control plane, whose node is played by the test: what tenantctl sends
-// is what the server takes, and what it says of an operation is how it ended.
+// The nouns instance, disk and nic against a real control plane. The test acts as the node.
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -45,22 +44,22 @@ async function printed(argv: string, options: FakeOptions = {}): Promise<string>
 
 const json = async (argv: string) => JSON.parse(await printed(`${argv} -o json`));
 
-/** What is printed of a command that the node has a part in. */
+/** Returns the output of a command while the test does the node's job. */
 async function done(argv: string, job: string): Promise<string> {
   const [out] = await Promise.all([printed(argv), a.node.does(job)]);
   return out;
 }
 
-const createWords = (name: string) =>
+const createArgv = (name: string) =>
   `instance create --name ${name} --image-id debian --primary-subnet-id front --vpc net --cpu 2 --memory-bytes 4GiB`;
 
-test("a tenant makes an instance by name, finds its address, works with it and deletes it", async () => {
+test("a tenant creates an instance by name, finds its address, uses it and deletes it", async () => {
   const before = await a.dump();
   const back = await json("subnet create --vpc net --name back --ipv4-block 10.0.2.0/24");
   const file = join(fakeEnvironment().home_dir, "user-data");
   await writeFile(file, "#cloud-config\nhostname: web-1\n");
   const made = await done(
-    `${createWords("web-1")} --nic back:eth1 --user-data-file ${file} --disk-bytes 3GiB`,
+    `${createArgv("web-1")} --nic back:eth1 --user-data-file ${file} --disk-bytes 3GiB`,
     "provision",
   );
   const { id } = await json("instance show web-1");
@@ -110,9 +109,9 @@ test("a tenant makes an instance by name, finds its address, works with it and d
   expect(await a.left(before)).toEqual([]);
 });
 
-test("--wait tells how far it has come and ends with the node's reason; --no-wait leaves with the operation", async () => {
+test("--wait shows progress and ends with the node's reason; --no-wait prints the operation", async () => {
   const before = await a.dump();
-  const failing = at(`${createWords("bad")} --wait -o table`, { isTTY: false });
+  const failing = at(`${createArgv("bad")} --wait -o table`, { isTTY: false });
   const job = await a.node.take();
   await a.node.fail(job, "no such pool");
   const failed = await failing;
@@ -121,7 +120,7 @@ test("--wait tells how far it has come and ends with the node's reason; --no-wai
   expect(failed.err()).toContain("no such pool");
   expect(failed.err()).toContain("(ProvisionFailed, request ");
 
-  const operation = await json(`${createWords("later")} --no-wait`);
+  const operation = await json(`${createArgv("later")} --no-wait`);
   expect(operation).toMatchObject({ kind: "instance-create", state: "running" });
   const { id } = await json("instance show later");
   expect(operation.references).toContainEqual({ scope: "instance", id });
@@ -136,17 +135,17 @@ test("--wait tells how far it has come and ends with the node's reason; --no-wai
   expect(await a.left(before)).toEqual([]);
 });
 
-test("an answer that is lost on the way is heard in the end, and nothing is made twice", async () => {
+test("after a lost response the result is still printed, and nothing is created twice", async () => {
   const server = serverOf(a.t);
   let cut = false;
-  const argv = createWords("once").split(" ");
+  const argv = createArgv("once").split(" ");
   const making = tenantctl(argv, {
     env,
     newId: randomUUID,
     server: async (asked, signal) => {
       if (asked.method !== "POST" || cut) return await server(asked, signal);
       cut = true;
-      // The request goes on at the server while the connection is gone.
+      // The server still processes the request after the connection is lost.
       void server(asked, signal);
       await a.node.does("provision");
       throw new TypeError("fetch failed", { cause: new Error("connection reset") });
@@ -159,7 +158,7 @@ test("an answer that is lost on the way is heard in the end, and nothing is made
   await done("instance delete once", "delete");
 });
 
-test("the selectors that are missing, foreign instances and force are the server's to refuse", async () => {
+test("the server rejects missing selectors, foreign instances and force", async () => {
   const { TENANTCTL_TENANT: _tenant, TENANTCTL_PROJECT: _project, ...bare } = env;
   const hint = "set `image=`, `cn=`, or `tenant=&project=` to scope the list; pass --";
   const unscoped = await at("instance list", { env: bare });

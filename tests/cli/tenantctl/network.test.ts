@@ -1,4 +1,4 @@
-// Document 3, Tenant CLI: what every verb of the networking families asks, and every column and line it prints.
+// The networking nouns: requests, columns and lines of every verb.
 import { describe, expect, test } from "vitest";
 import {
   FIREWALL_RULE,
@@ -116,7 +116,7 @@ describe.each(FAMILIES)("$noun", ({ noun, path, record, scope, selectors, table,
     expect(JSON.parse((await run("list", ...scope, "-o", "json")).out())).toEqual({ items: [record] });
   });
 
-  test("show asks once and prints the lines, and the raw record with -o json and yaml", async () => {
+  test("show sends one request and prints the lines, or the raw record with -o json and yaml", async () => {
     const ran = await run("show", record.id);
     expect(requestsOf(ran)).toEqual([`GET ${by_id}`]);
     expect(ran.out()).toBe(lines);
@@ -124,7 +124,7 @@ describe.each(FAMILIES)("$noun", ({ noun, path, record, scope, selectors, table,
     expect((await run("show", record.id, "-o", "yaml")).out()).toContain(`id: "${record.id}"\n`);
   });
 
-  test("update sends what is named and prints the lines of show", async () => {
+  test("update sends only given fields and prints the lines of show", async () => {
     const ran = await run("update", record.id, "--name", "n2", "--description", "");
     expect(requestsOf(ran)).toEqual([`PATCH ${by_id}`]);
     expect(ran.asked[0]!.body).toEqual({ name: "n2", description: "" });
@@ -139,7 +139,7 @@ describe.each(FAMILIES)("$noun", ({ noun, path, record, scope, selectors, table,
     expect([ran.out(), ran.code]).toEqual([deleted, 0]);
   });
 
-  test("an empty list says so", async () => {
+  test("an empty list prints a note", async () => {
     const ran = await tenantctl([noun, "list", ...scope], {
       env: TOKEN_ENV,
       server: serving({ [`GET ${path}`]: { items: [] } }),
@@ -147,7 +147,7 @@ describe.each(FAMILIES)("$noun", ({ noun, path, record, scope, selectors, table,
     expect(ran.out()).toMatch(/^\(no [A-Za-z ]+s\)\n$/);
   });
 
-  test("a record in upper case is the same record", async () => {
+  test("a UUID in upper case selects the same record", async () => {
     expect(requestsOf(await run("show", record.id.toUpperCase()))).toEqual([`GET ${by_id}`]);
   });
 });
@@ -243,7 +243,7 @@ test.each([
     body: { name: "http", action: "allow", direction: "outbound", priority: 100, protocol: "icmp4" },
     answer: FIREWALL_RULE,
   },
-])("create sends its body and prints the record: $words", async ({ argv, asks, body, answer, ...more }) => {
+])("create sends its body and prints the record: $argv", async ({ argv, asks, body, answer, ...more }) => {
   const server = () => ({ status: 201, body: answer });
   const ran = await tenantctl(argv, { env: TOKEN_ENV, server });
   expect([ran.err(), ran.code]).toEqual(["", 0]);
@@ -280,7 +280,7 @@ test.each([
   { argv: ["nat-gateway", "create", "--name", "x"], says: "--vpc" },
   { argv: ["floating-ip", "attach", FLOATING_IP.id], says: "--nic" },
   { argv: ["vpc", "create", "--project", PROJECT], says: "--name" },
-])("refused before anything is asked: $words", async ({ argv, says }) => {
+])("rejected before any request: $argv", async ({ argv, says }) => {
   const ran = await tenantctl(argv);
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain(says);
@@ -288,7 +288,7 @@ test.each([
   expect(ran.asked).toEqual([]);
 });
 
-test("attach and detach read the floating IP first, to learn its tenant and project", async () => {
+test("attach and detach read the floating IP first for its tenant and project", async () => {
   const by_id = `/v1/floating-ips/${FLOATING_IP.id}`;
   const nested = `/v1/tenants/${TENANT}/projects/${PROJECT}/floating-ips/${FLOATING_IP.id}`;
   const attached = { ...FLOATING_IP, attached_to: NIC };
@@ -313,7 +313,7 @@ test("attach and detach read the floating IP first, to learn its tenant and proj
   expect(shown.out()).toBe(`${FLOATING_IP.id}  www   203.0.113.3  nic=${NIC}\n`);
 });
 
-test("a subnet gets another route table of its VPC, which may be named", async () => {
+test("a subnet's route table is set by UUID or by name in the VPC", async () => {
   const path = `/v1/subnets/${SUBNET.id}`;
   const other = { ...ROUTE_TABLE, id: "55555555-0000-4000-8000-000000000056", name: "second" };
   const server = serving({
@@ -333,7 +333,7 @@ test("a subnet gets another route table of its VPC, which may be named", async (
   expect(requestsOf(by_id)).toEqual([`PUT ${path}/route-table`]);
 });
 
-test("a list is read page by page and printed whole", async () => {
+test("a list is read page by page and printed completely", async () => {
   const second = { ...VPC, id: "11111111-0000-4000-8000-000000000012", name: "db" };
   const ran = await tenantctl(["vpc", "list", "-o", "json", "--tenant", TENANT, "--project", PROJECT], {
     server: ({ query }) => ({
@@ -344,7 +344,7 @@ test("a list is read page by page and printed whole", async () => {
   expect(JSON.parse(ran.out())).toEqual({ items: [VPC, second] });
 });
 
-test("a name from the server moves no cursor", async () => {
+test("a name from the server cannot move the cursor", async () => {
   const ran = await tenantctl(["vpc", "list", "--tenant", TENANT, "--project", PROJECT, "--no-headers"], {
     server: serving({ "GET /v1/vpcs": { items: [{ ...VPC, name: "a\u001b[2Jb" }] } }),
   });

@@ -1,4 +1,4 @@
-// Three ways to hear how an operation on an instance ends, and what a cut connection does to them.
+// The three ways to wait for an operation on an instance, also with lost connections.
 import { expect, test } from "vitest";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import type { Asked, Server, Told } from "../fake-environment.ts";
@@ -32,7 +32,7 @@ const CUT = "cut";
 const FAILED: Told = { status: 502, body: { message: "start failed: no disk", error_code: "OperationFailed" } };
 const GONE: Told = { status: 404, body: { message: "Not Found", error_code: "NotFound" } };
 
-/** What requests that change something hear, in this order; the instance is read in the state in which it is. */
+/** Answers to changing requests in this order; reads return the instance in its state. */
 function plane(
   told: readonly (Told | typeof CUT)[],
   seen: Told = { body: { ...INSTANCE, lifecycle: { state: "pending" } } },
@@ -52,13 +52,13 @@ function plane(
   return { server, writes, preferences, keys, left };
 }
 
-test("without a word the one request is held until there is an answer", async () => {
+test("by default one long request waits for the result", async () => {
   const { server, writes, preferences } = plane([DONE]);
   const ran = await tenantctl(START, { env: SCOPED, server });
   expect([ran.code, ran.err(), writes.length, preferences()]).toEqual([0, "", 1, [""]]);
 });
 
-test("with --no-wait the operation is printed, and nobody waits", async () => {
+test("--no-wait prints the operation and does not wait", async () => {
   const { server, preferences } = plane([ACCEPTED, ACCEPTED]);
   const ran = await tenantctl([...START, "--no-wait"], { env: SCOPED, server });
   expect(preferences()).toEqual(["respond-async"]);
@@ -70,13 +70,13 @@ test("with --no-wait the operation is printed, and nobody waits", async () => {
   expect(JSON.parse(raw.out())).toEqual(OPERATION);
 });
 
-test("a delete that is not waited for has deleted nothing yet, and does not say so", async () => {
+test("a delete with --no-wait does not print that the instance is deleted", async () => {
   const ran = await tenantctl([...DELETE, "--no-wait"], { env: SCOPED, server: plane([ACCEPTED]).server });
   expect(ran.out()).toContain(OPERATION.id);
   expect(ran.out()).not.toContain("deleted");
 });
 
-test("with --wait the end is asked for under one key, and the way there is told", async () => {
+test("--wait repeats the request with one key and shows progress", async () => {
   const { server, preferences, keys, left } = plane([ACCEPTED, RUNS, RUNS, DONE]);
   const ran = await tenantctl([...START, "--wait", "-o", "table"], { env: SCOPED, server, isTTY: false });
   expect(preferences()).toEqual(["respond-async", "", "", ""]);
@@ -90,7 +90,7 @@ test("with --wait the end is asked for under one key, and the way there is told"
   expect([quiet.err(), JSON.parse(quiet.out())]).toEqual(["", INSTANCE]);
 });
 
-test("on a terminal the status is one line, which is taken away", async () => {
+test("on a terminal the status is one line, which is erased", async () => {
   const ran = await tenantctl([...START, "--wait"], {
     env: SCOPED,
     server: plane([ACCEPTED, RUNS, RUNS, DONE]).server,
@@ -107,7 +107,7 @@ test("on a terminal the status is one line, which is taken away", async () => {
 test.each([
   { argv: [...START, "--wait"], told: [ACCEPTED, RUNS, FAILED] },
   { argv: START, told: [FAILED] },
-])("a failure is said in the server's words: $words", async ({ argv, told }) => {
+])("a failure is printed with the server's message: $argv", async ({ argv, told }) => {
   const { server, left } = plane(told);
   const ran = await tenantctl(argv, { env: SCOPED, server, isTTY: false });
   expect([ran.code, ran.out(), left]).toEqual([1, "", []]);
@@ -128,7 +128,7 @@ test.each(
   expect(keys().size).toBe(1);
 });
 
-test("operation show and operation wait follow what was not waited for", async () => {
+test("operation show and operation wait work after --no-wait", async () => {
   const at = `GET /v1/operations/${OPERATION.id}`;
   const progress = { completed_steps: 1, total_steps: 3, current_step: "act" };
   const view = { ...OPERATION, epoch: 2, params: {}, progress, steps: [] };
@@ -153,7 +153,7 @@ test("operation show and operation wait follow what was not waited for", async (
   expect(failed.err()).toContain(`operation ${OPERATION.id} failed and was rolled back: no disk`);
 });
 
-test("a conflict that the server answers at once is no operation that runs", async () => {
+test("an immediate conflict is not mistaken for a running operation", async () => {
   const refused: Told = { status: 409, body: { message: "instance is in running, expected one of stopped" } };
   for (const argv of [START, [...START, "--wait"], [...START, "--no-wait"]]) {
     const { server, writes } = plane([refused]);
@@ -177,7 +177,7 @@ test.each(
 });
 
 test.each([[DELETE], [[...DELETE, "--wait"]], [[...DELETE, "--no-wait"]]])(
-  "what was never there is not found: %j",
+  "a missing instance is not found: %j",
   async (argv) => {
     const { server, writes } = plane([GONE]);
     const ran = await tenantctl(argv, { env: SCOPED, server });

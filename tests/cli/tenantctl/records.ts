@@ -1,4 +1,4 @@
-// One record of every family of a project, as the control plane shows it.
+// One record of every kind in a project, as the control plane returns it.
 import type { Disk, Instance, Nic } from "../../../src/contract/instance.ts";
 import type {
   FirewallRule,
@@ -159,7 +159,7 @@ export const DISK = {
   created_at,
 } as const satisfies Disk;
 
-/** Of the instance. */
+/** UUID of the instance. */
 export const PRIMARY_NIC = {
   ...ofInstance,
   id: NIC,

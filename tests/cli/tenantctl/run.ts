@@ -1,4 +1,4 @@
-// Runs one tenantctl command line in a fake world, on a terminal.
+// Runs one tenantctl command line in a fake environment on a terminal.
 import { Buffer } from "node:buffer";
 import { runTenantctl } from "../../../cli/tenantctl/program.ts";
 import {
@@ -25,12 +25,12 @@ export async function tenantctl(argv: readonly string[], options: FakeOptions = 
   return { ...fake, code: await runTenantctl(argv, fake.environment) };
 }
 
-/** A token whose signature nobody looks at here. */
+/** A token with a dummy signature. */
 export function jwt(claims: Readonly<Record<string, unknown>>): string {
   return ["e30", Buffer.from(JSON.stringify(claims)).toString("base64url"), "sig"].join(".");
 }
 
-/** Answers by `METHOD path`; anything else is 404. */
+/** Answers by `METHOD path`; other requests get 404. */
 export function serving(
   answers: Readonly<Record<string, Told | unknown[] | Readonly<Record<string, unknown>>>>,
 ): Server {
@@ -41,7 +41,7 @@ export function serving(
   };
 }
 
-/** `METHOD path?query`, in the order in which they were asked, without the paging that every list has. */
+/** Requests in order as `METHOD path?query`, without paging. */
 export function requestsOf({ asked }: Pick<FakeEnvironment, "asked">): string[] {
   return asked.map(({ method, path, query }) => {
     const { limit: _limit, ...selectors } = query;

@@ -1,4 +1,4 @@
-// Which tenant and project a request names, and how records are found by name.
+// The tenant and project of a request, and lookup of records by name.
 import { expect, test } from "vitest";
 import { FLOATING_IP, NAT_GATEWAY, PROJECT, ROUTE, ROUTE_TABLE, SUBNET, TENANT, VPC } from "./records.ts";
 import type { Server } from "../fake-environment.ts";
@@ -19,12 +19,12 @@ test.each([
     argv: [],
     env: { ...TOKEN_ENV, TENANTCTL_TENANT: "", TENANTCTL_API_KEY: "" },
   },
-])("the tenant comes from $from, and costs no request", async ({ argv, env }) => {
+])("the tenant comes from $from without a request", async ({ argv, env }) => {
   const ran = await tenantctl(["vpc", "list", "--project", PROJECT, ...argv], { env, server: serving(VPCS) });
   expect(requestsOf(ran)).toEqual([`GET /v1/vpcs?${IN_PROJECT}`]);
 });
 
-test("the flag for the project outranks its variable", async () => {
+test("--project overrides TENANTCTL_PROJECT", async () => {
   const env = { ...TOKEN_ENV, TENANTCTL_PROJECT: OTHER };
   const ran = await tenantctl(["vpc", "list", "--project", PROJECT], { env, server: serving(VPCS) });
   expect(requestsOf(ran)).toEqual([`GET /v1/vpcs?${IN_PROJECT}`]);
@@ -42,7 +42,7 @@ test.each([
   { argv: ["--project", PROJECT], env: KEY_ENV, sent: { project: PROJECT }, hint: "--tenant (or TENANTCTL_TENANT)" },
   { argv: [], env: TOKEN_ENV, sent: { tenant: TENANT }, hint: "--project (or TENANTCTL_PROJECT)" },
 ])(
-  "what nobody named is left out, and the server's refusal comes with a hint: $hint",
+  "a missing selector is omitted, and the server's error gets a hint: $hint",
   async ({ argv, env, ...case_ }) => {
     const refusal = { status: 400, body: { message: REQUIRES, error_code: "MissingScope", request_id: "r1" } };
     const server: Server = (asked) =>
@@ -57,13 +57,13 @@ test.each([
 test.each([
   { argv: ["nat-gateway", "list"], message: "GET /v1/nat-gateways requires `?vpc=<uuid>`", hint: "--vpc" },
   { argv: ["route", "list"], message: "GET /v1/routes requires `?route_table=<uuid>`", hint: "--route-table" },
-])("the hint names the flag that the list needs: $hint", async ({ argv, message, hint }) => {
+])("the hint names the missing flag: $hint", async ({ argv, message, hint }) => {
   const server = () => ({ status: 400, body: { message, error_code: "MissingScope" } });
   const ran = await tenantctl(argv, { server });
   expect(ran.err()).toBe(`error: ${message}; pass ${hint} (MissingScope)\n`);
 });
 
-test("lists of gateways, tables and rules send the project for the server to compare, other lists do not", async () => {
+test("only lists of gateways, tables and rules send the project in addition to the VPC", async () => {
   const asks = async (noun: string, ...argv: string[]) =>
     requestsOf(
       await tenantctl([noun, "list", ...argv], {
@@ -80,13 +80,13 @@ test("lists of gateways, tables and rules send the project for the server to com
   ]);
 });
 
-test("a project is found by its name in the tenant, and only with one", async () => {
+test("a project name needs a tenant", async () => {
   const server = serving({ ...VPCS, [`GET /v1/tenants/${TENANT}/projects`]: PROJECTS });
   const ran = await tenantctl(["vpc", "list", "--project", "shop"], { env: TOKEN_ENV, server });
   expect(requestsOf(ran)).toEqual([`GET /v1/tenants/${TENANT}/projects`, `GET /v1/vpcs?${IN_PROJECT}`]);
 });
 
-test("the server is asked whose an API key is, so a key of a tenant needs no tenant; one of no tenant does", async () => {
+test("whoami selects the tenant of a tenant's API key; other keys need --tenant", async () => {
   const answers = (tenant_id: string | null) =>
     serving({
       ...VPCS,
@@ -107,7 +107,7 @@ test("the server is asked whose an API key is, so a key of a tenant needs no ten
   expect(new Set(requestsOf(unbound))).toEqual(new Set(["GET /v1/auth/whoami"]));
 });
 
-test("a tenant is found by its name: the caller's own, for an administrator one of the silo, for an operator any", async () => {
+test("a tenant name is looked up among the caller's tenant, a silo admin's silo, or all for an operator", async () => {
   const silo_id = "dddddddd-0000-4000-8000-000000000004";
   const tenants = [{ id: TENANT, silo_id, name: "acme", description: "", created_at: "x" }];
   const answers = (whoami: Record<string, unknown>) =>
@@ -185,7 +185,7 @@ test.each([
     argv: ["floating-ip", "show", "www"],
     asks: [`GET /v1/floating-ips?${IN_PROJECT}`, `GET /v1/floating-ips/${FLOATING_IP.id}`],
   },
-])("names are looked up where the list is scoped: $words", async ({ argv, asks }) => {
+])("names are looked up in the scope of their list: $argv", async ({ argv, asks }) => {
   const ran = await tenantctl(argv, { env: SCOPED, server: LISTS });
   expect([ran.err(), ran.code]).toEqual(["", 0]);
   expect(requestsOf(ran)).toEqual(asks);
@@ -203,7 +203,7 @@ test.each([
   expect(ran.asked).toEqual([]);
 });
 
-test("a name that fits several records or none is refused, and nothing is changed", async () => {
+test("an ambiguous or unknown name is rejected, and nothing is changed", async () => {
   const twin = { ...VPC, id: "11111111-0000-4000-8000-000000000012", name: "db" };
   const server = serving({ "GET /v1/vpcs": { items: [VPC, twin] } });
   const several = await tenantctl(["vpc", "delete", "1111"], { env: SCOPED, server });
@@ -216,7 +216,7 @@ test("a name that fits several records or none is refused, and nothing is change
   expect([...several.asked, ...none.asked].every(({ method }) => method === "GET")).toBe(true);
 });
 
-test("projects of the tenant are listed and shown", async () => {
+test("the tenant's projects are listed and shown", async () => {
   const server = serving({
     [`GET /v1/tenants/${TENANT}/projects`]: PROJECTS,
     [`GET /v1/tenants/${TENANT}/projects/${PROJECT}`]: PROJECTS[0]!,
@@ -231,7 +231,7 @@ test("projects of the tenant are listed and shown", async () => {
   expect(nowhere.err()).toContain("no tenant: pass --tenant");
 });
 
-test("the quota is shown beside what is used, also where none is set", async () => {
+test("quota show prints usage, also without a quota", async () => {
   const used = { cpu: 2, memory_bytes: 2 ** 30, disk_bytes: 0, instances: 1 };
   const path = `/v1/tenants/${TENANT}/projects/${PROJECT}`;
   const limits = { cpu_limit: 8, memory_bytes: 2 ** 32, disk_bytes: 2 ** 40, instance_limit: 4 };
@@ -246,7 +246,7 @@ test("the quota is shown beside what is used, also where none is set", async () 
   expect(JSON.parse(unset.out())).toMatchObject({ cpu_limit: null, used });
 });
 
-test("completion offers the names and UUIDs of the scope that is on the line", async () => {
+test("completion offers names and UUIDs of the scope on the line", async () => {
   const complete = async (...argv: string[]) => {
     const ran = await tenantctl(["__complete", "--", ...argv], { env: SCOPED, server: LISTS });
     expect([ran.err(), ran.code]).toEqual(["", 0]);
@@ -265,7 +265,7 @@ test("completion offers the names and UUIDs of the scope that is on the line", a
   expect(await complete("firewall-rule", "create", "--protocol", "icmp")).toEqual(["icmp", "icmp4", "icmp6"]);
 });
 
-test("completion looks where the line points, not where the environment does", async () => {
+test("completion uses the scope on the line, not in the environment", async () => {
   const argv = ["--endpoint", "http://other.example", "--api-key", jwt({ tenant_id: OTHER }), "vpc", "show", ""];
   const ran = await tenantctl(["__complete", "--", ...argv], {
     env: { ...KEY_ENV, TENANTCTL_PROJECT: PROJECT },

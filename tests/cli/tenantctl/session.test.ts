@@ -1,4 +1,4 @@
-// Logging in as a user: the saved tokens, their renewal and their end.
+// Password logins: saved tokens, renewal and logout.
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { jwt, requestsOf, tenantctl } from "./run.ts";
 const NOW_MS = Date.parse("2026-11-21T10:00:00Z");
 const ENV = { TENANTCTL_ENDPOINT: ENDPOINT };
 
-/** The nth pair of tokens: the access token lives 15 minutes from `from_ms`. */
+/** Returns the nth pair of tokens. The access token is valid for 15 minutes from `from_ms`. */
 function tokens(n: number, from_ms = NOW_MS) {
   return {
     access_token: jwt({ sub: "u", tenant_id: TENANT, n }),
@@ -19,7 +19,7 @@ function tokens(n: number, from_ms = NOW_MS) {
   };
 }
 
-/** Hands out pairs of tokens one after the other, and takes the newest access token only. */
+/** Issues pairs of tokens in order, and accepts only the newest access token. */
 function identity(): Server {
   let current = 0;
   return ({ path, body, headers }) => {
@@ -52,7 +52,7 @@ async function loggedIn(server: Server): Promise<{ home_dir: string; file: strin
   return { home_dir: ran.home_dir, file: join(ran.home_dir, ".config/tenantctl/login.json") };
 }
 
-test("login asks for the password and saves the tokens for their owner only, never the password", async () => {
+test("login asks for the password and saves only the tokens, readable only by the owner", async () => {
   const { file, home_dir } = await loggedIn(identity());
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const text = await readFile(file, "utf8");
@@ -64,14 +64,14 @@ test("login asks for the password and saves the tokens for their owner only, nev
   });
 });
 
-test("the password comes from standard input, spaces and all, but without the line's end", async () => {
+test("a password from standard input keeps its spaces, but not the line end", async () => {
   const argv = ["login", "--username", "ada", "--password-stdin"];
   const ran = await tenantctl(argv, { env: ENV, isTTY: false, server: identity(), typed: " pass word \n" });
   expect(JSON.parse(ran.out())).toEqual({ endpoint: ENDPOINT, username: "ada" });
   expect(ran.asked[0]!.body).toEqual({ username: "ada", password: " pass word " });
 });
 
-test("a refused login is told, saves nothing and does not repeat the password", async () => {
+test("a rejected login is reported without the password and saves nothing", async () => {
   const ran = await tenantctl(["login", "--username", "ada"], { env: ENV, server: identity(), typed: "hunter22" });
   expect([ran.code, ran.asked.length]).toEqual([4, 1]);
   expect(ran.err()).toContain("error: wrong name or password");
@@ -83,7 +83,7 @@ test.each([
   [["login", "--password-stdin"]],
   [["login", "--username", "ada", "--api-key-stdin"]],
   [["login", "--username", "ada", "--api-key", "k"]],
-])("a login by two ways or by half of one is a usage error: %j", async (argv) => {
+])("conflicting or incomplete login options are a usage error: %j", async (argv) => {
   const ran = await tenantctl(argv, { env: ENV });
   expect([ran.code, ran.asked]).toEqual([2, []]);
 });
@@ -98,7 +98,7 @@ test.each([
   { left_ms: 60_000, asks: ["GET /v1/vpcs"] },
   { left_ms: 59_999, asks: ["POST /v1/auth/refresh", "GET /v1/vpcs"] },
   { left_ms: -1, asks: ["POST /v1/auth/refresh", "GET /v1/vpcs"] },
-])("with $left_ms ms left the tokens are renewed below 60 s only", async ({ left_ms, asks }) => {
+])("tokens are renewed below 60 s: $left_ms ms left", async ({ left_ms, asks }) => {
   const server = identity();
   const { home_dir, file } = await loggedIn(server);
   const ran = await tenantctl(LIST, { env: {}, home_dir, server, wall_ms: NOW_MS + 900_000 - left_ms });
@@ -108,14 +108,14 @@ test.each([
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test("the tenant is the one the session's token names", async () => {
+test("the session's token selects the tenant", async () => {
   const server = identity();
   const { home_dir } = await loggedIn(server);
   const ran = await tenantctl(LIST, { env: {}, home_dir, server, wall_ms: NOW_MS });
   expect(ran.asked[0]!.query.tenant).toBe(TENANT);
 });
 
-test("a token that the server refuses before its time is renewed once", async () => {
+test("a token that the server rejects early is renewed once", async () => {
   const server = identity();
   const { home_dir, file } = await loggedIn(server);
   const saved = JSON.parse(await readFile(file, "utf8"));
@@ -129,7 +129,7 @@ test("a token that the server refuses before its time is renewed once", async ()
   expect(ran.code).toBe(0);
 });
 
-test("a session that has ended asks for a new login", async () => {
+test("an expired session asks for a new login", async () => {
   const server = identity();
   const { home_dir } = await loggedIn(server);
   const over: Server = () => ({ status: 401, body: { message: "no" } });
@@ -138,7 +138,7 @@ test("a session that has ended asks for a new login", async () => {
   expect(ran.err()).toBe("error: the session has expired; run: tenantctl login --username ada\n");
 });
 
-test("logout ends the session at the server and erases it here", async () => {
+test("logout ends the session at the server and deletes the saved login", async () => {
   const server = identity();
   const { home_dir, file } = await loggedIn(server);
   const ran = await tenantctl(["logout"], { env: {}, home_dir, server });
@@ -149,7 +149,7 @@ test("logout ends the session at the server and erases it here", async () => {
   expect((await tenantctl(["logout"], { env: {}, home_dir })).out()).toBe("You are not logged in\n");
 });
 
-test("an access token that has run out does not keep the session from being ended", async () => {
+test("logout renews an expired access token to end the session", async () => {
   const server = identity();
   const { home_dir, file } = await loggedIn(server);
   const saved = JSON.parse(await readFile(file, "utf8"));
@@ -159,7 +159,7 @@ test("an access token that has run out does not keep the session from being ende
   expect(ran.code).toBe(0);
 });
 
-test("logout erases the session also when the server cannot be told, and says so", async () => {
+test("logout deletes the saved login even if the server is unreachable, and reports it", async () => {
   const { home_dir, file } = await loggedIn(identity());
   const ran = await tenantctl(["logout"], { env: {}, home_dir });
   expect(ran.code).toBe(7);
@@ -169,21 +169,21 @@ test("logout erases the session also when the server cannot be told, and says so
   await expect(stat(file)).rejects.toThrow();
 });
 
-test("a session that the server has ended already is erased without complaint", async () => {
+test("logout of a session that has ended already succeeds", async () => {
   const { home_dir, file } = await loggedIn(identity());
   const server: Server = () => ({ status: 401, body: { message: "no" } });
   expect((await tenantctl(["logout"], { env: {}, home_dir, server })).code).toBe(0);
   await expect(stat(file)).rejects.toThrow();
 });
 
-test("a session is sent to no other server than its own", async () => {
+test("a session is sent only to its own server", async () => {
   const server = identity();
   const { home_dir } = await loggedIn(server);
   const ran = await tenantctl([...LIST, "--endpoint", "http://127.0.0.1:9"], { env: {}, home_dir, server });
   expect([ran.code, ran.asked]).toEqual([2, []]);
 });
 
-test("the tenant of a saved key is what the server told of it, and of no other key", async () => {
+test("the saved tenant applies only to the saved key", async () => {
   const server: Server = ({ path }) =>
     path === "/v1/auth/whoami" ? { body: { username: "ada", tenant_id: TENANT } } : { body: { items: [] } };
   const { home_dir } = fakeEnvironment();

@@ -1,4 +1,4 @@
-// Document 3: global flags, output formats, credentials.
+// Global flags, output formats and credentials.
 import { spawnSync } from "node:child_process";
 import { Buffer } from "node:buffer";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
@@ -22,7 +22,7 @@ async function tenantctl(argv: readonly string[], options: FakeOptions = {}) {
   return { ...fake, code: await runTenantctl(argv, fake.environment) };
 }
 
-test("whoami prints the claims of a token, and says that a key has none", async () => {
+test("whoami prints the claims of a token, and notes that a key has none", async () => {
   const ran = await tenantctl(["whoami", "--api-key", TOKEN], { isTTY: true });
   expect(ran.out()).toBe(
     "sub:          u1\ntenant_id:    t1\nrealm_scope:  tenant\nscope:        full\nexp:          1900000000\n",
@@ -39,13 +39,13 @@ test.each([
   [["whoami", "-o", "yaml", "--api-key", TOKEN]],
   [["--output=yaml", "--api-key", TOKEN, "whoami"]],
   [["whoami", "--api-key", TOKEN, "-oyaml"]],
-])("global flags may stand before or after the subcommand: %j", async (argv) => {
+])("global flags are accepted before or after the subcommand: %j", async (argv) => {
   const ran = await tenantctl(argv);
   expect(ran.code).toBe(0);
   expect(ran.out()).toBe('sub: "u1"\ntenant_id: "t1"\nrealm_scope: "tenant"\nscope: "full"\nexp: 1900000000\n');
 });
 
-test("a table on a terminal, json otherwise, wide like table", async () => {
+test("the default output is a table on a terminal and JSON otherwise", async () => {
   const argv = ["whoami", "--api-key", TOKEN];
   const table = (await tenantctl(argv, { isTTY: true })).out();
   expect((await tenantctl(argv)).out().startsWith("{")).toBe(true);
@@ -54,7 +54,7 @@ test("a table on a terminal, json otherwise, wide like table", async () => {
   expect((await tenantctl([...argv, "-o", "wide"])).out()).toBe(table);
 });
 
-test("an unknown format is a usage error, and with -o json failures are JSON too", async () => {
+test("an unknown format is a usage error, and with -o json failures are JSON", async () => {
   expect((await tenantctl(["whoami", "-o", "xml"])).code).toBe(2);
   for (const flag of [["-o", "json"], ["-ojson"], ["--output", "yaml"], ["--output=json"]]) {
     const ran = await tenantctl(["whoami", ...flag], { env: {} });
@@ -65,7 +65,7 @@ test("an unknown format is a usage error, and with -o json failures are JSON too
   expect(plain.err()).toMatch(/^error: no endpoint: pass --endpoint, set TENANTCTL_ENDPOINT/);
 });
 
-test("YAML quotes every string, so that both versions of YAML read it back, and holds no control bytes", () => {
+test("YAML quotes every string for both YAML versions, and has no control bytes", () => {
   const value = {
     no: "no",
     time: "12:30",
@@ -101,7 +101,7 @@ empty: {}`);
   expect([yamlText(null), yamlText([]), yamlText("x"), yamlText({})]).toEqual(["null", "[]", '"x"', "{}"]);
 });
 
-test("env prints exports even into a pipe, and JSON when asked", async () => {
+test("env prints exports even into a pipe, and JSON on request", async () => {
   const ran = await tenantctl(["env", "--api-key", "it's"]);
   expect(ran.out()).toBe(
     `export TENANTCTL_ENDPOINT='${ENDPOINT}'\nexport TENANTCTL_ACCESS_TOKEN='it'\\''s'\n`,
@@ -112,7 +112,7 @@ test("env prints exports even into a pipe, and JSON when asked", async () => {
   });
 });
 
-test("flags outrank the environment, an API key an access token, and the environment what was saved", async () => {
+test("flags override the environment, an API key an access token, and the environment the saved login", async () => {
   const server = () => ({ body: WHOAMI });
   const { home_dir } = await tenantctl(["login", "--endpoint", "https://saved.example", "--api-key-stdin"], {
     env: {},
@@ -129,11 +129,11 @@ test("flags outrank the environment, an API key an access token, and the environ
   expect(await used([], { ...env, TENANTCTL_API_KEY: "env-key" })).toEqual(["https://env.example", "env-key"]);
   const flags = ["--endpoint", "https://flag.example/", "--api-key", "flag-key"];
   expect(await used(flags, env)).toEqual(["https://flag.example", "flag-key"]);
-  // A saved key goes nowhere but where it was made for.
+  // A saved key is sent only to its own endpoint.
   expect(await used(["--endpoint", "https://other.example"], {})).toBe(2);
 });
 
-test("login verifies the key and saves it for its owner only; logout erases it", async () => {
+test("login verifies the key and saves it readable only by the owner; logout deletes it", async () => {
   const argv = ["login", "--endpoint", `${ENDPOINT}/`, "--api-key-stdin"];
   const refused = { server: () => ({ status: 401, body: { message: "no" } }), env: {}, typed: "bad" };
   const bad = await tenantctl(argv, refused);
@@ -152,7 +152,7 @@ test("login verifies the key and saves it for its owner only; logout erases it",
   expect(later.code).toBe(4);
 });
 
-test("a login that others can read is refused, a damaged one is not quoted, and logout still works", async () => {
+test("a saved login readable by others is rejected, a damaged one is not quoted, and logout still works", async () => {
   const { home_dir } = fakeEnvironment();
   const file = join(home_dir, ".config/tenantctl/login.json");
   await mkdir(dirname(file), { recursive: true });
@@ -185,7 +185,7 @@ test("starting with --help loads no verb, and the root help is the same", async 
   expect(shown(root)).toEqual(shown(tree(await buildProgram("all"))));
 });
 
-test("completion knows verbs, flags and formats, and its scripts ask tenantctl", async () => {
+test("completion offers verbs, flags and formats, and its scripts call tenantctl", async () => {
   const complete = async (...argv: string[]) =>
     (await tenantctl(["__complete", "--", ...argv])).out().split("\n").map((line) => line.split("\t")[0]);
   expect(await complete("image", "d")).toContain("download");
@@ -196,7 +196,7 @@ test("completion knows verbs, flags and formats, and its scripts ask tenantctl",
   expect((await tenantctl(["completion", "bash"])).out()).toBe(`${script}\n`);
 });
 
-test("bash reads the completion script without an error", async (context) => {
+test("bash loads the completion script without an error", async (context) => {
   needs(context, "bash");
   const { script } = JSON.parse((await tenantctl(["completion", "bash", "-o", "json"])).out());
   expect(spawnSync(present("bash"), ["-n", "-c", script]).status).toBe(0);
