@@ -21,7 +21,7 @@ const LIB = /^src\/lib\//;
 /** Fetches on behalf of callers; every program may use it. */
 const OUTBOUND = /^src\/outbound\//;
 const ENGINE = /^actors\/engine\//;
-/** What all records share: their description and their queries. */
+/** The description and the queries that all records share. */
 const RECORD = /^actors\/record\/(?!reads\.ts)/;
 const RECORD_READS = /^actors\/record\/reads\.ts$/;
 const NONE = /^$/;

@@ -4,7 +4,7 @@ import type { MemoryTables } from "./memory-rows.ts";
 import { CommitError } from "../../actors/engine/store.ts";
 import type { Fault, Json } from "../../actors/engine/types.ts";
 
-/** What the database knows by its functions, and its clock. */
+/** The rules of the database's functions, and its clock. */
 export type MemoryRules = {
   readonly now: () => Date;
   readonly guards?: { readonly [N in GuardName]?: (args: GuardArgs<N>, tables: MemoryTables) => boolean | string };

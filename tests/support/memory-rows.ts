@@ -32,7 +32,7 @@ export type UniqueRule = { readonly name: string; readonly table: string; readon
 /** The joined columns of one kind, and their values for one row. */
 export type Joined = { readonly columns: readonly string[]; readonly from: (row: Row, tables: MemoryTables) => Row };
 
-/** What the database knows by its tables: kinds, unique rules, joined columns. */
+/** The rules of the database's tables: kinds, unique rules, joined columns. */
 export type MemorySchema = {
   readonly kinds: readonly { readonly kind: string; readonly table: string; readonly key: string }[];
   readonly unique?: readonly UniqueRule[];
@@ -40,7 +40,7 @@ export type MemorySchema = {
   readonly joined?: Readonly<Record<string, Joined>>;
 };
 
-/** What a load finds where no row is. */
+/** The result of loading an absent row. */
 export const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 
 /** Empty tables. `previous` is what each actor was before its last write, `wakes` when each wants its tick. */

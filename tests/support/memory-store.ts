@@ -17,7 +17,7 @@ import {
 } from "../../actors/engine/store.ts";
 import { type ActorRef, type Fault, type Json, refKey } from "../../actors/engine/types.ts";
 
-/** What the database knows, and what becomes of the calls. */
+/** The rules of the database, and the fate of each call. */
 export type MemoryStoreOptions = MemorySchema & MemoryRules & {
   /** Called around every call; the simulator delays, fails and crashes here. */
   readonly fate?: Fate;
@@ -25,7 +25,7 @@ export type MemoryStoreOptions = MemorySchema & MemoryRules & {
   readonly onApplied?: (written: readonly ActorRef[]) => void;
 };
 
-/** What becomes of one call. `late` is applied by the simulator when it likes, though the caller saw a failure. */
+/** The result of one call. The simulator applies `late` at a later time, although the caller saw a failure. */
 export type Fate = {
   readonly load: (refs: readonly ActorRef[]) => Promise<"now" | "stale" | "fail">;
   readonly commit: (
