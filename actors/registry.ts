@@ -1,4 +1,4 @@
-// Every actor kind and every saga of this build. Order does not matter; a kind that is not here does not exist.
+// All actor kinds and sagas of this build, in no particular order.
 import { apiKey } from "./api-key/transition.ts";
 import type { ApiKeyMessage } from "./api-key/messages.ts";
 import { bootPolicy, type BootPolicyMessage } from "./boot-policy/transition.ts";
@@ -53,7 +53,7 @@ import type { UserMessage } from "./user/messages.ts";
 import { user } from "./user/transition.ts";
 import { vpc, type VpcMessage } from "./vpc/transition.ts";
 
-/** Which messages each kind takes. */
+/** The messages of each kind. */
 export type Messages = {
   readonly cn: CnMessage;
   readonly "enrolment-claim": EnrolmentClaimMessage;
@@ -138,5 +138,5 @@ export const behaviors: readonly AnyBehavior[] = [
   sagaBehavior(sagas),
 ];
 
-/** Kinds whose rows carry deadlines: the pump looks for due ones. */
+/** Kinds whose rows have deadlines, which the background worker polls. */
 export const timedKinds: readonly string[] = ["cn", "enrolment-claim", "site", "job", "saga", "session"];

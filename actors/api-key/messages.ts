@@ -1,15 +1,15 @@
-// What an API key can be told.
+// The messages to an API key.
 import type { ApiKeyState } from "./state.ts";
 
 export type ApiKeyMessage =
   | (Omit<ApiKeyState, "state" | "created_at" | "tenant_id"> & {
     readonly type: "create";
-    /** Default: none. */
+    /** The default is null: the key acts as its owner. */
     readonly tenant_id?: string | null;
   })
-  /** Deleted by its owner, through a key that may be bound to a tenant; what is not its own is as good as absent. */
+  /** Deletes a key of the caller. A key of another owner is a 404, and a key outside the tenant of a bound caller, too. */
   | { readonly type: "delete"; readonly user_id: string; readonly through_tenant_id: string | null }
-  /** Deleted as one of the keys of this tenant; the key of another is as good as absent. */
+  /** Deletes a key of this tenant. A key of another tenant is a 404. */
   | { readonly type: "delete_of_tenant"; readonly tenant_id: string }
-  /** Deleted together with what it belonged to. */
+  /** Deletes the key together with its node. */
   | { readonly type: "revoke" };

@@ -1,14 +1,14 @@
-// What is read of API keys without going through their mailbox.
+// Queries for API keys.
 import type { Kysely } from "kysely";
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import type { Database } from "../../src/db/tables.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { apiKeyView } from "./transition.ts";
 
-/** Whose keys: those of a user, those that are bound to a tenant, or those to which both applies. */
+/** Keys of a user, keys bound to a tenant, or keys with both. */
 export type KeyFilter = { readonly user_id?: string; readonly tenant_id?: string };
 
-/** Oldest first. Never the secret. */
+/** Lists keys without their secrets, oldest first. */
 export async function listApiKeys(db: Kysely<Database>, filter: KeyFilter, rows: number): Promise<ApiKeyView[]> {
   const { user_id, tenant_id } = filter;
   const found = await db.selectFrom("api_key").leftJoin("api_key_use", "api_key_use.key_id", "api_key.id")

@@ -1,6 +1,6 @@
 import type { KeyScope } from "../../src/contract/enums.ts";
 
-/** A key that is accepted. A key that is not is no row. */
+/** A valid key. A deleted key has no row. */
 export type ApiKeyState = {
   readonly state: "live";
   readonly id: string;
@@ -10,7 +10,7 @@ export type ApiKeyState = {
   readonly description: string;
   readonly scope: KeyScope;
   readonly bound_to_cn: string | null;
-  /** The tenant that the key acts inside; without one it acts as its owner. */
+  /** The tenant in which the key acts; null: the key acts as its owner. */
   readonly tenant_id: string | null;
   readonly created_at: Date;
   readonly expires_at: Date | null;

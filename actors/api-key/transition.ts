@@ -1,4 +1,4 @@
-// A key is made once and deleted once. Deleting it is revocation: every process reads the row on every request.
+// An API key is created once and deleted once. A delete revokes it at once: every process reads the row on every request.
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -33,8 +33,8 @@ function create(_s: null, m: Msg<"create">, now: Date): Out<ApiKeyState> {
 }
 
 /**
- * Through a key that is bound to a tenant, the owner's other keys are not there. The key of a node goes in one commit with
- * the node's reference to it, or not at all: the node decides.
+ * A caller whose key is bound to a tenant gets 404 for keys outside that tenant. The key of a node is deleted in the same
+ * commit as the node's reference to it. The node may refuse.
  */
 function deleteOwn(s: Live, m: Msg<"delete">): Out<ApiKeyState> {
   const own = s.user_id === m.user_id && (m.through_tenant_id === null || s.tenant_id === m.through_tenant_id);
@@ -68,7 +68,7 @@ function resource(id: string): string {
   return `ApiKey::"${id}"`;
 }
 
-/** Document 4, 2.1: never the secret. `last_used_at` is a signal, which a list joins. */
+/** Shows everything but the secret. `last_used_at` is a signal, which a list joins. */
 export function apiKeyView(s: ApiKeyState): ApiKeyView {
   return {
     id: s.id,

@@ -1,10 +1,10 @@
-// What is read of the boot policy without going through its mailbox.
+// Queries for the boot policy.
 import type { Kysely } from "kysely";
 import type { BootPolicy } from "../../src/contract/boot.ts";
 import type { Database } from "../../src/db/tables.ts";
 import { BOOT_POLICY, policyView, STANDARD_POLICY } from "./transition.ts";
 
-/** The policy that holds, and its version; 0 is the standard one, which nobody has put. */
+/** Returns the policy in force and its version. Version 0 is the standard policy: no policy has been set. */
 export async function findPolicy(db: Kysely<Database>): Promise<{ policy: BootPolicy; version: number }> {
   const row = await db.selectFrom("boot_policy").selectAll().where("id", "=", BOOT_POLICY.id).executeTakeFirst();
   return row === undefined

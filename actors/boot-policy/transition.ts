@@ -1,15 +1,15 @@
-// The site-wide boot policy. Document 2, Boot policy. Its version is its ETag; a change of the admin network rebuilds the
-// pool that addresses are reserved from.
+// The boot policy of the site (docs/booting.md, "Boot policy"). Its version is its ETag. A change of the admin network
+// rebuilds the pool of reserved addresses.
 import type { BootPolicy } from "../../src/contract/boot.ts";
 import { fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
 import { audit, effect, go, lock, refuse, reply } from "../engine/effects.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 
-/** The one policy of a cell. */
+/** The only policy of a cell. */
 export const BOOT_POLICY = { kind: "boot-policy", id: "site" } as const;
 
-/** Held alone by whoever puts a policy, shared by whoever decides something with the one that is. */
+/** A change of the policy holds this lock alone; decisions that use the policy share it. */
 export const BOOT_POLICY_LOCK = "boot-policy";
 
 /** The admin network as numbers: offsets from the network address, ends included. */
@@ -25,9 +25,9 @@ export type BootPolicyMessage = {
   readonly type: "put";
   readonly policy: BootPolicy;
   readonly span: PoolSpan;
-  /** The version that If-Match names, 0 for the standard policy, or null for any. */
+  /** The version in If-Match, 0 for the standard policy, or null for any. */
   readonly expected: number | null;
-  /** The version that was read; the row's own, as the store keeps it. */
+  /** The version of the row that the route read. */
   readonly current: number;
 };
 
@@ -41,7 +41,7 @@ export const bootPolicyTable: Table<BootPolicyState, BootPolicyMessage> = { put:
 
 function put(_s: BootPolicyState | null, m: Of<BootPolicyMessage, "put">, now: Date): Out<BootPolicyState> {
   if (m.expected !== null && m.expected !== m.current) return refuse(CHANGED);
-  // Who named no version made no condition: the route looks again and sends again.
+  // Without If-Match there is no condition: the route reads the policy again and repeats the message.
   const changed = m.expected === null ? POLICY_CHANGED : CHANGED;
   return go(
     { ...m.policy, id: BOOT_POLICY.id, state: "set", updated_at: now },
@@ -53,13 +53,13 @@ function put(_s: BootPolicyState | null, m: Of<BootPolicyMessage, "put">, now: D
   );
 }
 
-/** What a put answers: the version is in the stored answer, so that a repeated request hears its own. */
+/** The reply to a put. It holds the version, so that a repeated request gets the same ETag. */
 export type BootPolicyReply = { readonly policy: BootPolicy; readonly version: number };
 
-/** 412: somebody else put a policy since the caller read it. */
+/** 412: the policy changed since the caller read it. */
 const CHANGED = fault("precondition_failed", "the boot policy was changed since you read it; read it again");
 
-/** Document 2, Boot policy: what holds until somebody puts one. */
+/** The policy in force until one is set. */
 export const STANDARD_POLICY: BootPolicy = {
   auto_enroll: true,
   allowlist: [],

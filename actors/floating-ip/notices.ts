@@ -1,4 +1,4 @@
-// What the changes of a binding tell others: the instances, and the audit log.
+// Messages to instances and audit entries for the changes of a binding.
 import { audit, withActor } from "../engine/effects.ts";
 import type { Json, With } from "../engine/types.ts";
 import type { FloatingIpFields } from "./state.ts";

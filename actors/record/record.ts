@@ -51,7 +51,7 @@ type PartFor<M extends Message, T extends string, Part> = T extends M["type"] ? 
 
 type Others<M extends Message> = Exclude<M, { readonly type: "create" | "update" | "delete" }>;
 
-/** What differs between two kinds of records. */
+/** The description of one kind of record. */
 export type RecordDescription<S extends RecordState<unknown>, M extends Message, V> =
   & {
     readonly kind: string;
@@ -96,7 +96,7 @@ export function record<S extends RecordState<unknown>, M extends Message, V>(
   };
 }
 
-/** The description with all parts optional and the messages' types erased: `RecordDescription` has checked both. */
+/** The description with optional parts and without message types. RecordDescription has checked both. */
 type AnyDescription<S extends RecordState<unknown>> = Pick<Described<S>, "noun" | "resource" | "parent"> & {
   readonly create: Creation<S, Create<S>> | ((state: null, message: Create<S>, now: Date) => Out<S>);
   readonly update?: Renamed<S, Update>;

@@ -16,7 +16,7 @@ export type UnsetValue = { readonly type: "unset" };
 /** The audit entry of a change. Its resource is the owner of the value. */
 type Change<S> = { readonly action: string; readonly note: (row: S) => Json };
 
-/** What differs between two kinds of values. */
+/** The description of one kind of value. */
 export type ValueDescription<S extends ValueState<unknown>, M extends Message> =
   & {
     readonly kind: string;

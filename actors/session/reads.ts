@@ -1,8 +1,8 @@
-// What is read of sessions without going through their mailboxes.
+// Queries for sessions.
 import type { Kysely } from "kysely";
 import type { Database } from "../../src/db/tables.ts";
 
-/** The user of a session whose password is still the one that opened it. Whether it expired, its actor tells. */
+/** Returns the user of a session, if the password has not changed since the login. The actor checks the expiry. */
 export async function findSessionUser(db: Kysely<Database>, id: string) {
   return await db.selectFrom("session").innerJoin("user_loaded as of", "of.id", "session.user_id")
     .select(["of.id", "of.username", "of.is_root", "of.capabilities", "of.tenant_id", "of.silo_id"])
@@ -10,8 +10,8 @@ export async function findSessionUser(db: Kysely<Database>, id: string) {
 }
 
 /**
- * The sessions of a user that a new one displaces, oldest first, so that `keep` are left with it. At most `rows`: they are
- * written in one unit with the login.
+ * Returns the sessions of a user that a new one displaces, oldest first, so that `keep` remain with it. At most `rows`:
+ * they are written in one unit with the login.
  */
 export async function findDisplaced(
   db: Kysely<Database>,

@@ -1,7 +1,6 @@
-// A login session: good until it ends, its last refresh token expires or its lifetime from the login is over, and only
-// for the password that opened it. Each
-// refresh token is good for one refresh. The one before the last is answered once more for a short while, since an answer
-// can be lost; any older one was copied, and ends the session.
+// A login session. It is valid until a logout, until its last refresh token or its lifetime since the login expires, or
+// until the password changes. Each refresh token is valid for one refresh. The token before the last gets its answer again
+// for a short time, since an answer can be lost. An older token was copied, and its use ends the session.
 import { REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import { audit, go, withActor } from "../engine/effects.ts";
@@ -16,13 +15,13 @@ export type SessionMessage =
     readonly user_epoch: number;
     /** Seconds from the login after which no refresh extends the session. */
     readonly lifetime_s: number;
-    /** Older sessions of the user that end with this login, because the user has too many. */
+    /** Older sessions of the user that end with this login: a user has at most SESSIONS_PER_USER_MAX. */
     readonly displaces: readonly string[];
   }
-  /** With the generation of the refresh token that was presented. */
+  /** `generation` is the generation of the presented refresh token. */
   | { readonly type: "refresh"; readonly generation: number; readonly lifetime_s: number }
   | { readonly type: "end" }
-  /** A newer login of the same user takes its room. */
+  /** A newer login of the same user displaces the session. */
   | { readonly type: "displace" }
   | { readonly type: "tick" };
 
@@ -37,13 +36,13 @@ export type SessionState = {
   readonly expires_at: Date;
 };
 
-/** What the tokens of a session are made of. Holds no secret. */
+/** The content of the tokens of a session. It holds no secret. */
 export type SessionView = {
   readonly id: string;
   readonly user_id: string;
   readonly generation: number;
   readonly refreshed_at: string;
-  /** Absent in answers that were stored before sessions had a lifetime. */
+  /** Missing in replies that were stored before sessions had a lifetime. */
   readonly expires_at?: string;
 };
 
@@ -91,7 +90,7 @@ function expire(s: Live, _m: Of<SessionMessage, "tick">, now: Date): Out<Session
   return now < s.expires_at ? { out: "ignore" } : go<SessionState>(null);
 }
 
-/** A day after the last refresh, and never after the lifetime from the login. */
+/** Returns the end of the session: a day after the last refresh, but not after its lifetime since the login. */
 function expiry(now: Date, created_at: Date, lifetime_s: number): Date {
   return new Date(Math.min(later(now, REFRESH_TOKEN_TTL_S).getTime(), later(created_at, lifetime_s).getTime()));
 }

@@ -1,10 +1,10 @@
-// What is read of staged platform images.
+// Queries for staged platform images.
 import type { Kysely } from "kysely";
 import type { StagedImage } from "../../src/contract/boot.ts";
 import type { Database } from "../../src/db/tables.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 
-/** Every stamp that some booter has staged, by stamp and booter. What a deleted key once reported counts no more. */
+/** Lists the staged images by stamp and booter. Reports of deleted API keys are left out. */
 export async function listStaged(db: Kysely<Database>): Promise<StagedImage[]> {
   const rows = await db.selectFrom("staging").innerJoin("api_key", "api_key.id", "staging.staged_by")
     .select(["staged_by", "stamps", "staged_at"]).orderBy("staged_by").execute();

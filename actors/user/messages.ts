@@ -1,7 +1,7 @@
-// What a user can be told.
+// The messages to a user.
 import type { Capability } from "../../src/contract/enums.ts";
 
-/** Who asks, for the rule that nobody gives rights that it does not have. */
+/** The caller, for the rule that a caller grants only rights that it has. */
 export type Giver = {
   readonly is_root: boolean;
   readonly capabilities: readonly Capability[];
@@ -20,7 +20,7 @@ export type UserMessage =
     readonly capabilities: readonly Capability[];
     readonly by: Giver;
   }
-  /** An issuer vouches for somebody who was not here before. */
+  /** Creates a user at the first token of an issuer. */
   | {
     readonly type: "federate";
     readonly id: string;
@@ -31,7 +31,7 @@ export type UserMessage =
     readonly silo_id: string | null;
   }
   | { readonly type: "set_password"; readonly password_hash: string; readonly by: Giver }
-  /** By the user, who knew the password of that epoch. */
+  /** The user changes the password of this epoch. */
   | { readonly type: "change_password"; readonly password_hash: string; readonly session_epoch: number }
   | { readonly type: "grant"; readonly capability: Capability; readonly by: Giver }
   | { readonly type: "revoke_capability"; readonly capability: Capability }

@@ -1,4 +1,4 @@
-// What is read of users without going through their mailboxes.
+// Queries for users.
 import { type Kysely, sql } from "kysely";
 import type { User } from "../../src/contract/identity.ts";
 import type { Database } from "../../src/db/tables.ts";
@@ -18,12 +18,12 @@ const COLUMNS = [
 ] as const;
 
 export type UserQuery = {
-  /** Where the page before ended. */
+  /** The last user of the page before. */
   readonly after: { readonly created_at: string; readonly id: string } | undefined;
   readonly rows: number;
 };
 
-/** Oldest first. */
+/** Lists users, oldest first. */
 export async function listUsers(db: Db, { after, rows }: UserQuery): Promise<User[]> {
   const found = await db.selectFrom("user_loaded").select(COLUMNS)
     .$if(
@@ -39,7 +39,7 @@ export async function findUser(db: Db, id: string): Promise<User | undefined> {
   return row && userView(row);
 }
 
-/** A local user and what its password is compared with. */
+/** Returns a local user with the hash of the password. */
 export async function findLocalUser(db: Db, by: "username" | "id", value: string) {
   return await db.selectFrom("user_loaded").select([...COLUMNS, "password_hash", "session_epoch"])
     .where("issuer", "is", null).where(by, "=", value).executeTakeFirst();

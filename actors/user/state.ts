@@ -1,6 +1,6 @@
 import type { Capability } from "../../src/contract/enums.ts";
 
-/** A local user has a password or gets one; a user of an issuer has none here. */
+/** A local user has a password or gets one. A user of an issuer has no password in Berth. */
 export type UserState = {
   readonly state: "live";
   readonly id: string;
@@ -13,7 +13,7 @@ export type UserState = {
   readonly capabilities: readonly Capability[];
   readonly issuer: string | null;
   readonly subject: string | null;
-  /** Sessions of an earlier epoch are dead. */
+  /** Sessions of an earlier epoch are invalid. */
   readonly session_epoch: number;
   readonly created_at: Date;
 };

@@ -1,5 +1,5 @@
-// A user. Nobody who is not root gives rights that it does not have itself: not by a capability, not by a tenant, and not
-// by the password of somebody who has them. A new password ends every session of the user in the same commit.
+// A user. A caller that is not root grants only rights that it has: this covers capabilities, tenants, and the password of a
+// user with more rights. A new password ends every session of the user in the same commit.
 import type { Capability } from "../../src/contract/enums.ts";
 import { conflict, fault } from "../../src/contract/fault.ts";
 import type { User } from "../../src/contract/identity.ts";
@@ -95,7 +95,7 @@ function changed(s: Live, capabilities: readonly Capability[], note: Record<stri
   return go({ ...s, capabilities: next }, audit("user_capability", resource(s.id), { ...note, capabilities: next }));
 }
 
-/** Its sessions go with its row. */
+/** The database deletes the sessions with the row. */
 function remove(s: Live): Out<UserState> {
   if (s.is_root) return refuse(conflict("the root operator cannot be deleted"));
   return go<UserState>(
@@ -105,7 +105,7 @@ function remove(s: Live): Out<UserState> {
   );
 }
 
-/** Whether somebody with these rights would have more than the giver. */
+/** Whether these rights exceed the rights of the giver. */
 function exceeds(
   { capabilities, tenant_id }: Pick<UserState, "capabilities" | "tenant_id">,
   by: Giver,
@@ -123,7 +123,7 @@ function resource(id: string): string {
   return `User::"${id}"`;
 }
 
-/** The password's hash is in no view. */
+/** Shows everything but the hash of the password. */
 export function userView(s: Omit<UserState, "state" | "password_hash" | "subject" | "session_epoch">): User {
   return {
     id: s.id,

@@ -15,5 +15,5 @@ export type VpcState = RecordState<{
 /** The scope of a record in a VPC. It never changes. */
 export type VpcPlace = { readonly tenant_id: string; readonly project_id: string; readonly vpc_id: string };
 
-/** A record in a VPC: its tenant and its project are those of the VPC. */
+/** A record in a VPC, with the tenant and the project of the VPC. */
 export type VpcMember = VpcPlace & Named & { readonly id: string };

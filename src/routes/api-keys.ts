@@ -1,4 +1,4 @@
-// API keys of the caller. Document 4, 2.4.
+// API keys of the caller (docs/tenancy.md, "Credentials").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listApiKeys } from "../../actors/api-key/reads.ts";
@@ -20,7 +20,7 @@ export function apiKeyRoutes(app: App, deps: RouteDeps): void {
     method: "get",
     path: "/v1/auth/whoami",
     tags,
-    summary: "Tell whose credential this is",
+    summary: "Show the user and the scope of this credential",
     ...rights(deps, "Whoami"),
     responses: answers(Whoami, "The caller"),
   });
@@ -50,10 +50,10 @@ export function apiKeyRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/auth/api-keys",
     tags,
-    summary: "Make an API key for oneself",
-    description: "The secret is in this answer and nowhere else. The same Idempotency-Key answers it again for 24 " +
-      "hours. A key that is bound to a tenant makes keys of that tenant only. A key that expires makes keys that expire " +
-      "no later than itself: a later `expires_at` is 400, and the default is its own expiry. A session may make a key " +
+    summary: "Create an API key for the caller",
+    description: "Only this response holds the secret. A request with the same Idempotency-Key gets it again for 24 " +
+      "hours. A key that is bound to a tenant creates only keys of that tenant. A key that expires creates keys that " +
+      "expire no later: a later `expires_at` is 400, and the default is its own expiry. A session may create a key " +
       "without an expiry.",
     ...rights(deps, "CreateApiKey"),
     request: { body: jsonBody(ApiKeyBody) },
@@ -69,13 +69,13 @@ export function apiKeyRoutes(app: App, deps: RouteDeps): void {
     method: "get",
     path: "/v1/auth/api-keys",
     tags,
-    summary: "List one's own API keys, oldest first",
+    summary: "List the caller's API keys, oldest first",
     ...rights(deps, "ApiKeyList"),
     responses: answers(z.array(ApiKeyView), "The keys, without secrets"),
   });
   app.openapi(listRoute, async (c) => {
     const { user_id, key_tenant_id } = callerOf(c);
-    // What is bound to a tenant does not see what else its owner has.
+    // A key that is bound to a tenant does not see the other keys of its owner.
     const filter = key_tenant_id === null ? { user_id } : { user_id, tenant_id: key_tenant_id };
     const keys = await wholeList("deleting keys", (rows) => listApiKeys(deps.kysely, filter, rows));
     return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);
@@ -85,10 +85,10 @@ export function apiKeyRoutes(app: App, deps: RouteDeps): void {
     method: "delete",
     path: "/v1/auth/api-keys/{id}",
     tags,
-    summary: "Delete one of one's own API keys: it is refused from now on",
+    summary: "Delete an API key of the caller and reject it from now on",
     description:
-      "The key of an approved node or of a node that is set up is kept (409): disable the node first. The key " +
-      "of a disabled node goes together with the node's reference to it; the node needs a new approval afterwards.",
+      "409 for the key of an approved node or of a node in setup: disable the node first. A delete of the key of a " +
+      "disabled node also removes the node's reference to it. The node then needs a new approval.",
     ...rights(deps, "DeleteApiKey"),
     request: { params: z.object({ id: Uuid }) },
     responses: answersNothing("Deleted"),

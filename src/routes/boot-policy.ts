@@ -1,4 +1,4 @@
-// The boot policy, the declared roster, staged platform images. Document 2, Boot policy; document 4, Fixed here.
+// The boot policy, the declared roster and staged platform images (docs/booting.md, "Boot policy").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
@@ -22,7 +22,7 @@ import { type App, type RouteDeps } from "./deps.ts";
 
 const tags = ["Boot policy"];
 const IF_MATCH = z.object({
-  "If-Match": z.string().optional().describe("The ETag of the policy that this one is to replace, or * for any"),
+  "If-Match": z.string().optional().describe("The ETag of the policy to replace, or * for any"),
 });
 
 export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
@@ -31,7 +31,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     path: "/v2/cn-boot-policy",
     tags,
     summary: "Show the boot policy",
-    description: "The ETag names this version; send it as If-Match with the PUT that changes it.",
+    description: "The ETag identifies this version. Send it as If-Match with the PUT that changes the policy.",
     ...rights(deps, "CnBootPolicyGet"),
     responses: answers(BootPolicy, "The policy"),
   });
@@ -47,12 +47,12 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Replace the boot policy",
     ...refuses(412),
-    description: "The whole object: a field that is left out is a 400 that names it; `enrollment_pi` and " +
-      "`admin_network` are null where there is none. With If-Match, 412 when somebody changed the policy since; without it, the last " +
-      "writer wins. Records keep the addresses they have.",
+    description: "The body is the whole object: 400 for a missing field. `enrollment_pi` and `admin_network` may be " +
+      "null. With If-Match, 412 if the policy has changed since; without it, the last writer wins. Records keep their " +
+      "addresses.",
     ...rights(deps, "CnBootPolicySet"),
     request: { headers: IF_MATCH, body: jsonBody(BootPolicy) },
-    responses: answers(BootPolicy, "The policy as it holds now"),
+    responses: answers(BootPolicy, "The policy in force"),
   });
   app.openapi(putRoute, async (c) => {
     const policy = c.req.valid("json");
@@ -79,7 +79,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Show the declared roster",
     ...rights(deps, "CnBootRosterGet"),
-    responses: answers(Roster, "What is declared of machines"),
+    responses: answers(Roster, "The roster"),
   });
   app.openapi(rosterRoute, async (c) => c.json(await findRoster(deps.kysely), 200));
 
@@ -88,10 +88,10 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     path: "/v2/cn-boot-roster",
     tags,
     summary: "Replace the declared roster",
-    description: "Records that enrol from now on get what it declares; converge brings older ones up to it.",
+    description: "It applies to records that enroll from now on. Converge applies it to older records.",
     ...rights(deps, "CnBootRosterSet"),
     request: { body: jsonBody(Roster) },
-    responses: answers(Roster, "The roster as it holds now"),
+    responses: answers(Roster, "The roster in force"),
   });
   app.openapi(putRosterRoute, async (c) => {
     const canonical = canonicalRoster(c.req.valid("json"));
@@ -104,11 +104,11 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v2/cn-boot-roster/converge",
     tags,
-    summary: "Write the declared networking onto records that were made before it was declared",
-    description: "Applied at the next netboot of each machine.",
+    summary: "Apply the declared networking to older records",
+    description: "Takes effect at the next netboot of each machine.",
     ...rights(deps, "CnBootRosterSet"),
     ...REPEATABLE,
-    responses: answers(Convergence, "What changed"),
+    responses: answers(Convergence, "The changes"),
   });
   app.openapi(convergeRoute, async (c) => {
     const roster = await findRoster(deps.kysely);
@@ -145,7 +145,7 @@ export function bootPolicyRoutes(app: App, deps: RouteDeps): void {
     method: "put",
     path: "/v2/platform-images",
     tags,
-    summary: "Replace what the calling booter has staged",
+    summary: "Replace the staged images of the calling booter",
     ...rights(deps, "PlatformImageStage"),
     request: { body: jsonBody(StagedBody) },
     responses: answers(page(StagedImage), "The images of all booters"),
@@ -162,7 +162,7 @@ function etagOf(version: number): string {
   return `"boot-policy-${version}"`;
 }
 
-/** Null for no condition, or any version that exists. */
+/** Returns the version in If-Match, or null if any version matches. */
 function expectedVersion(header: string | undefined): number | null | Fault {
   if (header === undefined || header.trim() === "*") return null;
   const found = /^"boot-policy-(\d{1,15})"$/.exec(header.trim());
@@ -171,7 +171,7 @@ function expectedVersion(header: string | undefined): number | null | Fault {
 
 const NO_SUCH_VERSION = fault("precondition_failed", "If-Match: is not an ETag of the boot policy");
 
-/** MACs in canonical form, each in one entry only. */
+/** Returns the roster with canonical MACs. A MAC may be in one entry only. */
 function canonicalRoster(entries: Roster): { readonly roster: Roster } | { readonly error: string } {
   const seen = new Set<string>();
   const roster: Roster = [];

@@ -1,4 +1,4 @@
-// Cluster settings. Document 4, section 7.
+// Cluster settings.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
@@ -44,7 +44,7 @@ export function configRoutes(app: App, deps: RouteDeps): void {
     summary: "Set one cluster setting",
     ...rights(deps, "ConfigSet"),
     request: { params: KeyParam, body: jsonBody(SettingBody) },
-    responses: answers(SettingView, "The setting as it holds now"),
+    responses: answers(SettingView, "The setting in force"),
   });
   app.openapi(setRoute, async (c) => {
     const { key } = c.req.valid("param");
@@ -63,7 +63,7 @@ export function configRoutes(app: App, deps: RouteDeps): void {
     summary: "Set one cluster setting back to its default",
     ...rights(deps, "ConfigReset"),
     request: { params: KeyParam },
-    responses: answers(SettingView, "The setting as it holds now"),
+    responses: answers(SettingView, "The setting in force"),
   });
   app.openapi(resetRoute, async (c) => {
     const { key } = c.req.valid("param");
@@ -81,7 +81,7 @@ function valueRefusal(key: SettingKey, value: unknown): Fault | null {
   return badRequest(`${where}: ${issue?.message ?? "is not valid"}`);
 }
 
-/** Each must be a key that OpenSSH would take: a schema cannot see that. */
+/** Returns the 400 for a key that OpenSSH would not accept, or null. A schema cannot check this. */
 function keysRefusal(keys: readonly string[]): Fault | null {
   for (const [index, key] of keys.entries()) {
     const parsed = parseOpensshKey(key);

@@ -1,4 +1,4 @@
-// External subnets for operators: the blocks that floating IPs come from. Document 4, 1.16.
+// External subnets for operators: the blocks of floating IPs (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findExternalSubnets, listExternalSubnets } from "../../actors/external-subnet/reads.ts";
@@ -47,9 +47,9 @@ export function externalSubnetRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/system/external-subnets",
     tags,
-    summary: "Make an external subnet",
-    description: "The network address, the gateway behind it and the IPv4 broadcast address are never handed out. A " +
-      "block that overlaps another is 409 SubnetCidrOverlap; on the very block of a fixed public pool the subnet " +
+    summary: "Create an external subnet",
+    description: "The network address, the gateway after it and the IPv4 broadcast address are never allocated. 409 " +
+      "SubnetCidrOverlap for a block that overlaps another. A subnet with exactly the block of a fixed public pool " +
       "shares the addresses of that pool.",
     ...rights(deps, "SystemConfigWrite"),
     request: { body: jsonBody(ExternalSubnetBody) },
@@ -94,7 +94,7 @@ export function externalSubnetRoutes(app: App, deps: RouteDeps): void {
     path,
     tags,
     summary: "Rename or describe an external subnet, or offer it to other silos",
-    description: "Floating IPs that were taken from it before stay.",
+    description: "Floating IPs that were allocated from it stay.",
     ...rights(deps, "SystemConfigWrite"),
     request: { params, body: jsonBody(ExternalSubnetPatch) },
     responses: answers(ExternalSubnet, "The subnet"),
@@ -115,7 +115,7 @@ export function externalSubnetRoutes(app: App, deps: RouteDeps): void {
     ...externalSubnet,
     action: "SystemConfigWrite",
     summary: "Delete an external subnet",
-    description: "Refused (409) while a floating IP holds an address of it or a network pool lists it.",
+    description: "409 while a floating IP has an address of the subnet, or a network pool lists it.",
   });
 }
 
@@ -141,7 +141,7 @@ function rangeOf(family: AddressFamily, body: ExternalSubnetBody): ProvisionRang
   }
   const parsed = parseProvisionRange(family, { block, start: start ?? null, end: end ?? null });
   if ("error" in parsed) return badRequest(parsed.error);
-  // A shared pool counts from its network address, and not further than this.
+  // The offsets of a shared pool start at its network address and end below this number.
   if (isShared(family, parsed.range.block) && parsed.range.offset === Number.MAX_SAFE_INTEGER) {
     return badRequest(`provision_start_${name} is behind the addresses of the public pool`);
   }

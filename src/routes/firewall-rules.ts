@@ -1,4 +1,4 @@
-// Firewall rules of a VPC. Document 3, Networking.
+// Firewall rules of a VPC (docs/networking.md, "Firewall rules").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFirewallRule, listFirewallRules } from "../../actors/firewall-rule/reads.ts";
@@ -33,7 +33,7 @@ export function firewallRuleRoutes(app: App, deps: RouteDeps): void {
     path: "/v1/firewall-rules",
     tags,
     summary: "List the firewall rules of a VPC, oldest first",
-    description: "A `project` that is not the VPC's is a 404.",
+    description: "404 if `project` is not the project of the VPC.",
     ...rights(deps, "FirewallRuleList", inVpc),
     request: { query: ofVpc.extend(PageQuery) },
     responses: answers(page(FirewallRule), "The rules"),
@@ -48,9 +48,10 @@ export function firewallRuleRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/firewall-rules",
     tags,
-    summary: "Make a firewall rule",
-    description: "Every NIC in the VPC inherits it. Higher priorities evaluate first. Ports go with tcp and udp, an " +
-      "ICMP type and code with icmp4 and icmp6. Networks must be of a family that the VPC has a block of.",
+    summary: "Create a firewall rule",
+    description:
+      "It applies to every NIC in the VPC. Rules with a higher priority are evaluated first. Ports need tcp " +
+      "or udp; an ICMP type and code need icmp4 or icmp6. The VPC must have a block of the family of each network.",
     ...rights(deps, "FirewallRuleCreate", inVpc),
     request: { query: ofVpc, body: jsonBody(FirewallRuleBody) },
     responses: answersCreated(FirewallRule, "The rule"),

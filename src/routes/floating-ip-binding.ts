@@ -1,5 +1,5 @@
-// A floating IP is bound to a NIC and let go, below its project as document 3 has it and by its id alone as document 4 has
-// it too: the same operation. Document 3, Networking; document 4, 1.15.
+// Attach and detach of a floating IP. Each has two paths, below the project and by the id alone, for the same operation
+// (docs/networking.md, "Floating IPs").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import type { FloatingIpMessage } from "../../actors/floating-ip/messages.ts";
@@ -48,10 +48,11 @@ function attachRoute(app: App, deps: RouteDeps, { path, params, at }: Where): vo
     path: `${path}/attach`,
     tags,
     summary: "Bind a floating IP to a NIC",
-    description: "One that is bound elsewhere moves; when its new node does not take it, the binding is what it was " +
-      "before. Waits for the nodes, and answers the floating IP as it then is; 502 OperationFailed says why it is not " +
-      "bound. The operation floating-ip-attach goes on when the caller leaves. 409 NicTagNotProvided when the node of " +
-      "the NIC has no way out to the network of the address.",
+    description:
+      "Moves a floating IP that is bound to another NIC. If the new node fails, the old binding is restored. " +
+      "Waits for the nodes and returns the floating IP; the message of 502 OperationFailed gives the reason of a " +
+      "failure. The operation floating-ip-attach continues if the caller disconnects. 409 NicTagNotProvided if the node " +
+      "of the NIC does not offer the NIC tag of the address.",
     ...rights(deps, "FloatingIpAttach", at),
     request: { params, headers: PREFER, body: jsonBody(FloatingIpAttachBody) },
     responses: { ...answers(FloatingIp, "The floating IP"), ...ACCEPTED },
@@ -73,10 +74,10 @@ function detachRoute(app: App, deps: RouteDeps, { path, params, at }: Where): vo
     method: "post",
     path: `${path}/detach`,
     tags,
-    summary: "Release a floating IP from its NIC",
+    summary: "Unbind a floating IP from its NIC",
     description:
-      "Waits for its node, and answers the floating IP as it then is. One that is bound to nothing stays so. " +
-      "A node that is not seen is not waited for; the address can be deleted when it has come back and let go.",
+      "Waits for the node and returns the floating IP. A floating IP that is not bound stays unbound. Does not wait " +
+      "for a node that is not live; until that node is back and has released the address, a delete gets 409.",
     ...rights(deps, "FloatingIpDetach", at),
     request: { params, headers: PREFER },
     responses: { ...answers(FloatingIp, "The floating IP"), ...ACCEPTED },
@@ -115,7 +116,7 @@ async function bind(c: Ctx, deps: RouteDeps, { id, verb, message }: Binding) {
   return c.json(await nowOrThen(deps, { id, idempotency, output: ended.output }), 200);
 }
 
-/** The NIC must be in the project of the floating IP; of any other nothing is said. */
+/** Returns the message, or 404 for a NIC outside the project of the floating IP. */
 async function attaching(
   { kysely }: RouteDeps,
   { nic_id, project_id, ...begins }: Begins & { readonly nic_id: string; readonly project_id: string | null },
@@ -127,7 +128,7 @@ async function attaching(
   return { type: "attach", nic_id, instance_id: instance.id, host_cn_uuid: instance.host_cn_uuid, ...begins };
 }
 
-/** The floating IP as it is now; for a repeated request, and when it is gone again, as the operation left it. */
+/** Returns the current floating IP. For a repeated or deleted one, returns the result of the operation. */
 async function nowOrThen(
   { kysely }: RouteDeps,
   { id, idempotency, output }: {

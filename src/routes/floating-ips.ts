@@ -1,4 +1,4 @@
-// Floating IPs of a project, for members of its tenant. Document 3, Networking.
+// Floating IPs of a project, for members of its tenant (docs/networking.md, "Floating IPs").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFloatingIp, listFloatingIps } from "../../actors/floating-ip/reads.ts";
@@ -51,9 +51,10 @@ export function floatingIpRoutes(app: App, deps: RouteDeps): void {
     path: "/v1/floating-ips",
     tags,
     summary: "Allocate a floating IP",
-    description: "Exactly one of family, network_id and pool_id says where the address comes from: always the lowest " +
-      "free one, of a pool the first network with room, of a network with both families IPv4 before IPv6. 409 " +
-      "PoolExhausted when there is none. The operation floating-ip-allocate tells of it.",
+    description:
+      "Exactly one of family, network_id and pool_id selects the source. The server allocates the lowest free " +
+      "address: in a pool from the first network that has one, in a network with both families IPv4 before IPv6. 409 " +
+      "PoolExhausted if no address is free. The operation floating-ip-allocate records it.",
     ...rights(deps, "FloatingIpCreate", inProject),
     request: { query: ofProject, body: jsonBody(FloatingIpBody) },
     responses: answersCreated(FloatingIp, "The floating IP"),
@@ -99,12 +100,12 @@ export function floatingIpRoutes(app: App, deps: RouteDeps): void {
   deleteRecord(app, deps, {
     ...floatingIp,
     action: "FloatingIpDelete",
-    summary: "Give a floating IP back",
-    description: "Refused (409) while it is attached. Its address is free at once.",
+    summary: "Delete a floating IP",
+    description: "409 while it is attached. Its address is free at once.",
   });
 }
 
-/** Null when none or several are set. */
+/** Returns the source, or null unless exactly one is set. */
 function wantedOf({ family, network_id, pool_id }: Omit<FloatingIpBody, "name" | "description">): Wanted | null {
   const set: Wanted[] = [];
   if (family) set.push({ by: "family", family });

@@ -1,4 +1,4 @@
-// The issuer that vouches for the users of a tenant, for root operators. Document 4, 2.1 and 2.2.
+// The identity providers of tenants, for root operators (docs/tenancy.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findIdp } from "../../actors/idp/reads.ts";
@@ -37,10 +37,10 @@ export function idpRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Set or replace the identity provider of a tenant",
     description:
-      "Its tokens (RS256, ES256 or EdDSA, for the audience or the client) are accepted from now on; whoever " +
-      "they name is a member of the tenant. The issuer is not asked now: its OpenID discovery is read with the first token, from a public address " +
-      "or one that the setting `fetch.allowed_private` names, without redirects. 400 for an `issuer_url` whose host is a " +
-      "private address.",
+      "The server accepts its tokens (RS256, ES256 or EdDSA, for the audience or the client) from now on. The users " +
+      "that they name are members of the tenant. The first token makes the server read the OpenID discovery of the " +
+      "issuer, without redirects, from a public address or one in the setting `fetch.allowed_private`. 400 if the host " +
+      "of `issuer_url` is a private address.",
     ...rights(deps, "TenantIdpSet", atTenant),
     request: { params, body: jsonBody(IdpBody) },
     responses: answersCreated(Idp, "The identity provider, without its secret"),
@@ -71,8 +71,8 @@ export function idpRoutes(app: App, deps: RouteDeps): void {
     method: "delete",
     path,
     tags,
-    summary: "Remove the identity provider of a tenant: its tokens are refused from now on",
-    description: "Its users stay, and so do the API keys that they made.",
+    summary: "Remove the identity provider of a tenant and reject its tokens from now on",
+    description: "Its users and their API keys stay.",
     ...rights(deps, "TenantIdpDelete", atTenant),
     request: { params },
     responses: answersNothing("Removed"),

@@ -1,4 +1,4 @@
-// Images. Document 3, SSH keys and images; document 4, 1.14.
+// Images (docs/instances.md, "Images").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findImage, listImages, listPublicImages } from "../../actors/image/reads.ts";
@@ -23,13 +23,13 @@ const path = "/v1/images/{image_id}";
 const params = z.object({ image_id: Uuid });
 const atImage = atScoped("image", "image_id");
 const ABOUT =
-  "The bytes stay at `source_url`; the control plane never fetches them. Nodes fetch them from public addresses, and from those " +
-  "that the setting `fetch.allowed_private` names: each redirect (at most 3) and each resolution of a name is " +
-  "checked, and a node connects to the address that it checked. A node keeps a copy of an image that is not public for " +
-  "one tenant alone. 400 for a `source_url` whose host is a private address. 409 when the scope has an image of that " +
-  "name, or the id is there.";
+  "The bytes stay at `source_url`; the control plane never fetches them. Nodes fetch them from public addresses and " +
+  "from the addresses in the setting `fetch.allowed_private`. A node checks each redirect (at most 3) and each " +
+  "resolved name, and connects to the address that it checked. A node keeps a copy of an image that is not public for " +
+  "one tenant only. 400 if the host of `source_url` is a private address. 409 if the scope has an image of that " +
+  "name, or the id exists.";
 const UNION =
-  "The public ones, then those of the silo, of the tenant and of the project; `scope` says which each one is. " +
+  "The public images, then the images of the silo, the tenant and the project; `scope` shows the scope of each. " +
   "Oldest first within a scope.";
 
 const image = {
@@ -64,7 +64,7 @@ export function imageRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/images",
     tags,
-    summary: "Make an image that everybody sees",
+    summary: "Create a public image",
     description: ABOUT,
     ...rights(deps, "ImageCreatePublic"),
     request: { body: jsonBody(ImageBody) },
@@ -99,7 +99,7 @@ export function imageRoutes(app: App, deps: RouteDeps): void {
     ...image,
     action: "ImageDelete",
     summary: "Delete an image that no instance uses",
-    description: "403 for an image that the caller sees and may not change.",
+    description: "403 for an image that the caller may see but not change.",
   });
 
   for (const level of LEVELS) levelRoutes(app, deps, level);
@@ -111,9 +111,9 @@ function levelRoutes(app: App, deps: RouteDeps, { of, about, path, params, locat
     path: `${path}/images`,
     tags,
     summary: of === "a project"
-      ? "List the images that instances of a project can be made from"
+      ? "List the images for instances of a project"
       : `List the images of ${of}, oldest first`,
-    description: of === "a project" ? UNION : `Those of ${of} itself, and no others.${about}`,
+    description: of === "a project" ? UNION : `Only the images of ${of} itself.${about}`,
     ...rights(deps, "ImageList", locate),
     request: { params },
     responses: answers(z.array(Image), "The images"),
@@ -127,7 +127,7 @@ function levelRoutes(app: App, deps: RouteDeps, { of, about, path, params, locat
     method: "post",
     path: `${path}/images`,
     tags,
-    summary: `Make an image of ${of}`,
+    summary: `Create an image of ${of}`,
     description: ABOUT + about,
     ...rights(deps, "ImageCreate", locate),
     request: { params, body: jsonBody(ImageBody) },
@@ -166,14 +166,14 @@ async function make(c: Ctx, { deps, scope, body }: Wanted) {
   }, idempotency);
 }
 
-/** The 400 for an address that no node would fetch. A name is checked by the node, each time that it fetches. */
+/** Returns the 400 for an address that no node would fetch, or null. A node checks names each time it fetches. */
 async function sourceFault(deps: RouteDeps, source_url: string | null): Promise<Fault | null> {
   if (source_url === null) return null;
   const allowed = readRanges(await deps.settings.allowedPrivate());
   return isLiterallyPrivate(new URL(source_url), allowed) ? badRequest(`source_url: ${PUBLIC_RULE}`) : null;
 }
 
-/** Nobody takes the id that follows from the bytes and the scope of somebody else. */
+/** Returns the id, or the 400 for an id that is derived from another scope or other bytes. */
 function idOf(given: string | null | undefined, derived: string, kind: ImageScopeKind): string | Fault {
   const id = given?.toLowerCase() ?? derived;
   if (kind === "public" || id === derived || !isUuid5(id)) return id;

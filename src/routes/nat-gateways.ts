@@ -1,4 +1,4 @@
-// NAT gateways of a VPC, for members of its tenant. Document 3, Networking.
+// NAT gateways of a VPC, for members of its tenant (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNatGateway, listNatGateways } from "../../actors/nat-gateway/reads.ts";
@@ -50,9 +50,10 @@ export function natGatewayRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/nat-gateways",
     tags,
-    summary: "Make a NAT gateway",
-    description: "It takes the lowest free address of the public pool of its family: 409 PoolExhausted when there is " +
-      "none. The operation nat-gateway-create tells of it.",
+    summary: "Create a NAT gateway",
+    description:
+      "It gets the lowest free address of the public pool of its family, or 409 PoolExhausted. The operation " +
+      "nat-gateway-create records it.",
     ...rights(deps, "NatGatewayCreate", inVpc),
     request: { query: ofVpc, body: jsonBody(NatGatewayBody) },
     responses: answersCreated(NatGateway, "The gateway"),
@@ -93,8 +94,8 @@ export function natGatewayRoutes(app: App, deps: RouteDeps): void {
     path,
     tags,
     summary: "Delete a NAT gateway",
-    description: "Refused (409) while a route targets it. Its address is free at once. The operation " +
-      "nat-gateway-delete tells of it.",
+    description: "409 while a route targets it. Its address is free at once. The operation nat-gateway-delete " +
+      "records it.",
     ...rights(deps, "NatGatewayDelete", atGateway),
     request: { params },
     responses: answersNothing("Deleted"),

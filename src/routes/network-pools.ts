@@ -1,4 +1,4 @@
-// Network pools for operators: external subnets that tenants ask as one. Document 4, 1.16.
+// Network pools for operators: lists of external subnets that tenants use as one (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNetworkPool, listNetworkPools } from "../../actors/network-pool/reads.ts";
@@ -44,7 +44,7 @@ export function networkPoolRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/system/network-pools",
     tags,
-    summary: "Make a network pool",
+    summary: "Create a network pool",
     ...rights(deps, "SystemConfigWrite"),
     request: { body: jsonBody(NetworkPoolBody) },
     responses: answersCreated(NetworkPool, "The pool"),
@@ -68,8 +68,8 @@ export function networkPoolRoutes(app: App, deps: RouteDeps): void {
     method: "put",
     path,
     tags,
-    summary: "Replace what a network pool says",
-    description: "The body replaces all of it. Floating IPs that were taken through the pool before stay.",
+    summary: "Replace a network pool",
+    description: "The body replaces all fields. Floating IPs that were allocated through the pool stay.",
     ...rights(deps, "SystemConfigWrite"),
     request: { params, body: jsonBody(NetworkPoolBody) },
     responses: answers(NetworkPool, "The pool"),
@@ -84,6 +84,6 @@ export function networkPoolRoutes(app: App, deps: RouteDeps): void {
     ...networkPool,
     action: "SystemConfigWrite",
     summary: "Delete a network pool",
-    description: "Its external subnets stay, and so do the floating IPs that were taken through it.",
+    description: "Its external subnets stay, and so do the floating IPs that were allocated through it.",
   });
 }

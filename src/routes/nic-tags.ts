@@ -1,4 +1,4 @@
-// NIC tags for operators: the names of physical networks, and which node offers which. Document 4, 1.16.
+// NIC tags for operators: the names of physical networks, and the tags that each node offers (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNicTag, listCnNicTags, listNicTags } from "../../actors/nic-tag/reads.ts";
@@ -42,7 +42,7 @@ export function nicTagRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/system/nic-tags",
     tags,
-    summary: "Make a NIC tag",
+    summary: "Create a NIC tag",
     ...rights(deps, "SystemConfigWrite"),
     request: { body: jsonBody(NicTagBody) },
     responses: answersCreated(NicTag, "The tag"),
@@ -66,18 +66,18 @@ export function nicTagRoutes(app: App, deps: RouteDeps): void {
     ...nicTag,
     action: "SystemConfigWrite",
     summary: "Delete a NIC tag",
-    description: "Refused (409 NicTagInUse) while an external subnet uses it.",
+    description: "409 NicTagInUse while an external subnet uses it.",
   });
 
   const offersRoute = createRoute({
     method: "get",
     path: "/v1/system/cn-nic-tags",
     tags,
-    summary: "List which NIC tags each node offers",
-    description: "As the nodes last reported their capacity; a node that has not reported is not in the list.",
+    summary: "List the NIC tags that each node offers",
+    description: "From the last capacity report of each node. A node without a report is not in the list.",
     ...rights(deps, "SystemRead"),
     request: { query: z.object(PageQuery) },
-    responses: answers(page(CnNicTags), "The nodes that have reported, in the order of their UUIDs"),
+    responses: answers(page(CnNicTags), "The nodes with a report, in the order of their UUIDs"),
   });
   app.openapi(offersRoute, async (c) => {
     const result = await pageById(c.req.valid("query"), async (at) => {

@@ -1,4 +1,4 @@
-// Projects of a tenant. Document 4, 2.1 and 2.2.
+// Projects of a tenant (docs/tenancy.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findProject, listProjects } from "../../actors/project/reads.ts";
@@ -47,7 +47,7 @@ export function projectRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/tenants/{tenant_id}/projects",
     tags,
-    summary: "Make a project",
+    summary: "Create a project",
     ...rights(deps, "ProjectCreate", atTenant),
     request: { params: ofTenant, body: jsonBody(NamedBody) },
     responses: answersCreated(Project, "The project"),
@@ -78,6 +78,6 @@ export function projectRoutes(app: App, deps: RouteDeps): void {
     ...project,
     action: "ProjectDelete",
     summary: "Delete a project that holds nothing",
-    description: "Refused (409) while it holds anything; the message names one thing that it holds.",
+    description: "409 while it holds anything; the message names one object that it holds.",
   });
 }

@@ -1,4 +1,4 @@
-// Quotas of tenants and of projects, and what is used of them. Document 4, 2.2, and Fixed here, Tenant quota.
+// Quotas of tenants and of projects, and the usage (docs/tenancy.md, "Quotas").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findUsage } from "../../actors/project/reads.ts";
@@ -19,12 +19,12 @@ const ofTenant = z.object({ tenant_id: Uuid });
 const ofProject = ofTenant.extend({ project_id: Uuid });
 
 const BINDS =
-  "It binds what is created from now on; what exists stays, also above the new limit. It takes the place of " +
-  "the cluster's default as a whole.";
+  "It applies to creates from now on. Existing objects stay, even above the new limit. It replaces the default of the " +
+  "cluster as a whole.";
 const UNSET = (level: "tenant" | "project") =>
-  `404 while none is set: then the settings quota.${level}_default.* bind, and null there is unlimited. The usage shows ` +
+  `404 if no quota is set: then the settings quota.${level}_default.* apply, where null is unlimited. The usage shows ` +
   "the limits in force.";
-const IN_FORCE = "`limits` are those in force: of the quota, else the cluster's defaults; null is unlimited.";
+const IN_FORCE = "`limits` are the limits in force: the quota, or else the defaults of the cluster; null is unlimited.";
 
 export function quotaRoutes(app: App, deps: RouteDeps): void {
   projectQuotaRoutes(app, deps);
@@ -36,7 +36,7 @@ function tenantQuotaRoutes(app: App, deps: RouteDeps): void {
     method: "get",
     path: `${tenantPath}/usage`,
     tags,
-    summary: "Show what the instances of all projects of a tenant take",
+    summary: "Show the usage of all projects of a tenant",
     description: IN_FORCE,
     ...rights(deps, "QuotaGet", atTenant),
     request: { params: ofTenant },
@@ -56,7 +56,7 @@ function tenantQuotaRoutes(app: App, deps: RouteDeps): void {
     method: "get",
     path: `${tenantPath}/quota`,
     tags,
-    summary: "Show the quota of a tenant and how much of it its projects use",
+    summary: "Show the quota of a tenant and the usage of its projects",
     description: UNSET("tenant"),
     ...rights(deps, "QuotaGet", atTenant),
     request: { params: ofTenant },
@@ -73,8 +73,8 @@ function tenantQuotaRoutes(app: App, deps: RouteDeps): void {
     tags,
     summary: "Set the quota of a tenant",
     description:
-      "It caps the sum over the tenant's projects, beside the quota of each: whatever an instance takes of its " +
-      `project, it takes of the tenant in the same commit. ${BINDS}`,
+      "It caps the sum over the projects of the tenant, in addition to the quota of each project. An instance counts " +
+      `against both in the same commit. ${BINDS}`,
     ...rights(deps, "QuotaSet", atTenant),
     request: { params: ofTenant, body: jsonBody(QuotaBody) },
     responses: answers(TenantQuota, "The quota"),
@@ -92,7 +92,7 @@ function tenantQuotaRoutes(app: App, deps: RouteDeps): void {
     method: "delete",
     path: `${tenantPath}/quota`,
     tags,
-    summary: "Remove the quota of a tenant: the cluster's default binds again",
+    summary: "Remove the quota of a tenant: the default of the cluster applies again",
     ...rights(deps, "QuotaDelete", atTenant),
     request: { params: ofTenant },
     responses: answersNothing("Removed"),
@@ -109,7 +109,7 @@ function projectQuotaRoutes(app: App, deps: RouteDeps): void {
     method: "get",
     path: `${projectPath}/usage`,
     tags,
-    summary: "Show what the instances of a project take",
+    summary: "Show the usage of a project",
     description: IN_FORCE,
     ...rights(deps, "QuotaGet", atProject),
     request: { params: ofProject },
@@ -128,7 +128,7 @@ function projectQuotaRoutes(app: App, deps: RouteDeps): void {
     method: "get",
     path: `${projectPath}/quota`,
     tags,
-    summary: "Show the quota of a project and how much of it is used",
+    summary: "Show the quota and the usage of a project",
     description: UNSET("project"),
     ...rights(deps, "QuotaGet", atProject),
     request: { params: ofProject },
@@ -144,7 +144,7 @@ function projectQuotaRoutes(app: App, deps: RouteDeps): void {
     path: `${projectPath}/quota`,
     tags,
     summary: "Set the quota of a project",
-    description: `The quota of the tenant caps the sum over its projects beside it. ${BINDS}`,
+    description: `In addition, the quota of the tenant caps the sum over its projects. ${BINDS}`,
     ...rights(deps, "QuotaSet", atProject),
     request: { params: ofProject, body: jsonBody(QuotaBody) },
     responses: answers(Quota, "The quota"),
@@ -154,7 +154,7 @@ function projectQuotaRoutes(app: App, deps: RouteDeps): void {
     const message = { type: "set", project_id, tenant_id, ...c.req.valid("json") } as const;
     const outcome = await deps.sendOnce(c, { kind: "quota", id: project_id }, message);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    // The counters are not part of what was written.
+    // The usage counters are not part of the reply.
     const used = await findUsage(deps.kysely, project_id);
     if (used === undefined) return faultResponse(c, NOT_FOUND);
     return c.json({ ...outcome.reply as Omit<Quota, "used">, used }, 200);
@@ -164,7 +164,7 @@ function projectQuotaRoutes(app: App, deps: RouteDeps): void {
     method: "delete",
     path: `${projectPath}/quota`,
     tags,
-    summary: "Remove the quota of a project: the cluster's default binds again",
+    summary: "Remove the quota of a project: the default of the cluster applies again",
     ...rights(deps, "QuotaDelete", atProject),
     request: { params: ofProject },
     responses: answersNothing("Removed"),

@@ -16,7 +16,7 @@ type KindsThatTake<M> = { [K in keyof Messages]: M extends Messages[K] ? K : nev
 type RenamedKind = KindsThatTake<{ readonly type: "update"; readonly name: null; readonly description: null }>;
 type DeletedKind = KindsThatTake<{ readonly type: "delete" }>;
 
-/** What the routes of one kind of record have in common. */
+/** The part of the routes that is the same for one kind of record. */
 export type RecordPath<K extends keyof Messages> = {
   readonly kind: K;
   readonly tags: string[];
@@ -30,7 +30,7 @@ export type RecordPath<K extends keyof Messages> = {
   readonly locate?: Locate;
 };
 
-/** What one route says of itself. */
+/** The action and the texts of one route. */
 type Texts = { readonly action: Action; readonly summary: string; readonly description?: string };
 
 type Shown = { readonly find: (db: Kysely<Database>, id: string) => Promise<object | undefined> };

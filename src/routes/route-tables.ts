@@ -1,4 +1,4 @@
-// Route tables of a VPC. Document 3, Networking.
+// Route tables of a VPC (docs/networking.md, "Routes").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findRouteTable, listRouteTables } from "../../actors/route-table/reads.ts";
@@ -33,10 +33,10 @@ export function routeTableRoutes(app: App, deps: RouteDeps): void {
     path: "/v1/route-tables",
     tags,
     summary: "List the route tables of a VPC",
-    description: "In the order of their ids. A `project` that is not the VPC's is a 404.",
+    description: "In the order of their ids. 404 if `project` is not the project of the VPC.",
     ...rights(deps, "RouteTableList", inVpc),
     request: { query: ofVpc.extend(PageQuery) },
-    responses: answers(page(RouteTable), "The route tables, the main one among them"),
+    responses: answers(page(RouteTable), "The route tables, including the main one"),
   });
   app.openapi(listRoute, async (c) => {
     const { vpc: vpc_id, ...query } = c.req.valid("query");
@@ -48,8 +48,8 @@ export function routeTableRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/route-tables",
     tags,
-    summary: "Make a route table",
-    description: "It is never the main one. A subnet uses it once it is associated with it.",
+    summary: "Create a route table",
+    description: "It is never the main one. Associate a subnet with it to use it.",
     ...rights(deps, "RouteTableCreate", inVpc),
     request: { query: ofVpc, body: jsonBody(RouteTableBody) },
     responses: answersCreated(RouteTable, "The route table"),

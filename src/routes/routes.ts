@@ -1,4 +1,4 @@
-// Routes of a route table. Document 3, Networking.
+// Routes of a route table (docs/networking.md, "Routes").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNatGateway } from "../../actors/nat-gateway/reads.ts";
@@ -49,9 +49,10 @@ export function routeRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/routes",
     tags,
-    summary: "Make a route",
-    description: "The destination must be of a family that the VPC has a block of, and another one than those of the " +
-      "table's other routes. A NAT gateway must be one of the same VPC.",
+    summary: "Create a route",
+    description:
+      "The VPC must have a block of the family of the destination. No other route of the table may have the " +
+      "same destination. A NAT gateway must belong to the same VPC.",
     ...rights(deps, "RouteCreate", inRouteTable),
     request: { query: ofTable, body: jsonBody(RouteBody) },
     responses: answersCreated(Route, "The route"),
@@ -101,7 +102,7 @@ export function routeRoutes(app: App, deps: RouteDeps): void {
   });
 }
 
-/** What a decision may rest on although it was read before: none of it ever changes. */
+/** The scope of a NAT gateway, which never changes, so a decision may use it although it was read before. */
 function factsOf({ tenant_id, project_id, vpc_id }: NatGateway) {
   return { tenant_id, project_id, vpc_id };
 }

@@ -1,4 +1,4 @@
-// Login sessions of local users. Document 4, 2.3. Whatever is wrong with a name, a password or a token is the same 401.
+// Login sessions of local users (docs/tenancy.md, "Credentials"). A wrong name, password or token gets the same 401.
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";
@@ -18,9 +18,9 @@ import { type App, type RouteDeps } from "./deps.ts";
 
 const tags = ["Credentials"];
 const LIMITED =
-  "Per source address, 10 attempts a minute (BERTH_LOGIN_PER_MINUTE), counted before anything else. Per " +
-  "account, 10 failed attempts a minute from all addresses together (BERTH_LOGIN_ACCOUNT_PER_MINUTE), counted before the " +
-  "password is checked: beyond it the right password is 429 too. A name that no account has is limited in the same way.";
+  "Per source address, 10 attempts a minute (BERTH_LOGIN_PER_MINUTE), counted before all other checks. Per " +
+  "account, 10 failed attempts a minute from all addresses (BERTH_LOGIN_ACCOUNT_PER_MINUTE), counted before the " +
+  "password check: above it, the right password gets 429, too. The same limit applies to names without an account.";
 
 export function sessionRoutes(app: App, deps: RouteDeps): void {
   const limited = createMiddleware<HttpEnv>(async (c, next) => {
@@ -40,7 +40,7 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     middleware: [limited, ...login.middleware],
     ...refuses(429),
     request: { body: jsonBody(LoginBody) },
-    responses: answers(Tokens, "The tokens: one for requests, one to get the next pair with"),
+    responses: answers(Tokens, "The tokens: one for requests, one for the next refresh"),
   });
   app.openapi(loginRoute, async (c) => {
     const { username, password } = c.req.valid("json");
@@ -48,7 +48,7 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     if (tooMany !== null) return faultResponse(c, tooMany);
     const user = await findLocalUser(deps.kysely, "username", username);
     const right = await deps.passwords.verify(password, user?.password_hash ?? null);
-    // A server that is too busy to check the password has not found it wrong.
+    // A server that is too busy to check the password returns a fault, which is not a failed attempt.
     if (right !== false) await deps.limits.passwordRight(username);
     if (typeof right !== "boolean") return faultResponse(c, right);
     if (user === undefined || !right) {
@@ -73,10 +73,11 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/auth/refresh",
     tags,
-    summary: "Change a refresh token for the next pair of tokens",
-    description: "Each refresh token is good once. The one before the last is answered the same pair again for a " +
-      "minute, for a client that lost the answer; an older one ends the session. A session ends a day after its last " +
-      "refresh, and `session.lifetime_secs` (7 days) after the login however often it is refreshed: then this is 401.",
+    summary: "Exchange a refresh token for new tokens",
+    description:
+      "Each refresh token is valid once. For a client that lost the response, the token before the last gets " +
+      "the same tokens for a minute; an older token ends the session. A session ends a day after its last refresh, and at " +
+      "the latest `session.lifetime_secs` (7 days) after the login. After that, the response is 401.",
     ...openRights(deps, "Refresh"),
     request: { body: jsonBody(RefreshBody) },
     responses: answers(Tokens, "The next tokens"),
@@ -90,7 +91,7 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     const lifetime_s = await deps.settings.sessionLifetimeS();
     const outcome = await deps.sendOnce(c, { kind: "session", id }, { type: "refresh", generation, lifetime_s });
     if (!outcome.ok) return faultResponse(c, refusalOf(outcome.fault));
-    // No row is left of a session that this token ended.
+    // The token ended the session, so there is no row to reply with.
     if (outcome.reply === null) return faultResponse(c, UNAUTHENTICATED);
     return c.json(await tokensOf(deps, user, outcome.reply as SessionView), 200);
   });
@@ -116,8 +117,8 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/auth/password",
     tags,
-    summary: "Change one's own password; all one's sessions end, this one too",
-    description: `A wrong current password is 400. ${LIMITED}`,
+    summary: "Change the caller's password and end all sessions of the caller, including this one",
+    description: `400 for a wrong current password. ${LIMITED}`,
     ...password,
     middleware: [limited, ...password.middleware],
     ...refuses(429),
@@ -127,7 +128,7 @@ export function sessionRoutes(app: App, deps: RouteDeps): void {
   app.openapi(passwordRoute, async (c) => {
     const { user_id, key_tenant_id } = callerOf(c);
     const wanted = c.req.valid("json");
-    // A key that is bound to a tenant is not its owner.
+    // A key that is bound to a tenant does not act as its owner.
     const user = key_tenant_id === null ? await findLocalUser(deps.kysely, "id", user_id) : undefined;
     if (user === undefined || user.password_hash === null) return faultResponse(c, NO_PASSWORD);
     const tooMany = await deps.limits.password(user.username);
@@ -149,7 +150,7 @@ const WRONG_PASSWORD = badRequest("current_password: is wrong");
 
 type WhoseSession = Omit<LocalUser, "password_hash" | "session_epoch" | "issuer" | "created_at">;
 
-/** The caller as it is once the password or the token has proved who it is: what the audit names. */
+/** Returns the principal of a user whose password or token is valid, for the audit log. */
 function principalOf({ id, username, is_root, capabilities, tenant_id, silo_id }: WhoseSession): KnownPrincipal {
   const administers = capabilities.includes("silo-admin") ? silo_id : null;
   const whose = {
@@ -175,7 +176,7 @@ async function tokensOf({ tokens }: RouteDeps, { tenant_id }: WhoseSession, sess
   });
 }
 
-/** That the user or the session is gone is no news for whoever has no credential. */
+/** Returns 401 for a deleted user or session: a caller without a credential must not learn which it is. */
 function refusalOf(fault: Fault): Fault {
   return fault.kind === "not_found" || fault.kind === "conflict" ? UNAUTHENTICATED : fault;
 }

@@ -1,4 +1,4 @@
-// Silos, for root operators. Document 4, 2.1 and 2.2.
+// Silos, for root operators (docs/tenancy.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findSilo, listSilos } from "../../actors/silo/reads.ts";
@@ -40,7 +40,7 @@ export function siloRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/silos",
     tags,
-    summary: "Make a silo, and in it a tenant named default",
+    summary: "Create a silo and its tenant named default",
     ...rights(deps, "CreateSilo"),
     request: { body: jsonBody(NamedBody) },
     responses: answersCreated(Silo, "The silo"),

@@ -1,4 +1,4 @@
-// SSH keys. Document 3, SSH keys and images; document 4, 1.13.
+// SSH keys (docs/instances.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findSshKey, listPublicSshKeys, listSshKeys } from "../../actors/ssh-key/reads.ts";
@@ -21,8 +21,9 @@ const tags = ["SSH keys"];
 const path = "/v1/ssh-keys/{key_id}";
 const params = z.object({ key_id: Uuid });
 const atKey = atScoped("ssh_key", "key_id");
-const ABOUT = "One line as OpenSSH writes it: Ed25519, ECDSA on the NIST curves, RSA of at least 2,048 bits, or a " +
-  "security key's. Its comment is kept; options before the type are refused.";
+const ABOUT =
+  "One line in the format of OpenSSH: Ed25519, ECDSA on the NIST curves, RSA with at least 2,048 bits, or a " +
+  "security key. The comment is kept. 400 for options before the type.";
 
 const sshKey = {
   kind: "ssh-key",
@@ -58,7 +59,7 @@ export function sshKeyRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/ssh-keys",
     tags,
-    summary: "Make an SSH key that everybody sees",
+    summary: "Create a public SSH key",
     description: ABOUT,
     ...rights(deps, "SshKeyCreatePublic"),
     request: { body: jsonBody(SshKeyBody) },
@@ -87,19 +88,19 @@ export function sshKeyRoutes(app: App, deps: RouteDeps): void {
     ...sshKey,
     action: "SshKeyDelete",
     summary: "Delete an SSH key",
-    description: "Instances that have it keep it. 403 for a key that the caller sees and may not delete.",
+    description: "Instances that have the key keep it. 403 for a key that the caller may see but not delete.",
   });
 
   for (const level of LEVELS) levelRoutes(app, deps, level);
 }
 
-/** Keys of the calling user. What is bound to a tenant neither sees nor makes what its owner has elsewhere. */
+/** Keys of the calling user. A caller whose key is bound to a tenant sees and creates only keys of that tenant. */
 function ownRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
     method: "get",
     path: "/v1/auth/ssh-keys",
     tags,
-    summary: "List one's own SSH keys, oldest first",
+    summary: "List the caller's SSH keys, oldest first",
     ...rights(deps, "SshKeyListOwn"),
     responses: answers(z.array(SshKey), "The keys"),
   });
@@ -112,7 +113,7 @@ function ownRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/auth/ssh-keys",
     tags,
-    summary: "Make an SSH key of one's own",
+    summary: "Create an SSH key of the caller",
     description: ABOUT,
     ...rights(deps, "SshKeyCreateOwn"),
     request: { body: jsonBody(SshKeyBody) },
@@ -143,7 +144,7 @@ function levelRoutes(app: App, deps: RouteDeps, { of, about, path, params, locat
     method: "post",
     path: `${path}/ssh-keys`,
     tags,
-    summary: `Make an SSH key of ${of}`,
+    summary: `Create an SSH key of ${of}`,
     description: ABOUT + about,
     ...rights(deps, "SshKeyCreate", locate),
     request: { params, body: jsonBody(SshKeyBody) },

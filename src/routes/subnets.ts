@@ -1,4 +1,4 @@
-// Subnets of a VPC. Document 3, Networking; document 4, section 10, Route table per subnet.
+// Subnets of a VPC (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findRouteTable } from "../../actors/route-table/reads.ts";
@@ -51,9 +51,10 @@ export function subnetRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/subnets",
     tags,
-    summary: "Make a subnet",
-    description: "At least one block, each inside the VPC's block of its family and apart from every other subnet's. " +
-      "It starts with the VPC's main route table.",
+    summary: "Create a subnet",
+    description:
+      "It needs at least one block. Each block must be inside the VPC's block of its family and overlap no " +
+      "other subnet. The subnet starts with the main route table of the VPC.",
     ...rights(deps, "SubnetCreate", inVpc),
     request: { query: ofVpc, body: jsonBody(SubnetBody) },
     responses: answersCreated(Subnet, "The subnet"),

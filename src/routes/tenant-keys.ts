@@ -1,4 +1,4 @@
-// API keys that act inside one tenant, for its members and for root operators. Document 4, Fixed here, Tenant API keys.
+// API keys that act in one tenant, for its members and for root operators (docs/tenancy.md, "Credentials").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listApiKeys } from "../../actors/api-key/reads.ts";
@@ -37,10 +37,10 @@ export function tenantKeyRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path,
     tags,
-    summary: "Make an API key that acts inside a tenant, whoever owns it",
-    description: "The secret is in this answer and nowhere else. The same Idempotency-Key answers it again for 24 " +
-      "hours. A key that expires makes keys that expire no later than itself: a later `expires_at` is 400, and the " +
-      "default is its own expiry.",
+    summary: "Create an API key that acts in a tenant",
+    description: "Only this response holds the secret. A request with the same Idempotency-Key gets it again for 24 " +
+      "hours. A key that expires creates keys that expire no later: a later `expires_at` is 400, and the default is " +
+      "its own expiry.",
     ...rights(deps, "TenantKeyCreate", atTenant),
     request: { params, body: jsonBody(TenantKeyBody) },
     responses: answersCreated(ApiKeyCreated, "The key, with its secret"),
@@ -55,7 +55,7 @@ export function tenantKeyRoutes(app: App, deps: RouteDeps): void {
     method: "delete",
     path: `${path}/{id}`,
     tags,
-    summary: "Delete an API key of a tenant: it is refused from now on",
+    summary: "Delete an API key of a tenant and reject it from now on",
     ...rights(deps, "TenantKeyDelete", atTenant),
     request: { params: params.extend({ id: Uuid }) },
     responses: answersNothing("Deleted"),

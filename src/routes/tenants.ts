@@ -1,4 +1,4 @@
-// Tenants of a silo, for those who administer it and for root operators. Document 4, 2.1 and 2.2.
+// Tenants of a silo, for its administrators and for root operators (docs/tenancy.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findTenant, listTenants } from "../../actors/tenant/reads.ts";
@@ -14,8 +14,8 @@ import { deleteRecord, renameRecord, showRecord } from "./record-routes.ts";
 const tags = ["Tenancy"];
 const ofSilo = z.object({ silo_id: Uuid });
 const OF_SILO =
-  "A silo is one customer, and its tenants are the customer's departments. A member of a tenant acts in that tenant only; " +
-  "the capability silo-admin adds the silo's tenants and what belongs to the whole silo.";
+  "A silo is one customer, and its tenants are the departments of the customer. A member of a tenant acts only in that " +
+  "tenant; the capability silo-admin adds all tenants of the silo and the objects that the silo shares.";
 
 const tenant = {
   kind: "tenant",
@@ -51,7 +51,7 @@ export function tenantRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/silos/{silo_id}/tenants",
     tags,
-    summary: "Make a tenant",
+    summary: "Create a tenant",
     description: OF_SILO,
     ...rights(deps, "TenantCreate", atSilo),
     request: { params: ofSilo, body: jsonBody(NamedBody) },

@@ -1,4 +1,4 @@
-// Users, for whoever operates the site. Document 4, 2.2 and 2.6.
+// Users, for operators of the site (docs/tenancy.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findTenant } from "../../actors/tenant/reads.ts";
@@ -21,8 +21,8 @@ const path = "/v1/system/users/{user_id}";
 const params = z.object({ user_id: Uuid });
 const ofCapability = params.extend({ capability: z.enum(CAPABILITIES) });
 const NO_MORE_THAN_ITSELF =
-  "A caller who is not root gives nothing (capability, tenant, password) that it lacks (403).";
-const NOT_BY_AN_EXPIRING_KEY = "A key that expires cannot do this (403): a password has no expiry.";
+  "403 for a caller that is not root and grants a right that it lacks: by a capability, a tenant or a password.";
+const NOT_BY_AN_EXPIRING_KEY = "403 for a key that expires: a password does not expire.";
 
 export function userRoutes(app: App, deps: RouteDeps): void {
   const listRoute = createRoute({
@@ -48,8 +48,8 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/system/users",
     tags,
-    summary: "Make a user with a password",
-    description: `With a tenant, it acts in that tenant. ${NO_MORE_THAN_ITSELF} ${NOT_BY_AN_EXPIRING_KEY}`,
+    summary: "Create a user with a password",
+    description: `A user with a tenant acts in that tenant. ${NO_MORE_THAN_ITSELF} ${NOT_BY_AN_EXPIRING_KEY}`,
     ...rights(deps, "UserCreate"),
     ...refuses(403),
     request: { body: jsonBody(UserBody) },
@@ -60,7 +60,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     const outliving = outlivesCaller(callerOf(c), "create a user");
     if (outliving !== null) return faultResponse(c, outliving);
     const by = giver(c);
-    // A tenant that the caller is no member of is as good as absent.
+    // A caller gets 404 for a tenant that it is not a member of.
     const foreign = tenant_id && !by.is_root && tenant_id.toLowerCase() !== by.tenant_id;
     const tenant = tenant_id && !foreign ? await findTenant(deps.kysely, tenant_id) : undefined;
     if (tenant_id && tenant === undefined) return faultResponse(c, NOT_FOUND);
@@ -99,8 +99,9 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     method: "delete",
     path,
     tags,
-    summary: "Delete a user who owns no API key; its sessions end",
-    description: "A user of an issuer is made again with its next token. The root operator stays (409).",
+    summary: "Delete a user that owns no API key, and its sessions",
+    description:
+      "The next token of a user of an issuer creates the user again. The root operator cannot be deleted (409).",
     ...rights(deps, "UserDelete"),
     request: { params },
     responses: answersNothing("Deleted"),
@@ -114,7 +115,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     method: "put",
     path: `${path}/password`,
     tags,
-    summary: "Set a user's password; all its sessions end",
+    summary: "Set the password of a user and end all its sessions",
     description: `${NO_MORE_THAN_ITSELF} ${NOT_BY_AN_EXPIRING_KEY}`,
     ...rights(deps, "UserPassword"),
     ...refuses(403),
@@ -155,7 +156,7 @@ export function userRoutes(app: App, deps: RouteDeps): void {
     method: "delete",
     path: `${path}/capabilities/{capability}`,
     tags,
-    summary: "Take a capability from a user",
+    summary: "Revoke a capability of a user",
     ...rights(deps, "UserCapability"),
     request: { params: ofCapability },
     responses: answers(User, "The user"),

@@ -1,4 +1,4 @@
-// VPCs of a project. Document 3, Networking.
+// VPCs of a project (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findVpc, listVpcs } from "../../actors/vpc/reads.ts";
@@ -47,8 +47,8 @@ export function vpcRoutes(app: App, deps: RouteDeps): void {
     method: "post",
     path: "/v1/vpcs",
     tags,
-    summary: "Make a VPC, and in it the route table named main",
-    description: "At least one block. Its VNI is chosen by the server. Blocks of different VPCs may overlap.",
+    summary: "Create a VPC and its route table named main",
+    description: "It needs at least one block. The server chooses the VNI. Blocks of different VPCs may overlap.",
     ...rights(deps, "VpcCreate", inProject),
     request: { query: ofProject, body: jsonBody(VpcBody) },
     responses: answersCreated(Vpc, "The VPC"),
@@ -87,6 +87,6 @@ export function vpcRoutes(app: App, deps: RouteDeps): void {
     ...vpc,
     action: "VpcDelete",
     summary: "Delete a VPC that holds nothing, and its main route table",
-    description: "Refused (409) while it holds anything else; the message names one thing that it holds.",
+    description: "409 while it holds anything else; the message names one object that it holds.",
   });
 }

@@ -1,5 +1,5 @@
-// Every cell of a compute node's table, run once. What each must do is written here from document 2 (CN state) and
-// document 4 (1.1 to 1.5), not read from the table.
+// Runs every cell of the table of compute nodes once. The expected results are written here from docs/nodes.md, not read
+// from the table.
 import { describe, expect, test } from "vitest";
 import type { CnMessage } from "../../actors/cn/messages.ts";
 import { type CnState, UNRESTRICTED } from "../../actors/cn/state.ts";
@@ -101,7 +101,7 @@ const PENDING = {
   setup_epoch: null,
   approved_at: null,
 } as const;
-/** Made by an anonymous registration, never approved. */
+/** A node from an anonymous registration, never approved. */
 const UNPROVEN: CnState = { ...PENDING, unproven: true };
 const SETTING_UP: CnState = {
   ...BASE,
@@ -208,7 +208,7 @@ function word(out: Out<CnState>): string {
   return out.fault.kind === "not_found" ? "404" : "409";
 }
 
-test("the cells below are exactly those of the table", () => {
+test("the cells below are exactly the cells of the table", () => {
   const cells = Object.entries(cnTable).flatMap(([message, row]) => Object.keys(row).map((s) => `${message}/${s}`));
   expect(EXPECTED.map(([message, state]) => `${message}/${state}`).sort()).toEqual(cells.sort());
 });
@@ -218,7 +218,7 @@ test.each(EXPECTED)("%s in state %s: %s", (message, state, expected) => {
 });
 
 describe("approve", () => {
-  test("takes over the claim: what it says, its token, a new key, and all of it audited", () => {
+  test("takes the fields and the token of the claim, stores a new key, and audits all of it", () => {
     const { next, parts } = going(PENDING, MESSAGES.approve);
     expect(next).toMatchObject({
       ...SAID,
@@ -259,7 +259,7 @@ describe("approve", () => {
 });
 
 describe("a claim", () => {
-  test("of an unknown server_uuid makes an unproven record, which takes a place among those", () => {
+  test("of an unknown server_uuid creates an unproven record and counts against their limit", () => {
     const { next, parts } = going(null, MESSAGES.claimed);
     expect(next).toMatchObject({ state: "pending", unproven: true, role: "tenant", hostname: "new-name", ...NO_KEY });
     expect(parts).toContainEqual(expect.objectContaining({ part: "take", budget: "unproven-nodes", amount: 1 }));
@@ -269,14 +269,14 @@ describe("a claim", () => {
     expect(going(IN["disabled"] ?? null, MESSAGES.claimed).next).toEqual({ ...IN["disabled"], state: "pending" });
   });
 
-  test("that was the last takes an unproven record along and disables another again", () => {
+  test("removes an unproven record with the last claim, and disables another record again", () => {
     expect(going(UNPROVEN, MESSAGES.last_claim_ended).next).toBeNull();
     expect(going(PENDING, MESSAGES.last_claim_ended).next).toMatchObject({ ...PENDING, state: "disabled" });
   });
 });
 
 describe("join", () => {
-  test("a new node draws on the window", () => {
+  test("a new node uses up one approval of the window", () => {
     const { parts } = going(null, MESSAGES.join);
     expect(parts).toContainEqual(expect.objectContaining({ part: "take", budget: "auto-approve", amount: 1 }));
   });
@@ -302,7 +302,7 @@ describe("refresh", () => {
   );
 
   test.each([{ key_id: "another" }, { poll_token_sha256: "ff".repeat(32) }])(
-    "a proof of something else is none",
+    "a proof for another node is not accepted",
     (proof) => {
       for (const state of ["approved", "awaiting_setup", "setting_up"]) {
         expect(word(step(IN[state] ?? null, { ...MESSAGES.refresh, proof }))).toBe("409");
@@ -333,7 +333,7 @@ describe("setup", () => {
     },
   );
 
-  test("an abandoned operation of another run reverts nothing", () => {
+  test("an abandoned operation of another setup run reverts nothing", () => {
     expect(step(SETTING_UP, { ...MESSAGES.revert_setup, epoch: EPOCH - 1 })).toEqual({ out: "ignore" });
   });
 
@@ -352,7 +352,7 @@ describe("setup", () => {
   });
 });
 
-test("a factory reset clears what belongs to the run before it and keeps the root password's hash", () => {
+test("a factory reset clears the fields of the previous setup run and keeps the hash of the root password", () => {
   const { next, parts } = going(IN["approved"] ?? null, MESSAGES.factory_reset);
   expect(next).toMatchObject({
     ...NO_KEY,
@@ -381,7 +381,7 @@ test.each(["awaiting_setup", "setting_up"])("disable of a node that is %s names 
   });
 });
 
-test("remove names what is in the way", () => {
+test("remove names the object that prevents it", () => {
   expect(step(IN["approved"] ?? null, MESSAGES.remove)).toMatchObject({
     fault: { message: "cn is approved; disable it before removing" },
   });
@@ -409,7 +409,7 @@ test("another key's first use erases nothing, a second use changes nothing", () 
   expect(step(next, MESSAGES.key_used)).toEqual({ out: "ignore" });
 });
 
-test("the reservoir override is replaced whole and not range-checked", () => {
+test("the reservoir override is replaced as a whole, without a range check", () => {
   const set = going(PENDING, MESSAGES.set_reservoir);
   expect(set.parts.find((part) => part.part === "reply")).toMatchObject({
     reply: { reservoir_percent: 1.5, effective_enabled: false, effective_percent: 1.5 },

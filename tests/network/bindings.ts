@@ -1,5 +1,5 @@
-// What tests of attached floating IPs do again and again: instances on two nodes that the test plays, addresses bound to
-// their NICs and let go.
+// Shared steps of tests of attached floating IPs: instances on two nodes that the test simulates, and the attach and detach
+// of addresses.
 import { expect } from "vitest";
 import type { Instance, Nic } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";
@@ -20,13 +20,13 @@ export const bound = ({ instance, nic, node }: Placed) => ({
 });
 export const path = (id: string, verb = "") => `/v1/floating-ips/${id}${verb === "" ? "" : `/${verb}`}`;
 
-/** 502 with this reason. Who waits is answered as soon as nothing but a node's undoing is left. */
+/** Expects 502 with this reason. The response comes as soon as only the rollback of a node remains. */
 export function failed({ status, body }: Answer, message: string): void {
   expect([status, body.error_code]).toEqual([502, "OperationFailed"]);
   expect(body.message.replace(/; operation \S+ is unwinding$/, "")).toBe(message);
 }
 
-/** `web` and `standby` are on the cloud's own node, `away` on another one. */
+/** `web` and `standby` are on the node of the fixture, `away` on another one. */
 export async function openBindings() {
   const a = await openComputeFixture();
   const { t, tenant } = a;
@@ -46,7 +46,7 @@ export async function openBindings() {
   const away = await placed(other);
   await a.node.alive();
 
-  /** On the cloud's own node. */
+  /** Creates an instance on the node of the fixture. */
   async function stopped(): Promise<Placed> {
     await silent(other);
     const instance = await a.stopped();
@@ -60,7 +60,7 @@ export async function openBindings() {
   const attach = (ip: FloatingIp, { nic }: Pick<Placed, "nic">, options: CallOptions = {}) =>
     a.call("POST", path(ip.id, "attach"), { body: { nic_id: nic.id }, ...options });
   const detach = (ip: FloatingIp, options: CallOptions = {}) => a.call("POST", path(ip.id, "detach"), options);
-  /** Attached, with its node's part done. */
+  /** Attaches the floating IP and completes the job of the node. */
   async function attached(to: Placed): Promise<FloatingIp> {
     const ip = await make();
     return await to.node.done(attach(ip, to), "fip_claim");
@@ -69,14 +69,14 @@ export async function openBindings() {
     if (from !== null) await from.node.done(detach(ip), "fip_release");
     okOf(await a.call("DELETE", path(ip.id)));
   }
-  /** The newest operation of this kind on a floating IP, once it rests. */
+  /** Waits for the end of the newest operation of this kind on a floating IP. */
   async function operationOf(ip: FloatingIp, kind: string) {
     const all = okOf(await t.call("GET", `/v1/operations?resource_scope=floating_ip&resource_id=${ip.id}`));
     return await ended(t, all.find((each: { kind: string }) => each.kind === kind).id);
   }
   const listed = async ({ instance }: Placed): Promise<string[]> =>
     (await t.db.query("select floating_ip_ids from instance where id = $1", [instance.id])).rows[0].floating_ip_ids;
-  /** What is said while this operation is at work. */
+  /** The message of the 409 while this operation is running. */
   const busy = (ip: FloatingIp, { operation_id }: Job, kind: string) =>
     `operation ${operation_id} (${kind}) is at work on floating ip ${ip.id}`;
 

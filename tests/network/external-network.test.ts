@@ -1,4 +1,4 @@
-// NIC tags, external subnets and network pools, for operators. Document 4, 0.2, 1.16 and section 5.
+// NIC tags, external subnets and network pools, for operators.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { capacity } from "../api/bodies.ts";
@@ -33,16 +33,16 @@ const post = (path: string, body: object) => t.call("POST", path, { body: { name
 const subnet = (fields: object) => post(SUBNETS, { nic_tag: tag, ...fields });
 
 let nets = 0;
-/** A block that no other test has. */
+/** Returns a block that no other test uses. */
 const block = () => `198.18.${nets++}.0/24`;
 
-test.each([TAGS, SUBNETS, POOLS])("%s: an id that is nobody's is 404", async (path) => {
+test.each([TAGS, SUBNETS, POOLS])("%s: an unknown id is 404", async (path) => {
   notFound(await t.call("GET", `${path}/${randomUUID()}`));
   notFound(await t.call("DELETE", `${path}/${randomUUID()}`));
 });
 
 describe("a NIC tag", () => {
-  test("has every key of its record, in its own answer and in the list", async () => {
+  test("has every key of its record, alone and in the list", async () => {
     const made = await post(TAGS, { name: "storage", description: "d", mtu: 9_000 });
     expect(made.status).toBe(201);
     const { id, created_at } = made.body;
@@ -53,7 +53,7 @@ describe("a NIC tag", () => {
     notFound(await t.call("GET", `${TAGS}/${id}`));
   });
 
-  test("has a name that is unique everywhere and keeps the rule of names", async () => {
+  test("has a name that is unique in the cluster and follows the name rule", async () => {
     conflictWith(await post(TAGS, { name: "external", mtu: 1_500 }), "a NIC tag named external already exists");
     conflictWith(await post(TAGS, { name: "a/b", mtu: 1_500 }), "name must not contain / or \\");
   });
@@ -73,7 +73,7 @@ describe("a NIC tag", () => {
 });
 
 describe("an external subnet", () => {
-  test("has every key of its record and the range that it hands out", async () => {
+  test("has every key of its record and its provision range", async () => {
     const made = await subnet({
       name: "uplink",
       description: "d",
@@ -110,12 +110,12 @@ describe("an external subnet", () => {
     notFound(await t.call("GET", `${SUBNETS}/${id}`));
   });
 
-  test("on a NIC tag that nobody made is 409 NicTagNotProvided", async () => {
+  test("on an unknown NIC tag is 409 NicTagNotProvided", async () => {
     const answer = await subnet({ nic_tag: "nowhere", ipv4_block: block() });
     expectRefused(answer, 409, "NicTagNotProvided", "there is no NIC tag nowhere");
   });
 
-  test("has a name that is unique everywhere and keeps the rule of names", async () => {
+  test("has a name that is unique in the cluster and follows the name rule", async () => {
     const { name } = okOf(await subnet({ ipv4_block: block() }));
     const message = `an external subnet named ${name} already exists`;
     conflictWith(await subnet({ name, ipv4_block: block() }), message);
@@ -170,7 +170,7 @@ describe("an external subnet", () => {
     expect((await subnet({ ipv4_block: "198.19.1.0/24", ipv6_block: "2001:db8:c:1::/64" })).status).toBe(201);
   });
 
-  test("that overlaps a fixed pool without being its very block is 409 SubnetCidrOverlap", async () => {
+  test("that overlaps a fixed pool but is not exactly its block is 409 SubnetCidrOverlap", async () => {
     for (const ipv4_block of ["203.0.113.0/25", "203.0.112.0/23"]) {
       const message = "the external subnet overlaps the public pool 203.0.113.0/24";
       expectRefused(await subnet({ ipv4_block }), 409, "SubnetCidrOverlap", message);
@@ -179,7 +179,7 @@ describe("an external subnet", () => {
     expectRefused(answer, 409, "SubnetCidrOverlap", "the external subnet overlaps the public pool 2001:db8::/48");
   });
 
-  test("on the block of a fixed pool leaves that pool as it was when it goes", async () => {
+  test("on the block of a fixed pool leaves that pool unchanged when it is deleted", async () => {
     const network = okOf(await subnet({ ipv4_block: "203.0.113.0/24", ipv6_block: "2001:db8::/48" }));
     const gateway = okOf(await makeGateway(a, await makeVpc(a)));
     expect(gateway.public_address).toBe("203.0.113.2");
@@ -187,12 +187,12 @@ describe("an external subnet", () => {
     expect(floating.address).toBe("203.0.113.3");
     expect((await t.call("DELETE", `${SUBNETS}/${network.id}`)).status).toBe(409);
     okOf(await a.call("DELETE", `/v1/floating-ips/${floating.id}`));
-    // A gateway holds an address of the pool, not of the subnet.
+    // A NAT gateway has an address of the pool, not of the subnet.
     expect((await t.call("DELETE", `${SUBNETS}/${network.id}`)).status).toBe(204);
     expect(okOf(await makeFloatingIp(a)).address).toBe("203.0.113.3");
   });
 
-  test("is not deleted while an address of it is taken or a pool lists it", async () => {
+  test("is not deleted while one of its addresses is allocated or a pool lists it", async () => {
     const network = await makeNetwork(t, { nic_tag: tag, ipv4_block: block() });
     const path = `${SUBNETS}/${network.id}`;
     const still = (what: string) => `external subnet ${network.id} is still used by ${what}; delete that first`;
@@ -227,7 +227,7 @@ describe("a network pool", () => {
     notFound(await t.call("PUT", `${POOLS}/${id}`, { body: other }));
   });
 
-  test("has a name that is unique everywhere and keeps the rule of names", async () => {
+  test("has a name that is unique in the cluster and follows the name rule", async () => {
     const { id } = await makeNetwork(t, { ipv4_block: block() });
     await makePool(t, [id], { name: "taken" });
     conflictWith(
@@ -237,11 +237,11 @@ describe("a network pool", () => {
     conflictWith(await post(POOLS, { name: "a\\b", networks: [id] }), "name must not contain / or \\");
   });
 
-  test("of something that is no external subnet is 400 SubnetNotExternal naming it", async () => {
+  test("with a network that is not an external subnet is 400 SubnetNotExternal naming it", async () => {
     const { id } = await makeNetwork(t, { ipv4_block: block() });
-    const nobody = randomUUID();
-    const answer = await post(POOLS, { networks: [id, nobody] });
-    expectRefused(answer, 400, "SubnetNotExternal", `networks: ${nobody} is no external subnet`);
+    const unknown = randomUUID();
+    const answer = await post(POOLS, { networks: [id, unknown] });
+    expectRefused(answer, 400, "SubnetNotExternal", `networks: ${unknown} is no external subnet`);
   });
 
   test("for a silo that does not exist is 400 naming it", async () => {
@@ -259,7 +259,7 @@ describe("a network pool", () => {
   });
 });
 
-test("what each node offers is what its last capacity report says, in pages", async () => {
+test("the NIC tags of each node come from its last capacity report, in pages", async () => {
   expect(okOf(await t.call("GET", "/v1/system/cn-nic-tags"))).toEqual({ items: [] });
   const nodes = [];
   for (const hostname of ["n1", "n2", "n3"]) {

@@ -1,4 +1,4 @@
-// Which addresses of a block are handed out. Document 4, section 5.
+// The provision range of a block.
 import { describe, expect, test } from "vitest";
 import { parseProvisionRange, type ProvisionFields } from "../../src/lib/net/provision-range.ts";
 
@@ -18,7 +18,7 @@ describe("IPv4", () => {
     expect(v4({ block: "198.51.100.9/29" })).toMatchObject({ range: { block: "198.51.100.8/29", count: 5 } });
   });
 
-  test("a range that begins at the gateway begins behind it", () => {
+  test("a range that begins at the gateway begins after it", () => {
     expect(v4({ start: "198.51.100.1", end: "198.51.100.2" })).toMatchObject({
       range: { start: "198.51.100.2", end: "198.51.100.2", offset: 2, count: 1 },
     });
@@ -54,7 +54,7 @@ describe("IPv6", () => {
     });
   });
 
-  test("what no number holds counts as the greatest that one holds", () => {
+  test("an offset above the greatest safe integer counts as that integer", () => {
     expect(v6({})).toMatchObject({
       range: { end: "2001:db8:1:0:ffff:ffff:ffff:ffff", count: Number.MAX_SAFE_INTEGER },
     });

@@ -1,4 +1,4 @@
-// Firewall rules. Document 3, Networking rules; document 4, 1.15, and Fixed here, Firewall refusals.
+// Firewall rules (docs/networking.md, "Firewall rules").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bad, clash, expectNameRule, type Networks, NOT_FOUND, openNetworks, refusal } from "./networks.ts";
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => n.t.close());
 
-test("a rule with only what it must have applies to any protocol and any address", async () => {
+test("a rule with only the required fields applies to any protocol and any address", async () => {
   const rule = await n.rule(vpc, { name: "least", priority: 0, direction: "outbound", action: "deny" });
   expect(rule).toEqual({
     id: rule.id,
@@ -47,7 +47,7 @@ test.each([
   { protocol: "icmp6", icmp_type_code: { type: 255, code: 255 } },
   { protocol: "icmp4" },
   { protocol: "any", source_cidr: "2001:db8::/32", destination_cidr: "fd00:10::/48" },
-])("%j is taken, and shown as it was answered", async (fields) => {
+])("%j is accepted, and shown as in the reply", async (fields) => {
   const rule = await n.rule(vpc, fields);
   expect(rule).toMatchObject(fields);
   expect(await n.show(`/v1/firewall-rules/${rule.id}`)).toEqual(rule);
@@ -108,7 +108,7 @@ describe("refused", () => {
     },
   );
 
-  test("a name that the VPC has already: 409, also by a rename", async () => {
+  test("a duplicate name in the VPC: 409, also by a rename", async () => {
     await n.rule(vpc, { name: "twice" });
     const taken = clash("a firewall rule named twice already exists in this vpc");
     expect(refusal(await n.tryRule(vpc, { name: "twice" }))).toEqual(taken);
@@ -116,7 +116,7 @@ describe("refused", () => {
     expect(refusal(await n.call("PATCH", `/v1/firewall-rules/${id}`, { body: { name: "twice" } }))).toEqual(taken);
   });
 
-  test("a name that breaks the rule of names: 409", async () => {
+  test("a name that breaks the name rule: 409", async () => {
     const { id } = await n.rule(vpc);
     await expectNameRule(
       (fields) => n.tryRule(vpc, fields),
@@ -130,7 +130,7 @@ describe("refused", () => {
   });
 });
 
-test("a rule is described, which changes nothing else of it, and deleted once", async () => {
+test("an update of the description changes nothing else; a rule is deleted once", async () => {
   const fields = { protocol: "tcp", source_cidr: "10.0.0.0/8", destination_ports: { low: 22, high: 23 } };
   const rule = await n.rule(vpc, fields);
   const path = `/v1/firewall-rules/${rule.id}`;

@@ -1,5 +1,5 @@
-// Floating IPs on a real node agent of a simulated machine: where the machine has them bound is where the records say.
-// Document 3, Floating IP; document 4, 1.8.
+// Floating IPs on a real node agent of a simulated machine: the machine binds each address where the record says
+// (docs/networking.md, "Floating IPs").
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { conflictWith, ended, makeFloatingIp } from "./public-addresses.ts";
 
-/** For a slow machine. */
+/** A limit for a slow machine. */
 const PATIENCE = { timeout: 60_000 };
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -26,7 +26,7 @@ let g: InstanceFixture;
 let node: JobNode;
 let machine: Machine;
 let agent: RunningAgent;
-/** Of two instances on the node. */
+/** The NICs of two instances on the node. */
 let one: Nic;
 let two: Nic;
 
@@ -54,13 +54,13 @@ const nicOf = async (id: string): Promise<Nic> => okOf(await g.call("GET", `/v1/
 const path = ({ id }: FloatingIp, verb = "") => `/v1/floating-ips/${id}${verb}`;
 const attach = (ip: FloatingIp, { id }: Nic) => g.call("POST", path(ip, "/attach"), { body: { nic_id: id } });
 const show = async (ip: FloatingIp): Promise<FloatingIp> => okOf(await g.call("GET", path(ip)));
-/** The NIC that the machine has the address bound to. */
+/** Returns the NIC to which the machine has bound the address. */
 async function boundTo(id: string): Promise<{ readonly nic_id: string; readonly fip_addr: string } | undefined> {
   const saved = JSON.parse(await readFile(join(machine.state_dir, "simulated-machine.json"), "utf8"));
   return saved.addresses[id];
 }
 
-test("the machine binds the address, moves it and lets it go", async () => {
+test("the machine binds, moves and releases the address", async () => {
   const ip = okOf(await makeFloatingIp(g));
   okOf(await attach(ip, one));
   expect(await boundTo(ip.id)).toMatchObject({ nic_id: one.id, fip_addr: ip.address });
@@ -72,7 +72,7 @@ test("the machine binds the address, moves it and lets it go", async () => {
   okOf(await g.call("DELETE", path(ip)));
 });
 
-test("a machine that loses its power while it binds goes on when it is back", async () => {
+test("a machine that loses power while it binds continues when it is back", async () => {
   const ip = okOf(await makeFloatingIp(g));
   await machine.trouble({ vanish_at: ["fip_claim:address"] });
   const answer = attach(ip, one);
@@ -86,7 +86,7 @@ test("a machine that loses its power while it binds goes on when it is back", as
   okOf(await g.call("DELETE", path(ip)));
 });
 
-test("a machine that can bind nothing any more leaves the move stuck, until it can and an operator sends it back", async () => {
+test("a machine that cannot bind leaves the move stuck, until it can and an operator retries the rollback", async () => {
   const ip = okOf(await makeFloatingIp(g));
   okOf(await attach(ip, one));
   await machine.trouble({ fail_at: ["fip_claim:address"] });
@@ -118,7 +118,7 @@ test("a release that fails leaves the address bound", async () => {
   okOf(await g.call("DELETE", path(ip)));
 });
 
-test("the machine lets go of what is bound to an instance that it deletes", async () => {
+test("the machine releases the addresses of an instance that it deletes", async () => {
   const { id } = okOf(await makeInstance(g));
   const ip = okOf(await makeFloatingIp(g));
   okOf(await attach(ip, await nicOf(id)));
@@ -130,7 +130,7 @@ test("the machine lets go of what is bound to an instance that it deletes", asyn
   okOf(await g.call("DELETE", path(ip)));
 });
 
-test("of two orders about one address that with the later generation counts, and a release only of what it names", async () => {
+test("of two orders for one address, the later generation wins, and a release affects only the NIC that it names", async () => {
   const floating_ip_id = randomUUID();
   const ask = async (kind: JobKind, order: { readonly nic: Nic; readonly generation: number }, ends = "completed") => {
     const payload = { floating_ip_id, fip_addr: "203.0.113.9", nic_id: order.nic.id, generation: order.generation };

@@ -1,5 +1,5 @@
-// What is asked of floating IPs and of their instances at the same time, in both orders, and requests that do not wait or
-// come twice. Document 4, 3.2 and 3.5; reliability rules R-23 and R-24.
+// Concurrent requests for floating IPs and their instances, in both orders, and requests that do not wait or are repeated
+// (docs/reliability.md R-23 and R-24).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bindings, bound, failed, openBindings, type Placed, UNBOUND } from "./bindings.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => b?.t.close());
 
-/** The next job of the node that is of this kind; others on the way are done. */
+/** Returns the next job of this kind at the node, and completes the jobs before it. */
 async function jobOf(node: Node, kind: string, wanted: (of: Record<string, unknown>) => boolean) {
   for (;;) {
     const job = await node.take();
@@ -35,7 +35,7 @@ describe("at the same time", () => {
     await b.giveBack(ip, winner);
   });
 
-  test("an instance that is being deleted takes no floating IP and gives none away", async () => {
+  test("a floating IP is not attached to or moved from an instance that is being deleted", async () => {
     const goes: Placed = await b.stopped();
     const [held, free] = [await b.attached(goes), await b.make()];
     const deleting = b.call("DELETE", `/v1/instances/${goes.instance.id}`);
@@ -46,13 +46,13 @@ describe("at the same time", () => {
     conflictWith(await b.detach(held), message);
     await goes.node.complete(job);
     expect((await deleting).status).toBe(204);
-    // Its node deleted the NIC with all that was bound to it.
+    // The node deleted the NIC and released its addresses.
     expect(await b.show(held.id)).toMatchObject(UNBOUND);
     await b.giveBack(held, null);
     await b.giveBack(free, null);
   });
 
-  test("an instance to or from which a floating IP moves is not deleted before it has", async () => {
+  test("an instance is not deleted while a floating IP moves to or from it", async () => {
     const [from, to] = [await b.stopped(), await b.stopped()];
     const ip = await b.attached(from);
     const answer = b.attach(ip, to);
@@ -71,7 +71,7 @@ describe("at the same time", () => {
     await b.giveBack(ip, null);
   });
 
-  test("an instance that is deleted by force turns the attach round, and its node is told to let go", async () => {
+  test("the forced delete of an instance rolls the attach back, and its node gets an order to release", async () => {
     const [from, to] = [b.web, await b.stopped()];
     const ip = await b.attached(from);
     const answer = b.attach(ip, to);
@@ -89,7 +89,7 @@ describe("at the same time", () => {
     await b.giveBack(ip, from);
   });
 
-  test("an instance that is deleted by force while the address leaves it gets nothing back", async () => {
+  test("a forced delete of the old instance during a move binds nothing to it again", async () => {
     const from = await b.stopped();
     const ip = await b.attached(from);
     const answer = b.attach(ip, b.away);
@@ -106,7 +106,7 @@ describe("at the same time", () => {
 });
 
 describe("the request", () => {
-  test("with Prefer: respond-async is answered with the operation at once", async () => {
+  test("with Prefer: respond-async returns the operation at once", async () => {
     const ip = await b.make();
     const answer = await b.attach(ip, b.web, { headers: { prefer: "respond-async" } });
     expect(answer.status).toBe(202);
@@ -117,7 +117,7 @@ describe("the request", () => {
     await b.giveBack(ip, b.web);
   });
 
-  test("with an Idempotency-Key has one effect, and later the same answer", async () => {
+  test("with an Idempotency-Key has one effect, and a repeat gets the same response", async () => {
     const ip = await b.make();
     const once = { headers: { "idempotency-key": randomUUID() } };
     const first = b.attach(ip, b.web, once);

@@ -1,5 +1,4 @@
-// Floating IPs are bound to NICs, move and are let go, on nodes that the test plays. Document 3, Floating IP; document 4,
-// 1.8, 1.15 and 3.2.
+// Attach, move and detach of floating IPs, on nodes that the test simulates (docs/networking.md, "Floating IPs").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bindings, bound, failed, openBindings, path, UNBOUND } from "./bindings.ts";
@@ -15,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => b?.t.close());
 
 describe("a floating IP", () => {
-  test("is bound by the node of the NIC, shows it, and is let go by it before it can be deleted", async () => {
+  test("is bound by the node of the NIC, shows the binding, and is released there before it can be deleted", async () => {
     const ip = await b.make();
     const answer = b.attach(ip, b.web);
     const job = await b.node.take();
@@ -62,7 +61,7 @@ describe("a floating IP", () => {
     await b.giveBack(ip, null);
   });
 
-  test("is bound and let go below its project as by its id alone, and nowhere else", async () => {
+  test("is attached and detached below its project and by its id alone, but not below another project", async () => {
     const ip = await b.make();
     const { tenant_id, project_id } = b.tenant;
     const below = (verb: string, of: { tenant_id?: string; project_id?: string } = {}) => {
@@ -80,7 +79,7 @@ describe("a floating IP", () => {
     await b.giveBack(ip, null);
   });
 
-  test("of a network goes to nodes that offer its NIC tag, with its VLAN", async () => {
+  test("of a network is bound only by nodes that offer its NIC tag, with its VLAN", async () => {
     const network = await makeNetwork(b.t, { ipv4_block: "198.51.100.0/29", vlan_id: 7 });
     const ip = await b.make({ network_id: network.id });
     const message = `node ${b.node.server_uuid} does not offer NIC tag ${network.nic_tag}`;
@@ -95,7 +94,7 @@ describe("a floating IP", () => {
     await b.giveBack(ip, b.web);
   });
 
-  test("that is bound there already, or to nothing, asks no node for anything", async () => {
+  test("that is bound there already, or is not bound, sends no job", async () => {
     const ip = await b.attached(b.web);
     expect(okOf(await b.attach(ip, b.web))).toMatchObject(bound(b.web));
     expect(await b.listed(b.web)).toEqual([ip.id]);
@@ -106,7 +105,7 @@ describe("a floating IP", () => {
   });
 });
 
-test("a floating IP that its first node does not take is bound to nothing, as before", async () => {
+test("a floating IP whose first node fails to bind it stays detached", async () => {
   const ip = await b.make();
   const answer = b.attach(ip, b.web);
   await b.node.fail(await b.node.take(), "no such uplink");
@@ -118,7 +117,7 @@ test("a floating IP that its first node does not take is bound to nothing, as be
 });
 
 describe("a floating IP that moves", () => {
-  test("is let go by its node before the other one claims it, and only its new instance has it then", async () => {
+  test("is released by the old node before the new node claims it, and then belongs only to the new instance", async () => {
     const ip = await b.attached(b.web);
     const answer = b.attach(ip, b.away);
     const release = await b.node.take();
@@ -133,7 +132,7 @@ describe("a floating IP that moves", () => {
     await b.giveBack(ip, b.away);
   });
 
-  test("moves between the instances of one node in the same way", async () => {
+  test("moves between two instances of one node in the same way", async () => {
     const ip = await b.attached(b.web);
     const answer = b.attach(ip, b.standby);
     for (const kind of ["fip_release", "fip_claim"]) await b.node.does(kind);
@@ -167,7 +166,7 @@ describe("a floating IP that moves", () => {
     },
   );
 
-  test("and is not let go by its node stays there", async () => {
+  test("stays where it is if its node fails to release it", async () => {
     const ip = await b.attached(b.web);
     const answer = b.attach(ip, b.away);
     await b.node.fail(await b.node.take(), "stuck in the switch");
@@ -178,7 +177,7 @@ describe("a floating IP that moves", () => {
     await b.giveBack(ip, b.web);
   });
 
-  test("from a node that is not seen does not wait for it, and is deleted only when it has let go", async () => {
+  test("from a node that is not live does not wait for it, and is deleted only after the release", async () => {
     const ip = await b.attached(b.web);
     await b.silent(b.node);
     await b.away.node.done(b.attach(ip, b.away), "fip_claim");
@@ -194,7 +193,7 @@ describe("a floating IP that moves", () => {
     await b.giveBack(ip, null);
   });
 
-  test("from a node that is not seen and finds no other is claimed there again behind the release", async () => {
+  test("from a node that is not live is claimed there again after the release if the new node fails", async () => {
     const ip = await b.attached(b.web);
     await b.silent(b.node);
     const answer = b.attach(ip, b.away);
@@ -209,7 +208,7 @@ describe("a floating IP that moves", () => {
 });
 
 describe("detach", () => {
-  test("that its node fails leaves the binding as it was", async () => {
+  test("leaves the binding unchanged if the node fails", async () => {
     const ip = await b.attached(b.web);
     const answer = b.detach(ip);
     await b.node.fail(await b.node.take(), "stuck in the switch");
@@ -219,7 +218,7 @@ describe("detach", () => {
     await b.giveBack(ip, b.web);
   });
 
-  test("from a node that is not seen does not wait for it", async () => {
+  test("from a node that is not live does not wait for it", async () => {
     const ip = await b.attached(b.web);
     await b.silent(b.node);
     expect(okOf(await b.detach(ip))).toMatchObject(UNBOUND);
@@ -230,8 +229,8 @@ describe("detach", () => {
   });
 });
 
-describe("what cannot be bound", () => {
-  test("is a NIC that is not there, or in another project or tenant", async () => {
+describe("attach refuses", () => {
+  test("a NIC that does not exist, or is in another project or tenant", async () => {
     const ip = await b.make();
     const other = await openTenant(b.t, "other");
     const theirs: FloatingIp = okOf(await makeFloatingIp(other));
@@ -250,7 +249,7 @@ describe("what cannot be bound", () => {
   });
 
   test.each([{}, { nic_id: "web" }, { nic_id: null }, { nic_id: randomUUID(), instance_id: randomUUID() }])(
-    "is what the body does not name as it should: %j",
+    "an invalid body: %j",
     async (body) => {
       const ip = await b.make();
       expect((await b.call("POST", path(ip.id, "attach"), { body })).status).toBe(400);
@@ -258,7 +257,7 @@ describe("what cannot be bound", () => {
     },
   );
 
-  test("is a NIC of an instance that stands on no node, or is being made", async () => {
+  test("a NIC of an instance that has no node, or is being created", async () => {
     const ip = await b.make();
     const { id } = b.standby.instance;
     await b.t.db.query("update instance set host_cn_uuid = null, version = version + 1 where id = $1", [id]);

@@ -1,4 +1,4 @@
-// Floating IPs. Document 3, Networking rules and Errors; document 4, 1.15, 3.2 and section 5.
+// Floating IPs (docs/networking.md, "Floating IPs").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -31,7 +31,7 @@ const giveBack = async (a: TestTenant, ...ips: readonly { id: string }[]) => {
 };
 
 describe("a floating IP", () => {
-  test("of a family takes from the fixed pool and has every key of its record", async () => {
+  test("of a family comes from the fixed pool and has every key of its record", async () => {
     const made = await makeFloatingIp(a, { name: "front", description: "d", family: "v4" });
     expect(made.status).toBe(201);
     const { id, created_at, updated_at } = made.body;
@@ -58,7 +58,7 @@ describe("a floating IP", () => {
     await giveBack(a, made.body, six);
   });
 
-  test("is renamed and described; what is left out stays", async () => {
+  test("is renamed and described; omitted fields stay", async () => {
     const made = okOf(await makeFloatingIp(a, { family: "v4", name: "before", description: "d" }));
     const renamed = okOf(await a.call("PATCH", path(made.id), { body: { name: "after" } }));
     expect(renamed).toMatchObject({ name: "after", description: "d", address: made.address });
@@ -67,7 +67,7 @@ describe("a floating IP", () => {
     await giveBack(a, made);
   });
 
-  test("that is given back frees its address for another project", async () => {
+  test("frees its address for another project when it is deleted", async () => {
     const first = okOf(await makeFloatingIp(a));
     await giveBack(a, first);
     notFound(await a.call("GET", path(first.id)));
@@ -77,7 +77,7 @@ describe("a floating IP", () => {
     await giveBack(b, second);
   });
 
-  test("keeps its project from being deleted", async () => {
+  test("prevents the delete of its project", async () => {
     const c = await openTenant(t, "c");
     const made = okOf(await makeFloatingIp(c, { family: "v4", name: "kept" }));
     const project = `/v1/tenants/${c.tenant_id}/projects/${c.project_id}`;
@@ -130,7 +130,7 @@ describe("names", () => {
     await giveBack(b, other);
   });
 
-  test("that break the rule are 409 and take no address", async () => {
+  test("that break the name rule are 409 and allocate no address", async () => {
     conflictWith(await makeFloatingIp(a, { family: "v4", name: " n" }), "name must not begin or end with white space");
     const made = okOf(await makeFloatingIp(a));
     expect(made.address).toBe("203.0.113.2");
@@ -180,7 +180,7 @@ describe("the source", () => {
 });
 
 describe("an external network", () => {
-  test("gives IPv4 lowest first, then IPv6, then 409; what comes back is given again", async () => {
+  test("allocates IPv4 lowest first, then IPv6, then 409; a released address is allocated again", async () => {
     const network = await makeNetwork(t, {
       ipv4_block: "198.51.100.0/29",
       provision_start_ipv4: "198.51.100.4",
@@ -206,7 +206,7 @@ describe("an external network", () => {
     await giveBack(b, again);
   });
 
-  test("never gives its network address, gateway or broadcast address", async () => {
+  test("never allocates its network address, gateway or broadcast address", async () => {
     const network = await makeNetwork(t, {
       ipv4_block: "198.51.100.8/29",
       provision_start_ipv4: "198.51.100.9",
@@ -219,7 +219,7 @@ describe("an external network", () => {
     await giveBack(a, ...made);
   });
 
-  test("that is kept for other silos is 404, by its id and in a pool", async () => {
+  test("that belongs to other silos is 404, by its id and in a pool", async () => {
     const network = await makeNetwork(t, { ipv4_block: "198.51.100.16/29", owner_silos: [a.silo_id] });
     const pool_id = await makePool(t, [network.id]);
     const made = okOf(await makeFloatingIp(a, { network_id: network.id }));
@@ -255,7 +255,7 @@ describe("an external network", () => {
 });
 
 describe("a network pool", () => {
-  test("asks its networks in its own order; when all are full it is 409", async () => {
+  test("tries its networks in its own order; if all are full, the result is 409", async () => {
     const one = await makeNetwork(t, { ipv4_block: "198.51.100.32/30" });
     const two = await makeNetwork(t, { ipv4_block: "198.51.100.36/30", ipv6_block: "2001:db8:e::/126" });
     const pool_id = await makePool(t, [two.id, one.id]);
@@ -275,7 +275,7 @@ describe("a network pool", () => {
     await giveBack(a, made[0], made[2], again);
   });
 
-  test("that is kept for other silos is 404", async () => {
+  test("that belongs to other silos is 404", async () => {
     const network = await makeNetwork(t, { ipv4_block: "198.51.100.40/30" });
     const pool_id = await makePool(t, [network.id], { owner_silos: [a.silo_id] });
     notFound(await makeFloatingIp(b, { pool_id }));
@@ -301,7 +301,7 @@ describe("the operation", () => {
     await giveBack(a, made);
   });
 
-  test("that is taken back before it ended takes the floating IP and its address with it", async () => {
+  test("that is rolled back deletes the floating IP and releases its address", async () => {
     const made = okOf(await makeFloatingIp(a, { family: "v6" }));
     const operation = await operationOf(t, "floating_ip_create", made.id);
     expect((await takeBack(t, operation)).state).toBe("unwound");
@@ -313,7 +313,7 @@ describe("the operation", () => {
   });
 });
 
-test("a repeated request hears its first answer also when its network is gone", async () => {
+test("a repeated request gets its first response even after its network was deleted", async () => {
   const network = await makeNetwork(t, { ipv4_block: "198.51.100.44/30" });
   const call = () =>
     a.call("POST", `/v1/floating-ips${a.selectors}`, {
@@ -328,7 +328,7 @@ test("a repeated request hears its first answer also when its network is gone", 
   expect([second.status, second.body]).toEqual([201, first.body]);
 });
 
-test("a list comes in pages in the order of creation", async () => {
+test("a list has pages in the order of creation", async () => {
   const c = await openTenant(t, "pages");
   await leaveOnly(t, "public:v6", [2, 3, 4, 5, 6]);
   const made = [];

@@ -1,4 +1,4 @@
-// Lists of networking records: whole or in pages, and nobody else's. Document 3, Endpoints; document 4, Fixed here, Lists.
+// Lists of networking records, whole or in pages, without records of other tenants (docs/wire.md, "Lists").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SCAN_ROWS_MAX } from "../../src/contract/limits.ts";
@@ -12,7 +12,7 @@ type Family = {
   readonly name: string;
   /** The list with its selectors. */
   readonly list: string;
-  /** As the API answered them when they were made, in the order of their ids. */
+  /** The records as the API returned them at their creation, in the order of their ids. */
   readonly records: readonly { readonly id: string }[];
 };
 
@@ -49,11 +49,11 @@ const FAMILIES = ["vpcs", "subnets", "route-tables", "routes", "firewall-rules"]
 describe.each(FAMILIES)("%s", (name) => {
   const of = () => families.get(name)!;
 
-  test("without a limit are listed whole, each as it was made", async () => {
+  test("without a limit are listed whole, each as it was created", async () => {
     expect(await n.show(of().list)).toEqual({ items: of().records });
   });
 
-  test.each([1, 2, RECORDS, 1_000])("in pages of %i are every record once, in order", async (limit) => {
+  test.each([1, 2, RECORDS, 1_000])("in pages of %i are listed once each, in order", async (limit) => {
     const { list, records } = of();
     const found: unknown[] = [];
     for (let token: string | undefined = "", pages = 0; token !== undefined; pages++) {
@@ -68,7 +68,7 @@ describe.each(FAMILIES)("%s", (name) => {
     expect(found).toEqual(records);
   });
 
-  test("a page token that is not one of the list is refused", async () => {
+  test("a page token of another list is refused", async () => {
     for (const token of ["x", encodePageToken({ id: "1" }), encodePageToken({ name: randomUUID() }), "%20"]) {
       const answer = await n.call("GET", `${of().list}&limit=1&page_token=${token}`);
       expect([token, answer.status]).toEqual([token, 400]);
@@ -76,7 +76,7 @@ describe.each(FAMILIES)("%s", (name) => {
     }
   });
 
-  test("of another tenant are not found: the list, the record, its change and its removal", async () => {
+  test("of another tenant are 404: for list, show, update and delete", async () => {
     const stranger = networksOf(await openTenant(n.t));
     const { list, records } = of();
     const path = `/v1/${name}/${records[0]!.id}`;
@@ -107,7 +107,7 @@ test("a selector that is no UUID is a 400 that names it", async () => {
   }
 });
 
-test(`a list of more than ${SCAN_ROWS_MAX} rows is refused whole and read in pages`, async () => {
+test(`a list of more than ${SCAN_ROWS_MAX} rows is refused as a whole and can be read in pages`, async () => {
   const { id } = await n.vpc();
   await n.t.db.query(
     `insert into firewall_rule (id, incarnation, version, state, tenant_id, project_id, vpc_id, name, description,

@@ -1,4 +1,4 @@
-// NAT gateways. Document 3, Networking rules, Errors and Events; document 4, 1.15, 3.2 and section 5.
+// NAT gateways (docs/networking.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -28,7 +28,7 @@ afterAll(() => t.close());
 
 const path = (id: string) => `/v1/nat-gateways/${id}`;
 
-/** A route of the VPC's main table to the gateway. Answers how to remove it. */
+/** Creates a route of the VPC's main table to the gateway. Returns a function that deletes it. */
 async function routeTo(gateway: string): Promise<() => Promise<unknown>> {
   const { main_route_table_id } = okOf(await a.call("GET", `/v1/vpcs/${vpc}`));
   const body = {
@@ -41,7 +41,7 @@ async function routeTo(gateway: string): Promise<() => Promise<unknown>> {
 }
 
 describe("a gateway", () => {
-  test("is v4 unless another family is asked for, and has every key of its record", async () => {
+  test("is v4 unless the request names another family, and has every key of its record", async () => {
     const made = await makeGateway(a, vpc, { name: "egress", description: "out" });
     expect(made.status).toBe(201);
     const { id, public_address, created_at, updated_at } = made.body;
@@ -69,13 +69,13 @@ describe("a gateway", () => {
     okOf(await a.call("DELETE", path(id)));
   });
 
-  test("of family v6 takes from 2001:db8::/48, from ::2 on", async () => {
+  test("of family v6 gets an address of 2001:db8::/48, from ::2 on", async () => {
     const made = okOf(await makeGateway(a, vpc, { family: "v6" }));
     expect(made).toMatchObject({ family: "v6", public_address: "2001:db8::2" });
     okOf(await a.call("DELETE", path(made.id)));
   });
 
-  test("is renamed and described; what is left out stays", async () => {
+  test("is renamed and described; omitted fields stay", async () => {
     const made = okOf(await makeGateway(a, vpc, { name: "before", description: "d" }));
     const renamed = okOf(await a.call("PATCH", path(made.id), { body: { name: "after" } }));
     expect(renamed).toMatchObject({ ...made, name: "after", updated_at: expect.any(String) });
@@ -132,7 +132,7 @@ describe("names", () => {
     for (const { id } of [second, other, third]) okOf(await a.call("DELETE", path(id)));
   });
 
-  test("that break the rule are 409, on create and on rename, and take no address", async () => {
+  test("that break the name rule are 409, on create and on rename, and allocate no address", async () => {
     const before = okOf(await makeGateway(a, vpc));
     for (const [name, rule] of [["", "must be 1 to 63 bytes long"], ["a/b", "must not contain / or \\"]]) {
       conflictWith(await makeGateway(a, vpc, { name }), `name ${rule}`);
@@ -147,7 +147,7 @@ describe("names", () => {
 const lastByte = (address: string) => Number(address.split(".").at(-1));
 
 describe("a route that targets the gateway", () => {
-  test("refuses its deletion with 409 until it is gone", async () => {
+  test("prevents its delete with 409 until the route is deleted", async () => {
     const { id } = okOf(await makeGateway(a, vpc));
     const removeRoute = await routeTo(id);
     conflictWith(await a.call("DELETE", path(id)), `nat gateway ${id} is still referenced by routes`);
@@ -156,7 +156,7 @@ describe("a route that targets the gateway", () => {
     expect((await a.call("DELETE", path(id))).status).toBe(204);
   });
 
-  test("cannot point at a gateway of another VPC, whoever writes it", async () => {
+  test("cannot target a gateway of another VPC, not even by SQL", async () => {
     const { id } = okOf(await makeGateway(a, await makeVpc(a)));
     const write = t.db.query(
       `insert into route (id, incarnation, version, state, tenant_id, project_id, vpc_id, route_table_id, name,
@@ -181,7 +181,7 @@ test("a VPC that holds a gateway is not deleted", async () => {
 });
 
 describe("operations", () => {
-  test("the making is visible under the operation id of its audit entry", async () => {
+  test("the create is visible under the operation id of its audit entry", async () => {
     const made = okOf(await makeGateway(a, vpc, { name: "audited" }));
     const operation = await operationOf(t, "nat_gateway_create", made.id);
     expect(operation).toMatchObject({
@@ -207,7 +207,7 @@ describe("operations", () => {
     expect(end.id).not.toBe(operation.id);
   });
 
-  test("one that is taken back before it ended takes the gateway and its address with it", async () => {
+  test("a rollback deletes the gateway and releases its address", async () => {
     const made = okOf(await makeGateway(a, vpc));
     const operation = await operationOf(t, "nat_gateway_create", made.id);
     expect((await takeBack(t, operation)).state).toBe("unwound");
@@ -218,7 +218,7 @@ describe("operations", () => {
   });
 });
 
-test("a repeated request under one Idempotency-Key makes one gateway and hears the same answer", async () => {
+test("requests with one Idempotency-Key create one gateway and get the same response", async () => {
   const headers = { "idempotency-key": randomUUID() };
   const body = { name: "once" };
   const answers = [];
@@ -256,7 +256,7 @@ describe("the pool", () => {
     120_000,
   );
 
-  test("of IPv6 that is empty is 409 as well", async () => {
+  test("of IPv6 returns 409 when it is empty, too", async () => {
     await leaveOnly(t, "public:v6", []);
     expectRefused(
       await makeGateway(a, vpc, { family: "v6" }),
@@ -267,7 +267,7 @@ describe("the pool", () => {
   });
 });
 
-test("no address is held twice and none without its holder's row", async () => {
+test("no address is allocated twice or without the row of its owner", async () => {
   const twice = t.db.query(
     "insert into public_address (address, nat_gateway_id) select public_address, id from nat_gateway limit 1",
   );

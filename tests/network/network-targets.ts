@@ -1,4 +1,4 @@
-// What the rights matrix asks of the routes of VPCs and of what is in them: an object of its own for each cell.
+// Targets of the rights matrix for VPCs and the records in them: a separate object for each cell.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { makeObjects } from "../api/objects.ts";

@@ -1,4 +1,4 @@
-// A tenant with what tests of networking need, made through the API with the tenant's own key.
+// A tenant with networks for tests, created through the API with the tenant's key.
 import { expect } from "vitest";
 import type { FirewallRule, Route, RouteTable, Subnet, Vpc } from "../../src/contract/network.ts";
 import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -15,10 +15,10 @@ export async function openNetworks(): Promise<Networks> {
 }
 
 let made = 0;
-/** Another name each time. */
+/** Returns a new name each time. */
 const fresh = (what: string) => `${what}-${made += 1}`;
 
-/** What is not said is chosen: a name of its own, and for a VPC blocks of both families. */
+/** Creates a record. Defaults: a new name and, for a VPC, blocks of both families. */
 export function networksOf(tenant: TestTenant) {
   const { call, selectors } = tenant;
   const post = (path: string, body: Fields) => call("POST", path, { body });
@@ -72,7 +72,7 @@ function created(answer: Answer): any {
   return answer.body;
 }
 
-/** The status of an answer and, when it is a refusal, its code and message. */
+/** Returns the status of a response, with code and message if it is an error. */
 export function refusal({ status, body }: Answer): readonly unknown[] {
   return status < 300 ? [status] : [status, body.error_code, body.message];
 }
@@ -81,7 +81,7 @@ export const bad = (message: string) => [400, "BadRequest", message];
 export const clash = (message: string) => [409, "Conflict", message];
 export const NOT_FOUND = [404, "NotFound", "Not Found"];
 
-/** Names that no record may have, and why. Document 3, Networking resources. */
+/** Invalid names, each with the reason. */
 const BAD_NAMES: readonly (readonly [name: string, why: string])[] = [
   ["", "must be 1 to 63 bytes long"],
   ["a".repeat(64), "must be 1 to 63 bytes long"],
@@ -93,7 +93,7 @@ const BAD_NAMES: readonly (readonly [name: string, why: string])[] = [
   ["a ", "must not begin or end with white space"],
 ];
 
-/** Every bad name is refused by `create` and `rename`, and the longest good one is taken by both. */
+/** Expects `create` and `rename` to refuse every invalid name and to accept the longest valid one. */
 export async function expectNameRule(
   create: (fields: Fields) => Promise<Answer>,
   rename: (body: Fields) => Promise<Answer>,

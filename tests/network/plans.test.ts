@@ -1,5 +1,5 @@
-// How the database finds routes and firewall rules, when there are many: by an index, whatever asks. The plans are those
-// that the server ran for requests to the real handler, inside its functions and foreign keys too.
+// The database finds routes and firewall rules by an index. The plans are the plans of real requests, including statements
+// inside functions and foreign keys.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openNetworkSite } from "../bench/network-site.ts";
 import { networkSteps, TABLES } from "../bench/network-steps.ts";

@@ -1,5 +1,5 @@
-// The last addresses of a pool, wanted by many clients of two servers at once: each is given once, to somebody, and who
-// comes too late reads 409. Document 3, Networking rules; document 4, section 5.
+// Many clients of two servers request the last addresses of a pool at the same time. Each address is allocated once; the
+// other requests get 409.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -16,7 +16,7 @@ let pair: Pair;
 let db: Db;
 let at: { readonly gateways: string; readonly floatingIps: string };
 let network: string;
-/** Two pools of the same two networks, in opposite order. */
+/** Two pools with the same two networks in opposite order. */
 let pools: readonly string[];
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ beforeAll(async () => {
     ),
   );
   at = { gateways: `/v1/nat-gateways?vpc=${vpc.id}`, floatingIps: `/v1/floating-ips${selectors}` };
-  // Those from .215 to .254 are left; the subnet's own part are the last 15 of them.
+  // The addresses .215 to .254 are free; the last 15 of them are the range of the subnet.
   await db.query("update pool_range set low = 255 - $1::int where pool_id = 'public:v4'", [FREE]);
 });
 
@@ -55,7 +55,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** A client asks for a gateway, a floating IP of the family or one of the network, at one of the servers. */
+/** A client requests a gateway, or a floating IP of the family or of the network, at one of the servers. */
 function take(client: number): Promise<Answer> {
   const urls = pair.urls();
   const source = client % 3 === 0 ? {} : client % 3 === 1 ? { family: "v4" } : { network_id: network };
@@ -66,7 +66,7 @@ function take(client: number): Promise<Answer> {
   });
 }
 
-/** At whichever server did not make it. */
+/** Deletes it at the server that did not create it. */
 async function giveBack(client: number, { id, address }: { readonly id: string; readonly address?: string }) {
   const urls = pair.urls();
   const noun = address === undefined ? "nat-gateways" : "floating-ips";
@@ -83,7 +83,7 @@ async function taken(): Promise<string[]> {
   return rows.map(({ address }) => address);
 }
 
-/** The offsets that are free, each once. */
+/** Returns the free offsets without duplicates. */
 async function free(): Promise<number[]> {
   const { rows } = await db.query<{ n: number }>(
     "select generate_series(low, high)::int as n from pool_range where pool_id = 'public:v4' order by n",
@@ -104,17 +104,21 @@ function expectOnly(answers: readonly Answer[], statuses: readonly number[]): vo
   }
 }
 
-test("64 clients of two servers for 40 addresses: each is given once, the other requests are 409", async () => {
-  const answers = (await clients(async (client) => [await take(client), await take(client + 1)])).flat();
-  expectOnly(answers, [201, 409]);
-  const given = answers.filter(({ status }) => status === 201).map(addressOf);
-  expect(new Set(given).size).toBe(FREE);
-  expect(given.length).toBe(FREE);
-  expect(given.sort()).toEqual(Array.from({ length: FREE }, (_, n) => `203.0.113.${255 - FREE + n}`));
-  expect(await taken()).toEqual(given);
-  expect(await free()).toEqual([]);
-  expect(answers.length - given.length).toBe(2 * CLIENTS - FREE);
-}, 240_000);
+test(
+  "64 clients of two servers for 40 addresses: each address is allocated once, the other requests are 409",
+  async () => {
+    const answers = (await clients(async (client) => [await take(client), await take(client + 1)])).flat();
+    expectOnly(answers, [201, 409]);
+    const given = answers.filter(({ status }) => status === 201).map(addressOf);
+    expect(new Set(given).size).toBe(FREE);
+    expect(given.length).toBe(FREE);
+    expect(given.sort()).toEqual(Array.from({ length: FREE }, (_, n) => `203.0.113.${255 - FREE + n}`));
+    expect(await taken()).toEqual(given);
+    expect(await free()).toEqual([]);
+    expect(answers.length - given.length).toBe(2 * CLIENTS - FREE);
+  },
+  240_000,
+);
 
 test(
   "two pools that ask the same networks in opposite order give all their 26 addresses and nothing twice",
@@ -134,7 +138,7 @@ test(
   240_000,
 );
 
-test("addresses that are given back while all others want them are never given twice and never lost", async () => {
+test("addresses that are released under contention are never allocated twice and never lost", async () => {
   const held = (await db.query<{ id: string; address?: string }>(
     `select id, null as address from nat_gateway
       union all select id, host(address) from floating_ip where pool_id = 'public:v4'`,

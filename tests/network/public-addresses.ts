@@ -1,4 +1,4 @@
-// What tests of public addresses do again and again: gateways, floating IPs and external networks through the API.
+// Shared steps of tests of public addresses: gateways, floating IPs and external networks through the API.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { type Answer, okOf, type TestPlane } from "../support/control-plane.ts";
@@ -17,7 +17,7 @@ export function makeFloatingIp(a: TestTenant, fields: object = { family: "v4" })
   return a.call("POST", `/v1/floating-ips${a.selectors}`, { body: { name: randomUUID(), ...fields } });
 }
 
-/** With a NIC tag of its own unless one is given. */
+/** Creates an external subnet, on a new NIC tag unless one is given. */
 export async function makeNetwork(t: TestPlane, fields: { nic_tag?: string; [field: string]: unknown }) {
   const nic_tag = fields.nic_tag ?? await makeTag(t);
   const body = { name: randomUUID(), ...fields, nic_tag };
@@ -33,7 +33,7 @@ export async function makePool(t: TestPlane, networks: readonly string[], fields
   return okOf(await t.call("POST", "/v1/system/network-pools", { body })).id;
 }
 
-/** Takes the first addresses of a fixed pool out of it, as if others held them. `left` are what remain, from the low end. */
+/** Removes the first addresses of a fixed pool, as if they were allocated. `left` is the number that remains. */
 export async function leaveOnly(t: TestPlane, pool: string, left: readonly number[]): Promise<void> {
   await t.db.query("delete from pool_range where pool_id = $1", [pool]);
   await t.db.query("insert into pool_range select $1, n, n from unnest($2::bigint[]) n", [pool, left]);
@@ -48,7 +48,7 @@ export function expectRefused(answer: Answer, status: number, error_code: string
 export const conflictWith = (answer: Answer, message: string) => expectRefused(answer, 409, "Conflict", message);
 export const notFound = (answer: Answer) => expectRefused(answer, 404, "NotFound", "Not Found");
 
-/** The operation that an audit entry of this action names, when it has ended. Throws when there is no such entry. */
+/** Returns the ended operation that an audit entry of this action names. Throws if there is no such entry. */
 export async function operationOf(t: TestPlane, action: string, id: string) {
   const { events } = (await t.call("GET", "/v1/audit/events?limit=1000")).body;
   const found = events.findLast((each: { action: string; resource: string | null }) =>
@@ -58,7 +58,7 @@ export async function operationOf(t: TestPlane, action: string, id: string) {
   return await ended(t, found.payload.operation_id);
 }
 
-/** The operation once it rests. */
+/** Waits for the end of the operation. */
 export async function ended(t: TestPlane, operation_id: string) {
   for (;;) {
     const operation = okOf(await t.call("GET", `/v1/operations/${operation_id}?wait=20`));
@@ -66,7 +66,7 @@ export async function ended(t: TestPlane, operation_id: string) {
   }
 }
 
-/** Takes an operation back as if it had been abandoned between its first step and its end. */
+/** Rolls an operation back as if it had been abandoned after its first step. */
 export async function takeBack(t: TestPlane, operation: { readonly id: string; readonly steps: { name: string }[] }) {
   await t.db.query(
     `update saga set state = 'unwinding', step = $2, attempts = 0, due_at = berth_now(), done_at = null,

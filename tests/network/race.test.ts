@@ -1,4 +1,4 @@
-// What only one may have in a network, asked for by 64 clients at once: at one server, and at two servers on one database.
+// 64 clients at once request what only one may get in a network: at one server, and at two servers on one database.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "../../src/contract/common.ts";
 import type { Route, RouteTable, Subnet, Vpc } from "../../src/contract/network.ts";
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 type Ask = { readonly method: "POST" | "PUT" | "DELETE"; readonly path: string; readonly body?: object };
 
-/** Asks until there is an answer that tells the outcome: a busy server says 503, and the key makes a repeat harmless. */
+/** Repeats the request while the server is busy (503). The Idempotency-Key makes repeats harmless. */
 async function outcome(url: string, ask: Ask): Promise<Answer> {
   const idempotency_key = crypto.randomUUID();
   for (;;) {
@@ -55,7 +55,7 @@ let names = 0;
 const fresh = () => `n-${names += 1}`;
 const vpc = () => made<Vpc>(`/v1/vpcs${selectors}`, { name: fresh(), ipv4_block: "10.0.0.0/8" });
 
-/** How many of the answers have each status. */
+/** Returns the number of responses by status. */
 function tally(answers: readonly Answer[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status!] = (counts[status!] ?? 0) + 1;
@@ -63,25 +63,25 @@ function tally(answers: readonly Answer[]): Record<number, number> {
 }
 
 describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where, servers) => {
-  /** One ask per client, the servers in turn. */
+  /** Sends one request per client, to the servers in turn. */
   const all = (asks: readonly Ask[]) =>
     Promise.all(asks.map((ask, client) => outcome(pair.urls()[client % servers]!, ask)));
   const race = (ask: (client: number) => Ask) => all(Array.from({ length: CLIENTS }, (_, client) => ask(client)));
   const post = (path: string, body: object): Ask => ({ method: "POST", path, body });
 
-  test("64 VPCs of different names are all made, each with a VNI of its own", async () => {
+  test("64 VPCs with different names are all created, each with its own VNI", async () => {
     const answers = await race(() => post(`/v1/vpcs${selectors}`, { name: fresh(), ipv4_block: "10.0.0.0/8" }));
     expect(tally(answers)).toEqual({ 201: CLIENTS });
     expect(new Set(answers.map(({ body }) => (body as Vpc).vni)).size).toBe(CLIENTS);
   }, LIMIT_MS);
 
-  test("64 VPCs of one name are one VPC", async () => {
+  test("64 VPCs with one name are one VPC", async () => {
     const name = fresh();
     const answers = await race(() => post(`/v1/vpcs${selectors}`, { name, ipv4_block: "10.0.0.0/8" }));
     expect(tally(answers)).toEqual({ 201: 1, 409: CLIENTS - 1 });
   }, LIMIT_MS);
 
-  test("64 subnets of one block are one subnet, and every refusal names it", async () => {
+  test("64 subnets with one block are one subnet, and every 409 names it", async () => {
     const { id } = await vpc();
     const answers = await race(() => post(`/v1/subnets?vpc=${id}`, { name: fresh(), ipv4_block: "10.1.0.0/16" }));
     expect(tally(answers)).toEqual({ 201: 1, 409: CLIENTS - 1 });
@@ -94,9 +94,9 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
     ]);
   }, LIMIT_MS);
 
-  test("64 subnets that overlap in 16 places are 16 subnets", async () => {
+  test("64 subnets that overlap in 16 blocks are 16 subnets", async () => {
     const { id } = await vpc();
-    // Four ways to ask for one place; each overlaps the three others.
+    // Four ways to request one block; each overlaps the three others.
     const blocks = (
       place: number,
     ) => [`10.${place}.0.0/16`, `10.${place}.0.0/17`, `10.${place}.0.0/20`, `10.${place}.1.0/24`];
@@ -108,12 +108,12 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
     const { items } = await read<Page<Subnet>>(`/v1/subnets?vpc=${id}`);
     const kept = items.map(({ ipv4_block }) => parseBlock(ipv4_block!)!);
     expect(kept).toHaveLength(CLIENTS / 4);
-    // Two networks that share an address contain each other, one way or the other.
+    // Of two networks that share an address, one contains the other.
     const clashes = kept.flatMap((a, i) => kept.filter((b, j) => i !== j && containsBlock(a, b)));
     expect(clashes).toEqual([]);
   }, LIMIT_MS);
 
-  test("64 subnets apart from each other are all made", async () => {
+  test("64 subnets that do not overlap are all created", async () => {
     const { id } = await vpc();
     const answers = await race((client) =>
       post(`/v1/subnets?vpc=${id}`, { name: fresh(), ipv4_block: `10.${client}.0.0/16` })
@@ -121,7 +121,7 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
     expect(tally(answers)).toEqual({ 201: CLIENTS });
   }, LIMIT_MS);
 
-  test("64 records of one name in one VPC are one: subnets, route tables, firewall rules", async () => {
+  test("64 records with one name in one VPC are one record: subnets, route tables, firewall rules", async () => {
     const { id } = await vpc();
     const name = fresh();
     const rule = { name, action: "allow", direction: "inbound", priority: 1 };
@@ -133,7 +133,7 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
     for (const answers of asks) expect(tally(answers)).toEqual({ 201: 1, 409: CLIENTS - 1 });
   }, LIMIT_MS);
 
-  test("64 routes to one destination, spelled in 64 ways, are one route", async () => {
+  test("64 routes to one destination, written in 64 ways, are one route", async () => {
     const { main_route_table_id } = await vpc();
     const answers = await race((client) =>
       post(`/v1/routes?route_table=${main_route_table_id}`, {
@@ -169,22 +169,26 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
     LIMIT_MS,
   );
 
-  test("a route table that is deleted while 63 clients add routes to it is either gone, or kept with all", async () => {
-    const { id } = await vpc();
-    const table = await made<RouteTable>(`/v1/route-tables?vpc=${id}`, { name: fresh() });
-    const answers = await race((client) =>
-      client === 0 ? { method: "DELETE", path: `/v1/route-tables/${table.id}` } : post(
-        `/v1/routes?route_table=${table.id}`,
-        { name: fresh(), destination: `10.${client}.0.0/16`, target: { kind: "blackhole" } },
-      )
-    );
-    const [deletion, ...creates] = answers;
-    expect(tally(creates)).toEqual(deletion!.status === 204 ? { 404: CLIENTS - 1 } : { 201: CLIENTS - 1 });
-    expect([204, 409]).toContain(deletion!.status);
-  }, LIMIT_MS);
+  test(
+    "a route table that is deleted while 63 clients add routes to it is deleted, or kept with all routes",
+    async () => {
+      const { id } = await vpc();
+      const table = await made<RouteTable>(`/v1/route-tables?vpc=${id}`, { name: fresh() });
+      const answers = await race((client) =>
+        client === 0 ? { method: "DELETE", path: `/v1/route-tables/${table.id}` } : post(
+          `/v1/routes?route_table=${table.id}`,
+          { name: fresh(), destination: `10.${client}.0.0/16`, target: { kind: "blackhole" } },
+        )
+      );
+      const [deletion, ...creates] = answers;
+      expect(tally(creates)).toEqual(deletion!.status === 204 ? { 404: CLIENTS - 1 } : { 201: CLIENTS - 1 });
+      expect([204, 409]).toContain(deletion!.status);
+    },
+    LIMIT_MS,
+  );
 });
 
-/** A parent that is removed at one server while the other adds to it, and what the addition is answered when it is first. */
+/** A parent that is deleted at one server while the other adds to it, and the status of the addition if it is first. */
 type Contest = { readonly remove: string; readonly add: Ask; readonly added: number };
 
 const CONTESTS: Readonly<Record<string, () => Promise<Contest>>> = {
@@ -215,7 +219,7 @@ const CONTESTS: Readonly<Record<string, () => Promise<Contest>>> = {
   },
 };
 
-describe("a removal at one server and an addition at the other", () => {
+describe("a delete at one server and a create at the other", () => {
   const WINS = 3;
 
   test.each(Object.keys(CONTESTS))("of %s: whichever is first refuses the other", async (what) => {

@@ -1,4 +1,4 @@
-// Route tables. Document 3, Networking rules.
+// Route tables (docs/networking.md, "Routes").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clash, expectNameRule, type Networks, NOT_FOUND, openNetworks, refusal } from "./networks.ts";
 
@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => n.t.close());
 
-test("a table that a tenant makes is never the main one", async () => {
+test("a table that a tenant creates is never the main one", async () => {
   const vpc = await n.vpc();
   const table = await n.table(vpc.id, { name: "egress", description: "out" });
   expect(table).toEqual({
@@ -26,7 +26,7 @@ test("a table that a tenant makes is never the main one", async () => {
   expect(await n.show(`/v1/route-tables/${table.id}`)).toEqual(table);
 });
 
-test("a name that the VPC has already is refused, and main is such a name", async () => {
+test("a duplicate name in the VPC is refused, and so is main", async () => {
   const { id } = await n.vpc();
   await n.table(id, { name: "egress" });
   for (const name of ["egress", "main"]) {
@@ -37,7 +37,7 @@ test("a name that the VPC has already is refused, and main is such a name", asyn
   }
 });
 
-test("names keep the rule of names", async () => {
+test("names follow the name rule", async () => {
   const vpc = await n.vpc();
   const { id } = await n.table(vpc.id);
   await expectNameRule(
@@ -46,7 +46,7 @@ test("names keep the rule of names", async () => {
   );
 });
 
-test("the main table is neither deleted nor renamed, but described", async () => {
+test("the main table is neither deleted nor renamed, but can be described", async () => {
   const { main_route_table_id } = await n.vpc();
   const path = `/v1/route-tables/${main_route_table_id}`;
   expect(await n.remove(path)).toEqual(clash("the main route table of a vpc cannot be deleted"));

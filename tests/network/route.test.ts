@@ -1,4 +1,4 @@
-// Routes. Document 3, Networking rules; document 4, 1.15 and section 11, trap 24.
+// Routes (docs/networking.md, "Routes").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
@@ -11,26 +11,29 @@ beforeAll(async () => {
 });
 afterAll(() => n.t.close());
 
-test.each(["blackhole", "reject", "virtual_gateway"])("a route to %s is answered as it is shown", async (kind) => {
-  const vpc = await n.vpc();
-  const table = vpc.main_route_table_id;
-  const route = await n.route(table, { name: "r", description: "d", destination: "192.0.2.0/24", target: { kind } });
-  expect(route).toEqual({
-    id: route.id,
-    tenant_id: vpc.tenant_id,
-    project_id: vpc.project_id,
-    vpc_id: vpc.id,
-    vpc: vpc.id,
-    route_table_id: table,
-    route_table: table,
-    name: "r",
-    description: "d",
-    destination: "192.0.2.0/24",
-    target: { kind },
-    created_at: route.created_at,
-  });
-  expect(await n.show(`/v1/routes/${route.id}`)).toEqual(route);
-});
+test.each(["blackhole", "reject", "virtual_gateway"])(
+  "the reply to the create of a route to %s is what show returns",
+  async (kind) => {
+    const vpc = await n.vpc();
+    const table = vpc.main_route_table_id;
+    const route = await n.route(table, { name: "r", description: "d", destination: "192.0.2.0/24", target: { kind } });
+    expect(route).toEqual({
+      id: route.id,
+      tenant_id: vpc.tenant_id,
+      project_id: vpc.project_id,
+      vpc_id: vpc.id,
+      vpc: vpc.id,
+      route_table_id: table,
+      route_table: table,
+      name: "r",
+      description: "d",
+      destination: "192.0.2.0/24",
+      target: { kind },
+      created_at: route.created_at,
+    });
+    expect(await n.show(`/v1/routes/${route.id}`)).toEqual(route);
+  },
+);
 
 describe("the destination", () => {
   test.each([
@@ -38,7 +41,7 @@ describe("the destination", () => {
     ["10.0.1.5/0", "0.0.0.0/0"],
     ["2001:DB8::5/64", "2001:db8::/64"],
     ["::1.2.3.4/120", "::102:300/120"],
-  ])("%s is kept as %s, and a second route to it is refused", async (destination, network) => {
+  ])("%s is stored as %s, and a second route to it is refused", async (destination, network) => {
     const table = (await n.vpc()).main_route_table_id;
     const route = await n.route(table, { destination });
     expect(route.destination).toBe(network);
@@ -55,14 +58,14 @@ describe("the destination", () => {
     await n.route((await n.table(vpc.id)).id, { destination: "10.0.0.0/8" });
   });
 
-  test("of a family that the VPC does not plan for is refused", async () => {
+  test("of a family without a block in the VPC is refused", async () => {
     const { main_route_table_id } = await n.vpc({ ipv4_block: null });
     expect(refusal(await n.tryRoute(main_route_table_id, { destination: "0.0.0.0/0" }))).toEqual(
       clash("0.0.0.0/0 is IPv4, and the vpc has no ipv4_block"),
     );
   });
 
-  test("that is IPv4 in the clothes of IPv6 is refused", async () => {
+  test("that is an IPv4-mapped IPv6 address is refused", async () => {
     const { main_route_table_id } = await n.vpc();
     expect(refusal(await n.tryRoute(main_route_table_id, { destination: "::ffff:10.0.0.0/104" }))).toEqual(
       bad("destination must be a network"),
@@ -73,7 +76,7 @@ describe("the destination", () => {
 describe("the target", () => {
   const toGateway = (id: string) => ({ target: { kind: "nat_gateway", nat_gateway_id: id } });
 
-  test("floating_ip is the system's alone", async () => {
+  test("floating_ip is reserved for the system", async () => {
     const { main_route_table_id } = await n.vpc();
     const target = { kind: "floating_ip", floating_ip_id: randomUUID() };
     expect(refusal(await n.tryRoute(main_route_table_id, { target }))).toEqual(
@@ -81,7 +84,7 @@ describe("the target", () => {
     );
   });
 
-  test("nat_gateway is one of the same VPC", async () => {
+  test("nat_gateway must belong to the same VPC", async () => {
     const [vpc, other] = [await n.vpc(), await n.vpc()];
     const make = async (at: string) =>
       okOf(await n.call("POST", `/v1/nat-gateways?vpc=${at}`, { body: { name: "out" } })).id as string;
@@ -94,7 +97,7 @@ describe("the target", () => {
     );
   });
 
-  test("S-06: nat_gateway that is absent or another tenant's is not found", async () => {
+  test("S-06: nat_gateway that does not exist or belongs to another tenant is 404", async () => {
     const { main_route_table_id } = await n.vpc();
     const theirs = networksOf(await openTenant(n.t));
     const { id } = await theirs.vpc();
@@ -113,7 +116,7 @@ describe("the target", () => {
   );
 });
 
-test("names keep the rule of names, and two routes may share one", async () => {
+test("names follow the name rule, and two routes may share a name", async () => {
   const { main_route_table_id } = await n.vpc();
   const { id } = await n.route(main_route_table_id, { name: "same", destination: "192.0.2.0/25" });
   await n.route(main_route_table_id, { name: "same", destination: "192.0.2.128/25" });
@@ -128,7 +131,7 @@ test.each(["GET", "POST"])("%s without a route table is MissingScope", async (me
   expect(refusal(answer)).toEqual([400, "MissingScope", `${method} /v1/routes requires \`?route_table=<uuid>\``]);
 });
 
-test("another tenant's route table reads as one that does not exist", async () => {
+test("another tenant's route table is 404, like one that does not exist", async () => {
   const { main_route_table_id } = await networksOf(await openTenant(n.t)).vpc();
   for (const table of [main_route_table_id, randomUUID()]) {
     expect(refusal(await n.tryRoute(table))).toEqual(NOT_FOUND);

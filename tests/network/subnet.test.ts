@@ -1,4 +1,4 @@
-// Subnets. Document 3, Networking rules; document 4, 1.15, section 5 and section 10, Route table per subnet.
+// Subnets (docs/networking.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { POOL_OFFSET_MAX } from "../../src/contract/limits.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => n.t.close());
 
 describe("create", () => {
-  test("answers the record, which starts with the VPC's main route table", async () => {
+  test("returns the record, which starts with the VPC's main route table", async () => {
     const vpc = await n.vpc();
     const blocks = { ipv4_block: "10.0.1.9/24", ipv6_block: "fd00:10:0:1::9/64" };
     const answer = await n.trySubnet(vpc.id, { name: "web", description: "front", ...blocks });
@@ -40,7 +40,7 @@ describe("create", () => {
     expect(await n.show(`/v1/subnets/${answer.body.id}`)).toEqual(answer.body);
   });
 
-  test("may span the whole VPC, and neighbours may touch", async () => {
+  test("may span the whole VPC, and adjacent blocks are allowed", async () => {
     const whole = await n.vpc();
     await n.subnet(whole.id, { ipv4_block: "10.0.0.0/16", ipv6_block: "fd00:10::/48" });
     const halves = await n.vpc();
@@ -48,7 +48,7 @@ describe("create", () => {
     await n.subnet(halves.id, { ipv4_block: "10.0.128.0/17" });
   });
 
-  test("the same block in another VPC is free", async () => {
+  test("the same block in another VPC is allowed", async () => {
     for (const vpc of [await n.vpc(), await n.vpc()]) await n.subnet(vpc.id, { ipv4_block: "10.0.1.0/24" });
   });
 
@@ -68,7 +68,7 @@ describe("create", () => {
     expect(refusal(await n.trySubnet(id, { [field]: block }))).toEqual(clash(message));
   });
 
-  test("a family that the VPC does not plan for is refused", async () => {
+  test("a family without a block in the VPC is refused", async () => {
     const v4 = await n.vpc({ ipv6_block: null });
     expect(refusal(await n.trySubnet(v4.id, { ipv4_block: "10.0.1.0/24", ipv6_block: "fd00::/64" }))).toEqual(
       clash("fd00::/64 is IPv6, and the vpc has no ipv6_block"),
@@ -83,7 +83,7 @@ describe("create", () => {
     ["10.0.1.0/24", "the same"],
     ["10.0.1.128/25", "inside it"],
     ["10.0.0.0/23", "around it"],
-  ])("%s overlaps a peer (%s) and is refused, naming it", async (ipv4_block) => {
+  ])("%s overlaps another subnet (%s) and is refused, naming it", async (ipv4_block) => {
     const { id } = await n.vpc();
     const peer = await n.subnet(id, { name: "peer", ipv4_block: "10.0.1.0/24" });
     expect(refusal(await n.trySubnet(id, { ipv4_block }))).toEqual(
@@ -111,7 +111,7 @@ describe("create", () => {
     },
   );
 
-  test("a name that the VPC has already is refused, another VPC's is not", async () => {
+  test("a duplicate name in the VPC is refused; in another VPC it is allowed", async () => {
     const { id } = await n.vpc();
     await n.subnet(id, { name: "twice", ipv4_block: "10.0.1.0/24" });
     expect(refusal(await n.trySubnet(id, { name: "twice", ipv4_block: "10.0.2.0/24" }))).toEqual(
@@ -120,7 +120,7 @@ describe("create", () => {
     await n.subnet((await n.vpc()).id, { name: "twice", ipv4_block: "10.0.1.0/24" });
   });
 
-  test("names keep the rule of names", async () => {
+  test("names follow the name rule", async () => {
     const vpc = await n.vpc();
     const { id } = await n.subnet(vpc.id, { ipv4_block: "10.0.1.0/24" });
     await expectNameRule(
@@ -134,7 +134,7 @@ describe("create", () => {
     expect(refusal(answer)).toEqual([400, "MissingScope", `${method} /v1/subnets requires \`?vpc=<uuid>\``]);
   });
 
-  test("in another tenant's VPC reads as in one that does not exist", async () => {
+  test("in another tenant's VPC is 404, like in one that does not exist", async () => {
     const other = await networksOf(await openTenant(n.t)).vpc();
     for (const vpc of [other.id, randomUUID()]) {
       expect(refusal(await n.trySubnet(vpc, { ipv4_block: "10.0.1.0/24" }))).toEqual(NOT_FOUND);
@@ -159,12 +159,12 @@ describe("the address pools", () => {
     ]);
   });
 
-  test("of the smallest IPv4 subnet hold one address, those of a usual IPv6 one as many as can be counted", async () => {
+  test("have one address in the smallest IPv4 subnet, and as many as can be counted in a usual IPv6 one", async () => {
     const { id } = await n.subnet((await n.vpc()).id, { ipv4_block: "10.0.1.0/30", ipv6_block: "fd00:10::/64" });
     expect(await poolsOf(id)).toMatchObject([{ low: 2, high: 2 }, { low: 2, high: POOL_OFFSET_MAX }]);
   });
 
-  test("are there for the families of the subnet alone, and go with it", async () => {
+  test("exist only for the families of the subnet, and are deleted with it", async () => {
     const { id } = await n.subnet((await n.vpc()).id, { ipv6_block: "fd00:10::/64" });
     expect((await poolsOf(id)).map((pool) => pool.id)).toEqual([`subnet:${id}:v6`]);
     expect(await n.remove(`/v1/subnets/${id}`)).toEqual([204]);
@@ -190,7 +190,7 @@ describe("the database itself", () => {
 });
 
 describe("the route table of a subnet", () => {
-  test("may be another one of its VPC, and the main one again", async () => {
+  test("may be another table of its VPC, and the main one again", async () => {
     const vpc = await n.vpc();
     const { id, route_table_id } = await n.subnet(vpc.id, { ipv4_block: "10.0.1.0/24" });
     const table = await n.table(vpc.id);
@@ -202,7 +202,7 @@ describe("the route table of a subnet", () => {
     expect((await n.call("PUT", path, { body: { route_table_id } })).body.route_table_id).toBe(route_table_id);
   });
 
-  test("of another VPC is refused; absent and foreign ones are not found", async () => {
+  test("of another VPC is refused; a table that does not exist or is another tenant's is 404", async () => {
     const vpc = await n.vpc();
     const { id } = await n.subnet(vpc.id, { ipv4_block: "10.0.1.0/24" });
     const put = async (route_table_id: string) =>
@@ -216,7 +216,7 @@ describe("the route table of a subnet", () => {
   });
 });
 
-test("a subnet is renamed and described, not to the name of a peer, and deleted once", async () => {
+test("a subnet is renamed and described, but not to a name in use, and deleted once", async () => {
   const vpc = await n.vpc();
   await n.subnet(vpc.id, { name: "taken", ipv4_block: "10.0.1.0/24" });
   const { id } = await n.subnet(vpc.id, { ipv4_block: "10.0.2.0/24" });

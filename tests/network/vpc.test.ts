@@ -1,4 +1,4 @@
-// VPCs. Document 3, Networking rules; document 4, 1.15 and section 5.
+// VPCs (docs/networking.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createMint } from "../../src/auth/mint.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => n.t.close());
 
 describe("create", () => {
-  test("answers the record, which is what a show answers", async () => {
+  test("returns the record that show returns", async () => {
     const answer = await n.tryVpc({ name: "first", description: "the first", ipv6_block: null });
     expect(answer.status).toBe(201);
     const { id, main_route_table_id, vni, created_at } = answer.body;
@@ -37,7 +37,7 @@ describe("create", () => {
     expect(await n.show(`/v1/vpcs/${id}`)).toEqual(answer.body);
   });
 
-  test("also makes the main route table, whose description names the VPC", async () => {
+  test("also creates the main route table, whose description names the VPC", async () => {
     const vpc = await n.vpc({ name: "with-main" });
     const { items } = await n.show(`/v1/route-tables?vpc=${vpc.id}`);
     expect(items).toEqual([expect.objectContaining({ id: vpc.main_route_table_id, name: "main", is_main: true })]);
@@ -51,13 +51,13 @@ describe("create", () => {
       ipv4_block: "0.0.0.0/0",
       ipv6_block: "::102:300/120",
     }],
-  ])("host bits of %j are dropped, in the answer and in what is shown later", async (given, expected) => {
+  ])("host bits of %j are dropped, in the reply and in show", async (given, expected) => {
     const vpc = await n.vpc(given);
     expect(vpc).toMatchObject(expected);
     expect(await n.show(`/v1/vpcs/${vpc.id}`)).toMatchObject(expected);
   });
 
-  test("blocks of two VPCs may overlap, and each has a VNI of its own", async () => {
+  test("blocks of two VPCs may overlap, and each VPC has its own VNI", async () => {
     const [one, two] = [await n.vpc(), await n.vpc()];
     expect(one.ipv4_block).toBe(two.ipv4_block);
     expect(one.vni).not.toBe(two.vni);
@@ -69,7 +69,7 @@ describe("create", () => {
     expect(refusal(answer)).toEqual(bad("vpc must specify ipv4_block, ipv6_block, or both"));
   });
 
-  test("a name that the project has already is refused, another project's is not", async () => {
+  test("a duplicate name in the project is refused; in another project it is allowed", async () => {
     await n.vpc({ name: "twice" });
     expect(refusal(await n.tryVpc({ name: "twice" }))).toEqual(
       clash("a vpc named twice already exists in this project"),
@@ -77,7 +77,7 @@ describe("create", () => {
     await networksOf(await openTenant(n.t)).vpc({ name: "twice" });
   });
 
-  test("names keep the rule of names", async () => {
+  test("names follow the name rule", async () => {
     const { id } = await n.vpc();
     await expectNameRule(n.tryVpc, (body) => n.call("PATCH", `/v1/vpcs/${id}`, { body }));
   });
@@ -98,7 +98,7 @@ describe("create", () => {
     expect([answer.status, answer.body.error_code]).toEqual([400, "ScopeNotAccepted"]);
   });
 
-  test("a project outside the caller's tenant is not found, under either tenant's selector", async () => {
+  test("a project outside the caller's tenant is 404, with the selector of either tenant", async () => {
     const other = await openTenant(n.t);
     for (const tenant of [n.tenant.tenant_id, other.tenant_id]) {
       for (const method of ["GET", "POST"]) {
@@ -109,7 +109,7 @@ describe("create", () => {
     }
   });
 
-  test("a repeated Idempotency-Key is one VPC per project, not one for all", async () => {
+  test("one Idempotency-Key creates one VPC in each project", async () => {
     const project = `/v1/tenants/${n.tenant.tenant_id}/projects`;
     const second = okOf(await n.call("POST", project, { body: { name: "second" } }));
     const body = { name: "repeated", ipv4_block: "10.0.0.0/8" };
@@ -128,7 +128,7 @@ describe("create", () => {
 describe("the VNI", () => {
   const mint = createMint(Uint8Array.from(SECRET_KEY.match(/../g) ?? [], (hex) => parseInt(hex, 16)));
 
-  /** Makes the next create with this Idempotency-Key bear a message id that is known beforehand. */
+  /** Gives the next create with this Idempotency-Key a known message id. */
   async function planned(key: string): Promise<{ msg_id: string; create: () => ReturnType<Networks["call"]> }> {
     const msg_id = randomUUID();
     const path = `/v1/vpcs${n.tenant.selectors}`;
@@ -151,7 +151,7 @@ describe("the VNI", () => {
     }
   }
 
-  test("is the first candidate that no other VPC has", async () => {
+  test("is the first free candidate", async () => {
     const { msg_id, create } = await planned("third-candidate");
     const candidates = mint.vnis(msg_id);
     await occupy(candidates.slice(0, 2));
@@ -161,7 +161,7 @@ describe("the VNI", () => {
     expect(await n.show(`/v1/route-tables/${vpc.main_route_table_id}`)).toMatchObject({ is_main: true, vpc: vpc.id });
   });
 
-  test("is refused as unavailable when every candidate is taken, and nothing is made", async () => {
+  test("is 503 if every candidate is in use, and nothing is created", async () => {
     const { msg_id, create } = await planned("no-candidate");
     const candidates = mint.vnis(msg_id);
     expect(new Set(candidates).size).toBe(VNI_TRIES_MAX);
@@ -175,7 +175,7 @@ describe("the VNI", () => {
 });
 
 describe("update", () => {
-  test("renames and describes; what is left out stays", async () => {
+  test("renames and describes; omitted fields stay", async () => {
     const { id } = await n.vpc({ name: "before", description: "old" });
     const path = `/v1/vpcs/${id}`;
     expect((await n.call("PATCH", path, { body: { name: "after" } })).body).toMatchObject({
@@ -187,7 +187,7 @@ describe("update", () => {
     expect(await n.show(path)).toEqual(described);
   });
 
-  test("to a name that is taken is refused", async () => {
+  test("to a name in use is refused", async () => {
     await n.vpc({ name: "taken" });
     const { id } = await n.vpc();
     expect(refusal(await n.call("PATCH", `/v1/vpcs/${id}`, { body: { name: "taken" } }))).toEqual(
@@ -197,7 +197,7 @@ describe("update", () => {
 });
 
 describe("delete", () => {
-  test("takes the main table and its routes along, and is told of in the audit chain", async () => {
+  test("also deletes the main table and its routes, and is in the audit chain", async () => {
     const vpc = await n.vpc();
     const route = await n.route(vpc.main_route_table_id);
     expect(await n.remove(`/v1/vpcs/${vpc.id}`)).toEqual([204]);
@@ -212,7 +212,7 @@ describe("delete", () => {
     expect(rows.map(({ action }) => action)).toEqual(["route_table_delete", "vpc_delete"]);
   });
 
-  test("is refused while a subnet, another route table or a firewall rule is there, and names it", async () => {
+  test("is refused while a subnet, another route table or a firewall rule exists, and names it", async () => {
     const { id } = await n.vpc();
     const subnet = await n.subnet(id, { name: "web", ipv4_block: "10.0.1.0/24" });
     const table = await n.table(id, { name: "egress" });
@@ -247,7 +247,7 @@ test("a project with a VPC is not deleted, and the refusal names the VPC", async
 });
 
 describe("the database itself", () => {
-  test("refuses a record that is not its VPC's tenant's and project's", async () => {
+  test("refuses a record whose tenant or project differs from its VPC", async () => {
     const vpc = await n.vpc();
     await n.subnet(vpc.id, { ipv4_block: "10.0.1.0/24" });
     await n.route(vpc.main_route_table_id);
@@ -265,7 +265,7 @@ describe("the database itself", () => {
     }
   });
 
-  test("refuses a second main table, a VPC without its own, and a VNI that is taken or reserved", async () => {
+  test("refuses a second main table, a VPC without a main table, and a VNI that is in use or reserved", async () => {
     const [one, two] = [await n.vpc(), await n.vpc()];
     const table = await n.table(one.id);
     const set = (id: string, change: string) => n.t.db.query(`update vpc set ${change} where id = $1`, [id]);

@@ -1,4 +1,4 @@
-// Cells of sessions and users at the values where they turn: document 4, 2.3 and 2.6.
+// Cells of sessions and users at their boundary values.
 import { expect, test } from "vitest";
 import { session, type SessionMessage, type SessionState } from "../../actors/session/transition.ts";
 import { BEYOND_CALLER, user } from "../../actors/user/transition.ts";
@@ -19,7 +19,7 @@ const SESSION: SessionState = {
   expires_at: after_ms(REFRESH_TOKEN_TTL_S * 1_000),
 };
 
-/** What becomes of the session: its generation, "same" when nothing happens, "ended" when it goes. */
+/** The result for the session: its generation, "same" for no change, "ended" for a removed row. */
 function outcome(message: SessionMessage, at_ms: number): number | string {
   const out = session.step(SESSION, message, after_ms(at_ms));
   if (out.out === "ignore") return "same";
@@ -40,13 +40,13 @@ test.each([
   [4, repeat_ms, "ended"],
   [3, 0, "ended"],
   [1, 0, "ended"],
-  // As after a restore from a backup: a token that this database has not issued.
+  // After a restore from a backup, a token may be unknown to this database.
   [6, 0, "ended"],
 ])("a refresh with generation %i of 5 after %i ms: %j", (generation, at_ms, expected) => {
   expect(outcome({ type: "refresh", generation, lifetime_s }, at_ms)).toBe(expected);
 });
 
-test("a refresh moves the expiry on, and the deadline with it", () => {
+test("a refresh extends the expiry and the deadline", () => {
   const out = session.step(SESSION, { type: "refresh", generation: 5, lifetime_s }, after_ms(1_000));
   if (out.out !== "go" || out.next === null) throw new Error("the session was not refreshed");
   expect(out.next.expires_at).toEqual(after_ms(1_000 + life_ms));
@@ -72,7 +72,7 @@ const USER: UserState = {
   created_at: START,
 };
 
-test("every new password moves the epoch of sessions on, a capability does not", () => {
+test("a new password increments the epoch of sessions, a capability does not", () => {
   const by = { is_root: true, capabilities: [], tenant_id: null };
   const epochs = [
     { type: "set_password", password_hash: "n", by },
@@ -86,16 +86,16 @@ test("every new password moves the epoch of sessions on, a capability does not",
   expect(found).toEqual([4, 4, 3]);
 });
 
-test("a password that was compared with an older one is not set", () => {
+test("a new password is not set if the old one changed in between", () => {
   const stale = { type: "change_password", password_hash: "n", session_epoch: 2 } as const;
   expect(user.step(USER, stale, START)).toMatchObject({ out: "refuse", fault: { kind: "conflict" } });
 });
 
-test("no view of a user holds anything of its password", () => {
+test("no view of a user shows the password or its hash", () => {
   expect(JSON.stringify(user.view({ ...USER, password_hash: "canary" }))).not.toContain("canary");
 });
 
-test("a giver of another tenant sets no password of a tenant's user", () => {
+test("a caller of another tenant cannot set the password of a user", () => {
   const by = { is_root: false, capabilities: ["system-operate" as const], tenant_id: "b" };
   const of = (tenant_id: string) =>
     user.step({ ...USER, tenant_id }, { type: "set_password", password_hash: "n", by }, START);

@@ -1,4 +1,4 @@
-// Silos, tenants, projects and quotas. Document 4, 2.1 and 2.2; delete guards of 1.15.
+// Silos, tenants, projects and quotas (docs/tenancy.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -47,7 +47,7 @@ test("S-06: a tenant of one silo is not found below another", async () => {
   }
 });
 
-test("names are unique in their parent, and free again after a delete", async () => {
+test("names are unique in their parent, and reusable after a delete", async () => {
   const { silo, tenant } = await makeProject();
   const places = [
     ["/v1/silos", "silo", ""],
@@ -64,7 +64,7 @@ test("names are unique in their parent, and free again after a delete", async ()
   }
 });
 
-describe("the rule of names", () => {
+describe("the name rule", () => {
   const RULES = [
     ["", "name must be 1 to 63 bytes long"],
     ["n".repeat(64), "name must be 1 to 63 bytes long"],
@@ -91,7 +91,7 @@ describe("the rule of names", () => {
   });
 });
 
-test("a change keeps what it leaves out", async () => {
+test("an update keeps the omitted fields", async () => {
   const { silo, tenantPath, path } = await makeProject();
   for (const at of [`/v1/silos/${silo.id}`, tenantPath, path]) {
     const name = randomUUID();
@@ -101,7 +101,7 @@ test("a change keeps what it leaves out", async () => {
   }
 });
 
-test("a tenant that holds a project is kept, and the refusal names the project", async () => {
+test("a tenant that holds a project is not deleted, and the 409 names the project", async () => {
   const { tenant, project, tenantPath, path } = await makeProject();
   const refused = await t.call("DELETE", tenantPath);
   const held = `project ${project.name} (${project.id})`;
@@ -114,7 +114,7 @@ test("a tenant that holds a project is kept, and the refusal names the project",
   expect((await t.call("GET", tenantPath)).status).toBe(404);
 });
 
-test("a project made while its tenant goes: one of the two is refused", async () => {
+test("of a project create and a delete of its tenant at the same time, one is refused", async () => {
   for (let round = 0; round < 20; round++) {
     const silo = await make("/v1/silos");
     const tenant = await make(`/v1/silos/${silo.id}/tenants`);
@@ -126,7 +126,7 @@ test("a project made while its tenant goes: one of the two is refused", async ()
   }
 });
 
-test("an Idempotency-Key makes one record, however often it is sent", async () => {
+test("requests with one Idempotency-Key create one record", async () => {
   const headers = { "idempotency-key": randomUUID() };
   const body = { name: randomUUID() };
   const [first, second] = [
@@ -140,7 +140,7 @@ test("an Idempotency-Key makes one record, however often it is sent", async () =
 describe("quota", () => {
   const LIMITS = { cpu_limit: 4, memory_bytes: 8_000, disk_bytes: 9_000, instance_limit: 2 };
 
-  test("is 404 until it is set, shows what is used, and 404 again when it is lifted", async () => {
+  test("is 404 until it is set, shows the usage, and is 404 again after it is removed", async () => {
     const { tenant, project, path } = await makeProject();
     const used = { cpu: 0, memory_bytes: 0, disk_bytes: 0, instances: 0 };
     expect((await t.call("GET", `${path}/quota`)).status).toBe(404);
@@ -162,7 +162,7 @@ describe("quota", () => {
     }
   });
 
-  test("the counters of a create unit stop exactly at the limit, and name it", async () => {
+  test("a create is refused exactly at the limit, and the message names the limit", async () => {
     const { project, path } = await makeProject();
     okOf(await t.call("PUT", `${path}/quota`, { body: LIMITS }));
     const room = async (asked: object) => {
@@ -188,7 +188,7 @@ describe("quota", () => {
   });
 });
 
-test("what is below a tenant or silo that is not there is 404", async () => {
+test("a path below a tenant or silo that does not exist is 404", async () => {
   const body = { name: "n" };
   expect((await t.call("GET", `/v1/silos/${NOBODY}/tenants`)).status).toBe(404);
   expect((await t.call("POST", `/v1/silos/${NOBODY}/tenants`, { body })).status).toBe(404);

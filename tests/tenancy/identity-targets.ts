@@ -1,5 +1,5 @@
-// What the rights matrix asks of the routes of users, sessions, tenant keys and identity providers: an object of its own
-// for each cell that changes it.
+// Targets of the rights matrix for users, sessions, tenant keys and identity providers: a separate object for each cell
+// that changes it.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { okOf, type TestPlane } from "../support/control-plane.ts";

@@ -1,4 +1,5 @@
-// Who tokens of other issuers are, and what they may: document 4, 2.2, 2.3 and 2.6; reliability rules S-03, S-04, S-11.
+// The identity and the rights of tokens of other issuers (docs/tenancy.md, "Credentials"; docs/reliability.md S-03, S-04,
+// S-11).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -67,12 +68,12 @@ describe("a token of the identity service", () => {
     expect((await t.call("GET", "/v1/silos", { key })).status).toBe(403);
   });
 
-  test("of a tenant that is not there is no credential", async () => {
+  test("of a tenant that does not exist is not a credential", async () => {
     expect((await whoami(await sign({ tenant_id: randomUUID() }))).status).toBe(401);
     expect((await whoami(await sign({ tenant_id: "acme" }))).status).toBe(401);
   });
 
-  test("of the system realm is root, as far as its scope goes", async () => {
+  test("of the system realm is root within its scope", async () => {
     const [full, read] = [
       await sign({ realm_scope: "system", scope: "admin" }),
       await sign({ realm_scope: "system", scope: "read" }),
@@ -97,7 +98,7 @@ describe("a token of the identity service", () => {
     expect(made.status).toBe(expected === "full" ? 201 : 404);
   });
 
-  test("is the same user with every token, and another one in another tenant", async () => {
+  test("is the same user with every token, and another user in another tenant", async () => {
     const of = async (tenant_id: string) => (await whoami(await sign({ sub: "bob", tenant_id }))).body.user_id;
     const ids = await Promise.all(Array.from({ length: 6 }, () => of(acme.tenant_id)));
     expect(new Set(ids).size).toBe(1);
@@ -106,14 +107,14 @@ describe("a token of the identity service", () => {
     expect(body).toMatchObject({ tenant_id: acme.tenant_id, issuer: service.issuer, is_root: false });
   });
 
-  test("of the system realm leaves no user behind that is root, and no key that is more than the user", async () => {
+  test("of the system realm creates no root user, and no key with more rights than the user", async () => {
     const key = await sign({ sub: "carol", realm_scope: "system", scope: "full" });
     const made = okOf(await t.call("POST", "/v1/auth/api-keys", { key, body: { description: "d" } }));
     expect((await whoami(made.secret)).body.is_root).toBe(false);
     expect((await t.call("GET", "/v1/silos", { key: made.secret })).status).toBe(403);
   });
 
-  test("that names a node acts as that node and as nothing else", async () => {
+  test("that names a node acts as that node only", async () => {
     const [node, foreign] = [await t.approvedNode(), await t.register()];
     const claims = { realm_scope: "system", scope: "full", tenant_id: acme.tenant_id };
     const key = await sign({ ...claims, cnf: { server_uuid: node.server_uuid } });
@@ -128,7 +129,7 @@ describe("a token of the identity service", () => {
     expect((await t.call("POST", "/v1/agent/heartbeat", { key })).status).toBe(200);
     expect((await t.call("GET", "/v1/silos", { key })).status).toBe(403);
     expect((await projects(acme, key)).status).toBe(404);
-    // A node that nobody approved has no rights to lend.
+    // A node without approval has no rights.
     expect((await whoami(await sign({ cnf: { server_uuid: foreign.server_uuid } }))).status).toBe(401);
     okOf(await t.call("POST", `/v1/cns/${node.server_uuid}/disable`));
     okOf(await t.call("DELETE", `/v1/cns/${node.server_uuid}`));
@@ -137,7 +138,7 @@ describe("a token of the identity service", () => {
 });
 
 describe("the identity provider of a tenant", () => {
-  test("is set, shown, replaced and removed; its secret is sealed and never served", async () => {
+  test("is set, shown, replaced and removed; its secret is sealed and never shown", async () => {
     const tenant = await openTenant(t);
     const secret = `canary-${randomUUID()}`;
     const set = await setIdp(tenant, "https://one.example", { client_secret: secret });
@@ -158,7 +159,7 @@ describe("the identity provider of a tenant", () => {
     expect((await t.call("DELETE", idpPath(tenant))).status).toBe(404);
   });
 
-  test("is for root operators only, of tenants that are there, at an address that can be trusted", async () => {
+  test("needs a root operator, a tenant that exists and an issuer with a trusted address", async () => {
     expect((await acme.call("GET", idpPath(acme))).status).toBe(403);
     const body = { issuer_url: "https://mine.example", client_id: "c", client_secret: "s" };
     expect((await acme.call("POST", idpPath(acme), { body })).status).toBe(403);
@@ -171,7 +172,7 @@ describe("the identity provider of a tenant", () => {
     }
   });
 
-  test("is of one tenant, and never the identity service", async () => {
+  test("belongs to one tenant, and is never the identity service", async () => {
     const [one, two] = [await openTenant(t), await openTenant(t)];
     const url = `https://${randomUUID()}.example`;
     expect((await setIdp(one, url)).status).toBe(201);
@@ -181,7 +182,7 @@ describe("the identity provider of a tenant", () => {
     expect((await setIdp(two, url)).status).toBe(201);
   });
 
-  test("keeps its tenant from being deleted, which says so", async () => {
+  test("prevents the delete of its tenant, and the 409 names it", async () => {
     const tenant = await openTenant(t);
     await setIdp(tenant, `https://${randomUUID()}.example`);
     okOf(await tenant.call("DELETE", `/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}`));
@@ -191,7 +192,7 @@ describe("the identity provider of a tenant", () => {
 });
 
 describe("a token of a tenant's issuer", () => {
-  test("makes its user a member of that tenant, whatever it claims to be", async () => {
+  test("makes its user a member of that tenant, whatever tenant it claims", async () => {
     const issuer = await newIssuer();
     okOf(await setIdp(acme, issuer.issuer));
     const key = await issuer.sign({
@@ -225,7 +226,7 @@ describe("a token of a tenant's issuer", () => {
     expect((await t.call("PUT", `/v1/system/users/${user_id}/password`, set)).status).toBe(409);
   });
 
-  test("makes one user, however many arrive first and in whatever process", async () => {
+  test("creates one user, even if several tokens arrive at the same time in two processes", async () => {
     const issuer = await newIssuer();
     const tenant = await openTenant(t);
     okOf(await setIdp(tenant, issuer.issuer));
@@ -234,7 +235,7 @@ describe("a token of a tenant's issuer", () => {
     expect(new Set(seen.map(({ body }) => body.user_id)).size).toBe(1);
   });
 
-  test("is for the audience or the client", async () => {
+  test("is valid for the audience or the client", async () => {
     const issuer = await newIssuer();
     const tenant = await openTenant(t);
     okOf(await setIdp(tenant, issuer.issuer, { audience: "the-api" }));
@@ -249,7 +250,7 @@ describe("a token of a tenant's issuer", () => {
     }
   });
 
-  test("is refused by every process from the moment at which the identity provider is removed", async () => {
+  test("is rejected by every process as soon as the identity provider is removed", async () => {
     const issuer = await newIssuer();
     const tenant = await openTenant(t);
     okOf(await setIdp(tenant, issuer.issuer));
@@ -259,7 +260,7 @@ describe("a token of a tenant's issuer", () => {
     expect([(await projects(tenant, key)).status, (await projects(tenant, key, second)).status]).toEqual([401, 401]);
   });
 
-  test("brings nobody into the tenant that its issuer served before", async () => {
+  test("admits no user to the tenant that its issuer served before", async () => {
     const issuer = await newIssuer();
     const [before, after] = [await openTenant(t), await openTenant(t)];
     okOf(await setIdp(before, issuer.issuer));
@@ -273,7 +274,7 @@ describe("a token of a tenant's issuer", () => {
     expect((await projects(before, key)).status).toBe(404);
   });
 
-  test("is 503 while its issuer is out of reach, never anonymous, and other credentials go on", async () => {
+  test("is 503 while its issuer is unreachable, never anonymous, and other credentials still work", async () => {
     const issuer = await newIssuer();
     const tenant = await openTenant(t);
     okOf(await setIdp(tenant, issuer.issuer));

@@ -1,6 +1,6 @@
-// S-48: a limit binds its subject. Nobody lifts a quota, a rate or an expiry by creating something: a project, a key, a
-// user, a tenant, a session. Each limit meets each thing that its subject may create. The quotas of tenants over projects
-// are in tests/compute/tenant-quota.test.ts; here they meet everything else.
+// S-48: a limit binds its subject. No subject lifts a quota, a rate or an expiry by the create of a project, a key, a user,
+// a tenant or a session. Each limit is tested with each object that its subject may create. The quotas of tenants over
+// projects are in tests/compute/tenant-quota.test.ts, the other combinations here.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";
@@ -23,14 +23,14 @@ const later = async (ms: number) => new Date(await now() + ms).toISOString();
 const login = async (username: string, on: Pick<TestPlane, "call"> = t) =>
   await on.call("POST", "/v1/auth/login", { key: null, body: { username, password: PASSWORD } });
 
-/** A user and an access token of it. */
+/** A user and its access token. */
 async function signedIn(fields: object) {
   const username = `user-${randomUUID()}`;
   const { id } = okOf(await t.call("POST", "/v1/system/users", { body: { username, password: PASSWORD, ...fields } }));
   return { id, username, key: okOf(await login(username)).access_token as string };
 }
 
-/** A tenant whose quota holds one instance, which it has. */
+/** A tenant with a quota of one instance, and this instance. */
 async function fullTenant(): Promise<{ full: ComputeFixture; tenant: TestTenant }> {
   const tenant = await openTenant(t);
   const full = await openComputeFixture({ t, tenant, node: fixture.node });
@@ -44,7 +44,7 @@ describe("S-48: the quota of a tenant", () => {
   const REFUSED = [409, "QuotaExceeded"];
   const outcome = ({ status, body }: Answer) => [status, body.error_code];
 
-  test("is not lifted by a key, a session or a user of the tenant", async () => {
+  test("is not lifted by another key, session or user of the tenant", async () => {
     const { full, tenant } = await fullTenant();
     const of_tenant = { tenant_id: tenant.tenant_id };
     const user = await signedIn(of_tenant);
@@ -60,7 +60,7 @@ describe("S-48: the quota of a tenant", () => {
     for (const key of keys) expect(outcome(await full.create({}, { key }))).toEqual(REFUSED);
   });
 
-  test("is not lifted by a quota of a project, which its subject cannot set, nor by one that an operator sets", async () => {
+  test("is not lifted by the quota of a project, which its subject cannot set, not even if an operator sets it", async () => {
     const { full, tenant } = await fullTenant();
     const limits = { cpu_limit: 99, memory_bytes: 99 * GIB, disk_bytes: 99 * GIB, instance_limit: 99 };
     const project = `/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}/quota`;
@@ -75,7 +75,7 @@ describe("S-48: the quota of a tenant", () => {
     expect(outcome(await full.create())).toEqual(REFUSED);
   });
 
-  test("is not lifted by another tenant: who administers the silo can create one, and nothing inside it", async () => {
+  test("is not lifted by another tenant: a silo administrator can create a tenant, but nothing in it", async () => {
     const { full, tenant } = await fullTenant();
     const { key } = await signedIn({ tenant_id: tenant.tenant_id, capabilities: ["silo-admin"] });
     const body = { name: randomUUID() };
@@ -87,12 +87,12 @@ describe("S-48: the quota of a tenant", () => {
       t.call("POST", "/v1/system/users", { key, body: { username: "x", password: PASSWORD, tenant_id: id } }),
     ];
     expect((await Promise.all(inside)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
-    // And no other member of the tenant makes tenants at all.
+    // Other members of the tenant cannot create tenants.
     expect((await tenant.call("POST", `/v1/silos/${tenant.silo_id}/tenants`, { body })).status).toBe(404);
     expect(outcome(await full.create())).toEqual(REFUSED);
   });
 
-  test("counts what was moved nowhere: a project that is deleted and created again starts from the tenant's sum", async () => {
+  test("counts over all projects: a project that is deleted and created again does not reset the sum", async () => {
     const { full, tenant } = await fullTenant();
     const projects = `/v1/tenants/${tenant.tenant_id}/projects`;
     for (let round = 0; round < 2; round++) {
@@ -111,7 +111,7 @@ describe("S-48: the expiry of a key", () => {
     readonly ends: string;
   };
 
-  /** A key of an operator, of a tenant and of a member of a tenant, each of which expires in an hour. */
+  /** Keys of an operator, of a tenant and of a member of a tenant. Each expires in an hour. */
   async function expiring(): Promise<Maker[]> {
     const tenant = await openTenant(t);
     const own = "/v1/auth/api-keys";
@@ -127,7 +127,7 @@ describe("S-48: the expiry of a key", () => {
     ];
   }
 
-  test("binds the keys that it makes: a later expiry is 400 and names the limit, none is its own", async () => {
+  test("binds the keys that it creates: a later expiry is 400 and names the limit; the default is its own", async () => {
     for (const { what, paths, secret: key, ends } of await expiring()) {
       for (const path of paths) {
         const make = (body: object) => t.call("POST", path, { key, body: { description: "child", ...body } });
@@ -147,7 +147,7 @@ describe("S-48: the expiry of a key", () => {
     }
   });
 
-  test("binds the children of its children, and ends them all", async () => {
+  test("binds the keys of its keys, and all of them expire", async () => {
     for (const { what, paths: [path = ""], secret, ends } of await expiring()) {
       let key = secret;
       for (let generation = 0; generation < 3; generation++) {
@@ -158,7 +158,7 @@ describe("S-48: the expiry of a key", () => {
     }
   });
 
-  test("makes no user and no password, which would outlive it", async () => {
+  test("creates no user and sets no password: both would outlive it", async () => {
     const operator = await signedIn({ capabilities: ["system-operate", "system-read"] });
     const other = await signedIn({});
     const expires_at = await later(HOUR_MS);
@@ -178,7 +178,7 @@ describe("S-48: the expiry of a key", () => {
     }
   });
 
-  test("is no limit of a session, which is no key: a signed-in user makes keys without an expiry", async () => {
+  test("does not bind a session, which is not a key: a logged-in user creates keys without an expiry", async () => {
     const { key } = await signedIn({});
     const made = okOf(await t.call("POST", "/v1/auth/api-keys", { key, body: { description: "mine" } }));
     expect(made.expires_at).toBe(null);
@@ -186,7 +186,7 @@ describe("S-48: the expiry of a key", () => {
 });
 
 describe("S-48: rates", () => {
-  test("the logins of an address are not more for a new user, nor for a new session", async () => {
+  test("a new user or a new session does not raise the login limit of an address", async () => {
     const limited = await openTestPlane({ env: { BERTH_LOGIN_PER_MINUTE: "4" } });
     const names = ["ada", "ben", "cyd"];
     for (const username of names) {
@@ -200,7 +200,7 @@ describe("S-48: rates", () => {
     await limited.close();
   });
 
-  test("the approvals of an address are not more for a new key", async () => {
+  test("a new key does not raise the approval limit of an address", async () => {
     const limited = await openTestPlane({ env: { BERTH_APPROVE_PER_MINUTE: "3" } });
     const statuses: number[] = [];
     for (let n = 0; n < 5; n++) {

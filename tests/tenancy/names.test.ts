@@ -1,5 +1,5 @@
-// Names read the same everywhere: no direction marks, no invisible characters, no control characters. Every route whose
-// body has a name is asked, with the body that it accepts otherwise. Document 3, Networking resources.
+// Names look the same everywhere: they have no direction marks, no invisible characters and no control characters. Every
+// route whose body has a name is tested, with an otherwise valid body.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
@@ -27,13 +27,13 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => t.close());
 
-/** Those that can be asked: of what makes or renames a record of the hierarchy, its networks, images and keys. */
+/** The tested routes: create and rename of the records of the hierarchy, networks, images and keys. */
 function asked(): readonly RouteDescription[] {
   return named.filter(({ path }) => fill(path, objects) === fill(path, objects).replace(/[{}]/g, ""));
 }
 
 async function send(route: RouteDescription, name: string) {
-  // An instance is created from what is there.
+  // An instance needs other objects that exist.
   const from = { image_id: objects.image, primary_subnet_id: objects.subnet, extra_nics: [], ssh_key_ids: [] };
   const body = { ...acceptedBodies[route.name]?.(objects), ...(route.name === "POST /v1/instances" && from), name };
   return await t.call(route.method, fill(route.path, objects) + selectorsOf(route, objects), { body });
@@ -41,7 +41,7 @@ async function send(route: RouteDescription, name: string) {
 
 const hex = (character: string) => `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
 
-test("routes with names are those of every kind of record", () => {
+test("every kind of record has a route with a name", () => {
   const nouns = new Set(asked().map(({ path }) => path.replace(/\/\{\w+\}$/, "").split("/").at(-1)));
   expect([...nouns].sort()).toEqual([
     "external-subnets",
@@ -63,7 +63,7 @@ test("routes with names are those of every kind of record", () => {
   ]);
 });
 
-describe("a name that does not read as what it is, is refused with 409 and nothing is written", () => {
+describe("a misleading name is refused with 409, and nothing is written", () => {
   test.each(
     [
       ...DIRECTION.map((
@@ -93,7 +93,7 @@ describe("a name that does not read as what it is, is refused with 409 and nothi
     expect(answers).toEqual(Object.fromEntries(asked().map(({ name }) => [name, refused])));
   });
 
-  test("and in what an API key is for", async () => {
+  test("in the description of an API key", async () => {
     for (const path of ["/v1/auth/api-keys", `/v1/tenants/${objects.tenant}/api-keys`]) {
       const answer = await t.call("POST", path, { body: { description: "ci\u2066" } });
       const message = "description must not contain characters that change the direction of text (U+2066)";
@@ -102,6 +102,6 @@ describe("a name that does not read as what it is, is refused with 409 and nothi
   });
 });
 
-test("letters that are written from right to left are accepted", async () => {
+test("letters of right-to-left scripts are accepted", async () => {
   for (const name of ["שרת", "خادم", "cafe\u0301", "名前"]) okOf(await t.call("POST", "/v1/silos", { body: { name } }));
 });

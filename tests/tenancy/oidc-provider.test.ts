@@ -1,5 +1,5 @@
-// The tokens of a real issuer, as a tenant would bring it: an OpenID provider that is in use elsewhere, certified, with
-// its own discovery, keys and grants. Document 4, 2.3.
+// The tokens of a real issuer, as a tenant would use it: a certified OpenID provider with its own discovery, keys and
+// grants.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
@@ -58,7 +58,7 @@ async function tokenOf(): Promise<string> {
   return (await answer.json()).access_token;
 }
 
-test("whoever a real issuer vouches for works in the tenant that brought it, until it is removed", async () => {
+test("the users of a real issuer act in its tenant until the issuer is removed", async () => {
   const path = `/v1/tenants/${tenant.tenant_id}/idp`;
   const key = await tokenOf();
   expect((await t.call("GET", "/v1/auth/whoami", { key })).status).toBe(401);

@@ -1,6 +1,6 @@
-// Who may do what inside a tenant: every route that names something of the hierarchy, against every kind of caller. What
-// is foreign and what is absent must not be told apart: same status, same headers, same body. Document 3,
-// Authentication; document 4, 2.7 to 2.9; reliability rules S-01 and S-04.
+// The rights inside a tenant: every route that names an object of the hierarchy, for every kind of caller. A caller cannot
+// distinguish another tenant's object from one that does not exist: the status, the headers and the body are the same
+// (docs/tenancy.md; docs/reliability.md S-01 and S-04).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestPlane, type TestPlane } from "../support/control-plane.ts";
@@ -8,9 +8,9 @@ import { acceptedBodies } from "../api/bodies.ts";
 import { readRoutes, type RouteDescription } from "../api/description.ts";
 import { fill, makeObjects, type Objects, selectorsOf } from "../api/objects.ts";
 
-// On objects of the tenant A. key: A's full key. read: A's read_only key. user: a signed-in user of A. admin: another, with
-// the capability silo-admin. sibling: the full key of another tenant of the silo. mate: a signed-in user of that one. root,
-// rootread: the root operator's keys of these scopes. A number is the status; every cell that is not in the table is 404.
+// Callers, on objects of tenant A. key: A's full key. read: A's read_only key. user: a logged-in user of A. admin: another
+// one with the capability silo-admin. sibling: the full key of another tenant of the silo. mate: a logged-in user of that
+// tenant. root, rootread: the root operator's keys of these scopes. A number is the status; missing cells are 404.
 const TABLE = `
 route                                                                    key  read  user admin sibling  mate  root rootread
 GET /v1/silos/{silo_id}                                                  403   403   403   403   403   403   200   200
@@ -157,14 +157,14 @@ async function tenantKey(tenant_id: string, scope: string): Promise<string> {
   return okOf(await t.call("POST", `/v1/tenants/${tenant_id}/api-keys`, { body })).secret;
 }
 
-/** What names a silo, a tenant or something below one. Routes for operators have a table of their own. */
+/** The routes that name a silo, a tenant or an object below one. Operator routes have another table. */
 function isTenancy({ path, parameters }: RouteDescription): boolean {
   if (path.startsWith("/v1/system/")) return false;
   return /\{(?!(?:server_uuid|cn_id|mac|id|key|seq|job_id)\})\w+\}/.test(path) ||
     parameters.some(({ name }) => ["tenant", "vpc", "route_table", "instance", "subnet"].includes(name));
 }
 
-/** Objects that the request may change without spoiling another cell: what it names, in a place of their own. */
+/** Objects that a request may change without an effect on other cells. */
 async function fresh(route: RouteDescription): Promise<Objects> {
   const { method, path, name } = route;
   if (path.endsWith("/idp")) await setIdp();
@@ -191,13 +191,13 @@ async function setQuota({ tenant, project }: Objects): Promise<void> {
   }
 }
 
-/** `{id}` of a path names it. */
+/** The object of `{id}` in a path. */
 async function newKey({ tenant }: Objects): Promise<string> {
   const body = { description: "to be deleted" };
   return okOf(await t.call("POST", `/v1/tenants/${tenant}/api-keys`, { body })).id;
 }
 
-/** Bodies that name another object. */
+/** Bodies that refer to another object. */
 function bodyOf({ name, body }: RouteDescription, objects: Objects): unknown {
   if (name === "PUT /v1/subnets/{subnet_id}/route-table") return { route_table_id: objects.route_table };
   if (name.endsWith("/attach")) return { nic_id: objects.nic };
@@ -212,16 +212,16 @@ async function ask(route: RouteDescription, column: string, objects: Objects): P
   return await t.call(route.method, path + selectorsOf(route, objects), { key: tokens.get(column), headers, body });
 }
 
-test("every route below the hierarchy has a row, and every row a route", () => {
+test("every route of the hierarchy has a row, and every row a route", () => {
   expect([...EXPECTED.keys()].sort()).toEqual(routes.map(({ name }) => name).sort());
 });
 
-describe("S-01: each caller is answered as the table says", () => {
+describe("S-01: each caller gets the status of the table", () => {
   test.each([...EXPECTED.keys()])("%s", async (name) => {
     const route = routes.find((each) => each.name === name)!;
     const found: Record<string, string> = {};
     for (const [index, column] of COLUMNS.entries()) {
-      // What is refused changes nothing.
+      // A refused request changes nothing.
       const objects = /^4/.test(EXPECTED.get(name)?.[index] ?? "") ? own : await fresh(route);
       found[column] = String((await ask(route, column, objects)).status);
     }
@@ -229,7 +229,7 @@ describe("S-01: each caller is answered as the table says", () => {
   });
 });
 
-describe("S-02: what is foreign cannot be told from what is absent", () => {
+describe("S-02: another tenant's object looks like one that does not exist", () => {
   const strip = ({ status, text, headers }: Answer) => ({
     status,
     text,
@@ -250,7 +250,7 @@ describe("S-02: what is foreign cannot be told from what is absent", () => {
 describe("S-04: the tenant comes only from the credential", () => {
   const theirs = () => `?tenant=${own.tenant}&project=${own.project}`;
 
-  test("another tenant's selectors are 404, in any header, body or query form", async () => {
+  test("another tenant's selectors are 404, in headers, bodies and queries", async () => {
     for (const column of ["sibling", "mate"]) {
       const key = tokens.get(column)!;
       const headers = { "x-tenant-id": own.tenant!, "x-request-id": REQUEST_ID };
@@ -262,7 +262,7 @@ describe("S-04: the tenant comes only from the credential", () => {
     }
   });
 
-  test("a body cannot name whose the record is", async () => {
+  test("a body cannot set the owner of a record", async () => {
     for (const field of ["tenant_id", "project_id", "id", "state", "project", "vni", "__proto__x"]) {
       const body = { ...acceptedBodies["POST /v1/vpcs"]?.(), [field]: randomUUID() };
       const answer = await t.call("POST", `/v1/vpcs${theirs()}`, { key: tokens.get("key"), body });
@@ -275,7 +275,7 @@ describe("S-04: the tenant comes only from the credential", () => {
     expect((await t.call("GET", path, { key: tokens.get("key") })).status).toBe(400);
   });
 
-  test("a missing selector is said before any right, to whoever is known", async () => {
+  test("a missing selector is reported before the rights check, to any authenticated caller", async () => {
     for (const column of COLUMNS) {
       const answer = await t.call("GET", `/v1/vpcs?project=${own.project}`, { key: tokens.get(column) });
       expect([column, answer.status, answer.body.error_code]).toEqual([column, 400, "MissingScope"]);

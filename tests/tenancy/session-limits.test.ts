@@ -1,5 +1,5 @@
-// What bounds logins and sessions: failed attempts of an account from all addresses, a session's lifetime, and how many
-// sessions one user has. Document 4, 2.3 and section 8; reliability rules S-48 and S-49.
+// The limits of logins and sessions: failed attempts of an account from all addresses, the lifetime of a session, and the
+// number of sessions of a user (docs/reliability.md S-48 and S-49).
 import { Buffer } from "node:buffer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SESSION_LIFETIME_S_DEFAULT, SESSIONS_PER_USER_MAX } from "../../src/contract/limits.ts";
@@ -7,11 +7,11 @@ import { type Answer, openTestPlane, type TestPlane } from "../support/control-p
 
 const PASSWORD = "a long enough password";
 const DAY_S = 86_400;
-/** Half of a session's time without a refresh. */
+/** Half of the time that a session lasts without a refresh. */
 const HALF_DAY_S = DAY_S / 2;
 const PER_MINUTE = 3;
 
-/** Two processes on one database, whose addresses are not limited and whose accounts are. */
+/** Two processes on one database, with a limit per account and none per address. */
 let t: TestPlane;
 let second: TestPlane;
 let users = 0;
@@ -34,7 +34,7 @@ async function newUser(): Promise<{ id: string; username: string }> {
   return made.body;
 }
 
-/** Each from an address of its own. */
+/** Sends each login from another address. */
 function login(username: string, password = PASSWORD, on = t): Promise<Answer> {
   addresses += 1;
   const address = `198.18.${addresses >> 8}.${addresses & 255}`;
@@ -43,11 +43,11 @@ function login(username: string, password = PASSWORD, on = t): Promise<Answer> {
 const refresh = (refresh_token: string) => t.call("POST", "/v1/auth/refresh", { key: null, body: { refresh_token } });
 const statusOf = async (key: string, on = t) => (await on.call("GET", "/v1/auth/whoami", { key })).status;
 const without = ({ request_id: _, ...rest }: Record<string, unknown>) => rest;
-/** Without what differs by the second. */
+/** Removes the parts that change with time. */
 const shape = ({ status, body }: Answer) => [status, JSON.stringify(without(body)).replace(/\d+ s/, "N s")];
 
 describe("failed logins of one account", () => {
-  test("are limited from all addresses and in all processes together, known and unknown names alike", async () => {
+  test("share one limit over all addresses and processes, for known and unknown names", async () => {
     const user = await newUser();
     const tried: Record<string, unknown[]> = {};
     for (const name of [user.username, "an unknown name"]) {
@@ -62,10 +62,10 @@ describe("failed logins of one account", () => {
       tried[name] = answers.map(shape);
     }
     expect(tried[user.username]).toEqual(tried["an unknown name"]);
-    // The right password is refused as well, and is not told from a wrong one.
+    // The right password is refused, too, with the same response as a wrong one.
     expect(shape(await login(user.username))).toEqual(shape(await login(user.username, "wrong")));
     expect((await login(user.username, PASSWORD, second)).status).toBe(429);
-    // A change of the password is an attempt at it, too.
+    // A change of the password counts as an attempt, too.
     const key = (await t.call("POST", "/v1/auth/api-keys", { body: { description: "d" } })).body;
     expect(key.secret).toBeDefined();
     expect((await login((await newUser()).username)).status).toBe(200);
@@ -73,7 +73,7 @@ describe("failed logins of one account", () => {
     expect((await login(user.username)).status).toBe(200);
   });
 
-  test("that run at the same moment are limited as well", async () => {
+  test("at the same time are limited, too", async () => {
     const { username } = await newUser();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => login(username, "wrong", n % 2 === 0 ? t : second)),
@@ -88,7 +88,7 @@ describe("failed logins of one account", () => {
     expect((await login(username, "wrong")).status).toBe(401);
   });
 
-  test("and wrong current passwords of a change are one count", async () => {
+  test("share their count with wrong current passwords of a change", async () => {
     const { username } = await newUser();
     const { access_token } = (await login(username)).body;
     const change = (current_password: string) =>
@@ -103,7 +103,7 @@ describe("failed logins of one account", () => {
 });
 
 describe("a session", () => {
-  test("ends a week after its login, however often it is refreshed", async () => {
+  test("ends a week after its login, despite refreshes", async () => {
     const { username } = await newUser();
     let tokens = (await login(username)).body;
     const { rows } = await t.db.query<{ now: Date }>("select berth_now() as now");
@@ -129,7 +129,7 @@ describe("a session", () => {
     ]);
   });
 
-  test("has the lifetime that the setting says, also one that began before", async () => {
+  test("has the lifetime of the setting, even if it began before the change", async () => {
     const { username } = await newUser();
     const tokens = (await login(username)).body;
     const path = "/v1/config/session.lifetime_secs";
@@ -148,12 +148,12 @@ describe("a session", () => {
     }
   });
 
-  test("beyond what one user may have ends the oldest one, at once and audited", async () => {
+  test("above the maximum of a user ends the oldest one, at once and audited", async () => {
     const { id, username } = await newUser();
     const first = (await login(username)).body;
     const [, claims] = first.access_token.split(".");
     const { sid } = JSON.parse(Buffer.from(claims, "base64url").toString());
-    // The others, each a little younger; a login for each would only repeat the first.
+    // The other sessions, each a little younger. Their logins would only repeat the first.
     await t.db.query(
       `insert into session select (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(),
               'incarnation', gen_random_uuid(), 'created_at', s.created_at + n * interval '1 ms'))).*
@@ -167,7 +167,7 @@ describe("a session", () => {
       200,
     ]);
     expect((await refresh(first.refresh_token)).status).toBe(401);
-    // Logins at the same moment, in two processes, leave no more than that either.
+    // Logins at the same time in two processes leave no more than that.
     for (let round = 0; round < 3; round += 1) {
       const crowd = Array.from({ length: PER_MINUTE }, (_, n) => login(username, PASSWORD, n % 2 ? t : second));
       expect((await Promise.all(crowd)).map(({ status }) => status)).toEqual(Array(PER_MINUTE).fill(200));

@@ -1,4 +1,4 @@
-// Login sessions: document 4, 2.3, section 8, and Fixed here (Missing or bad credential); reliability rules S-10 and S-11.
+// Login sessions (docs/tenancy.md, "Credentials"; docs/reliability.md S-10 and S-11).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCESS_TOKEN_TTL_S, REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
@@ -51,7 +51,7 @@ async function auditOf(action: string): Promise<Record<string, unknown>[]> {
   return body.events.filter((event: { action: string }) => event.action === action);
 }
 
-test("a login answers tokens with the claims of the specification, and the caller is the user", async () => {
+test("a login returns tokens with the specified claims, and the caller is the user", async () => {
   const tenant = await openTenant(t);
   const { user, ...tokens } = await session({ tenant_id: tenant.tenant_id });
   expect(Object.keys(tokens).sort()).toEqual([
@@ -93,7 +93,7 @@ test("a login answers tokens with the claims of the specification, and the calle
     .toBe(200);
 });
 
-test("an unknown user, a wrong password, an empty one and a user without a password are the same 401", async () => {
+test("an unknown user, a wrong password, an empty one and a user without a password get the same 401", async () => {
   const user = await newUser();
   const keyed = `keyed-${users}`;
   await addUser(t.db, keyed);
@@ -119,7 +119,7 @@ test("an unknown user, a wrong password, an empty one and a user without a passw
   expect(answers[0]?.body.error_code).toBe("Unauthenticated");
 });
 
-test("passwords are argon2id at rest, and neither they nor tokens are anywhere in the database", async () => {
+test("passwords are stored as argon2id hashes, and the database contains neither passwords nor tokens", async () => {
   const password = `canary-${randomUUID()}`;
   const user = await newUser({ password });
   const headers = { "idempotency-key": randomUUID() };
@@ -138,7 +138,7 @@ test("passwords are argon2id at rest, and neither they nor tokens are anywhere i
 });
 
 describe("a refresh", () => {
-  test("answers the next tokens, and the refresh token before it is answered the same pair once more", async () => {
+  test("returns new tokens, and the refresh token before the last gets the same tokens again", async () => {
     const first = await session();
     const next = await refresh(first.refresh_token);
     expect(next.status).toBe(200);
@@ -148,7 +148,7 @@ describe("a refresh", () => {
     expect((await refresh(first.refresh_token, second)).body).toEqual(next.body);
   });
 
-  test("with the token before the last ends the session when it comes too late for a lost answer", async () => {
+  test("with the token before the last ends the session after the time for a lost response", async () => {
     const first = await session();
     const next = await refresh(first.refresh_token);
     await t.advance(REFRESH_REPEAT_S + 1);
@@ -170,7 +170,7 @@ describe("a refresh", () => {
       .toContainEqual(expect.objectContaining({ resource: `Session::"${sid}"` }));
   });
 
-  test("with one token in two processes at the same moment makes exactly one new generation", async () => {
+  test("with one token in two processes at the same time creates exactly one new generation", async () => {
     const first = await session();
     const both = Array.from({ length: 10 }, (_, n) => refresh(first.refresh_token, n % 2 === 0 ? t : second));
     const answers = await Promise.all(both);
@@ -182,7 +182,7 @@ describe("a refresh", () => {
     expect((await refresh(answers[0]?.body.refresh_token)).status).toBe(200);
   });
 
-  test("with anything that is no refresh token of ours is the same 401", async () => {
+  test("with anything but one of our refresh tokens gets the same 401", async () => {
     const { access_token, refresh_token } = await session();
     const [head, body, sign] = refresh_token.split(".");
     const other = (await session()).refresh_token.split(".");
@@ -204,7 +204,7 @@ describe("a refresh", () => {
   });
 });
 
-test("an access token is refused at the second at which it expires, a session when its refresh token does", async () => {
+test("an access token is rejected from the second of its expiry, a session from the expiry of its refresh token", async () => {
   const first = await session();
   const { rows } = await t.db.query<{ now: Date }>("select berth_now() as now");
   const left_s = Math.floor((Date.parse(first.access_expires_at) - (rows[0]?.now.getTime() ?? 0)) / 1_000);
@@ -218,7 +218,7 @@ test("an access token is refused at the second at which it expires, a session wh
   await expect.poll(async () => (await gone()).rowCount, { timeout: 30_000 }).toBe(0);
 });
 
-test("a logout ends the session in every process; other sessions of the user go on; a key has none", async () => {
+test("a logout ends the session in every process; other sessions of the user continue; a key has no session", async () => {
   const user = await newUser();
   const [first, other] = [(await login(user.username)).body, (await login(user.username)).body];
   expect((await logout(first.access_token)).status).toBe(204);
@@ -233,7 +233,7 @@ describe("a new password", () => {
   const change = (key: string, current_password: string, password: string) =>
     t.call("POST", "/v1/auth/password", { key, body: { current_password, password } });
 
-  test("of one's own needs the current one, and ends every session in every process", async () => {
+  test("set by the user needs the current one, and ends every session in every process", async () => {
     const { user, access_token, refresh_token } = await session();
     const other = (await login(user.username)).body;
     expect((await change(access_token, "wrong", "another long password")).body.message).toContain("current_password");
@@ -247,7 +247,7 @@ describe("a new password", () => {
     expect((await login(user.username, "another long password")).status).toBe(200);
   });
 
-  test("set by an operator ends the user's sessions, and is not told", async () => {
+  test("set by an operator ends the user's sessions, and is in no response", async () => {
     const { user, access_token } = await session();
     const path = `/v1/system/users/${user.id}/password`;
     const set = await t.call("PUT", path, { body: { password: "set by an operator" } });
@@ -257,7 +257,7 @@ describe("a new password", () => {
     expect((await login(user.username, "set by an operator")).status).toBe(200);
   });
 
-  test("is not to be had with a wrong current one by repeating the request", async () => {
+  test("is not set with a wrong current one, even if the request is repeated", async () => {
     const { user, id, key } = { ...(await session()), ...(await addUser(t.db, `repeats-${users}`)) };
     await t.call("PUT", `/v1/system/users/${id}/password`, { body: { password: PASSWORD } });
     const given = {
@@ -271,7 +271,7 @@ describe("a new password", () => {
     expect((await login(user.username)).status).toBe(200);
   });
 
-  test("is nothing for a key that is bound to a tenant, whoever owns it", async () => {
+  test("is refused for a key that is bound to a tenant", async () => {
     const root = (await whoami(ROOT_KEY)).body;
     await t.call("PUT", `/v1/system/users/${root.user_id}/password`, { body: { password: PASSWORD } });
     const tenant = await openTenant(t);
@@ -281,7 +281,7 @@ describe("a new password", () => {
   });
 });
 
-test("deleting a user ends its sessions", async () => {
+test("the delete of a user ends its sessions", async () => {
   const { user, access_token, refresh_token } = await session();
   expect((await t.call("DELETE", `/v1/system/users/${user.id}`)).status).toBe(204);
   expect(await statusOf(access_token, second)).toBe(401);
@@ -289,7 +289,7 @@ test("deleting a user ends its sessions", async () => {
   expect((await login(user.username)).status).toBe(401);
 });
 
-test("a session of the root operator may what root may, and a session of another may not", async () => {
+test("a session of the root operator has root's rights, and a session of another user does not", async () => {
   const root = (await whoami(ROOT_KEY)).body;
   await t.call("PUT", `/v1/system/users/${root.user_id}/password`, { body: { password: PASSWORD } });
   const { body } = await login("root");
@@ -297,7 +297,7 @@ test("a session of the root operator may what root may, and a session of another
   expect((await t.call("GET", "/v1/silos", { key: (await session()).access_token })).status).toBe(403);
 });
 
-test("logins, refreshes and refused logins are audited under the user; a name that nobody has is not kept", async () => {
+test("logins, refreshes and refused logins are audited under the user; an unknown name is not stored", async () => {
   const { user, refresh_token } = await session();
   await refresh(refresh_token);
   await login(user.username, "wrong");
@@ -318,7 +318,7 @@ test("logins, refreshes and refused logins are audited under the user; a name th
   expect(tablesWith(await dumpTables(t.db), "canary-of-a-password")).toEqual([]);
 });
 
-test("logins of one address are limited before anything else is looked at, in all processes together", async () => {
+test("logins of one address are limited before all other checks, over all processes", async () => {
   const limit = { env: { BERTH_LOGIN_PER_MINUTE: "1" } };
   const own = await openTestPlane(limit);
   const other = await openTestPlane({ ...limit, databaseUrl: own.databaseUrl });

@@ -1,4 +1,4 @@
-// Keys that are bound to a tenant: document 4, 2.4, 2.5, and Fixed here, Tenant API keys.
+// Keys that are bound to a tenant (docs/tenancy.md, "Credentials").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTestPlane, ROOT_KEY, type TestPlane } from "../support/control-plane.ts";
@@ -21,7 +21,7 @@ const idsOf = (body: readonly { id: string }[]) => body.map(({ id }) => id);
 const make = (tenant: TestTenant, body: unknown, key = tenant.key) => t.call("POST", keysOf(tenant), { key, body });
 const whoami = (key: string) => t.call("GET", "/v1/auth/whoami", { key });
 
-test("a key of a tenant shows its secret once, acts inside the tenant, and is nobody's root key", async () => {
+test("a key of a tenant shows its secret once, acts in the tenant, and is not a root key", async () => {
   const { status, body } = await make(acme, { description: "d" });
   expect(status).toBe(201);
   const { secret, ...view } = body;
@@ -50,7 +50,7 @@ test("a key of a tenant shows its secret once, acts inside the tenant, and is no
   expect(tablesWith(await dumpTables(t.db), secret.slice(-32))).toEqual([]);
 });
 
-test("the key of a tenant of which root is the owner does nothing that root may", async () => {
+test("a tenant's key that root owns has no rights of root", async () => {
   const asked = [
     ["GET", "/v1/silos", 403],
     ["POST", "/v1/silos", 403],
@@ -69,8 +69,8 @@ test("the key of a tenant of which root is the owner does nothing that root may"
   }
 });
 
-describe("on one's own keys, the key of a tenant", () => {
-  test("sees only keys that are bound to the tenant, never its owner's others", async () => {
+describe("on the keys of its owner, the key of a tenant", () => {
+  test("sees only keys that are bound to the tenant, not the owner's other keys", async () => {
     const root = await t.mintKey("full");
     const seen = await acme.call("GET", OWN);
     expect(seen.status).toBe(200);
@@ -79,19 +79,19 @@ describe("on one's own keys, the key of a tenant", () => {
     expect(idsOf((await t.call("GET", OWN)).body)).toEqual(expect.arrayContaining([root.id, acme.key_id]));
   });
 
-  test("makes only keys that are bound to the tenant", async () => {
+  test("creates only keys that are bound to the tenant", async () => {
     const made = await acme.call("POST", OWN, { body: { description: "mine" } });
     expect(made).toMatchObject({ status: 201, body: { tenant_id: acme.tenant_id, scope: "full" } });
     expect((await whoami(made.body.secret)).body).toMatchObject({ is_root: false, tenant_id: acme.tenant_id });
   });
 
-  test.each(["agent", "booter", "ur_enroll", "audit_only"])("makes none of scope %s", async (scope) => {
+  test.each(["agent", "booter", "ur_enroll", "audit_only"])("creates no key of scope %s", async (scope) => {
     const answer = await acme.call("POST", OWN, { body: { description: "d", scope } });
     expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining("scope") } });
     expect((await make(acme, { description: "d", scope })).status).toBe(400);
   });
 
-  test("deletes neither its owner's others nor those of another tenant: they read like absent ones", async () => {
+  test("deletes neither the owner's other keys nor another tenant's keys: they are 404", async () => {
     const root = await t.mintKey("full");
     const headers = { "x-request-id": randomUUID() };
     const absent = await acme.call("DELETE", `${OWN}/${randomUUID()}`, { headers });
@@ -106,7 +106,7 @@ describe("on one's own keys, the key of a tenant", () => {
   });
 });
 
-test("a read_only key of a tenant reads and makes nothing", async () => {
+test("a read_only key of a tenant reads and creates nothing", async () => {
   const { body } = await make(acme, { description: "r", scope: "read_only" });
   const key = body.secret;
   expect((await t.call("GET", keysOf(acme), { key })).status).toBe(200);
@@ -115,7 +115,7 @@ test("a read_only key of a tenant reads and makes nothing", async () => {
   expect((await t.call("DELETE", `${keysOf(acme)}/${acme.key_id}`, { key })).status).toBe(404);
 });
 
-test("a key that ends makes no key that outlives it", async () => {
+test("a key that expires creates no key that outlives it", async () => {
   const { rows } = await t.db.query<{ now: Date }>("select berth_now() as now");
   const after_s = (seconds: number) => new Date((rows[0]?.now.getTime() ?? 0) + seconds * 1_000).toISOString();
   const { body: parent } = await make(acme, { description: "p", expires_at: after_s(3_600) });
@@ -128,7 +128,7 @@ test("a key that ends makes no key that outlives it", async () => {
   }
 });
 
-test("a tenant's keys are listed and deleted by its members, and are not there for others", async () => {
+test("a tenant's keys are listed and deleted by its members, and are 404 for others", async () => {
   const { body: made } = await make(acme, { description: "d" }, ROOT_KEY);
   const headers = { "x-request-id": randomUUID() };
   const absent = await other.call("GET", `/v1/tenants/${randomUUID()}/api-keys`, { headers });
@@ -136,7 +136,7 @@ test("a tenant's keys are listed and deleted by its members, and are not there f
   expect((await other.call("GET", keysOf(acme), { headers })).text).toBe(absent.text);
   expect((await make(acme, { description: "d" }, other.key)).status).toBe(404);
   expect((await other.call("DELETE", `${keysOf(acme)}/${made.id}`)).status).toBe(404);
-  // Its own tenant in the path does not help either.
+  // The caller's own tenant in the path is 404, too.
   expect((await other.call("DELETE", `${keysOf(other)}/${made.id}`)).status).toBe(404);
   expect((await whoami(made.secret)).status).toBe(200);
   expect((await acme.call("DELETE", `${keysOf(acme)}/${acme.key_id}`)).status).toBe(409);
@@ -144,7 +144,7 @@ test("a tenant's keys are listed and deleted by its members, and are not there f
   expect((await whoami(made.secret)).status).toBe(401);
 });
 
-test("a deleted key of a tenant is refused from the next request on, by other processes too", async () => {
+test("a deleted key of a tenant is rejected from the next request on, also by other processes", async () => {
   const second = await openTestPlane({ databaseUrl: t.databaseUrl });
   const { body: made } = await make(acme, { description: "d" });
   const path = `/v1/tenants/${acme.tenant_id}/projects`;
@@ -154,7 +154,7 @@ test("a deleted key of a tenant is refused from the next request on, by other pr
   await second.close();
 });
 
-test("the same Idempotency-Key answers the same secret, and the same words of another tenant another one", async () => {
+test("one Idempotency-Key returns the same secret, and another secret for another tenant", async () => {
   const headers = { "idempotency-key": "tenant-key-1" };
   const body = { description: "once" };
   const first = await acme.call("POST", OWN, { body, headers });
@@ -164,7 +164,7 @@ test("the same Idempotency-Key answers the same secret, and the same words of an
   expect(foreign.body.tenant_id).toBe(other.tenant_id);
 });
 
-test("a tenant does not go while a key is bound to it, and says which", async () => {
+test("a tenant is not deleted while a key is bound to it, and the 409 names the key", async () => {
   const tenant = await openTenant(t, "leaving");
   await t.call("DELETE", `/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}`);
   const path = `/v1/silos/${tenant.silo_id}/tenants/${tenant.tenant_id}`;

@@ -1,4 +1,4 @@
-// A tenant to work in, made through the API: a silo, a tenant, a project, and a key that acts inside the tenant.
+// A tenant for tests, created through the API: a silo, a tenant, a project, and a key that acts in the tenant.
 import { type Answer, type CallOptions, okOf, type TestPlane } from "../support/control-plane.ts";
 
 export type TestTenant = {
@@ -10,13 +10,13 @@ export type TestTenant = {
   readonly key_id: string;
   /** `?tenant=<uuid>&project=<uuid>` */
   readonly selectors: string;
-  /** Calls with the tenant's key unless told otherwise. */
+  /** Calls with the tenant's key unless another is given. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
 };
 
 let made = 0;
 
-/** Every call makes another one; the names differ also when the given ones do not. */
+/** Each call creates another tenant, with unique names. */
 export async function openTenant(t: Pick<TestPlane, "call">, name = "acme"): Promise<TestTenant> {
   made += 1;
   const make = async (path: string, body: unknown) => okOf(await t.call("POST", path, { body }));

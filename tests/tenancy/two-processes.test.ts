@@ -1,5 +1,5 @@
-// What one process ends or moves on, another feels at once: two servers that share a database and nothing else.
-// Reliability rule S-11; document 4, 2.3.
+// A change in one process takes effect in another at once: two servers that share only a database (docs/reliability.md
+// S-11).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
@@ -41,7 +41,7 @@ const isAccepted = async (on: 0 | 1, key: string) => (await call(on, "GET", "/v1
 const eachOf = <T>(times: number, work: (on: 0 | 1) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, n) => work(n % 2 === 0 ? 0 : 1)));
 
-test("S-11: no request that is sent after a key was deleted, or a session ended, is accepted by either", async () => {
+test("S-11: neither server accepts a request after a key was deleted or a session ended", async () => {
   for (let round = 0; round < 3; round += 1) {
     const key = (await call(0, "POST", "/v1/auth/api-keys", { body: { description: "d" } })).body;
     const session = await login();
@@ -54,7 +54,7 @@ test("S-11: no request that is sent after a key was deleted, or a session ended,
   }
 });
 
-test("one refresh token that both are given makes one new generation, and both answer it", async () => {
+test("one refresh token at both servers creates one new generation, and both return it", async () => {
   for (let round = 0; round < 5; round += 1) {
     const { refresh_token } = await login();
     const answers = await eachOf(10, (on) => refresh(on, refresh_token));

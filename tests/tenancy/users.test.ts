@@ -1,4 +1,4 @@
-// Users and what they may: document 4, 2.2, 2.6, and reliability rule S-03 (nobody becomes more than it is).
+// Users and their rights (docs/tenancy.md; docs/reliability.md S-03: no caller raises its own rights).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CAPABILITIES } from "../../src/contract/enums.ts";
@@ -30,7 +30,7 @@ async function caller(fields: Record<string, unknown>): Promise<{ id: string; us
   return { id, username, key: await tokenOf(username) };
 }
 
-test("a user is made, shown and listed, without anything of its password", async () => {
+test("a user is created, shown and listed, without its password or hash", async () => {
   const tenant = await openTenant(t);
   const { status, body, text } = await make({
     tenant_id: tenant.tenant_id.toUpperCase(),
@@ -53,7 +53,7 @@ test("a user is made, shown and listed, without anything of its password", async
   expect((await t.call("GET", PATH)).body.items).toContainEqual(body);
 });
 
-test("the list comes in pages, each user once", async () => {
+test("the list has pages with each user once", async () => {
   for (let each = 0; each < 3; each += 1) okOf(await make());
   const whole = okOf(await t.call("GET", PATH)).items.map(({ id }: { id: string }) => id);
   const paged: string[] = [];
@@ -69,7 +69,7 @@ test("the list comes in pages, each user once", async () => {
   expect((await t.call("GET", `${PATH}?page_token=abc`)).status).toBe(400);
 });
 
-test("two local users do not share a name, and a refused one can be made with another", async () => {
+test("two local users do not share a name, and a refused create succeeds with another name", async () => {
   const first = okOf(await make());
   const again = await make({ username: first.username });
   expect(again).toMatchObject({ status: 409, body: { message: expect.stringContaining(first.username) } });
@@ -86,15 +86,15 @@ test.each([
   [{ capabilities: ["root"] }, "capabilities"],
   [{ is_root: true }, "is_root"],
   [{ tenant_id: "x" }, "tenant_id"],
-])("a user is not made with %j", async (fields, name) => {
+])("a user is not created with %j", async (fields, name) => {
   expect(await make(fields)).toMatchObject({ status: 400, body: { message: expect.stringContaining(name) } });
 });
 
-test("a user of a tenant that is not there is 404", async () => {
+test("a user of a tenant that does not exist is 404", async () => {
   expect((await make({ tenant_id: randomUUID() })).status).toBe(404);
 });
 
-test("a capability opens what it names at once, and its loss closes it at once", async () => {
+test("a capability grants its rights at once, and its loss removes them at once", async () => {
   const user = await caller({});
   const read = async () => (await t.call("GET", PATH, { key: user.key })).status;
   expect(await read()).toBe(404);
@@ -123,7 +123,7 @@ describe("the root operator", () => {
     expect((await t.call("DELETE", `${PATH}/${await root()}`)).status).toBe(409);
   });
 
-  test("is one, whoever asks for a second", async () => {
+  test("exists only once", async () => {
     const other = await openTestPlane({ databaseUrl: t.databaseUrl });
     const { rows } = await t.db.query("select username from user_account where is_root");
     expect(rows).toEqual([{ username: "root" }]);
@@ -131,8 +131,8 @@ describe("the root operator", () => {
   });
 });
 
-describe("S-03: who has system-operate and is not root", () => {
-  test("gives no capability that it lacks, neither to others nor to itself", async () => {
+describe("S-03: a caller with system-operate that is not root", () => {
+  test("grants no capability that it lacks, neither to others nor to itself", async () => {
     const by = await caller({ capabilities: ["system-operate", "system-read"] });
     const other = okOf(await make());
     for (const name of CAPABILITIES) {
@@ -144,7 +144,7 @@ describe("S-03: who has system-operate and is not root", () => {
     }
   });
 
-  test("takes over nobody who has more: not root, no other capability, no other tenant", async () => {
+  test("sets no password of a user with more rights: not root, no other capability, no other tenant", async () => {
     const tenant = await openTenant(t);
     const by = await caller({ capabilities: ["system-operate"] });
     const root = okOf(await t.call("GET", "/v1/auth/whoami")).user_id;
@@ -159,14 +159,14 @@ describe("S-03: who has system-operate and is not root", () => {
     expect((await setPassword(randomUUID(), by.key)).status).toBe(404);
   });
 
-  test("makes users of its own tenant", async () => {
+  test("creates users of its own tenant", async () => {
     const tenant = await openTenant(t);
     const by = await caller({ capabilities: ["system-operate"], tenant_id: tenant.tenant_id });
     expect((await make({ tenant_id: tenant.tenant_id }, by.key)).body.tenant_id).toBe(tenant.tenant_id);
   });
 });
 
-test("a user that owns a key is not deleted, and the refusal names the key", async () => {
+test("a user that owns a key is not deleted, and the 409 names the key", async () => {
   const user = await caller({});
   const key = okOf(await t.call("POST", "/v1/auth/api-keys", { key: user.key, body: { description: "mine" } }));
   const refused = await t.call("DELETE", `${PATH}/${user.id}`);
@@ -176,7 +176,7 @@ test("a user that owns a key is not deleted, and the refusal names the key", asy
   expect((await t.call("DELETE", `${PATH}/${user.id}`)).status).toBe(404);
 });
 
-test("a key that is made while its user goes leaves neither a key without a user nor a user that was told it is gone", async () => {
+test("a key create during the delete of its user leaves no key without a user, and no user after a successful delete", async () => {
   for (let round = 0; round < 5; round += 1) {
     const user = await caller({});
     const [made, deleted] = await Promise.all([
@@ -188,7 +188,7 @@ test("a key that is made while its user goes leaves neither a key without a user
   }
 });
 
-test("a tenant does not go while it has a user, and says which", async () => {
+test("a tenant is not deleted while it has a user, and the 409 names the user", async () => {
   const tenant = await openTenant(t);
   const user = okOf(await make({ tenant_id: tenant.tenant_id }));
   okOf(await tenant.call("DELETE", `/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}`));
