@@ -45,6 +45,15 @@ type Renamed<S, M> = Partial<AuditEntry<S, M>> & Pick<Change<S, M>, "parts"> & {
   readonly row?: (row: S, message: M, change: { readonly before: S; readonly now: Date }) => S | Fault;
 };
 
+/** Whether the fields of a create are exactly the columns of the row. If not, the description must build the row. */
+type FieldsAreColumns<S, M> = Omit<M, "type"> extends Omit<S, "state" | "created_at">
+  ? Exclude<keyof M, keyof S | "type"> extends never ? true : false
+  : false;
+
+type DescribedCreate<S, M> =
+  & Creation<S, M>
+  & (FieldsAreColumns<S, M> extends true ? unknown : Required<Pick<Creation<S, M>, "row">>);
+
 /** A part of the description that a kind has exactly if it takes the message. */
 type PartFor<M extends Message, T extends string, Part> = T extends M["type"] ? { readonly [Name in T]: Part }
   : { readonly [Name in T]?: never };
@@ -65,7 +74,9 @@ export type RecordDescription<S extends RecordState<unknown>, M extends Message,
     readonly view: (row: Omit<S, "state">) => V;
     readonly constraints: Readonly<Record<string, Fault>>;
     /** Described, or a cell by hand where a create has several outcomes. */
-    readonly create: Creation<S, Of<M, "create">> | ((state: null, message: Of<M, "create">, now: Date) => Out<S>);
+    readonly create:
+      | DescribedCreate<S, Of<M, "create">>
+      | ((state: null, message: Of<M, "create">, now: Date) => Out<S>);
   }
   & PartFor<M, "update", Renamed<S, Of<M, "update">>>
   & PartFor<M, "delete", Change<S, Of<M, "delete">>>
